@@ -1,0 +1,153 @@
+// Package cluster says what a control plane under test is to the harness:
+// members made of components, that can be stopped, started at another release,
+// killed, paused and slowed down. Providers (local processes, kind, somebody's
+// own cluster) implement it; nothing else knows how a member runs.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/client-go/rest"
+)
+
+// Component is a process that a member consists of.
+type Component string
+
+// The components of a control-plane member.
+const (
+	Etcd              Component = "etcd"
+	APIServer         Component = "apiserver"
+	ControllerManager Component = "controller-manager"
+	Scheduler         Component = "scheduler"
+)
+
+// Link is a network path that starts or ends at a member.
+type Link string
+
+// The links of a member.
+const (
+	// LinkClient leads from clients outside to the member's API server.
+	LinkClient Link = "client"
+	// LinkEtcd leads from the member's API server to its etcd.
+	LinkEtcd Link = "etcd"
+	// LinkPeer leads from the other members' etcd to the member's etcd.
+	LinkPeer Link = "peer"
+	// LinkComponents leads from the member's own controllers to its API server.
+	LinkComponents Link = "components"
+)
+
+// ErrUnsupported is what a provider answers to an operation that it cannot do;
+// it is wrapped in an error that says which and why.
+var ErrUnsupported = errors.New("not supported by this provider")
+
+// Member is what is known of one control-plane member before anything runs.
+type Member struct {
+	Name string
+	// ServerID is the identity that its API server takes part under.
+	ServerID string
+	// Components that the member has, in the order in which they start.
+	Components []Component
+}
+
+// Process names one process of a component. The pair of PID and StartTime is
+// never given to a second process while the machine is up.
+type Process struct {
+	PID int
+	// StartTime is the kernel's start time in clock ticks since boot.
+	StartTime int64
+}
+
+// Change is what a Cluster tells an Observer of a component's process.
+type Change struct {
+	Member    string
+	Component Component
+	// What is one of the history package's Process… values.
+	What string
+	// Instance counts the processes of this member and component from 1.
+	Instance int
+	Process  Process
+	Release  string
+	// Exit says how the process ended, in words; only for an exit.
+	Exit string
+	// Expected is whether the provider ended the process on request.
+	Expected bool
+}
+
+// Observer is told of every change as it happens, from any goroutine, and
+// must not block. Started is told as soon as the process exists, before it
+// serves.
+type Observer func(Change)
+
+// Shape is what a faulty link does to the bytes that pass. The zero value is
+// a healthy link.
+type Shape struct {
+	// Latency is added to each direction.
+	Latency time.Duration
+	// Jitter is added at random to Latency, up to this value.
+	Jitter time.Duration
+	// Cut drops everything and answers no new connection; existing ones hang.
+	Cut bool
+}
+
+// LinkStats counts what a link has carried; a fault's witness compares it.
+type LinkStats struct {
+	Connections int64
+	// BytesToServer and BytesToClient passed on.
+	BytesToServer, BytesToClient int64
+}
+
+// Cluster is a control plane under test. Methods may be called from several
+// goroutines; a member's operations exclude each other. All return an error
+// that says in one sentence what was tried, what went wrong and what to do.
+type Cluster interface {
+	// Members in the order of the topology.
+	Members() []Member
+	// Releases are those that a member can be replaced with, oldest first.
+	Releases() []string
+	// Start brings all members up in parallel and returns when every component
+	// is ready.
+	Start(ctx context.Context) error
+	// Stop ends everything that Start began and removes what it left, except
+	// the logs. It is safe to call at any moment and more than once.
+	Stop(ctx context.Context) error
+
+	// StopMember ends all components of a member as a service manager would
+	// (terminate, then kill after a bound).
+	StopMember(ctx context.Context, member string) error
+	// StartMember starts all components at the release, and waits until they
+	// are ready.
+	StartMember(ctx context.Context, member, release string) error
+	// StartComponent starts one component at the member's release, and waits
+	// until it is ready.
+	StartComponent(ctx context.Context, member string, component Component) error
+	// StopComponent ends one component as a service manager would.
+	StopComponent(ctx context.Context, member string, component Component) error
+	// Release that the member runs, or ran last.
+	Release(member string) string
+
+	// Kill ends a component's process without warning and leaves it down.
+	Kill(ctx context.Context, member string, component Component) error
+	// Pause stops a component's process from running; Resume lets it go on.
+	Pause(ctx context.Context, member string, component Component) error
+	Resume(ctx context.Context, member string, component Component) error
+	// Process that runs now; ok is false where there is none.
+	Process(member string, component Component) (p Process, ok bool)
+	// Paused is whether the kernel really holds the component's process.
+	Paused(member string, component Component) (bool, error)
+
+	// SetLink shapes a link; the zero Shape heals it.
+	SetLink(member string, link Link, shape Shape) error
+	// LinkStats tells what a link has carried since the start.
+	LinkStats(member string, link Link) (LinkStats, error)
+
+	// ClientConfig reaches one member's API server as an administrator:
+	// directly, or through its client link when faulty is set.
+	ClientConfig(member string, faulty bool) (*rest.Config, error)
+	// EtcdConfig reaches one member's etcd directly.
+	EtcdConfig(member string) (clientv3.Config, error)
+	// LogDir holds one log file for each component, <member>-<component>.log.
+	LogDir() string
+}

@@ -1,0 +1,367 @@
+package history
+
+import "time"
+
+// Format names the file format in the header line; a reader refuses any other.
+const Format = "evenkeel-history"
+
+// Version is raised whenever the meaning of a field changes, so that a bundle
+// is never judged by rules that it was not written for.
+const Version = 1
+
+// Header is the first line of a history. It holds what a judge must know
+// before the first event: the time base and who takes part.
+type Header struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Run identifies the run; every object the harness writes carries it.
+	Run string `json:"run"`
+	// Seed is what all randomness of the run was derived from.
+	Seed int64 `json:"seed"`
+	// Started is the wall clock at time 0 of the history.
+	Started time.Time `json:"started"`
+	// Harness is the version of the evenkeel that recorded.
+	Harness  string `json:"harness"`
+	Scenario string `json:"scenario"`
+	Provider string `json:"provider"`
+	// Distribution is what runs: reference or kubernetes.
+	Distribution string         `json:"distribution"`
+	Members      []MemberHeader `json:"members"`
+	// Defect is the ID of the defect planted on purpose, if any.
+	Defect string `json:"defect,omitempty"`
+}
+
+// MemberHeader is one control-plane member as the run begins.
+type MemberHeader struct {
+	Name string `json:"name"`
+	// ServerID is the identity its API server reports under: the name of its
+	// identity Lease and the apiServerID of its StorageVersion entries.
+	ServerID string `json:"serverID"`
+	Release  string `json:"release"`
+}
+
+// Kind says which of an Event's payloads is set.
+type Kind string
+
+// The kinds of events. Each has one payload in Event, of the same name.
+const (
+	KindStep      Kind = "step"
+	KindHold      Kind = "hold"
+	KindProcess   Kind = "process"
+	KindRequest   Kind = "request"
+	KindReady     Kind = "ready"
+	KindVersion   Kind = "version"
+	KindDiscovery Kind = "discovery"
+	KindWatch     Kind = "watch"
+	KindStored    Kind = "stored"
+	KindFault     Kind = "fault"
+	KindGap       Kind = "gap"
+	KindEnd       Kind = "end"
+)
+
+// Event is one line of a history: something that was done, injected or seen.
+type Event struct {
+	// Seq counts from 1 without gaps, so that a missing line is noticed.
+	Seq int64 `json:"seq"`
+	// At is when the event was complete, in nanoseconds since Header.Started on
+	// the harness's monotonic clock (for a request: the answer was received).
+	At int64 `json:"at"`
+	// From is when it began (for a request: before the first byte was sent);
+	// 0 where an event has no duration.
+	From int64 `json:"from,omitempty"`
+	Kind Kind  `json:"kind"`
+	// Member is the control-plane member concerned, if it is a single one.
+	Member string `json:"member,omitempty"`
+
+	Step      *Step      `json:"step,omitempty"`
+	Hold      *Hold      `json:"hold,omitempty"`
+	Process   *Process   `json:"process,omitempty"`
+	Request   *Request   `json:"request,omitempty"`
+	Ready     *Ready     `json:"ready,omitempty"`
+	Version   *Release   `json:"version,omitempty"`
+	Discovery *Discovery `json:"discovery,omitempty"`
+	Watch     *Watch     `json:"watch,omitempty"`
+	Stored    *Stored    `json:"stored,omitempty"`
+	Fault     *Fault     `json:"fault,omitempty"`
+	Gap       *Gap       `json:"gap,omitempty"`
+	End       *End       `json:"end,omitempty"`
+}
+
+// Phase is where in its course a step, hold or fault is.
+type Phase string
+
+// Phases of steps and holds (begin, end, failed) and of faults (inject,
+// witness, heal).
+const (
+	PhaseBegin   Phase = "begin"
+	PhaseEnd     Phase = "end"
+	PhaseFailed  Phase = "failed"
+	PhaseInject  Phase = "inject"
+	PhaseWitness Phase = "witness"
+	PhaseHeal    Phase = "heal"
+)
+
+// Step is a step of the Scenario that began, ended or failed.
+type Step struct {
+	// Index counts the steps of the Scenario from 1.
+	Index  int    `json:"index"`
+	Action string `json:"action"`
+	Phase  Phase  `json:"phase"`
+	// Release is the target of an upgrade or rollback.
+	Release string `json:"release,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Hold is a stretch of time in which nothing is changed on purpose, after the
+// control plane was seen to have settled; the states that it visits are judged
+// at its end.
+type Hold struct {
+	Name  string `json:"name"`
+	Phase Phase  `json:"phase"`
+	// Releases is the release that each member runs.
+	Releases map[string]string `json:"releases"`
+	// Revision is an etcd revision read as the phase was recorded: everything
+	// acknowledged before the event is at or below it.
+	Revision int64 `json:"revision"`
+}
+
+// Changes of a process.
+const (
+	ProcessStarted = "started" // the process exists
+	ProcessExited  = "exited"  // the process is gone, for whatever reason
+	ProcessPaused  = "paused"
+	ProcessResumed = "resumed"
+)
+
+// Components of a member.
+const (
+	ComponentEtcd              = "etcd"
+	ComponentAPIServer         = "apiserver"
+	ComponentControllerManager = "controller-manager"
+	ComponentScheduler         = "scheduler"
+)
+
+// Process is a change in the life of one component's process. Each start is a
+// new instance; instances of one member and component are counted from 1.
+type Process struct {
+	Component string `json:"component"`
+	Change    string `json:"change"`
+	Instance  int    `json:"instance"`
+	PID       int    `json:"pid,omitempty"`
+	// StartTime is the kernel's start time of the process, in clock ticks since
+	// boot: with the PID it names a process for ever.
+	StartTime int64  `json:"startTime,omitempty"`
+	Release   string `json:"release,omitempty"`
+	// Exit says how it ended, in words ("exit status 1", "signal: killed").
+	Exit string `json:"exit,omitempty"`
+	// Expected is whether the harness ended it on purpose.
+	Expected bool `json:"expected,omitempty"`
+}
+
+// Classes of requests.
+const (
+	// ClassGuarded is a write to a persisted built-in resource, which the
+	// registration barrier must hold back.
+	ClassGuarded = "guarded"
+	// ClassRead is a get or list of a persisted built-in resource.
+	ClassRead = "read"
+	// ClassReview is a create of a resource that is not persisted, such as a
+	// SubjectAccessReview.
+	ClassReview = "review"
+	// ClassCustom is a write to a custom resource.
+	ClassCustom = "custom"
+	// ClassAggregated is a write to an API that an aggregated server hosts.
+	ClassAggregated = "aggregated"
+	// ClassInvalid is a write of a StorageVersion status that must be refused;
+	// Request.Invalid says what is wrong with it. Sent with dryRun=All.
+	ClassInvalid = "invalid"
+)
+
+// What is wrong with the status that a ClassInvalid request writes.
+const (
+	// InvalidUndecodable: an entry's encoding version is not decodable by it.
+	InvalidUndecodable = "undecodable"
+	// InvalidAgreement: the agreed version is set though the entries differ.
+	InvalidAgreement = "agreement"
+	// InvalidDuplicate: one server has two entries.
+	InvalidDuplicate = "duplicate"
+)
+
+// Request is a request that the harness sent to one member's API server.
+type Request struct {
+	Class    string `json:"class"`
+	Verb     string `json:"verb"`
+	Group    string `json:"group,omitempty"`
+	Version  string `json:"version"`
+	Resource string `json:"resource"`
+	// Name of the object, with its namespace in front where it has one.
+	Name string `json:"name,omitempty"`
+	// Code is the HTTP status; 0 when no answer came, and Error says why.
+	Code    int    `json:"code,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	Error   string `json:"error,omitempty"`
+	// Barrier is whether the answer is the 503 of the registration barrier
+	// rather than any other refusal.
+	Barrier bool `json:"barrier,omitempty"`
+	// ResourceVersion that the server answered with; for a write that changed
+	// something it is the etcd revision that the write made.
+	ResourceVersion int64 `json:"rv,omitempty"`
+	// Write is the number of a tagged write, see Tag; 0 for all others.
+	Write   int64  `json:"write,omitempty"`
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// Ready is an answer, or the lack of one, of a member's /readyz.
+type Ready struct {
+	// Code is the HTTP status; 0 when no answer came.
+	Code int `json:"code"`
+	// Failing lists the checks that did not pass.
+	Failing []string `json:"failing,omitempty"`
+	// Revision is an etcd revision read right after an answer of 200 that
+	// followed another one: all that the server had published by then is at or
+	// below it. 0 where it was not read.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// Release is the answer of a member's /version.
+type Release struct {
+	GitVersion string `json:"gitVersion"`
+}
+
+// Discovery is what a member's API server hosts, as its unaggregated
+// discovery documents tell, fetched after it was ready.
+type Discovery struct {
+	// Revision is an etcd revision read right after.
+	Revision  int64            `json:"revision"`
+	Resources []HostedResource `json:"resources"`
+}
+
+// HostedResource is one resource, all its versions together.
+type HostedResource struct {
+	Group    string `json:"group,omitempty"`
+	Resource string `json:"resource"`
+	Kind     string `json:"kind"`
+	// Served versions, as group/version ("v1" for the core group), sorted.
+	Served []string `json:"served"`
+	// Persisted is whether discovery gives a storage version hash for it.
+	Persisted bool `json:"persisted,omitempty"`
+	// Custom is whether a CustomResourceDefinition defines it.
+	Custom bool `json:"custom,omitempty"`
+	// Aggregated is whether an APIService hands it to another server.
+	Aggregated bool `json:"aggregated,omitempty"`
+}
+
+// Types of watch events beside the API's own ADDED, MODIFIED and DELETED.
+const (
+	WatchOpened = "OPENED"
+	WatchBroken = "BROKEN"
+)
+
+// Watch is an event of the recorder's own watch through one API server.
+type Watch struct {
+	Resource        string `json:"resource"`
+	Type            string `json:"type"`
+	Name            string `json:"name,omitempty"`
+	ResourceVersion int64  `json:"rv,omitempty"`
+	Message         string `json:"message,omitempty"`
+	// StorageVersion is the object as this server showed it to its client.
+	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
+}
+
+// Types of changes in etcd.
+const (
+	StoredPut    = "put"
+	StoredDelete = "delete"
+)
+
+// Stored is one change of one key, as etcd's own watch tells it. Within one
+// history these events are in the order of their revisions.
+type Stored struct {
+	Type     string `json:"type"`
+	Key      string `json:"key"`
+	Revision int64  `json:"revision"`
+	// Created is the revision that created the key.
+	Created int64 `json:"created,omitempty"`
+	// APIVersion and Kind that the stored bytes name: the version in which the
+	// object was really encoded. Empty for a delete and for bytes that are no
+	// API object.
+	APIVersion string `json:"apiVersion,omitempty"`
+	ObjectKind string `json:"objectKind,omitempty"`
+	// Name of the object, with its namespace in front where it has one.
+	Name string `json:"name,omitempty"`
+	// Writer and Write are the member and number of the tagged write that made
+	// the change; empty where the object has no tag.
+	Writer string `json:"writer,omitempty"`
+	Write  int64  `json:"write,omitempty"`
+
+	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
+	Lease          *Lease          `json:"lease,omitempty"`
+}
+
+// StorageVersion is the content of a stored StorageVersion object.
+type StorageVersion struct {
+	Entries []Entry `json:"entries,omitempty"`
+	// Common is the agreed version; nil where there is none.
+	Common     *string     `json:"common,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Entry is what one API server reports in a StorageVersion.
+type Entry struct {
+	ServerID  string   `json:"serverID"`
+	Encoding  string   `json:"encoding"`
+	Decodable []string `json:"decodable,omitempty"`
+	Served    []string `json:"served,omitempty"`
+}
+
+// Condition is a condition of a StorageVersion.
+type Condition struct {
+	Type       string    `json:"type"`
+	Status     string    `json:"status"`
+	Transition time.Time `json:"transition"`
+	Reason     string    `json:"reason,omitempty"`
+	Message    string    `json:"message,omitempty"`
+}
+
+// Lease is the content of a stored Lease.
+type Lease struct {
+	Holder   string    `json:"holder,omitempty"`
+	Duration int       `json:"durationSeconds,omitempty"`
+	Acquired time.Time `json:"acquired,omitzero"`
+	Renewed  time.Time `json:"renewed,omitzero"`
+	// Transitions counts the changes of holder, as the Lease has it.
+	Transitions int `json:"transitions,omitempty"`
+	// Identity is whether its labels mark it as the identity Lease by which an
+	// API server takes part.
+	Identity bool `json:"identity,omitempty"`
+}
+
+// Fault is a fault that was injected, was seen to have bitten, or was healed.
+type Fault struct {
+	// ID links the phases of one fault.
+	ID string `json:"id"`
+	// Type and Action are the Chaos Mesh kind and action.
+	Type      string `json:"type"`
+	Action    string `json:"action"`
+	Component string `json:"component,omitempty"`
+	Phase     Phase  `json:"phase"`
+	// Proof says in words what was seen that only the fault explains; set in
+	// the witness phase.
+	Proof string `json:"proof,omitempty"`
+}
+
+// Gap says that a source may have missed something, and why. Checks that rely
+// on the source being complete must not pass over a gap.
+type Gap struct {
+	// Source is the recorder: "etcd", "watch", "ready", "request".
+	Source  string `json:"source"`
+	Message string `json:"message"`
+}
+
+// End is the last event. A history without one was cut off.
+type End struct {
+	// Complete is whether the Scenario was played to its end.
+	Complete bool   `json:"complete"`
+	Message  string `json:"message,omitempty"`
+}
