@@ -33,7 +33,9 @@ const (
 	LinkClient Link = "client"
 	// LinkEtcd leads from the member's API server to its etcd.
 	LinkEtcd Link = "etcd"
-	// LinkPeer leads from the other members' etcd to the member's etcd.
+	// LinkPeer leads between the other members' etcd and the member's etcd,
+	// whichever of the two dialed: etcd sends over connections that it accepted
+	// too, so a cut that knew only one side would isolate nobody.
 	LinkPeer Link = "peer"
 	// LinkComponents leads from the member's own controllers to its API server.
 	LinkComponents Link = "components"
@@ -88,15 +90,32 @@ type Shape struct {
 	Latency time.Duration
 	// Jitter is added at random to Latency, up to this value.
 	Jitter time.Duration
-	// Cut drops everything and answers no new connection; existing ones hang.
+	// Cut lets nothing pass and answers no new connection; existing ones hang.
+	// As over a real network, what was sent into a cut arrives late if both
+	// ends still wait when it heals: a request without an answer may yet have
+	// its effect.
 	Cut bool
+	// Only limits Cut to one direction of existing connections; empty cuts both.
+	Only Direction
 }
+
+// Direction is one way along a link.
+type Direction string
+
+// The directions of a link.
+const (
+	ToServer Direction = "to-server"
+	ToClient Direction = "to-client"
+)
 
 // LinkStats counts what a link has carried; a fault's witness compares it.
 type LinkStats struct {
 	Connections int64
 	// BytesToServer and BytesToClient passed on.
 	BytesToServer, BytesToClient int64
+	// Withheld counts the connections and the pieces of data that a cut held
+	// back. That it grew proves that somebody felt the cut.
+	Withheld int64
 }
 
 // Cluster is a control plane under test. Methods may be called from several
@@ -150,4 +169,11 @@ type Cluster interface {
 	EtcdConfig(member string) (clientv3.Config, error)
 	// LogDir holds one log file for each component, <member>-<component>.log.
 	LogDir() string
+}
+
+// KubeconfigWriter is a Cluster that leaves a kubeconfig file with one context
+// for each member, named after it, that bypasses all links.
+type KubeconfigWriter interface {
+	// Kubeconfig is the path of the file; it lives until Stop.
+	Kubeconfig() string
 }

@@ -27,8 +27,21 @@ type Header struct {
 	// Distribution is what runs: reference or kubernetes.
 	Distribution string         `json:"distribution"`
 	Members      []MemberHeader `json:"members"`
+	// Judges lists the requirements that the run set out to judge.
+	Judges []string `json:"judges,omitempty"`
+	// Profiles that the run claims, by name.
+	Profiles []string `json:"profiles,omitempty"`
+	// Writes lists the resources that the harness itself writes, tagged.
+	Writes []WrittenResource `json:"writes,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
+}
+
+// WrittenResource maps the kind that stored bytes name to its resource.
+type WrittenResource struct {
+	Group    string `json:"group,omitempty"`
+	Resource string `json:"resource"`
+	Kind     string `json:"kind"`
 }
 
 // MemberHeader is one control-plane member as the run begins.

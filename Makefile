@@ -1,0 +1,47 @@
+# What people and CI run. `make e2e` and `make test` need nothing but Go.
+
+GO       ?= go
+OUT      ?= _out
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
+
+.PHONY: all build test e2e mutation bench soak lint generate clean
+
+all: build
+
+## build: bin/evenkeel and bin/refplane
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/evenkeel .
+	$(GO) build -trimpath -o bin/refplane ./impl/cmd/refplane
+
+## test: every test that needs neither Docker nor a cluster, with the race detector
+test:
+	$(GO) test -race $$($(GO) list ./... | grep -v /suites/)
+
+## e2e: the suites on the local provider with the reference control plane
+e2e: build
+	hack/e2e.sh $(OUT)
+
+## mutation: plant every defect of the reference and demand that it is found
+mutation: build
+	$(GO) run ./hack/mutation -out $(OUT)/mutation
+
+## bench: time to a ready cluster, and events a second through all checks
+bench: build
+	hack/bench.sh
+
+## soak: the main job RUNS times in a row; it must be green each time
+soak: build
+	hack/soak.sh $(or $(RUNS),20) $(OUT)
+
+## lint: formatting, vet and staticcheck
+lint:
+	hack/lint.sh
+
+## generate: deep copies, OpenAPI definitions and fixture histories
+generate:
+	hack/generate.sh
+	$(GO) run ./hack/histories
+
+clean:
+	rm -rf bin $(OUT)

@@ -1,0 +1,112 @@
+package apiserver
+
+import (
+	"io"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/registry/generic"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/release"
+	"github.com/evenkeel/evenkeel/impl/storageversion"
+)
+
+// guardedCodec encodes objects for etcd only while the server may store any.
+// The barrier asks the same question when a request arrives; asking again here
+// catches a request that was under way while the process stood still for so
+// long that the others take it for departed.
+type guardedCodec struct {
+	runtime.Codec
+	// standing says why nothing may be stored now, or nil.
+	standing func() error
+}
+
+// Encode writes the object in the version that is stored.
+func (c guardedCodec) Encode(obj runtime.Object, w io.Writer) error {
+	if err := c.standing(); err != nil {
+		return apierrors.NewServiceUnavailable(storageversion.BarrierMessage + ": " + err.Error())
+	}
+	return c.Codec.Encode(obj, w)
+}
+
+// guardingGetter puts a guard around the codec of every resource.
+type guardingGetter struct {
+	generic.RESTOptionsGetter
+	// mayPersist says why an object of a resource may not be stored now, or nil.
+	mayPersist func(group, resource string) error
+}
+
+// GetRESTOptions returns the options of a resource, with a guarded codec.
+func (g guardingGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
+	if err != nil {
+		return options, err
+	}
+	options.StorageConfig.Codec = guardedCodec{
+		Codec:    options.StorageConfig.Codec,
+		standing: func() error { return g.mayPersist(resource.Group, resource.Resource) },
+	}
+	return options, nil
+}
+
+// olderFirstCodec is the planted defect by which the first objects are stored
+// in a version that was not announced.
+type olderFirstCodec struct {
+	runtime.Codec
+	older runtime.Codec
+	first *storageversion.FirstWrites
+}
+
+// Encode writes the object in the announced version, or in the older one.
+func (c olderFirstCodec) Encode(obj runtime.Object, w io.Writer) error {
+	if c.first.EncodeOlder() {
+		return c.older.Encode(obj, w) // defect: SV-15-first-write-older
+	}
+	return c.Codec.Encode(obj, w)
+}
+
+// olderFirstGetter plants the defect in the resource that has versions.
+type olderFirstGetter struct {
+	generic.RESTOptionsGetter
+	older    runtime.Codec
+	resource schema.GroupResource
+	first    *storageversion.FirstWrites
+}
+
+// GetRESTOptions returns the options of a resource.
+func (g olderFirstGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
+	if err != nil || resource != g.resource {
+		return options, err
+	}
+	options.StorageConfig.Codec = olderFirstCodec{Codec: options.StorageConfig.Codec, older: g.older, first: g.first}
+	return options, nil
+}
+
+// plantOlderFirst returns the getter as it is, unless the defect is switched on.
+func plantOlderFirst(getter generic.RESTOptionsGetter, codecs serializer.CodecFactory, r release.Release, d defects.Set) generic.RESTOptionsGetter {
+	if !d.Has(defects.SV15FirstWriteOlder) {
+		return getter
+	}
+	ballasts := r.Ballasts()
+	return olderFirstGetter{
+		RESTOptionsGetter: getter,
+		older:             codecs.LegacyCodec(schema.GroupVersion{Group: ballasts.Group, Version: unannounced(ballasts)}),
+		resource:          schema.GroupResource{Group: ballasts.Group, Resource: ballasts.Resource},
+		first:             storageversion.NewFirstWrites(d),
+	}
+}
+
+// unannounced is the version before the one that a resource is stored in, or
+// the one after where there is none before.
+func unannounced(resource release.Resource) string {
+	at := slices.Index(resource.Decodable, resource.Encoding)
+	if at > 0 {
+		return resource.Decodable[at-1]
+	}
+	return resource.Decodable[at+1]
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/impl/controllermanager"
+)
+
+// Bounds of the server that answers health checks.
+const (
+	healthHeaderBound = 5 * time.Second
+	healthStopBound   = time.Second
+)
+
+func controllerManagerCommand() *cobra.Command {
+	var o controllermanager.Options
+	var p played
+	var serve healthServer
+	command := component("controller-manager", "Run a controller manager",
+		func(command *cobra.Command) error {
+			r, set, err := p.parse()
+			if err != nil {
+				return err
+			}
+			o.Release, o.Defects = r.Name, set
+			if o.Identity, err = candidate(); err != nil {
+				return err
+			}
+			manager, err := controllermanager.New(o)
+			if err != nil {
+				return err
+			}
+			return serve.during(command.Context(), manager.Healthz(), manager.Run)
+		},
+		"release", "kubeconfig", "secure-port", "tls-cert-file", "tls-private-key-file")
+	p.add(command)
+	flags := command.Flags()
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the API server")
+	flags.StringVar(&serve.address, "bind-address", "127.0.0.1", "IP address to answer health checks on")
+	flags.IntVar(&serve.port, "secure-port", 0, "port to answer health checks on")
+	flags.StringVar(&serve.certFile, "tls-cert-file", "", "certificate shown to those who check")
+	flags.StringVar(&serve.keyFile, "tls-private-key-file", "", "key of the certificate")
+	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", controllermanager.DefaultLeaseDuration, "how long a leader is believed without a renewal")
+	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", controllermanager.DefaultRenewDeadline, "how long a leader tries to renew before it gives up")
+	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", controllermanager.DefaultRetryPeriod, "how long to wait between two attempts")
+	return command
+}
+
+// candidate names this process among those that want to lead. The host name is
+// for people; the rest makes it unique.
+func candidate() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("tell the host name: %w", err)
+	}
+	return host + "_" + uuid.NewString(), nil
+}
+
+// healthServer answers health checks over TLS.
+type healthServer struct {
+	address           string
+	port              int
+	certFile, keyFile string
+}
+
+// during serves for as long as run runs.
+func (h healthServer) during(ctx context.Context, handler http.Handler, run func(context.Context) error) error {
+	certificate, err := tls.LoadX509KeyPair(h.certFile, h.keyFile)
+	if err != nil {
+		return fmt.Errorf("--tls-cert-file and --tls-private-key-file: %w", err)
+	}
+	address := net.JoinHostPort(h.address, strconv.Itoa(h.port))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", address, err)
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: healthHeaderBound,
+		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+	}
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			cancel(fmt.Errorf("answer health checks on %s: %w", address, err))
+		}
+	}()
+	err = run(ctx)
+
+	stop, cancelStop := context.WithTimeout(context.Background(), healthStopBound)
+	defer cancelStop()
+	// A check that is still under way is not worth waiting for.
+	_ = server.Shutdown(stop)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}

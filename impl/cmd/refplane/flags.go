@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/release"
+)
+
+// component makes the command of a component: it takes flags and no arguments,
+// and it must be given the required ones.
+func component(name, short string, run func(*cobra.Command) error, required ...string) *cobra.Command {
+	return &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%s takes flags only, not %q", name, args[0])
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error {
+			var missing []string
+			for _, flag := range required {
+				if !command.Flags().Changed(flag) {
+					missing = append(missing, "--"+flag)
+				}
+			}
+			if len(missing) > 0 {
+				return fmt.Errorf("%s needs %s", name, strings.Join(missing, ", "))
+			}
+			return run(command)
+		},
+	}
+}
+
+// played are the flags that say what a component plays.
+type played struct {
+	release string
+	defects []string
+}
+
+func (p *played) add(command *cobra.Command) {
+	command.Flags().StringVar(&p.release, "release", "", "release to play; `refplane releases` lists them")
+	command.Flags().StringArrayVar(&p.defects, "defect", nil, "plant this defect; `refplane defects` lists them; may be repeated")
+}
+
+func (p *played) parse() (release.Release, defects.Set, error) {
+	r, err := release.Lookup(p.release)
+	if err != nil {
+		return release.Release{}, nil, err
+	}
+	set, err := defects.Parse(p.defects)
+	return r, set, err
+}

@@ -1,0 +1,226 @@
+package controllermanager
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/storageversion"
+)
+
+// collector looks at every StorageVersion when the participants change, and at
+// each one when it changes itself: somebody may have put in an entry of a server
+// that does not take part.
+//
+// KEP-2339: a leader-elected control loop watches the list of participating
+// servers and, upon changes, cleans up each object.
+type collector struct {
+	client  kubernetes.Interface
+	clock   clock.WithTicker
+	defects defects.Set
+	logger  klog.Logger
+	queue   workqueue.TypedRateLimitingInterface[string]
+	// leading says why nothing may be written, if so.
+	leading func() error
+}
+
+func newCollector(client kubernetes.Interface, options Options, leading func() error) *collector {
+	return &collector{
+		client:  client,
+		clock:   options.Clock,
+		defects: options.Defects,
+		logger:  *options.Logger,
+		leading: leading,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](CollectorRetry, CollectorRetryMax),
+			workqueue.TypedRateLimitingQueueConfig[string]{Clock: options.Clock}),
+	}
+}
+
+// collect runs a collector until the context ends; then nothing of it is left.
+func collect(ctx context.Context, client kubernetes.Interface, options Options, leading func() error) {
+	newCollector(client, options, leading).run(ctx)
+}
+
+func (c *collector) run(ctx context.Context) {
+	leases := informers.NewSharedInformerFactoryWithOptions(c.client, 0,
+		informers.WithNamespace(storageversion.LeaseNamespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
+	objects := informers.NewSharedInformerFactory(c.client, 0)
+	known := objects.Internal().V1alpha1().StorageVersions().Informer()
+	everything := func() {
+		for _, name := range known.GetStore().ListKeys() {
+			c.queue.Add(name)
+		}
+	}
+	// Adding a handler fails only once an informer was stopped.
+	_, _ = leases.Coordination().V1().Leases().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { everything() },
+		UpdateFunc: func(before, after any) {
+			if participationChanged(before, after) {
+				everything()
+			}
+		},
+		DeleteFunc: func(any) { everything() },
+	})
+	one := func(obj any) {
+		if name, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+			c.queue.Add(name)
+		}
+	}
+	_, _ = known.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    one,
+		UpdateFunc: func(_, obj any) { one(obj) },
+	})
+	leases.Start(ctx.Done())
+	objects.Start(ctx.Done())
+
+	var workers sync.WaitGroup
+	for range CollectorWorkers {
+		workers.Go(func() {
+			for c.next(ctx) {
+			}
+		})
+	}
+	ticker := c.clock.NewTicker(CollectorResync)
+	defer ticker.Stop()
+	for done := false; !done; {
+		select {
+		case <-ticker.C():
+			everything()
+		case <-ctx.Done():
+			done = true
+		}
+	}
+	c.queue.ShutDown()
+	workers.Wait()
+	leases.Shutdown()
+	objects.Shutdown()
+}
+
+// participationChanged reports whether a change of an identity Lease is more
+// than a renewal. What matters is whether the server is registered; a new
+// process that takes over is not, whatever the old one was.
+func participationChanged(before, after any) bool {
+	old, ok := before.(*coordinationv1.Lease)
+	if !ok {
+		return true
+	}
+	lease, ok := after.(*coordinationv1.Lease)
+	return !ok || old.UID != lease.UID || storageversion.Registered(old) != storageversion.Registered(lease)
+}
+
+// next processes one object from the queue; it is false when there are no more.
+func (c *collector) next(ctx context.Context) bool {
+	name, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(name)
+	recheck, err := c.process(ctx, name)
+	switch {
+	case err == nil:
+		c.queue.Forget(name)
+		if recheck > 0 {
+			c.queue.AddAfter(name, recheck)
+		}
+	case ctx.Err() != nil:
+	default:
+		if !apierrors.IsConflict(err) {
+			c.logger.Error(err, "Cannot clean up, trying again", "storageVersion", name)
+		}
+		c.queue.AddRateLimited(name)
+	}
+	return true
+}
+
+// process looks at one object and does what is to be done with it.
+//
+// KEP-2339: get the object, then the participants, decide, and write with the
+// resourceVersion of the object as precondition. Both are read from the server
+// and not from a cache, in this order, see package storageversion. Whatever goes
+// wrong on the way leaves the object as it is.
+func (c *collector) process(ctx context.Context, name string) (recheck time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storageversion.RequestTimeout)
+	defer cancel()
+	svs := c.client.InternalV1alpha1().StorageVersions()
+	sv, err := svs.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("getting storage version %s: %w", name, err)
+	}
+	participants, err := storageversion.ReadParticipants(ctx, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), sv.Status.StorageVersions)
+	if err != nil && c.defects.Has(defects.SV20StripsOnError) {
+		participants, err = storageversion.Participants{}, nil // defect: SV-20-strips-on-error
+	}
+	if err != nil {
+		return 0, err
+	}
+	decision := storageversion.Collect(sv, participants, c.clock.Now(), c.defects)
+	if decision.Action == storageversion.Keep {
+		return decision.Recheck, nil
+	}
+	if err := c.leading(); err != nil {
+		return 0, err
+	}
+	switch decision.Action {
+	case storageversion.Update:
+		err = c.update(ctx, sv, decision.Status)
+	case storageversion.Delete:
+		err = c.delete(ctx, sv)
+	}
+	if apierrors.IsNotFound(err) {
+		return 0, nil
+	}
+	return 0, err
+}
+
+// update writes a status; uid and resourceVersion are those that were read.
+func (c *collector) update(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion, status apiserverinternalv1alpha1.StorageVersionStatus) error {
+	next := sv.DeepCopy()
+	next.Status = status
+	storageversion.Touch(&next.Status, c.clock.Now(), c.defects)
+	if _, err := c.client.InternalV1alpha1().StorageVersions().UpdateStatus(ctx, next, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("updating storage version %s: %w", sv.Name, err)
+	}
+	c.logger.Info("Updated", "storageVersion", sv.Name, "entries", len(status.StorageVersions), "before", len(sv.Status.StorageVersions))
+	return nil
+}
+
+// delete removes an object, unless anything was written to it since it was read.
+func (c *collector) delete(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion) error {
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &sv.UID, ResourceVersion: &sv.ResourceVersion}}
+	if c.defects.Has(defects.SV19UnconditionalDelete) {
+		options.Preconditions = nil // defect: SV-19-unconditional-delete
+		c.pause(ctx, unconditionalPause)
+	}
+	if err := c.client.InternalV1alpha1().StorageVersions().Delete(ctx, sv.Name, options); err != nil {
+		return fmt.Errorf("deleting storage version %s: %w", sv.Name, err)
+	}
+	c.logger.Info("Deleted", "storageVersion", sv.Name)
+	return nil
+}
+
+func (c *collector) pause(ctx context.Context, d time.Duration) {
+	timer := c.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+}

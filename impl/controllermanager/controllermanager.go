@@ -1,0 +1,225 @@
+package controllermanager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+const (
+	// LeaseNamespace and LeaseName are where the leader is elected.
+	LeaseNamespace = metav1.NamespaceSystem
+	LeaseName      = "refplane-controller-manager"
+)
+
+// Options are what a controller manager needs to know.
+type Options struct {
+	// Config leads to the API server. If it is nil, Kubeconfig does.
+	Config *rest.Config
+	// Kubeconfig is a file.
+	Kubeconfig string
+	// Identity names this process among the candidates for leadership.
+	Identity string
+	// LeaseDuration, RenewDeadline and RetryPeriod default to the constants of
+	// these names.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Release is the release that the process plays; it is told to API servers.
+	Release string
+	// Defects are the bugs planted on purpose.
+	Defects defects.Set
+	// Clock defaults to the real one. Leader election, which is client-go's, does
+	// not go by it.
+	Clock clock.WithTicker
+	// Logger defaults to klog's.
+	Logger *klog.Logger
+}
+
+func (o *Options) complete() error {
+	if o.Identity == "" {
+		return errors.New("an identity is needed")
+	}
+	if o.Config == nil {
+		config, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
+		if err != nil {
+			return fmt.Errorf("reading the kubeconfig: %w", err)
+		}
+		o.Config = config
+	}
+	if o.LeaseDuration == 0 {
+		o.LeaseDuration = DefaultLeaseDuration
+	}
+	if o.RenewDeadline == 0 {
+		o.RenewDeadline = DefaultRenewDeadline
+	}
+	if o.RetryPeriod == 0 {
+		o.RetryPeriod = DefaultRetryPeriod
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Logger == nil {
+		logger := klog.Background().WithName("controller-manager")
+		o.Logger = &logger
+	}
+	return nil
+}
+
+// ControllerManager competes for leadership and collects while it leads.
+type ControllerManager struct {
+	options Options
+	// client is for the work, lockClient for leadership: a queue of work must not
+	// hold up a renewal.
+	client, lockClient kubernetes.Interface
+	health             *leaderelection.HealthzAdaptor
+}
+
+// New returns a controller manager; Run makes it work.
+func New(options Options) (*ControllerManager, error) {
+	if err := options.complete(); err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	config := rest.CopyConfig(options.Config)
+	config.UserAgent = "refplane-controller-manager/" + options.Release
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	// A request for leadership that hangs must leave time for another one.
+	config = rest.CopyConfig(config)
+	config.Timeout = options.RenewDeadline / 2
+	lockClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	m := newFor(options, client, lockClient)
+	if _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	return m, nil
+}
+
+func newFor(options Options, client, lockClient kubernetes.Interface) *ControllerManager {
+	return &ControllerManager{
+		options:    options,
+		client:     client,
+		lockClient: lockClient,
+		health:     leaderelection.NewLeaderHealthzAdaptor(HealthTolerance),
+	}
+}
+
+// Run makes a controller manager and runs it until the context ends.
+func Run(ctx context.Context, options Options) error {
+	m, err := New(options)
+	if err != nil {
+		return err
+	}
+	return m.Run(ctx)
+}
+
+// Run competes for leadership, and leads, until the context ends. Losing the
+// leadership makes it a candidate again, in the same process.
+func (m *ControllerManager) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := m.lead(ctx); err != nil {
+			return fmt.Errorf("controller manager: %w", err)
+		}
+	}
+	return nil
+}
+
+// lead is one candidacy, from competing to the end of leadership.
+func (m *ControllerManager) lead(ctx context.Context) error {
+	// The election outlives the context until the collector has ended, so that
+	// the Lease is not released while work is still being done under it.
+	election, quit := context.WithCancel(context.WithoutCancel(ctx))
+	defer quit()
+	var elector *leaderelection.LeaderElector
+	started, ended := make(chan struct{}), make(chan struct{})
+	elector, err := m.elector(leaderelection.LeaderCallbacks{
+		OnStartedLeading: func(leading context.Context) {
+			defer close(ended)
+			close(started)
+			m.options.Logger.Info("Leading", "identity", m.options.Identity)
+			leading, stop := context.WithCancel(leading)
+			defer stop()
+			defer context.AfterFunc(ctx, stop)()
+			collect(leading, m.client, m.options, func() error { return stillLeading(elector) })
+		},
+		OnStoppedLeading: func() {
+			m.options.Logger.Info("Not leading any more", "identity", m.options.Identity)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	m.health.SetLeaderElection(elector)
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-started:
+			<-ended
+		default:
+		}
+		quit()
+	})()
+	elector.Run(election)
+	select {
+	case <-started:
+		<-ended
+	default:
+	}
+	return nil
+}
+
+func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, error) {
+	return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name: LeaseName,
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName},
+			Client:     m.lockClient.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: m.options.Identity},
+		},
+		LeaseDuration:   m.options.LeaseDuration,
+		RenewDeadline:   m.options.RenewDeadline,
+		RetryPeriod:     m.options.RetryPeriod,
+		Callbacks:       callbacks,
+		ReleaseOnCancel: true,
+	})
+}
+
+// errDeposed: the leader Lease may be somebody else's by now.
+var errDeposed = errors.New("leadership is over or in doubt")
+
+// stillLeading is asked before each write; like the fence of an API server it
+// compares times at that moment, so that a process that was stopped for a while
+// does not go on with what it was about to do.
+func stillLeading(elector *leaderelection.LeaderElector) error {
+	if !elector.IsLeader() || elector.Check(0) != nil {
+		return errDeposed
+	}
+	return nil
+}
+
+// Healthz answers /healthz, /livez and /readyz. They fail when this process is
+// called the leader and has not been able to renew for too long.
+func (m *ControllerManager) Healthz() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		healthz.InstallPathHandler(mux, path, healthz.PingHealthz, m.health)
+	}
+	return mux
+}

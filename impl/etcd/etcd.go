@@ -1,0 +1,110 @@
+// Package etcd runs a member of a real etcd inside the reference binary, so
+// that a local control plane needs nothing installed.
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// Options are what one member is started with. Members of one cluster share
+// InitialCluster and ClusterToken.
+type Options struct {
+	// Name of the member, as in InitialCluster.
+	Name string
+	// DataDir keeps the member's data over restarts.
+	DataDir string
+	// Listen… is where the member listens, Advertise… where others reach it:
+	// the two differ where a proxy stands between.
+	ListenClientURL, AdvertiseClientURL string
+	ListenPeerURL, AdvertisePeerURL     string
+	// InitialCluster is name=peerURL of each member, separated by commas.
+	InitialCluster string
+	ClusterToken   string
+	// The certificate is shown to clients and peers alike, and used towards
+	// peers; the authority has signed those of all of them.
+	CAFile, CertFile, KeyFile string
+}
+
+// logLevel leaves out what etcd says while all is well.
+const logLevel = "error"
+
+// stopBound is how long the member has to leave in good order, which includes
+// handing over leadership.
+const stopBound = 4 * time.Second
+
+// Run serves until the context ends. It returns early when the member cannot
+// start or breaks down.
+func Run(ctx context.Context, o Options) error {
+	config, err := o.config()
+	if err != nil {
+		return err
+	}
+	member, err := embed.StartEtcd(config)
+	if err != nil {
+		return fmt.Errorf("start etcd member %s: %w", o.Name, err)
+	}
+	select {
+	case <-ctx.Done():
+	case err := <-member.Err():
+		member.Close()
+		return fmt.Errorf("etcd member %s broke down: %w", o.Name, err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		member.Close()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+		return nil
+	case <-time.After(stopBound):
+		return fmt.Errorf("etcd member %s did not stop within %s", o.Name, stopBound)
+	}
+}
+
+func (o Options) config() (*embed.Config, error) {
+	for flag, value := range map[string]string{
+		"--name": o.Name, "--data-dir": o.DataDir, "--initial-cluster": o.InitialCluster, "--cluster-token": o.ClusterToken,
+		"--ca-file": o.CAFile, "--cert-file": o.CertFile, "--key-file": o.KeyFile,
+	} {
+		if value == "" {
+			return nil, fmt.Errorf("%s is empty", flag)
+		}
+	}
+	config := embed.NewConfig()
+	config.Name = o.Name
+	config.Dir = o.DataDir
+	config.InitialCluster = o.InitialCluster
+	config.InitialClusterToken = o.ClusterToken
+	config.LogLevel = logLevel
+	config.LogOutputs = []string{embed.StdErrLogOutput}
+	// Nobody speaks JSON to it.
+	config.EnableGRPCGateway = false
+
+	tls := transport.TLSInfo{CertFile: o.CertFile, KeyFile: o.KeyFile, TrustedCAFile: o.CAFile, ClientCertAuth: true}
+	config.ClientTLSInfo = tls
+	config.PeerTLSInfo = tls
+
+	for flag, address := range map[string]struct {
+		value string
+		into  *[]url.URL
+	}{
+		"--listen-client-url":    {o.ListenClientURL, &config.ListenClientUrls},
+		"--advertise-client-url": {o.AdvertiseClientURL, &config.AdvertiseClientUrls},
+		"--listen-peer-url":      {o.ListenPeerURL, &config.ListenPeerUrls},
+		"--advertise-peer-url":   {o.AdvertisePeerURL, &config.AdvertisePeerUrls},
+	} {
+		parsed, err := url.Parse(address.value)
+		if err != nil || parsed.Scheme != "https" || parsed.Host == "" {
+			return nil, fmt.Errorf("%s %q is not a URL that begins with https://", flag, address.value)
+		}
+		*address.into = []url.URL{*parsed}
+	}
+	return config, nil
+}

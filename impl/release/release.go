@@ -1,0 +1,119 @@
+// Package release is the table of releases that the one reference binary plays.
+// What distinguishes two releases is which versions of the built-in
+// multi-version resource they serve, decode and store, so that replacing a
+// member really changes what is written to etcd, and rolling it back really
+// depends on what the older release can still read.
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Group is the API group of the resources whose versions differ by release.
+const Group = "reference.evenkeel.dev"
+
+// Ballasts is the resource whose versions differ by release.
+const Ballasts = "ballasts"
+
+// Versions of the Ballast kind, in the order in which they were introduced.
+const (
+	V1alpha1 = "v1alpha1"
+	V1beta1  = "v1beta1"
+	V1       = "v1"
+)
+
+// Release is one row of the table.
+type Release struct {
+	// Name is major.minor, which --release takes.
+	Name string `json:"name"`
+	// Resources are those whose versions are a matter of the release; all
+	// others are the same in every release.
+	Resources []Resource `json:"resources"`
+}
+
+// Resource says how a release treats the versions of one resource. Versions
+// are without their group.
+type Resource struct {
+	Group    string `json:"group"`
+	Resource string `json:"resource"`
+	// Served versions are those that clients may use, preferred first.
+	Served []string `json:"served"`
+	// Decodable versions are those that the release can read from etcd. An
+	// object stored in any other one is unreadable to it.
+	Decodable []string `json:"decodable"`
+	// Encoding is the one version that the release writes to etcd.
+	Encoding string `json:"encoding"`
+}
+
+// Major is the first number of the release's name.
+func (r Release) Major() string {
+	major, _, _ := strings.Cut(r.Name, ".")
+	return major
+}
+
+// Minor is the second number of the release's name.
+func (r Release) Minor() string {
+	_, minor, _ := strings.Cut(r.Name, ".")
+	return minor
+}
+
+// GitVersion is what /version reports for the release.
+func (r Release) GitVersion() string {
+	return "v" + r.Name + ".0"
+}
+
+// Ballasts is the release's treatment of the ballasts resource.
+func (r Release) Ballasts() Resource {
+	for _, resource := range r.Resources {
+		if resource.Group == Group && resource.Resource == Ballasts {
+			return resource
+		}
+	}
+	return Resource{Group: Group, Resource: Ballasts}
+}
+
+// All returns the releases, oldest first. The caller owns the result.
+func All() []Release {
+	return []Release{
+		// 1.1 is where everything begins: one alpha version, stored, and its
+		// beta already offered to clients.
+		ballasts("1.1", []string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1),
+		// 1.2 begins to store the beta that 1.1 could already read, so that
+		// going back to 1.1 loses nothing; and it offers v1.
+		ballasts("1.2", []string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1),
+		// 1.3 stores v1, which 1.2 can read and 1.1 cannot; it no longer offers
+		// the alpha, though it can still read what was stored in it.
+		ballasts("1.3", []string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1),
+		// 1.4 has forgotten the alpha: whatever is still stored in it must have
+		// been migrated before.
+		ballasts("1.4", []string{V1}, []string{V1beta1, V1}, V1),
+	}
+}
+
+func ballasts(name string, served, decodable []string, encoding string) Release {
+	return Release{Name: name, Resources: []Resource{{
+		Group: Group, Resource: Ballasts,
+		Served: served, Decodable: decodable, Encoding: encoding,
+	}}}
+}
+
+// Names returns the names of all releases, oldest first.
+func Names() []string {
+	var names []string
+	for _, r := range All() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// Lookup finds a release by its name. Its error names those that exist.
+func Lookup(name string) (Release, error) {
+	all := All()
+	i := slices.IndexFunc(all, func(r Release) bool { return r.Name == name })
+	if i < 0 {
+		return Release{}, fmt.Errorf("there is no release %q; the releases are %s", name, strings.Join(Names(), ", "))
+	}
+	return all[i], nil
+}

@@ -1,0 +1,91 @@
+package storageversion
+
+import (
+	"slices"
+	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// Reasons of the condition AllEncodingVersionsEqual.
+const (
+	// ReasonAgreed: there is an agreed version.
+	ReasonAgreed = "CommonEncodingVersionSet"
+	// ReasonNotAgreed: there is none.
+	ReasonNotAgreed = "CommonEncodingVersionUnset"
+)
+
+// Messages are fixed per reason, so that an object changes only when what it
+// reports changes; they do not say who is missing.
+const (
+	messageAgreed    = "Every participating API server stores this resource in the agreed version."
+	messageNotAgreed = "The participating API servers store this resource in different versions, or some of them have not reported yet."
+)
+
+// conditionFor is the condition that goes with an agreed version, or with none.
+//
+// KEP-2339: the condition is updated together with the agreed version.
+func conditionFor(agreed *string, d defects.Set) apiserverinternalv1alpha1.StorageVersionCondition {
+	condition := apiserverinternalv1alpha1.StorageVersionCondition{
+		Type:    apiserverinternalv1alpha1.AllEncodingVersionsEqual,
+		Status:  apiserverinternalv1alpha1.ConditionFalse,
+		Reason:  ReasonNotAgreed,
+		Message: messageNotAgreed,
+	}
+	if (agreed != nil) != d.Has(defects.SV06InvertedCondition) { // defect: SV-06-inverted-condition
+		condition.Status, condition.Reason, condition.Message = apiserverinternalv1alpha1.ConditionTrue, ReasonAgreed, messageAgreed
+	}
+	return condition
+}
+
+// withCondition returns the conditions with ours set for the agreed version. The
+// transition time moves exactly when the outcome changes, the outcome being the
+// agreed version or its absence: a consumer that compares two readings must see
+// that one agreement was replaced by another one in between.
+func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, agreed *string, now time.Time, d defects.Set) []apiserverinternalv1alpha1.StorageVersionCondition {
+	conditions := slices.Clone(old.Conditions)
+	condition := conditionFor(agreed, d)
+	at := slices.IndexFunc(conditions, ours)
+	if at < 0 {
+		condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
+		return append(conditions, condition)
+	}
+	previous := conditions[at]
+	condition.ObservedGeneration = previous.ObservedGeneration
+	condition.LastTransitionTime = previous.LastTransitionTime
+	if previous.Status != condition.Status || agreed != nil && !sameVersion(old.CommonEncodingVersion, agreed) {
+		condition.LastTransitionTime = laterThan(previous.LastTransitionTime, now)
+	}
+	conditions[at] = condition
+	return conditions
+}
+
+func ours(c apiserverinternalv1alpha1.StorageVersionCondition) bool {
+	return c.Type == apiserverinternalv1alpha1.AllEncodingVersionsEqual
+}
+
+func sameVersion(a, b *string) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// laterThan is the time of a transition: now, but at least a second after the
+// previous one. Stored times have whole seconds, and servers' clocks differ;
+// without this a second transition could be told with an equal or earlier time.
+func laterThan(previous metav1.Time, now time.Time) metav1.Time {
+	next := metav1.NewTime(now).Rfc3339Copy()
+	if !next.After(previous.Time) {
+		next = metav1.NewTime(previous.Add(time.Second)).Rfc3339Copy()
+	}
+	return next
+}
+
+// Touch moves the transition time of a status that is about to be written, if
+// the defect that does so is switched on.
+func Touch(status *apiserverinternalv1alpha1.StorageVersionStatus, now time.Time, d defects.Set) {
+	if at := slices.IndexFunc(status.Conditions, ours); at >= 0 && d.Has(defects.SV07RestlessTransition) {
+		status.Conditions[at].LastTransitionTime = laterThan(status.Conditions[at].LastTransitionTime, now) // defect: SV-07-restless-transition
+	}
+}

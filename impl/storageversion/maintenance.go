@@ -1,0 +1,131 @@
+package storageversion
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// maintain keeps a registered server's reports as they should be, until the
+// context ends: at once where a watch shows damage, and in rounds.
+func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
+	m.watchReports(ctx, client)
+	interval := VerificationInterval
+	if m.config.Defects.Has(defects.SV23Touches) {
+		interval = touchInterval // defect: SV-23-touches
+	}
+	for {
+		timer := m.config.Clock.NewTimer(interval)
+		select {
+		case <-timer.C():
+			m.verify(ctx, client)
+		case <-m.repair.ready:
+			m.restore(ctx, client, m.repair.take())
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// restore reports again where a report is missing or wrong, or where the
+// agreement is not what it should be.
+func (m *Manager) restore(ctx context.Context, client kubernetes.Interface, names []string) {
+	if m.config.Defects.Has(defects.SV09BlindWrite) {
+		return // defect: SV-09-blind-write
+	}
+	m.reportAll(ctx, client, names, upkeep)
+}
+
+// verify is one round: it writes where an object differs from what a report
+// would make of it, and nowhere else.
+func (m *Manager) verify(ctx context.Context, client kubernetes.Interface) {
+	names, err := m.outdated(ctx, client)
+	if err != nil {
+		if ctx.Err() == nil {
+			m.config.Logger.Error(err, "Cannot verify what is published", "server", m.config.ServerID)
+		}
+		return
+	}
+	m.restore(ctx, client, names)
+	if m.config.Defects.Has(defects.SV23Touches) {
+		for _, name := range m.names() {
+			m.touch(ctx, client, name) // defect: SV-23-touches
+		}
+	}
+}
+
+// outdated are the objects that a report would change. It reads all objects
+// first and the participants second, as a report does with one.
+func (m *Manager) outdated(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	list, err := client.InternalV1alpha1().StorageVersions().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing storage versions: %w", err)
+	}
+	objects := make(map[string]*apiserverinternalv1alpha1.StorageVersion, len(list.Items))
+	var entries []apiserverinternalv1alpha1.ServerStorageVersion
+	for i := range list.Items {
+		objects[list.Items[i].Name] = &list.Items[i]
+		entries = append(entries, list.Items[i].Status.StorageVersions...)
+	}
+	participants, err := ReadParticipants(ctx, client.CoordinationV1().Leases(LeaseNamespace), entries)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, name := range m.names() {
+		sv, exists := objects[name]
+		if !exists {
+			names = append(names, name)
+			continue
+		}
+		want, _ := m.want(name)
+		status, err := m.merged(&sv.Status, want, participants, upkeep)
+		if err != nil {
+			m.renew.put(m.config.ServerID)
+			return nil, err
+		}
+		if !sameStatus(&sv.Status, &status) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// watchReports has an object restored as soon as it is seen without our report.
+// What the watch shows may be old; the report reads afresh.
+func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface) {
+	look := func(obj any) {
+		sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion)
+		if !ok {
+			return
+		}
+		if want, ours := m.want(sv.Name); ours && damaged(&sv.Status, m.config.ServerID, want.entries) {
+			m.repair.put(sv.Name)
+		}
+	}
+	factory := informers.NewSharedInformerFactory(client, time.Duration(0))
+	// Adding a handler fails only once the informer was stopped.
+	_, _ = factory.Internal().V1alpha1().StorageVersions().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    look,
+		UpdateFunc: func(_, obj any) { look(obj) },
+		DeleteFunc: func(obj any) {
+			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+			if _, ours := m.want(name); err == nil && ours {
+				m.repair.put(name)
+			}
+		},
+	})
+	factory.Start(ctx.Done())
+}

@@ -1,0 +1,294 @@
+package storageversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// Config is what a Manager needs to know.
+type Config struct {
+	// ServerID names the server among the participants; it is the same after a
+	// restart. It must be a DNS subdomain.
+	ServerID string
+	// Hostname goes into a label of the identity Lease.
+	Hostname string
+	// Resources are the persisted built-in resources that the server hosts.
+	Resources []Resource
+	// Classifier tells what a request is for.
+	Classifier Classifier
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Rand is where the process takes its instance name and its jitter from. It
+	// defaults to a source with an unpredictable seed. Two processes must not be
+	// given equal seeds.
+	Rand *rand.Rand
+	// LeaseDuration defaults to DefaultLeaseDuration. It has whole seconds.
+	LeaseDuration time.Duration
+	// RenewInterval defaults to DefaultRenewInterval, or to a third of
+	// LeaseDuration where that is shorter.
+	RenewInterval time.Duration
+	// Defects are the bugs planted on purpose.
+	Defects defects.Set
+	// Logger defaults to klog's.
+	Logger *klog.Logger
+}
+
+func (c *Config) complete() error {
+	for _, msg := range validation.IsDNS1123Subdomain(c.ServerID) {
+		return fmt.Errorf("server ID %q: %s", c.ServerID, msg)
+	}
+	for _, msg := range validation.IsValidLabelValue(c.Hostname) {
+		return fmt.Errorf("host name %q: %s", c.Hostname, msg)
+	}
+	if c.Classifier == nil {
+		return errors.New("a Classifier is needed")
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.LeaseDuration == 0 {
+		c.LeaseDuration = DefaultLeaseDuration
+	}
+	if c.LeaseDuration < time.Second || c.LeaseDuration%time.Second != 0 {
+		return fmt.Errorf("lease duration %v: must be a positive number of whole seconds", c.LeaseDuration)
+	}
+	if c.RenewInterval == 0 {
+		c.RenewInterval = min(DefaultRenewInterval, c.LeaseDuration/3)
+	}
+	if c.RenewInterval < 0 || c.RenewInterval >= c.LeaseDuration {
+		return fmt.Errorf("renew interval %v: must be positive and shorter than the lease duration %v", c.RenewInterval, c.LeaseDuration)
+	}
+	if c.Logger == nil {
+		logger := klog.Background().WithName("storageversion")
+		c.Logger = &logger
+	}
+	return nil
+}
+
+// Manager makes an API server take part in the storage version API.
+type Manager struct {
+	config  Config
+	random  *random
+	metrics serverMetrics
+	place   place
+	// holder names this process as holder of the identity Lease.
+	holder string
+	// repair is poked when an object was seen that lacks our report.
+	repair *pile
+	// renew is poked when the identity Lease was seen to be not as we left it.
+	renew *pile
+
+	mu      sync.Mutex
+	reports map[string]report
+	clients clients
+}
+
+// New returns a Manager; Run makes it work.
+func New(config Config) (*Manager, error) {
+	if err := config.complete(); err != nil {
+		return nil, fmt.Errorf("storage versions: %w", err)
+	}
+	m := &Manager{
+		config:  config,
+		random:  newRandom(config.Rand),
+		repair:  newPile(),
+		renew:   newPile(),
+		reports: map[string]report{},
+	}
+	m.metrics = metricsFor(config.ServerID)
+	m.holder = config.ServerID + "_" + m.random.uuid()
+	for _, resource := range config.Resources {
+		if _, twice := m.reports[resource.Name()]; twice {
+			return nil, fmt.Errorf("storage versions: %s is listed twice", resource.Name())
+		}
+		if err := m.add(resource); err != nil {
+			return nil, fmt.Errorf("storage versions: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// add makes the manager publish a resource from now on.
+func (m *Manager) add(resource Resource) error {
+	if err := resource.validate(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
+		m.reports[r.name] = r
+	}
+	return nil
+}
+
+// want is the report for an object, if the server has one.
+func (m *Manager) want(name string) (report, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.reports[name]
+	return r, ok
+}
+
+// names are the objects that the server reports in, in an order of its own:
+// servers that boot together then meet less often at one object.
+func (m *Manager) names() []string {
+	m.mu.Lock()
+	names := make([]string, 0, len(m.reports))
+	for name := range m.reports {
+		names = append(names, name)
+	}
+	m.mu.Unlock()
+	m.random.shuffle(names)
+	return names
+}
+
+// clients are what the Manager reads and writes through.
+type clients struct {
+	kubernetes.Interface
+}
+
+// userAgent marks requests of this Manager; it cannot be guessed beforehand.
+func (m *Manager) userAgent() string { return "evenkeel-storageversion/" + m.holder }
+
+// standing says why this server may not store objects now, if so.
+func (m *Manager) standing() error {
+	return m.place.read().check(m.config.Clock.Now(), m.config.LeaseDuration)
+}
+
+// Run joins, registers, and keeps both up until the context ends. It returns an
+// error only if the configuration is unusable. The config must lead to the very
+// server that the Manager belongs to, as its loopback client.
+//
+// When Run returns the identity Lease is left in place: a server that restarts
+// is the same participant, and what it reported stays true meanwhile.
+func (m *Manager) Run(ctx context.Context, config *rest.Config) error {
+	config = rest.CopyConfig(config)
+	config.UserAgent = m.userAgent()
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("storage versions: %w", err)
+	}
+	return m.run(ctx, client)
+}
+
+func (m *Manager) run(ctx context.Context, client kubernetes.Interface) error {
+	m.mu.Lock()
+	m.clients = clients{client}
+	m.mu.Unlock()
+	member := newMembership(m, client)
+	for ctx.Err() == nil {
+		err := m.takePart(ctx, client, member)
+		if ctx.Err() == nil {
+			m.config.Logger.Error(err, "Membership lost, writes are held until this server has joined and registered again", "server", m.config.ServerID)
+		}
+	}
+	return nil
+}
+
+// takePart is one membership from joining to its loss.
+func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, member *membership) error {
+	if m.config.Defects.Has(defects.SV11LateJoin) && !m.everRegistered() {
+		m.registerAll(ctx, client) // defect: SV-11-late-join
+	}
+	// KEP-2339: membership comes before publication, or else a collector would
+	// take the first entries for stale ones.
+	if err := member.join(ctx); err != nil {
+		return err
+	}
+	term, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	var workers sync.WaitGroup
+	workers.Go(func() { lose(member.keep(term)) })
+	workers.Go(func() {
+		// Before anything is reported, so that the reports of a server that boots
+		// leave out those of servers that are gone.
+		m.collectLeases(term, client)
+		if m.register(term, client, member) {
+			workers.Go(func() { m.keepCollectingLeases(term, client) })
+			m.maintain(term, client)
+		}
+	})
+	<-term.Done()
+	if ctx.Err() == nil {
+		// Now and not when the workers have ended: the barrier is shut whatever
+		// they are waiting for. A server that shuts down, on the other hand, stays
+		// a participant; requests that it still drains are truthfully announced,
+		// until its Lease lapses.
+		m.place.write(standing{})
+		m.metrics.registered.Set(0)
+	}
+	workers.Wait()
+	return context.Cause(term)
+}
+
+func (m *Manager) everRegistered() bool {
+	select {
+	case <-m.place.first():
+		return true
+	default:
+		return false
+	}
+}
+
+// HealthCheck is the readiness check: it fails while the barrier is shut.
+func (m *Manager) HealthCheck() healthz.HealthChecker { return healthCheck{m} }
+
+// WaitRegistered returns once the server has been registered for the first time,
+// or with the context's error. It is for what the server itself wants to write as
+// it starts.
+func (m *Manager) WaitRegistered(ctx context.Context) error {
+	select {
+	case <-m.place.first():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("storage versions are not published: %w", ctx.Err())
+	}
+}
+
+// Publish adds a resource that the server begins to host, or changes how it
+// stores one, while it runs. When it returns without error the report is in
+// place; the caller stores no object in the new version before that. Afterwards
+// it is maintained like the others.
+func (m *Manager) Publish(ctx context.Context, resource Resource) error {
+	if err := m.add(resource); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	client := m.clients.Interface
+	m.mu.Unlock()
+	if client == nil {
+		return nil // Run registers it with the others.
+	}
+	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
+		if err := m.report(ctx, client, r, boot); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait pauses, and reports whether it was for the whole time.
+func (m *Manager) wait(ctx context.Context, d time.Duration) bool {
+	timer := m.config.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,256 @@
+package storageversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// errAbsent: the server is not among the participants, so it must not publish.
+var errAbsent = errors.New("this server is not among the participants")
+
+// occasion is why a report is made.
+type occasion int
+
+const (
+	// boot: the server is registering, or hosts a new resource.
+	boot occasion = iota
+	// upkeep: the server is registered.
+	upkeep
+	// vanish: the server takes its report back although it hosts the resource.
+	vanish
+	// withdraw: the server does not host the resource.
+	withdraw
+)
+
+// register publishes everything and opens the barrier. It is false if the
+// context ended before that.
+func (m *Manager) register(ctx context.Context, client kubernetes.Interface, member *membership) bool {
+	start := m.config.Clock.Now()
+	if m.config.Defects.Has(defects.SV14ReadyEarly) && !m.wait(ctx, readyEarlyDelay) { // defect: SV-14-ready-early
+		return false
+	}
+	if m.config.Defects.Has(defects.SV21VanishingEntry) {
+		m.reportAll(ctx, client, m.names(), vanish) // defect: SV-21-vanishing-entry
+	}
+	m.registerAll(ctx, client)
+	for failed := 1; ; failed++ {
+		err := member.mark(ctx)
+		if err == nil {
+			err = m.place.registered(m.config.Clock.Now(), m.config.LeaseDuration)
+		}
+		if err == nil {
+			m.metrics.registered.Set(1)
+			m.config.Logger.Info("All storage versions are published", "server", m.config.ServerID, "took", m.config.Clock.Since(start))
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		m.renew.put(m.config.ServerID)
+		m.config.Logger.Error(err, "Cannot mark this server as registered", "server", m.config.ServerID)
+		if !m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float())) {
+			return false
+		}
+	}
+}
+
+// registerAll publishes all reports and takes back those that the server made
+// when it was of another release and that it does not stand by any more. Then
+// it looks at all of them again: the first may have been damaged while the last
+// was being published. It ends when a look finds nothing to do.
+func (m *Manager) registerAll(ctx context.Context, client kubernetes.Interface) {
+	m.reportAll(ctx, client, m.names(), boot)
+	if m.config.Defects.Has(defects.SV09BlindWrite) {
+		return // defect: SV-09-blind-write
+	}
+	for failed := 1; ctx.Err() == nil; failed++ {
+		wrong, foreign, err := m.inspect(ctx, client)
+		if err == nil && len(wrong)+len(foreign) == 0 {
+			return
+		}
+		if err != nil {
+			m.config.Logger.Error(err, "Cannot check what is published", "server", m.config.ServerID)
+			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
+			continue
+		}
+		m.reportAll(ctx, client, wrong, boot)
+		m.reportAll(ctx, client, foreign, withdraw)
+	}
+}
+
+// inspect lists the objects that lack a report of ours, and those that have one
+// which is not ours to make.
+func (m *Manager) inspect(ctx context.Context, client kubernetes.Interface) (wrong, foreign []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	list, err := client.InternalV1alpha1().StorageVersions().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing storage versions: %w", err)
+	}
+	found := map[string]bool{}
+	for i := range list.Items {
+		sv := &list.Items[i]
+		found[sv.Name] = true
+		want, ours := m.want(sv.Name)
+		switch {
+		case ours && damaged(&sv.Status, m.config.ServerID, want.entries):
+			wrong = append(wrong, sv.Name)
+		case !ours && len(ownEntries(&sv.Status, m.config.ServerID)) > 0:
+			foreign = append(foreign, sv.Name)
+		}
+	}
+	for _, name := range m.names() {
+		if !found[name] {
+			wrong = append(wrong, name)
+		}
+	}
+	return wrong, foreign, nil
+}
+
+// reportAll reports in the named objects, some at a time.
+func (m *Manager) reportAll(ctx context.Context, client kubernetes.Interface, names []string, why occasion) {
+	work := make(chan string)
+	var workers sync.WaitGroup
+	for range min(RegistrationWorkers, len(names)) {
+		workers.Go(func() {
+			for name := range work {
+				r, _ := m.want(name)
+				r.name = name
+				// It fails only with the context.
+				_ = m.report(ctx, client, r, why)
+			}
+		})
+	}
+	for _, name := range names {
+		work <- name
+	}
+	close(work)
+	workers.Wait()
+}
+
+// report brings one object to tell what the server reports, trying until it
+// succeeds or the context ends.
+//
+// Conflicts cannot go on for ever: each one means that somebody else's write
+// succeeded. Among the servers every success removes a competitor, since a
+// server whose report is in place does not write again; and the collector
+// writes only in answer to others. An adversary that keeps on writing would
+// have to hit, every time, the few milliseconds between our read and our write;
+// the pauses between attempts do not widen that gap, and their jitter keeps us
+// out of step.
+func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
+	conflicts, failures := 0, 0
+	for {
+		err := m.tryReport(ctx, client, r, why)
+		switch {
+		case err == nil:
+			m.metrics.registrations.Inc()
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		pause := ConflictRetry
+		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
+			// Somebody changed, created or collected the object in between.
+			conflicts++
+			m.metrics.conflicts.Inc()
+			pause = backoff(conflicts, ConflictRetry, ConflictRetryMax, m.random.float())
+		} else {
+			failures++
+			if errors.Is(err, errAbsent) {
+				m.renew.put(m.config.ServerID)
+			}
+			m.config.Logger.Error(err, "Cannot publish a storage version, trying again", "server", m.config.ServerID, "storageVersion", r.name)
+			pause = backoff(failures, ErrorRetry, ErrorRetryMax, m.random.float())
+		}
+		if !m.wait(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// tryReport is one attempt at a report.
+//
+// KEP-2339: get the object or create it, get the participants, change the object
+// locally, and update it with the resourceVersion of the first step. The object
+// comes first so that its entries are older than the list they are held against.
+func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	svs := client.InternalV1alpha1().StorageVersions()
+	sv, err := svs.Get(ctx, r.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		if why == vanish || why == withdraw {
+			return nil
+		}
+		sv, err = svs.Create(ctx, &apiserverinternalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{Name: r.name}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("getting storage version %s: %w", r.name, err)
+	}
+	participants, err := ReadParticipants(ctx, client.CoordinationV1().Leases(LeaseNamespace), sv.Status.StorageVersions)
+	if err != nil {
+		return err
+	}
+	status, err := m.merged(&sv.Status, r, participants, why)
+	if err != nil || sameStatus(&sv.Status, &status) {
+		return err
+	}
+	sv = sv.DeepCopy()
+	sv.Status = status
+	Touch(&sv.Status, m.config.Clock.Now(), m.config.Defects)
+	if m.config.Defects.Has(defects.SV09BlindWrite) {
+		m.wait(ctx, blindWindow) // defect: SV-09-blind-write
+	}
+	_, err = svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) && m.config.Defects.Has(defects.SV09BlindWrite) { // defect: SV-09-blind-write
+		if newest, getErr := svs.Get(ctx, r.name, metav1.GetOptions{}); getErr == nil {
+			sv.UID, sv.ResourceVersion = newest.UID, newest.ResourceVersion
+			_, err = svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("updating storage version %s: %w", r.name, err)
+	}
+	return nil
+}
+
+// merged is what an object should say, given the participants read after it.
+func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r report, participants Participants, why occasion) (apiserverinternalv1alpha1.StorageVersionStatus, error) {
+	d, id := m.config.Defects, m.config.ServerID
+	if !participants.Has(id) && !d.Has(defects.SV11LateJoin) { // defect: SV-11-late-join
+		return apiserverinternalv1alpha1.StorageVersionStatus{}, errAbsent
+	}
+	// Of ourselves we know more than our Lease tells: what we withdraw from we do
+	// not host, and what we host we do not store before it is reported.
+	participants[id] = why == withdraw
+	own := r.entries
+	if why == vanish || why == withdraw {
+		own = nil
+	}
+	keepStale := d.Has(defects.SV17KeepsStaleAtBoot) || why == upkeep && d.Has(defects.SV16NeverCollects) // defect: SV-17-keeps-stale-at-boot, SV-16-never-collects
+	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
+}
+
+// touch rewrites an object without changing what it reports.
+func (m *Manager) touch(ctx context.Context, client kubernetes.Interface, name string) {
+	svs := client.InternalV1alpha1().StorageVersions()
+	if sv, err := svs.Get(ctx, name, metav1.GetOptions{}); err == nil {
+		sv = sv.DeepCopy()
+		metav1.SetMetaDataAnnotation(&sv.ObjectMeta, "reference.evenkeel.dev/touched", strconv.FormatInt(m.config.Clock.Now().UnixNano(), 10)) // defect: SV-23-touches
+		_, err = svs.Update(ctx, sv, metav1.UpdateOptions{})
+		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
+			m.config.Logger.Error(err, "Cannot touch", "storageVersion", name)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// Package bundle is the folder that a run leaves behind: what is in it, and
+// the digests by which a stranger can tell that it is whole.
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The files of a bundle.
+const (
+	ReportFile      = "report.yaml"
+	JUnitFile       = "junit.xml"
+	HistoryFile     = "history.jsonl"
+	ScenarioFile    = "scenario.yaml"
+	TopologyFile    = "topology.yaml"
+	EnvironmentFile = "environment.yaml"
+	LogDir          = "logs"
+	// DigestFile lists a SHA-256 for every other file, in the format that
+	// `sha256sum --check` reads.
+	DigestFile = "SHA256SUMS"
+)
+
+// Create makes the folder of a new bundle. An existing folder must be empty:
+// the evidence of two runs is never mixed.
+func Create(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("the bundle folder %s cannot be read: %w", dir, err)
+	case len(entries) > 0:
+		return fmt.Errorf("the bundle folder %s is not empty: name another one with --out, or remove it", dir)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, LogDir), 0o755); err != nil {
+		return fmt.Errorf("the bundle folder %s cannot be made: %w", dir, err)
+	}
+	// Writing a few bytes now tells of a full or read-only disk before a
+	// control plane has been brought up for nothing.
+	probe := filepath.Join(dir, ".probe")
+	if err := os.WriteFile(probe, make([]byte, 64<<10), 0o644); err != nil {
+		return fmt.Errorf("the bundle folder %s cannot be written to (is the disk full?): %w", dir, errors.Join(err, os.Remove(probe)))
+	}
+	return os.Remove(probe)
+}
+
+// Seal writes the digests of all files in the bundle.
+func Seal(dir string) error {
+	files, err := list(dir)
+	if err != nil {
+		return fmt.Errorf("list the bundle: %w", err)
+	}
+	var b strings.Builder
+	for _, f := range files {
+		sum, err := digest(filepath.Join(dir, f))
+		if err != nil {
+			return fmt.Errorf("digest of %s: %w", f, err)
+		}
+		fmt.Fprintf(&b, "%s  %s\n", sum, f)
+	}
+	if err := os.WriteFile(filepath.Join(dir, DigestFile), []byte(b.String()), 0o644); err != nil {
+		return fmt.Errorf("write the digests: %w", err)
+	}
+	return nil
+}
+
+func list(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if rel != DigestFile {
+			files = append(files, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

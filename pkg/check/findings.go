@@ -1,0 +1,51 @@
+package check
+
+import "fmt"
+
+// findings is what every check reports breaches to.
+type findings struct {
+	violations []Violation
+	count      int64
+	// sources that the check relies on.
+	sources []Source
+	// shaky counts breaches that only seem to be ones, shakiest is the first.
+	shaky    int64
+	shakiest string
+}
+
+// violate records a breach that the events of the evidence show by themselves,
+// whatever else the history may lack.
+func (f *findings) violate(evidence []int64, format string, args ...any) {
+	f.count++
+	if len(f.violations) < maxViolations {
+		f.violations = append(f.violations, Violation{Message: fmt.Sprintf(format, args...), Evidence: evidence})
+	}
+}
+
+// infer records a breach that follows from what was not seen, or from what was
+// seen long before. Where something may have been missed it does not follow:
+// an entry without a Lease is no breach if the Lease's line is the lost one.
+func (f *findings) infer(w *World, evidence []int64, format string, args ...any) {
+	if w.whole(f.sources) {
+		f.violate(evidence, format, args...)
+		return
+	}
+	f.shaky++
+	if f.shaky == 1 {
+		f.shakiest = fmt.Sprintf(format, args...)
+	}
+}
+
+func (f *findings) found() *findings { return f }
+
+// at lists the sequence numbers of a violation's evidence; zeroes, which stand
+// for evidence that is not at hand, are left out.
+func at(seqs ...int64) []int64 {
+	out := make([]int64, 0, len(seqs))
+	for _, s := range seqs {
+		if s > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}

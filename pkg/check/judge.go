@@ -1,0 +1,142 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// Events is where a judge reads from; Read makes one of a history.Reader.
+type Events interface {
+	Header() history.Header
+	// Next gives the next event, and io.EOF after the last one. The event is
+	// the judge's to keep.
+	Next() (*history.Event, error)
+	// Damage says in words what is missing or unreadable in the file, as far as
+	// it has been read.
+	Damage() []string
+}
+
+// Judgement is the outcome of judging one history.
+type Judgement struct {
+	Header history.Header
+	// Results in the order of the catalogue.
+	Results []Result
+	// Damage of the history, in words.
+	Damage []string
+	// Faults that were injected, with their witnesses.
+	Faults []FaultSeen
+	// Mixed states in which the control plane was held.
+	Holds []HoldSeen
+	// Events that were read.
+	Events int64
+	// Complete is whether the history says that the scenario was played to its
+	// end.
+	Complete bool
+	// EndMessage is what the harness said of the end.
+	EndMessage string
+	// Doubts are the reasons, in words, not to trust any pass; they are among
+	// the reasons of each result too.
+	Doubts []string
+}
+
+// FaultSeen is one injected fault.
+type FaultSeen struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Action    string `json:"action"`
+	Member    string `json:"member"`
+	Component string `json:"component,omitempty"`
+	// Witness is the proof that it bit; empty where there is none.
+	Witness string `json:"witness,omitempty"`
+	Healed  bool   `json:"healed"`
+}
+
+// HoldSeen is one stretch of time in which the control plane was left alone.
+type HoldSeen struct {
+	Name     string            `json:"name"`
+	Releases map[string]string `json:"releases"`
+}
+
+// Judge reads the history to its end and gives a verdict on each of the
+// requirements. It returns an error only when reading fails for a reason that
+// says nothing about the content, such as a disk error.
+func Judge(events Events, requirements []requirement.Requirement) (*Judgement, error) {
+	judging := Begin(events.Header(), requirements)
+	for {
+		ev, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return judging.End(events.Damage()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the history after event %d: %w", judging.read, err)
+		}
+		judging.Take(ev)
+	}
+}
+
+// Judging is a judge at work, for who has the events one by one.
+type Judging struct {
+	world   *World
+	runners []*runner
+	read    int64
+}
+
+// Begin makes a judge of the requirements.
+func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
+	j := &Judging{world: newWorld(header)}
+	for _, req := range requirements {
+		j.runners = append(j.runners, newRunner(req))
+	}
+	return j
+}
+
+// Take judges one more event; it keeps the event.
+func (j *Judging) Take(ev *history.Event) {
+	j.read++
+	j.world.take(ev)
+	for _, r := range j.runners {
+		r.observe(j.world, ev)
+	}
+}
+
+// Progress is how the verdict on one requirement stands.
+type Progress struct {
+	ID requirement.ID
+	// Verdict is Fail as soon as a breach was found, Pass while enough was seen
+	// and nothing broke the promise, and Inconclusive before.
+	Verdict Verdict
+}
+
+// Progress tells how things stand. It is for onlookers: only End judges, and
+// it may find breaches that show at the end alone.
+func (j *Judging) Progress() []Progress {
+	out := make([]Progress, 0, len(j.runners))
+	for _, r := range j.runners {
+		out = append(out, Progress{ID: r.req.ID, Verdict: r.standing(j.world)})
+	}
+	return out
+}
+
+// End gives the verdicts. Damage is what the reader says of the file.
+func (j *Judging) End(damage []string) *Judgement {
+	w := j.world
+	w.finish()
+	out := &Judgement{
+		Header: w.Header, Damage: slices.Clone(damage), Events: j.read,
+		Faults: w.faultsSeen(), Holds: w.holds, Complete: w.end != nil && w.end.Complete,
+	}
+	if w.end != nil {
+		out.EndMessage = w.end.Message
+	}
+	doubts := w.doubts(damage)
+	for _, r := range j.runners {
+		r.finish(w)
+		out.Results = append(out.Results, r.result(w, doubts))
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package check
+
+import "time"
+
+// The least that a check must have seen before it may say pass. Each number is
+// small enough for the shortest scenario that judges the requirement, and
+// large enough that a run in which the promise was never put to the test falls
+// below it.
+const (
+	// needReadyServers: instances of API servers whose first readiness was seen
+	// together with what they host.
+	needReadyServers = 1
+	// needNames: StorageVersions whose names were compared with discovery, of
+	// the core group and of named groups each.
+	needNames = 1
+	// needEntries: entries seen in StorageVersions.
+	needEntries = 10
+	// needServedCompared: entries compared with a server's discovery.
+	needServedCompared = 5
+	// needRefusedProbes: invalid statuses that a server refused while it took a
+	// valid one at the same time.
+	needRefusedProbes = 1
+	// needAgreements and needDisagreements: revisions of StorageVersions with
+	// and without an agreed version among reported entries.
+	needAgreements    = 5
+	needDisagreements = 1
+	// needConcurrentObjects: StorageVersions that several servers wrote at
+	// the same time, so that they could have lost an entry.
+	needConcurrentObjects = 5
+	// needJoins: first entries of a server.
+	needJoins = 3
+	// needBarrierRefusals: guarded writes that reached a server while it had
+	// not registered.
+	needBarrierRefusals = 5
+	// needBarrierPasses: requests of each class that passed in the meantime.
+	needBarrierPasses = 1
+	// needRegistrations: starts of a server at which it had something new to
+	// register, with guarded writes accepted afterwards.
+	needRegistrations = 1
+	// needWritesAfterReady: guarded writes answered by ready servers.
+	needWritesAfterReady = 10
+	// needTaggedWrites: objects in etcd whose writer is known.
+	needTaggedWrites = 30
+	// needStoredVersions: different versions of one resource really stored.
+	needStoredVersions = 2
+	// needRestarts: restarts of the kind that the requirement speaks of.
+	needRestarts = 1
+	// needWritesAfterRestart: tagged writes by servers that restarted with
+	// another storage version.
+	needWritesAfterRestart = 5
+	// needHolds: holds of each kind (mixed, finished) that were judged.
+	needHolds = 1
+	// needUnchangedStarts and needContentChanges: starts that changed nothing,
+	// and revisions that changed something.
+	needUnchangedStarts = 1
+	needContentChanges  = 5
+)
+
+// Bounds in time that checks allow.
+const (
+	// agreementSettles is how long equal entries of all participants may stay
+	// without an agreed version: a collector or a server has to notice first.
+	agreementSettles = 30 * time.Second
+	// concurrencyWindow is how close first entries of different servers in one
+	// object must be to count as written at the same time.
+	concurrencyWindow = 2 * time.Second
+	// transitionResolution is what a transition time, kept in whole seconds,
+	// can be off by when compared with when the change was seen.
+	transitionResolution = 2 * time.Second
+	// recorderLag bounds how much later than a request's answer the etcd
+	// recorder may tell of the write that it followed.
+	recorderLag = 500 * time.Millisecond
+)
+
+// maxViolations is how many violations of one requirement are kept with their
+// evidence; the rest is counted.
+const maxViolations = 20

@@ -1,0 +1,52 @@
+package check
+
+import "github.com/evenkeel/evenkeel/pkg/history"
+
+// sv01: once ready, a server has published a storage version for each
+// persisted built-in resource it hosts (KEP-2339, updating StorageVersion).
+// What it hosts is what its own unaggregated discovery gives a storage version
+// hash for; the moment is the etcd revision read after its first ready answer.
+type sv01 struct {
+	findings
+	servers, resources int64
+}
+
+func (c *sv01) Observe(w *World, ev *history.Event) {
+	if ev.Discovery == nil {
+		return
+	}
+	in := w.instanceAt(ev.Member, ev)
+	// Only the first discovery of an instance belongs to its first readiness.
+	if in == nil || in.discSeq != ev.Seq || in.ready == nil || in.ready.revision == 0 {
+		return
+	}
+	w.when(in.ready.revision, func() { c.judge(w, in) })
+}
+
+func (c *sv01) judge(w *World, in *instance) {
+	judged := false
+	for _, r := range in.discovered.Resources {
+		if !guardedByBarrier(r) {
+			continue
+		}
+		judged = true
+		c.resources++
+		name := objectName(r.Group, r.Resource)
+		if _, ok := w.entryAt(name, in.server.id, in.ready.revision); !ok {
+			c.violate(at(in.ready.seq, in.discSeq), "%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
+				in.server.member, in.ready.revision, r.Resource, name, in.server.id)
+		}
+	}
+	if judged {
+		c.servers++
+	}
+}
+
+func (c *sv01) Finish(*World) {}
+
+func (c *sv01) Observations() []Observation {
+	return []Observation{
+		{"servers seen to become ready, with what they host", c.servers, needReadyServers},
+		{"resources looked up for them", c.resources, needEntries},
+	}
+}

@@ -1,0 +1,43 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// sv04: the version that a server encodes to is among those it can decode
+// (KEP-2339, on ServerStorageVersion: "must be included"). Holds for each
+// revision, and a status that says otherwise must be refused.
+type sv04 struct {
+	findings
+	entries, refusals int64
+}
+
+func (c *sv04) Observe(w *World, ev *history.Event) {
+	switch {
+	case ev.Stored != nil && ev.Stored.StorageVersion != nil:
+		for _, e := range ev.Stored.StorageVersion.Entries {
+			c.entries++
+			if !slices.Contains(e.Decodable, e.Encoding) {
+				c.violate(at(ev.Seq), "in %s, %s encodes %s and decodes only %v", ev.Stored.Name, e.ServerID, e.Encoding, e.Decodable)
+			}
+		}
+	case ev.Request != nil && ev.Request.Class == history.ClassInvalid && ev.Request.Invalid == history.InvalidUndecodable:
+		if accepted(ev.Request) {
+			c.violate(at(ev.Seq), "%s took a status of %s whose encoding version cannot be decoded", ev.Member, ev.Request.Name)
+		}
+		if refused(ev.Request) {
+			c.refusals++
+		}
+	}
+}
+
+func (c *sv04) Finish(*World) {}
+
+func (c *sv04) Observations() []Observation {
+	return []Observation{
+		{"entries in StorageVersions", c.entries, needEntries},
+		{"statuses with an undecodable version refused", c.refusals, needRefusedProbes},
+	}
+}

@@ -1,0 +1,79 @@
+package check
+
+import "github.com/evenkeel/evenkeel/pkg/requirement"
+
+// Verdict is the outcome of judging one requirement. Fail outweighs
+// Inconclusive, which outweighs Pass; the other two stand beside them.
+type Verdict string
+
+// The verdicts.
+const (
+	// Pass: enough was seen, and all of it kept the promise.
+	Pass Verdict = "pass"
+	// Fail: the promise was broken, and there is evidence.
+	Fail Verdict = "fail"
+	// Inconclusive: nothing broke the promise, but too little was seen, or what
+	// was seen cannot be trusted to be whole.
+	Inconclusive Verdict = "inconclusive"
+	// NotApplicable: the control plane under test has nothing that the
+	// requirement speaks of.
+	NotApplicable Verdict = "not-applicable"
+	// Skipped: no check was asked to judge it.
+	Skipped Verdict = "skipped"
+)
+
+// Observation counts one kind of thing that a check must have seen, so that a
+// green verdict is not an empty one.
+type Observation struct {
+	// What was counted, in words.
+	What string `json:"what"`
+	Seen int64  `json:"seen"`
+	// Need is the least that makes a pass; see minimums.go.
+	Need int64 `json:"need"`
+}
+
+// Violation is one breach of a requirement.
+type Violation struct {
+	// Message says in one sentence what was promised and what was seen.
+	Message string `json:"message"`
+	// Evidence are the numbers of the history lines that show it.
+	Evidence []int64 `json:"evidence"`
+}
+
+// Result is the verdict on one requirement with all that stands behind it.
+type Result struct {
+	ID      requirement.ID    `json:"id"`
+	Level   requirement.Level `json:"level"`
+	Promise string            `json:"promise"`
+	Verdict Verdict           `json:"verdict"`
+	// Reasons say why a verdict is not pass, in words; empty for a pass.
+	Reasons      []string      `json:"reasons,omitempty"`
+	Observations []Observation `json:"observations,omitempty"`
+	// Violations are the first ones found, in the order of the history;
+	// ViolationCount counts all.
+	Violations     []Violation `json:"violations,omitempty"`
+	ViolationCount int64       `json:"violationCount,omitempty"`
+}
+
+// Worst gives the outcome of results taken together: Fail if any failed, else
+// Inconclusive if any is neither Pass nor NotApplicable, else Pass. No results
+// at all are Inconclusive: nothing was judged.
+func Worst(results []Result) Verdict {
+	worst := Pass
+	judged := false
+	for _, r := range results {
+		switch r.Verdict {
+		case Fail:
+			return Fail
+		case Pass:
+			judged = true
+		case NotApplicable:
+		default:
+			worst = Inconclusive
+		}
+	}
+	if !judged {
+		return Inconclusive
+	}
+	return worst
+}

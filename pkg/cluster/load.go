@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/strictyaml"
+)
+
+// LoadTopology reads and validates a topology file. A key that it does not
+// know is an error, because a misspelt setting would otherwise be judged as
+// if it had been made.
+func LoadTopology(file string) (*Topology, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.Environmentf("cannot read the topology: %w", err)
+	}
+	return ParseTopology(file, raw)
+}
+
+// ParseTopology is LoadTopology for content that was read already; file is
+// what messages call it.
+func ParseTopology(file string, raw []byte) (*Topology, error) {
+	// The kind is looked at first and leniently: whoever confuses two files
+	// should hear that, not that every key of the other kind is unknown.
+	var header struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+	}
+	if yaml.Unmarshal(raw, &header) == nil && (header.APIVersion != APIVersion || header.Kind != TopologyKind) {
+		return nil, exit.Environmentf("%s: is a %q of %q, but a %q of %q is needed", file, header.Kind, header.APIVersion, TopologyKind, APIVersion)
+	}
+	topology := &Topology{File: file}
+	if err := strictyaml.Decode(file, raw, topology); err != nil {
+		return nil, exit.Environment(errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
+	if topology.Spec.Distribution == "" {
+		topology.Spec.Distribution = DefaultDistribution
+	}
+	if err := topology.Validate(); err != nil {
+		return nil, exit.Environment(err)
+	}
+	return topology, nil
+}

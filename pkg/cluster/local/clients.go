@@ -1,0 +1,49 @@
+package local
+
+import (
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"k8s.io/client-go/rest"
+)
+
+// unthrottled is the QPS by which client-go is told not to hold requests back:
+// a recorder wants to know when the server answers, not when the client asks.
+const unthrottled = -1
+
+// ClientConfig implements cluster.Cluster.
+func (c *local) ClientConfig(name string, faulty bool) (*rest.Config, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return nil, err
+	}
+	host := m.site.apiserver.url()
+	if faulty {
+		host = m.site.clientProxy.url()
+	}
+	return &rest.Config{
+		Host: host,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: c.ca.pem, CertData: c.admin.certPEM, KeyData: c.admin.keyPEM,
+		},
+		QPS: unthrottled,
+	}, nil
+}
+
+// EtcdConfig implements cluster.Cluster.
+func (c *local) EtcdConfig(name string) (clientv3.Config, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return clientv3.Config{}, err
+	}
+	config, err := c.ca.clientTLS(c.admin)
+	if err != nil {
+		return clientv3.Config{}, err
+	}
+	return clientv3.Config{
+		Endpoints:   []string{m.site.etcdClient.url()},
+		TLS:         config,
+		DialTimeout: dialBound,
+		// The library's own log would go to the terminal.
+		Logger: zap.NewNop(),
+	}, nil
+}

@@ -1,0 +1,320 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// local is a cluster of processes on this machine.
+type local struct {
+	entry        *state.Entry
+	distribution distribution
+	releases     []string
+	logDir       string
+
+	ca    *authority
+	admin keyPair
+	probe probe
+
+	members []*member
+	byName  map[string]*member
+
+	// life ends with Stop, and all waiting with it.
+	life    context.Context
+	endLife context.CancelCauseFunc
+
+	stopping sync.Mutex
+	stopped  bool
+}
+
+var (
+	_ cluster.Cluster          = (*local)(nil)
+	_ cluster.KubeconfigWriter = (*local)(nil)
+)
+
+// Members implements cluster.Cluster.
+func (c *local) Members() []cluster.Member {
+	members := make([]cluster.Member, 0, len(c.members))
+	for _, m := range c.members {
+		members = append(members, cluster.Member{Name: m.name, ServerID: m.site.serverID, Components: slices.Clone(c.upwards())})
+	}
+	return members
+}
+
+// Releases implements cluster.Cluster.
+func (c *local) Releases() []string { return slices.Clone(c.releases) }
+
+// Release implements cluster.Cluster; it is empty for a member that there is
+// not.
+func (c *local) Release(name string) string {
+	m, ok := c.byName[name]
+	if !ok {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.release
+}
+
+// LogDir implements cluster.Cluster.
+func (c *local) LogDir() string { return c.logDir }
+
+// Kubeconfig implements cluster.KubeconfigWriter.
+func (c *local) Kubeconfig() string { return filepath.Join(c.entry.Dir, "kubeconfig") }
+
+// Start implements cluster.Cluster. All members' components of one kind start
+// together, because no etcd is ready before a majority of them is.
+func (c *local) Start(ctx context.Context) error {
+	for _, component := range c.upwards() {
+		group, together := errgroup.WithContext(ctx)
+		for _, m := range c.members {
+			group.Go(func() error {
+				_, both, done, err := c.take(together, m.name)
+				if err != nil {
+					return err
+				}
+				defer done()
+				return c.bring(both, m, component, c.Release(m.name))
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return exit.Environmentf("the cluster %s did not start: %w", c.entry.Record().Name, err)
+		}
+	}
+	return nil
+}
+
+// Stop implements cluster.Cluster. Nothing is ended gently: the data goes, so
+// there is nothing to lose.
+func (c *local) Stop(ctx context.Context) error {
+	c.stopping.Lock()
+	defer c.stopping.Unlock()
+	if c.stopped {
+		return nil
+	}
+	c.endLife(errStopped)
+	// Whoever stops because he was interrupted comes with an ended context,
+	// and must not leave processes behind for it.
+	ctx = context.WithoutCancel(ctx)
+	var group errgroup.Group
+	for _, m := range c.members {
+		for _, u := range m.units {
+			group.Go(func() error { return u.close(ctx) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, m := range c.members {
+		m.site.disconnect()
+	}
+	if err := c.removeFiles(); err != nil {
+		return fmt.Errorf("cannot remove the files of cluster %s: %w; remove %s", c.entry.Record().Name, err, c.entry.Dir)
+	}
+	c.stopped = true
+	return nil
+}
+
+// disconnect closes the ports and links that were opened.
+func (s *site) disconnect() {
+	for _, one := range s.proxies() {
+		if one != nil {
+			one.stop()
+		}
+	}
+	for _, one := range []*slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager} {
+		if one != nil {
+			one.release()
+		}
+	}
+}
+
+// removeFiles removes the cluster's folder, but for logs that are in there:
+// whoever reads the error of a failed start wants to look at them. What is
+// left then counts as a cluster until its owner or a clean-up removes it.
+func (c *local) removeFiles() error {
+	if filepath.Dir(c.logDir) == c.entry.Dir {
+		return c.entry.RemoveExcept(filepath.Base(c.logDir))
+	}
+	return c.entry.Remove()
+}
+
+// StopMember implements cluster.Cluster.
+func (c *local) StopMember(ctx context.Context, name string) error {
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var problems []error
+	for _, component := range c.downwards() {
+		problems = append(problems, m.units[component].end(ctx, syscall.SIGTERM, stopGrace))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("stopping member %s: %w", name, err)
+	}
+	return nil
+}
+
+// StartMember implements cluster.Cluster.
+func (c *local) StartMember(ctx context.Context, name, release string) error {
+	if !slices.Contains(c.releases, release) {
+		return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releases, ", "))
+	}
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, u := range m.units {
+		if _, runs := u.process(); runs {
+			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, u.component)
+		}
+	}
+	m.mu.Lock()
+	m.release = release
+	m.mu.Unlock()
+	for _, component := range c.upwards() {
+		if err := c.bring(ctx, m, component, release); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StartComponent implements cluster.Cluster.
+func (c *local) StartComponent(ctx context.Context, name string, component cluster.Component) error {
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.bring(ctx, m, component, c.Release(name))
+}
+
+// StopComponent implements cluster.Cluster.
+func (c *local) StopComponent(ctx context.Context, name string, component cluster.Component) error {
+	return c.operate(ctx, name, component, func(u *unit, ctx context.Context) error {
+		if err := u.end(ctx, syscall.SIGTERM, stopGrace); err != nil {
+			return fmt.Errorf("stopping the %s: %w", u, err)
+		}
+		return nil
+	})
+}
+
+// Kill implements cluster.Cluster.
+func (c *local) Kill(ctx context.Context, name string, component cluster.Component) error {
+	return c.operate(ctx, name, component, (*unit).kill)
+}
+
+// Pause implements cluster.Cluster.
+func (c *local) Pause(ctx context.Context, name string, component cluster.Component) error {
+	return c.operate(ctx, name, component, (*unit).pause)
+}
+
+// Resume implements cluster.Cluster.
+func (c *local) Resume(ctx context.Context, name string, component cluster.Component) error {
+	return c.operate(ctx, name, component, (*unit).resume)
+}
+
+func (c *local) operate(ctx context.Context, name string, component cluster.Component, do func(*unit, context.Context) error) error {
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	u, err := m.unit(component)
+	if err != nil {
+		return err
+	}
+	return do(u, ctx)
+}
+
+// Process implements cluster.Cluster.
+func (c *local) Process(name string, component cluster.Component) (cluster.Process, bool) {
+	u, err := c.find(name, component)
+	if err != nil {
+		return cluster.Process{}, false
+	}
+	return u.process()
+}
+
+// Paused implements cluster.Cluster.
+func (c *local) Paused(name string, component cluster.Component) (bool, error) {
+	u, err := c.find(name, component)
+	if err != nil {
+		return false, err
+	}
+	return u.stopped()
+}
+
+// find gives a unit without waiting for the member's turn, for those who only
+// look.
+func (c *local) find(name string, component cluster.Component) (*unit, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.unit(component)
+}
+
+func (c *local) look(name string) (*member, error) {
+	m, ok := c.byName[name]
+	if !ok {
+		return nil, fmt.Errorf("the cluster has no member %q; it has: %s", name, strings.Join(c.names(), ", "))
+	}
+	return m, nil
+}
+
+// SetLink implements cluster.Cluster.
+func (c *local) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+	if shape.Latency < 0 || shape.Jitter < 0 {
+		return fmt.Errorf("cannot shape link %s of member %s: latency and jitter must not be negative", which, name)
+	}
+	if shape.Only != "" && shape.Only != cluster.ToServer && shape.Only != cluster.ToClient {
+		return fmt.Errorf("cannot shape link %s of member %s: there is no direction %q", which, name, shape.Only)
+	}
+	m, err := c.look(name)
+	if err != nil {
+		return err
+	}
+	found, err := m.link(which)
+	if err != nil {
+		return err
+	}
+	found.set(shape)
+	return nil
+}
+
+// LinkStats implements cluster.Cluster.
+func (c *local) LinkStats(name string, which cluster.Link) (cluster.LinkStats, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return cluster.LinkStats{}, err
+	}
+	found, err := m.link(which)
+	if err != nil {
+		return cluster.LinkStats{}, err
+	}
+	return found.stats(), nil
+}
+
+func (c *local) sites() []*site {
+	sites := make([]*site, 0, len(c.members))
+	for _, m := range c.members {
+		sites = append(sites, m.site)
+	}
+	return sites
+}

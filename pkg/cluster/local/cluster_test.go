@@ -1,0 +1,516 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestCluster(t *testing.T) {
+	root := useFake(t)
+	seen := &changes{}
+	c := newCluster(t, 3, cluster.Options{Observer: seen.add, Defects: []string{"SV-06"}})
+	began := time.Now()
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("started within %s", time.Since(began))
+
+	t.Run("observer was told of every start", func(t *testing.T) {
+		for _, m := range c.Members() {
+			for _, component := range m.Components {
+				process, ok := c.Process(m.Name, component)
+				started := seen.last(m.Name, component)
+				if !ok || started.What != history.ProcessStarted || started.Instance != 1 || started.Process != process || started.Release != fakeplane.Good {
+					t.Errorf("%s of %s: %+v, process %v", component, m.Name, started, process)
+				}
+				if !procfs.HasVariable(process.PID, state.Marker, c.entry.Record().ID) {
+					t.Errorf("%s of %s does not carry the marker", component, m.Name)
+				}
+			}
+		}
+	})
+
+	t.Run("files are readable by the owner only", func(t *testing.T) {
+		err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := file.Info()
+			if err == nil && path != root && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %s", path, info.Mode())
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("kubeconfig reaches every member", func(t *testing.T) {
+		config, err := clientcmd.LoadFromFile(c.Kubeconfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.Members() {
+			client, err := clientcmd.NewNonInteractiveClientConfig(*config, m.Name, nil, nil).ClientConfig()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := call(t.Context(), client, "/readyz", ""); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+
+	t.Run("flags", func(t *testing.T) {
+		config, _ := c.ClientConfig("cp2", false)
+		flags, err := call(t.Context(), config, "/flags", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"--server-id apiserver-cp2", "--release " + fakeplane.Good, "--identity-lease-duration 40s", "--defect SV-06"} {
+			if !strings.Contains(flags, want) {
+				t.Errorf("%q is not among %s", want, flags)
+			}
+		}
+	})
+
+	t.Run("pause and resume", func(t *testing.T) {
+		if err := c.Pause(t.Context(), "cp1", cluster.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if paused, err := c.Paused("cp1", cluster.APIServer); err != nil || !paused {
+			t.Errorf("Paused = %v, %v", paused, err)
+		}
+		if last := seen.last("cp1", cluster.APIServer); last.What != history.ProcessPaused {
+			t.Errorf("told %+v", last)
+		}
+		if err := c.Resume(t.Context(), "cp1", cluster.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if paused, err := c.Paused("cp1", cluster.APIServer); err != nil || paused {
+			t.Errorf("Paused = %v, %v", paused, err)
+		}
+		if last := seen.last("cp1", cluster.APIServer); last.What != history.ProcessResumed {
+			t.Errorf("told %+v", last)
+		}
+	})
+
+	t.Run("kill leaves it down", func(t *testing.T) {
+		before, _ := c.Process("cp2", cluster.ControllerManager)
+		if err := c.Kill(t.Context(), "cp2", cluster.ControllerManager); err != nil {
+			t.Fatal(err)
+		}
+		if process, ok := c.Process("cp2", cluster.ControllerManager); ok {
+			t.Errorf("process %v runs", process)
+		}
+		if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessExited || last.Exit != "signal: killed" || !last.Expected || last.Process != before {
+			t.Errorf("told %+v", last)
+		}
+		expectError(t, c.Kill(t.Context(), "cp2", cluster.ControllerManager), "cannot kill the controller-manager of member cp2: no process runs")
+		if err := c.StartComponent(t.Context(), "cp2", cluster.ControllerManager); err != nil {
+			t.Fatal(err)
+		}
+		if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessStarted || last.Instance != 2 {
+			t.Errorf("told %+v", last)
+		}
+		expectError(t, c.StartComponent(t.Context(), "cp2", cluster.ControllerManager), "it runs already; stop it first")
+	})
+
+	t.Run("an exit by itself is followed by a restart", func(t *testing.T) {
+		process, _ := c.Process("cp3", cluster.APIServer)
+		dying, err := os.FindProcess(process.PID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dying.Kill()
+		eventually(t, "a second instance", func() bool { return seen.last("cp3", cluster.APIServer).Instance == 2 })
+		exited := seen.all("cp3", cluster.APIServer)[1]
+		if exited.What != history.ProcessExited || exited.Expected || exited.Exit != "signal: killed" {
+			t.Errorf("told %+v", exited)
+		}
+		if now, ok := c.Process("cp3", cluster.APIServer); !ok || now == process {
+			t.Errorf("process %v, %v", now, ok)
+		}
+	})
+
+	t.Run("replace a member", func(t *testing.T) {
+		expectError(t, c.StartMember(t.Context(), "cp1", fakeplane.Next), "runs already; stop the member first")
+		if err := c.StopMember(t.Context(), "cp1"); err != nil {
+			t.Fatal(err)
+		}
+		for _, component := range c.upwards() {
+			if last := seen.last("cp1", component); last.What != history.ProcessExited || last.Exit != "exit status 0" || !last.Expected {
+				t.Errorf("told %+v", last)
+			}
+		}
+		if err := c.StartMember(t.Context(), "cp1", fakeplane.Next); err != nil {
+			t.Fatal(err)
+		}
+		if c.Release("cp1") != fakeplane.Next || seen.last("cp1", cluster.APIServer).Release != fakeplane.Next {
+			t.Errorf("release %s, told %+v", c.Release("cp1"), seen.last("cp1", cluster.APIServer))
+		}
+		if err := c.StopComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.StartComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		expectError(t, c.StartMember(t.Context(), "cp1", "9"), `there is no release "9"; there are: 1.0, 1.1,`)
+	})
+
+	t.Run("cut client link", func(t *testing.T) {
+		direct, _ := c.ClientConfig("cp1", false)
+		faulty, _ := c.ClientConfig("cp1", true)
+		if _, err := call(t.Context(), faulty, "/echo", "hello"); err != nil {
+			t.Fatal(err)
+		}
+		setLink(t, c, "cp1", cluster.LinkClient, cluster.Shape{Cut: true})
+		before := stats(t, c, "cp1", cluster.LinkClient)
+		answer := make(chan error, 1)
+		go func() {
+			_, err := call(t.Context(), faulty, "/echo", "hello")
+			answer <- err
+		}()
+		eventually(t, "something withheld", func() bool { return stats(t, c, "cp1", cluster.LinkClient).Withheld > before.Withheld })
+		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
+			t.Errorf("the direct way: %v", err)
+		}
+		if after := stats(t, c, "cp1", cluster.LinkClient); after.BytesToServer != before.BytesToServer {
+			t.Errorf("bytes passed the cut: %+v, then %+v", before, after)
+		}
+		setLink(t, c, "cp1", cluster.LinkClient, cluster.Shape{})
+		if err := <-answer; err != nil {
+			t.Errorf("after healing: %v", err)
+		}
+	})
+
+	t.Run("cut etcd link makes the API server unready", func(t *testing.T) {
+		direct, _ := c.ClientConfig("cp1", false)
+		setLink(t, c, "cp1", cluster.LinkEtcd, cluster.Shape{Cut: true})
+		_, err := call(t.Context(), direct, "/readyz", "")
+		expectError(t, err, "[-]etcd failed")
+		setLink(t, c, "cp1", cluster.LinkEtcd, cluster.Shape{})
+		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("cut peer link silences both directions", func(t *testing.T) {
+		setLink(t, c, "cp3", cluster.LinkPeer, cluster.Shape{Cut: true})
+		before := stats(t, c, "cp3", cluster.LinkPeer)
+		others := stats(t, c, "cp1", cluster.LinkPeer)
+		eventually(t, "the others to go on", func() bool {
+			return stats(t, c, "cp1", cluster.LinkPeer).BytesToServer > others.BytesToServer+100
+		})
+		after := stats(t, c, "cp3", cluster.LinkPeer)
+		// A piece that was past the gate when it closed may still arrive.
+		if passed := after.BytesToServer - before.BytesToServer; passed > 64 {
+			t.Errorf("%d bytes passed the cut", passed)
+		}
+		if after.Withheld == before.Withheld && after.Withheld < 4 {
+			t.Errorf("withheld %d, want the connections of both sides", after.Withheld)
+		}
+		setLink(t, c, "cp3", cluster.LinkPeer, cluster.Shape{})
+		eventually(t, "bytes to pass again", func() bool { return stats(t, c, "cp3", cluster.LinkPeer).BytesToServer > after.BytesToServer })
+	})
+
+	t.Run("refused", func(t *testing.T) {
+		for _, tc := range []struct {
+			name        string
+			err         error
+			expectError string
+		}{
+			{"member", c.StopMember(t.Context(), "cp9"), `no member "cp9"; it has: cp1, cp2, cp3`},
+			{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
+			{"link", c.SetLink("cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
+			{"latency", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
+			{"direction", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
+		} {
+			t.Run(tc.name, func(t *testing.T) { expectError(t, tc.err, tc.expectError) })
+		}
+		if err := c.Kill(t.Context(), "cp1", cluster.Scheduler); !errors.Is(err, cluster.ErrUnsupported) {
+			t.Errorf("%v is no ErrUnsupported", err)
+		}
+	})
+
+	t.Run("stop leaves the logs and nothing else", func(t *testing.T) {
+		if err := c.Pause(t.Context(), "cp1", cluster.Etcd); err != nil {
+			t.Fatal(err)
+		}
+		stopCluster(t, c)
+		if log := tail(filepath.Join(c.LogDir(), "cp1-etcd.log")); !strings.Contains(log, "cp1-etcd.key") {
+			t.Errorf("log ends with %q", log)
+		}
+		if left, _ := os.ReadDir(root); len(left) != 0 {
+			t.Errorf("left in the state folder: %v", left)
+		}
+		expectError(t, c.StartMember(t.Context(), "cp1", fakeplane.Good), "the cluster was stopped")
+	})
+}
+
+func TestStartFails(t *testing.T) {
+	useFake(t)
+	c := newCluster(t, 1, cluster.Options{})
+	c.members[0].release = fakeplane.Broken
+	err := c.Start(t.Context())
+	for _, want := range []string{
+		"the cluster local-1 did not start: the apiserver of member cp1 cannot run: it exited 3 times; its log ",
+		"cp1-apiserver.log ends with: ",
+		"fake: the flag of the year is missing",
+	} {
+		expectError(t, err, want)
+	}
+	if exit.Code(err) != exit.CouldNotRun || strings.Contains(err.Error(), "\n") {
+		t.Errorf("status %d of %q", exit.Code(err), err)
+	}
+}
+
+func TestStopInTheMiddleOfStart(t *testing.T) {
+	useFake(t)
+	seen := &changes{}
+	c := newCluster(t, 3, cluster.Options{Observer: seen.add})
+	for _, m := range c.members {
+		m.release = fakeplane.Unready
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- c.Start(context.Background()) }()
+	eventually(t, "an API server", func() bool { return len(seen.all("cp1", cluster.APIServer)) > 0 })
+	began := time.Now()
+	stopCluster(t, c)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	expectError(t, <-failed, "was given up: the cluster was stopped")
+}
+
+func TestStartIsInterrupted(t *testing.T) {
+	useFake(t)
+	c := newCluster(t, 1, cluster.Options{})
+	c.members[0].release = fakeplane.Unready
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	expectError(t, c.Start(ctx), "waiting for the apiserver of member cp1 was given up: enough")
+	if err := c.Stop(ctx); err != nil {
+		t.Errorf("Stop with an ended context: %v", err)
+	}
+	stopCluster(t, c)
+}
+
+func TestDeafComponentIsKilled(t *testing.T) {
+	useFake(t)
+	seen := &changes{}
+	c := newCluster(t, 1, cluster.Options{Observer: seen.add})
+	c.members[0].release = fakeplane.Deaf
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	expectError(t, c.StopComponent(ctx, "cp1", cluster.APIServer), "stopping the apiserver of member cp1")
+	if last := seen.last("cp1", cluster.APIServer); last.Exit != "signal: killed" {
+		t.Errorf("told %+v", last)
+	}
+}
+
+func TestUnreachableEtcdIsSaid(t *testing.T) {
+	useFake(t)
+	c := newCluster(t, 1, cluster.Options{})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	setLink(t, c, "cp1", cluster.LinkEtcd, cluster.Shape{Cut: true})
+	expectError(t, c.probe.ask(t.Context(), cluster.APIServer, c.members[0].site), "it does not reach its etcd")
+}
+
+func TestFixedPorts(t *testing.T) {
+	useFake(t)
+	taken, err := (&ports{}).listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	number := taken.Addr().(*net.TCPAddr).Port
+	topology := topologyOf(t, 1)
+	topology.Spec.Settings.BasePort = number - 2
+	_, err = Provider{}.New(t.Context(), topology, cluster.Options{LogDir: t.TempDir()})
+	expectError(t, err, fmt.Sprintf("port %d is in use", number))
+	root, _ := state.Root()
+	if left, _ := os.ReadDir(root); len(left) != 0 {
+		t.Errorf("left in the state folder: %v", left)
+	}
+}
+
+func TestDataFolderThatCannotBeWritten(t *testing.T) {
+	useFake(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(state.RootVariable, file)
+	_, err := Provider{}.New(t.Context(), topologyOf(t, 1), cluster.Options{})
+	expectError(t, err, "set EVENKEEL_STATE to a folder that can be written to")
+	expectError(t, checkSpace(t.TempDir(), 1<<30), "is too full")
+}
+
+func TestFindRefplane(t *testing.T) {
+	t.Setenv(RefplaneVariable, "/nowhere/refplane")
+	_, err := findRefplane(t.Context())
+	expectError(t, err, "EVENKEEL_REFPLANE names no program that can be run")
+
+	folder := t.TempDir()
+	t.Chdir(folder)
+	t.Setenv(RefplaneVariable, "")
+	t.Setenv("PATH", folder)
+	_, err = findRefplane(t.Context())
+	expectError(t, err, "run `go install github.com/evenkeel/evenkeel/impl/cmd/refplane@latest`, or set EVENKEEL_REFPLANE")
+	if err := os.WriteFile(filepath.Join(folder, refplane), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := findRefplane(t.Context()); err != nil || path != filepath.Join(folder, refplane) {
+		t.Errorf("findRefplane = %q, %v", path, err)
+	}
+}
+
+// --- Helpers ---
+
+// changes collects what the observer is told.
+type changes struct {
+	mu   sync.Mutex
+	list []cluster.Change
+}
+
+func (c *changes) add(change cluster.Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, change)
+}
+
+func (c *changes) all(member string, component cluster.Component) []cluster.Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []cluster.Change
+	for _, change := range c.list {
+		if change.Member == member && change.Component == component {
+			found = append(found, change)
+		}
+	}
+	return found
+}
+
+func (c *changes) last(member string, component cluster.Component) cluster.Change {
+	found := c.all(member, component)
+	if len(found) == 0 {
+		return cluster.Change{}
+	}
+	return found[len(found)-1]
+}
+
+func topologyOf(t *testing.T, members int) *cluster.Topology {
+	t.Helper()
+	topology, err := cluster.LoadTopology(filepath.Join("..", "..", "..", "clusters", fmt.Sprintf("local-%d.yaml", members)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	topology.SetRelease(fakeplane.Good)
+	return topology
+}
+
+func newCluster(t *testing.T, members int, options cluster.Options) *local {
+	t.Helper()
+	options.LogDir = t.TempDir()
+	made, err := cluster.Registry{Provider{}}.New(t.Context(), topologyOf(t, members), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := made.(*local)
+	t.Cleanup(func() { stopCluster(t, c) })
+	return c
+}
+
+// stopCluster stops and checks that no process is left.
+func stopCluster(t *testing.T, c *local) {
+	t.Helper()
+	if err := c.Stop(context.Background()); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+	if left, err := procfs.WithVariable(state.Marker, c.entry.Record().ID); err != nil || len(left) != 0 {
+		t.Errorf("processes left: %v, %v", left, err)
+	}
+}
+
+func call(ctx context.Context, config *rest.Config, path, body string) (string, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return "", err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, config.Host+path, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", answer.Status, raw)
+	}
+	return string(raw), err
+}
+
+func setLink(t *testing.T, c *local, member string, link cluster.Link, shape cluster.Shape) {
+	t.Helper()
+	if err := c.SetLink(member, link, shape); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stats(t *testing.T, c *local, member string, link cluster.Link) cluster.LinkStats {
+	t.Helper()
+	found, err := c.LinkStats(member, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		return holds(), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+func expectError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error = %v, want one with %q", err, want)
+	}
+}

@@ -1,0 +1,106 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// distribution is what runs on the members. Everything that one control
+// plane's command lines have of their own is in here, so that another
+// distribution is another set of builders and nothing else.
+type distribution interface {
+	// components in the order in which they start.
+	components() []cluster.Component
+	// releases that can be run, oldest first.
+	releases(ctx context.Context) ([]string, error)
+	// defects that can be planted.
+	defects(ctx context.Context) ([]cluster.Defect, error)
+	// serverID is the identity that the member's API server will have.
+	serverID(member string) string
+	// command starts one component of a site at a release.
+	command(component cluster.Component, s *site, release string) (command, error)
+}
+
+// command is a process to start.
+type command struct {
+	path string
+	args []string
+}
+
+// site is all that a command line can need to know of one member.
+type site struct {
+	cluster  string
+	member   string
+	serverID string
+	// dir is the member's own folder.
+	dir string
+
+	// The servers of the member's components.
+	etcdClient, etcdPeer, apiserver, controllerManager *slot
+	// The links: where the others reach what the slots serve.
+	clientProxy, etcdProxy, peerProxy, componentsProxy *proxy
+
+	caFile string
+	// etcdPair serves clients and peers; apiserverPair and controllerPair
+	// serve; etcdClientPair is the API server's towards etcd.
+	etcdPair, apiserverPair, etcdClientPair, controllerPair keyPair
+	// controllerKubeconfig leads through the components link.
+	controllerKubeconfig string
+	// initialCluster is etcd's list of all peers.
+	initialCluster string
+
+	settings cluster.Settings
+	// planted are the defects of each component.
+	planted map[cluster.Component][]string
+}
+
+func (s *site) dataDir() string { return filepath.Join(s.dir, "etcd") }
+
+func (s *site) proxies() []*proxy {
+	return []*proxy{s.clientProxy, s.etcdProxy, s.peerProxy, s.componentsProxy}
+}
+
+// distributionOf finds the distribution of the name and what runs it.
+func distributionOf(ctx context.Context, name string) (distribution, error) {
+	switch name {
+	case referenceName:
+		return findReference(ctx)
+	default:
+		return nil, fmt.Errorf("the local provider has no distribution %q; it has: %s", name, referenceName)
+	}
+}
+
+// flags collects command-line flags; those without a value are left out, so
+// that the component's own default holds.
+type flags []string
+
+func (f *flags) add(name, value string) {
+	if value != "" {
+		*f = append(*f, "--"+name, value)
+	}
+}
+
+func (f *flags) duration(name string, value cluster.Duration) {
+	if value > 0 {
+		f.add(name, value.String())
+	}
+}
+
+func (f *flags) repeat(name string, values []string) {
+	for _, value := range values {
+		f.add(name, value)
+	}
+}
+
+// initialClusterOf is etcd's notation of all peers.
+func initialClusterOf(sites []*site) string {
+	peers := make([]string, 0, len(sites))
+	for _, s := range sites {
+		peers = append(peers, s.member+"="+s.peerProxy.url())
+	}
+	return strings.Join(peers, ",")
+}

@@ -1,0 +1,121 @@
+package local
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// link is one network path of a member: its shape, and what it has carried.
+// Proxies move the bytes; a connection may belong to several links.
+type link struct {
+	mu     sync.Mutex
+	shape  cluster.Shape
+	change chan struct{} // closed and replaced when shape changes
+	random *rand.Rand
+
+	connections, toServer, toClient, withheld atomic.Int64
+}
+
+func newLink(seed int64, name string) *link {
+	// Each link has a stream of its own, so that what happens on one link does
+	// not change the jitter of another.
+	second := uint64(0)
+	for _, letter := range name {
+		second = second*31 + uint64(letter)
+	}
+	return &link{change: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), second))}
+}
+
+func (l *link) set(shape cluster.Shape) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shape = shape
+	close(l.change)
+	l.change = make(chan struct{})
+}
+
+func (l *link) get() (cluster.Shape, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shape, l.change
+}
+
+// draw gives a random number from 0 to 1 for one piece's jitter.
+func (l *link) draw() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.random.Float64()
+}
+
+func (l *link) stats() cluster.LinkStats {
+	return cluster.LinkStats{
+		Connections:   l.connections.Load(),
+		BytesToServer: l.toServer.Load(),
+		BytesToClient: l.toClient.Load(),
+		Withheld:      l.withheld.Load(),
+	}
+}
+
+func (l *link) count(direction cluster.Direction, bytes int) {
+	if direction == cluster.ToServer {
+		l.toServer.Add(int64(bytes))
+	} else {
+		l.toClient.Add(int64(bytes))
+	}
+}
+
+// passConnection waits until a new connection may reach the server. A cut of
+// one direction is enough to keep it from coming about: a handshake needs both.
+func (l *link) passConnection(ctx context.Context) bool {
+	for first := true; ; first = false {
+		shape, change := l.get()
+		if !shape.Cut {
+			return true
+		}
+		if first {
+			l.withheld.Add(1)
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// passPiece waits until a piece of data that came in at the time may go on.
+// The shape is looked at again whenever it changes, so that healing a link
+// frees what it holds at once.
+func (l *link) passPiece(ctx context.Context, direction cluster.Direction, came time.Time, drawn float64) bool {
+	counted := false
+	for {
+		shape, change := l.get()
+		var due <-chan time.Time
+		if shape.Cut && (shape.Only == "" || shape.Only == direction) {
+			if !counted {
+				l.withheld.Add(1)
+				counted = true
+			}
+		} else {
+			delay := shape.Latency + time.Duration(drawn*float64(shape.Jitter)) - time.Since(came)
+			if delay <= 0 {
+				return true
+			}
+			timer := time.NewTimer(delay)
+			defer timer.Stop()
+			due = timer.C
+		}
+		select {
+		case <-due:
+			return true
+		case <-change:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

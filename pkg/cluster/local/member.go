@@ -1,0 +1,191 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+)
+
+// member is one control-plane member.
+type member struct {
+	name  string
+	site  *site
+	units map[cluster.Component]*unit
+	links map[cluster.Link]*link
+
+	// turn is taken by whoever operates on the member; a channel, because
+	// waiting for it has to end with a context.
+	turn chan struct{}
+
+	mu      sync.Mutex
+	release string
+}
+
+func (c *local) newMember(name, release string, options cluster.Options) *member {
+	id := c.entry.Record().ID
+	m := &member{
+		name: name,
+		site: &site{
+			cluster: id, member: name, serverID: c.distribution.serverID(name),
+			dir: filepath.Join(c.entry.Dir, "members", name),
+		},
+		units:   map[cluster.Component]*unit{},
+		links:   map[cluster.Link]*link{},
+		turn:    make(chan struct{}, 1),
+		release: release,
+	}
+	for _, component := range c.distribution.components() {
+		m.units[component] = &unit{
+			member: name, component: component,
+			logFile: filepath.Join(c.logDir, fmt.Sprintf("%s-%s.log", name, component)),
+			env:     []string{state.Marker + "=" + id},
+			build: func(release string) (command, error) {
+				return c.distribution.command(component, m.site, release)
+			},
+			observe: options.Observer,
+		}
+	}
+	for _, one := range []cluster.Link{cluster.LinkClient, cluster.LinkEtcd, cluster.LinkPeer, cluster.LinkComponents} {
+		m.links[one] = newLink(options.Seed, name+"/"+string(one))
+	}
+	c.members = append(c.members, m)
+	c.byName[name] = m
+	return m
+}
+
+func (m *member) unit(component cluster.Component) (*unit, error) {
+	found, ok := m.units[component]
+	if !ok {
+		return nil, fmt.Errorf("member %s has no %s: %w", m.name, component, cluster.ErrUnsupported)
+	}
+	return found, nil
+}
+
+func (m *member) link(name cluster.Link) (*link, error) {
+	found, ok := m.links[name]
+	if !ok {
+		return nil, fmt.Errorf("member %s has no link %q: %w", m.name, name, cluster.ErrUnsupported)
+	}
+	return found, nil
+}
+
+// only makes every connection belong to one link of the member.
+func (m *member) only(name cluster.Link) func(net.Addr) []*link {
+	links := []*link{m.links[name]}
+	return func(net.Addr) []*link { return links }
+}
+
+// peerLinks makes a connection to the member's etcd belong to the peer links
+// of both ends. All members see the same address of this one, so the other end
+// is known only by whose socket it is.
+func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*link {
+	proxyPort := listener.Addr().(*net.TCPAddr).Port
+	return func(client net.Addr) []*link {
+		links := []*link{to.links[cluster.LinkPeer]}
+		inode, ok, err := procfs.SocketInode(client.(*net.TCPAddr).Port, proxyPort)
+		if err != nil || !ok {
+			return links // the other end has gone already
+		}
+		for _, from := range c.members {
+			process, ok := from.units[cluster.Etcd].process()
+			if from != to && ok && procfs.HoldsSocket(process.PID, inode) {
+				links = append(links, from.links[cluster.LinkPeer])
+			}
+		}
+		return links
+	}
+}
+
+// bring starts one component at the release and waits until it is ready.
+func (c *local) bring(ctx context.Context, m *member, component cluster.Component, release string) error {
+	u, err := m.unit(component)
+	if err != nil {
+		return err
+	}
+	if err := u.start(release); err != nil {
+		return err
+	}
+	return c.awaitReady(ctx, m, u)
+}
+
+func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
+	last := fmt.Errorf("it was not asked")
+	crashed := false
+	err := wait.PollUntilContextTimeout(ctx, readyPoll, readyBound, true, func(ctx context.Context) (bool, error) {
+		if crashed = u.crashes() >= crashLimit; crashed {
+			return false, fmt.Errorf("it exited %d times", crashLimit)
+		}
+		if answer := c.probe.ask(ctx, u.component, m.site); answer != nil {
+			// A question that the end of the wait cut short tells nothing.
+			if ctx.Err() == nil {
+				last = answer
+			}
+			return false, nil
+		}
+		_, runs := u.process()
+		return runs, nil
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("waiting for the %s was given up: %w", u, cause)
+	}
+	what := fmt.Sprintf("was not ready within %s: %v", readyBound, last)
+	if crashed {
+		what = fmt.Sprintf("cannot run: it exited %d times", crashLimit)
+	}
+	said := tail(u.logFile)
+	if said == "" {
+		return fmt.Errorf("the %s %s; its log %s is empty", u, what, u.logFile)
+	}
+	return fmt.Errorf("the %s %s; its log %s ends with: %s", u, what, u.logFile, said)
+}
+
+// take waits for the member's turn. The context that it returns ends with the
+// given one and with the cluster.
+func (c *local) take(ctx context.Context, name string) (*member, context.Context, func(), error) {
+	m, ok := c.byName[name]
+	if !ok {
+		return nil, nil, nil, fmt.Errorf("the cluster has no member %q; it has: %s", name, strings.Join(c.names(), ", "))
+	}
+	both, cancel := context.WithCancelCause(ctx)
+	detach := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
+	drop := func() { detach(); cancel(nil) }
+	select {
+	case m.turn <- struct{}{}:
+		return m, both, func() { <-m.turn; drop() }, nil
+	case <-both.Done():
+		cause := context.Cause(both)
+		drop()
+		return nil, nil, nil, fmt.Errorf("waiting for another operation on member %s was given up: %w", name, cause)
+	}
+}
+
+func (c *local) names() []string {
+	names := make([]string, 0, len(c.members))
+	for _, m := range c.members {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// upwards are the member's components in the order in which they start, and
+// downwards the other way round.
+func (c *local) upwards() []cluster.Component { return c.distribution.components() }
+
+func (c *local) downwards() []cluster.Component {
+	order := slices.Clone(c.upwards())
+	slices.Reverse(order)
+	return order
+}

@@ -1,0 +1,63 @@
+package local
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestAuthority(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pki")
+	ca, err := newAuthority(dir, "c-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name   string
+		whom   subject
+		usages []x509.ExtKeyUsage
+	}{
+		{"admin", subject{name: "evenkeel-admin", organization: "system:masters"}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
+		{"etcd", subject{name: "cp1", server: true}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			pair, err := ca.issue(tc.name, tc.whom)
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, _ := pem.Decode(pair.certPEM)
+			cert, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cert.Subject.CommonName != tc.whom.name || len(cert.Subject.Organization) > 0 && cert.Subject.Organization[0] != tc.whom.organization {
+				t.Errorf("subject %s", cert.Subject)
+			}
+			for _, usage := range tc.usages {
+				options := x509.VerifyOptions{Roots: ca.pool, KeyUsages: []x509.ExtKeyUsage{usage}}
+				if _, err := cert.Verify(options); err != nil {
+					t.Errorf("usage %v: %v", usage, err)
+				}
+			}
+			if !slices.Equal(cert.ExtKeyUsage, tc.usages) {
+				t.Errorf("usages %v, want %v", cert.ExtKeyUsage, tc.usages)
+			}
+			for _, host := range []string{"127.0.0.1", "localhost"} {
+				if err := cert.VerifyHostname(host); (err == nil) != tc.whom.server {
+					t.Errorf("%s: %v", host, err)
+				}
+			}
+			for _, file := range []string{pair.certFile, pair.keyFile} {
+				if info, err := os.Stat(file); err != nil || info.Mode().Perm() != privateMode {
+					t.Errorf("%s: %v, %v", file, info.Mode(), err)
+				}
+			}
+		})
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != folderMode {
+		t.Errorf("folder: %v, %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,258 @@
+// Package local runs a control plane as processes on this machine: real
+// binaries, real TLS, real etcd, without containers or privileges.
+//
+// Each component of each member is a process of its own that can be killed,
+// paused and replaced alone. What goes from one to the other passes proxies
+// inside the harness, the links, which can delay and cut. Everything listens
+// on the loopback only. All files of a cluster lie in the folder that package
+// state registers for it, and every process carries the cluster's ID.
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+)
+
+// Name is what topologies call this provider.
+const Name = "local"
+
+// Provider makes clusters of local processes.
+type Provider struct{}
+
+var _ cluster.Provider = Provider{}
+
+// Name implements cluster.Provider.
+func (Provider) Name() string { return Name }
+
+// Releases implements cluster.Provider.
+func (Provider) Releases(ctx context.Context, distribution string) ([]string, error) {
+	runs, err := distributionOf(ctx, distribution)
+	if err != nil {
+		return nil, err
+	}
+	return runs.releases(ctx)
+}
+
+// Defects implements cluster.Provider.
+func (Provider) Defects(ctx context.Context, distribution string) ([]cluster.Defect, error) {
+	runs, err := distributionOf(ctx, distribution)
+	if err != nil {
+		return nil, err
+	}
+	return runs.defects(ctx)
+}
+
+// New implements cluster.Provider: it registers the cluster, writes its
+// certificates, and opens its ports and links.
+func (Provider) New(ctx context.Context, topology *cluster.Topology, options cluster.Options) (cluster.Cluster, error) {
+	runs, err := distributionOf(ctx, topology.Spec.Distribution)
+	if err != nil {
+		return nil, err
+	}
+	releases, err := runs.releases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	planted, err := plant(ctx, runs, options.Defects)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := register(topology, options)
+	if err != nil {
+		return nil, err
+	}
+	c := &local{entry: entry, distribution: runs, releases: releases, byName: map[string]*member{}}
+	c.life, c.endLife = context.WithCancelCause(context.Background())
+	if err := c.prepare(topology, options, planted); err != nil {
+		// Nothing runs yet, so there are no logs to leave either.
+		c.Stop(ctx)
+		entry.Remove()
+		return nil, fmt.Errorf("cannot prepare the cluster %s: %w", entry.Record().Name, err)
+	}
+	return c, nil
+}
+
+// plant sorts defects by the component that is to have them.
+func plant(ctx context.Context, runs distribution, ids []string) (map[cluster.Component][]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	known, err := runs.defects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	planted := map[cluster.Component][]string{}
+	for _, id := range ids {
+		at := slices.IndexFunc(known, func(defect cluster.Defect) bool { return defect.ID == id })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no defect %q", id)
+		}
+		hosts := []cluster.Component{known[at].Component}
+		if hosts[0] == "" {
+			hosts = []cluster.Component{cluster.APIServer, cluster.ControllerManager}
+		}
+		for _, host := range hosts {
+			planted[host] = append(planted[host], id)
+		}
+	}
+	return planted, nil
+}
+
+func register(topology *cluster.Topology, options cluster.Options) (*state.Entry, error) {
+	root, err := state.Root()
+	if err != nil {
+		return nil, err
+	}
+	owner, err := state.Self(options.Owner)
+	if err != nil {
+		return nil, err
+	}
+	name := options.Name
+	if name == "" {
+		name = topology.Metadata.Name
+	}
+	return state.Register(root, state.Record{
+		ID: state.NewID(name), Name: name,
+		Topology: topology.Metadata.Name, File: topology.File, Provider: Name,
+		Owner: owner, Created: time.Now(), Bundle: options.BundleDir,
+	})
+}
+
+// prepare makes everything that has to exist before the first process.
+func (c *local) prepare(topology *cluster.Topology, options cluster.Options, planted map[cluster.Component][]string) error {
+	if err := checkSpace(c.entry.Dir, len(topology.Spec.Members)); err != nil {
+		return err
+	}
+	c.logDir = options.LogDir
+	if c.logDir == "" {
+		c.logDir = filepath.Join(c.entry.Dir, "logs")
+	}
+	if err := os.MkdirAll(c.logDir, folderMode); err != nil {
+		return fmt.Errorf("cannot make the folder for logs: %w", err)
+	}
+	ca, err := newAuthority(filepath.Join(c.entry.Dir, "pki"), c.entry.Record().ID)
+	if err != nil {
+		return err
+	}
+	c.ca = ca
+	if c.admin, err = ca.issue("admin", subject{name: "evenkeel-admin", organization: "system:masters"}); err != nil {
+		return err
+	}
+	config, err := ca.clientTLS(c.admin)
+	if err != nil {
+		return err
+	}
+	c.probe = newProbe(config)
+
+	free := &ports{next: topology.Spec.Settings.BasePort}
+	for _, spec := range topology.Spec.Members {
+		m := c.newMember(spec.Name, topology.ReleaseOf(spec), options)
+		m.site.settings, m.site.planted = topology.Spec.Settings, planted
+		if err := c.connect(m, free); err != nil {
+			return err
+		}
+		if err := c.equip(m); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.members {
+		m.site.initialCluster = initialClusterOf(c.sites())
+		for _, one := range m.site.proxies() {
+			one.start()
+		}
+	}
+	return c.publish()
+}
+
+// connect opens the member's ports and links.
+func (c *local) connect(m *member, free *ports) error {
+	s := m.site
+	for _, one := range []**slot{&s.etcdClient, &s.etcdPeer, &s.apiserver, &s.controllerManager} {
+		opened, err := newSlot(free)
+		if err != nil {
+			return err
+		}
+		*one = opened
+	}
+	for _, one := range []struct {
+		at   **proxy
+		to   *slot
+		link cluster.Link
+	}{
+		{&s.clientProxy, s.apiserver, cluster.LinkClient},
+		{&s.etcdProxy, s.etcdClient, cluster.LinkEtcd},
+		{&s.peerProxy, s.etcdPeer, cluster.LinkPeer},
+		{&s.componentsProxy, s.apiserver, cluster.LinkComponents},
+	} {
+		listener, err := free.listen()
+		if err != nil {
+			return err
+		}
+		linksOf := m.only(one.link)
+		if one.link == cluster.LinkPeer {
+			linksOf = c.peerLinks(m, listener)
+		}
+		*one.at = newProxy(listener, one.to.address, linksOf)
+	}
+	m.units[cluster.Etcd].slots = []*slot{s.etcdClient, s.etcdPeer}
+	m.units[cluster.APIServer].slots = []*slot{s.apiserver}
+	m.units[cluster.ControllerManager].slots = []*slot{s.controllerManager}
+	return nil
+}
+
+// equip writes the member's certificates and its controllers' kubeconfig.
+func (c *local) equip(m *member) error {
+	s := m.site
+	if err := os.MkdirAll(s.dir, folderMode); err != nil {
+		return fmt.Errorf("cannot make the member's data folder: %w", err)
+	}
+	s.caFile = c.ca.file()
+	var controller keyPair
+	for _, one := range []struct {
+		at   *keyPair
+		file string
+		whom subject
+	}{
+		{&s.etcdPair, "etcd", subject{name: m.name, server: true}},
+		{&s.apiserverPair, "apiserver", subject{name: s.serverID, server: true}},
+		{&s.etcdClientPair, "apiserver-etcd-client", subject{name: s.serverID}},
+		{&s.controllerPair, "controller-manager", subject{name: "controller-manager-" + m.name, server: true}},
+		{&controller, "controller-manager-client", subject{name: "system:kube-controller-manager"}},
+	} {
+		pair, err := c.ca.issue(m.name+"-"+one.file, one.whom)
+		if err != nil {
+			return fmt.Errorf("cannot write certificates: %w", err)
+		}
+		*one.at = pair
+	}
+	s.controllerKubeconfig = filepath.Join(s.dir, "controller-manager.kubeconfig")
+	if err := writeKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", controller,
+		endpoint{m.name, s.componentsProxy.url()}); err != nil {
+		return err
+	}
+	return writeKubeconfig(filepath.Join(s.dir, "admin.kubeconfig"), c.ca, "evenkeel-admin", c.admin,
+		endpoint{m.name, s.apiserver.url()})
+}
+
+// publish writes the kubeconfig of all members and completes the record.
+func (c *local) publish() error {
+	var endpoints []endpoint
+	var recorded []state.Member
+	for _, m := range c.members {
+		endpoints = append(endpoints, endpoint{m.name, m.site.apiserver.url()})
+		recorded = append(recorded, state.Member{Name: m.name, ServerID: m.site.serverID, Release: m.release, URL: m.site.apiserver.url()})
+	}
+	if err := writeKubeconfig(c.Kubeconfig(), c.ca, "evenkeel-admin", c.admin, endpoints...); err != nil {
+		return err
+	}
+	return c.entry.Update(func(record *state.Record) {
+		record.Kubeconfig, record.Members = c.Kubeconfig(), recorded
+	})
+}

@@ -1,0 +1,175 @@
+package local
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+func TestProxyCarriesWhatItIsGiven(t *testing.T) {
+	server, link, dial := echo(t)
+	connection := dial()
+	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // more than fits into one piece
+	go func() {
+		connection.Write(sent)
+		connection.(*net.TCPConn).CloseWrite()
+	}()
+	// That all comes back shows that the end of one direction leaves the other
+	// open.
+	got, err := io.ReadAll(connection)
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Fatalf("%d of %d bytes came back, %v", len(got), len(sent), err)
+	}
+	want := cluster.LinkStats{Connections: 1, BytesToServer: int64(len(sent)), BytesToClient: int64(len(sent))}
+	if got := link.stats(); got != want {
+		t.Errorf("stats %+v, want %+v", got, want)
+	}
+
+	server.Close()
+	refused := dial()
+	if _, err := refused.Read(make([]byte, 1)); err == nil {
+		t.Error("a connection to a server that is gone was not broken")
+	}
+}
+
+func TestProxyLatency(t *testing.T) {
+	_, link, dial := echo(t)
+	connection := dial()
+	for _, tc := range []struct {
+		name        string
+		shape       cluster.Shape
+		least, most time.Duration
+	}{
+		{"healthy", cluster.Shape{}, 0, 100 * time.Millisecond},
+		{"latency", cluster.Shape{Latency: 100 * time.Millisecond}, 200 * time.Millisecond, 350 * time.Millisecond},
+		{"jitter", cluster.Shape{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond}, 100 * time.Millisecond, 350 * time.Millisecond},
+		{"healed", cluster.Shape{}, 0, 100 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			link.set(tc.shape)
+			began := time.Now()
+			bounce(t, connection, "hello")
+			if took := time.Since(began); took < tc.least || took > tc.most {
+				t.Errorf("there and back took %s, want %s to %s", took, tc.least, tc.most)
+			}
+		})
+	}
+	t.Run("healing frees what is under way", func(t *testing.T) {
+		link.set(cluster.Shape{Latency: time.Hour})
+		write(t, connection, "hello")
+		link.set(cluster.Shape{})
+		expect(t, connection, "hello")
+	})
+}
+
+func TestProxyCut(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		only     cluster.Direction
+		toServer int64 // what of five bytes passes towards the server
+	}{
+		{"both", "", 0},
+		{"to the server", cluster.ToServer, 0},
+		{"to the client", cluster.ToClient, 5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, link, dial := echo(t)
+			connection := dial()
+			bounce(t, connection, "hello")
+			link.set(cluster.Shape{Cut: true, Only: tc.only})
+			write(t, connection, "world")
+			eventually(t, "data withheld", func() bool { return link.stats().Withheld == 1 })
+			if got := link.stats(); got.BytesToServer != 5+tc.toServer || got.BytesToClient != 5 {
+				t.Errorf("stats %+v", got)
+			}
+			fresh := dial()
+			eventually(t, "a connection withheld", func() bool { return link.stats().Withheld == 2 })
+			link.set(cluster.Shape{})
+			expect(t, connection, "world")
+			bounce(t, fresh, "fresh")
+		})
+	}
+}
+
+func TestJitterRepeatsWithTheSeed(t *testing.T) {
+	one, same, other := newLink(1, "a"), newLink(1, "a"), newLink(1, "b")
+	first := one.draw()
+	if again := same.draw(); again != first {
+		t.Errorf("the same seed gives %v and %v", first, again)
+	}
+	if other.draw() == first {
+		t.Error("two links share one sequence")
+	}
+}
+
+func TestProxyStopEndsEverything(t *testing.T) {
+	_, link, dial := echo(t)
+	open := dial()
+	bounce(t, open, "hello")
+	link.set(cluster.Shape{Cut: true})
+	write(t, open, "hello")
+	dial()
+	eventually(t, "both to be withheld", func() bool { return link.stats().Withheld == 2 })
+	// The clean-up of echo stops the proxy and waits for all of it.
+}
+
+// echo gives a server that sends back what it gets, and a proxy before it.
+func echo(t *testing.T) (net.Listener, *link, func() net.Conn) {
+	t.Helper()
+	server, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			connection, err := server.Accept()
+			if err != nil {
+				return
+			}
+			go func() { io.Copy(connection, connection); connection.Close() }()
+		}
+	}()
+	front, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := newLink(1, "test")
+	p := newProxy(front, server.Addr().String(), func(net.Addr) []*link { return []*link{one} })
+	p.start()
+	t.Cleanup(func() { server.Close(); p.stop() })
+	return server, one, func() net.Conn {
+		t.Helper()
+		connection, err := net.Dial("tcp", front.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { connection.Close() })
+		return connection
+	}
+}
+
+func bounce(t *testing.T, connection net.Conn, text string) {
+	t.Helper()
+	write(t, connection, text)
+	expect(t, connection, text)
+}
+
+func write(t *testing.T, connection net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(connection, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expect(t *testing.T, connection net.Conn, text string) {
+	t.Helper()
+	connection.SetReadDeadline(time.Now().Add(10 * time.Second))
+	got := make([]byte, len(text))
+	if _, err := io.ReadFull(connection, got); err != nil || string(got) != text {
+		t.Fatalf("got %q, %v, want %q", got, err, text)
+	}
+}

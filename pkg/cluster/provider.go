@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// Provider makes clusters of one way of running members.
+type Provider interface {
+	// Name is what a topology's spec.provider calls it.
+	Name() string
+	// Releases of a distribution that this provider can run, oldest first.
+	Releases(ctx context.Context, distribution string) ([]string, error)
+	// Defects that can be planted in a distribution; none in real software.
+	Defects(ctx context.Context, distribution string) ([]Defect, error)
+	// New prepares a cluster of a valid topology without starting anything.
+	// The clients' configurations can be asked for at once; whoever got a
+	// Cluster must Stop it, started or not.
+	New(ctx context.Context, topology *Topology, options Options) (Cluster, error)
+}
+
+// Defect is a bug that a distribution can be started with on purpose.
+type Defect struct {
+	// ID is named after the requirement that it breaks.
+	ID          string `json:"id"`
+	Requirement string `json:"requirement"`
+	// Component that has the bug; empty means every one.
+	Component   Component `json:"component"`
+	Description string    `json:"description"`
+}
+
+// Options are what differs from one run of a topology to the next. The zero
+// value is usable.
+type Options struct {
+	// Name of the cluster; empty means the topology's.
+	Name string
+	// Owner says in a word for whom the cluster runs, such as "run"; it is
+	// shown to whoever lists clusters.
+	Owner string
+	// BundleDir is the bundle that the run leaves, for whoever lists clusters.
+	BundleDir string
+	// LogDir receives the components' logs and outlives Stop; empty means a
+	// folder in the provider's own state, which a clean-up removes after the
+	// owner has ended.
+	LogDir string
+	// Observer is told of every process; nil means nobody.
+	Observer Observer
+	// Defects to plant, by ID.
+	Defects []string
+	// Seed of all randomness that has an effect on the members, which is the
+	// jitter of links.
+	Seed int64
+}
+
+// Registry is the set of providers that a program has.
+type Registry []Provider
+
+// Lookup finds a provider by its name.
+func (r Registry) Lookup(name string) (Provider, error) {
+	var known []string
+	for _, provider := range r {
+		if provider.Name() == name {
+			return provider, nil
+		}
+		known = append(known, provider.Name())
+	}
+	return nil, exit.Environmentf("there is no provider %q; known are: %s", name, strings.Join(known, ", "))
+}
+
+// New checks the topology against what its provider can run, and prepares a
+// cluster.
+func (r Registry) New(ctx context.Context, topology *Topology, options Options) (Cluster, error) {
+	if options.Name != "" && !isLabel(options.Name) {
+		return nil, exit.Environmentf("the cluster's name %q is no DNS label (lower-case letters, digits and dashes)", options.Name)
+	}
+	provider, err := r.Check(ctx, topology, options.Defects)
+	if err != nil {
+		return nil, err
+	}
+	made, err := provider.New(ctx, topology, options)
+	return made, exit.Environment(err)
+}
+
+// Check validates the topology and asks its provider whether it has the
+// releases and the defects.
+func (r Registry) Check(ctx context.Context, topology *Topology, defects []string) (Provider, error) {
+	if err := topology.Validate(); err != nil {
+		return nil, exit.Environment(err)
+	}
+	provider, err := r.Lookup(topology.Spec.Provider)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", topology.source(), err)
+	}
+	releases, err := provider.Releases(ctx, topology.Spec.Distribution)
+	if err != nil {
+		return nil, exit.Environment(err)
+	}
+	for _, member := range topology.Spec.Members {
+		if release := topology.ReleaseOf(member); !slices.Contains(releases, release) {
+			return nil, exit.Environmentf("%s: the distribution %q has no release %q for member %s; it has: %s",
+				topology.source(), topology.Spec.Distribution, release, member.Name, strings.Join(releases, ", "))
+		}
+	}
+	if len(defects) == 0 {
+		return provider, nil
+	}
+	return provider, exit.Environment(checkDefects(ctx, provider, topology.Spec.Distribution, defects))
+}
+
+func checkDefects(ctx context.Context, provider Provider, distribution string, wanted []string) error {
+	known, err := provider.Defects(ctx, distribution)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(known))
+	for _, defect := range known {
+		ids = append(ids, defect.ID)
+	}
+	for _, id := range wanted {
+		if slices.Contains(ids, id) {
+			continue
+		}
+		if len(ids) == 0 {
+			return fmt.Errorf("the distribution %q has no defects that could be planted, so not %q either", distribution, id)
+		}
+		return fmt.Errorf("the distribution %q has no defect %q; it has: %s", distribution, id, strings.Join(ids, ", "))
+	}
+	return nil
+}

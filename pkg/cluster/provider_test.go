@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// listing is a provider that has something to offer but makes no clusters.
+type listing struct {
+	Provider
+	releases []string
+	defects  []Defect
+}
+
+func (listing) Name() string                                             { return "local" }
+func (l listing) Releases(context.Context, string) ([]string, error)     { return l.releases, nil }
+func (l listing) Defects(context.Context, string) ([]Defect, error)      { return l.defects, nil }
+func (listing) New(context.Context, *Topology, Options) (Cluster, error) { return nil, nil }
+
+func TestRegistryNew(t *testing.T) {
+	full := listing{releases: []string{"1.1", "1.2"}, defects: []Defect{{ID: "SV-06"}}}
+	for _, tc := range []struct {
+		name        string
+		registry    Registry
+		change      func(*Topology)
+		defects     []string
+		expectError string
+	}{
+		{name: "fits", registry: Registry{full}, defects: []string{"SV-06"}},
+		{name: "unknown provider", registry: Registry{full}, change: func(t *Topology) { t.Spec.Provider = "moon" },
+			expectError: `f.yaml: there is no provider "moon"; known are: local`},
+		{name: "unknown release", registry: Registry{full}, change: func(t *Topology) { t.SetRelease("9") },
+			expectError: `has no release "9" for member cp1; it has: 1.1, 1.2`},
+		{name: "unknown release of one member", registry: Registry{full}, change: func(t *Topology) { t.Spec.Members[2].Release = "8" },
+			expectError: `no release "8" for member cp3`},
+		{name: "unknown defect", registry: Registry{full}, defects: []string{"SV-99"},
+			expectError: `has no defect "SV-99"; it has: SV-06`},
+		{name: "nothing to plant", registry: Registry{listing{releases: full.releases}}, defects: []string{"SV-99"},
+			expectError: "no defects that could be planted"},
+		{name: "invalid", registry: Registry{full}, change: func(t *Topology) { t.Metadata.Name = "" },
+			expectError: "metadata.name"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			topology, err := ParseTopology("f.yaml", []byte(valid+members(3)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.change != nil {
+				tc.change(topology)
+			}
+			_, err = tc.registry.New(t.Context(), topology, Options{Defects: tc.defects})
+			checkError(t, err, tc.expectError)
+			if err != nil && exit.Code(err) != exit.CouldNotRun {
+				t.Errorf("status %d, want %d", exit.Code(err), exit.CouldNotRun)
+			}
+		})
+	}
+}

@@ -1,0 +1,12 @@
+// Package providers is the one list of the providers that evenkeel has.
+package providers
+
+import (
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local"
+)
+
+// All gives every provider.
+func All() cluster.Registry {
+	return cluster.Registry{local.Provider{}}
+}

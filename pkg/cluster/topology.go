@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// --- Topology - Public Types ---
+
+// APIVersion and TopologyKind begin every topology file.
+const (
+	APIVersion   = "evenkeel.dev/v1alpha1"
+	TopologyKind = "Topology"
+)
+
+// The bounds of a topology's size. Beyond seven members etcd gains no
+// tolerance that anybody runs, and one machine no longer carries the cluster.
+const (
+	MinMembers = 1
+	MaxMembers = 7
+)
+
+// Topology is a file in clusters/: which control plane to bring up.
+type Topology struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Kind       string   `yaml:"kind"`
+	Metadata   Metadata `yaml:"metadata"`
+	Spec       Spec     `yaml:"spec"`
+
+	// File that it was read from, for messages; empty if it was not a file.
+	File string `yaml:"-"`
+}
+
+// Metadata names a topology.
+type Metadata struct {
+	// Name is a DNS label; clusters are called after it.
+	Name string `yaml:"name"`
+}
+
+// Spec is the content of a topology.
+type Spec struct {
+	// Provider says how members run: local, kind or external.
+	Provider string `yaml:"provider"`
+	// Distribution says what runs: reference or kubernetes. Empty means
+	// reference.
+	Distribution string `yaml:"distribution,omitempty"`
+	// Release that members run unless they name their own.
+	Release string `yaml:"release,omitempty"`
+	// Members of the control plane, in order.
+	Members []MemberSpec `yaml:"members"`
+	// Settings of the components; empty ones keep the component's default.
+	Settings Settings `yaml:"settings,omitempty"`
+}
+
+// MemberSpec is one member of a topology.
+type MemberSpec struct {
+	// Name is a DNS label, unique in the topology.
+	Name string `yaml:"name"`
+	// Release of this member; empty means the topology's.
+	Release string `yaml:"release,omitempty"`
+}
+
+// Settings tune the components, mostly to make in seconds what takes an hour
+// in production.
+type Settings struct {
+	// IdentityLeaseDuration is how long an API server counts as alive after it
+	// last renewed its identity Lease.
+	IdentityLeaseDuration Duration `yaml:"identityLeaseDuration,omitempty"`
+	// IdentityLeaseRenewInterval is how often it renews.
+	IdentityLeaseRenewInterval Duration `yaml:"identityLeaseRenewInterval,omitempty"`
+	// LeaderElectLeaseDuration is how long a leader counts as alive after it
+	// last renewed.
+	LeaderElectLeaseDuration Duration `yaml:"leaderElectLeaseDuration,omitempty"`
+	// LeaderElectRenewDeadline is when a leader that cannot renew gives up.
+	LeaderElectRenewDeadline Duration `yaml:"leaderElectRenewDeadline,omitempty"`
+	// LeaderElectRetryPeriod is the pause between attempts.
+	LeaderElectRetryPeriod Duration `yaml:"leaderElectRetryPeriod,omitempty"`
+	// BasePort gives the cluster fixed ports from this one on; 0 lets the
+	// provider choose free ones.
+	BasePort int `yaml:"basePort,omitempty"`
+}
+
+// Duration is a time.Duration that YAML writes as "40s".
+type Duration time.Duration
+
+// UnmarshalYAML reads the notation of time.ParseDuration. It takes the node
+// rather than its text because only the node knows the line to complain of.
+func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
+	parsed, err := time.ParseDuration(node.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is no duration such as 40s or 1m30s", node.Line, node.Value)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// MarshalYAML writes what UnmarshalYAML reads.
+func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
+
+// String is the notation of time.Duration.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// DefaultDistribution is what runs where a topology does not say.
+const DefaultDistribution = "reference"
+
+// --- Topology - Methods ---
+
+// ReleaseOf is the release that the member begins with.
+func (t *Topology) ReleaseOf(member MemberSpec) string {
+	if member.Release != "" {
+		return member.Release
+	}
+	return t.Spec.Release
+}
+
+// SetRelease makes all members begin with one release.
+func (t *Topology) SetRelease(release string) {
+	t.Spec.Release = release
+	for i := range t.Spec.Members {
+		t.Spec.Members[i].Release = ""
+	}
+}
+
+// Warnings are what is allowed but hardly meant.
+func (t *Topology) Warnings() []string {
+	if count := len(t.Spec.Members); count%2 == 0 {
+		return []string{fmt.Sprintf("%s: %d members tolerate no more failures than %d; an odd number is usual", t.source(), count, count-1)}
+	}
+	return nil
+}
+
+// Validate checks everything that can be told without asking a provider, and
+// returns one error that lists all that is wrong.
+func (t *Topology) Validate() error {
+	var wrong []string
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+
+	if !isLabel(t.Metadata.Name) {
+		complain("metadata.name %q is no DNS label (lower-case letters, digits and dashes)", t.Metadata.Name)
+	}
+	if t.Spec.Provider == "" {
+		complain("spec.provider is missing")
+	}
+	if count := len(t.Spec.Members); count < MinMembers || count > MaxMembers {
+		complain("spec.members has %d members, it must have %d to %d", count, MinMembers, MaxMembers)
+	}
+	var names []string
+	for i, member := range t.Spec.Members {
+		switch {
+		case !isLabel(member.Name):
+			complain("spec.members[%d].name %q is no DNS label (lower-case letters, digits and dashes)", i, member.Name)
+		case slices.Contains(names, member.Name):
+			complain("spec.members[%d].name %q is used twice", i, member.Name)
+		}
+		names = append(names, member.Name)
+		if t.ReleaseOf(member) == "" {
+			complain("spec.members[%d] has no release, and spec.release is missing too", i)
+		}
+	}
+	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s: %s", t.source(), strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// PortsPerMember is how many consecutive ports of BasePort a member takes: one
+// for each endpoint of its components and one for each link.
+const PortsPerMember = 8
+
+// unprivilegedPort is the first port that needs no privilege.
+const unprivilegedPort, lastPort = 1024, 65535
+
+func (s Settings) problems(members int) []string {
+	var wrong []string
+	for _, setting := range []struct {
+		name  string
+		value Duration
+	}{
+		{"identityLeaseDuration", s.IdentityLeaseDuration},
+		{"identityLeaseRenewInterval", s.IdentityLeaseRenewInterval},
+		{"leaderElectLeaseDuration", s.LeaderElectLeaseDuration},
+		{"leaderElectRenewDeadline", s.LeaderElectRenewDeadline},
+		{"leaderElectRetryPeriod", s.LeaderElectRetryPeriod},
+	} {
+		if setting.value < 0 {
+			wrong = append(wrong, fmt.Sprintf("spec.settings.%s is negative", setting.name))
+		}
+	}
+	shorter := func(shortName string, short Duration, longName string, long Duration) {
+		if short > 0 && long > 0 && short >= long {
+			wrong = append(wrong, fmt.Sprintf("spec.settings.%s (%s) must be shorter than %s (%s)", shortName, short, longName, long))
+		}
+	}
+	shorter("identityLeaseRenewInterval", s.IdentityLeaseRenewInterval, "identityLeaseDuration", s.IdentityLeaseDuration)
+	shorter("leaderElectRenewDeadline", s.LeaderElectRenewDeadline, "leaderElectLeaseDuration", s.LeaderElectLeaseDuration)
+	shorter("leaderElectRetryPeriod", s.LeaderElectRetryPeriod, "leaderElectRenewDeadline", s.LeaderElectRenewDeadline)
+	if s.BasePort != 0 {
+		if last := s.BasePort + members*PortsPerMember - 1; s.BasePort < unprivilegedPort || last > lastPort {
+			wrong = append(wrong, fmt.Sprintf("spec.settings.basePort %d: the ports %d to %d must lie between %d and %d",
+				s.BasePort, s.BasePort, last, unprivilegedPort, lastPort))
+		}
+	}
+	return wrong
+}
+
+func (t *Topology) source() string {
+	if t.File == "" {
+		return "topology"
+	}
+	return t.File
+}
+
+func isLabel(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }

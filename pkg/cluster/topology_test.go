@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// valid is a topology without members and settings, for tests to complete.
+const valid = `apiVersion: evenkeel.dev/v1alpha1
+kind: Topology
+metadata: {name: t}
+spec:
+  provider: local
+  release: "1.2"
+`
+
+func TestParseTopology(t *testing.T) {
+	for _, tc := range []struct {
+		name, content, expectError string
+	}{
+		{"smallest", valid + "  members: [{name: cp1}]\n", ""},
+		{"unknown key at the top", valid + "  members: [{name: cp1}]\nstatus: {}\n", `f.yaml:8: unknown key "status"`},
+		{"unknown key in a member", valid + "  members:\n  - name: cp1\n    realease: x\n", `f.yaml:9: unknown key "realease"`},
+		{"unknown key in settings", valid + "  members: [{name: cp1}]\n  settings:\n    baseport: 1\n", `f.yaml:9: unknown key "baseport"`},
+		{"two unknown keys", valid + "  a: 1\n  b: 1\n", `f.yaml:7: unknown key "a"; f.yaml:8: unknown key "b"`},
+		{"duplicate key", valid + "  provider: kind\n", "already"},
+		{"no YAML", "a: [", "f.yaml:1"},
+		{"another kind", "apiVersion: evenkeel.dev/v1alpha1\nkind: Scenario\n", `is a "Scenario"`},
+		{"another version", "apiVersion: evenkeel.dev/v9\nkind: Topology\n", `"evenkeel.dev/v9"`},
+		{"empty", "", `is a "" of ""`},
+		{"two documents", valid + "  members: [{name: cp1}]\n---\na: b\n", "more than one document"},
+		{"no duration", valid + "  members: [{name: cp1}]\n  settings:\n    identityLeaseDuration: 40\n", `f.yaml:9: "40" is no duration`},
+		{"no members", valid, "has 0 members"},
+		{"eight members", valid + members(8), "has 8 members"},
+		{"seven members", valid + members(7), ""},
+		{"member name", valid + "  members: [{name: CP_1}]\n", `spec.members[0].name "CP_1" is no DNS label`},
+		{"same name", valid + "  members: [{name: a}, {name: a}]\n", `spec.members[1].name "a" is used twice`},
+		{"no release", strings.Replace(valid, "release", "distribution", 1) + "  members: [{name: a}]\n", "spec.members[0] has no release"},
+		{"no provider", strings.Replace(valid, "  provider: local\n", "", 1) + "  members: [{name: a}]\n", "spec.provider is missing"},
+		{"name", strings.Replace(valid, "name: t", "name: T T", 1) + "  members: [{name: a}]\n", `metadata.name "T T"`},
+		{"lease shorter than renewal", valid + "  members: [{name: a}]\n  settings: {identityLeaseDuration: 5s, identityLeaseRenewInterval: 5s}\n", "must be shorter than identityLeaseDuration"},
+		{"retry longer than deadline", valid + "  members: [{name: a}]\n  settings: {leaderElectRenewDeadline: 2s, leaderElectRetryPeriod: 5s}\n", "leaderElectRetryPeriod (5s) must be shorter"},
+		{"negative", valid + "  members: [{name: a}]\n  settings: {leaderElectRetryPeriod: -1s}\n", "leaderElectRetryPeriod is negative"},
+		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65537"},
+		{"privileged port", valid + "  members: [{name: a}]\n  settings: {basePort: 80}\n", "basePort 80"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := ParseTopology("f.yaml", []byte(tc.content))
+			checkError(t, err, tc.expectError)
+			if err != nil && exit.Code(err) != exit.CouldNotRun {
+				t.Errorf("status %d, want %d", exit.Code(err), exit.CouldNotRun)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error is more than one line: %q", err)
+			}
+		})
+	}
+}
+
+func TestLoadTopology(t *testing.T) {
+	for _, members := range []int{1, 3, 5} {
+		topology, err := LoadTopology(filepath.Join("..", "..", "clusters", fmt.Sprintf("local-%d.yaml", members)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(topology.Spec.Members) != members || topology.Spec.Distribution != DefaultDistribution {
+			t.Errorf("%s: %+v", topology.File, topology.Spec)
+		}
+		if time.Duration(topology.Spec.Settings.IdentityLeaseDuration) != 40*time.Second {
+			t.Errorf("%s: identityLeaseDuration = %s", topology.File, topology.Spec.Settings.IdentityLeaseDuration)
+		}
+		if warnings := topology.Warnings(); len(warnings) != 0 {
+			t.Errorf("%s: %v", topology.File, warnings)
+		}
+	}
+	_, err := LoadTopology("missing.yaml")
+	checkError(t, err, "cannot read the topology: open missing.yaml")
+}
+
+func TestWarnings(t *testing.T) {
+	topology, err := ParseTopology("f.yaml", []byte(valid+members(4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings := topology.Warnings(); len(warnings) != 1 || !strings.Contains(warnings[0], "4 members tolerate no more failures than 3") {
+		t.Errorf("warnings = %q", warnings)
+	}
+}
+
+func members(count int) string {
+	var text strings.Builder
+	text.WriteString("  members:\n")
+	for i := range count {
+		fmt.Fprintf(&text, "  - name: cp%d\n", i+1)
+	}
+	return text.String()
+}
+
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("unexpected error: %v", err)
+	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		t.Errorf("error = %v, want one with %q", err, want)
+	}
+}

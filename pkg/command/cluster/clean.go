@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+func newClean(streams Streams) *cobra.Command {
+	var all bool
+	command := &cobra.Command{
+		Use:   "clean [NAME...]",
+		Short: "Remove the processes and files that killed runs left",
+		Long: `Remove the processes and files of clusters whose owner is dead.
+
+A cluster whose owner lives, such as that of a run, is left alone unless it is
+named or --all is given; then its owner is ended too.`,
+		Args: usage(func(_ *cobra.Command, args []string) error {
+			if all && len(args) > 0 {
+				return fmt.Errorf("--all and names exclude each other")
+			}
+			return nil
+		}),
+		RunE: func(command *cobra.Command, args []string) error {
+			return exit.Environment(clean(command.Context(), streams.Out, all, args))
+		},
+	}
+	command.Flags().BoolVar(&all, "all", false, "also remove clusters whose owner lives, and end the owner")
+	return command
+}
+
+func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
+	root, err := state.Root()
+	if err != nil {
+		return err
+	}
+	var removed []state.Removed
+	switch {
+	case all:
+		removed, err = state.CleanAll(ctx, root)
+	case len(names) > 0:
+		for _, name := range names {
+			var some []state.Removed
+			if some, err = state.CleanNamed(ctx, root, name); err == nil && len(some) == 0 {
+				err = fmt.Errorf("there is no cluster %s; `evenkeel cluster list` shows what there is", name)
+			}
+			removed = append(removed, some...)
+			if err != nil {
+				break
+			}
+		}
+	default:
+		removed, err = state.CleanDead(ctx, root)
+	}
+	for _, one := range removed {
+		printRemoved(out, one)
+	}
+	if err != nil {
+		return err
+	}
+	if len(removed) == 0 {
+		fmt.Fprintln(out, "nothing to clean")
+	}
+	if left, _ := state.List(root); len(left) > 0 {
+		fmt.Fprintf(out, "left alone because somebody uses them (see `evenkeel cluster list`): %d\n", len(left))
+	}
+	return nil
+}
+
+func printRemoved(out io.Writer, removed state.Removed) {
+	owner := ""
+	if removed.OwnerEnded {
+		owner = "ended its owner, "
+	}
+	fmt.Fprintf(out, "removed cluster %s: %skilled %d processes that were left, deleted %s\n", removed.ID, owner, removed.Processes, removed.Dir)
+}

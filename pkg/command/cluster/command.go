@@ -1,0 +1,46 @@
+// Package cluster is `evenkeel cluster`: control planes to work on by hand,
+// and the clean-up of what killed runs left.
+package cluster
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// Streams are where a command writes.
+type Streams struct{ Out, Err io.Writer }
+
+// PurposeUp is how a cluster that `cluster up` made names its owner, to tell it
+// from a run's.
+const PurposeUp = "up"
+
+// NewCommand is the cluster command with its subcommands.
+func NewCommand(streams Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "cluster",
+		Short: "Bring up a control plane to work on by hand, and clean up what is left of others",
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return exit.Environmentf("there is no `%s %s`; see `%s --help`", command.CommandPath(), args[0], command.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newUp(streams), newKeep(), newDown(streams), newList(streams), newClean(streams))
+	return command
+}
+
+// usage makes an argument check's error one of usage, with the status of that.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if err := check(command, args); err != nil {
+			return exit.Environment(fmt.Errorf("%w; see `%s --help`", err, command.CommandPath()))
+		}
+		return nil
+	}
+}

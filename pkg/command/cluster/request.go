@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// request is what both up and keep are asked for; up hands it on as flags.
+type request struct {
+	topology string
+	name     string
+	release  string
+	defects  []string
+}
+
+func (r *request) addFlags(command *cobra.Command) {
+	command.Flags().StringVar(&r.topology, "topology", "", "file that says which control plane to bring up, such as clusters/local-3.yaml")
+	command.Flags().StringVar(&r.name, "name", "", "name of the cluster (default: the topology's)")
+	command.Flags().StringVar(&r.release, "release", "", "release that all members begin with (default: the topology's)")
+	command.Flags().StringArrayVar(&r.defects, "defect", nil, "defect to plant, by its ID (may be given several times)")
+}
+
+// args are the flags that make the same request of another process.
+func (r *request) args() []string {
+	args := []string{"--topology", r.topology}
+	if r.name != "" {
+		args = append(args, "--name", r.name)
+	}
+	if r.release != "" {
+		args = append(args, "--release", r.release)
+	}
+	for _, defect := range r.defects {
+		args = append(args, "--defect", defect)
+	}
+	return args
+}
+
+// load reads the topology as it was asked for.
+func (r *request) load() (*cluster.Topology, error) {
+	if r.topology == "" {
+		return nil, exit.Environmentf("--topology is missing: name a file such as clusters/local-3.yaml")
+	}
+	topology, err := cluster.LoadTopology(r.topology)
+	if err != nil {
+		return nil, err
+	}
+	if r.release != "" {
+		topology.SetRelease(r.release)
+	}
+	if r.name == "" {
+		r.name = topology.Metadata.Name
+	}
+	return topology, nil
+}
+
+// prepare makes the cluster that was asked for.
+func (r *request) prepare(ctx context.Context) (cluster.Cluster, error) {
+	topology, err := r.load()
+	if err != nil {
+		return nil, err
+	}
+	return providers.All().New(ctx, topology, cluster.Options{Name: r.name, Owner: PurposeUp, Defects: r.defects})
+}

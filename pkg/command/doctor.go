@@ -1,0 +1,42 @@
+package command
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/doctor"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+func newDoctor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell what this machine can run, and what it lacks",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			missing := 0
+			for _, f := range doctor.Examine(cmd.Context(), providers.All()) {
+				mark := "ok"
+				if !f.OK {
+					mark = "lacking"
+					if f.Needed {
+						mark = "MISSING"
+						missing++
+					}
+				}
+				fmt.Fprintf(out, "%s\t%s\t%s\n", mark, f.What, f.Detail)
+			}
+			if err := out.Flush(); err != nil {
+				return err
+			}
+			if missing > 0 {
+				return exit.Environmentf("%d things that every run needs are missing, see above", missing)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,59 @@
+// Package command is the evenkeel command line: it reads flags, calls the
+// packages that do the work, and turns their outcome into an exit status.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/command/cluster"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+)
+
+// Main runs the command line and gives the status to exit with.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(stderr, "evenkeel:", oneSentence(err))
+	}
+	return exit.Code(err)
+}
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "evenkeel",
+		Short: "Judges whether a highly available Kubernetes control plane keeps its promises while its members are replaced and fail",
+		Long: `Evenkeel upgrades, rolls back, crashes and pauses the members of a control
+plane one by one, records what it sees, and gives a verdict with evidence on
+the promises of four Kubernetes enhancement proposals.
+
+Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
+3 could not run.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       Version(),
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit.Environmentf("%w; see `%s --help`", err, cmd.CommandPath())
+	})
+	root.AddCommand(newRun(), newJudge(), newRequirements(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}))
+	return root
+}
+
+// oneSentence keeps a message on one line, whatever was wrapped into it.
+func oneSentence(err error) string {
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

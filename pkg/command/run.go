@@ -1,0 +1,60 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/run"
+)
+
+func newRun() *cobra.Command {
+	o := run.Options{Harness: Version()}
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Bring a control plane up, play a scenario, record, judge and leave a bundle",
+		Long: `Run is the main job. Without flags it takes three members of the reference
+control plane on this machine through an upgrade with a rollback, a crash and a
+pause, and judges every profile that is built in.
+
+With --focus or --defect and no --scenario, the cheapest scenario that can
+judge what is asked for is played.`,
+		Example: `  evenkeel run
+  evenkeel run --focus SV-06
+  evenkeel run --defect SV-06-inverted-condition
+  evenkeel run --topology clusters/local-5.yaml --scenario fixtures/scenarios/boot-together.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Console, o.Providers = cmd.OutOrStdout(), providers.All()
+			out, err := run.Run(cmd.Context(), o)
+			if out == nil {
+				return err
+			}
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout())
+				err = out.Report.Table(cmd.OutOrStdout())
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "Bundle: %s\n", out.Bundle)
+			if err != nil {
+				return err
+			}
+			if out.Status != exit.Pass {
+				return &exit.Error{Code: out.Status, Err: errors.New("")}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Topology, "topology", run.DefaultTopology, "the control plane to bring up: a file, or one that ships with evenkeel")
+	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
+	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge, may be repeated (default all)")
+	f.StringVar(&o.Focus, "focus", "", "judge only requirements whose ID this regular expression matches")
+	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")
+	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")
+	f.StringVar(&o.Defect, "defect", "", "plant this defect; reference distribution only")
+	f.BoolVar(&o.NoTraffic, "no-traffic", false, "leave the scenario's traffic out")
+	return cmd
+}

@@ -1,0 +1,119 @@
+// Package doctor finds out what this machine can run, and what it lacks.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	What string
+	// Detail says what was found, or what is missing and what to do about it.
+	Detail string
+	OK     bool
+	// Needed is whether nothing can run without it.
+	Needed bool
+}
+
+// Examine looks at the machine. It starts nothing and leaves nothing.
+func Examine(ctx context.Context, providers cluster.Registry) []Finding {
+	return []Finding{system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers)}
+}
+
+func system() Finding {
+	f := Finding{What: "operating system", Detail: runtime.GOOS + "/" + runtime.GOARCH, OK: runtime.GOOS == "linux", Needed: true}
+	if !f.OK {
+		f.Detail += ": members run on Linux only; use a Linux machine"
+	}
+	return f
+}
+
+// minProcessors is what three members were measured on.
+const minProcessors = 2
+
+func processors() Finding {
+	n := runtime.NumCPU()
+	f := Finding{What: "processors", Detail: fmt.Sprint(n), OK: n >= minProcessors}
+	if !f.OK {
+		f.Detail += fmt.Sprintf(": three members want %d; use clusters/local-1.yaml, or expect bounds to be missed", minProcessors)
+	}
+	return f
+}
+
+func procfs() Finding {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		return Finding{What: "/proc", Detail: "not there: witnesses of faults and `evenkeel cluster clean` read it; mount it", Needed: true}
+	}
+	return Finding{What: "/proc", Detail: "readable", OK: true, Needed: true}
+}
+
+func stateFolder() Finding {
+	f := Finding{What: "folder for clusters", Needed: true}
+	root, err := state.Root()
+	if err == nil {
+		err = writable(root)
+	}
+	if err != nil {
+		f.Detail = fmt.Sprintf("%v; name another with EVENKEEL_STATE", err)
+		return f
+	}
+	f.OK, f.Detail = true, root
+	return f
+}
+
+// writable tries the nearest folder that exists.
+func writable(dir string) error {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return fmt.Errorf("no folder above exists")
+		}
+		dir = parent
+	}
+	file, err := os.CreateTemp(dir, ".evenkeel-*")
+	if err != nil {
+		return err
+	}
+	name := file.Name()
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+func goToolchain(ctx context.Context) Finding {
+	f := Finding{What: "Go"}
+	out, err := exec.CommandContext(ctx, "go", "version").Output()
+	if err != nil {
+		f.Detail = "not found: only needed to build from source"
+		return f
+	}
+	f.OK, f.Detail = true, strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ")
+	return f
+}
+
+func reference(ctx context.Context, providers cluster.Registry) Finding {
+	f := Finding{What: "local provider, reference", Needed: true}
+	provider, err := providers.Lookup("local")
+	if err == nil {
+		var releases []string
+		if releases, err = provider.Releases(ctx, cluster.DefaultDistribution); err == nil {
+			f.OK, f.Detail = true, "releases "+strings.Join(releases, ", ")
+			return f
+		}
+	}
+	f.Detail = err.Error()
+	return f
+}

@@ -1,0 +1,17 @@
+package fault
+
+import "time"
+
+// Bounds of the executor.
+const (
+	// EndedTimeout bounds the wait until a killed process is seen to be gone.
+	EndedTimeout = 5 * time.Second
+	// LookInterval is the pause between two looks at a process.
+	LookInterval = 10 * time.Millisecond
+	// SilenceBound is for how long an API server that is paused or cut off must
+	// leave a request without an answer to count as such.
+	SilenceBound = 400 * time.Millisecond
+	// RoundTrips is how many round trips are measured before and during a
+	// delay; the shortest counts, so that a busy machine is not taken for one.
+	RoundTrips = 3
+)

@@ -1,0 +1,260 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	chaos "github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// API answers questions about one member's API server; the executor's
+// witnesses are taken from it.
+type API interface {
+	// RoundTrip is how long a read takes that the API server must ask etcd for;
+	// an error means that no answer came before the context ended.
+	RoundTrip(ctx context.Context, member string) (time.Duration, error)
+}
+
+// Executor injects faults into a cluster and records their phases.
+type Executor struct {
+	cluster  cluster.Cluster
+	api      API
+	recorder observe.Recorder
+	clock    clock.WithTicker
+	count    int
+}
+
+// NewExecutor makes an executor. It injects from one goroutine at a time.
+func NewExecutor(c cluster.Cluster, api API, recorder observe.Recorder, clk clock.WithTicker) *Executor {
+	return &Executor{cluster: c, api: api, recorder: recorder, clock: clk}
+}
+
+// Active is a fault that was injected and not healed yet.
+type Active struct {
+	Fault  *Fault
+	Member string
+
+	executor *Executor
+	id       string
+	before   []cluster.Process // of Fault.Components, for a crash
+}
+
+// Inject injects the fault at the member, looks for its witness, and records
+// both. A fault without a witness is no error here: the verdicts that need one
+// will not be given. On an error whatever was done so far has been healed.
+func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Active, error) {
+	e.count++
+	active := &Active{Fault: fault, Member: member, executor: e, id: fmt.Sprintf("%s-%d", fault.Name, e.count)}
+	for _, component := range fault.Components {
+		if !e.has(member, component) {
+			return nil, fmt.Errorf("inject %s: %s has no %s", fault.Name, member, component)
+		}
+	}
+	var err error
+	switch {
+	case fault.Type == TypeNetwork:
+		err = active.shape(ctx)
+	case fault.Action == string(chaos.PodFailureAction):
+		err = active.pause(ctx)
+	default:
+		err = active.kill(ctx)
+	}
+	if err != nil {
+		// The context may be what failed; healing must not fail with it.
+		return nil, errors.Join(fmt.Errorf("inject %s at %s: %w", fault.Name, member, err), active.undo(context.WithoutCancel(ctx)))
+	}
+	return active, nil
+}
+
+func (e *Executor) has(member string, component cluster.Component) bool {
+	return slices.ContainsFunc(e.cluster.Members(), func(m cluster.Member) bool {
+		return m.Name == member && slices.Contains(m.Components, component)
+	})
+}
+
+// Heal takes the fault away, waits until what it hit is back, and records it.
+// A crash is healed by starting the component again at the member's release.
+func (a *Active) Heal(ctx context.Context) error {
+	if err := a.undo(ctx); err != nil {
+		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
+	}
+	a.record(history.PhaseHeal, "")
+	for i, before := range a.before {
+		component := a.Fault.Components[i]
+		if now, ok := a.executor.cluster.Process(a.Member, component); ok && now != before {
+			a.record(history.PhaseWitness, fmt.Sprintf("%s of %s is another process now: %s before, %s after", component, a.Member, describe(before), describe(now)))
+		}
+	}
+	return nil
+}
+
+// Undo takes the fault away without waiting or recording, as when a run is cut
+// short. Crashed components are left down.
+func (a *Active) Undo(ctx context.Context) error {
+	if a.crash() {
+		return nil
+	}
+	return a.undo(ctx)
+}
+
+func (a *Active) crash() bool {
+	return a.Fault.Type == TypePod && a.Fault.Action == string(chaos.ContainerKillAction)
+}
+
+func (a *Active) undo(ctx context.Context) error {
+	e := a.executor
+	if a.Fault.Type == TypeNetwork {
+		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
+	}
+	var errs []error
+	for i, component := range a.Fault.Components {
+		if a.crash() {
+			if i < len(a.before) {
+				errs = append(errs, e.cluster.StartComponent(ctx, a.Member, component))
+			}
+			continue
+		}
+		if paused, err := e.cluster.Paused(a.Member, component); err != nil || paused {
+			errs = append(errs, e.cluster.Resume(ctx, a.Member, component))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Active) record(phase history.Phase, proof string) {
+	component := a.Fault.Components[0]
+	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
+		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Phase: phase, Proof: proof,
+	}})
+}
+
+func (a *Active) kill(ctx context.Context) error {
+	e := a.executor
+	for _, component := range a.Fault.Components {
+		before, ok := e.cluster.Process(a.Member, component)
+		if !ok {
+			return fmt.Errorf("no process of %s runs that could be killed", component)
+		}
+		a.record(history.PhaseInject, "")
+		if err := e.cluster.Kill(ctx, a.Member, component); err != nil {
+			return err
+		}
+		a.before = append(a.before, before)
+		if e.ended(ctx, a.Member, component, before) {
+			a.record(history.PhaseWitness, fmt.Sprintf("the process of %s at %s is gone: %s", component, a.Member, describe(before)))
+		}
+	}
+	return ctx.Err()
+}
+
+// ended waits until the process is no longer that of the component.
+func (e *Executor) ended(ctx context.Context, member string, component cluster.Component, before cluster.Process) bool {
+	ctx, cancel := context.WithTimeout(ctx, EndedTimeout)
+	defer cancel()
+	for {
+		if now, ok := e.cluster.Process(member, component); !ok || now != before {
+			return true
+		}
+		timer := e.clock.NewTimer(LookInterval)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+func (a *Active) pause(ctx context.Context) error {
+	e, component := a.executor, a.Fault.Components[0]
+	process, ok := e.cluster.Process(a.Member, component)
+	if !ok {
+		return fmt.Errorf("no process of %s runs that could be paused", component)
+	}
+	a.record(history.PhaseInject, "")
+	if err := e.cluster.Pause(ctx, a.Member, component); err != nil {
+		return err
+	}
+	paused, err := e.cluster.Paused(a.Member, component)
+	if err != nil {
+		return err
+	}
+	if !paused {
+		return nil
+	}
+	proof := fmt.Sprintf("the kernel holds the process of %s at %s stopped (%s)", component, a.Member, describe(process))
+	if component == cluster.APIServer {
+		if !e.silent(ctx, a.Member) {
+			return ctx.Err()
+		}
+		proof += fmt.Sprintf(", and its API left a request unanswered for %s", SilenceBound)
+	}
+	a.record(history.PhaseWitness, proof)
+	return nil
+}
+
+// silent is whether the member's API server leaves a request unanswered.
+func (e *Executor) silent(ctx context.Context, member string) bool {
+	bounded, cancel := context.WithTimeout(ctx, SilenceBound)
+	defer cancel()
+	_, err := e.api.RoundTrip(bounded, member)
+	return errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+}
+
+func (a *Active) shape(ctx context.Context) error {
+	e, fault := a.executor, a.Fault
+	before, errBefore := e.shortest(ctx, a.Member)
+	carried, errStats := e.cluster.LinkStats(a.Member, fault.Link)
+	a.record(history.PhaseInject, "")
+	if err := e.cluster.SetLink(a.Member, fault.Link, fault.Shape); err != nil {
+		return err
+	}
+	if errBefore != nil {
+		// Nothing answered even before, so nothing could be told apart.
+		return ctx.Err()
+	}
+	if fault.Shape.Cut {
+		if e.silent(ctx, a.Member) {
+			a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before, and had no answer within %s during the fault", a.Member, before, SilenceBound))
+		}
+		return ctx.Err()
+	}
+	during, err := e.shortest(ctx, a.Member)
+	after, errAfter := e.cluster.LinkStats(a.Member, fault.Link)
+	if err != nil || during-before < fault.Shape.Latency {
+		return ctx.Err()
+	}
+	proof := fmt.Sprintf("a read of %s that needs its etcd took %s before and %s during the fault", a.Member, before, during)
+	if errStats == nil && errAfter == nil {
+		proof += fmt.Sprintf(", and the link carried %d bytes meanwhile", after.BytesToServer-carried.BytesToServer+after.BytesToClient-carried.BytesToClient)
+	}
+	a.record(history.PhaseWitness, proof)
+	return nil
+}
+
+// shortest is the shortest of a few round trips.
+func (e *Executor) shortest(ctx context.Context, member string) (time.Duration, error) {
+	var shortest time.Duration
+	for i := range RoundTrips {
+		took, err := e.api.RoundTrip(ctx, member)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || took < shortest {
+			shortest = took
+		}
+	}
+	return shortest, nil
+}
+
+func describe(p cluster.Process) string {
+	return fmt.Sprintf("pid %d, started at tick %d", p.PID, p.StartTime)
+}

@@ -1,0 +1,304 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	chaos "github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/strictyaml"
+)
+
+// Types of faults, which are Chaos Mesh's kinds.
+const (
+	TypePod     = "PodChaos"
+	TypeNetwork = "NetworkChaos"
+)
+
+const (
+	// MemberLabel selects the member in a fault's selectors. Its value is a
+	// member's name or a selector of the scenario, or StepMember.
+	MemberLabel = "evenkeel.dev/member"
+	// StepMember stands for the member that the scenario's step names.
+	StepMember = "@member"
+	// componentLabel is what kubeadm labels the Pods of its components with.
+	componentLabel = "component"
+)
+
+// containers names the components as kubeadm does.
+var containers = map[string]cluster.Component{
+	"etcd":                    cluster.Etcd,
+	"kube-apiserver":          cluster.APIServer,
+	"kube-controller-manager": cluster.ControllerManager,
+	"kube-scheduler":          cluster.Scheduler,
+}
+
+// Fault is what a Chaos Mesh object asks for, as far as a cluster.Cluster can
+// do it.
+type Fault struct {
+	Name string
+	// Type and Action are the Chaos Mesh kind and action.
+	Type, Action string
+	// Member is the value of MemberLabel in the selector.
+	Member string
+	// One is whether the fault must hit a single member.
+	One bool
+	// Components that are hit; for a NetworkChaos it is whose end of the link.
+	Components []cluster.Component
+	// Link and Shape are set for a NetworkChaos.
+	Link  cluster.Link
+	Shape cluster.Shape
+	// Duration after which the fault heals by itself; 0 means not at all.
+	Duration time.Duration
+}
+
+// Load reads a fault from a file. What a Chaos Mesh object can say and this
+// package cannot do is an error that names it, and never ignored.
+func Load(file string) (*Fault, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read a fault: %w", err)
+	}
+	return Parse(file, raw)
+}
+
+// Parse is Load for content that was read already; file is what messages call
+// it.
+func Parse(file string, raw []byte) (*Fault, error) {
+	// The kind is looked at first and leniently; the strict reading is that of
+	// the kind's own type.
+	var lenient map[string]any
+	if err := strictyaml.DecodeJSON(file, raw, &lenient); err != nil {
+		return nil, err
+	}
+	if lenient["apiVersion"] != chaos.SchemeGroupVersion.String() {
+		return nil, fmt.Errorf("%s: apiVersion is %q, and must be %q", file, lenient["apiVersion"], chaos.SchemeGroupVersion)
+	}
+
+	var fault *Fault
+	var err error
+	switch lenient["kind"] {
+	case TypePod:
+		object := new(chaos.PodChaos)
+		if err := strictyaml.DecodeJSON(file, raw, object); err != nil {
+			return nil, err
+		}
+		fault, err = fromPodChaos(object)
+	case TypeNetwork:
+		object := new(chaos.NetworkChaos)
+		if err := strictyaml.DecodeJSON(file, raw, object); err != nil {
+			return nil, err
+		}
+		fault, err = fromNetworkChaos(object)
+	default:
+		err = fmt.Errorf("a %q cannot be carried out; %s and %s can", lenient["kind"], TypePod, TypeNetwork)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return fault, nil
+}
+
+func fromPodChaos(object *chaos.PodChaos) (*Fault, error) {
+	spec := object.Spec
+	fault := &Fault{Name: object.Name, Type: TypePod, Action: string(spec.Action)}
+	var errs []error
+	component, member, err := selected(&spec.PodSelector)
+	errs = append(errs, err)
+	fault.Member, fault.One = member, spec.Mode == chaos.OneMode
+
+	switch spec.Action {
+	case chaos.ContainerKillAction:
+		for _, name := range spec.ContainerNames {
+			known, ok := containers[name]
+			if !ok {
+				errs = append(errs, fmt.Errorf("spec.containerNames has %q; known are: %s", name, knownContainers()))
+			}
+			fault.Components = append(fault.Components, known)
+		}
+		if len(spec.ContainerNames) == 0 {
+			errs = append(errs, errors.New("spec.containerNames must name the components to kill"))
+		}
+		spec.ContainerNames = nil
+	case chaos.PodFailureAction:
+		if component == "" {
+			errs = append(errs, fmt.Errorf("spec.selector.labelSelectors must have %q, the component to freeze", componentLabel))
+		}
+		if spec.Duration == nil {
+			errs = append(errs, errors.New("spec.duration must be set for pod-failure"))
+		} else {
+			fault.Duration, err = positive("spec.duration", *spec.Duration)
+			errs = append(errs, err)
+			spec.Duration = nil
+		}
+		fault.Components = []cluster.Component{component}
+	default:
+		errs = append(errs, fmt.Errorf("spec.action %q cannot be carried out; container-kill and pod-failure can", spec.Action))
+	}
+	spec.Action, spec.Mode = "", ""
+	errs = append(errs, nothingElse("metadata", plainMeta(object.ObjectMeta)), nothingElse("spec", spec), nothingElse("status", object.Status))
+	return fault, errors.Join(errs...)
+}
+
+func fromNetworkChaos(object *chaos.NetworkChaos) (*Fault, error) {
+	spec := object.Spec
+	fault := &Fault{Name: object.Name, Type: TypeNetwork, Action: string(spec.Action), Link: cluster.LinkEtcd}
+	var errs []error
+	from, member, err := selected(&spec.PodSelector)
+	errs = append(errs, err)
+	fault.Member, fault.One = member, spec.Mode == chaos.OneMode
+	fault.Components = []cluster.Component{from}
+	if spec.Target == nil {
+		errs = append(errs, errors.New("spec.target must select the other end of the link"))
+	} else {
+		target := *spec.Target
+		to, targetMember, err := selected(&target)
+		errs = append(errs, err)
+		if from != cluster.APIServer || to != cluster.Etcd || targetMember != member {
+			errs = append(errs, errors.New("only the link from a member's kube-apiserver to the etcd of the same member can be shaped"))
+		}
+		target.Mode = ""
+		errs = append(errs, nothingElse("spec.target", target))
+		spec.Target = nil
+	}
+	if spec.Direction != chaos.Both {
+		errs = append(errs, fmt.Errorf("spec.direction is %q, and must be %q: a link is shaped in both directions alike", spec.Direction, chaos.Both))
+	}
+	if spec.Duration != nil {
+		fault.Duration, err = positive("spec.duration", *spec.Duration)
+		errs = append(errs, err)
+	}
+	switch spec.Action {
+	case chaos.DelayAction:
+		shape, err := delay(&spec)
+		errs = append(errs, err)
+		fault.Shape = shape
+	case chaos.PartitionAction:
+		if spec.PartitionBehavior != "" && spec.PartitionBehavior != chaos.DropPartitionBehavior {
+			errs = append(errs, fmt.Errorf("spec.partitionBehavior %q cannot be carried out; drop can", spec.PartitionBehavior))
+		}
+		spec.PartitionBehavior = ""
+		fault.Shape.Cut = true
+	default:
+		errs = append(errs, fmt.Errorf("spec.action %q cannot be carried out; delay and partition can", spec.Action))
+	}
+	spec.Action, spec.Mode, spec.Direction, spec.Duration = "", "", "", nil
+	errs = append(errs, nothingElse("metadata", plainMeta(object.ObjectMeta)), nothingElse("spec", spec), nothingElse("status", object.Status))
+	return fault, errors.Join(errs...)
+}
+
+// delay reads the latency, and takes what it read out of the spec.
+func delay(spec *chaos.NetworkChaosSpec) (cluster.Shape, error) {
+	if spec.Delay == nil {
+		return cluster.Shape{}, errors.New("spec.delay must be set for the action delay")
+	}
+	rest := *spec.Delay
+	spec.Delay = nil
+	shape := cluster.Shape{}
+	latency, err := positive("spec.delay.latency", rest.Latency)
+	shape.Latency = latency
+	errs := []error{err}
+	if rest.Jitter != "" {
+		shape.Jitter, err = time.ParseDuration(rest.Jitter)
+		if err != nil || shape.Jitter < 0 {
+			errs = append(errs, fmt.Errorf("spec.delay.jitter %q is no duration", rest.Jitter))
+		}
+	}
+	rest.Latency, rest.Jitter = "", ""
+	return shape, errors.Join(append(errs, nothingElse("spec.delay", rest))...)
+}
+
+// selected reads which component and member are meant, and takes what it read
+// out of the selector.
+func selected(pods *chaos.PodSelector) (component cluster.Component, member string, err error) {
+	var errs []error
+	labels := maps.Clone(pods.Selector.LabelSelectors)
+	if name, ok := labels[componentLabel]; ok {
+		if component = containers[name]; component == "" {
+			errs = append(errs, fmt.Errorf("the label %s=%s selects no component; known are: %s", componentLabel, name, knownContainers()))
+		}
+	}
+	member = labels[MemberLabel]
+	if member == "" {
+		errs = append(errs, fmt.Errorf("labelSelectors must have %q: %q, or a member", MemberLabel, StepMember))
+	}
+	if pods.Mode != chaos.OneMode && pods.Mode != chaos.AllMode {
+		errs = append(errs, fmt.Errorf("mode %q cannot be carried out; one and all can", pods.Mode))
+	}
+	delete(labels, componentLabel)
+	delete(labels, MemberLabel)
+	if len(labels) > 0 {
+		errs = append(errs, fmt.Errorf("labelSelectors has %s, which cannot be selected by; %s and %s can",
+			strings.Join(slices.Sorted(maps.Keys(labels)), ", "), componentLabel, MemberLabel))
+	}
+	// The namespace says nothing here: a member's components are all in one.
+	pods.Selector.Namespaces, pods.Selector.LabelSelectors = nil, nil
+	return component, member, errors.Join(errs...)
+}
+
+// plainMeta leaves out of the metadata what a fault may have there.
+func plainMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
+	meta.Name, meta.Namespace = "", ""
+	return meta
+}
+
+// nothingElse is an error if anything is left of a part of which all that is
+// understood was taken out.
+func nothingElse(path string, rest any) error {
+	if reflect.ValueOf(rest).IsZero() {
+		return nil
+	}
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	var left map[string]any
+	if err := json.Unmarshal(raw, &left); err != nil {
+		return err
+	}
+	keys := meaningful(path, left)
+	if len(keys) == 0 {
+		return nil
+	}
+	return fmt.Errorf("cannot be carried out, and must be left out: %s", strings.Join(keys, ", "))
+}
+
+// meaningful lists the keys that lead to something other than an empty value.
+func meaningful(path string, object map[string]any) []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch value := object[key].(type) {
+		case map[string]any:
+			keys = append(keys, meaningful(path+"."+key, value)...)
+		case nil:
+		case string:
+			if value != "" {
+				keys = append(keys, path+"."+key)
+			}
+		default:
+			keys = append(keys, path+"."+key)
+		}
+	}
+	return keys
+}
+
+func positive(path, s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s %q is no positive duration", path, s)
+	}
+	return d, nil
+}
+
+func knownContainers() string {
+	return strings.Join(slices.Sorted(maps.Keys(containers)), ", ")
+}

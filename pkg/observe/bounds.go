@@ -1,0 +1,56 @@
+package observe
+
+import "time"
+
+// Bounds of the recorders: how often they look and how long they wait. None of
+// them is a bound that a requirement sets; those are the checks' own.
+const (
+	// RequestTimeout is after which a request's outcome counts as unknown.
+	RequestTimeout = 3 * time.Second
+	// DialTimeout bounds the making of a connection, TLS not included.
+	DialTimeout = 1 * time.Second
+	// RetryInterval is the pause before anything is tried again that failed.
+	RetryInterval = 50 * time.Millisecond
+	// PingInterval is the silence on a connection after which it is tested, so
+	// that one to a server that is gone for good is not kept.
+	PingInterval = 2 * time.Second
+
+	// ReadyFast is how often /readyz is asked from a start until the first
+	// answer of ready, and ReadySlow afterwards.
+	ReadyFast = 20 * time.Millisecond
+	ReadySlow = 200 * time.Millisecond
+	// ReadyTimeout is after which /readyz counts as unanswered.
+	ReadyTimeout = 1 * time.Second
+	// ReadyRepeat is the longest time between two Ready events of a member,
+	// even when nothing changes.
+	ReadyRepeat = 1 * time.Second
+
+	// EtcdProgress is how often the etcd watch is asked how far it is.
+	EtcdProgress = 100 * time.Millisecond
+	// EtcdSilence is after which a watch that tells nothing is given up for
+	// another member's etcd.
+	EtcdSilence = 3 * time.Second
+	// EtcdReadTimeout bounds a read of the revision through one member.
+	EtcdReadTimeout = 1 * time.Second
+	// EtcdReconnect is the longest pause between two attempts to connect.
+	EtcdReconnect = 200 * time.Millisecond
+
+	// DiscoveryAttempts is how often discovery is fetched in vain before the
+	// history gets a gap instead.
+	DiscoveryAttempts = 20
+
+	// HammerInterval is the pause between two guarded writes of one probe to a
+	// booting server. Two probes take turns, which makes one write each 10 ms.
+	HammerInterval = 20 * time.Millisecond
+	// HammerClassInterval is the pause between two probes of any other class.
+	HammerClassInterval = 50 * time.Millisecond
+	// HammerAfterReady is how long a server is hammered after it was ready
+	// first, to see that the barrier never comes back.
+	HammerAfterReady = 2 * time.Second
+	// HammerLongest is how long a server is hammered that never gets ready.
+	HammerLongest = 120 * time.Second
+
+	// InvalidAttempts is how often a status is sent again that was refused only
+	// because somebody else had changed the object meanwhile.
+	InvalidAttempts = 5
+)

@@ -1,0 +1,165 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// groupResource names a resource whatever its version.
+type groupResource struct{ group, resource string }
+
+// discover reads what an API server hosts from its unaggregated discovery
+// documents, which every release has. A group version that an aggregated
+// server should answer for is left out while that server does not.
+func discover(ctx context.Context, client *Client) ([]history.HostedResource, error) {
+	versions, err := groupVersions(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	custom, err := customResources(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	aggregated, err := aggregatedVersions(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+
+	found := map[groupResource]*history.HostedResource{}
+	for _, version := range versions {
+		handedOn := aggregated[version.String()]
+		var list metav1.APIResourceList
+		if err := getInto(ctx, client, GroupVersionPath(version.Group, version.Version), &list); err != nil {
+			if handedOn {
+				continue
+			}
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if strings.Contains(resource.Name, "/") {
+				continue // a subresource
+			}
+			key := groupResource{version.Group, resource.Name}
+			hosted := found[key]
+			if hosted == nil {
+				hosted = &history.HostedResource{Group: version.Group, Resource: resource.Name, Kind: resource.Kind, Custom: custom[key]}
+				found[key] = hosted
+			}
+			hosted.Served = append(hosted.Served, version.String())
+			hosted.Persisted = hosted.Persisted || resource.StorageVersionHash != ""
+			hosted.Aggregated = hosted.Aggregated || handedOn
+		}
+	}
+	resources := make([]history.HostedResource, 0, len(found))
+	for hosted := range maps.Values(found) {
+		slices.Sort(hosted.Served)
+		resources = append(resources, *hosted)
+	}
+	slices.SortFunc(resources, func(a, b history.HostedResource) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	})
+	return resources, nil
+}
+
+func groupVersions(ctx context.Context, client *Client) ([]groupVersion, error) {
+	var core metav1.APIVersions
+	if err := getInto(ctx, client, "/api", &core); err != nil {
+		return nil, err
+	}
+	var groups metav1.APIGroupList
+	if err := getInto(ctx, client, "/apis", &groups); err != nil {
+		return nil, err
+	}
+	var versions []groupVersion
+	for _, version := range core.Versions {
+		versions = append(versions, groupVersion{Version: version})
+	}
+	for _, group := range groups.Groups {
+		for _, version := range group.Versions {
+			versions = append(versions, groupVersion{Group: group.Name, Version: version.Version})
+		}
+	}
+	return versions, nil
+}
+
+// groupVersion prints as the API writes it, "v1" for the core group.
+type groupVersion struct{ Group, Version string }
+
+func (v groupVersion) String() string {
+	if v.Group == "" {
+		return v.Version
+	}
+	return v.Group + "/" + v.Version
+}
+
+// customResources are those that a CustomResourceDefinition defines.
+func customResources(ctx context.Context, client *Client) (map[groupResource]bool, error) {
+	var list struct {
+		Items []struct {
+			Spec struct {
+				Group string `json:"group"`
+				Names struct {
+					Plural string `json:"plural"`
+				} `json:"names"`
+			} `json:"spec"`
+		} `json:"items"`
+	}
+	if err := getInto(ctx, client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &list); err != nil {
+		return nil, err
+	}
+	out := map[groupResource]bool{}
+	for _, item := range list.Items {
+		out[groupResource{item.Spec.Group, item.Spec.Names.Plural}] = true
+	}
+	return out, nil
+}
+
+// aggregatedVersions are those that an APIService hands to another server.
+func aggregatedVersions(ctx context.Context, client *Client) (map[string]bool, error) {
+	var list struct {
+		Items []struct {
+			Spec struct {
+				Group   string    `json:"group"`
+				Version string    `json:"version"`
+				Service *struct{} `json:"service"`
+			} `json:"spec"`
+		} `json:"items"`
+	}
+	if err := getInto(ctx, client, "/apis/apiregistration.k8s.io/v1/apiservices", &list); err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, item := range list.Items {
+		if item.Spec.Service != nil {
+			out[groupVersion{item.Spec.Group, item.Spec.Version}.String()] = true
+		}
+	}
+	return out, nil
+}
+
+// getInto reads a document; one that is not there leaves into as it is.
+func getInto(ctx context.Context, client *Client, path string, into any) error {
+	answer := client.Get(ctx, path)
+	switch {
+	case answer.Err != nil:
+		return fmt.Errorf("get %s from %s: %w", path, client.Member(), answer.Err)
+	case answer.Code == http.StatusNotFound:
+		return nil
+	case answer.Code != http.StatusOK:
+		return fmt.Errorf("get %s from %s: it answered %d: %s", path, client.Member(), answer.Code, answer.Message)
+	}
+	if err := json.Unmarshal(answer.Body, into); err != nil {
+		return fmt.Errorf("get %s from %s: the answer cannot be read: %w", path, client.Member(), err)
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// registryPrefix is below which Kubernetes keeps its objects in etcd.
+const registryPrefix = "/registry/"
+
+// Etcd records every change that etcd makes to a Kubernetes object, in the
+// order of the revisions and each once, whichever member's etcd tells it.
+type Etcd struct {
+	members  []string
+	config   func(member string) (clientv3.Config, error)
+	recorder Recorder
+	clock    clock.WithTicker
+
+	mu      sync.Mutex
+	clients map[string]*clientv3.Client
+	// emitted is up to which revision all changes have been recorded, and moved
+	// is closed and replaced whenever it grows.
+	emitted int64
+	moved   chan struct{}
+	// agreementChanged is when the last change of a StorageVersion was recorded.
+	agreementChanged time.Time
+	// answered is which member answered the last read of the revision, so that
+	// one that is down is not waited for each time.
+	answered int
+
+	// Only the goroutine of Run uses what follows.
+	next int64
+	keys map[string]storedKey
+}
+
+// storedKey is what is remembered of a key that exists.
+type storedKey struct{ name, tag string }
+
+// NewEtcd makes a recorder that has recorded nothing yet. The config function
+// is asked whenever a member's etcd is to be connected to, and may fail until
+// that member is there.
+func NewEtcd(members []string, config func(member string) (clientv3.Config, error), recorder Recorder, clk clock.WithTicker) *Etcd {
+	return &Etcd{
+		members: members, config: config, recorder: recorder, clock: clk,
+		clients: map[string]*clientv3.Client{},
+		moved:   make(chan struct{}),
+		next:    1,
+		keys:    map[string]storedKey{},
+
+		agreementChanged: clk.Now(),
+	}
+}
+
+// Run records until the context ends.
+func (r *Etcd) Run(ctx context.Context) {
+	defer r.close()
+	for turn := 0; ctx.Err() == nil; turn++ {
+		r.follow(ctx, r.members[turn%len(r.members)])
+		pause(ctx, r.clock, RetryInterval)
+	}
+}
+
+func (r *Etcd) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, client := range r.clients {
+		_ = client.Close()
+	}
+	clear(r.clients)
+}
+
+func (r *Etcd) client(member string) (*clientv3.Client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if client, ok := r.clients[member]; ok {
+		return client, nil
+	}
+	config, err := r.config(member)
+	if err != nil {
+		return nil, err
+	}
+	config.Logger = zap.NewNop()
+	config.DialOptions = append(config.DialOptions, grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: RetryInterval, Multiplier: 2, MaxDelay: EtcdReconnect},
+		MinConnectTimeout: DialTimeout,
+	}))
+	client, err := clientv3.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the etcd of %s: %w", member, err)
+	}
+	r.clients[member] = client
+	return client, nil
+}
+
+// follow watches through one member until that tells nothing any more.
+func (r *Etcd) follow(ctx context.Context, member string) {
+	client, err := r.client(member)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	responses := client.Watch(ctx, registryPrefix, clientv3.WithPrefix(), clientv3.WithRev(r.next))
+	ticker := r.clock.NewTicker(EtcdProgress)
+	defer ticker.Stop()
+	heard := r.clock.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+			if r.clock.Since(heard) > EtcdSilence {
+				return
+			}
+			// The answer comes as a response like any other; a failure shows as
+			// silence.
+			progress, done := context.WithTimeout(ctx, EtcdProgress)
+			_ = client.RequestProgress(progress)
+			done()
+		case response, open := <-responses:
+			if !open || !r.take(response) {
+				return
+			}
+			heard = r.clock.Now()
+		}
+	}
+}
+
+// take records a response; it is false when the watch has come to its end.
+func (r *Etcd) take(response clientv3.WatchResponse) bool {
+	if lost := response.CompactRevision; lost > r.next {
+		r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{
+			Source:  "etcd",
+			Message: fmt.Sprintf("etcd had compacted its history before it was recorded: changes of the revisions %d to %d may be missing", r.next, lost-1),
+		}})
+		r.next = lost
+		return false
+	}
+	if response.Err() != nil {
+		return false
+	}
+	agreement := false
+	for _, event := range response.Events {
+		if event.Kv.ModRevision < r.next {
+			continue // already told by another member
+		}
+		stored := r.stored(event)
+		agreement = agreement || stored.StorageVersion != nil ||
+			(stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key))
+		r.recorder.Record(history.Event{Kind: history.KindStored, Stored: &stored})
+	}
+	// etcd never splits a revision over two responses unless asked to, so the
+	// last revision of a response is complete.
+	through := r.next - 1
+	if n := len(response.Events); n > 0 {
+		through = max(through, response.Events[n-1].Kv.ModRevision)
+	} else if response.IsProgressNotify() {
+		through = max(through, response.Header.Revision)
+	}
+	r.next = through + 1
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if agreement {
+		r.agreementChanged = r.clock.Now()
+	}
+	if through > r.emitted {
+		r.emitted = through
+		close(r.moved)
+		r.moved = make(chan struct{})
+	}
+	return true
+}
+
+func (r *Etcd) stored(event *clientv3.Event) history.Stored {
+	key := string(event.Kv.Key)
+	if event.Type == clientv3.EventTypeDelete {
+		known := r.keys[key]
+		delete(r.keys, key)
+		return history.Stored{Type: history.StoredDelete, Key: key, Revision: event.Kv.ModRevision, Name: known.name}
+	}
+	object := decodeStored(event.Kv.Value)
+	stored := history.Stored{
+		Type:           history.StoredPut,
+		Key:            key,
+		Revision:       event.Kv.ModRevision,
+		Created:        event.Kv.CreateRevision,
+		APIVersion:     object.apiVersion,
+		ObjectKind:     object.kind,
+		Name:           object.name,
+		StorageVersion: object.storageVersion,
+		Lease:          object.lease,
+	}
+	// A tag that was there before is a leftover: somebody else changed the
+	// object, and this change is not the tagged write.
+	if object.tag != r.keys[key].tag || event.IsCreate() {
+		stored.Writer, stored.Write, _ = ParseTag(object.tag)
+	}
+	r.keys[key] = storedKey{name: object.name, tag: object.tag}
+	return stored
+}
+
+// Revision is etcd's current revision: everything acknowledged before the call
+// is at or below it. Any member's etcd that answers will do.
+func (r *Etcd) Revision(ctx context.Context) (int64, error) {
+	r.mu.Lock()
+	first := r.answered
+	r.mu.Unlock()
+	var errs []error
+	for i := range r.members {
+		turn := (first + i) % len(r.members)
+		member := r.members[turn]
+		client, err := r.client(member)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		bounded, cancel := context.WithTimeout(ctx, EtcdReadTimeout)
+		response, err := client.Get(bounded, registryPrefix, clientv3.WithCountOnly())
+		cancel()
+		if err == nil {
+			r.mu.Lock()
+			r.answered = turn
+			r.mu.Unlock()
+			return response.Header.Revision, nil
+		}
+		errs = append(errs, fmt.Errorf("read the revision from the etcd of %s: %w", member, err))
+	}
+	return 0, errors.Join(errs...)
+}
+
+// WaitFor returns when every change up to the revision has been recorded.
+func (r *Etcd) WaitFor(ctx context.Context, revision int64) error {
+	for {
+		r.mu.Lock()
+		emitted, moved := r.emitted, r.moved
+		r.mu.Unlock()
+		if emitted >= revision {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return fmt.Errorf("wait until the changes of etcd are recorded up to revision %d, having come to %d: %w", revision, emitted, context.Cause(ctx))
+		}
+	}
+}
+
+// AgreementQuiet is for how long no StorageVersion has changed.
+func (r *Etcd) AgreementQuiet() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clock.Since(r.agreementChanged)
+}
+
+// pause waits for the given time, or for the end of the context.
+func pause(ctx context.Context, clk clock.WithTicker, d time.Duration) {
+	timer := clk.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+}

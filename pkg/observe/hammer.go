@@ -1,0 +1,140 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Probe is one thing that a Hammer does to a booting server over and over.
+type Probe struct {
+	// Interval is the pause between two steps.
+	Interval time.Duration
+	// Begin is told of each new instance before the first step; may be nil.
+	Begin func()
+	// Step sends one request. It is called by one goroutine at a time.
+	Step func(ctx context.Context, client *Client)
+}
+
+// Hammer sends requests straight to one member's API server from the moment
+// its process exists until a while after it was ready: that is how the
+// registration barrier is seen. Each instance gets new connections, and each
+// probe its own.
+type Hammer struct {
+	member   string
+	config   func() (*rest.Config, error)
+	recorder Recorder
+	clock    clock.WithTicker
+	probes   []Probe
+
+	mu       sync.Mutex
+	instance int
+	end      context.CancelFunc
+	ready    chan struct{}
+	starts   chan int
+}
+
+// NewHammer makes a hammer that uses the probes at each boot.
+func NewHammer(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker, probes []Probe) *Hammer {
+	return &Hammer{member: member, config: config, recorder: recorder, clock: clk, probes: probes, starts: make(chan int, 16)}
+}
+
+// ProcessChanged tells the hammer of a change of its member's processes.
+func (h *Hammer) ProcessChanged(change cluster.Change) {
+	if change.Member != h.member || change.Component != cluster.APIServer {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch change.What {
+	case history.ProcessStarted:
+		h.instance = change.Instance
+		h.ready = make(chan struct{})
+		if h.end != nil {
+			h.end()
+			h.end = nil
+		}
+		select {
+		case h.starts <- change.Instance:
+		default: // 16 starts behind: the newest ones are not probed
+		}
+	case history.ProcessExited:
+		if h.end != nil {
+			h.end()
+			h.end = nil
+		}
+	}
+}
+
+// Ready tells the hammer that the instance was ready for the first time.
+func (h *Hammer) Ready(instance int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if instance == h.instance && h.ready != nil {
+		close(h.ready)
+		h.ready = nil
+	}
+}
+
+// Run hammers at each boot until the context ends.
+func (h *Hammer) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case instance := <-h.starts:
+			h.session(ctx, instance)
+		}
+	}
+}
+
+// session hammers one instance; it returns when that ended or has been ready
+// for long enough.
+func (h *Hammer) session(ctx context.Context, instance int) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h.mu.Lock()
+	ready := h.ready
+	if instance != h.instance || ready == nil {
+		h.mu.Unlock()
+		return // it is gone or ready already: there is nothing left to see
+	}
+	h.end = cancel
+	h.mu.Unlock()
+
+	var probing sync.WaitGroup
+	for _, probe := range h.probes {
+		probing.Go(func() { h.hammer(ctx, probe) })
+	}
+	longest := h.clock.NewTimer(HammerLongest)
+	defer longest.Stop()
+	select {
+	case <-ready:
+		pause(ctx, h.clock, HammerAfterReady)
+	case <-longest.C():
+	case <-ctx.Done():
+	}
+	cancel()
+	probing.Wait()
+}
+
+func (h *Hammer) hammer(ctx context.Context, probe Probe) {
+	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
+	if client == nil {
+		return
+	}
+	defer client.Close()
+	if probe.Begin != nil {
+		probe.Begin()
+	}
+	for ctx.Err() == nil {
+		probe.Step(ctx, client)
+		pause(ctx, h.clock, probe.Interval)
+	}
+}

@@ -1,0 +1,140 @@
+package observe
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// WriteAnnotation is set on every object that the harness writes, to a Tag.
+const WriteAnnotation = "evenkeel.dev/write"
+
+// identityLabel marks the Lease by which an API server takes part.
+const identityLabel = "apiserver.kubernetes.io/identity"
+
+// protobufMagic begins every value that Kubernetes stores as protobuf.
+var protobufMagic = []byte("k8s\x00")
+
+// Tag is the value of WriteAnnotation: who wrote, and the number of the write,
+// which that member never uses twice in a run.
+func Tag(member string, write int64) string {
+	return member + "/" + strconv.FormatInt(write, 10)
+}
+
+// ParseTag undoes Tag; ok is false for anything that is no tag.
+func ParseTag(tag string) (member string, write int64, ok bool) {
+	member, number, found := strings.Cut(tag, "/")
+	if !found || member == "" {
+		return "", 0, false
+	}
+	write, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || write <= 0 {
+		return "", 0, false
+	}
+	return member, write, true
+}
+
+// storedObject is what is read from the bytes of one stored value. Of the
+// content only StorageVersions and Leases are kept, so that no secret can ever
+// reach a history.
+type storedObject struct {
+	apiVersion, kind string
+	name             string
+	tag              string
+	storageVersion   *history.StorageVersion
+	lease            *history.Lease
+}
+
+// decodeStored reads a value as Kubernetes stores it: JSON, or protobuf in its
+// envelope. Anything else (encrypted values, plain numbers) gives the zero
+// storedObject.
+func decodeStored(value []byte) storedObject {
+	var object storedObject
+	var meta metav1.PartialObjectMetadata
+	var content interface{ Unmarshal([]byte) error }
+	decode := func(into any) error { return json.Unmarshal(value, into) }
+
+	if raw, found := bytes.CutPrefix(value, protobufMagic); found {
+		var envelope runtime.Unknown
+		if envelope.Unmarshal(raw) != nil {
+			return storedObject{}
+		}
+		if meta.Unmarshal(envelope.Raw) != nil {
+			return storedObject{}
+		}
+		meta.APIVersion, meta.Kind = envelope.APIVersion, envelope.Kind
+		decode = func(any) error { return content.Unmarshal(envelope.Raw) }
+	} else if len(value) == 0 || value[0] != '{' || json.Unmarshal(value, &meta) != nil {
+		return storedObject{}
+	}
+	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
+	object.name = QualifiedName(meta.Namespace, meta.Name)
+	object.tag = meta.Annotations[WriteAnnotation]
+
+	group, _, _ := strings.Cut(meta.APIVersion, "/")
+	switch {
+	case group == apiserverinternalv1alpha1.GroupName && meta.Kind == "StorageVersion":
+		stored := new(apiserverinternalv1alpha1.StorageVersion)
+		content = stored
+		if decode(stored) == nil {
+			object.storageVersion = storageVersion(stored)
+		}
+	case group == coordinationv1.GroupName && meta.Kind == "Lease":
+		stored := new(coordinationv1.Lease)
+		content = stored
+		if decode(stored) == nil {
+			object.lease = lease(stored)
+		}
+	}
+	return object
+}
+
+func storageVersion(in *apiserverinternalv1alpha1.StorageVersion) *history.StorageVersion {
+	out := &history.StorageVersion{Common: in.Status.CommonEncodingVersion}
+	for _, entry := range in.Status.StorageVersions {
+		out.Entries = append(out.Entries, history.Entry{
+			ServerID:  entry.APIServerID,
+			Encoding:  entry.EncodingVersion,
+			Decodable: entry.DecodableVersions,
+			Served:    entry.ServedVersions,
+		})
+	}
+	for _, condition := range in.Status.Conditions {
+		out.Conditions = append(out.Conditions, history.Condition{
+			Type:       string(condition.Type),
+			Status:     string(condition.Status),
+			Transition: condition.LastTransitionTime.UTC(),
+			Reason:     condition.Reason,
+			Message:    condition.Message,
+		})
+	}
+	return out
+}
+
+func lease(in *coordinationv1.Lease) *history.Lease {
+	_, identity := in.Labels[identityLabel]
+	out := &history.Lease{Identity: identity, Acquired: timeOf(in.Spec.AcquireTime), Renewed: timeOf(in.Spec.RenewTime)}
+	if in.Spec.HolderIdentity != nil {
+		out.Holder = *in.Spec.HolderIdentity
+	}
+	if in.Spec.LeaseDurationSeconds != nil {
+		out.Duration = int(*in.Spec.LeaseDurationSeconds)
+	}
+	if in.Spec.LeaseTransitions != nil {
+		out.Transitions = int(*in.Spec.LeaseTransitions)
+	}
+	return out
+}
+
+// isStorageVersionKey is whether etcd keeps a StorageVersion under the key.
+func isStorageVersionKey(key string) bool {
+	return strings.Contains(key, "/storageversions/")
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+)
+
+// maxShownViolations is how many violations of a requirement the table shows;
+// the report has more.
+const maxShownViolations = 3
+
+// Table writes the verdicts for the terminal: a line for each requirement with
+// the number of observations behind it, then why others than pass came about.
+func (r *ConformanceReport) Table(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "OBSERVATIONS", "PROMISE")
+	for _, res := range r.Results {
+		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), seen(res), res.Promise)
+	}
+	for _, res := range r.Results {
+		lines := slices.DeleteFunc(details(res), func(l string) bool { return slices.Contains(r.Doubts, l) })
+		if len(lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s %s: %s\n", res.ID, res.Verdict, res.Promise)
+		for _, l := range lines {
+			fmt.Fprintf(&b, "  - %s\n", l)
+		}
+	}
+	if len(r.Doubts) > 0 {
+		fmt.Fprintf(&b, "\nNothing can pass in this run:\n")
+		for _, d := range r.Doubts {
+			fmt.Fprintf(&b, "  - %s\n", d)
+		}
+	}
+	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
+	var counts []string
+	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Inconclusive, check.NotApplicable, check.Skipped} {
+		if n := count(r.Results, v); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	fmt.Fprintf(&b, " (%s)\n", strings.Join(counts, ", "))
+	for _, p := range r.Profiles {
+		fmt.Fprintf(&b, "Profile %s: core %s, extended %s\n", p.Name, p.Core.Outcome, p.Extended.Outcome)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// seen adds up what stands behind a verdict.
+func seen(res check.Result) int64 {
+	var n int64
+	for _, o := range res.Observations {
+		n += o.Seen
+	}
+	return n
+}
+
+func count(results []check.Result, v check.Verdict) int {
+	n := 0
+	for _, r := range results {
+		if r.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// summary is one line on a verdict that is not a pass.
+func summary(res check.Result) string {
+	switch {
+	case len(res.Violations) > 0:
+		return res.Violations[0].Message
+	case len(res.Reasons) > 0:
+		return res.Reasons[0]
+	}
+	return string(res.Verdict)
+}
+
+// details lists violations, with the history lines that show them, and reasons.
+func details(res check.Result) []string {
+	var out []string
+	for i, v := range res.Violations {
+		if i == maxShownViolations {
+			out = append(out, fmt.Sprintf("and %d more", res.ViolationCount-int64(i)))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s (history events %s)", v.Message, join(v.Evidence)))
+	}
+	if res.Verdict != check.Pass {
+		out = append(out, res.Reasons...)
+	}
+	return out
+}
+
+func join(seqs []int64) string {
+	seqs = slices.Clone(seqs)
+	slices.Sort(seqs)
+	var out []string
+	for _, s := range slices.Compact(seqs) {
+		out = append(out, fmt.Sprint(s))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,120 @@
+// Package requirement holds the catalogue of promises that Evenkeel judges:
+// a hundred rows of four KEPs, and the profiles made of them.
+package requirement
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// ID names a requirement, such as "SV-06". It is also the name of its check,
+// its spec and its line in a report.
+type ID string
+
+// Level says what not keeping a requirement means.
+type Level string
+
+const (
+	// Must marks the core of a profile: without it there is no success.
+	Must Level = "MUST"
+	// Should marks the extended part of a profile, reported beside the core.
+	Should Level = "SHOULD"
+)
+
+// Requirement is one promise of a KEP.
+type Requirement struct {
+	ID    ID    `json:"id"`
+	Level Level `json:"level"`
+	// KEPOnly marks a promise whose behaviour no published Kubernetes API has.
+	KEPOnly bool `json:"kepOnly,omitempty"`
+	// Source is the KEP that promises, such as "KEP-2339".
+	Source string `json:"source"`
+	// Promise is one sentence that says what must hold.
+	Promise string `json:"promise"`
+}
+
+// Profile is a set of requirements that a report claims as a whole.
+type Profile struct {
+	Name         string `json:"name"`
+	Description  string `json:"description"`
+	Requirements []ID   `json:"requirements"`
+}
+
+type catalogue struct {
+	Requirements []Requirement `json:"requirements"`
+	Profiles     []Profile     `json:"profiles"`
+}
+
+//go:embed catalogue.yaml
+var catalogueYAML []byte
+
+var loaded = load(catalogueYAML)
+
+// load panics on a bad catalogue: it is compiled in, so only a build can be
+// wrong, and the unit test of this package reads it before any user does.
+func load(data []byte) catalogue {
+	var c catalogue
+	if err := yaml.UnmarshalStrict(data, &c); err != nil {
+		panic(fmt.Sprintf("requirement catalogue: %v", err))
+	}
+	return c
+}
+
+// All requirements, in the order of the catalogue.
+func All() []Requirement { return slices.Clone(loaded.Requirements) }
+
+// Lookup finds a requirement by its ID.
+func Lookup(id ID) (Requirement, bool) {
+	for _, r := range loaded.Requirements {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Requirement{}, false
+}
+
+// Profiles that can be claimed.
+func Profiles() []Profile { return slices.Clone(loaded.Profiles) }
+
+// LookupProfile finds a profile by its name; the error lists those that exist.
+func LookupProfile(name string) (Profile, error) {
+	names := make([]string, 0, len(loaded.Profiles))
+	for _, p := range loaded.Profiles {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Profile{}, fmt.Errorf("there is no profile %q; there are: %s", name, strings.Join(names, ", "))
+}
+
+// Select gives the requirements of the profiles, in the order of the
+// catalogue, that focus matches; an empty focus matches all. It is an error if
+// none is left.
+func Select(profiles []Profile, focus string) ([]Requirement, error) {
+	re, err := regexp.Compile(focus)
+	if err != nil {
+		return nil, fmt.Errorf("--focus %q is not a regular expression: %w", focus, err)
+	}
+	wanted := map[ID]bool{}
+	for _, p := range profiles {
+		for _, id := range p.Requirements {
+			wanted[id] = true
+		}
+	}
+	var out []Requirement
+	for _, r := range loaded.Requirements {
+		if wanted[r.ID] && re.MatchString(string(r.ID)) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no requirement of the chosen profiles matches --focus %q; `evenkeel requirements` lists them", focus)
+	}
+	return out, nil
+}

@@ -1,0 +1,70 @@
+package requirement
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestCatalogueIsWhole(t *testing.T) {
+	all := All()
+	if len(all) != 100 {
+		t.Errorf("catalogue has %d rows, want 100", len(all))
+	}
+	idPattern := regexp.MustCompile(`^(SV|AD|CLE|SVM)-\d\d$`)
+	seen := map[ID]bool{}
+	for _, r := range all {
+		switch {
+		case !idPattern.MatchString(string(r.ID)):
+			t.Errorf("%q is no requirement ID", r.ID)
+		case seen[r.ID]:
+			t.Errorf("%s is there twice", r.ID)
+		case r.Level != Must && r.Level != Should:
+			t.Errorf("%s has level %q", r.ID, r.Level)
+		case !strings.HasPrefix(r.Source, "KEP-") || !strings.HasSuffix(r.Promise, "."):
+			t.Errorf("%s lacks a source or a sentence", r.ID)
+		}
+		seen[r.ID] = true
+	}
+	for _, p := range Profiles() {
+		for _, id := range p.Requirements {
+			if !seen[id] {
+				t.Errorf("profile %s names %s, which is not in the catalogue", p.Name, id)
+			}
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	profiles := []Profile{{Name: "p", Requirements: []ID{"SV-06", "SV-01", "AD-01"}}}
+	for _, tc := range []struct {
+		focus, want, expectError string
+	}{
+		{focus: "", want: "SV-01 SV-06 AD-01"},
+		{focus: "SV-06", want: "SV-06"},
+		{focus: "^SV", want: "SV-01 SV-06"},
+		{focus: "SV-99", expectError: "no requirement"},
+		{focus: "(", expectError: "not a regular expression"},
+	} {
+		got, err := Select(profiles, tc.focus)
+		var ids []string
+		for _, r := range got {
+			ids = append(ids, string(r.ID))
+		}
+		if tc.expectError != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.expectError) {
+				t.Errorf("focus %q: error %v, want %q", tc.focus, err, tc.expectError)
+			}
+			continue
+		}
+		if err != nil || strings.Join(ids, " ") != tc.want {
+			t.Errorf("focus %q: got %v, %v; want %s", tc.focus, ids, err, tc.want)
+		}
+	}
+}
+
+func TestLookupProfileNamesTheOthers(t *testing.T) {
+	if _, err := LookupProfile("nope"); err == nil || !strings.Contains(err.Error(), "storage-version-rollout") {
+		t.Errorf("error %v does not list the profiles", err)
+	}
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
+)
+
+// stepCost is what a step other than a hold costs, about: enough to tell a
+// short scenario from a long one.
+const stepCost = 5 * time.Second
+
+// Cheapest gives the path of the shipped scenario that costs least of those
+// that can judge all of the requirements.
+func Cheapest(requirements []string) (string, bool) {
+	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
+	if err != nil {
+		return "", false
+	}
+	best, bestCost := "", time.Duration(0)
+	for _, file := range files {
+		s, err := scenario.LoadFS(fixtures.Files, file)
+		if err != nil || slices.ContainsFunc(requirements, func(id string) bool { return !slices.Contains(s.Judges, id) }) {
+			continue
+		}
+		if c := cost(s); best == "" || c < bestCost {
+			best, bestCost = path.Join("fixtures", file), c
+		}
+	}
+	return best, best != ""
+}
+
+func cost(s *scenario.Scenario) time.Duration {
+	var total time.Duration
+	for _, step := range s.Steps {
+		if step.Hold != nil {
+			total += step.Hold.For
+			continue
+		}
+		total += stepCost
+	}
+	return total
+}

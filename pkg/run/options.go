@@ -1,0 +1,222 @@
+// Package run is the main job from end to end: it brings a control plane up,
+// plays a scenario, records, judges what was recorded, and leaves a bundle.
+package run
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/clusters"
+	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
+)
+
+// What a run uses where nothing else is asked for.
+const (
+	DefaultTopology = "clusters/local-3.yaml"
+	DefaultScenario = "fixtures/scenarios/upgrade-rollback-crash.yaml"
+	// DefaultOut is the folder below which bundles are left.
+	DefaultOut = "_out"
+)
+
+// Bounds of a run.
+const (
+	// StopTimeout is how long the end of a run may take to bring the control
+	// plane down, after an interrupt too.
+	StopTimeout = 10 * time.Second
+)
+
+// Options of a run. The zero value is the main job.
+type Options struct {
+	// Topology and Scenario are files, or the paths of those that ship with
+	// Evenkeel. With no Scenario the main one is played, or, where Focus or
+	// Defect ask for less, the cheapest one that can judge it.
+	Topology, Scenario string
+	// Profiles that are claimed; none means all.
+	Profiles []string
+	// Focus is a regular expression on requirement IDs.
+	Focus string
+	// Seed of all randomness; 0 has one chosen and printed.
+	Seed int64
+	// Out is the bundle's folder; empty has one made below DefaultOut.
+	Out string
+	// Defect to plant, by ID; reference only.
+	Defect string
+	// NoTraffic leaves the scenario's traffic out.
+	NoTraffic bool
+	// Harness is the version of this evenkeel, for the record.
+	Harness string
+	// Console is where a person watches.
+	Console io.Writer
+	// Providers that the topology may name.
+	Providers cluster.Registry
+}
+
+// plan is what Options come to.
+type plan struct {
+	topology     *cluster.Topology
+	topologyYAML []byte
+	scenario     *scenario.Scenario
+	scenarioYAML []byte
+	profiles     []requirement.Profile
+	requirements []requirement.Requirement
+	// whole is whether everything that the profiles contain is to be judged,
+	// so that leaving a part out makes the run partial.
+	whole bool
+	seed  int64
+	id    string
+	out   string
+}
+
+// prepare reads and checks everything that can be checked before anything runs.
+func prepare(o Options, now time.Time) (*plan, error) {
+	p := &plan{seed: o.Seed, out: o.Out}
+	if p.seed == 0 {
+		p.seed = rand.Int64()
+	}
+	var err error
+	if p.profiles, err = profiles(o.Profiles); err != nil {
+		return nil, err
+	}
+	focus := o.Focus
+	if focus == "" && o.Defect != "" {
+		focus = "^" + regexpQuote(requirementOf(o.Defect)) + "$"
+	}
+	p.whole = focus == ""
+	if p.requirements, err = requirement.Select(p.profiles, focus); err != nil {
+		return nil, err
+	}
+	name := o.Scenario
+	if name == "" {
+		name = DefaultScenario
+		if !p.whole {
+			if cheapest, ok := Cheapest(ids(p.requirements)); ok {
+				name = cheapest
+			}
+		}
+	}
+	if p.scenario, p.scenarioYAML, err = LoadScenario(name); err != nil {
+		return nil, err
+	}
+	if err := p.narrow(); err != nil {
+		return nil, err
+	}
+	if err := p.loadTopology(o.Topology); err != nil {
+		return nil, err
+	}
+	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
+	if p.out == "" {
+		p.out = filepath.Join(DefaultOut, p.id)
+	}
+	return p, nil
+}
+
+// narrow leaves out what the scenario cannot judge. Who asked for it by name
+// is told; who asked for whole profiles gets a partial one.
+func (p *plan) narrow() error {
+	kept := slices.DeleteFunc(slices.Clone(p.requirements), func(r requirement.Requirement) bool {
+		return !slices.Contains(p.scenario.Judges, string(r.ID))
+	})
+	if len(kept) == len(p.requirements) {
+		return nil
+	}
+	if len(kept) == 0 {
+		return fmt.Errorf("the scenario %s cannot judge %s; leave --scenario out to have one chosen that can",
+			p.scenario.Metadata.Name, strings.Join(ids(p.requirements), ", "))
+	}
+	p.requirements = kept
+	return nil
+}
+
+func (p *plan) loadTopology(name string) error {
+	if name == "" {
+		name = DefaultTopology
+	}
+	raw, err := read(name, clusters.Files, "clusters")
+	if err != nil {
+		return fmt.Errorf("the topology %s cannot be read: %w", name, err)
+	}
+	if p.topology, err = cluster.ParseTopology(name, raw); err != nil {
+		return err
+	}
+	p.topologyYAML = raw
+	return nil
+}
+
+func profiles(names []string) ([]requirement.Profile, error) {
+	if len(names) == 0 {
+		return requirement.Profiles(), nil
+	}
+	var out []requirement.Profile
+	for _, name := range names {
+		p, err := requirement.LookupProfile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// requirementOf is the requirement that a defect is named after: SV-06 of
+// SV-06-accepts-false-agreement.
+func requirementOf(defect string) string {
+	parts := strings.SplitN(defect, "-", 3)
+	if len(parts) < 2 {
+		return defect
+	}
+	return parts[0] + "-" + parts[1]
+}
+
+func regexpQuote(s string) string {
+	return strings.NewReplacer(`.`, `\.`, `(`, `\(`, `)`, `\)`, `[`, `\[`, `*`, `\*`, `+`, `\+`, `?`, `\?`).Replace(s)
+}
+
+func ids(requirements []requirement.Requirement) []string {
+	var out []string
+	for _, r := range requirements {
+		out = append(out, string(r.ID))
+	}
+	return out
+}
+
+// read gives a file, or the one that ships with Evenkeel under the same path.
+func read(name string, shipped fs.FS, folder string) ([]byte, error) {
+	raw, err := os.ReadFile(name)
+	if err == nil {
+		return raw, nil
+	}
+	if rel, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), folder+"/"); ok {
+		if raw, shippedErr := fs.ReadFile(shipped, rel); shippedErr == nil {
+			return raw, nil
+		}
+	}
+	return nil, err
+}
+
+// LoadScenario reads a scenario file, or the one that ships with Evenkeel under
+// the same path, with all that it names.
+func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
+	if raw, err := os.ReadFile(name); err == nil {
+		s, err := scenario.Load(name)
+		return s, raw, err
+	}
+	if rel, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), "fixtures/"); ok {
+		if raw, err := fs.ReadFile(fixtures.Files, rel); err == nil {
+			s, err := scenario.LoadFS(fixtures.Files, rel)
+			return s, raw, err
+		}
+	}
+	s, err := scenario.Load(name)
+	return s, nil, err
+}

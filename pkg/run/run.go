@@ -1,0 +1,304 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/console"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
+)
+
+// Outcome of a run.
+type Outcome struct {
+	Report *report.ConformanceReport
+	// Bundle is the folder that the run left.
+	Bundle string
+	// Status is the exit status: the verdict's, or inconclusive where the run
+	// passed but was to judge more than its scenario can.
+	Status int
+}
+
+// Run plays the main job once. An error means that nothing could be judged, and
+// carries the exit status; what had been recorded by then is in the bundle.
+func Run(ctx context.Context, o Options) (*Outcome, error) {
+	if o.Console == nil {
+		o.Console = io.Discard
+	}
+	clk := clock.RealClock{}
+	p, err := prepare(o, clk.Now())
+	if err != nil {
+		return nil, exit.Environment(err)
+	}
+	var defects []string
+	if o.Defect != "" {
+		defects = []string{o.Defect}
+	}
+	provider, err := o.Providers.Check(ctx, p.topology, defects)
+	if err != nil {
+		return nil, exit.Environment(err)
+	}
+	if err := p.startAt(ctx, provider); err != nil {
+		return nil, exit.Environment(err)
+	}
+	if err := bundle.Create(p.out); err != nil {
+		return nil, exit.Environment(err)
+	}
+	r := &running{options: o, plan: p, clock: clk}
+	playErr := r.play(ctx, provider, defects)
+	return r.conclude(playErr)
+}
+
+// startAt has the members begin at the release that the scenario starts from.
+func (p *plan) startAt(ctx context.Context, provider cluster.Provider) error {
+	releases, err := provider.Releases(ctx, p.topology.Spec.Distribution)
+	if err != nil {
+		return err
+	}
+	start, err := p.scenario.StartRelease(releases)
+	if err != nil || start == "" {
+		return err
+	}
+	p.topology.Spec.Release = start
+	for i := range p.topology.Spec.Members {
+		p.topology.Spec.Members[i].Release = ""
+	}
+	return nil
+}
+
+// running is one run under way.
+type running struct {
+	options Options
+	plan    *plan
+	clock   clock.WithTicker
+	booted  bool
+}
+
+// play records a history. The cluster is gone when it returns, whatever
+// happened.
+func (r *running) play(ctx context.Context, provider cluster.Provider, defects []string) (err error) {
+	p := r.plan
+	logs, err := filepath.Abs(filepath.Join(p.out, bundle.LogDir))
+	if err != nil {
+		return fmt.Errorf("find the bundle folder: %w", err)
+	}
+	observer := &lateObserver{}
+	c, err := provider.New(ctx, p.topology, cluster.Options{
+		Name: p.id, Owner: "run", BundleDir: filepath.Dir(logs), LogDir: logs,
+		Observer: observer.changed, Defects: defects, Seed: p.seed,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
+		defer cancel()
+		err = errors.Join(err, c.Stop(stopCtx))
+	}()
+
+	if err := r.save(bundle.ScenarioFile, p.played()); err != nil {
+		return err
+	}
+	if err := r.save(bundle.TopologyFile, p.topologyYAML); err != nil {
+		return err
+	}
+	environment, err := describeEnvironment(r.options, p)
+	if err != nil {
+		return err
+	}
+	if err := r.save(bundle.EnvironmentFile, environment); err != nil {
+		return err
+	}
+
+	header := p.header(c, r.options)
+	writer, err := history.Create(filepath.Join(p.out, bundle.HistoryFile), header, r.clock)
+	if err != nil {
+		return err
+	}
+	shown := console.New(r.options.Console, header, len(p.scenario.Steps))
+	defer shown.Close()
+	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
+		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
+	live := check.NewSession(header, p.requirements)
+	writer.Subscribe(func(ev history.Event) {
+		live.Take(&ev)
+		if ev.Request != nil {
+			return // far too many to show, and the next event tells how things stand
+		}
+		shown.Show(&ev, live.Progress())
+		if ev.Step != nil && ev.Step.Index > 0 {
+			r.booted = true
+		}
+	})
+
+	runner := scenario.New(scenario.Options{
+		Scenario: p.scenario, Run: p.id, History: writer, Clock: r.clock,
+		Rand: rand.New(rand.NewPCG(uint64(p.seed), 0)), NoTraffic: r.options.NoTraffic,
+	})
+	observer.set(runner.ProcessChanged)
+	played := runner.Play(ctx, c)
+	if ctx.Err() != nil {
+		played = errors.Join(errors.New("the run was interrupted"), played)
+	}
+	return errors.Join(played, writer.Close(scenario.End(played)))
+}
+
+// conclude judges what was saved and completes the bundle.
+func (r *running) conclude(playErr error) (*Outcome, error) {
+	p := r.plan
+	rep, err := r.judge()
+	if err != nil {
+		// Not even a header was written, or nothing can be written any more.
+		return nil, exit.Environment(errors.Join(playErr, err))
+	}
+	if err := r.publish(rep); err != nil {
+		return nil, exit.Environment(errors.Join(playErr, err))
+	}
+	out := &Outcome{Report: rep, Bundle: p.out, Status: status(rep, p.whole)}
+	if playErr != nil && !r.booted && rep.Verdict != check.Fail {
+		// Nothing was played, so there is no verdict either way.
+		return out, exit.Environment(playErr)
+	}
+	return out, nil
+}
+
+func (r *running) judge() (*report.ConformanceReport, error) {
+	reader, err := history.Open(filepath.Join(r.plan.out, bundle.HistoryFile))
+	if err != nil {
+		return nil, err
+	}
+	j, err := check.Judge(reader, r.plan.requirements)
+	if err := errors.Join(err, reader.Close()); err != nil {
+		return nil, err
+	}
+	return report.New(j, r.plan.profiles), nil
+}
+
+func (r *running) publish(rep *report.ConformanceReport) error {
+	data, err := rep.YAML()
+	if err != nil {
+		return err
+	}
+	if err := r.save(bundle.ReportFile, data); err != nil {
+		return err
+	}
+	if data, err = rep.JUnit(); err != nil {
+		return err
+	}
+	if err := r.save(bundle.JUnitFile, data); err != nil {
+		return err
+	}
+	return bundle.Seal(r.plan.out)
+}
+
+func (r *running) save(name string, data []byte) error {
+	if err := os.WriteFile(filepath.Join(r.plan.out, name), data, 0o644); err != nil {
+		return fmt.Errorf("the bundle cannot be written (is the disk full?): %w", err)
+	}
+	return nil
+}
+
+// status of a report. Whoever asked for whole profiles and got less than that
+// gets inconclusive, however green the rest is.
+func status(rep *report.ConformanceReport, whole bool) int {
+	switch rep.Verdict {
+	case check.Fail:
+		return exit.Fail
+	case check.Pass:
+	default:
+		return exit.Inconclusive
+	}
+	if whole {
+		for _, p := range rep.Profiles {
+			if p.Core.Outcome != report.Success || p.Extended.Outcome != report.Success {
+				return exit.Inconclusive
+			}
+		}
+	}
+	return exit.Pass
+}
+
+// header of the history that this plan leads to.
+func (p *plan) header(c cluster.Cluster, o Options) history.Header {
+	h := history.Header{
+		Run: p.id, Seed: p.seed, Harness: o.Harness,
+		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
+		Distribution: p.topology.Spec.Distribution, Judges: ids(p.requirements), Defect: o.Defect,
+	}
+	for _, profile := range p.profiles {
+		h.Profiles = append(h.Profiles, profile.Name)
+	}
+	for _, m := range c.Members() {
+		h.Members = append(h.Members, history.MemberHeader{Name: m.Name, ServerID: m.ServerID, Release: c.Release(m.Name)})
+	}
+	for _, w := range p.scenario.Workloads {
+		h.Writes = append(h.Writes, history.WrittenResource{Group: w.Spec.Group, Resource: w.Spec.Resource, Kind: w.Spec.Kind})
+	}
+	return h
+}
+
+// played is the scenario file as it was read, with the seed that it was played
+// with.
+func (p *plan) played() []byte {
+	return fmt.Appendf(nil, "# Played with seed %d.\n%s", p.seed, p.scenarioYAML)
+}
+
+// lateObserver lets a cluster be made before the runner that watches it.
+type lateObserver struct {
+	mu sync.Mutex
+	do cluster.Observer
+}
+
+func (l *lateObserver) set(do cluster.Observer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.do = do
+}
+
+func (l *lateObserver) changed(c cluster.Change) {
+	l.mu.Lock()
+	do := l.do
+	l.mu.Unlock()
+	if do != nil {
+		do(c)
+	}
+}
+
+// JudgeBundle judges a bundle again, from its history alone.
+func JudgeBundle(dir string) (*report.ConformanceReport, error) {
+	reader, err := history.Open(filepath.Join(dir, bundle.HistoryFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no history to judge: %w", dir, err)
+	}
+	var requirements []requirement.Requirement
+	for _, id := range reader.Header.Judges {
+		req, ok := requirement.Lookup(requirement.ID(id))
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())
+		}
+		requirements = append(requirements, req)
+	}
+	claimed, err := profiles(reader.Header.Profiles)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	j, err := check.Judge(reader, requirements)
+	if err := errors.Join(err, reader.Close()); err != nil {
+		return nil, err
+	}
+	return report.New(j, claimed), nil
+}

@@ -1,0 +1,367 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// leaderLease is the Lease whose holder @leader means.
+const leaderLease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
+
+// selectorsOf are the selectors that an action names.
+func selectorsOf(set any) []string {
+	switch v := set.(type) {
+	case *Replace:
+		return []string{v.Member}
+	case *Restart:
+		return v.Members
+	case *Strike:
+		if v.Member != "" {
+			return []string{v.Member}
+		}
+	case *Target:
+		return []string{v.Member}
+	case *Tamper:
+		return []string{v.Member}
+	}
+	return nil
+}
+
+// play plays one step of the scenario.
+func (r *Runner) play(ctx context.Context, index int, step *Step) error {
+	action, set, err := step.action()
+	if err != nil {
+		return fmt.Errorf("step %d: %w", index, err)
+	}
+	if hold, ok := set.(*Hold); ok {
+		return r.hold(ctx, index, hold)
+	}
+	members, err := r.selected(ctx, selectorsOf(set))
+	if err != nil {
+		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	}
+	// An event has room for a single member; of several, the faults and the
+	// processes tell.
+	member := ""
+	if len(members) == 1 {
+		member = members[0]
+	}
+	release := ""
+	var do func(context.Context) error
+	switch v := set.(type) {
+	case *Replace:
+		targets, err := r.targets(members, v.To)
+		if err != nil {
+			return fmt.Errorf("step %d (%s): %w", index, action, err)
+		}
+		release = targets[members[0]]
+		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, false, v.With) }
+	case *Restart:
+		targets, err := r.targets(members, v.Release)
+		if err != nil {
+			return fmt.Errorf("step %d (%s): %w", index, action, err)
+		}
+		if v.Release != "" {
+			release = targets[members[0]]
+		}
+		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v.Together, v.With) }
+	case *Strike:
+		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
+	case *Target:
+		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
+	case *Tamper:
+		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
+	}
+	return r.step(ctx, index, action, member, release, do)
+}
+
+// selected are the members that several selectors mean, each once.
+func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, error) {
+	var all []string
+	for _, selector := range selectors {
+		members, err := selectMembers(selector, r.members(), func() (string, error) { return r.leader(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		for _, member := range members {
+			if !slices.Contains(all, member) {
+				all = append(all, member)
+			}
+		}
+	}
+	return all, nil
+}
+
+// leader is the member whose controller manager leads.
+func (r *Runner) leader(ctx context.Context) (string, error) {
+	var errs []error
+	for _, member := range r.members() {
+		client, err := r.client(member)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		answer := client.Get(ctx, leaderLease)
+		client.Close()
+		var lease struct {
+			Spec struct {
+				HolderIdentity string `json:"holderIdentity"`
+			} `json:"spec"`
+		}
+		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &lease) != nil {
+			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
+			continue
+		}
+		holder := lease.Spec.HolderIdentity
+		for _, name := range r.members() {
+			// An identity begins with the name of the host, which is the member's.
+			if holder == name || strings.HasPrefix(holder, name+"_") || strings.HasPrefix(holder, name+"-") || strings.HasPrefix(holder, name+".") {
+				return name, nil
+			}
+		}
+		return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", holder)
+	}
+	return "", fmt.Errorf("read the controller managers' Lease: %w", errors.Join(errs...))
+}
+
+// client talks to a member without any link in between; the caller closes it.
+func (r *Runner) client(member string) (*observe.Client, error) {
+	config, err := r.directConfig(member)
+	if err != nil {
+		return nil, err
+	}
+	return observe.NewClient(member, config, r.History)
+}
+
+func (r *Runner) directConfig(member string) (*rest.Config, error) {
+	return r.cluster.ClientConfig(member, false)
+}
+
+// targets is the release that each member is to get; empty means its own.
+func (r *Runner) targets(members []string, name string) (map[string]string, error) {
+	targets := map[string]string{}
+	for _, member := range members {
+		current := r.cluster.Release(member)
+		if name == "" {
+			targets[member] = current
+			continue
+		}
+		release, err := releaseFor(name, current, r.start[member], r.cluster.Releases())
+		if err != nil {
+			return nil, err
+		}
+		targets[member] = release
+	}
+	return targets, nil
+}
+
+// restart stops and starts members, with the faults around.
+func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, together bool, with []string) error {
+	if !together {
+		for _, member := range members {
+			if err := r.replace(ctx, []string{member}, releases, with); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.replace(ctx, members, releases, with)
+}
+
+func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string) error {
+	var injected []*fault.Active
+	undo := func() error {
+		var errs []error
+		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
+		defer cancel()
+		for _, one := range injected {
+			errs = append(errs, one.Undo(undoCtx))
+		}
+		return errors.Join(errs...)
+	}
+	for _, name := range with {
+		for _, member := range members {
+			active, err := r.inject(ctx, name, member)
+			injected = append(injected, active...)
+			if err != nil {
+				return errors.Join(err, undo())
+			}
+		}
+	}
+	err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) })
+	if err == nil {
+		err = each(members, func(member string) error { return r.cluster.StartMember(ctx, member, releases[member]) })
+	}
+	if err == nil {
+		err = r.recorders.waitReady(ctx, members...)
+	}
+	if err != nil {
+		return errors.Join(err, undo())
+	}
+	var errs []error
+	for _, one := range injected {
+		errs = append(errs, one.Heal(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// each does something for all members at once.
+func each(members []string, do func(member string) error) error {
+	errs := make([]error, len(members))
+	var group sync.WaitGroup
+	for i, member := range members {
+		group.Go(func() { errs[i] = do(member) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// inject injects a fault at those that its own selector means, with the given
+// member for @member.
+func (r *Runner) inject(ctx context.Context, file, member string) ([]*fault.Active, error) {
+	injected := r.Scenario.Faults[file]
+	if injected == nil {
+		return nil, fmt.Errorf("the fault %s was not loaded", file)
+	}
+	selector := injected.Member
+	if selector == fault.StepMember {
+		selector = member
+	}
+	if selector == "" {
+		return nil, fmt.Errorf("the fault %s leaves the member to the step, which names none", file)
+	}
+	members, err := r.selected(ctx, []string{selector})
+	if err != nil {
+		return nil, err
+	}
+	if injected.One && len(members) > 1 {
+		return nil, fmt.Errorf("the fault %s has mode one, but %s means %d members", file, selector, len(members))
+	}
+	var all []*fault.Active
+	for _, member := range members {
+		active, err := r.faults.Inject(ctx, injected, member)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, active)
+	}
+	return all, nil
+}
+
+// strike plays the steps that are about a fault.
+func (r *Runner) strike(ctx context.Context, action string, members []string, strike *Strike) error {
+	if action == "heal" {
+		return r.heal(ctx, strike.Fault)
+	}
+	if len(members) == 0 {
+		members = []string{""}
+	}
+	key := strike.Fault
+	for _, member := range members {
+		active, err := r.inject(ctx, strike.Fault, member)
+		r.active[key] = append(r.active[key], active...)
+		if err != nil {
+			return err
+		}
+	}
+	if action == "inject" {
+		return nil
+	}
+	lasts := strike.DownFor + r.Scenario.Faults[strike.Fault].Duration
+	if err := r.wait(ctx, lasts); err != nil {
+		return err
+	}
+	return errors.Join(r.heal(ctx, strike.Fault), r.recorders.waitReady(ctx, members...))
+}
+
+func (r *Runner) heal(ctx context.Context, file string) error {
+	injected := r.active[file]
+	if len(injected) == 0 {
+		return fmt.Errorf("the fault %s is not there to be healed", file)
+	}
+	delete(r.active, file)
+	var errs []error
+	for _, one := range injected {
+		errs = append(errs, one.Heal(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// target stops or boots components, or whole members.
+func (r *Runner) target(ctx context.Context, action string, members []string, component cluster.Component) error {
+	return each(members, func(member string) error {
+		switch {
+		case action == "stop" && component == "":
+			return r.cluster.StopMember(ctx, member)
+		case action == "stop":
+			return r.cluster.StopComponent(ctx, member, component)
+		case component == "":
+			return r.cluster.StartMember(ctx, member, r.cluster.Release(member))
+		default:
+			return r.cluster.StartComponent(ctx, member, component)
+		}
+	})
+}
+
+func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	answer := client.Do(ctx, observe.Call{
+		Class: history.ClassGuarded, Verb: "delete",
+		Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: tamper.Delete,
+	})
+	if !answer.OK() {
+		return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", tamper.Delete, member, answer.Code, answer.Message, answer.Err)
+	}
+	return nil
+}
+
+// hold lets time pass and looks at everything at its end.
+func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
+	const action = "hold"
+	if err := r.step(ctx, index, action, "", "", func(ctx context.Context) error {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		return r.recordHold(ctx, hold, history.PhaseBegin)
+	}); err != nil {
+		return err
+	}
+	if err := r.wait(ctx, hold.For); err != nil {
+		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	}
+	if err := r.recorders.look(ctx, r); err != nil {
+		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	}
+	if err := r.recordHold(ctx, hold, history.PhaseEnd); err != nil {
+		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	}
+	return nil
+}
+
+func (r *Runner) recordHold(ctx context.Context, hold *Hold, phase history.Phase) error {
+	revision, err := r.catchUp(ctx)
+	if err != nil {
+		return err
+	}
+	r.History.Record(history.Event{Kind: history.KindHold, Hold: &history.Hold{
+		Name: hold.Name, Phase: phase, Releases: r.releases(), Revision: revision,
+	}})
+	return nil
+}

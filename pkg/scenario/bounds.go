@@ -1,0 +1,23 @@
+package scenario
+
+import "time"
+
+// Bounds of the runner.
+const (
+	// StepTimeout is the longest that any step may take, a hold's own length
+	// not included. It is well above what a requirement allows a server to take
+	// until it is ready, so that a slow one is judged and not cut off.
+	StepTimeout = 180 * time.Second
+	// SettleQuiet is for how long no StorageVersion may have changed before the
+	// control plane counts as settled.
+	SettleQuiet = 1500 * time.Millisecond
+	// SettleTimeout bounds the wait for that.
+	SettleTimeout = 60 * time.Second
+	// SettleLook is the pause between two looks at whether it has.
+	SettleLook = 50 * time.Millisecond
+	// CatchUpTimeout bounds the wait until the recorder of etcd has recorded
+	// what had happened by a moment.
+	CatchUpTimeout = 15 * time.Second
+	// UndoTimeout bounds the healing of faults after a run was cut short.
+	UndoTimeout = 5 * time.Second
+)

@@ -1,0 +1,239 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/strictyaml"
+	"github.com/evenkeel/evenkeel/pkg/workload"
+)
+
+// Folders beside the scenario's own that its names are looked up in.
+const (
+	faultsFolder    = "faults"
+	workloadsFolder = "workloads"
+	crdFile         = "crds/soundings.yaml"
+)
+
+var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM)-[0-9]{2}$`)
+
+// Load reads a scenario and everything that it names, from the folders beside
+// the one that it is in. Errors name the file and line.
+func Load(file string) (*Scenario, error) {
+	folder, name := filepath.Split(filepath.Clean(file))
+	folder = filepath.Clean(folder)
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("find the scenario %s: %w", file, err)
+	}
+	return load(os.DirFS(filepath.Dir(absolute)), path.Join(filepath.Base(absolute), name), file)
+}
+
+// LoadFS is Load from a file system whose folders are those of the fixtures.
+func LoadFS(fixtures fs.FS, file string) (*Scenario, error) { return load(fixtures, file, file) }
+
+// load reads the file, which messages call shown.
+func load(fixtures fs.FS, file, shown string) (*Scenario, error) {
+	raw, err := fs.ReadFile(fixtures, file)
+	if err != nil {
+		return nil, fmt.Errorf("read the scenario %s: %w", shown, cause(err))
+	}
+	s := &Scenario{}
+	if err := strictyaml.Decode(shown, raw, s); err != nil {
+		return nil, err
+	}
+	s.File = shown
+	complain := func(where string, err error) error {
+		if err == nil {
+			return nil
+		}
+		if line := strictyaml.Line(raw, where); line > 0 {
+			return fmt.Errorf("%s:%d: %w", shown, line, err)
+		}
+		return fmt.Errorf("%s: %w", shown, err)
+	}
+	return s, errors.Join(s.validate(complain), s.resolve(fixtures, complain))
+}
+
+// cause leaves the path out of a file error: the message has it already.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+func (s *Scenario) validate(complain func(where string, err error) error) error {
+	var errs []error
+	wrong := func(where, format string, args ...any) {
+		errs = append(errs, complain(where, fmt.Errorf(format, args...)))
+	}
+	if s.APIVersion != APIVersion || s.Kind != Kind {
+		wrong("kind", "is a %q of %q, but a %q of %q is needed", s.Kind, s.APIVersion, Kind, APIVersion)
+	}
+	if s.Metadata.Name == "" {
+		wrong("metadata", "metadata.name is missing")
+	}
+	if len(s.Steps) == 0 {
+		wrong("steps", "there are no steps")
+	}
+	for i, id := range s.Judges {
+		if !requirementID.MatchString(id) {
+			wrong(fmt.Sprintf("judges[%d]", i), "%q is no ID of a requirement", id)
+		}
+	}
+	holds := map[string]bool{}
+	for i := range s.Steps {
+		where := fmt.Sprintf("steps[%d]", i)
+		step := &s.Steps[i]
+		action, err := step.validate()
+		if err != nil {
+			wrong(where, "step %d (%s): %w", i+1, action, err)
+		}
+		if hold := step.Hold; hold != nil {
+			if holds[hold.Name] {
+				wrong(where, "step %d (hold): the name %q is taken by an earlier hold", i+1, hold.Name)
+			}
+			holds[hold.Name] = true
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// action is the name of the field that is set, and its value; it is an error if
+// not exactly one is.
+func (s *Step) action() (string, any, error) {
+	value := reflect.ValueOf(s).Elem()
+	name, set := "", any(nil)
+	for i := range value.NumField() {
+		if value.Field(i).IsNil() {
+			continue
+		}
+		if name != "" {
+			return name, set, errors.New("has more than one action; make each a step of its own")
+		}
+		name = actionName(value.Type().Field(i))
+		set = value.Field(i).Interface()
+	}
+	if name == "" {
+		return "no action", nil, errors.New("has no action")
+	}
+	return name, set, nil
+}
+
+func actionName(field reflect.StructField) string {
+	tag := field.Tag.Get("yaml")
+	for i := range tag {
+		if tag[i] == ',' {
+			return tag[:i]
+		}
+	}
+	return tag
+}
+
+// validate checks what can be known without a cluster.
+func (s *Step) validate() (action string, err error) {
+	action, set, err := s.action()
+	if err != nil {
+		return action, err
+	}
+	missing := func(key, value string) error {
+		if value == "" {
+			return fmt.Errorf("%s is missing", key)
+		}
+		return nil
+	}
+	switch v := set.(type) {
+	case *Replace:
+		err = errors.Join(missing("member", v.Member), missing("to", v.To))
+	case *Restart:
+		if len(v.Members) == 0 {
+			err = errors.New("members is missing")
+		}
+	case *Strike:
+		err = missing("fault", v.Fault)
+		if v.DownFor != 0 && action != "crash" {
+			err = errors.Join(err, errors.New("downFor belongs to a crash only"))
+		}
+		if v.DownFor < 0 {
+			err = errors.Join(err, errors.New("downFor must not be negative"))
+		}
+	case *Target:
+		err = missing("member", v.Member)
+		switch cluster.Component(v.Component) {
+		case "", cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler:
+		default:
+			err = errors.Join(err, fmt.Errorf("there is no component %q", v.Component))
+		}
+	case *Hold:
+		err = missing("name", v.Name)
+		if v.For <= 0 {
+			err = errors.Join(err, errors.New("for must be a positive duration"))
+		}
+	case *Tamper:
+		err = errors.Join(missing("member", v.Member), missing("delete", v.Delete))
+	}
+	return action, err
+}
+
+// faults are the files that a step names.
+func (s *Step) faults() []string {
+	_, set, _ := s.action()
+	switch v := set.(type) {
+	case *Replace:
+		return v.With
+	case *Restart:
+		return v.With
+	case *Strike:
+		return []string{v.Fault}
+	}
+	return nil
+}
+
+// resolve reads the files that the scenario names.
+func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error) error) error {
+	var errs []error
+	s.Faults = map[string]*fault.Fault{}
+	for i := range s.Steps {
+		for _, name := range s.Steps[i].faults() {
+			if s.Faults[name] != nil || name == "" {
+				continue
+			}
+			file := path.Join(faultsFolder, name)
+			raw, err := fs.ReadFile(fixtures, file)
+			if err == nil {
+				s.Faults[name], err = fault.Parse(file, raw)
+			} else {
+				err = fmt.Errorf("read the fault %s: %w", file, cause(err))
+			}
+			errs = append(errs, complain(fmt.Sprintf("steps[%d]", i), err))
+		}
+	}
+	for i, name := range s.Traffic.Workloads {
+		file := path.Join(workloadsFolder, name)
+		raw, err := fs.ReadFile(fixtures, file)
+		var w *workload.Workload
+		if err == nil {
+			w, err = workload.Parse(file, raw)
+		} else {
+			err = fmt.Errorf("read the workload %s: %w", file, cause(err))
+		}
+		s.Workloads = append(s.Workloads, w)
+		errs = append(errs, complain(fmt.Sprintf("traffic.workloads[%d]", i), err))
+	}
+	crd, err := fs.ReadFile(fixtures, crdFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, complain("", fmt.Errorf("read %s: %w", crdFile, cause(err))))
+	}
+	s.CRD = crd
+	return errors.Join(errs...)
+}

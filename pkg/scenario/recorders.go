@@ -1,0 +1,155 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/workload"
+	"github.com/evenkeel/evenkeel/pkg/workload/backend"
+)
+
+// recorders are all that runs beside the steps.
+type recorders struct {
+	mu      sync.Mutex
+	members []*memberRecorders
+	// listeners are told of every change of a process.
+	listeners []func(cluster.Change)
+
+	etcd          *observe.Etcd
+	backend       *backend.Server
+	prerequisites *workload.Prerequisites
+
+	stop, stopTraffic context.CancelFunc
+	running, traffic  sync.WaitGroup
+}
+
+// memberRecorders are those of one member.
+type memberRecorders struct {
+	name    string
+	prober  *observe.Prober
+	traffic *workload.Traffic
+}
+
+func (rs *recorders) processChanged(change cluster.Change) {
+	rs.mu.Lock()
+	listeners := rs.listeners
+	rs.mu.Unlock()
+	for _, listener := range listeners {
+		listener(change)
+	}
+}
+
+// begin starts everything but the traffic, before the cluster's processes
+// exist.
+func (rs *recorders) begin(ctx context.Context, r *Runner) error {
+	server, err := backend.Start(workload.BackendGroup, r.Clock.Now())
+	if err != nil {
+		return err
+	}
+	ctx, rs.stop = context.WithCancel(ctx)
+	rs.stopTraffic = func() {}
+	rs.backend, rs.prerequisites = server, &workload.Prerequisites{}
+	rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+	rs.running.Go(func() { rs.etcd.Run(ctx) })
+
+	tagger := &workload.Tagger{}
+	for _, name := range r.members() {
+		config := func() (*rest.Config, error) { return r.directConfig(name) }
+		hammer := observe.NewHammer(name, config, r.History, r.Clock,
+			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, tagger, r.Clock))
+		member := &memberRecorders{
+			name:   name,
+			prober: observe.NewProber(name, config, r.History, rs.etcd, r.Clock, hammer.Ready),
+			// Each member draws from a source of its own, because they run at once.
+			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, tagger, r.Clock,
+				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
+		}
+		watch := observe.NewStorageVersionWatch(name, config, r.History, r.Clock)
+		rs.mu.Lock()
+		rs.members = append(rs.members, member)
+		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, hammer.ProcessChanged, member.traffic.ProcessChanged)
+		rs.mu.Unlock()
+		rs.running.Go(func() { member.prober.Run(ctx) })
+		rs.running.Go(func() { watch.Run(ctx) })
+		rs.running.Go(func() { hammer.Run(ctx) })
+	}
+	return nil
+}
+
+// end stops everything and waits for it.
+func (rs *recorders) end() {
+	rs.endTraffic()
+	rs.stop()
+	rs.running.Wait()
+	// Its connections are cut here; whoever still used one has gone.
+	_ = rs.backend.Stop()
+}
+
+func (rs *recorders) beginTraffic(ctx context.Context) {
+	ctx, rs.stopTraffic = context.WithCancel(ctx)
+	for _, member := range rs.members {
+		rs.traffic.Go(func() { member.traffic.Run(ctx) })
+	}
+}
+
+func (rs *recorders) endTraffic() {
+	rs.stopTraffic()
+	rs.traffic.Wait()
+}
+
+// waitReady waits for the named members, or for all.
+func (rs *recorders) waitReady(ctx context.Context, names ...string) error {
+	for _, member := range rs.members {
+		if len(names) > 0 && !slices.Contains(names, member.name) {
+			continue
+		}
+		if err := member.prober.WaitReady(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setUp makes what the probes of some classes need, through the first member.
+func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
+	if r.Scenario.CRD == nil {
+		return nil
+	}
+	client, err := r.client(rs.members[0].name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, rs.backend.Port(), r.Clock)
+}
+
+// look does what belongs to the end of a hold: what each member hosts, and
+// whether it refuses statuses that it must refuse.
+func (rs *recorders) look(ctx context.Context, r *Runner) error {
+	errs := make([]error, len(rs.members))
+	var looking sync.WaitGroup
+	for i, member := range rs.members {
+		turn := r.turn + i
+		looking.Go(func() {
+			client, err := r.client(member.name)
+			if err != nil {
+				errs[i] = fmt.Errorf("look at %s: %w", member.name, err)
+				return
+			}
+			defer client.Close()
+			member.prober.Look(ctx, client)
+			observe.ProbeInvalidStatus(ctx, client, turn)
+		})
+	}
+	looking.Wait()
+	r.turn += len(rs.members)
+	return errors.Join(append(errs, ctx.Err())...)
+}

@@ -1,0 +1,294 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// History is where a run is recorded; history.Writer is one.
+type History interface {
+	observe.Recorder
+	// Failed is closed when nothing can be recorded any more, and Err says why.
+	Failed() <-chan struct{}
+	Err() error
+}
+
+// Progress is where a run is, for who watches it.
+type Progress struct {
+	// Index of the step, from 1; 0 while the control plane is brought up.
+	Index, Total int
+	Action       string
+	Phase        history.Phase
+	Member       string
+	Message      string
+}
+
+// Options are what a Runner is made of.
+type Options struct {
+	Scenario *Scenario
+	// Run identifies the run; every object that is written carries it. It must
+	// be fit for the name of an object.
+	Run     string
+	History History
+	Clock   clock.WithTicker
+	// Rand is the source of all the run's randomness; the Runner owns it.
+	Rand *rand.Rand
+	// Progress is told of each step, from the goroutine of Play; may be nil.
+	Progress func(Progress)
+	// NoTraffic leaves the traffic out whatever the scenario says.
+	NoTraffic bool
+}
+
+// Runner plays one scenario once.
+type Runner struct {
+	Options
+	cluster   cluster.Cluster
+	start     map[string]string // the release that each member began with
+	faults    *fault.Executor
+	active    map[string][]*fault.Active // of inject steps, by file
+	recorders *recorders
+	turn      int // of the probes with invalid statuses
+}
+
+// New makes a Runner.
+func New(options Options) *Runner {
+	if options.Progress == nil {
+		options.Progress = func(Progress) {}
+	}
+	return &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+}
+
+// ProcessChanged is the Observer that the cluster must be made with.
+func (r *Runner) ProcessChanged(change cluster.Change) {
+	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Process: &history.Process{
+		Component: string(change.Component),
+		Change:    change.What,
+		Instance:  change.Instance,
+		PID:       change.Process.PID,
+		StartTime: change.Process.StartTime,
+		Release:   change.Release,
+		Exit:      change.Exit,
+		Expected:  change.Expected,
+	}})
+	r.recorders.processChanged(change)
+}
+
+// End is the end event of a history whose run ended with the error.
+func End(err error) history.End {
+	if err != nil {
+		return history.End{Message: err.Error()}
+	}
+	return history.End{Complete: true}
+}
+
+// Play starts the recorders, brings the cluster up and plays the scenario. It
+// returns when all that happened is recorded and the recorders have ended; the
+// cluster is left running. An error means that the scenario was not played to
+// its end, because something could not be done; it is no verdict.
+func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel(nil)
+	watching.Go(func() {
+		select {
+		case <-r.History.Failed():
+			cancel(r.History.Err())
+		case <-ctx.Done():
+		}
+	})
+	r.cluster = c
+	r.faults = fault.NewExecutor(c, fault.NewAPI(r.directConfig, r.Clock), r.History, r.Clock)
+	if err := r.check(); err != nil {
+		return err
+	}
+	if err := r.recorders.begin(ctx, r); err != nil {
+		return err
+	}
+	defer r.recorders.end()
+	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
+
+	if err := r.step(ctx, 0, "boot", "", "", r.boot); err != nil {
+		return err
+	}
+	if !r.NoTraffic && !r.Scenario.Traffic.Off {
+		r.recorders.beginTraffic(ctx)
+	}
+	for i := range r.Scenario.Steps {
+		if err := r.play(ctx, i+1, &r.Scenario.Steps[i]); err != nil {
+			return err
+		}
+	}
+	r.recorders.endTraffic()
+	_, err = r.catchUp(ctx)
+	return err
+}
+
+// check refuses what cannot be played before anything runs.
+func (r *Runner) check() error {
+	r.start = map[string]string{}
+	want, err := r.Scenario.StartRelease(r.cluster.Releases())
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Scenario.File, err)
+	}
+	for _, member := range r.cluster.Members() {
+		release := r.cluster.Release(member.Name)
+		if want != "" && release != want {
+			return fmt.Errorf("%s: begins with release %s, but the cluster was made with %s for %s; make it with the scenario's", r.Scenario.File, want, release, member.Name)
+		}
+		r.start[member.Name] = release
+	}
+	for i := range r.Scenario.Steps {
+		action, set, _ := r.Scenario.Steps[i].action()
+		for _, selector := range selectorsOf(set) {
+			_, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+			if err != nil {
+				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Runner) members() []string {
+	var names []string
+	for _, member := range r.cluster.Members() {
+		names = append(names, member.Name)
+	}
+	return names
+}
+
+// step does one thing within StepTimeout, and records its begin and end.
+func (r *Runner) step(ctx context.Context, index int, action, member, release string, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, StepTimeout, fmt.Errorf("it took longer than %s", StepTimeout))
+	defer cancel()
+	r.report(index, action, member, release, history.PhaseBegin, "")
+	err := ctx.Err()
+	if err == nil {
+		err = do(ctx)
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+			err = errors.Join(cause, err)
+		}
+		if index > 0 {
+			err = fmt.Errorf("step %d (%s): %w", index, action, err)
+		} else {
+			err = fmt.Errorf("%s: %w", action, err)
+		}
+		r.report(index, action, member, release, history.PhaseFailed, err.Error())
+		return err
+	}
+	r.report(index, action, member, release, history.PhaseEnd, "")
+	return nil
+}
+
+func (r *Runner) report(index int, action, member, release string, phase history.Phase, message string) {
+	r.History.Record(history.Event{Kind: history.KindStep, Member: member, Step: &history.Step{
+		Index: index, Action: action, Phase: phase, Release: release, Message: message,
+	}})
+	r.Progress(Progress{Index: index, Total: len(r.Scenario.Steps), Action: action, Phase: phase, Member: member, Message: message})
+}
+
+// boot brings the control plane up and sets up what the probes need.
+func (r *Runner) boot(ctx context.Context) error {
+	if err := r.cluster.Start(ctx); err != nil {
+		return err
+	}
+	if err := r.recorders.waitReady(ctx); err != nil {
+		return err
+	}
+	// A control plane that cannot host the prerequisites can still be judged by
+	// everything else; the history has the failed requests.
+	if err := r.recorders.setUp(ctx, r); err != nil && ctx.Err() == nil {
+		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
+	}
+	return nil
+}
+
+// settle waits until nothing is on its way any more: all members are ready, all
+// changes are recorded and the StorageVersions have been quiet for a while.
+func (r *Runner) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, SettleTimeout, fmt.Errorf("the control plane did not settle within %s", SettleTimeout))
+	defer cancel()
+	for {
+		if err := r.recorders.waitReady(ctx); err != nil {
+			return err
+		}
+		if _, err := r.catchUp(ctx); err != nil {
+			return err
+		}
+		quiet := r.recorders.etcd.AgreementQuiet()
+		if quiet >= SettleQuiet {
+			return nil
+		}
+		if err := r.wait(ctx, max(SettleQuiet-quiet, SettleLook)); err != nil {
+			return err
+		}
+	}
+}
+
+// catchUp waits until all that etcd has by now is recorded, and returns etcd's
+// revision from before.
+func (r *Runner) catchUp(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, CatchUpTimeout, fmt.Errorf("the recorder of etcd did not catch up within %s", CatchUpTimeout))
+	defer cancel()
+	for {
+		revision, err := r.recorders.etcd.Revision(ctx)
+		if err == nil {
+			return revision, r.recorders.etcd.WaitFor(ctx, revision)
+		}
+		if r.wait(ctx, SettleLook) != nil {
+			return 0, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// wait lets time pass, or returns an error when the context ends before.
+func (r *Runner) wait(ctx context.Context, d time.Duration) error {
+	timer := r.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// releases that the members run.
+func (r *Runner) releases() map[string]string {
+	releases := maps.Clone(r.start)
+	for member := range releases {
+		releases[member] = r.cluster.Release(member)
+	}
+	return releases
+}
+
+// undoFaults heals what is left at the end, so that nobody finds a cluster
+// with faulty links.
+func (r *Runner) undoFaults(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, UndoTimeout)
+	defer cancel()
+	var errs []error
+	for _, injected := range r.active {
+		for _, one := range injected {
+			errs = append(errs, one.Undo(ctx))
+		}
+	}
+	clear(r.active)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,168 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+// newRunner makes a runner in the state in which Play plays the steps, with no
+// recorders, so that it waits for nobody.
+func newRunner(fake *fakeCluster, h *fakeHistory) *Runner {
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	r := New(Options{
+		Scenario: &Scenario{File: "x.yaml", Faults: map[string]*fault.Fault{
+			"slow.yaml": {Name: "slow", Type: fault.TypeNetwork, Action: "delay", Member: fault.StepMember, One: true,
+				Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}},
+			"crash.yaml": {Name: "crash", Type: fault.TypePod, Action: "container-kill", Member: fault.StepMember, One: true,
+				Components: []cluster.Component{cluster.APIServer}},
+		}},
+		Run: "r", History: h, Clock: clk, Rand: rand.New(rand.NewPCG(1, 2)),
+	})
+	r.cluster = fake
+	r.faults = fault.NewExecutor(fake, fault.NewAPI(r.directConfig, clk), h, clk)
+	r.start = map[string]string{"cp1": "1.2", "cp2": "1.2", "cp3": "1.2"}
+	return r
+}
+
+func TestStepsAreCarriedOutInOrder(t *testing.T) {
+	fake, h := newFake(), newHistory()
+	fake.process["cp1"] = cluster.Process{PID: 7, StartTime: 7}
+	r := newRunner(fake, h)
+	steps := []Step{
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", With: []string{"slow.yaml"}}},
+		{Rollback: &Replace{Member: "cp1", To: "@start"}},
+		{Restart: &Restart{Members: []string{"@cp3", "@cp3"}, Release: "1.1"}},
+		{Inject: &Strike{Fault: "slow.yaml", Member: "cp2"}},
+		{Heal: &Strike{Fault: "slow.yaml"}},
+		{Inject: &Strike{Fault: "crash.yaml", Member: "cp1"}},
+		{Heal: &Strike{Fault: "crash.yaml"}},
+		{Stop: &Target{Member: "cp2", Component: "apiserver"}},
+		{Boot: &Target{Member: "cp2", Component: "apiserver"}},
+	}
+	for i := range steps {
+		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"link cp1 etcd 1s", "stop cp1", "start cp1 1.3", "link cp1 etcd 0s",
+		"stop cp1", "start cp1 1.2",
+		"stop cp3", "start cp3 1.1",
+		"link cp2 etcd 1s", "link cp2 etcd 0s",
+		"kill cp1 apiserver", "start cp1 apiserver",
+		"stop cp2 apiserver", "start cp2 apiserver",
+	}
+	if !slices.Equal(fake.calls, want) {
+		t.Errorf("the cluster was asked for\n%s\nwant\n%s", strings.Join(fake.calls, "\n"), strings.Join(want, "\n"))
+	}
+	told := h.told()
+	for _, want := range []string{"1 upgrade begin cp11.3", "slow-1 inject cp1", "slow-1 heal cp1", "1 upgrade end cp11.3",
+		"2 rollback begin cp11.2", "3 restart end cp31.1", "crash-3 witness cp1", "9 boot end cp2"} {
+		if !slices.Contains(told, want) {
+			t.Errorf("the history lacks %q:\n%s", want, strings.Join(told, "\n"))
+		}
+	}
+	// Nothing could be measured, so a delay must not claim a witness.
+	if slices.Contains(told, "slow-1 witness cp1") {
+		t.Error("a fault that nobody saw has a witness")
+	}
+}
+
+func TestTogetherStopsAllBeforeAnyStarts(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	if err := r.play(t.Context(), 1, &Step{Restart: &Restart{Members: []string{"@all"}, Together: true, Release: "@next"}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(fake.calls) != 6 {
+		t.Fatalf("calls %v", fake.calls)
+	}
+	for i, call := range fake.calls {
+		if strings.HasPrefix(call, "stop") != (i < 3) {
+			t.Errorf("calls %v", fake.calls)
+		}
+	}
+}
+
+func TestAFailingStepEndsTheRunAndHeals(t *testing.T) {
+	fake, h := newFake(), newHistory()
+	fake.fail["stop cp1"] = errors.New("it will not stop")
+	r := newRunner(fake, h)
+	err := r.play(t.Context(), 4, &Step{Upgrade: &Replace{Member: "cp1", To: "1.3", With: []string{"slow.yaml"}}})
+	if err == nil || !strings.Contains(err.Error(), "step 4 (upgrade): it will not stop") {
+		t.Errorf("error %v", err)
+	}
+	if last := fake.calls[len(fake.calls)-1]; last != "link cp1 etcd 0s" {
+		t.Errorf("the link was left faulty: %v", fake.calls)
+	}
+	if told := h.told(); told[len(told)-1] != "4 upgrade failed cp11.3" {
+		t.Errorf("told %v", told)
+	}
+	if end := End(err); end.Complete || end.Message == "" {
+		t.Errorf("end %+v", end)
+	}
+}
+
+func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		start string
+		step  Step
+		want  string
+	}{
+		{"too few members", "", Step{Stop: &Target{Member: "@cp5"}}, "step 1 (stop)"},
+		{"other release", "1.3", Step{Stop: &Target{Member: "@cp1"}}, "begins with release 1.3"},
+		{"no such release", "7.7", Step{Stop: &Target{Member: "@cp1"}}, "no release \"7.7\""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fake, h := newFake(), newHistory()
+			r := newRunner(fake, h)
+			r.Scenario.Start.Release = test.start
+			r.Scenario.Steps = []Step{test.step}
+			err := r.Play(t.Context(), fake)
+			if err == nil || !strings.Contains(err.Error(), test.want) || len(fake.calls) != 0 || len(h.events) != 0 {
+				t.Errorf("error %v after %v", err, fake.calls)
+			}
+		})
+	}
+}
+
+func TestCancelAndAFullDiskStopARun(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		stop func(cancel context.CancelFunc, h *fakeHistory)
+		want string
+	}{
+		{"cancel", func(cancel context.CancelFunc, _ *fakeHistory) { cancel() }, "canceled"},
+		{"full disk", func(_ context.CancelFunc, h *fakeHistory) { close(h.failed) }, "the disk is full"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			fake, h := newFake(), newHistory()
+			r := newRunner(fake, h)
+			r.Scenario.Steps = []Step{{Upgrade: &Replace{Member: "cp1", To: "@next"}}}
+			// The fake has no API server to become ready: the boot waits for one.
+			stop := sync.OnceFunc(func() { test.stop(cancel, h) })
+			r.Progress = func(Progress) { stop() }
+			err := r.Play(ctx, fake)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+			if told := h.told(); told[len(told)-1] != "0 boot failed " {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package scenario
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/evenkeel/evenkeel/fixtures"
+)
+
+func TestShippedScenariosAreValid(t *testing.T) {
+	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v %v", files, err)
+	}
+	for _, file := range files {
+		s, err := LoadFS(fixtures.Files, file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := "scenarios/" + s.Metadata.Name + ".yaml"; want != file || s.Description == "" || len(s.Judges) == 0 || s.CRD == nil {
+			t.Errorf("%s: is named %q and judges %v", file, s.Metadata.Name, s.Judges)
+		}
+	}
+	fromDisk, err := Load("../../fixtures/scenarios/upgrade-rollback-crash.yaml")
+	if err != nil || len(fromDisk.Faults) != 3 || len(fromDisk.Workloads) != 2 {
+		t.Errorf("%v %v", fromDisk, err)
+	}
+}
+
+const head = "apiVersion: evenkeel.dev/v1alpha1\nkind: Scenario\nmetadata: {name: x}\n" // three lines
+
+func TestMistakesAreNamedByLine(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"unknown key at the top", head + "stepz: []\n", `s/x.yaml:4: unknown key "stepz"`},
+		{"unknown key in a step", head + "steps:\n- hold: {name: a, for: 1s}\n- hold:\n    name: b\n    fro: 1s\n", `s/x.yaml:8: unknown key "fro"`},
+		{"unknown action", head + "steps:\n- explode: {}\n", `s/x.yaml:5: unknown key "explode"`},
+		{"no steps", head, "no steps"},
+		{"other kind", strings.Replace(head, "Scenario", "Topology", 1) + "steps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:2: is a \"Topology\""},
+		{"two actions", head + "steps:\n- hold: {name: a, for: 1s}\n  stop: {member: a}\n", "s/x.yaml:5: step 1 (stop): has more than one action"},
+		{"empty step", head + "steps:\n- {}\n", "s/x.yaml:5: step 1 (no action)"},
+		{"hold without length", head + "steps:\n- hold: {name: a}\n", "must be a positive duration"},
+		{"same hold twice", head + "steps:\n- hold: {name: a, for: 1s}\n- hold: {name: a, for: 1s}\n", "s/x.yaml:6: step 2 (hold): the name \"a\" is taken"},
+		{"no duration", head + "steps:\n- hold: {name: a, for: soon}\n", "s/x.yaml:5"},
+		{"upgrade to nothing", head + "steps:\n- upgrade: {member: cp1}\n", "to is missing"},
+		{"no such fault", head + "steps:\n- crash: {member: cp1, fault: f.yaml}\n", "s/x.yaml:5: read the fault faults/f.yaml: file does not exist"},
+		{"no such workload", head + "traffic:\n  workloads: [w.yaml]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: read the workload workloads/w.yaml"},
+		{"no such component", head + "steps:\n- stop: {member: cp1, component: kubelet}\n", "no component \"kubelet\""},
+		{"no requirement", head + "judges: [SV-1]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: \"SV-1\" is no ID"},
+		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "downFor belongs to a crash"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(test.in)}}, "s/x.yaml")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v\nwant one with %s", err, test.want)
+			}
+		})
+	}
+	if _, err := Load("nowhere/x.yaml"); err == nil || !strings.Contains(err.Error(), "nowhere/x.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestSelectors(t *testing.T) {
+	members := []string{"cp1", "cp2", "cp3"}
+	leader := func() (string, error) { return "cp2", nil }
+	for selector, want := range map[string]string{
+		"@cp1": "cp1", "@cp3": "cp3", "cp2": "cp2", "@all": "cp1 cp2 cp3", "@leader": "cp2", "@followers": "cp1 cp3",
+		"@cp4": "!only 3 members", "@cp0": "!no selector", "@cpx": "!no selector", "cp9": "!selects no member",
+	} {
+		got, err := selectMembers(selector, members, leader)
+		if wrong, isError := strings.CutPrefix(want, "!"); isError {
+			if err == nil || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s: error %v, want one with %q", selector, err, wrong)
+			}
+		} else if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s selects %v (%v), want %s", selector, got, err, want)
+		}
+	}
+	nobody := func() (string, error) { return "", errors.New("nobody leads") }
+	if _, err := selectMembers("@leader", members, nobody); err == nil {
+		t.Error("a leader was found where there is none")
+	}
+	if _, err := selectMembers("@followers", []string{"cp2"}, leader); err == nil {
+		t.Error("a follower was found where there is none")
+	}
+}
+
+func TestReleases(t *testing.T) {
+	releases := []string{"1.1", "1.2", "1.3"}
+	for _, test := range []struct{ name, current, want string }{
+		{"1.3", "1.1", "1.3"}, {"@next", "1.1", "1.2"}, {"@previous", "1.2", "1.1"}, {"@start", "1.3", "1.2"},
+		{"@oldest", "1.3", "1.1"}, {"@newest", "1.1", "1.3"},
+		{"@next", "1.3", ""}, {"@previous", "1.1", ""}, {"9.9", "1.1", ""}, {"@next", "0.1", ""},
+	} {
+		got, err := releaseFor(test.name, test.current, "1.2", releases)
+		if got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%s from %s gives %q, %v", test.name, test.current, got, err)
+		}
+	}
+	if !slices.IsSorted(releases) {
+		t.Error("the releases were changed")
+	}
+}

@@ -1,0 +1,89 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Selectors beside @cp1, @cp2 and so on, and members' names.
+const (
+	selectAll       = "@all"
+	selectLeader    = "@leader"
+	selectFollowers = "@followers"
+	selectIndex     = "@cp"
+)
+
+// selectMembers finds the members that a selector means, in the order of the
+// topology. The leader is asked for only where the selector needs it.
+func selectMembers(selector string, members []string, leader func() (string, error)) ([]string, error) {
+	switch {
+	case selector == selectAll:
+		return slices.Clone(members), nil
+	case selector == selectLeader || selector == selectFollowers:
+		name, err := leader()
+		if err != nil {
+			return nil, fmt.Errorf("select %s: %w", selector, err)
+		}
+		selected := slices.DeleteFunc(slices.Clone(members), func(m string) bool { return (m == name) != (selector == selectLeader) })
+		if len(selected) == 0 {
+			return nil, fmt.Errorf("select %s: no member is one", selector)
+		}
+		return selected, nil
+	case strings.HasPrefix(selector, selectIndex):
+		n, err := strconv.Atoi(strings.TrimPrefix(selector, selectIndex))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is no selector; @cp1 is the first member", selector)
+		}
+		if n > len(members) {
+			return nil, fmt.Errorf("select %s: the topology has only %d members", selector, len(members))
+		}
+		return []string{members[n-1]}, nil
+	case slices.Contains(members, selector):
+		return []string{selector}, nil
+	}
+	return nil, fmt.Errorf("%q selects no member; there are %s, and the selectors @cp1 to @cp%d, %s, %s and %s",
+		selector, strings.Join(members, ", "), len(members), selectAll, selectLeader, selectFollowers)
+}
+
+// releaseFor finds the release that a scenario means by a name, for a member
+// that runs current and began with start.
+func releaseFor(name, current, start string, releases []string) (string, error) {
+	at := slices.Index(releases, current)
+	switch name {
+	case "@start":
+		return start, nil
+	case "@oldest", "@newest":
+		if len(releases) == 0 {
+			return "", fmt.Errorf("%s: there are no releases", name)
+		}
+		if name == "@oldest" {
+			return releases[0], nil
+		}
+		return releases[len(releases)-1], nil
+	case "@next":
+		if at < 0 || at+1 >= len(releases) {
+			return "", fmt.Errorf("there is no release after %s; there are: %s", current, strings.Join(releases, ", "))
+		}
+		return releases[at+1], nil
+	case "@previous":
+		if at < 1 {
+			return "", fmt.Errorf("there is no release before %s; there are: %s", current, strings.Join(releases, ", "))
+		}
+		return releases[at-1], nil
+	}
+	if !slices.Contains(releases, name) {
+		return "", fmt.Errorf("there is no release %q; there are: %s", name, strings.Join(releases, ", "))
+	}
+	return name, nil
+}
+
+// StartRelease is the release that the scenario begins with, or empty where it
+// leaves that to the topology, whose cluster must be made with it.
+func (s *Scenario) StartRelease(releases []string) (string, error) {
+	if s.Start.Release == "" {
+		return "", nil
+	}
+	return releaseFor(s.Start.Release, "", "", releases)
+}

@@ -1,0 +1,124 @@
+// Package strictyaml reads files that people write, and refuses what it does
+// not know: a misspelt key would otherwise be a setting that nobody made.
+// Errors name the file and the line.
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/json"
+	kyaml "sigs.k8s.io/yaml"
+)
+
+// unknownField is how the YAML library words an unknown key, and lineStart how
+// it begins any complaint.
+var (
+	unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type .*$`)
+	lineStart    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+)
+
+// Decode reads one document into a value with yaml tags. File is what messages
+// call it.
+func Decode(file string, raw []byte, into any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		return readable(file, err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: holds more than one document", file)
+	}
+	return nil
+}
+
+// readable turns the library's complaints, which speak of Go types, into ones
+// that speak of the file.
+func readable(file string, err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: is empty", file)
+	}
+	complaints := []string{err.Error()}
+	var typed *yaml.TypeError
+	if errors.As(err, &typed) {
+		complaints = typed.Errors
+	}
+	errs := make([]error, 0, len(complaints))
+	for _, complaint := range complaints {
+		complaint = unknownField.ReplaceAllString(complaint, `line $1: unknown key "$2"`)
+		if at := lineStart.FindStringSubmatch(complaint); at != nil {
+			errs = append(errs, fmt.Errorf("%s:%s: %s", file, at[1], lineStart.ReplaceAllString(complaint, "")))
+		} else {
+			errs = append(errs, fmt.Errorf("%s: %s", file, strings.TrimPrefix(complaint, "yaml: ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// DecodeJSON is Decode for a value with json tags, such as a Kubernetes type.
+func DecodeJSON(file string, raw []byte, into any) error {
+	converted, err := kyaml.YAMLToJSONStrict(raw)
+	if err != nil {
+		return readable(file, err)
+	}
+	strict, err := json.UnmarshalStrict(converted, into)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	errs := make([]error, 0, len(strict))
+	for _, one := range strict {
+		errs = append(errs, locate(file, raw, one))
+	}
+	return errors.Join(errs...)
+}
+
+// locate finds the line of a complaint that names a field by its path.
+func locate(file string, raw []byte, complaint error) error {
+	_, quoted, found := strings.Cut(complaint.Error(), "unknown field ")
+	path, err := strconv.Unquote(quoted)
+	if !found || err != nil {
+		return fmt.Errorf("%s: %w", file, complaint)
+	}
+	if line := Line(raw, path); line > 0 {
+		return fmt.Errorf("%s:%d: unknown key %q", file, line, path)
+	}
+	return fmt.Errorf("%s: unknown key %q", file, path)
+}
+
+// Line is where the document has the key that the path leads to, such as
+// "spec.delay.latency" or "steps[2].hold"; 0 if it has none.
+func Line(raw []byte, path string) int {
+	var document yaml.Node
+	if yaml.Unmarshal(raw, &document) != nil || len(document.Content) == 0 {
+		return 0
+	}
+	node, line := document.Content[0], 0
+	path = strings.ReplaceAll(path, "[", ".[")
+	for part := range strings.SplitSeq(path, ".") {
+		index, isIndex := strings.CutPrefix(part, "[")
+		next := (*yaml.Node)(nil)
+		if isIndex {
+			i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+			if err == nil && node.Kind == yaml.SequenceNode && i < len(node.Content) {
+				next, line = node.Content[i], node.Content[i].Line
+			}
+		} else if node.Kind == yaml.MappingNode {
+			for i := 0; i+1 < len(node.Content); i += 2 {
+				if node.Content[i].Value == part {
+					next, line = node.Content[i+1], node.Content[i].Line
+				}
+			}
+		}
+		if next == nil {
+			return 0
+		}
+		node = next
+	}
+	return line
+}

@@ -1,0 +1,174 @@
+// Package backend is a small API server for one group, which a control plane
+// under test hands requests to. It stores nothing and answers every write with
+// what was written: it is there so that requests to an aggregated API can be
+// told from all others.
+package backend
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	version   = "v1"
+	resource  = "echoes"
+	kind      = "Echo"
+	maxObject = 1 << 20
+	// headerTimeout bounds how long a client may take to send its headers.
+	headerTimeout = 10 * time.Second
+)
+
+// Server is a running backend.
+type Server struct {
+	port int
+	http *http.Server
+	done chan struct{}
+}
+
+// Start listens on a free port of the loopback, with a certificate of its own,
+// valid from a day before now.
+func Start(group string, now time.Time) (*Server, error) {
+	certificate, err := selfSigned(now)
+	if err != nil {
+		return nil, fmt.Errorf("make the backend's certificate: %w", err)
+	}
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the backend: %w", err)
+	}
+	s := &Server{
+		port: listener.Addr().(*net.TCPAddr).Port,
+		http: &http.Server{
+			Handler:           handler(group),
+			ReadHeaderTimeout: headerTimeout,
+			// Broken connections are what a run is full of; they are no news.
+			ErrorLog: log.New(io.Discard, "", 0),
+		},
+		done: make(chan struct{}),
+	}
+	secured := tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"},
+	})
+	go func() {
+		defer close(s.done)
+		_ = s.http.Serve(secured)
+	}()
+	return s, nil
+}
+
+// Port of the loopback that the backend serves on.
+func (s *Server) Port() int { return s.port }
+
+// Stop ends the backend and all its connections.
+func (s *Server) Stop() error {
+	err := s.http.Close()
+	<-s.done
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func handler(group string) http.Handler {
+	groupVersion := group + "/" + version
+	entry := map[string]any{"groupVersion": groupVersion, "version": version}
+	description := map[string]any{
+		"kind": "APIGroup", "apiVersion": "v1", "name": group,
+		"versions": []any{entry}, "preferredVersion": entry,
+	}
+	resources := map[string]any{
+		"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion,
+		"resources": []any{map[string]any{
+			"name": resource, "singularName": "echo", "namespaced": true, "kind": kind,
+			"verbs": []string{"create", "delete", "get", "list", "update"},
+		}},
+	}
+	list := map[string]any{"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{}, "items": []any{}}
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /apis/{$}", answer(http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{description}}))
+	mux.HandleFunc("GET /apis", answer(http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{description}}))
+	mux.HandleFunc("GET /apis/"+group, answer(http.StatusOK, description))
+	mux.HandleFunc("GET /apis/"+groupVersion, answer(http.StatusOK, resources))
+	mux.HandleFunc("GET /apis/"+groupVersion+"/"+resource, answer(http.StatusOK, list))
+	objects := "/apis/" + groupVersion + "/namespaces/{namespace}/" + resource
+	mux.HandleFunc("GET "+objects, answer(http.StatusOK, list))
+	mux.HandleFunc("POST "+objects, echo(http.StatusCreated))
+	mux.HandleFunc("PUT "+objects+"/{name}", echo(http.StatusOK))
+	mux.HandleFunc("GET "+objects+"/{name}", answer(http.StatusOK, map[string]any{"kind": kind, "apiVersion": groupVersion, "metadata": map[string]any{"resourceVersion": "1"}}))
+	mux.HandleFunc("DELETE "+objects+"/{name}", answer(http.StatusOK, status(http.StatusOK, "")))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		write(w, http.StatusNotFound, status(http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?")))
+	})
+	return mux
+}
+
+func answer(code int, body any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { write(w, code, body) }
+}
+
+// echo answers with the object that was sent.
+func echo(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var object map[string]any
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxObject)).Decode(&object); err != nil {
+			write(w, http.StatusBadRequest, status(http.StatusBadRequest, "the object cannot be read"))
+			return
+		}
+		write(w, code, object)
+	}
+}
+
+func status(code int, message string) map[string]any {
+	outcome := "Success"
+	if code >= http.StatusBadRequest {
+		outcome = "Failure"
+	}
+	return map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": outcome, "code": code, "message": message}
+}
+
+func write(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// An error here is a client that went away.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func selfSigned(now time.Time) (tls.Certificate, error) {
+	const day = 24 * time.Hour
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "evenkeel backend"},
+		DNSNames:     []string{"localhost"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		NotBefore:    now.Add(-day),
+		NotAfter:     now.Add(30 * day),
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}

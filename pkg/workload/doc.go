@@ -1,0 +1,4 @@
+// Package workload is the traffic of a run: objects that are written through
+// every member's own API server, each write tagged so that what etcd stored can
+// be traced back to the server that stored it.
+package workload

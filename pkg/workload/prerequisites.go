@@ -1,0 +1,154 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+const (
+	// probeNamespace is where the probes' objects are; every control plane has it.
+	probeNamespace = "default"
+	// customGroup and what follows must be what the CRD's fixture defines.
+	customGroup    = "probe.evenkeel.dev"
+	customResource = "soundings"
+	customKind     = "Sounding"
+	// BackendGroup is the group that is handed to the harness's own server.
+	BackendGroup    = "backend.evenkeel.dev"
+	backendResource = "echoes"
+	backendKind     = "Echo"
+	backendService  = "evenkeel-backend"
+	// PrerequisitesTimeout bounds the wait until what was set up is served.
+	PrerequisitesTimeout = 15 * time.Second
+)
+
+// Prerequisites are what the probes of two classes need: a custom resource,
+// and a group that is handed to another server. A control plane that cannot
+// host one of them has no requests of that class, and says nothing about them.
+type Prerequisites struct {
+	custom, aggregated atomic.Bool
+}
+
+// Custom is whether the custom resource is there.
+func (p *Prerequisites) Custom() bool { return p.custom.Load() }
+
+// Aggregated is whether the aggregated group is there.
+func (p *Prerequisites) Aggregated() bool { return p.aggregated.Load() }
+
+// SetUp makes the CustomResourceDefinition that is given as YAML, and hands BackendGroup
+// to the server at the loopback port, through the client's member. What the
+// control plane does not have (404) is left out; that is no error.
+func (p *Prerequisites) SetUp(ctx context.Context, client *observe.Client, crd []byte, backendPort int, clk clock.WithTicker) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, PrerequisitesTimeout,
+		fmt.Errorf("it was not served within %s", PrerequisitesTimeout))
+	defer cancel()
+	return errors.Join(p.setUpCustom(ctx, client, crd, clk), p.setUpAggregated(ctx, client, backendPort, clk))
+}
+
+func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client, raw []byte, clk clock.WithTicker) error {
+	var body map[string]any
+	if err := yaml.UnmarshalStrict(raw, &body); err != nil {
+		return fmt.Errorf("read the CustomResourceDefinition of the probes: %w", err)
+	}
+	hosted, err := create(ctx, client, observe.Call{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Body: body})
+	if err != nil || !hosted {
+		return err
+	}
+	if err := served(ctx, client, observe.GroupVersionPath(customGroup, "v1")+"/"+customResource, clk); err != nil {
+		return err
+	}
+	p.custom.Store(true)
+	return nil
+}
+
+func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Client, port int, clk clock.WithTicker) error {
+	service := map[string]any{
+		"apiVersion": "v1", "kind": "Service",
+		"metadata": map[string]any{"name": backendService, "namespace": probeNamespace},
+		"spec": map[string]any{
+			"type": "ExternalName", "externalName": "localhost",
+			"ports": []any{map[string]any{"port": port, "protocol": "TCP"}},
+		},
+	}
+	registration := map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": "v1." + BackendGroup},
+		"spec": map[string]any{
+			"group": BackendGroup, "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 15,
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"name": backendService, "namespace": probeNamespace, "port": port},
+		},
+	}
+	for _, call := range []observe.Call{
+		{Version: "v1", Resource: "services", Namespace: probeNamespace, Body: service},
+		{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Body: registration},
+	} {
+		hosted, err := create(ctx, client, call)
+		if err != nil || !hosted {
+			return err
+		}
+	}
+	if err := served(ctx, client, observe.GroupVersionPath(BackendGroup, "v1")+"/"+backendResource, clk); err != nil {
+		return err
+	}
+	p.aggregated.Store(true)
+	return nil
+}
+
+// create makes an object; hosted is false where the server has no such
+// resource. One that is there already is left as it is.
+func create(ctx context.Context, client *observe.Client, call observe.Call) (hosted bool, err error) {
+	call.Class, call.Verb = history.ClassGuarded, "create"
+	answer := client.Do(ctx, call)
+	switch {
+	case answer.OK(), answer.Code == http.StatusConflict:
+		return true, nil
+	case answer.Code == http.StatusNotFound:
+		return false, nil
+	case answer.Err != nil:
+		return false, fmt.Errorf("create the probes' %s through %s: %w", call.Resource, client.Member(), answer.Err)
+	default:
+		return false, fmt.Errorf("create the probes' %s through %s: it answered %d: %s", call.Resource, client.Member(), answer.Code, answer.Message)
+	}
+}
+
+// served returns when the path is answered with 200.
+func served(ctx context.Context, client *observe.Client, path string, clk clock.WithTicker) error {
+	for {
+		answer := client.Get(ctx, path)
+		if answer.OK() {
+			return nil
+		}
+		if !wait(ctx, clk, observe.RetryInterval) {
+			return fmt.Errorf("wait until %s serves %s, which it last answered with %d (%s): %w",
+				client.Member(), path, answer.Code, answer.Message, context.Cause(ctx))
+		}
+	}
+}
+
+func customWorkload() *Workload {
+	return probeWorkload(customGroup, customResource, customKind, history.ClassCustom)
+}
+
+func aggregatedWorkload() *Workload {
+	return probeWorkload(BackendGroup, backendResource, backendKind, history.ClassAggregated)
+}
+
+func probeWorkload(group, resource, kind, class string) *Workload {
+	return &Workload{
+		APIVersion: APIVersion, Kind: Kind, Metadata: Metadata{Name: class},
+		Spec: Spec{
+			Group: group, Resource: resource, Kind: kind, Namespace: probeNamespace, Class: class, Keep: 2,
+			Versions: map[string]map[string]any{"v1": {}},
+		},
+	}
+}

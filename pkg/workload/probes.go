@@ -1,0 +1,84 @@
+package workload
+
+import (
+	"context"
+	"net/url"
+	"sync/atomic"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// Probes makes what a booting member is hammered with: a stream of guarded
+// writes for each workload, and one probe for each class of request that must
+// pass while those are held back. Classes that the control plane cannot host
+// are left out for as long as the prerequisites do not have them.
+func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member string, tagger *Tagger, clk clock.PassiveClock) []observe.Probe {
+	var probes []observe.Probe
+	for _, w := range workloads {
+		if w.Spec.class() == history.ClassGuarded {
+			source := NewSource(w, run, member, "h", tagger, clk)
+			probes = append(probes, observe.Probe{
+				Interval: observe.HammerInterval,
+				Begin:    source.Reset,
+				Step:     func(ctx context.Context, client *observe.Client) { source.Write(ctx, client) },
+			})
+		}
+	}
+	for _, class := range []struct {
+		workload *Workload
+		ready    *atomic.Bool
+	}{
+		{customWorkload(), &prerequisites.custom},
+		{aggregatedWorkload(), &prerequisites.aggregated},
+	} {
+		source := NewSource(class.workload, run, member, "h", tagger, clk)
+		// The group is asked for at every boot; a server that has just begun
+		// may not have it yet, and the request must be sent all the same.
+		source.versions = []string{"v1"}
+		probes = append(probes, observe.Probe{
+			Interval: observe.HammerClassInterval,
+			Step: func(ctx context.Context, client *observe.Client) {
+				if class.ready.Load() {
+					source.Write(ctx, client)
+				}
+			},
+		})
+	}
+	return append(probes, readProbe(), reviewProbe())
+}
+
+func readProbe() observe.Probe {
+	turn := 0
+	return observe.Probe{
+		Interval: observe.HammerClassInterval,
+		Step: func(ctx context.Context, client *observe.Client) {
+			call := observe.Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "configmaps", Namespace: probeNamespace,
+				Query: url.Values{"limit": {"1"}}}
+			if turn++; turn%2 == 0 {
+				call = observe.Call{Class: history.ClassRead, Verb: "get", Version: "v1", Resource: "namespaces", Name: probeNamespace}
+			}
+			client.Do(ctx, call)
+		},
+	}
+}
+
+func reviewProbe() observe.Probe {
+	const group, version, kind = "authorization.k8s.io", "v1", "SubjectAccessReview"
+	body := map[string]any{
+		"apiVersion": group + "/" + version, "kind": kind,
+		"spec": map[string]any{
+			"user":                  "evenkeel-probe",
+			"nonResourceAttributes": map[string]any{"path": "/version", "verb": "get"},
+		},
+	}
+	return observe.Probe{
+		Interval: observe.HammerClassInterval,
+		Step: func(ctx context.Context, client *observe.Client) {
+			client.Do(ctx, observe.Call{Class: history.ClassReview, Verb: "create", Group: group, Version: version,
+				Resource: "subjectaccessreviews", Body: body})
+		},
+	}
+}

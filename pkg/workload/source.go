@@ -1,0 +1,220 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// lookAgain is how long a resource that a server does not have is not asked
+// for again.
+const lookAgain = 500 * time.Millisecond
+
+// state is what a Source knows of one of its objects.
+type state int
+
+const (
+	unknown state = iota
+	absent
+	present
+)
+
+type slot struct {
+	state           state
+	resourceVersion int64
+}
+
+// Source makes one stream of writes: objects of one workload that one member
+// owns, so that only this Source changes them and the outcome of each write is
+// known from its answer alone.
+type Source struct {
+	workload *Workload
+	member   string
+	prefix   string
+	tagger   *Tagger
+	clock    clock.PassiveClock
+
+	mu       sync.Mutex
+	versions []string // that the server serves and the workload has
+	lookAt   time.Time
+	slots    []slot
+	turn     int
+}
+
+// NewSource makes a stream of objects named <run>-<member>-<role><n>. Two
+// streams of a member and workload must differ in their role.
+func NewSource(w *Workload, run, member, role string, tagger *Tagger, clk clock.PassiveClock) *Source {
+	return &Source{
+		workload: w, member: member, prefix: run + "-" + member + "-" + role, tagger: tagger, clock: clk,
+		slots: fresh(w.Spec.Keep),
+	}
+}
+
+// fresh slots are absent: the names carry the run, so nobody made them before.
+func fresh(n int) []slot { return slices.Repeat([]slot{{state: absent}}, n) }
+
+// Reset makes the Source ask anew which versions the server serves, as is
+// needed when another process answers than before.
+func (s *Source) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.versions, s.lookAt = nil, time.Time{}
+}
+
+// Write sends the next write, or the read that is needed to know what that
+// would be; ok is false where the server does not have the resource.
+func (s *Source) Write(ctx context.Context, client *observe.Client) (answer observe.Answer, ok bool) {
+	version, turn, ok := s.next(ctx, client)
+	if !ok {
+		return observe.Answer{}, false
+	}
+	index := turn % len(s.slots)
+	slot := s.slots[index]
+	call := s.call(index, version)
+	switch every := s.workload.Spec.DeleteEvery; {
+	case slot.state == unknown:
+		call.Class, call.Verb = history.ClassRead, "get"
+	case slot.state == absent:
+		call.Verb = "create"
+		s.fill(&call, slot)
+	case every > 0 && turn%every == every-1:
+		call.Verb = "delete"
+	default:
+		call.Verb = "update"
+		s.fill(&call, slot)
+	}
+	answer = client.Do(ctx, call)
+	s.slots[index] = after(call.Verb, slot, answer)
+	return answer, true
+}
+
+// Read gets one of the objects; ok is as for Write.
+func (s *Source) Read(ctx context.Context, client *observe.Client) (answer observe.Answer, ok bool) {
+	s.mu.Lock()
+	versions, turn := s.versions, s.turn
+	s.mu.Unlock()
+	if len(versions) == 0 {
+		return observe.Answer{}, false
+	}
+	call := s.call(turn%len(s.slots), versions[turn%len(versions)])
+	call.Class, call.Verb = history.ClassRead, "get"
+	return client.Do(ctx, call), true
+}
+
+// next chooses the version and object of the next write.
+func (s *Source) next(ctx context.Context, client *observe.Client) (version string, turn int, ok bool) {
+	s.mu.Lock()
+	versions, lookAt := s.versions, s.lookAt
+	s.mu.Unlock()
+	if len(versions) == 0 {
+		if s.clock.Now().Before(lookAt) {
+			return "", 0, false
+		}
+		found, known := s.served(ctx, client)
+		s.mu.Lock()
+		s.versions = found
+		if known && len(found) == 0 {
+			s.lookAt = s.clock.Now().Add(lookAgain)
+		}
+		s.mu.Unlock()
+		versions = found
+	}
+	if len(versions) == 0 {
+		return "", 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turn = s.turn
+	s.turn++
+	// The versions change once in a round of the objects, so that each object
+	// is written in all of them.
+	return versions[(turn/len(s.slots)+turn)%len(versions)], turn, true
+}
+
+// served are the versions that both sides have; known is whether the server
+// answered the question.
+func (s *Source) served(ctx context.Context, client *observe.Client) (versions []string, known bool) {
+	mine := slices.Sorted(maps.Keys(s.workload.Spec.Versions))
+	if s.workload.Spec.Group == "" {
+		return mine, true
+	}
+	answer := client.Get(ctx, "/apis/"+s.workload.Spec.Group)
+	var group struct {
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+	}
+	switch {
+	case answer.Code == http.StatusNotFound:
+		return nil, true
+	case answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &group) != nil:
+		return nil, false
+	}
+	for _, served := range group.Versions {
+		if slices.Contains(mine, served.Version) {
+			versions = append(versions, served.Version)
+		}
+	}
+	return versions, true
+}
+
+func (s *Source) call(index int, version string) observe.Call {
+	return observe.Call{
+		Class:     s.workload.Spec.class(),
+		Group:     s.workload.Spec.Group,
+		Version:   version,
+		Resource:  s.workload.Spec.Resource,
+		Namespace: s.workload.Spec.Namespace,
+		Name:      fmt.Sprintf("%s%d", s.prefix, index),
+	}
+}
+
+// fill gives a create or update its number and body.
+func (s *Source) fill(call *observe.Call, slot slot) {
+	call.Write = s.tagger.Next(s.member)
+	metadata := map[string]any{
+		"name":        call.Name,
+		"annotations": map[string]string{observe.WriteAnnotation: observe.Tag(s.member, call.Write)},
+	}
+	if call.Namespace != "" {
+		metadata["namespace"] = call.Namespace
+	}
+	if call.Verb == "update" && slot.resourceVersion != 0 {
+		metadata["resourceVersion"] = strconv.FormatInt(slot.resourceVersion, 10)
+	}
+	apiVersion := call.Version
+	if call.Group != "" {
+		apiVersion = call.Group + "/" + call.Version
+	}
+	body := maps.Clone(s.workload.Spec.Versions[call.Version])
+	if body == nil {
+		body = map[string]any{}
+	}
+	body["apiVersion"], body["kind"], body["metadata"] = apiVersion, s.workload.Spec.Kind, metadata
+	call.Body = body
+}
+
+// after is what is known of an object once a request for it was answered.
+func after(verb string, before slot, answer observe.Answer) slot {
+	switch {
+	case answer.Refused, answer.Code == http.StatusServiceUnavailable, answer.Code == http.StatusTooManyRequests:
+		return before // the server did nothing
+	case answer.OK() && verb == "delete", answer.Code == http.StatusNotFound && verb != "create":
+		return slot{state: absent}
+	case answer.OK():
+		return slot{state: present, resourceVersion: answer.ResourceVersion}
+	default:
+		return slot{state: unknown}
+	}
+}

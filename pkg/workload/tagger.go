@@ -1,0 +1,19 @@
+package workload
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Tagger gives out the numbers of tagged writes. For each member they grow and
+// are never given twice, whoever writes.
+type Tagger struct{ counters sync.Map }
+
+// Next is the next number of the member, from 1.
+func (t *Tagger) Next(member string) int64 {
+	counter, ok := t.counters.Load(member)
+	if !ok {
+		counter, _ = t.counters.LoadOrStore(member, new(atomic.Int64))
+	}
+	return counter.(*atomic.Int64).Add(1)
+}

@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// Traffic writes and reads the objects of workloads through one member's API
+// server, whether that is up or not, until its context ends.
+type Traffic struct {
+	member   string
+	config   func() (*rest.Config, error)
+	recorder observe.Recorder
+	clock    clock.WithTicker
+	rand     *rand.Rand
+	sources  []*Source
+}
+
+// NewTraffic makes the traffic of one member. The random numbers are used by
+// this traffic alone, to keep the members out of step.
+func NewTraffic(workloads []*Workload, run, member string, config func() (*rest.Config, error), recorder observe.Recorder,
+	tagger *Tagger, clk clock.WithTicker, rnd *rand.Rand) *Traffic {
+	t := &Traffic{member: member, config: config, recorder: recorder, clock: clk, rand: rnd}
+	for _, w := range workloads {
+		t.sources = append(t.sources, NewSource(w, run, member, "t", tagger, clk))
+	}
+	return t
+}
+
+// ProcessChanged tells the traffic of a change of the cluster's processes.
+func (t *Traffic) ProcessChanged(change cluster.Change) {
+	if change.Member != t.member || change.Component != cluster.APIServer || change.What != history.ProcessStarted {
+		return
+	}
+	for _, source := range t.sources {
+		source.Reset()
+	}
+}
+
+// Run sends the traffic until the context ends.
+func (t *Traffic) Run(ctx context.Context) {
+	var streams sync.WaitGroup
+	for _, source := range t.sources {
+		spec := source.workload.Spec
+		t.stream(ctx, &streams, spec.Rate, func(client *observe.Client) { source.Write(ctx, client) })
+		t.stream(ctx, &streams, spec.ReadRate, func(client *observe.Client) { source.Read(ctx, client) })
+	}
+	streams.Wait()
+}
+
+// stream calls step at the rate, from a goroutine and over a connection of its
+// own. A step that takes longer than its turn makes the ones due meanwhile fall
+// out, so that a slow server gets no flood when it comes back.
+func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate float64, step func(*observe.Client)) {
+	if rate <= 0 {
+		return
+	}
+	interval := time.Duration(float64(time.Second) / rate)
+	offset := time.Duration(t.rand.Int64N(int64(interval)))
+	streams.Go(func() {
+		client := t.connect(ctx)
+		if client == nil {
+			return
+		}
+		defer client.Close()
+		if !wait(ctx, t.clock, offset) {
+			return
+		}
+		ticker := t.clock.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C():
+				step(client)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (t *Traffic) connect(ctx context.Context) *observe.Client {
+	for {
+		if config, err := t.config(); err == nil {
+			if client, err := observe.NewClient(t.member, config, t.recorder); err == nil {
+				return client
+			}
+		}
+		if !wait(ctx, t.clock, observe.RetryInterval) {
+			return nil
+		}
+	}
+}
+
+// wait is false when the context ended before the time was over.
+func wait(ctx context.Context, clk clock.WithTicker, d time.Duration) bool {
+	timer := clk.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,173 @@
+// Package play turns scenarios into specs: an ordered container plays its
+// scenario once, and each of its specs is one requirement whose verdict is read
+// from what was recorded. The specs are ordinary Go packages; the ginkgo
+// command runs them.
+//
+// Set these variables to change what is played:
+//
+//	EVENKEEL_TOPOLOGY  the control plane, a file or one that ships (clusters/local-3.yaml)
+//	EVENKEEL_OUT       the folder below which each scenario leaves its bundle (_out)
+//	EVENKEEL_REFPLANE  the reference control plane's binary (built from source)
+//
+// ginkgo's own --seed is the seed of the run.
+package play
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/run"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
+)
+
+// Bounds of a container.
+const (
+	// playTimeout bounds one scenario, bringing up and taking down included. It
+	// is far above what any shipped one takes: it is there for a machine that
+	// hangs, not to judge.
+	playTimeout = 10 * time.Minute
+	// graceAfterInterrupt is how long an interrupted scenario has to leave a
+	// readable bundle and nothing running.
+	graceAfterInterrupt = run.StopTimeout + 5*time.Second
+)
+
+// Scenario registers the specs of one shipped scenario, named by its file
+// below fixtures/scenarios. Call it at package level: var _ = play.Scenario(…).
+func Scenario(file string) bool {
+	file = "fixtures/scenarios/" + file
+	loaded, _, err := run.LoadScenario(file)
+	if err != nil {
+		panic(fmt.Sprintf("a scenario that ships with evenkeel is broken: %v", err))
+	}
+	name := loaded.Metadata.Name
+	return ginkgo.Describe(name, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+		requirements := selected(name, loaded)
+		if len(requirements) == 0 {
+			return
+		}
+		played := &player{file: file, name: name, requirements: requirements}
+		ginkgo.BeforeAll(played.play, ginkgo.NodeTimeout(playTimeout), ginkgo.GracePeriod(graceAfterInterrupt))
+		for _, r := range requirements {
+			ginkgo.It(text(r), ginkgo.Label(string(r.ID), r.Source, string(r.Level)), func() { played.judge(r.ID) })
+		}
+	})
+}
+
+// text names a spec so that --focus finds it by ID and a person by promise.
+func text(r requirement.Requirement) string { return fmt.Sprintf("%s: %s", r.ID, r.Promise) }
+
+// selected are the requirements whose specs belong to this container. Where
+// --focus names a requirement and not the scenario, only the cheapest scenario
+// that can judge the requirement has a spec for it, so that a laptop does not
+// play the whole main job to look at one promise.
+func selected(name string, s *scenario.Scenario) []requirement.Requirement {
+	suite, _ := ginkgo.GinkgoConfiguration()
+	focus := make([]*regexp.Regexp, 0, len(suite.FocusStrings))
+	for _, f := range suite.FocusStrings {
+		if re, err := regexp.Compile(f); err == nil {
+			focus = append(focus, re)
+		}
+	}
+	matches := func(text string) bool {
+		return slices.ContainsFunc(focus, func(re *regexp.Regexp) bool { return re.MatchString(text) })
+	}
+	var out []requirement.Requirement
+	for _, r := range requirement.All() {
+		if !slices.Contains(s.Judges, string(r.ID)) || !check.Built(r.ID) {
+			continue
+		}
+		if len(focus) > 0 && !matches(name) {
+			if !matches(text(r)) {
+				continue
+			}
+			if cheapest, ok := run.Cheapest([]string{string(r.ID)}); ok && cheapest != "fixtures/scenarios/"+name+".yaml" {
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// player plays a scenario once for all specs of its container.
+type player struct {
+	file, name   string
+	requirements []requirement.Requirement
+	results      map[requirement.ID]check.Result
+}
+
+func (p *player) play(ctx ginkgo.SpecContext) {
+	suite, _ := ginkgo.GinkgoConfiguration()
+	out := os.Getenv("EVENKEEL_OUT")
+	if out == "" {
+		out = run.DefaultOut
+	}
+	out = filepath.Join(out, p.name)
+	// The bundle of an earlier time gives way: its name is the scenario's.
+	if err := os.RemoveAll(out); err != nil {
+		ginkgo.Fail(fmt.Sprintf("the bundle of an earlier run cannot be removed: %v", err))
+	}
+	outcome, err := run.Run(ctx, run.Options{
+		Topology: os.Getenv("EVENKEEL_TOPOLOGY"), Scenario: p.file, Focus: p.focus(),
+		Seed: suite.RandomSeed, Out: out, Harness: "suites", Console: os.Stdout, Providers: providers.All(),
+	})
+	if outcome != nil {
+		fmt.Println()
+		if err := outcome.Report.Table(os.Stdout); err != nil {
+			ginkgo.Fail(err.Error())
+		}
+		fmt.Printf("Bundle: %s\n", outcome.Bundle)
+		p.remember(outcome.Report)
+	}
+	if err != nil {
+		ginkgo.Fail(err.Error())
+	}
+}
+
+// focus has exactly the container's requirements judged.
+func (p *player) focus() string {
+	var ids []string
+	for _, r := range p.requirements {
+		ids = append(ids, string(r.ID))
+	}
+	return "^(" + strings.Join(ids, "|") + ")$"
+}
+
+func (p *player) remember(r *report.ConformanceReport) {
+	p.results = map[requirement.ID]check.Result{}
+	for _, res := range r.Results {
+		p.results[res.ID] = res
+	}
+}
+
+// judge is the body of a spec. Inconclusive fails: a spec that is skipped or
+// passes for want of evidence would be green.
+func (p *player) judge(id requirement.ID) {
+	res, ok := p.results[id]
+	if !ok {
+		ginkgo.Fail(fmt.Sprintf("%s was not judged", id))
+	}
+	for _, o := range res.Observations {
+		ginkgo.AddReportEntry(o.What, fmt.Sprintf("%d (needs %d)", o.Seen, o.Need), ginkgo.ReportEntryVisibilityFailureOrVerbose)
+	}
+	switch res.Verdict {
+	case check.Pass:
+	case check.NotApplicable:
+		ginkgo.Skip(strings.Join(res.Reasons, "; "))
+	case check.Fail:
+		ginkgo.Fail(fmt.Sprintf("%s: %s", id, res.Violations[0].Message))
+	default:
+		ginkgo.Fail(fmt.Sprintf("%s is %s: %s", id, res.Verdict, strings.Join(res.Reasons, "; ")))
+	}
+}

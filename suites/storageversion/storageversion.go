@@ -1,0 +1,10 @@
+// Package storageversion judges KEP-2339 by short scenarios, each for a few
+// requirements.
+package storageversion
+
+import "github.com/evenkeel/evenkeel/suites/play"
+
+var (
+	_ = play.Scenario("boot-together.yaml")
+	_ = play.Scenario("restart-skew.yaml")
+)
