@@ -22,9 +22,10 @@ test:
 e2e: build
 	hack/e2e.sh $(OUT)
 
-## mutation: plant every defect of the reference and demand that it is found
+## mutation: plant every defect of the reference and demand that it is found;
+## SAMPLE=N plays N of them, chosen by the commit
 mutation: build
-	$(GO) run ./hack/mutation -out $(OUT)/mutation
+	$(GO) run ./hack/mutation -out $(OUT)/mutation -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build

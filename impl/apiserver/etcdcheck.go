@@ -2,7 +2,10 @@ package apiserver
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,11 +27,11 @@ const (
 // waitForEtcd returns once etcd answers a linearizable read, which it can only
 // do with a quorum. It gives up after etcdStartBound.
 func waitForEtcd(ctx context.Context, o Options) error {
-	tls, err := transport.TLSInfo{CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, TrustedCAFile: o.EtcdCAFile}.ClientConfig()
+	files, err := transport.TLSInfo{CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, TrustedCAFile: o.EtcdCAFile}.ClientConfig()
 	if err != nil {
 		return fmt.Errorf("read the files for talking to etcd: %w", err)
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: o.EtcdServers, TLS: tls, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: o.EtcdServers, TLS: files, Logger: zap.NewNop()})
 	if err != nil {
 		return fmt.Errorf("connect to etcd at %s: %w", strings.Join(o.EtcdServers, ", "), err)
 	}
@@ -48,8 +51,23 @@ func waitForEtcd(ctx context.Context, o Options) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("etcd at %s did not answer within %s: %w", strings.Join(o.EtcdServers, ", "), etcdStartBound, err)
+			return fmt.Errorf("etcd at %s did not answer within %s: %w", strings.Join(o.EtcdServers, ", "), etcdStartBound, reason(o.EtcdServers[0], files, err))
 		case <-time.After(etcdRetry):
 		}
 	}
+}
+
+// reason says why an endpoint does not answer. The etcd client knows only that
+// it ran out of time, so the connection is tried by hand.
+func reason(endpoint string, config *tls.Config, err error) error {
+	address, parseErr := url.Parse(endpoint)
+	if parseErr != nil {
+		return parseErr
+	}
+	connection, dialErr := tls.DialWithDialer(&net.Dialer{Timeout: etcdTryBound}, "tcp", address.Host, config)
+	if dialErr != nil {
+		return dialErr
+	}
+	connection.Close()
+	return fmt.Errorf("it accepts connections but has no quorum: %w", err)
 }

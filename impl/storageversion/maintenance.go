@@ -17,7 +17,7 @@ import (
 // maintain keeps a registered server's reports as they should be, until the
 // context ends: at once where a watch shows damage, and in rounds.
 func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
-	m.watchReports(ctx, client)
+	watching := m.watchReports(ctx, client)
 	interval := VerificationInterval
 	if m.config.Defects.Has(defects.SV23Touches) {
 		interval = touchInterval // defect: SV-23-touches
@@ -25,6 +25,10 @@ func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
 	for {
 		timer := m.config.Clock.NewTimer(interval)
 		select {
+		case <-watching:
+			// What was deleted before the watch began, it cannot show.
+			watching = nil
+			m.verify(ctx, client)
 		case <-timer.C():
 			m.verify(ctx, client)
 		case <-m.repair.ready:
@@ -104,8 +108,9 @@ func (m *Manager) outdated(ctx context.Context, client kubernetes.Interface) ([]
 }
 
 // watchReports has an object restored as soon as it is seen without our report.
-// What the watch shows may be old; the report reads afresh.
-func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface) {
+// What the watch shows may be old; the report reads afresh. The channel that it
+// returns is closed when the watch has begun.
+func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface) <-chan struct{} {
 	look := func(obj any) {
 		sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion)
 		if !ok {
@@ -116,8 +121,9 @@ func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface)
 		}
 	}
 	factory := informers.NewSharedInformerFactory(client, time.Duration(0))
+	informer := factory.Internal().V1alpha1().StorageVersions().Informer()
 	// Adding a handler fails only once the informer was stopped.
-	_, _ = factory.Internal().V1alpha1().StorageVersions().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    look,
 		UpdateFunc: func(_, obj any) { look(obj) },
 		DeleteFunc: func(obj any) {
@@ -128,4 +134,11 @@ func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface)
 		},
 	})
 	factory.Start(ctx.Done())
+	begun := make(chan struct{})
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			close(begun)
+		}
+	}()
+	return begun
 }

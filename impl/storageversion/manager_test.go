@@ -31,7 +31,7 @@ import (
 )
 
 // patience is how long a test waits for what is to come.
-const patience = 20 * time.Second
+const patience = 8 * time.Second
 
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
@@ -634,4 +634,3 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("%d revisions in quiet", after-before)
 	}
 }
-

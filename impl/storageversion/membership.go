@@ -144,6 +144,10 @@ func (s *membership) keep(ctx context.Context) error {
 		}
 		timer.Stop()
 		start := m.config.Clock.Now()
+		if m.place.read().lapsed(start, m.config.LeaseDuration) {
+			// Joining again also voids the mark of registration; renewing would not.
+			return errLapsed
+		}
 		err := s.write(ctx, func(lease *coordinationv1.Lease) { s.identity.refresh(lease, start) })
 		now := m.config.Clock.Now()
 		switch {

@@ -133,10 +133,10 @@ func (j *Judging) End(damage []string) *Judgement {
 	if w.end != nil {
 		out.EndMessage = w.end.Message
 	}
-	doubts := w.doubts(damage)
+	out.Doubts = w.doubts(damage)
 	for _, r := range j.runners {
 		r.finish(w)
-		out.Results = append(out.Results, r.result(w, doubts))
+		out.Results = append(out.Results, r.result(w, out.Doubts))
 	}
 	return out
 }

@@ -13,7 +13,7 @@ const (
 	// needNames: StorageVersions whose names were compared with discovery, of
 	// the core group and of named groups each.
 	needNames = 1
-	// needEntries: entries seen in StorageVersions.
+	// needEntries: entries seen in StorageVersions, and objects compared.
 	needEntries = 10
 	// needServedCompared: entries compared with a server's discovery.
 	needServedCompared = 5
@@ -59,19 +59,38 @@ const (
 // Bounds in time that checks allow.
 const (
 	// agreementSettles is how long equal entries of all participants may stay
-	// without an agreed version: a collector or a server has to notice first.
-	agreementSettles = 30 * time.Second
+	// without an agreed version: a collector or a server has to notice first,
+	// and the etcd recorder to tell.
+	agreementSettles = 30*time.Second + recorderLag
+	// departedEntryGoes is how long the entry of a server may stay after its
+	// Lease is deleted.
+	departedEntryGoes = 30 * time.Second
+	// tamperRepaired is how long a control plane may take to repair what was
+	// done to its StorageVersions behind its back.
+	tamperRepaired = 10*time.Minute + 30*time.Second
 	// concurrencyWindow is how close first entries of different servers in one
 	// object must be to count as written at the same time.
 	concurrencyWindow = 2 * time.Second
-	// transitionResolution is what a transition time, kept in whole seconds,
-	// can be off by when compared with when the change was seen.
-	transitionResolution = 2 * time.Second
-	// recorderLag bounds how much later than a request's answer the etcd
-	// recorder may tell of the write that it followed.
-	recorderLag = 500 * time.Millisecond
+	// clockSkew is how far the clocks of members may differ, the whole seconds
+	// of transition times included.
+	clockSkew = 2 * time.Second
+	// transitionSeen is how much later than its transition time a change may be
+	// seen, by the clocks' difference and the recorder's lag.
+	transitionSeen = recorderLag + clockSkew
+	// recorderLag bounds how much later than it happened the etcd recorder tells
+	// of a change, even when the etcd that it followed was just taken away.
+	recorderLag = 5 * time.Second
+	// tail is how much of a history's end may be too late to be judged: the run
+	// could as well have ended before.
+	tail = 2 * time.Second
 )
 
-// maxViolations is how many violations of one requirement are kept with their
-// evidence; the rest is counted.
-const maxViolations = 20
+// Bounds in memory.
+const (
+	// maxViolations is how many violations of one requirement are kept with
+	// their evidence; the rest is counted.
+	maxViolations = 20
+	// maxQuestions is how many things may wait for the etcd recorder to tell of
+	// their revision.
+	maxQuestions = 100_000
+)

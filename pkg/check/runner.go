@@ -31,7 +31,7 @@ func (r *runner) observe(w *World, ev *history.Event) {
 	if r.check == nil || r.crashed != "" {
 		return
 	}
-	defer r.enter(w)()
+	defer r.leave(w, r.enter(w))
 	r.check.Observe(w, ev)
 }
 
@@ -39,7 +39,7 @@ func (r *runner) finish(w *World) {
 	if r.check == nil || r.crashed != "" {
 		return
 	}
-	defer r.enter(w)()
+	defer r.leave(w, r.enter(w))
 	r.check.Finish(w)
 }
 
@@ -48,28 +48,30 @@ func (r *runner) answer(w *World, do func()) {
 	if r.crashed != "" {
 		return
 	}
-	defer r.enter(w)()
+	defer r.leave(w, r.enter(w))
 	do()
 }
 
-// enter begins a step of the check and returns what ends it. A check that
-// panics has judged nothing: it stays inconclusive, and the others go on.
-func (r *runner) enter(w *World) (leave func()) {
-	before := w.asking
-	w.asking = r
-	return func() {
-		w.asking = before
-		if p := recover(); p != nil {
-			r.crashed = fmt.Sprintf("the check itself crashed: %v", p)
-		}
+// leave ends a step of the check; defer it. A check that panics has judged
+// nothing: it stays inconclusive, and the others go on.
+func (r *runner) leave(w *World, asking *runner) {
+	w.asking = asking
+	if p := recover(); p != nil {
+		r.crashed = fmt.Sprintf("the check itself crashed: %v", p)
 	}
+}
+
+// enter begins a step of the check; it returns what leave must be given.
+func (r *runner) enter(w *World) (asking *runner) {
+	asking, w.asking = w.asking, r
+	return asking
 }
 
 func (r *runner) observations(w *World) (out []Observation) {
 	if r.crashed != "" {
 		return nil
 	}
-	defer r.enter(w)()
+	defer r.leave(w, r.enter(w))
 	return r.check.Observations()
 }
 

@@ -9,18 +9,26 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sv01 struct {
 	findings
 	servers, resources int64
+	members            map[string]bool
+	asked              perInstance[bool]
+	all                int
 }
 
 func (c *sv01) Observe(w *World, ev *history.Event) {
-	if ev.Discovery == nil {
+	if ev.Discovery == nil && ev.Ready == nil {
 		return
 	}
+	c.all = len(w.order)
 	in := w.instanceAt(ev.Member, ev)
-	// Only the first discovery of an instance belongs to its first readiness.
-	if in == nil || in.discSeq != ev.Seq || in.ready == nil || in.ready.revision == 0 {
+	// The first discovery of an instance is the one that belongs to its first
+	// readiness; either may be recorded first.
+	if in == nil || in.discovered == nil || in.ready == nil || in.ready.revision == 0 {
 		return
 	}
-	w.when(in.ready.revision, func() { c.judge(w, in) })
+	if asked := c.asked.of(in); !*asked {
+		*asked = true
+		w.when(in.ready.revision, func() { c.judge(w, in) })
+	}
 }
 
 func (c *sv01) judge(w *World, in *instance) {
@@ -33,12 +41,16 @@ func (c *sv01) judge(w *World, in *instance) {
 		c.resources++
 		name := objectName(r.Group, r.Resource)
 		if _, ok := w.entryAt(name, in.server.id, in.ready.revision); !ok {
-			c.violate(at(in.ready.seq, in.discSeq), "%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
+			c.infer(w, at(in.ready.seq, in.discSeq), "%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
 				in.server.member, in.ready.revision, r.Resource, name, in.server.id)
 		}
 	}
 	if judged {
 		c.servers++
+		if c.members == nil {
+			c.members = map[string]bool{}
+		}
+		c.members[in.server.member] = true
 	}
 }
 
@@ -48,5 +60,7 @@ func (c *sv01) Observations() []Observation {
 	return []Observation{
 		{"servers seen to become ready, with what they host", c.servers, needReadyServers},
 		{"resources looked up for them", c.resources, needEntries},
+		// A member whose server was never looked at may publish nothing at all.
+		{"different members among those servers", int64(len(c.members)), int64(c.all)},
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 // sv02: a StorageVersion is named <group>.<resource>, the core group being
 // spelled out as a fixed word (KEP-2339, resource version API). Every name in
-// etcd must be that of a resource which some member hosts; judged at the end
-// of holds, when discovery of every member has just been read.
+// etcd must be that of a resource which some member hosts or has hosted; judged
+// at the end of holds, when discovery of every member has just been read.
 type sv02 struct {
 	findings
 	core, named int64
@@ -19,42 +19,28 @@ func (c *sv02) Observe(w *World, ev *history.Event) {
 	if ev.Hold == nil || ev.Hold.Phase != history.PhaseEnd {
 		return
 	}
+	looked := ev.Hold.Revision
 	for member := range ev.Hold.Releases {
-		if srv := w.servers[member]; srv == nil || len(srv.hosted) == 0 {
+		srv := w.servers[member]
+		if !srv.knows() {
 			return // what this member hosts is not known
 		}
+		looked = min(looked, srv.hostedRevision)
 	}
-	for name, v := range w.versions {
-		if v.deleted {
-			continue
-		}
-		group, ok := hostedName(w, name)
+	for _, name := range w.names() {
+		v := w.versions[name]
 		switch {
-		case !ok:
-			c.violate(at(v.seq, ev.Seq), "StorageVersion %q is not the <group>.<resource> of anything that discovery lists", name)
-		case group == coreGroup:
+		case !w.resources.names[name]:
+			if v.revision > looked {
+				continue // it is newer than what is known of what is hosted
+			}
+			c.infer(w, at(v.seq, ev.Seq), "StorageVersion %q is not the <group>.<resource> of anything that discovery lists", name)
+		case strings.HasPrefix(name, coreGroup+"."):
 			c.core++
 		default:
 			c.named++
 		}
 	}
-}
-
-// hostedName takes a name apart at its last dot, since names of resources have
-// none and names of groups do, and looks the resource up in discovery.
-func hostedName(w *World, name string) (group string, ok bool) {
-	i := strings.LastIndex(name, ".")
-	if i <= 0 {
-		return "", false
-	}
-	for _, srv := range w.servers {
-		for _, r := range srv.hosted {
-			if objectName(r.Group, r.Resource) == name {
-				return name[:i], true
-			}
-		}
-	}
-	return "", false
 }
 
 func (c *sv02) Finish(*World) {}

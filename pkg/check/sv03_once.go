@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -13,63 +14,70 @@ import (
 type sv03 struct {
 	findings
 	entries, objects int64
+	probes           probes
 }
 
 func (c *sv03) Observe(w *World, ev *history.Event) {
-	switch {
-	case ev.Stored != nil && ev.Stored.StorageVersion != nil:
-		seen := map[string]bool{}
-		for _, e := range ev.Stored.StorageVersion.Entries {
+	if name, now, ok := changedStorageVersion(ev); ok && now != nil {
+		for i, e := range now.Entries {
 			c.entries++
-			if seen[e.ServerID] {
-				c.violate(at(ev.Seq), "%s has more than one entry of %s at revision %d", ev.Stored.Name, e.ServerID, ev.Stored.Revision)
+			if indexOf(now.Entries, e.ServerID) != i {
+				c.violate(at(ev.Seq), "%s has more than one entry of %s at revision %d", name, e.ServerID, ev.Stored.Revision)
 			}
-			seen[e.ServerID] = true
 		}
-	case ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd:
-		c.judgeHold(w, ev)
-	case ev.Request != nil && ev.Request.Class == history.ClassInvalid && ev.Request.Invalid == history.InvalidDuplicate:
-		if accepted(ev.Request) {
-			c.violate(at(ev.Seq), "%s took a status of %s in which one server has two entries", ev.Member, ev.Request.Name)
+	}
+	if wrong, _ := c.probes.outcome(ev, history.InvalidDuplicate); wrong {
+		c.violate(at(ev.Seq), "%s took a status of %s in which one server has two entries", ev.Member, ev.Request.Name)
+	}
+	if ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd {
+		participants := w.participants()
+		for _, name := range w.names() {
+			c.judge(w, ev, w.versions[name], participants)
 		}
 	}
 }
 
-func (c *sv03) judgeHold(w *World, ev *history.Event) {
-	participants := w.participants()
-	for name, v := range w.versions {
-		if v.deleted {
+func (c *sv03) judge(w *World, ev *history.Event, v *storageVersion, participants []string) {
+	known := false
+	for _, id := range participants {
+		srv := w.servers[w.memberOf[id]]
+		// A server that is still booting may have to report yet.
+		if !srv.knows() || srv.current().ready == nil || !hosts(srv.hosted, v.name) {
 			continue
 		}
-		var want []string
-		known := false
-		for _, id := range participants {
-			srv := w.servers[w.memberOf[id]]
-			if srv == nil || len(srv.hosted) == 0 {
-				continue
-			}
-			for _, r := range srv.hosted {
-				if guardedByBarrier(r) && objectName(r.Group, r.Resource) == name {
-					want = append(want, id)
-					known = true
-				}
-			}
-		}
-		if !known {
-			continue
-		}
-		c.objects++
-		for _, id := range want {
-			if !slices.ContainsFunc(v.now.Entries, func(e history.Entry) bool { return e.ServerID == id }) {
-				c.violate(at(v.seq, ev.Seq), "%s takes part and hosts the resource, but has no entry in %s at the end of hold %q", id, name, ev.Hold.Name)
-			}
-		}
-		for _, e := range v.now.Entries {
-			if !slices.Contains(participants, e.ServerID) {
-				c.violate(at(v.seq, ev.Seq), "%s has an entry of %q, which has no identity Lease, at the end of hold %q", name, e.ServerID, ev.Hold.Name)
-			}
+		known = true
+		if indexOf(v.now.Entries, id) < 0 && !repairing(w, v) {
+			c.infer(w, at(v.seq, ev.Seq), "%s takes part and hosts the resource, but has no entry in %s at the end of hold %q", id, v.name, ev.Hold.Name)
 		}
 	}
+	if !known {
+		return
+	}
+	c.objects++
+	for _, e := range v.now.Entries {
+		if !slices.Contains(participants, e.ServerID) && c.overdue(w, v, e.ServerID) {
+			c.infer(w, at(v.seq, ev.Seq), "%s has an entry of %q, which has no identity Lease, at the end of hold %q", v.name, e.ServerID, ev.Hold.Name)
+		}
+	}
+}
+
+// overdue is whether an entry of a server without a Lease has been there for
+// longer than a collector may take.
+func (c *sv03) overdue(w *World, v *storageVersion, id string) bool {
+	since := int64(0)
+	if h := v.entries[id]; h != nil {
+		since = h.last().at
+	}
+	if l := w.leases[id]; l != nil {
+		since = max(since, l.goneAt)
+	}
+	return time.Duration(w.Now-since) > departedEntryGoes
+}
+
+// repairing is whether the harness changed the object so shortly ago that a
+// correct control plane may not have put it right yet.
+func repairing(w *World, v *storageVersion) bool {
+	return v.tampered && time.Duration(w.Now-v.tamperedAt) <= tamperRepaired
 }
 
 func (c *sv03) Finish(*World) {}
@@ -80,9 +88,3 @@ func (c *sv03) Observations() []Observation {
 		{"StorageVersions compared with the participants at the end of a hold", c.objects, needEntries},
 	}
 }
-
-// accepted is whether a server took what was sent.
-func accepted(r *history.Request) bool { return r.Code >= 200 && r.Code < 300 }
-
-// refused is whether a server found what was sent to be invalid.
-func refused(r *history.Request) bool { return r.Code == 422 }

@@ -12,24 +12,24 @@ import (
 type sv04 struct {
 	findings
 	entries, refusals int64
+	probes            probes
 }
 
 func (c *sv04) Observe(w *World, ev *history.Event) {
-	switch {
-	case ev.Stored != nil && ev.Stored.StorageVersion != nil:
-		for _, e := range ev.Stored.StorageVersion.Entries {
+	if name, now, ok := changedStorageVersion(ev); ok && now != nil {
+		for _, e := range now.Entries {
 			c.entries++
 			if !slices.Contains(e.Decodable, e.Encoding) {
-				c.violate(at(ev.Seq), "in %s, %s encodes %s and decodes only %v", ev.Stored.Name, e.ServerID, e.Encoding, e.Decodable)
+				c.violate(at(ev.Seq), "in %s, %s encodes %s and decodes only %v", name, e.ServerID, e.Encoding, e.Decodable)
 			}
 		}
-	case ev.Request != nil && ev.Request.Class == history.ClassInvalid && ev.Request.Invalid == history.InvalidUndecodable:
-		if accepted(ev.Request) {
-			c.violate(at(ev.Seq), "%s took a status of %s whose encoding version cannot be decoded", ev.Member, ev.Request.Name)
-		}
-		if refused(ev.Request) {
-			c.refusals++
-		}
+	}
+	wrong, refused := c.probes.outcome(ev, history.InvalidUndecodable)
+	if wrong {
+		c.violate(at(ev.Seq), "%s took a status of %s whose encoding version cannot be decoded", ev.Member, ev.Request.Name)
+	}
+	if refused {
+		c.refusals++
 	}
 }
 

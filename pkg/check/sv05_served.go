@@ -6,14 +6,17 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// sv05: the versions that an entry calls served can be decoded, and are those
-// which this server's discovery lists.
+// sv05: the versions that an entry calls served can be decoded, in any
+// revision, and are those which this server's discovery lists.
 type sv05 struct {
 	findings
 	compared int64
 }
 
 func (c *sv05) Observe(w *World, ev *history.Event) {
+	if name, now, ok := changedStorageVersion(ev); ok && now != nil {
+		c.decodable(ev, name, now)
+	}
 	if ev.Discovery == nil {
 		return
 	}
@@ -21,30 +24,32 @@ func (c *sv05) Observe(w *World, ev *history.Event) {
 	if in == nil || in.ready == nil {
 		return
 	}
-	// The event is the caller's: what waits for the revision needs a copy.
-	discovery, seq := *ev.Discovery, ev.Seq
-	w.when(discovery.Revision, func() { c.judge(w, in, discovery, seq) })
+	w.when(ev.Discovery.Revision, func() { c.judge(w, in, ev) })
 }
 
-func (c *sv05) judge(w *World, in *instance, d history.Discovery, seq int64) {
-	for _, r := range d.Resources {
+func (c *sv05) decodable(ev *history.Event, name string, now *history.StorageVersion) {
+	for _, e := range now.Entries {
+		for _, v := range e.Served {
+			if !slices.Contains(e.Decodable, v) {
+				c.violate(at(ev.Seq), "in %s, %s serves %s and decodes only %v", name, e.ServerID, v, e.Decodable)
+			}
+		}
+	}
+}
+
+func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
+	for _, r := range ev.Discovery.Resources {
 		if !guardedByBarrier(r) {
 			continue
 		}
 		name := objectName(r.Group, r.Resource)
-		change, ok := w.changeAt(name, in.server.id, d.Revision)
+		change, ok := w.changeAt(name, in.server.id, ev.Discovery.Revision)
 		if !ok || !change.present {
 			continue // SV-01 and SV-03 judge what is missing
 		}
 		c.compared++
-		e := change.entry
-		for _, v := range e.Served {
-			if !slices.Contains(e.Decodable, v) {
-				c.violate(at(change.seq), "in %s, %s serves %s and decodes only %v", name, e.ServerID, v, e.Decodable)
-			}
-		}
-		if !sameSet(e.Served, r.Served) {
-			c.violate(at(change.seq, seq), "in %s, %s calls %v served, but its discovery lists %v", name, e.ServerID, e.Served, r.Served)
+		if e := change.entry; !sameSet(e.Served, r.Served) {
+			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery lists %v", name, e.ServerID, e.Served, r.Served)
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package check
 
 import (
-	"fmt"
+	"maps"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -16,39 +15,44 @@ import (
 type sv06 struct {
 	findings
 	agreed, disagreed, refusals int64
-	overdue                     map[string]overdue
+	probes                      probes
+	// waiting are the objects that could have an agreement and have none, with
+	// the event since which; next is when the first of them is overdue.
+	waiting map[string]since
+	next    int64
 }
 
-type overdue struct {
-	since int64
-	seq   int64
-}
+type since struct{ at, seq int64 }
 
-// conditionType is the condition that mirrors the agreement.
-const conditionType = "AllEncodingVersionsEqual"
-
-func newSV06() *sv06 { return &sv06{overdue: map[string]overdue{}} }
+func newSV06() *sv06 { return &sv06{waiting: map[string]since{}} }
 
 func (c *sv06) Observe(w *World, ev *history.Event) {
-	c.judgeOverdue(w, ev.At)
-	switch {
-	case ev.Stored != nil && ev.Stored.StorageVersion != nil:
-		c.judge(ev)
-		c.watch(w, ev)
-	case ev.Stored != nil && ev.Stored.Type == history.StoredDelete:
-		delete(c.overdue, ev.Stored.Name)
-	case ev.Request != nil && ev.Request.Class == history.ClassInvalid && ev.Request.Invalid == history.InvalidAgreement:
-		if accepted(ev.Request) {
-			c.violate(at(ev.Seq), "%s took a status of %s that calls a version agreed though the entries differ", ev.Member, ev.Request.Name)
+	if len(c.waiting) > 0 && ev.At > c.next {
+		c.expire(w, ev.At)
+	}
+	if name, now, ok := changedStorageVersion(ev); ok {
+		if now != nil {
+			c.judge(ev, name, now)
 		}
-		if refused(ev.Request) {
-			c.refusals++
+		c.watch(w, ev, name)
+	}
+	if ev.Discovery != nil || joinedOrLeft(ev) {
+		// Who has to agree may be another set now.
+		for _, name := range w.names() {
+			c.watch(w, ev, name)
 		}
+	}
+	wrong, refused := c.probes.outcome(ev, history.InvalidAgreement)
+	if wrong {
+		c.violate(at(ev.Seq), "%s took a status of %s that calls a version agreed though the entries differ", ev.Member, ev.Request.Name)
+	}
+	if refused {
+		c.refusals++
 	}
 }
 
-func (c *sv06) judge(ev *history.Event) {
-	sv, name, revision := ev.Stored.StorageVersion, ev.Stored.Name, ev.Stored.Revision
+func (c *sv06) judge(ev *history.Event, name string, sv *history.StorageVersion) {
+	revision := ev.Stored.Revision
 	if len(sv.Entries) == 0 && sv.Common == nil {
 		return // just created: nobody has reported, and nothing is claimed
 	}
@@ -61,12 +65,11 @@ func (c *sv06) judge(ev *history.Event) {
 	} else if !equal {
 		c.disagreed++
 	}
-	i := slices.IndexFunc(sv.Conditions, func(k history.Condition) bool { return k.Type == conditionType })
-	if i < 0 {
+	k, ok := agreementCondition(sv)
+	if !ok {
 		c.violate(at(ev.Seq), "%s has entries but no condition %s at revision %d", name, conditionType, revision)
 		return
 	}
-	k := sv.Conditions[i]
 	if (k.Status == "True") != (sv.Common != nil) {
 		c.violate(at(ev.Seq), "in %s at revision %d the agreed version is %s and the condition %s", name, revision, showCommon(sv.Common), k.Status)
 	}
@@ -76,28 +79,52 @@ func (c *sv06) judge(ev *history.Event) {
 }
 
 // watch starts or ends the time in which equal entries may stay unagreed.
-func (c *sv06) watch(w *World, ev *history.Event) {
-	sv, name := ev.Stored.StorageVersion, ev.Stored.Name
-	_, equal := allEqual(sv.Entries)
-	reported := true
-	for _, id := range w.participants() {
-		reported = reported && slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.ServerID == id })
-	}
-	if sv.Common != nil || !equal || !reported {
-		delete(c.overdue, name)
+func (c *sv06) watch(w *World, ev *history.Event, name string) {
+	if !agreeable(w, name) {
+		delete(c.waiting, name)
 		return
 	}
-	if _, ok := c.overdue[name]; !ok {
-		c.overdue[name] = overdue{since: ev.At, seq: ev.Seq}
+	if _, ok := c.waiting[name]; !ok {
+		c.waiting[name] = since{at: ev.At, seq: ev.Seq}
+		if due := ev.At + int64(agreementSettles); len(c.waiting) == 1 || due < c.next {
+			c.next = due
+		}
 	}
 }
 
-func (c *sv06) judgeOverdue(w *World, now int64) {
-	for name, o := range c.overdue {
-		if time.Duration(now-o.since) > agreementSettles {
-			c.violate(at(o.seq), "%s has had equal entries of all participants for %v and calls no version agreed", name, agreementSettles)
-			delete(c.overdue, name)
+// agreeable is whether a StorageVersion has no agreed version although nothing
+// stands against one: every participant has reported, or is known not to host
+// the resource, and all reports are equal.
+func agreeable(w *World, name string) bool {
+	v := w.versions[name]
+	if v == nil || v.deleted || v.now.Common != nil {
+		return false
+	}
+	if _, equal := allEqual(v.now.Entries); !equal {
+		return false
+	}
+	for id, l := range w.leases {
+		if !l.there() || indexOf(v.now.Entries, id) >= 0 {
+			continue
 		}
+		srv := w.servers[w.memberOf[id]]
+		if !srv.knows() || hosts(srv.hosted, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *sv06) expire(w *World, now int64) {
+	c.next = now + int64(agreementSettles)
+	for _, name := range slices.Sorted(maps.Keys(c.waiting)) {
+		s := c.waiting[name]
+		if now-s.at <= int64(agreementSettles) {
+			c.next = min(c.next, s.at+int64(agreementSettles))
+			continue
+		}
+		c.infer(w, at(s.seq), "%s has had equal entries of all participants for %v and calls no version agreed", name, agreementSettles)
+		delete(c.waiting, name)
 	}
 }
 
@@ -109,31 +136,4 @@ func (c *sv06) Observations() []Observation {
 		{"revisions with entries that differ", c.disagreed, needDisagreements},
 		{"statuses with a false agreement refused", c.refusals, needRefusedProbes},
 	}
-}
-
-// allEqual gives the one version that all entries encode to, if there is one.
-func allEqual(entries []history.Entry) (string, bool) {
-	if len(entries) == 0 {
-		return "", false
-	}
-	for _, e := range entries {
-		if e.Encoding != entries[0].Encoding {
-			return "", false
-		}
-	}
-	return entries[0].Encoding, true
-}
-
-func showEntries(entries []history.Entry) string {
-	if len(entries) == 0 {
-		return "none"
-	}
-	out := ""
-	for i, e := range entries {
-		if i > 0 {
-			out += ", "
-		}
-		out += fmt.Sprintf("%s: %s", e.ServerID, e.Encoding)
-	}
-	return out
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -19,34 +18,38 @@ type sv07 struct {
 type agreement struct {
 	seq        int64
 	common     *string
-	status     string
 	transition time.Time
 }
 
+func newSV07() *sv07 { return &sv07{last: map[string]agreement{}} }
+
 func (c *sv07) Observe(w *World, ev *history.Event) {
-	if ev.Stored == nil || (ev.Stored.StorageVersion == nil && ev.Stored.Type != history.StoredDelete) {
+	name, sv, ok := changedStorageVersion(ev)
+	if !ok {
 		return
 	}
-	name := ev.Stored.Name
-	if ev.Stored.StorageVersion == nil {
+	if sv == nil {
 		delete(c.last, name)
 		return
 	}
-	sv := ev.Stored.StorageVersion
-	i := slices.IndexFunc(sv.Conditions, func(k history.Condition) bool { return k.Type == conditionType })
-	if i < 0 {
+	condition, ok := agreementCondition(sv)
+	if !ok {
 		return
 	}
-	now := agreement{ev.Seq, sv.Common, sv.Conditions[i].Status, sv.Conditions[i].Transition}
+	now := agreement{ev.Seq, sv.Common, condition.Transition}
 	before, known := c.last[name]
 	c.last[name] = now
-	if !known {
-		return
+	if known {
+		c.compare(w, ev, name, before, now)
 	}
+}
+
+func (c *sv07) compare(w *World, ev *history.Event, name string, before, now agreement) {
+	evidence := at(before.seq, ev.Seq)
 	if sameString(before.common, now.common) {
 		c.unchanged++
 		if !now.transition.Equal(before.transition) {
-			c.violate(at(before.seq, ev.Seq), "in %s the transition time moved from %s to %s, but the outcome stayed %s",
+			c.infer(w, evidence, "in %s the transition time moved from %s to %s, but the outcome stayed %s",
 				name, stamp(before.transition), stamp(now.transition), showCommon(now.common))
 		}
 		return
@@ -54,10 +57,10 @@ func (c *sv07) Observe(w *World, ev *history.Event) {
 	c.changed++
 	seen := w.Header.Started.Add(time.Duration(ev.At))
 	switch {
-	case now.transition.Before(before.transition):
-		c.violate(at(before.seq, ev.Seq), "in %s the transition time went back from %s to %s", name, stamp(before.transition), stamp(now.transition))
-	case now.transition.Equal(before.transition) && seen.Sub(now.transition) > transitionResolution:
-		c.violate(at(before.seq, ev.Seq), "in %s the outcome changed from %s to %s, but the transition time stayed %s",
+	case before.transition.Sub(now.transition) > clockSkew:
+		c.infer(w, evidence, "in %s the transition time went back from %s to %s", name, stamp(before.transition), stamp(now.transition))
+	case now.transition.Equal(before.transition) && seen.Sub(now.transition) > transitionSeen:
+		c.infer(w, evidence, "in %s the outcome changed from %s to %s, but the transition time stayed %s",
 			name, showCommon(before.common), showCommon(now.common), stamp(now.transition))
 	}
 }

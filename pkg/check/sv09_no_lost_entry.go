@@ -2,20 +2,28 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // sv09: updates use the revision that was read, so that servers which start
-// together lose no entry (KEP-2339, updating StorageVersion). A lost update
-// shows as a write that brings or changes the entry of one server and drops
-// that of another which takes part.
+// together lose no entry (KEP-2339, updating StorageVersion). A server's own
+// update changes its own entry and no other one. A lost update shows as a
+// write that brings the entry of one server and drops that of another which
+// takes part, or puts an older one in its place.
 type sv09 struct {
 	findings
 	concurrent int64
-	last       map[string]*history.StorageVersion
+	last       map[string]reported
 	first      map[string][]firstEntry
+}
+
+// reported is what an object had at its last revision.
+type reported struct {
+	revision int64
+	content  *history.StorageVersion
 }
 
 // firstEntry is the arrival of a server in an object.
@@ -25,37 +33,49 @@ type firstEntry struct {
 	counted bool
 }
 
-func (c *sv09) Observe(w *World, ev *history.Event) {
-	if ev.Stored == nil {
-		return
-	}
-	name, now := ev.Stored.Name, ev.Stored.StorageVersion
-	if now == nil {
-		if ev.Stored.Type == history.StoredDelete {
-			delete(c.last, name)
-			delete(c.first, name)
-		}
-		return
-	}
-	before := c.last[name]
-	c.last[name] = now
-	if before == nil {
-		before = &history.StorageVersion{}
-	}
-	for _, e := range now.Entries {
-		if i := indexOf(before.Entries, e.ServerID); i < 0 || !sameEntry(before.Entries[i], e) {
-			c.arrive(name, e.ServerID, ev.At)
-			c.dropped(w, ev, before, now, e.ServerID)
-		}
-	}
+func newSV09() *sv09 {
+	return &sv09{last: map[string]reported{}, first: map[string][]firstEntry{}}
 }
 
-// dropped reports participants that the write of one server left out.
-func (c *sv09) dropped(w *World, ev *history.Event, before, now *history.StorageVersion, writer string) {
-	for _, old := range before.Entries {
-		if old.ServerID != writer && indexOf(now.Entries, old.ServerID) < 0 && w.participates(old.ServerID, ev.Stored.Revision) {
-			c.violate(at(ev.Seq), "revision %d of %s brought the entry of %s and lost that of %s, which takes part",
-				ev.Stored.Revision, ev.Stored.Name, writer, old.ServerID)
+func (c *sv09) Observe(w *World, ev *history.Event) {
+	name, now, ok := changedStorageVersion(ev)
+	if !ok {
+		return
+	}
+	if now == nil {
+		delete(c.last, name)
+		delete(c.first, name)
+		return
+	}
+	before, known := c.last[name]
+	c.last[name] = reported{ev.Stored.Revision, now}
+	if !known {
+		return // nothing was there that could have been lost
+	}
+	var writers []string
+	for i, e := range now.Entries {
+		if indexOf(now.Entries, e.ServerID) != i {
+			continue
+		}
+		if j := indexOf(before.content.Entries, e.ServerID); j < 0 || !sameEntry(before.content.Entries[j], e) {
+			writers = append(writers, e.ServerID)
+			c.arrive(name, e.ServerID, ev.At)
+		}
+	}
+	if len(writers) == 0 {
+		return // a collector's write, or one of what is agreed alone
+	}
+	if len(writers) > 1 {
+		c.infer(w, at(ev.Seq), "revision %d of %s changed the entries of %s at once, of which at most one is the writer's own",
+			ev.Stored.Revision, name, strings.Join(writers, " and "))
+	}
+	for _, old := range before.content.Entries {
+		// The writer may take out who does not take part, but it read the
+		// object before the participants: whoever joined by the revision that it
+		// read was among those.
+		if indexOf(now.Entries, old.ServerID) < 0 && w.participatedThrough(old.ServerID, before.revision, ev.Stored.Revision) {
+			c.infer(w, at(ev.Seq), "revision %d of %s brought the entry of %s and lost that of %s, which takes part",
+				ev.Stored.Revision, name, writers[0], old.ServerID)
 		}
 	}
 }
@@ -73,10 +93,6 @@ func (c *sv09) arrive(name, server string, now int64) {
 		return f.server == server || time.Duration(now-f.at) > concurrencyWindow
 	})
 	c.first[name] = append(list, firstEntry{server: server, at: now})
-}
-
-func indexOf(entries []history.Entry, id string) int {
-	return slices.IndexFunc(entries, func(e history.Entry) bool { return e.ServerID == id })
 }
 
 func (c *sv09) Finish(*World) {}

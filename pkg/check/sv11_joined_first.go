@@ -8,28 +8,62 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sv11 struct {
 	findings
 	joins int64
-	last  map[string]map[string]bool
+	last  map[string][]history.Entry
+	// strangers are entries of servers that are no members and have no Lease:
+	// anybody may have made them up, unless such a server joins later.
+	strangers map[string]int64
 }
 
+func newSV11() *sv11 { return &sv11{last: map[string][]history.Entry{}, strangers: map[string]int64{}} }
+
+// maxStrangers bounds how many made-up servers are remembered.
+const maxStrangers = 256
+
 func (c *sv11) Observe(w *World, ev *history.Event) {
-	if ev.Stored == nil || ev.Stored.StorageVersion == nil {
+	c.lateJoin(w, ev)
+	name, now, ok := changedStorageVersion(ev)
+	if !ok {
 		return
 	}
-	if c.last == nil {
-		c.last = map[string]map[string]bool{}
+	if now == nil {
+		delete(c.last, name)
+		return
 	}
-	name, now := ev.Stored.Name, map[string]bool{}
-	for _, e := range ev.Stored.StorageVersion.Entries {
-		now[e.ServerID] = true
-		if c.last[name][e.ServerID] {
+	before := c.last[name]
+	c.last[name] = now.Entries
+	for i, e := range now.Entries {
+		if indexOf(now.Entries, e.ServerID) != i || indexOf(before, e.ServerID) >= 0 {
 			continue
 		}
 		c.joins++
-		if !w.participates(e.ServerID, ev.Stored.Revision) {
-			c.violate(at(ev.Seq), "%s got an entry of %s at revision %d, when that server had no identity Lease", name, e.ServerID, ev.Stored.Revision)
+		switch {
+		case w.participates(e.ServerID, ev.Stored.Revision):
+		case w.memberOf[e.ServerID] != "":
+			c.infer(w, at(ev.Seq), "%s got an entry of %s at revision %d, when that server had no identity Lease", name, e.ServerID, ev.Stored.Revision)
+		case len(c.strangers) < maxStrangers:
+			c.strangers[e.ServerID] = ev.Seq
 		}
 	}
-	c.last[name] = now
+}
+
+// lateJoin looks at a server that gets its Lease while an entry is there which
+// it had before.
+func (c *sv11) lateJoin(w *World, ev *history.Event) {
+	if len(c.strangers) == 0 || !joinedOrLeft(ev) || ev.Stored.Type != history.StoredPut {
+		return
+	}
+	id := ev.Stored.Key[len(identityLeasePrefix):]
+	seq := c.strangers[id]
+	if seq == 0 || !w.participates(id, ev.Stored.Revision) {
+		return
+	}
+	delete(c.strangers, id)
+	for _, entries := range c.last {
+		if indexOf(entries, id) >= 0 {
+			c.infer(w, at(seq, ev.Seq), "%s got its identity Lease at revision %d, and had an entry before", id, ev.Stored.Revision)
+			return
+		}
+	}
 }
 
 func (c *sv11) Finish(*World) {}

@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"github.com/evenkeel/evenkeel/pkg/history"
-)
+import "github.com/evenkeel/evenkeel/pkg/history"
 
 // sv12: before it has registered, a server refuses guarded writes with 503
 // (KEP-2339, updating StorageVersion). An accepted write must have a higher
@@ -13,28 +9,46 @@ import (
 type sv12 struct {
 	findings
 	refusals, registrations int64
-	open                    map[*instance]map[string]*barrierState
+	open                    perInstance[map[string]*barrierState]
 }
 
-// barrierState is what one process did with writes to one resource until it
-// had registered it.
+func newSV12() *sv12 { return &sv12{} }
+
+// barrierState is what one process did with writes to one resource.
 type barrierState struct {
-	// accepted is the accepted write with the lowest revision.
+	// acceptedRevision is the lowest of the writes that it accepted.
 	acceptedRevision, acceptedSeq int64
-	// odd is the first refusal that was not a 503, and when it came.
-	oddCode       int
-	oddAt, oddSeq int64
-	refused       bool
-	judged        bool
+	// held is whether an accepted write was found to follow some entry of the
+	// server in this process's life; the writes after it do so too.
+	held bool
+	// blamed is whether an accepted write was found without one.
+	blamed  bool
+	refused bool
+	odd     oddRefusal
 }
 
-func newSV12() *sv12 { return &sv12{open: map[*instance]map[string]*barrierState{}} }
+// oddRefusal is the first refusal in place of a 503, by another code.
+type oddRefusal struct {
+	code    int
+	at, seq int64
+	// behind is whether a 503 of the barrier came on a write sent later.
+	behind bool
+	// next is the lowest revision of a write that anybody sent later.
+	next int64
+}
 
 func (c *sv12) Observe(w *World, ev *history.Event) {
+	if before, until := w.replaced(ev); before != nil {
+		if states := c.open.take(before); states != nil {
+			w.when(until, func() { c.judge(w, before, *states, until) })
+		}
+	}
 	r := ev.Request
 	if r == nil || r.Class != history.ClassGuarded || r.Code == 0 {
 		return
 	}
+	revision := writtenAt(r)
+	c.follow(w, ev, revision)
 	in := w.instanceAt(ev.Member, ev)
 	if in == nil {
 		return
@@ -45,81 +59,111 @@ func (c *sv12) Observe(w *World, ev *history.Event) {
 	case r.Barrier:
 		c.refusals++
 		st.refused = true
-	case accepted(r) && r.ResourceVersion > 0:
-		if st.judged {
-			return
+		st.odd.behind = st.odd.behind || st.odd.seq > 0 && ev.From >= st.odd.at
+	case revision > in.startRevision:
+		if st.acceptedRevision == 0 || revision < st.acceptedRevision {
+			st.acceptedRevision, st.acceptedSeq = revision, ev.Seq
 		}
-		if st.acceptedRevision == 0 || r.ResourceVersion < st.acceptedRevision {
-			st.acceptedRevision, st.acceptedSeq = r.ResourceVersion, ev.Seq
+		if !st.held {
+			seq := ev.Seq
+			w.when(revision, func() { c.judgeAccepted(w, in, name, st, revision, seq) })
 		}
-		revision, seq := r.ResourceVersion, ev.Seq
-		w.when(revision, func() { c.judgeAccepted(w, in, name, st, revision, seq) })
-	case r.Code >= 400 && oddRefusal(r.Code) && st.oddSeq == 0:
-		st.oddCode, st.oddAt, st.oddSeq = r.Code, ev.At, ev.Seq
+	case st.odd.seq == 0 && odd(r.Code):
+		st.odd = oddRefusal{code: r.Code, at: ev.At, seq: ev.Seq}
 	}
 }
 
-// oddRefusal is whether a refusal can only stand in place of the barrier's
-// 503. Load shedding, conflicts and objects that are gone are something else.
-func oddRefusal(code int) bool {
+// writtenAt is the revision that an accepted write made, 0 for anything else.
+// The answer to a delete has the revision of what was deleted.
+func writtenAt(r *history.Request) int64 {
+	if !accepted(r) || r.Verb == "delete" {
+		return 0
+	}
+	return r.ResourceVersion
+}
+
+// odd is whether a refusal can only stand in place of the barrier's 503. Load
+// shedding, conflicts and objects that are gone are something else.
+func odd(code int) bool {
 	switch code {
 	case 404, 409, 410, 429, 503, 504:
 		return false
 	}
-	return true
+	return code >= 400
 }
 
 func (c *sv12) state(in *instance, name string) *barrierState {
-	byName := c.open[in]
-	if byName == nil {
-		byName = map[string]*barrierState{}
-		c.open[in] = byName
+	states := c.open.of(in)
+	if *states == nil {
+		*states = map[string]*barrierState{}
 	}
-	st := byName[name]
+	st := (*states)[name]
 	if st == nil {
 		st = &barrierState{}
-		byName[name] = st
+		(*states)[name] = st
 	}
 	return st
 }
 
-// judgeAccepted runs when etcd's history has reached the write's revision.
-func (c *sv12) judgeAccepted(w *World, in *instance, name string, st *barrierState, revision, seq int64) {
-	if _, ok := w.entryAt(name, in.server.id, revision); !ok {
-		c.violate(at(seq), "%s accepted a write at revision %d although %s had no entry of %s", in.server.member, revision, name, in.server.id)
+// follow notes writes that were sent after an odd refusal: what they made in
+// etcd came after it.
+func (c *sv12) follow(w *World, ev *history.Event, revision int64) {
+	if revision == 0 {
 		return
 	}
-	c.judgeRegistration(w, in, name, st)
+	for _, s := range c.open.slots {
+		for _, st := range s.kept {
+			if st.odd.seq > 0 && ev.From >= st.odd.at && (st.odd.next == 0 || revision < st.odd.next) {
+				st.odd.next = revision
+			}
+		}
+	}
 }
 
-// judgeRegistration compares what was accepted and refused with the revision
-// at which the process announced something new.
-func (c *sv12) judgeRegistration(w *World, in *instance, name string, st *barrierState) {
-	if st.judged {
+// judgeAccepted runs when etcd's history has reached the write's revision.
+func (c *sv12) judgeAccepted(w *World, in *instance, name string, st *barrierState, revision, seq int64) {
+	if w.heldDuring(in, name, revision, func(history.Entry) bool { return true }) {
+		st.held = true
 		return
 	}
-	change, ok := w.registered(in, name)
-	if !ok {
-		return
+	st.blamed = true
+	c.infer(w, at(seq), "%s accepted a write at revision %d although %s had no entry of %s", in.server.member, revision, name, in.server.id)
+}
+
+// judge compares, when a process's life is over, what it accepted and refused
+// with the revision at which it announced something new.
+func (c *sv12) judge(w *World, in *instance, states map[string]*barrierState, until int64) {
+	for _, name := range sortedKeys(states) {
+		st := states[name]
+		change, ok := w.registration(in, name, until)
+		if !ok {
+			continue
+		}
+		if st.acceptedRevision > 0 && st.acceptedRevision < change.revision && !st.blamed {
+			c.infer(w, at(st.acceptedSeq, change.seq), "%s accepted a write at revision %d, before it announced %s in %s at revision %d",
+				in.server.member, st.acceptedRevision, change.entry.Encoding, name, change.revision)
+		}
+		if st.odd.early(change) {
+			c.infer(w, at(st.odd.seq, change.seq), "%s refused a write with %d instead of 503, before it announced its version in %s",
+				in.server.member, st.odd.code, name)
+		}
+		if st.refused && st.acceptedRevision > 0 {
+			c.registrations++
+		}
 	}
-	st.judged = true
-	if st.acceptedRevision > 0 && st.acceptedRevision < change.revision {
-		c.violate(at(st.acceptedSeq, change.seq), "%s accepted a write at revision %d, before it announced %s in %s at revision %d",
-			in.server.member, st.acceptedRevision, change.entry.Encoding, name, change.revision)
-	}
-	if st.oddSeq > 0 && st.oddAt+int64(recorderLag) < change.at {
-		c.violate(at(st.oddSeq, change.seq), "%s refused a write with %d instead of 503, %v before it announced its version in %s",
-			in.server.member, st.oddCode, time.Duration(change.at-st.oddAt).Round(time.Millisecond), name)
-	}
-	if st.refused {
-		c.registrations++
-	}
+}
+
+// early is whether the refusal certainly came before a change in etcd: the
+// barrier was seen to be shut later, or something was written in between, or
+// the change was told so much later that no recorder lags that far.
+func (o oddRefusal) early(change entryChange) bool {
+	return o.seq > 0 && (o.behind || o.next > 0 && o.next < change.revision || change.at-o.at > int64(recorderLag))
 }
 
 func (c *sv12) Finish(w *World) {
-	for in, byName := range c.open {
-		for name, st := range byName {
-			c.judgeRegistration(w, in, name, st)
+	for _, in := range w.running() {
+		if states := c.open.take(in); states != nil {
+			c.judge(w, in, *states, w.Revision)
 		}
 	}
 }

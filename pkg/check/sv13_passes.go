@@ -1,6 +1,10 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // sv13: while guarded writes are held back, five kinds of requests pass
 // (KEP-2339, the list of exceptions of the filter). A request counts as "during
@@ -9,94 +13,88 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sv13 struct {
 	findings
 	passed  map[string]int64
-	waiting map[*instance][]passing
 	own     int64
-	waitOwn map[*instance][]int64
+	waiting perInstance[passing]
 }
 
-// passing is an answer that may turn out to have been given during the barrier.
+// passing are the times of answers, by class, and of the server's own writes
+// that may turn out to have come during the barrier.
 type passing struct {
-	class string
-	at    int64
+	answers map[string][]int64
+	own     []int64
 }
 
 // exceptions are the classes of requests that the filter lets through.
 var exceptions = []string{history.ClassRead, history.ClassReview, history.ClassCustom, history.ClassAggregated}
 
-// maxWaiting bounds what is kept for one process: a barrier that never refuses
-// anything would otherwise collect for ever.
-const maxWaiting = 256
+// maxWaiting bounds what is kept of one process and class: a barrier that never
+// refuses anything would otherwise collect for ever.
+const maxWaiting = 64
 
-func newSV13() *sv13 {
-	return &sv13{passed: map[string]int64{}, waiting: map[*instance][]passing{}, waitOwn: map[*instance][]int64{}}
-}
+func newSV13() *sv13 { return &sv13{passed: map[string]int64{}} }
 
 func (c *sv13) Observe(w *World, ev *history.Event) {
-	if ev.Stored != nil && ev.Stored.StorageVersion != nil {
-		c.ownWrites(w, ev)
+	if name, now, ok := changedStorageVersion(ev); ok && now != nil {
+		c.ownWrites(w, ev, name, now)
 		return
 	}
 	r := ev.Request
 	if r == nil || r.Code == 0 {
 		return
 	}
+	exception := slices.Contains(exceptions, r.Class)
+	if exception && r.Barrier {
+		c.violate(at(ev.Seq), "%s held back a request of class %q (%s %s) until its registration, which must pass", ev.Member, r.Class, r.Verb, r.Resource)
+		return
+	}
 	in := w.instanceAt(ev.Member, ev)
 	if in == nil {
 		return
 	}
-	if r.Class == history.ClassGuarded {
-		if r.Barrier {
-			c.confirm(in, ev.From)
+	switch {
+	case r.Class == history.ClassGuarded && r.Barrier:
+		c.confirm(c.waiting.of(in), ev.From)
+	case exception && accepted(r):
+		p := c.waiting.of(in)
+		if p.answers == nil {
+			p.answers = map[string][]int64{}
 		}
-		return
-	}
-	for _, class := range exceptions {
-		if r.Class != class {
-			continue
-		}
-		if r.Barrier {
-			c.violate(at(ev.Seq), "%s held back a request of class %q (%s %s) until its registration, which must pass", ev.Member, class, r.Verb, r.Resource)
-		} else if accepted(r) && len(c.waiting[in]) < maxWaiting {
-			c.waiting[in] = append(c.waiting[in], passing{class, ev.At})
+		if len(p.answers[r.Class]) < maxWaiting {
+			p.answers[r.Class] = append(p.answers[r.Class], ev.At)
 		}
 	}
 }
 
 // ownWrites notes that a server's own StorageVersion write went through.
-func (c *sv13) ownWrites(w *World, ev *history.Event) {
-	for _, e := range ev.Stored.StorageVersion.Entries {
-		srv := w.servers[w.memberOf[e.ServerID]]
-		if srv == nil || len(srv.instances) == 0 {
+func (c *sv13) ownWrites(w *World, ev *history.Event, name string, now *history.StorageVersion) {
+	for _, e := range now.Entries {
+		in := w.servers[w.memberOf[e.ServerID]].current()
+		if in == nil || ev.Stored.Revision <= in.startRevision {
 			continue
 		}
-		in := srv.instances[len(srv.instances)-1]
-		change, ok := w.changeAt(ev.Stored.Name, e.ServerID, ev.Stored.Revision)
-		if ok && change.seq == ev.Seq && ev.Stored.Revision > in.startRevision && len(c.waitOwn[in]) < maxWaiting {
-			c.waitOwn[in] = append(c.waitOwn[in], ev.At)
+		change, ok := w.changeAt(name, e.ServerID, ev.Stored.Revision)
+		if p := c.waiting.of(in); ok && change.seq == ev.Seq && len(p.own) < maxWaiting {
+			p.own = append(p.own, ev.At)
 		}
 	}
 }
 
-// confirm counts what was answered before a guarded write that was refused.
-func (c *sv13) confirm(in *instance, from int64) {
-	kept := c.waiting[in][:0]
-	for _, p := range c.waiting[in] {
-		if p.at <= from {
-			c.passed[p.class]++
-		} else {
-			kept = append(kept, p)
+// confirm counts what came before a guarded write was sent that was refused.
+func (c *sv13) confirm(p *passing, from int64) {
+	count := func(times []int64) (rest []int64, n int64) {
+		rest = slices.DeleteFunc(times, func(t int64) bool { return t <= from })
+		return rest, int64(len(times) - len(rest))
+	}
+	for _, class := range exceptions {
+		rest, n := count(p.answers[class])
+		if n > 0 {
+			p.answers[class] = rest
+			c.passed[class] += n
 		}
 	}
-	c.waiting[in] = kept
-	keptOwn := c.waitOwn[in][:0]
-	for _, t := range c.waitOwn[in] {
-		if t <= from {
-			c.own++
-		} else {
-			keptOwn = append(keptOwn, t)
-		}
-	}
-	c.waitOwn[in] = keptOwn
+	rest, n := count(p.own)
+	p.own = rest
+	c.own += n
 }
 
 func (c *sv13) Finish(*World) {}

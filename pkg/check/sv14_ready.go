@@ -9,10 +9,18 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sv14 struct {
 	findings
 	starts, after int64
-	barred        map[*instance]bool
-	counted       map[*instance]bool
-	lastReady     map[*instance]readyAnswer
-	suspects      map[*instance]suspect
+	states        perInstance[readyState]
+}
+
+// readyState is what was seen of one process.
+type readyState struct {
+	// barred is whether it refused writes before it was ready; counted whether
+	// that was noted.
+	barred, counted bool
+	// last is the latest answer of its readiness.
+	last readyAnswer
+	// suspect are refusals since the last ready answer.
+	suspect suspect
 }
 
 type readyAnswer struct {
@@ -25,14 +33,13 @@ type suspect struct {
 	count         int
 }
 
-func newSV14() *sv14 {
-	return &sv14{
-		barred: map[*instance]bool{}, counted: map[*instance]bool{},
-		lastReady: map[*instance]readyAnswer{}, suspects: map[*instance]suspect{},
-	}
-}
+func newSV14() *sv14 { return &sv14{} }
 
 func (c *sv14) Observe(w *World, ev *history.Event) {
+	if before, until := w.replaced(ev); before != nil {
+		w.when(until, func() { c.early(w, before, until) })
+		return
+	}
 	if ev.Request == nil && ev.Ready == nil {
 		return
 	}
@@ -40,78 +47,68 @@ func (c *sv14) Observe(w *World, ev *history.Event) {
 	if in == nil {
 		return
 	}
+	st := c.states.of(in)
 	if ev.Ready != nil {
-		c.ready(w, in, ev)
+		c.ready(w, ev, in, st)
 		return
 	}
 	r := ev.Request
 	if r.Class != history.ClassGuarded || r.Code == 0 {
 		return
 	}
-	last := c.lastReady[in]
+	isReady := st.last.code == 200 && ev.From >= st.last.at
 	switch {
-	case r.Barrier && last.code == 200 && ev.From >= last.at:
-		s := c.suspects[in]
-		if s.count == 0 {
-			s.seq, s.readySeq = ev.Seq, last.seq
+	case r.Barrier && isReady:
+		if st.suspect.count == 0 {
+			st.suspect.seq, st.suspect.readySeq = ev.Seq, st.last.seq
 		}
-		s.count++
-		c.suspects[in] = s
+		st.suspect.count++
 	case r.Barrier:
-		if in.ready == nil {
-			c.barred[in] = true
-		}
-	case last.code == 200 && ev.From >= last.at:
+		st.barred = st.barred || in.ready == nil
+	case isReady && accepted(r):
 		c.after++
 	}
 }
 
-func (c *sv14) ready(w *World, in *instance, ev *history.Event) {
-	if s := c.suspects[in]; s.count > 0 {
-		if ev.Ready.Code == 200 {
-			c.violate(at(s.readySeq, s.seq, ev.Seq), "%s was ready, refused %d writes because its registration was not complete, and was ready again", ev.Member, s.count)
-		}
-		delete(c.suspects, in)
+func (c *sv14) ready(w *World, ev *history.Event, in *instance, st *readyState) {
+	if s := st.suspect; s.count > 0 && ev.Ready.Code == 200 {
+		c.infer(w, at(s.readySeq, s.seq, ev.Seq), "%s was ready, refused %d writes because its registration was not complete, and was ready again", ev.Member, s.count)
 	}
-	c.lastReady[in] = readyAnswer{ev.Ready.Code, ev.At, ev.Seq}
-	if in.ready == nil || in.ready.seq != ev.Seq {
-		return
-	}
-	if c.barred[in] && !c.counted[in] {
-		c.counted[in] = true
+	st.suspect = suspect{}
+	st.last = readyAnswer{ev.Ready.Code, ev.At, ev.Seq}
+	if in.ready != nil && st.barred && !st.counted {
+		st.counted = true
 		c.starts++
-	}
-	if in.ready.revision > 0 {
-		ready := *in.ready
-		w.when(ready.revision, func() { c.early(w, in, ready) })
 	}
 }
 
-// early compares the first readiness with entries that the process announced
-// only later. It looks again at the end, when they have all been seen.
-func (c *sv14) early(w *World, in *instance, ready readiness) {
-	for name, v := range w.versions {
-		change, ok := w.registered(in, name)
-		if ok && change.revision > ready.revision {
-			c.violate(at(ready.seq, v.seq), "%s was ready at revision %d and announced its version in %s only at revision %d",
-				in.server.member, ready.revision, name, change.revision)
+// early compares, when a process's life is over, its first readiness with what
+// it announced only later.
+func (c *sv14) early(w *World, in *instance, until int64) {
+	if in.ready == nil || in.ready.revision == 0 || in.discovered == nil {
+		return
+	}
+	for _, r := range in.discovered.Resources {
+		if !guardedByBarrier(r) {
+			continue // custom resources come and go while a server is ready
+		}
+		name := objectName(r.Group, r.Resource)
+		if change, ok := w.registration(in, name, until); ok && change.revision > in.ready.revision {
+			c.infer(w, at(in.ready.seq, change.seq), "%s was ready at revision %d and announced its version in %s only at revision %d",
+				in.server.member, in.ready.revision, name, change.revision)
 		}
 	}
 }
 
 func (c *sv14) Finish(w *World) {
-	for _, srv := range w.servers {
-		for _, in := range srv.instances {
-			if in.ready != nil && in.ready.revision > 0 && in.ready.revision <= w.Revision {
-				c.early(w, in, *in.ready)
-			}
-		}
+	for _, in := range w.running() {
+		c.early(w, in, w.Revision)
 	}
 }
 
 func (c *sv14) Observations() []Observation {
 	return []Observation{
 		{"starts at which writes were refused before the server was ready", c.starts, needReadyServers},
-		{"guarded writes answered by ready servers", c.after, needWritesAfterReady},
+		{"guarded writes accepted by ready servers", c.after, needWritesAfterReady},
 	}
 }

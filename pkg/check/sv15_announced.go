@@ -1,6 +1,10 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // sv15: no object is ever stored in a version that its writer had not
 // announced (KEP-2339: the reason for the whole order). The stored bytes name
@@ -10,40 +14,126 @@ type sv15 struct {
 	findings
 	writes   int64
 	versions map[groupResource]map[string]bool
+	// open are breaches if the resource turns out to be a built-in one, which
+	// discovery may tell later than the first write; lost counts those for which
+	// there was no room.
+	open []breach
+	lost int64
 }
+
+type breach struct {
+	gr     groupResource
+	report func()
+}
+
+// maxOpenBreaches bounds how many wait for discovery.
+const maxOpenBreaches = 1000
 
 func newSV15() *sv15 { return &sv15{versions: map[groupResource]map[string]bool{}} }
 
 func (c *sv15) Observe(w *World, ev *history.Event) {
-	s := ev.Stored
-	if s == nil || s.Type != history.StoredPut || s.Writer == "" {
+	if ev.Discovery != nil {
+		c.resolve(w)
+	}
+	if ev.Stored == nil {
 		return
 	}
-	gr, ok := w.resource(s)
-	if !ok || w.custom[gr] {
+	s := ev.Stored
+	gr, ok := w.tagged(s)
+	id := w.serverOf[s.Writer]
+	if !ok || id == "" {
+		return
+	}
+	hosting := w.resources.hosting[gr]
+	if hosting == hostedElse {
 		return // custom resources are SV-24's
 	}
-	id := w.serverOf[s.Writer]
-	if id == "" {
-		return
+	if hosting == hostedBuiltIn {
+		c.count(gr, s.APIVersion)
 	}
+	report := c.judge(w, ev, gr, id)
+	switch {
+	case report == nil:
+	case hosting == hostedBuiltIn:
+		report()
+	case len(c.open) < maxOpenBreaches:
+		c.open = append(c.open, breach{gr, report})
+	default:
+		c.lost++
+	}
+}
+
+func (c *sv15) count(gr groupResource, version string) {
 	c.writes++
 	if c.versions[gr] == nil {
 		c.versions[gr] = map[string]bool{}
 	}
-	c.versions[gr][s.APIVersion] = true
-	name := objectName(gr.group, gr.resource)
+	c.versions[gr][version] = true
+}
+
+// judge gives what reports a breach, nil if there is none.
+func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (report func()) {
+	s, name := ev.Stored, objectName(gr.group, gr.resource)
 	change, ok := w.changeAt(name, id, s.Revision)
 	switch {
-	case !ok || !change.present:
-		c.violate(at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
-	case change.entry.Encoding != s.APIVersion:
-		c.violate(at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when it had announced %s in %s",
-			s.Writer, s.Name, s.APIVersion, s.Revision, change.entry.Encoding, name)
+	case ok && change.present && change.entry.Encoding == s.APIVersion:
+		return nil
+	case ok && change.present:
+		return func() {
+			c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when it had announced %s in %s",
+				s.Writer, s.Name, s.APIVersion, s.Revision, change.entry.Encoding, name)
+		}
+	case ok && taken(w, change, s, name, id):
+		return nil
+	case !ok && !hostsItself(w, s.Writer, name):
+		return nil
+	}
+	return func() {
+		c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
 	}
 }
 
+// taken is whether the writer's process had announced the version, and the
+// announcement was rightly taken away: with the whole object, behind its back,
+// or with its Lease, which a server may give up while it still finishes what it
+// was asked. It is not right while the server takes part.
+func taken(w *World, change entryChange, s *history.Stored, name, id string) bool {
+	in := w.servers[s.Writer].current()
+	if in == nil || !change.withObject && w.participates(id, s.Revision) {
+		return false
+	}
+	return w.heldDuring(in, name, s.Revision, func(e history.Entry) bool { return e.Encoding == s.APIVersion })
+}
+
+// hostsItself is whether the member may have stored the object itself. One that
+// is known not to host the resource hands the request on to one that does.
+func hostsItself(w *World, member, name string) bool {
+	srv := w.servers[member]
+	return !srv.knows() || hosts(srv.hosted, name)
+}
+
+func (c *sv15) resolve(w *World) {
+	kept := c.open[:0]
+	for _, b := range c.open {
+		switch w.resources.hosting[b.gr] {
+		case hostedBuiltIn:
+			b.report()
+		case hostedUnknown:
+			kept = append(kept, b)
+		}
+	}
+	clear(c.open[len(kept):])
+	c.open = kept
+}
+
 func (c *sv15) Finish(*World) {}
+
+func (c *sv15) doubts() []string {
+	if n := int64(len(c.open)) + c.lost; n > 0 {
+		return []string{fmt.Sprintf("%d writes without an announcement are to resources that no discovery listed, so that they may be custom ones", n)}
+	}
+	return nil
+}
 
 func (c *sv15) Observations() []Observation {
 	most := 0

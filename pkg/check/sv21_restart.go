@@ -4,136 +4,165 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 
 // sv21: the same server, restarted, replaces its entry: it never has two,
 // never none while it takes part, and at no time is a version called agreed
-// that it does not write. Judged where a restart brings another version.
+// while it writes another one. What it writes is taken from the stored bytes.
 type sv21 struct {
 	findings
 	restarts, writes int64
-	judged           map[*instance]map[string]bool
-	early            map[*instance]map[string]earlyWrite
+	states           perInstance[restart]
 }
 
-// earlyWrite is a write by a restarted server before it announced its version.
-type earlyWrite struct {
-	seq    int64
-	common *string
+// restart is what was seen of one process that is not its server's first.
+type restart struct {
+	// replaced are the StorageVersions in which it announced another version
+	// than the process before it.
+	replaced map[string]bool
+	// gone are entries that vanished before it was known whether the server
+	// still hosts the resource.
+	gone map[string]entryChange
 }
 
-func newSV21() *sv21 {
-	return &sv21{judged: map[*instance]map[string]bool{}, early: map[*instance]map[string]earlyWrite{}}
-}
+func newSV21() *sv21 { return &sv21{} }
 
 func (c *sv21) Observe(w *World, ev *history.Event) {
-	s := ev.Stored
-	if s == nil {
+	if before, _ := w.replaced(ev); before != nil {
+		c.settle(w, before)
+	}
+	if ev.Discovery != nil {
+		if in := w.servers[ev.Member].current(); in != nil && in.discovered != nil {
+			c.settleGone(w, in, c.states.of(in))
+		}
+	}
+	if name, now, ok := changedStorageVersion(ev); ok {
+		if now != nil {
+			c.entries(w, ev, name, now)
+		}
 		return
 	}
-	if s.StorageVersion != nil {
-		c.entries(w, ev)
-		return
-	}
-	if s.Type == history.StoredPut && s.Writer != "" {
+	if ev.Stored != nil {
 		c.write(w, ev)
 	}
 }
 
-// restarted gives the running process of a server if it is not its first.
+// restarted gives the process of a server started last if it is not the first.
 func restarted(srv *server) *instance {
-	if srv == nil || len(srv.instances) < 2 {
-		return nil
+	if in := srv.current(); in != nil && !in.first {
+		return in
 	}
-	return srv.instances[len(srv.instances)-1]
+	return nil
 }
 
-func (c *sv21) entries(w *World, ev *history.Event) {
-	name, now := ev.Stored.Name, ev.Stored.StorageVersion
-	for id, member := range w.memberOf {
-		in := restarted(w.servers[member])
-		if in == nil || ev.Stored.Revision <= in.startRevision {
+func (c *sv21) entries(w *World, ev *history.Event, name string, now *history.StorageVersion) {
+	revision := ev.Stored.Revision
+	for _, member := range w.order {
+		srv := w.servers[member]
+		in := restarted(srv)
+		if in == nil || revision <= in.startRevision {
 			continue
 		}
-		change, ok := w.changeAt(name, id, ev.Stored.Revision)
+		if n := countOf(now.Entries, srv.id); n > 1 {
+			c.infer(w, at(in.startSeq, ev.Seq), "after its restart %s has %d entries in %s at revision %d", member, n, name, revision)
+		}
+		change, ok := w.changeAt(name, srv.id, revision)
 		if !ok || change.seq != ev.Seq {
 			continue
 		}
-		if !change.present {
-			if w.participates(id, ev.Stored.Revision) {
-				c.violate(at(in.startSeq, ev.Seq), "after its restart %s has no entry in %s at revision %d, though it takes part", member, name, ev.Stored.Revision)
-			}
+		st := c.states.of(in)
+		if change.present {
+			c.announced(w, in, st, name, change)
 			continue
 		}
-		count := 0
-		for _, e := range now.Entries {
-			if e.ServerID == id && !sameEntry(e, change.entry) {
-				count++
+		if w.participates(srv.id, revision) {
+			if st.gone == nil {
+				st.gone = map[string]entryChange{}
+			}
+			st.gone[name] = change
+			if in.discovered != nil {
+				c.settleGone(w, in, st)
 			}
 		}
-		if count > 0 {
-			c.violate(at(in.startSeq, ev.Seq), "after its restart %s has %d entries that differ in %s at revision %d", member, count+1, name, ev.Stored.Revision)
-		}
-		c.announced(w, in, name, change)
 	}
 }
 
-// announced judges the time between a restart and its new entry.
-func (c *sv21) announced(w *World, in *instance, name string, change entryChange) {
-	if c.judged[in] == nil {
-		c.judged[in] = map[string]bool{}
+func countOf(entries []history.Entry, id string) int {
+	n := 0
+	for _, e := range entries {
+		if e.ServerID == id {
+			n++
+		}
 	}
-	if c.judged[in][name] || !c.replaces(w, in, name, change) {
+	return n
+}
+
+// announced notes an entry that takes the place of one of another version.
+func (c *sv21) announced(w *World, in *instance, st *restart, name string, change entryChange) {
+	first, ok := w.registration(in, name, change.revision)
+	if !ok || first.seq != change.seq {
 		return
 	}
-	c.judged[in][name] = true
-	c.restarts++
-	if e, ok := c.early[in][name]; ok && e.common != nil && *e.common != change.entry.Encoding {
-		c.violate(at(e.seq, change.seq), "%s wrote after its restart while %s called %s agreed, and announced %s only then",
-			in.server.member, name, *e.common, change.entry.Encoding)
+	old, ok := w.entryAt(name, in.server.id, in.startRevision)
+	if !ok || old.Encoding == change.entry.Encoding {
+		return
+	}
+	if st.replaced == nil {
+		st.replaced = map[string]bool{}
+	}
+	if !st.replaced[name] {
+		st.replaced[name] = true
+		c.restarts++
 	}
 }
 
-// replaces is whether the change brought another encoding than an entry that
-// an earlier process of the same server had left.
-func (c *sv21) replaces(w *World, in *instance, name string, change entryChange) bool {
-	for _, old := range w.versions[name].entries[in.server.id] {
-		if old.revision <= in.startRevision && old.present {
-			return old.entry.Encoding != change.entry.Encoding
+// settleGone reports entries that vanished although the server takes part and
+// hosts the resource. One that no longer hosts it rightly takes its entry back.
+func (c *sv21) settleGone(w *World, in *instance, st *restart) {
+	for _, name := range sortedKeys(st.gone) {
+		change := st.gone[name]
+		hosted := false
+		if in.discovered != nil {
+			hosted = hosts(in.discovered.Resources, name)
+		} else if now, ok := w.changeAt(name, in.server.id, w.latest); ok {
+			hosted = now.present // it has come back: only who hosts it reports it
+		}
+		if hosted {
+			c.infer(w, at(in.startSeq, change.seq), "after its restart %s has no entry in %s at revision %d, though it takes part", in.server.member, name, change.revision)
 		}
 	}
-	return false
+	st.gone = nil
 }
 
 func (c *sv21) write(w *World, ev *history.Event) {
 	s := ev.Stored
-	in := restarted(w.servers[s.Writer])
-	gr, ok := w.resource(s)
-	if in == nil || !ok || w.custom[gr] || s.Revision <= in.startRevision {
+	gr, ok := w.tagged(s)
+	if !ok || w.resources.hosting[gr] == hostedElse {
 		return
 	}
+	in := restarted(w.servers[s.Writer])
 	name := objectName(gr.group, gr.resource)
 	v := w.versions[name]
-	if v == nil || v.deleted {
+	if in == nil || s.Revision <= in.startRevision || v == nil || v.deleted {
 		return
 	}
-	change, ok := w.registered(in, name)
-	if !ok {
-		if c.early[in] == nil {
-			c.early[in] = map[string]earlyWrite{}
-		}
-		if _, known := c.early[in][name]; !known {
-			c.early[in][name] = earlyWrite{ev.Seq, v.now.Common}
-		}
-		return
+	if v.now.Common != nil && *v.now.Common != s.APIVersion {
+		c.infer(w, at(in.startSeq, ev.Seq, v.seq), "%s calls %s agreed at revision %d, when %s, restarted, stores %s",
+			name, *v.now.Common, s.Revision, in.server.member, s.APIVersion)
 	}
-	if !c.judged[in][name] {
-		return
-	}
-	c.writes++
-	if v.now.Common != nil && *v.now.Common != change.entry.Encoding {
-		c.violate(at(ev.Seq, v.seq), "%s calls %s agreed at revision %d while %s, restarted, writes %s",
-			name, *v.now.Common, s.Revision, in.server.member, change.entry.Encoding)
+	if c.states.of(in).replaced[name] {
+		c.writes++
 	}
 }
 
-func (c *sv21) Finish(*World) {}
+// settle closes the books of a process.
+func (c *sv21) settle(w *World, in *instance) {
+	if st := c.states.take(in); st != nil {
+		c.settleGone(w, in, st)
+	}
+}
+
+func (c *sv21) Finish(w *World) {
+	for _, in := range w.running() {
+		c.settle(w, in)
+	}
+}
 
 func (c *sv21) Observations() []Observation {
 	return []Observation{

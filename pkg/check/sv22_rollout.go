@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,13 +16,22 @@ import (
 type sv22 struct {
 	findings
 	mixed, finished, afterRollback int64
-	// stored is what each member wrote of each resource during this hold.
+	// stored is what each member wrote of each resource during this hold; nil
+	// outside of holds.
 	stored map[groupResource]map[string]map[string]int64
 	// shown is the latest view of each object through each member.
-	shown map[string]map[string]view
-	// agreedBefore is the version last found agreed, by resource.
-	agreedBefore map[groupResource]string
-	rolledBack   bool
+	shown map[string]*views
+	// wrote are the versions found to be written at the last hold that was
+	// judged, and agreed the last one that was the only one, by resource.
+	wrote      map[groupResource]string
+	agreed     map[groupResource]string
+	rolledBack bool
+}
+
+// views is what one member shows its clients, from an open watch.
+type views struct {
+	opened int64 // the event by which the watch began
+	byName map[string]view
 }
 
 type view struct {
@@ -31,7 +41,7 @@ type view struct {
 }
 
 func newSV22() *sv22 {
-	return &sv22{shown: map[string]map[string]view{}, agreedBefore: map[groupResource]string{}}
+	return &sv22{shown: map[string]*views{}, wrote: map[groupResource]string{}, agreed: map[groupResource]string{}}
 }
 
 func (c *sv22) Observe(w *World, ev *history.Event) {
@@ -42,38 +52,56 @@ func (c *sv22) Observe(w *World, ev *history.Event) {
 		c.watch(ev)
 	case ev.Hold != nil && ev.Hold.Phase == history.PhaseBegin:
 		c.stored = map[groupResource]map[string]map[string]int64{}
-	case ev.Stored != nil && ev.Stored.Writer != "" && ev.Stored.Type == history.StoredPut:
+	case ev.Stored != nil && c.stored != nil:
 		c.write(w, ev)
-	case ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd:
-		for _, gr := range sortedResources(c.stored) {
+	case ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd && c.stored != nil:
+		for _, gr := range slices.SortedFunc(maps.Keys(c.stored), byName) {
 			c.judge(w, ev, gr)
 		}
 		c.stored, c.rolledBack = nil, false
 	}
 }
 
+func byName(a, b groupResource) int {
+	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource))
+}
+
 func (c *sv22) watch(ev *history.Event) {
-	if c.shown[ev.Member] == nil {
-		c.shown[ev.Member] = map[string]view{}
+	switch ev.Watch.Type {
+	case history.WatchBroken:
+		delete(c.shown, ev.Member) // what this member would show now is not known
+		return
+	case history.WatchOpened:
+		c.shown[ev.Member] = &views{opened: ev.Seq, byName: map[string]view{}}
+		return
 	}
+	v := c.shown[ev.Member]
 	switch {
-	case ev.Watch.Type == history.WatchBroken:
-		// What this member would show now is not known.
-		c.shown[ev.Member] = map[string]view{}
+	case v == nil:
 	case ev.Watch.Type == "DELETED":
-		c.shown[ev.Member][ev.Watch.Name] = view{seq: ev.Seq, gone: true}
+		delete(v.byName, ev.Watch.Name)
 	case ev.Watch.StorageVersion != nil:
-		c.shown[ev.Member][ev.Watch.Name] = view{seq: ev.Seq, common: ev.Watch.StorageVersion.Common}
+		v.byName[ev.Watch.Name] = view{seq: ev.Seq, common: ev.Watch.StorageVersion.Common}
 	}
+}
+
+// see gives what clients of a member see of an object; unknown without a watch.
+func (c *sv22) see(member, name string) (v view, known bool) {
+	all := c.shown[member]
+	if all == nil {
+		return view{}, false
+	}
+	if v, ok := all.byName[name]; ok {
+		return v, true
+	}
+	// The watch began with a list of all there is.
+	return view{seq: all.opened, gone: true}, true
 }
 
 func (c *sv22) write(w *World, ev *history.Event) {
 	s := ev.Stored
-	if c.stored == nil || w.hold == nil || s.Revision <= w.hold.revision {
-		return
-	}
-	gr, ok := w.resource(s)
-	if !ok || w.custom[gr] {
+	gr, ok := w.tagged(s)
+	if !ok || s.Revision <= w.hold.revision || w.resources.hosting[gr] == hostedElse {
 		return
 	}
 	if c.stored[gr] == nil {
@@ -86,65 +114,67 @@ func (c *sv22) write(w *World, ev *history.Event) {
 }
 
 func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
+	name := objectName(gr.group, gr.resource)
+	if v := w.versions[name]; w.resources.hosting[gr] != hostedBuiltIn || v != nil && repairing(w, v) {
+		return
+	}
+	members := sortedKeys(ev.Hold.Releases)
 	written := map[string]int64{}
-	for member := range ev.Hold.Releases {
+	seen := map[string]view{}
+	for _, member := range members {
 		if len(c.stored[gr][member]) == 0 {
 			return // what this member writes was not seen
 		}
-		maps.Copy(written, c.stored[gr][member])
-	}
-	name := objectName(gr.group, gr.resource)
-	views := 0
-	for _, member := range slices.Sorted(maps.Keys(ev.Hold.Releases)) {
-		v, ok := c.shown[member][name]
-		if !ok {
-			continue
+		for version, seq := range c.stored[gr][member] {
+			written[version] = max(written[version], seq)
 		}
-		views++
-		c.judgeView(ev, name, member, v, written)
+		if v, ok := c.see(member, name); ok {
+			seen[member] = v
+		}
 	}
-	if views < len(ev.Hold.Releases) {
+	versions := sortedKeys(written)
+	for _, member := range members {
+		if v, ok := seen[member]; ok {
+			c.judgeView(w, ev, name, member, v, versions, written)
+		}
+	}
+	if len(seen) < len(members) {
 		return
 	}
-	if len(written) > 1 {
-		c.mixed++
-		if c.rolledBack {
-			c.afterRollback++
-		}
-		return
-	}
-	now := slices.Collect(maps.Keys(written))[0]
-	if before, ok := c.agreedBefore[gr]; ok && before != now {
-		c.finished++
-	}
-	c.agreedBefore[gr] = now
+	c.count(gr, versions)
 }
 
-func (c *sv22) judgeView(ev *history.Event, name, member string, v view, written map[string]int64) {
-	versions := slices.Sorted(maps.Keys(written))
-	evidence := []int64{v.seq, ev.Seq}
+func (c *sv22) count(gr groupResource, versions []string) {
+	now := strings.Join(versions, " and ")
+	before, known := c.wrote[gr]
+	c.wrote[gr] = now
+	if c.rolledBack && known && before != now {
+		c.afterRollback++
+	}
+	if len(versions) > 1 {
+		c.mixed++
+		return
+	}
+	if before, ok := c.agreed[gr]; ok && before != now {
+		c.finished++
+	}
+	c.agreed[gr] = now
+}
+
+func (c *sv22) judgeView(w *World, ev *history.Event, name, member string, v view, versions []string, written map[string]int64) {
+	evidence := at(v.seq, ev.Seq)
 	for _, version := range versions {
 		evidence = append(evidence, written[version])
 	}
+	all := strings.Join(versions, " and ")
 	switch {
 	case v.gone:
-		c.violate(at(evidence...), "in hold %q the members write %s, but clients of %s see no %s", ev.Hold.Name, strings.Join(versions, " and "), member, name)
-	case len(written) > 1 && v.common != nil:
-		c.violate(at(evidence...), "in hold %q the members write %s, but clients of %s see %s agreed in %s",
-			ev.Hold.Name, strings.Join(versions, " and "), member, *v.common, name)
-	case len(written) == 1 && (v.common == nil || *v.common != versions[0]):
-		c.violate(at(evidence...), "in hold %q all members write %s, but clients of %s see %s agreed in %s",
-			ev.Hold.Name, versions[0], member, showCommon(v.common), name)
+		c.infer(w, evidence, "in hold %q the members write %s, but clients of %s see no %s", ev.Hold.Name, all, member, name)
+	case len(versions) > 1 && v.common != nil:
+		c.infer(w, evidence, "in hold %q the members write %s, but clients of %s see %s agreed in %s", ev.Hold.Name, all, member, *v.common, name)
+	case len(versions) == 1 && (v.common == nil || *v.common != versions[0]):
+		c.infer(w, evidence, "in hold %q all members write %s, but clients of %s see %s agreed in %s", ev.Hold.Name, all, member, showCommon(v.common), name)
 	}
-}
-
-func sortedResources(m map[groupResource]map[string]map[string]int64) []groupResource {
-	return slices.SortedFunc(maps.Keys(m), func(a, b groupResource) int {
-		if n := strings.Compare(a.group, b.group); n != 0 {
-			return n
-		}
-		return strings.Compare(a.resource, b.resource)
-	})
 }
 
 func (c *sv22) Finish(*World) {}
@@ -152,7 +182,7 @@ func (c *sv22) Finish(*World) {}
 func (c *sv22) Observations() []Observation {
 	return []Observation{
 		{"holds in which members wrote different versions", c.mixed, needHolds},
-		{"of them right after a rollback", c.afterRollback, needHolds},
+		{"holds after a rollback that changed what is written", c.afterRollback, needHolds},
 		{"holds in which a version was written that had not been agreed before", c.finished, needHolds},
 	}
 }

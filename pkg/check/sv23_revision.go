@@ -14,6 +14,7 @@ type sv23 struct {
 	findings
 	changes, unchangedStarts int64
 	last                     map[string]lastContent
+	counted                  perInstance[bool]
 }
 
 type lastContent struct {
@@ -24,19 +25,16 @@ type lastContent struct {
 func newSV23() *sv23 { return &sv23{last: map[string]lastContent{}} }
 
 func (c *sv23) Observe(w *World, ev *history.Event) {
-	if ev.Discovery != nil {
+	if ev.Discovery != nil || ev.Ready != nil {
 		c.start(w, ev)
 		return
 	}
-	if ev.Stored == nil {
+	name, now, ok := changedStorageVersion(ev)
+	if !ok {
 		return
 	}
-	name := ev.Stored.Name
-	now := ev.Stored.StorageVersion
 	if now == nil {
-		if ev.Stored.Type == history.StoredDelete {
-			delete(c.last, name)
-		}
+		delete(c.last, name)
 		return
 	}
 	before, known := c.last[name]
@@ -45,7 +43,7 @@ func (c *sv23) Observe(w *World, ev *history.Event) {
 		return
 	}
 	if sameContent(before.content, now) {
-		c.violate(at(before.seq, ev.Seq), "%s moved to revision %d although nothing in it changed", name, ev.Stored.Revision)
+		c.infer(w, at(before.seq, ev.Seq), "%s moved to revision %d although nothing in it changed", name, ev.Stored.Revision)
 		return
 	}
 	c.changes++
@@ -55,27 +53,53 @@ func (c *sv23) Observe(w *World, ev *history.Event) {
 // a write without a change would have been made.
 func (c *sv23) start(w *World, ev *history.Event) {
 	in := w.instanceAt(ev.Member, ev)
-	if in == nil || in.discSeq != ev.Seq || in.ready == nil || len(in.server.instances) < 2 {
+	if in == nil || in.first || in.discovered == nil || in.ready == nil || in.ready.revision == 0 {
 		return
 	}
-	w.when(in.ready.revision, func() {
-		for _, v := range w.versions {
-			if c, ok := w.registered(in, v.name); ok && c.revision <= in.ready.revision {
-				continue
-			}
-			if _, ok := w.entryAt(v.name, in.server.id, in.ready.revision); ok {
-				c.unchangedStarts++
-			}
-		}
-	})
+	if counted := c.counted.of(in); !*counted {
+		*counted = true
+		w.when(in.ready.revision, func() { c.count(w, in) })
+	}
 }
 
+func (c *sv23) count(w *World, in *instance) {
+	for _, r := range in.discovered.Resources {
+		if !guardedByBarrier(r) {
+			continue
+		}
+		change, ok := w.changeAt(objectName(r.Group, r.Resource), in.server.id, in.ready.revision)
+		if ok && change.present && change.revision <= in.startRevision {
+			c.unchangedStarts++
+		}
+	}
+}
+
+// sameContent compares what is reported. Entries and conditions are keyed
+// lists: their order says nothing.
 func sameContent(a, b *history.StorageVersion) bool {
 	return sameString(a.Common, b.Common) &&
-		slices.EqualFunc(a.Entries, b.Entries, sameEntry) &&
-		slices.EqualFunc(a.Conditions, b.Conditions, func(x, y history.Condition) bool {
-			return x.Type == y.Type && x.Status == y.Status && x.Transition.Equal(y.Transition) && x.Reason == y.Reason && x.Message == y.Message
-		})
+		sameKeyed(a.Entries, b.Entries, func(e history.Entry) string { return e.ServerID }, sameEntry) &&
+		sameKeyed(a.Conditions, b.Conditions, func(c history.Condition) string { return c.Type }, sameCondition)
+}
+
+func sameKeyed[T any](a, b []T, key func(T) string, same func(x, y T) bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, x := range a {
+		j := i
+		if key(b[i]) != key(x) {
+			j = slices.IndexFunc(b, func(y T) bool { return key(y) == key(x) })
+		}
+		if j < 0 || !same(x, b[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameCondition(x, y history.Condition) bool {
+	return x.Type == y.Type && x.Status == y.Status && x.Transition.Equal(y.Transition) && x.Reason == y.Reason && x.Message == y.Message
 }
 
 func (c *sv23) Finish(*World) {}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,109 +16,60 @@ type World struct {
 	// Now is the time of the event that was taken in last.
 	Now int64
 
-	memberOf   map[string]string // server ID → member
-	serverOf   map[string]string // member → server ID
-	resourceOf map[groupKind]groupResource
-	servers    map[string]*server // by member
-	versions   map[string]*storageVersion
-	leases     map[string]*lease // identity Leases by server ID
-	custom     map[groupResource]bool
-	hold       *openHold
-	holds      []HoldSeen
-	faults     []*FaultSeen
-	gaps       map[Source]int64
-	end        *history.End
-	later      questions
-	outOfOrder int64
-}
+	memberOf map[string]string // server ID → member
+	serverOf map[string]string // member → server ID
+	servers  map[string]*server
+	// order are the members in the order of the header.
+	order []string
 
-type groupKind struct{ group, kind string }
+	resources *resources
+	versions  map[string]*storageVersion
+	gone      []string // names of deleted ones, oldest first
+	leases    map[string]*lease
 
-type groupResource struct{ group, resource string }
+	// latest is the revision of the change that was seen last. There may be
+	// more of the same revision to come, so that the watermark is behind it.
+	latest int64
+	// heard is the highest revision that was read from etcd by anybody: what
+	// was written after that moment has a higher one.
+	heard int64
 
-// server is a member's API server over all its instances.
-type server struct {
-	member    string
-	id        string
-	instances []*instance
-	// hosted is what its latest discovery listed, and instance whose it was.
-	hosted []history.HostedResource
-}
+	hold   *openHold
+	holds  []HoldSeen
+	faults []*FaultSeen
+	gaps   map[Source]int64
+	// alien counts gaps of recorders that are not known here.
+	alien int64
+	// torn is whether lines were missing so far.
+	torn bool
+	seq  int64
+	end  *history.End
 
-// instance is one process of an API server.
-type instance struct {
-	server   *server
-	number   int
-	release  string
-	startSeq int64
-	// startedAt and exitedAt are times; exitedAt is 0 while it lives.
-	startedAt, exitedAt int64
-	// startRevision is the watermark when it started: what it wrote is above.
-	startRevision int64
-	// ready is its first answer of 200, if any.
-	ready *readiness
-	// discovered is the first discovery that was fetched from it.
-	discovered *history.Discovery
-	discSeq    int64
-}
-
-type readiness struct {
-	seq, at, revision int64
-}
-
-// storageVersion is one StorageVersion object as etcd has it.
-type storageVersion struct {
-	name string
-	// seq and revision of the latest change; deleted if it is gone.
-	seq, revision int64
-	at            int64
-	deleted       bool
-	now           *history.StorageVersion
-	// entries is what each server has reported over time.
-	entries map[string][]entryChange
-}
-
-// entryChange is a change of one server's entry in one StorageVersion.
-type entryChange struct {
-	seq, at, revision int64
-	present           bool
-	entry             history.Entry
-}
-
-// keptChanges is how many changes of one entry are remembered. Questions are
-// asked about the recent past only: a write that waits for its revision.
-const keptChanges = 32
-
-// lease is one identity Lease.
-type lease struct {
-	created, deleted int64 // revisions; deleted is 0 while it is there
+	later  questions
+	asking *runner
 }
 
 type openHold struct {
 	seq, revision int64
-	name          string
 	releases      map[string]string
 }
 
 func newWorld(h history.Header) *World {
 	w := &World{
-		Header:     h,
-		memberOf:   map[string]string{},
-		serverOf:   map[string]string{},
-		resourceOf: map[groupKind]groupResource{},
-		servers:    map[string]*server{},
-		versions:   map[string]*storageVersion{},
-		leases:     map[string]*lease{},
-		custom:     map[groupResource]bool{},
-		gaps:       map[Source]int64{},
+		Header:    h,
+		memberOf:  map[string]string{},
+		serverOf:  map[string]string{},
+		servers:   map[string]*server{},
+		resources: newResources(h),
+		versions:  map[string]*storageVersion{},
+		leases:    map[string]*lease{},
+		gaps:      map[Source]int64{},
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
 		w.serverOf[m.Name] = m.ServerID
 		w.servers[m.Name] = &server{member: m.Name, id: m.ServerID}
-	}
-	for _, r := range h.Writes {
-		w.resourceOf[groupKind{r.Group, r.Kind}] = groupResource{r.Group, r.Resource}
+		w.order = append(w.order, m.Name)
 	}
 	return w
 }
@@ -127,42 +77,56 @@ func newWorld(h history.Header) *World {
 // take brings the World up to date with an event.
 func (w *World) take(ev *history.Event) {
 	w.Now = ev.At
+	w.torn = w.torn || ev.Seq != w.seq+1
+	w.seq = ev.Seq
 	switch {
 	case ev.Stored != nil:
 		w.takeStored(ev)
 	case ev.Process != nil:
 		w.takeProcess(ev)
 	case ev.Ready != nil:
+		w.hear(ev.Ready.Revision)
 		w.takeReady(ev)
 	case ev.Discovery != nil:
+		w.hear(ev.Discovery.Revision)
 		w.takeDiscovery(ev)
+	case ev.Request != nil:
+		w.takeRequest(ev)
 	case ev.Hold != nil:
+		w.hear(ev.Hold.Revision)
 		w.takeHold(ev)
 	case ev.Fault != nil:
 		w.takeFault(ev)
 	case ev.Gap != nil:
-		w.gaps[Source(ev.Gap.Source)]++
+		w.takeGap(ev.Gap)
 	case ev.End != nil:
 		end := *ev.End
 		w.end = &end
 	}
 }
 
+// finish is called when nothing more will come.
+func (w *World) finish() {
+	w.reach(w.latest)
+	w.later.giveUp(w.Now - int64(tail))
+}
+
 func (w *World) takeStored(ev *history.Event) {
 	s := ev.Stored
-	if s.Revision < w.Revision {
-		// Several keys may change in one revision, none in an older one.
-		w.outOfOrder++
+	if s.Revision <= w.Revision {
+		// Several keys may change in one revision, none in one that is over.
 		w.gaps[SourceEtcd]++
 		return
 	}
-	if name, ok := strings.CutPrefix(s.Key, storageVersionPrefix); ok {
+	w.reach(s.Revision - 1)
+	w.latest = s.Revision
+	w.hear(s.Revision)
+	if name, ok := storageVersionName(s); ok {
 		w.changeStorageVersion(name, ev)
 	}
 	if id, ok := strings.CutPrefix(s.Key, identityLeasePrefix); ok {
-		w.changeLease(id, s)
+		w.changeLease(id, ev)
 	}
-	w.reach(s.Revision)
 }
 
 // Where the objects that checks read live in etcd, by the layout that
@@ -172,133 +136,69 @@ const (
 	identityLeasePrefix  = "/registry/leases/kube-system/"
 )
 
-func (w *World) changeStorageVersion(name string, ev *history.Event) {
-	s := ev.Stored
-	v := w.versions[name]
-	if v == nil {
-		v = &storageVersion{name: name, entries: map[string][]entryChange{}}
-		w.versions[name] = v
-	}
-	v.seq, v.at, v.revision = ev.Seq, ev.At, s.Revision
-	v.deleted = s.Type == history.StoredDelete
-	v.now = &history.StorageVersion{}
-	if s.StorageVersion != nil && !v.deleted {
-		v.now = s.StorageVersion
-	}
-	for id, changes := range v.entries {
-		if changes[len(changes)-1].present && !slices.ContainsFunc(v.now.Entries, func(e history.Entry) bool { return e.ServerID == id }) {
-			v.entries[id] = keep(changes, entryChange{seq: ev.Seq, at: ev.At, revision: s.Revision})
-		}
-	}
-	for _, e := range v.now.Entries {
-		changes := v.entries[e.ServerID]
-		if n := len(changes); n > 0 && changes[n-1].present && sameEntry(changes[n-1].entry, e) {
-			continue
-		}
-		v.entries[e.ServerID] = keep(changes, entryChange{seq: ev.Seq, at: ev.At, revision: s.Revision, present: true, entry: e})
-	}
+// storageVersionName is the name of the StorageVersion that changed, if the
+// change is of one. An object's own name would not do: a ClusterRole may well
+// be called like one.
+func storageVersionName(s *history.Stored) (string, bool) {
+	return strings.CutPrefix(s.Key, storageVersionPrefix)
 }
 
-func keep(changes []entryChange, c entryChange) []entryChange {
-	if len(changes) >= keptChanges {
-		changes = append(changes[:0], changes[1:]...)
+// changedStorageVersion gives the name and new content of a StorageVersion that
+// an event changes; the content is nil when the object was deleted.
+func changedStorageVersion(ev *history.Event) (name string, now *history.StorageVersion, ok bool) {
+	if ev.Stored == nil {
+		return "", nil, false
 	}
-	return append(changes, c)
+	name, ok = storageVersionName(ev.Stored)
+	if !ok || ev.Stored.Type == history.StoredDelete {
+		return name, nil, ok
+	}
+	if ev.Stored.StorageVersion == nil {
+		return name, &history.StorageVersion{}, true
+	}
+	return name, ev.Stored.StorageVersion, true
 }
 
-func (w *World) changeLease(id string, s *history.Stored) {
-	if s.Type == history.StoredDelete {
-		if l := w.leases[id]; l != nil {
-			l.deleted = s.Revision
-		}
+// takeRequest notes what the harness does to StorageVersions on purpose, behind
+// the control plane's back.
+func (w *World) takeRequest(ev *history.Event) {
+	r := ev.Request
+	if r.Group != storageVersionGroup || !strings.HasPrefix(r.Resource, "storageversions") || r.Class == history.ClassInvalid || !accepted(r) {
 		return
 	}
-	if s.Lease == nil || !s.Lease.Identity {
+	switch r.Verb {
+	case "get", "list", "watch":
 		return
 	}
-	l := w.leases[id]
-	if l == nil || l.deleted > 0 {
-		w.leases[id] = &lease{created: s.Created}
+	if v := w.versions[r.Name]; v != nil {
+		v.tampered, v.tamperedAt = true, ev.At
 	}
 }
 
-func (w *World) takeProcess(ev *history.Event) {
-	p := ev.Process
-	srv := w.servers[ev.Member]
-	if srv == nil || p.Component != history.ComponentAPIServer {
-		return
-	}
-	switch p.Change {
-	case history.ProcessStarted:
-		srv.instances = append(srv.instances, &instance{
-			server: srv, number: p.Instance, release: p.Release,
-			startSeq: ev.Seq, startedAt: ev.At, startRevision: w.Revision,
-		})
-	case history.ProcessExited:
-		for _, i := range srv.instances {
-			if i.number == p.Instance && i.exitedAt == 0 {
-				i.exitedAt = ev.At
-			}
-		}
-	}
-}
-
-func (w *World) takeReady(ev *history.Event) {
-	i := w.instanceAt(ev.Member, ev)
-	if i != nil && i.ready == nil && ev.Ready.Code == 200 {
-		i.ready = &readiness{seq: ev.Seq, at: ev.At, revision: ev.Ready.Revision}
-	}
-}
-
-func (w *World) takeDiscovery(ev *history.Event) {
-	srv := w.servers[ev.Member]
-	if srv == nil {
-		return
-	}
-	srv.hosted = ev.Discovery.Resources
-	for _, r := range srv.hosted {
-		w.resourceOf[groupKind{r.Group, r.Kind}] = groupResource{r.Group, r.Resource}
-		if r.Custom {
-			w.custom[groupResource{r.Group, r.Resource}] = true
-		}
-	}
-	if i := w.instanceAt(ev.Member, ev); i != nil && i.discovered == nil {
-		d := *ev.Discovery
-		i.discovered, i.discSeq = &d, ev.Seq
-	}
-}
+const storageVersionGroup = "internal.apiserver.k8s.io"
 
 func (w *World) takeHold(ev *history.Event) {
 	switch ev.Hold.Phase {
 	case history.PhaseBegin:
-		w.hold = &openHold{seq: ev.Seq, revision: ev.Hold.Revision, name: ev.Hold.Name, releases: ev.Hold.Releases}
+		w.hold = &openHold{seq: ev.Seq, revision: ev.Hold.Revision, releases: ev.Hold.Releases}
 	case history.PhaseEnd:
 		// The runner records the end of a hold only when the etcd recorder has
 		// told everything up to its revision.
 		w.reach(ev.Hold.Revision)
 		w.holds = append(w.holds, HoldSeen{Name: ev.Hold.Name, Releases: ev.Hold.Releases})
-		w.hold = nil
 	}
 }
 
-func (w *World) takeFault(ev *history.Event) {
-	f := ev.Fault
-	switch f.Phase {
-	case history.PhaseInject:
-		w.faults = append(w.faults, &FaultSeen{ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component})
-	case history.PhaseWitness, history.PhaseHeal:
-		for _, seen := range w.faults {
-			if seen.ID != f.ID || seen.Member != ev.Member {
-				continue
-			}
-			if f.Phase == history.PhaseHeal {
-				seen.Healed = true
-			} else if f.Proof != "" {
-				seen.Witness = f.Proof
-			}
-		}
+func (w *World) takeGap(g *history.Gap) {
+	if !slices.Contains(sources, Source(g.Source)) {
+		w.alien++
+		return
 	}
+	w.gaps[Source(g.Source)]++
 }
+
+// hear notes a revision that etcd had.
+func (w *World) hear(revision int64) { w.heard = max(w.heard, revision) }
 
 // reach moves the watermark and answers the questions that waited for it.
 func (w *World) reach(revision int64) {
@@ -306,170 +206,28 @@ func (w *World) reach(revision int64) {
 		return
 	}
 	w.Revision = revision
-	w.later.answer(revision)
+	w.later.answer(w, revision)
 }
 
 // when runs do as soon as everything up to the revision has been seen; never,
-// if the history ends before.
+// if the history ends before. The check that asked then does not pass.
 func (w *World) when(revision int64, do func()) {
 	if revision <= w.Revision {
 		do()
 		return
 	}
-	w.later.ask(revision, do)
+	w.later.ask(question{revision: revision, askedAt: w.Now, owner: w.asking, do: do})
 }
 
-// instanceAt gives the process that answered an event of a member: the last
-// one that had started when it was complete.
-func (w *World) instanceAt(member string, ev *history.Event) *instance {
-	srv := w.servers[member]
-	if srv == nil {
-		return nil
-	}
-	for i := len(srv.instances) - 1; i >= 0; i-- {
-		in := srv.instances[i]
-		if in.startedAt <= ev.At {
-			if in.exitedAt > 0 && ev.From > in.exitedAt {
-				return nil
-			}
-			return in
-		}
-	}
-	return nil
-}
-
-// entryAt gives a server's entry in a StorageVersion as it was at a revision.
-func (w *World) entryAt(name, serverID string, revision int64) (history.Entry, bool) {
-	c, ok := w.changeAt(name, serverID, revision)
-	return c.entry, ok && c.present
-}
-
-// changeAt gives the change that was in force at a revision.
-func (w *World) changeAt(name, serverID string, revision int64) (entryChange, bool) {
-	v := w.versions[name]
-	if v == nil {
-		return entryChange{}, false
-	}
-	changes := v.entries[serverID]
-	for i := len(changes) - 1; i >= 0; i-- {
-		if changes[i].revision <= revision {
-			return changes[i], true
-		}
-	}
-	return entryChange{}, false
-}
-
-// registered gives the first change by which an instance announced something
-// new in a StorageVersion; an unchanged restart has none.
-func (w *World) registered(in *instance, name string) (entryChange, bool) {
-	v := w.versions[name]
-	if v == nil {
-		return entryChange{}, false
-	}
-	for _, c := range v.entries[in.server.id] {
-		if c.revision > in.startRevision && c.present {
-			return c, true
-		}
-	}
-	return entryChange{}, false
-}
-
-// participates is whether the server's identity Lease was there at a revision.
-func (w *World) participates(serverID string, revision int64) bool {
-	l := w.leases[serverID]
-	return l != nil && l.created <= revision && (l.deleted == 0 || l.deleted > revision)
-}
-
-// participants are the servers whose identity Lease is there now.
-func (w *World) participants() []string {
-	var out []string
-	for id, l := range w.leases {
-		if l.deleted == 0 {
-			out = append(out, id)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// resource gives the resource of a stored object, if it is known.
-func (w *World) resource(s *history.Stored) (groupResource, bool) {
-	group, _, found := strings.Cut(s.APIVersion, "/")
-	if !found {
-		group = ""
-	}
-	gr, ok := w.resourceOf[groupKind{group, s.ObjectKind}]
-	return gr, ok
-}
-
-// doubts are the reasons not to trust a pass of any check.
-func (w *World) doubts(damage []string) []string {
-	var out []string
-	for _, d := range damage {
-		out = append(out, "the history is damaged: "+d)
-	}
-	switch {
-	case w.end == nil:
-		out = append(out, "the history has no end: the run was cut off")
-	case !w.end.Complete:
-		out = append(out, "the scenario was not played to its end: "+w.end.Message)
-	}
-	for _, f := range w.faults {
-		if f.Witness == "" {
-			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))
-		}
-	}
-	return out
-}
-
-func (w *World) faultsSeen() []FaultSeen {
-	out := make([]FaultSeen, 0, len(w.faults))
-	for _, f := range w.faults {
-		out = append(out, *f)
-	}
-	return out
-}
-
-// objectName is the name of a resource's StorageVersion by KEP-2339.
-func objectName(group, resource string) string {
-	if group == "" {
-		group = coreGroup
-	}
-	return group + "." + resource
-}
-
-// coreGroup stands in StorageVersion names for the empty core group.
-const coreGroup = "core"
-
-// guardedByBarrier is whether KEP-2339 has a server publish a resource.
-func guardedByBarrier(r history.HostedResource) bool {
-	return r.Persisted && !r.Custom && !r.Aggregated
-}
-
-func sameEntry(a, b history.Entry) bool {
-	return a.ServerID == b.ServerID && a.Encoding == b.Encoding &&
-		sameSet(a.Decodable, b.Decodable) && sameSet(a.Served, b.Served)
-}
-
-func sameSet(a, b []string) bool {
-	if len(a) != len(b) {
+// whole is whether nothing was missed so far of what the sources tell.
+func (w *World) whole(of []Source) bool {
+	if w.torn || w.alien > 0 {
 		return false
 	}
-	for _, x := range a {
-		if !slices.Contains(b, x) {
+	for _, s := range of {
+		if w.gaps[s] > 0 {
 			return false
 		}
 	}
 	return true
-}
-
-func sameString(a, b *string) bool {
-	return (a == nil) == (b == nil) && (a == nil || *a == *b)
-}
-
-func showCommon(c *string) string {
-	if c == nil {
-		return "none"
-	}
-	return *c
 }

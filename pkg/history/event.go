@@ -116,7 +116,7 @@ const (
 
 // Step is a step of the Scenario that began, ended or failed.
 type Step struct {
-	// Index counts the steps of the Scenario from 1.
+	// Index counts the steps of the Scenario from 1; 0 is the boot before them.
 	Index  int    `json:"index"`
 	Action string `json:"action"`
 	Phase  Phase  `json:"phase"`
@@ -304,7 +304,8 @@ type Stored struct {
 	// Name of the object, with its namespace in front where it has one.
 	Name string `json:"name,omitempty"`
 	// Writer and Write are the member and number of the tagged write that made
-	// the change; empty where the object has no tag.
+	// the change; empty where the object has no tag, or still the one of an
+	// earlier change: then somebody else wrote.
 	Writer string `json:"writer,omitempty"`
 	Write  int64  `json:"write,omitempty"`
 
@@ -367,7 +368,7 @@ type Fault struct {
 // Gap says that a source may have missed something, and why. Checks that rely
 // on the source being complete must not pass over a gap.
 type Gap struct {
-	// Source is the recorder: "etcd", "watch", "ready", "request".
+	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery".
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

@@ -96,8 +96,8 @@ func (h *Hammer) Run(ctx context.Context) {
 
 // session hammers one instance; it returns when that ended or has been ready
 // for long enough.
-func (h *Hammer) session(ctx context.Context, instance int) {
-	ctx, cancel := context.WithCancel(ctx)
+func (h *Hammer) session(run context.Context, instance int) {
+	ctx, cancel := context.WithCancel(run)
 	defer cancel()
 	h.mu.Lock()
 	ready := h.ready
@@ -110,7 +110,7 @@ func (h *Hammer) session(ctx context.Context, instance int) {
 
 	var probing sync.WaitGroup
 	for _, probe := range h.probes {
-		probing.Go(func() { h.hammer(ctx, probe) })
+		probing.Go(func() { h.hammer(ctx, run, probe) })
 	}
 	longest := h.clock.NewTimer(HammerLongest)
 	defer longest.Stop()
@@ -124,7 +124,9 @@ func (h *Hammer) session(ctx context.Context, instance int) {
 	probing.Wait()
 }
 
-func (h *Hammer) hammer(ctx context.Context, probe Probe) {
+// hammer probes until the session's context ends. What is under way then is
+// let come to its end, because a request cut off has no known outcome.
+func (h *Hammer) hammer(ctx, run context.Context, probe Probe) {
 	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
 	if client == nil {
 		return
@@ -134,7 +136,7 @@ func (h *Hammer) hammer(ctx context.Context, probe Probe) {
 		probe.Begin()
 	}
 	for ctx.Err() == nil {
-		probe.Step(ctx, client)
+		probe.Step(run, client)
 		pause(ctx, h.clock, probe.Interval)
 	}
 }

@@ -200,17 +200,6 @@ func (p *Prober) record(from int64, seen history.Ready, first bool) {
 	p.recorder.Record(history.Event{Kind: history.KindReady, Member: p.member, From: from, Ready: &seen})
 }
 
-// Snapshot records the member's version and discovery as they are now.
-func (p *Prober) Snapshot(ctx context.Context) error {
-	client := connectUntil(ctx, p.member, p.config, p.recorder, p.clock)
-	if client == nil {
-		return context.Cause(ctx)
-	}
-	defer client.Close()
-	p.Look(ctx, client)
-	return ctx.Err()
-}
-
 // Look records version and discovery through the client, trying for a while.
 // It gives up without a word when the instance ends meanwhile.
 func (p *Prober) Look(ctx context.Context, client *Client) {

@@ -133,7 +133,7 @@ func (r *running) play(ctx context.Context, provider cluster.Provider, defects [
 	defer shown.Close()
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
 		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
-	live := check.NewSession(header, p.requirements)
+	live := check.Begin(header, p.requirements)
 	writer.Subscribe(func(ev history.Event) {
 		live.Take(&ev)
 		if ev.Request != nil {
@@ -181,7 +181,7 @@ func (r *running) judge() (*report.ConformanceReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := check.Judge(reader, r.plan.requirements)
+	j, err := check.Judge(check.Read(reader), r.plan.requirements)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func JudgeBundle(dir string) (*report.ConformanceReport, error) {
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
-	j, err := check.Judge(reader, requirements)
+	j, err := check.Judge(check.Read(reader), requirements)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}

@@ -46,13 +46,15 @@ func (t *Traffic) ProcessChanged(change cluster.Change) {
 	}
 }
 
-// Run sends the traffic until the context ends.
+// Run sends the traffic until the context ends, and waits for the answers.
 func (t *Traffic) Run(ctx context.Context) {
+	// A request that is cut off has no known outcome; each is bounded anyway.
+	whole := context.WithoutCancel(ctx)
 	var streams sync.WaitGroup
 	for _, source := range t.sources {
 		spec := source.workload.Spec
-		t.stream(ctx, &streams, spec.Rate, func(client *observe.Client) { source.Write(ctx, client) })
-		t.stream(ctx, &streams, spec.ReadRate, func(client *observe.Client) { source.Read(ctx, client) })
+		t.stream(ctx, &streams, spec.Rate, func(client *observe.Client) { source.Write(whole, client) })
+		t.stream(ctx, &streams, spec.ReadRate, func(client *observe.Client) { source.Read(whole, client) })
 	}
 	streams.Wait()
 }

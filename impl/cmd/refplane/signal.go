@@ -11,7 +11,7 @@ import (
 
 // stopBound is how long a component may take to stop in good order. Requests
 // that hang on an unreachable etcd would otherwise hold it up for a minute.
-const stopBound = 8 * time.Second
+const stopBound = 5 * time.Second
 
 // Exit statuses of a component that did not stop in good order.
 const (

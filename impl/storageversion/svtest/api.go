@@ -225,17 +225,18 @@ func (a *API) serve(action clienttesting.Action) (runtime.Object, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	resource := action.GetResource().GroupResource()
-	switch action := action.(type) {
-	case clienttesting.GetAction:
-		return a.get(resource, action.GetNamespace(), action.GetName())
-	case clienttesting.ListAction:
+	// By verb: the interfaces of several actions are the same.
+	switch action.GetVerb() {
+	case "get":
+		return a.get(resource, action.GetNamespace(), action.(clienttesting.GetAction).GetName())
+	case "list":
 		return a.list(resource.Resource), nil
-	case clienttesting.CreateAction:
-		return a.create(resource, action)
-	case clienttesting.UpdateAction:
-		return a.update(resource, action)
-	case clienttesting.DeleteActionImpl:
-		return nil, a.delete(resource, action)
+	case "create":
+		return a.create(resource, action.(clienttesting.CreateAction))
+	case "update":
+		return a.update(resource, action.(clienttesting.UpdateAction))
+	case "delete":
+		return nil, a.delete(resource, action.(clienttesting.DeleteActionImpl))
 	}
 	return nil, fmt.Errorf("unexpected %s of %s", action.GetVerb(), resource)
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
@@ -105,6 +108,35 @@ func TestCleanAfterTheOwnerWasKilled(t *testing.T) {
 	owner.Wait() // it is a child of this process, up being in here
 	expect(t, "clean", "killed 9 processes that were left")
 	nothingLeft(t, root, record.ID)
+}
+
+func TestUpIsInterrupted(t *testing.T) {
+	root := useFake(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	command := NewCommand(Streams{&out, &out})
+	command.SilenceUsage, command.SilenceErrors = true, true
+	command.SetArgs([]string{"up", "--topology", topology, "--release", fakeplane.Unready})
+	ended := make(chan error, 1)
+	go func() { ended <- command.ExecuteContext(ctx) }()
+	var id string
+	err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		entries, err := state.List(root)
+		if err != nil || len(entries) == 0 {
+			return false, err
+		}
+		id = entries[0].Record().ID
+		processes, err := procfs.WithVariable(state.Marker, id)
+		return len(processes) > 0, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "bringing the cluster up was interrupted") {
+		t.Errorf("error = %v", err)
+	}
+	nothingLeft(t, root, id)
 }
 
 func TestDownSparesARunsCluster(t *testing.T) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -38,7 +39,8 @@ func newKeep() *cobra.Command {
 		Hidden: true,
 		Args:   usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			// Were up to be killed, telling it of readiness must not kill us.
+			// Were up to be killed, telling it must fail rather than kill us: there
+			// is a cluster to stop.
 			signal.Ignore(syscall.SIGPIPE)
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -60,16 +62,22 @@ func keep(ctx context.Context, wanted *request) error {
 	if err != nil {
 		return err
 	}
-	if err := made.Start(ctx); err != nil {
-		// The logs stay for whoever reads the error; `clean` removes them.
-		return withStop(made, fmt.Errorf("%w (`evenkeel cluster clean` removes the logs)", err))
-	}
 	entry, err := own(made)
 	if err != nil {
 		return withStop(made, err)
 	}
+	switch err := made.Start(ctx); {
+	case err != nil && ctx.Err() != nil:
+		return errors.Join(withStop(made, err), entry.Remove())
+	case err != nil:
+		// The logs stay for whoever reads the error; `clean` removes them.
+		return withStop(made, fmt.Errorf("%w (`evenkeel cluster clean` removes the logs)", err))
+	}
 	ready := entry.Record()
-	tell(message{Ready: &ready})
+	if err := tell(message{Ready: &ready}); err != nil {
+		// Up was killed, so nobody would ever hear of this cluster.
+		return errors.Join(withStop(made, fmt.Errorf("nobody waits for the cluster any more: %w", err)), entry.Remove())
+	}
 	if err := detach(filepath.Join(made.LogDir(), keepLog)); err != nil {
 		return withStop(made, err)
 	}
@@ -105,11 +113,13 @@ func own(made cluster.Cluster) (*state.Entry, error) {
 	return nil, fmt.Errorf("the record of the cluster with logs in %s cannot be found: %w", made.LogDir(), err)
 }
 
-func tell(what message) {
-	// A string, a number and times only: encoding cannot fail. Writing can, if
-	// up is gone; then nobody wants to know.
-	line, _ := json.Marshal(what)
-	os.Stdout.Write(append(line, '\n'))
+func tell(what message) error {
+	line, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(append(line, '\n'))
+	return err
 }
 
 // detach replaces the standard output and error, which belong to up, by a log.

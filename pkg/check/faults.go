@@ -1,0 +1,65 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func (w *World) takeFault(ev *history.Event) {
+	f := ev.Fault
+	if f.Phase == history.PhaseInject {
+		w.faults = append(w.faults, &FaultSeen{ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component})
+		return
+	}
+	// A fault that was injected twice needs two witnesses: each goes to the
+	// injection before it.
+	for i := len(w.faults) - 1; i >= 0; i-- {
+		seen := w.faults[i]
+		if seen.ID != f.ID || seen.Member != ev.Member {
+			continue
+		}
+		if f.Phase == history.PhaseHeal {
+			seen.Healed = true
+			continue
+		}
+		if f.Phase == history.PhaseWitness && f.Proof != "" {
+			seen.Witness = f.Proof
+		}
+		return
+	}
+}
+
+// doubts are the reasons not to trust a pass of any check.
+func (w *World) doubts(damage []string) []string {
+	var out []string
+	for _, d := range damage {
+		out = append(out, "the history is damaged: "+d)
+	}
+	if w.torn && len(damage) == 0 {
+		out = append(out, "the numbers of the events have gaps: lines are missing")
+	}
+	if w.alien > 0 {
+		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", w.alien))
+	}
+	switch {
+	case w.end == nil:
+		out = append(out, "the history has no end: the run was cut off")
+	case !w.end.Complete:
+		out = append(out, "the scenario was not played to its end: "+w.end.Message)
+	}
+	for _, f := range w.faults {
+		if f.Witness == "" {
+			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))
+		}
+	}
+	return out
+}
+
+func (w *World) faultsSeen() []FaultSeen {
+	out := make([]FaultSeen, 0, len(w.faults))
+	for _, f := range w.faults {
+		out = append(out, *f)
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// storageVersion is one StorageVersion object as etcd has it.
+type storageVersion struct {
+	name string
+	// seq and revision of the latest change; deleted if the object is gone.
+	seq, revision int64
+	at            int64
+	deleted       bool
+	now           *history.StorageVersion
+	// entries is what each server has reported over time.
+	entries map[string]*entryHistory
+	// tampered is whether the harness has changed the object itself, last at
+	// tamperedAt.
+	tampered   bool
+	tamperedAt int64
+}
+
+// entryHistory is one server's entry in one StorageVersion, oldest change
+// first; cut if older changes are forgotten.
+type entryHistory struct {
+	changes []entryChange
+	cut     bool
+}
+
+// entryChange is a change of one server's entry in one StorageVersion.
+type entryChange struct {
+	seq, at, revision int64
+	present           bool
+	// withObject is whether the entry went because the whole object did.
+	withObject bool
+	entry      history.Entry
+}
+
+const (
+	// keptChanges is how many changes of one entry are remembered. Questions
+	// are asked about the life of the running process and of the one before.
+	keptChanges = 32
+	// keptStrangers is how many servers that are no members are remembered in
+	// one object after their entries have gone.
+	keptStrangers = 32
+	// keptDeleted is how many deleted objects are remembered.
+	keptDeleted = 256
+)
+
+func (w *World) changeStorageVersion(name string, ev *history.Event) {
+	_, content, _ := changedStorageVersion(ev)
+	v := w.versions[name]
+	if v == nil {
+		v = &storageVersion{name: name, entries: map[string]*entryHistory{}}
+		w.versions[name] = v
+	}
+	v.seq, v.at, v.revision = ev.Seq, ev.At, ev.Stored.Revision
+	v.deleted = content == nil
+	if v.deleted {
+		content = &history.StorageVersion{}
+		w.bury(name)
+	}
+	v.now = content
+	base := entryChange{seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision}
+	for id, h := range v.entries {
+		if h.last().present && indexOf(content.Entries, id) < 0 {
+			c := base
+			c.withObject = v.deleted
+			h.add(c)
+		}
+	}
+	for i, e := range content.Entries {
+		if indexOf(content.Entries, e.ServerID) != i {
+			continue // the second one of a server, which SV-03 reports
+		}
+		h := v.entries[e.ServerID]
+		if h == nil {
+			w.forgetStrangers(v)
+			h = &entryHistory{}
+			v.entries[e.ServerID] = h
+		}
+		if last := h.last(); last.present && sameEntry(last.entry, e) {
+			continue
+		}
+		c := base
+		c.present, c.entry = true, e
+		h.add(c)
+	}
+}
+
+func (h *entryHistory) add(c entryChange) {
+	if len(h.changes) >= keptChanges {
+		h.changes = append(h.changes[:0], h.changes[1:]...)
+		h.cut = true
+	}
+	h.changes = append(h.changes, c)
+}
+
+func (h *entryHistory) last() entryChange {
+	if len(h.changes) == 0 {
+		return entryChange{}
+	}
+	return h.changes[len(h.changes)-1]
+}
+
+// forgetStrangers drops what is known of entries of servers that are no
+// members and have none any more: who changes its name with each restart
+// would else fill the memory.
+func (w *World) forgetStrangers(v *storageVersion) {
+	if len(v.entries) < len(w.order)+keptStrangers {
+		return
+	}
+	maps.DeleteFunc(v.entries, func(id string, h *entryHistory) bool {
+		return w.memberOf[id] == "" && !h.last().present
+	})
+}
+
+// bury remembers a deleted object, but not too many of them.
+func (w *World) bury(name string) {
+	w.gone = append(w.gone, name)
+	if len(w.gone) <= keptDeleted {
+		return
+	}
+	oldest := w.gone[0]
+	w.gone = append(w.gone[:0], w.gone[1:]...)
+	if v := w.versions[oldest]; v != nil && v.deleted && !slices.Contains(w.gone, oldest) {
+		delete(w.versions, oldest)
+	}
+}
+
+// changeAt gives the change of a server's entry in a StorageVersion that was in
+// force at a revision.
+func (w *World) changeAt(name, serverID string, revision int64) (entryChange, bool) {
+	v := w.versions[name]
+	if v == nil || v.entries[serverID] == nil {
+		return entryChange{}, false
+	}
+	changes := v.entries[serverID].changes
+	for i := len(changes) - 1; i >= 0; i-- {
+		if changes[i].revision <= revision {
+			return changes[i], true
+		}
+	}
+	return entryChange{}, false
+}
+
+// entryAt gives a server's entry in a StorageVersion as it was at a revision.
+func (w *World) entryAt(name, serverID string, revision int64) (history.Entry, bool) {
+	c, ok := w.changeAt(name, serverID, revision)
+	return c.entry, ok && c.present
+}
+
+// heldDuring is whether at some time in a process's life, up to a revision, its
+// server had an entry in a StorageVersion that fits.
+func (w *World) heldDuring(in *instance, name string, until int64, fits func(history.Entry) bool) bool {
+	if e, ok := w.entryAt(name, in.server.id, in.startRevision); ok && fits(e) {
+		return true
+	}
+	v := w.versions[name]
+	if v == nil || v.entries[in.server.id] == nil {
+		return false
+	}
+	for _, c := range v.entries[in.server.id].changes {
+		if c.revision > in.startRevision && c.revision <= until && c.present && fits(c.entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// registration gives the change by which a process announced what it writes, by
+// what is known up to a revision. There is none where its server's entry had
+// been the same when it started: it may have found nothing to change, and what
+// changed later is then the repair of what others did. The entry that counts is
+// the one that stood in the end, so that what others wrote in between and the
+// server put right is not taken for its word.
+func (w *World) registration(in *instance, name string, until int64) (entryChange, bool) {
+	v := w.versions[name]
+	if v == nil || v.entries[in.server.id] == nil {
+		return entryChange{}, false
+	}
+	h := v.entries[in.server.id]
+	if h.cut && h.changes[0].revision > in.startRevision {
+		return entryChange{}, false // what it began with is forgotten
+	}
+	var stood entryChange
+	for _, c := range h.changes {
+		if c.revision <= until && c.present {
+			stood = c
+		}
+	}
+	if stood.revision <= in.startRevision {
+		return entryChange{}, false
+	}
+	if before, ok := w.entryAt(name, in.server.id, in.startRevision); ok && sameEntry(before, stood.entry) {
+		return entryChange{}, false
+	}
+	for _, c := range h.changes {
+		if c.revision > in.startRevision && c.present && sameEntry(c.entry, stood.entry) {
+			return c, true
+		}
+	}
+	return entryChange{}, false
+}
+
+// names of the StorageVersions that exist, sorted.
+func (w *World) names() []string {
+	out := make([]string, 0, len(w.versions))
+	for name, v := range w.versions {
+		if !v.deleted {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,183 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// plane is a cluster of one member, and its API.
+type plane struct {
+	cluster.Cluster
+
+	process  cluster.Process
+	running  bool
+	paused   bool
+	immortal bool // killing has no effect
+	shape    cluster.Shape
+	apiDown  bool
+	failing  error
+}
+
+func (p *plane) Members() []cluster.Member {
+	return []cluster.Member{{Name: "cp1", Components: []cluster.Component{cluster.APIServer}}}
+}
+
+func (p *plane) Process(string, cluster.Component) (cluster.Process, bool) {
+	return p.process, p.running
+}
+
+func (p *plane) Kill(context.Context, string, cluster.Component) error {
+	p.running = p.immortal
+	return p.failing
+}
+
+func (p *plane) StartComponent(context.Context, string, cluster.Component) error {
+	p.process.PID++
+	p.running = true
+	return nil
+}
+
+func (p *plane) Pause(context.Context, string, cluster.Component) error {
+	p.paused = !p.immortal
+	return p.failing
+}
+
+func (p *plane) Resume(context.Context, string, cluster.Component) error {
+	p.paused = false
+	return nil
+}
+
+func (p *plane) Paused(string, cluster.Component) (bool, error) { return p.paused, nil }
+
+func (p *plane) SetLink(_ string, _ cluster.Link, shape cluster.Shape) error {
+	if !p.immortal {
+		p.shape = shape
+	}
+	return p.failing
+}
+
+func (p *plane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
+	return cluster.LinkStats{}, nil
+}
+
+func (p *plane) RoundTrip(ctx context.Context, _ string) (time.Duration, error) {
+	switch {
+	case p.apiDown:
+		return 0, errors.New("nobody answers")
+	case p.paused || p.shape.Cut:
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return time.Millisecond + 2*p.shape.Latency, nil
+}
+
+type events []history.Event
+
+func (e *events) Now() int64             { return 0 }
+func (e *events) Record(h history.Event) { *e = append(*e, h) }
+
+func (e events) phases() string {
+	var phases []string
+	for _, event := range e {
+		phases = append(phases, string(event.Fault.Phase))
+	}
+	return strings.Join(phases, " ")
+}
+
+func TestFaultsAreWitnessed(t *testing.T) {
+	apiserver := []cluster.Component{cluster.APIServer}
+	crash := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: apiserver}
+	pause := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: apiserver}
+	delay := &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Shape: cluster.Shape{Latency: time.Second}}
+	cut := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Shape: cluster.Shape{Cut: true}}
+	for _, test := range []struct {
+		name   string
+		fault  *Fault
+		plane  plane
+		phases string
+	}{
+		{"crash", crash, plane{}, "inject witness heal witness"},
+		{"pause", pause, plane{}, "inject witness heal"},
+		{"pause that does not bite", pause, plane{immortal: true}, "inject heal"},
+		{"delay", delay, plane{}, "inject witness heal"},
+		{"delay that does not bite", delay, plane{immortal: true}, "inject heal"},
+		{"delay of a server that is down", delay, plane{apiDown: true}, "inject heal"},
+		{"cut", cut, plane{}, "inject witness heal"},
+		{"cut that does not bite", cut, plane{immortal: true}, "inject heal"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, recorded := test.plane, new(events)
+			p.process, p.running = cluster.Process{PID: 4, StartTime: 5}, true
+			e := NewExecutor(&p, &p, recorded, clock.RealClock{})
+			active, err := e.Inject(t.Context(), test.fault, "cp1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := active.Heal(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := recorded.phases(); got != test.phases {
+				t.Errorf("recorded %q, want %q", got, test.phases)
+			}
+			for _, event := range *recorded {
+				f := event.Fault
+				if f.ID != "f-1" || event.Member != "cp1" || f.Component != "apiserver" || (f.Proof != "") != (f.Phase == history.PhaseWitness) {
+					t.Errorf("recorded %+v", f)
+				}
+			}
+			if p.paused || p.shape != (cluster.Shape{}) || !p.running {
+				t.Errorf("was left faulty: %+v", p)
+			}
+		})
+	}
+}
+
+func TestAKillThatKillsNothingHasNoWitness(t *testing.T) {
+	p, recorded := &plane{process: cluster.Process{PID: 4}, running: true, immortal: true}, new(events)
+	e := NewExecutor(p, p, recorded, clock.RealClock{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
+	if _, err := e.Inject(ctx, fault, "cp1"); err == nil {
+		t.Error("a cut-off injection is no error")
+	}
+	if recorded.phases() != "inject" {
+		t.Errorf("recorded %q", recorded.phases())
+	}
+}
+
+func TestAFailedInjectionIsHealed(t *testing.T) {
+	for _, fault := range []*Fault{
+		{Name: "f", Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer}, Shape: cluster.Shape{Latency: time.Second}},
+		{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
+	} {
+		p := &plane{running: true, failing: fmt.Errorf("cannot: %w", cluster.ErrUnsupported)}
+		_, err := NewExecutor(p, p, new(events), clock.RealClock{}).Inject(t.Context(), fault, "cp1")
+		if !errors.Is(err, cluster.ErrUnsupported) || p.paused || p.shape != (cluster.Shape{}) && fault.Type == TypePod {
+			t.Errorf("%v, left as %+v", err, p)
+		}
+	}
+}
+
+func TestWhatIsNotThereCannotBeHit(t *testing.T) {
+	p := &plane{}
+	e := NewExecutor(p, p, new(events), clock.RealClock{})
+	for _, fault := range []*Fault{
+		{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.Scheduler}},
+		{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}},
+		{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
+	} {
+		if _, err := e.Inject(t.Context(), fault, "cp1"); err == nil {
+			t.Errorf("%v was injected", fault)
+		}
+	}
+}

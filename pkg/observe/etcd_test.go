@@ -1,0 +1,156 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func put(revision, created int64, key, tag string) *clientv3.Event {
+	value := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","annotations":{%q:%q}}}`, WriteAnnotation, tag)
+	return &clientv3.Event{Type: clientv3.EventTypePut, Kv: &mvccpb.KeyValue{
+		Key: []byte(key), Value: []byte(value), ModRevision: revision, CreateRevision: created,
+	}}
+}
+
+func deletion(revision int64, key string) *clientv3.Event {
+	return &clientv3.Event{Type: clientv3.EventTypeDelete, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision}}
+}
+
+func newRecorder(m *memory) *Etcd { return NewEtcd([]string{"cp1"}, nil, m, clock.RealClock{}) }
+
+func TestEtcdRecordsEachRevisionOnce(t *testing.T) {
+	m := newMemory()
+	r := newRecorder(m)
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(2, 2, "/registry/a", "cp1/1"), put(3, 3, "/registry/b", "")}})
+	// Another member tells part of it again.
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(3, 3, "/registry/b", ""), put(4, 2, "/registry/a", "cp1/1"), put(5, 2, "/registry/a", "cp2/9"), deletion(6, "/registry/a")}})
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(7, 7, "/registry/a", "cp2/9")}})
+
+	var got []string
+	for _, e := range m.of(history.KindStored) {
+		got = append(got, fmt.Sprintf("%d %s %s %s/%d", e.Stored.Revision, e.Stored.Type, e.Stored.Name, e.Stored.Writer, e.Stored.Write))
+	}
+	want := []string{
+		"2 put x cp1/1", "3 put x /0",
+		"4 put x /0", // the tag is a leftover: this write was somebody else's
+		"5 put x cp2/9", "6 delete x /0",
+		"7 put x cp2/9", // a new object
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("recorded\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestEtcdReportsWhatWasCompacted(t *testing.T) {
+	m := newMemory()
+	r := newRecorder(m)
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(2, 2, "/registry/a", "")}})
+	if r.take(clientv3.WatchResponse{CompactRevision: 10, Canceled: true}) {
+		t.Error("the watch goes on")
+	}
+	gaps := m.of(history.KindGap)
+	if len(gaps) != 1 || gaps[0].Gap.Source != "etcd" || r.next != 10 {
+		t.Errorf("gaps %v, next %d", gaps, r.next)
+	}
+}
+
+func TestEtcdWaitsUntilARevisionIsRecorded(t *testing.T) {
+	r := newRecorder(newMemory())
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error)
+	go func() { waited <- r.WaitFor(ctx, 5) }()
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(3, 3, "/registry/a", "")}})
+	// A change elsewhere in etcd is never told; the progress is.
+	r.take(clientv3.WatchResponse{Header: progressHeader(5)})
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	go func() { waited <- r.WaitFor(ctx, 6) }()
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func progressHeader(revision int64) *etcdserverpb.ResponseHeader {
+	return &etcdserverpb.ResponseHeader{Revision: revision}
+}
+
+// TestEtcdFollowsARealEtcd begins with a member that is not there.
+func TestEtcdFollowsARealEtcd(t *testing.T) {
+	config := embed.NewConfig()
+	config.Dir, config.LogLevel = t.TempDir(), "panic"
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	<-server.Server.ReadyNotify()
+	endpoint := server.Clients[0].Addr().String()
+
+	m := newMemory()
+	r := NewEtcd([]string{"gone", "late", "here"}, func(member string) (clientv3.Config, error) {
+		switch member {
+		case "gone":
+			return clientv3.Config{}, errors.New("not there")
+		default:
+			return clientv3.Config{Endpoints: []string{endpoint}}, nil
+		}
+	}, m, clock.RealClock{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		r.Run(ctx)
+	}()
+
+	client, err := r.client("here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		key := fmt.Sprintf("/registry/configmaps/n/%d", i%3)
+		if i%5 == 4 {
+			key = "elsewhere"
+		}
+		if _, err := client.Put(ctx, key, string(put(0, 0, key, Tag("cp1", int64(i+1))).Kv.Value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.Delete(ctx, "/registry/", clientv3.WithPrefix()); err != nil {
+		t.Fatal(err)
+	}
+	revision, err := r.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WaitFor(ctx, revision); err != nil {
+		t.Fatal(err)
+	}
+	stored := m.of(history.KindStored)
+	if len(stored) != 16+3 {
+		t.Fatalf("%d changes were recorded", len(stored))
+	}
+	for i := range stored {
+		if i > 0 && stored[i].Stored.Revision < stored[i-1].Stored.Revision {
+			t.Errorf("change %d is out of order", i)
+		}
+	}
+	cancel()
+	<-running
+}

@@ -1,0 +1,80 @@
+package observe
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestHammerSeesTheBarrierOpen(t *testing.T) {
+	var registered atomic.Bool
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/v1/namespaces/n/configmaps", func(w http.ResponseWriter, r *http.Request) {
+		if registered.Load() {
+			reply(201, `{"kind":"ConfigMap","metadata":{"resourceVersion":"12"}}`)(w, r)
+			return
+		}
+		reply(503, `{"kind":"Status","reason":"ServiceUnavailable","message":"wait for storage version registration to complete for resource: configmaps"}`)(w, r)
+	})
+	m := newMemory()
+	begun := make(chan struct{}, 4)
+	probe := Probe{
+		Interval: time.Millisecond,
+		Begin:    func() { begun <- struct{}{} },
+		Step: func(ctx context.Context, client *Client) {
+			client.Do(ctx, Call{Class: history.ClassGuarded, Verb: "create", Version: "v1", Resource: "configmaps", Namespace: "n", Name: "x", Write: 3, Body: map[string]any{}})
+		},
+	}
+	h := NewHammer("cp1", serve(t, mux), m, clock.RealClock{}, []Probe{probe})
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		h.Run(ctx)
+	}()
+	h.ProcessChanged(started(1))
+	held := m.until(t, func(e history.Event) bool { return e.Request.Barrier })
+	if held.Request.Code != 503 || held.Request.Name != "n/x" || held.Request.Write != 3 {
+		t.Errorf("held back %+v", held.Request)
+	}
+	registered.Store(true)
+	passed := m.until(t, func(e history.Event) bool { return e.Request.Code == 201 })
+	if passed.Request.Barrier || passed.Request.ResourceVersion != 12 {
+		t.Errorf("passed %+v", passed.Request)
+	}
+	h.Ready(1)
+	h.Ready(1)
+	h.ProcessChanged(exited(1))
+	h.ProcessChanged(started(2))
+	<-begun
+	<-begun
+	cancel()
+	<-running
+}
+
+func TestARunOfRefusedConnectionsIsRecordedOnce(t *testing.T) {
+	m := newMemory()
+	config := serve(t, http.NotFoundHandler())
+	c, _ := config()
+	c.Host = "http://127.0.0.1:1"
+	client, err := NewClient("cp1", c, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for _, class := range []string{history.ClassRead, history.ClassGuarded} {
+			if answer := client.Do(t.Context(), Call{Class: class, Verb: "get", Version: "v1", Resource: "pods"}); !answer.Refused || answer.OK() {
+				t.Fatalf("answer %+v", answer)
+			}
+		}
+	}
+	if requests := m.of(history.KindRequest); len(requests) != 2 || requests[0].Request.Error == "" {
+		t.Errorf("recorded %v", requests)
+	}
+}

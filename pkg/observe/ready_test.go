@@ -1,0 +1,95 @@
+package observe
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func started(instance int) cluster.Change {
+	return cluster.Change{Member: "cp1", Component: cluster.APIServer, What: history.ProcessStarted, Instance: instance}
+}
+
+func exited(instance int) cluster.Change {
+	change := started(instance)
+	change.What = history.ProcessExited
+	return change
+}
+
+// plane is an API server that can be made ready or not.
+func plane(ready *atomic.Bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
+		if ready.Load() {
+			reply(http.StatusOK, "ok")(w, r)
+			return
+		}
+		reply(http.StatusInternalServerError, "[+]ping ok\n[-]poststarthook/b failed: reason withheld\n[-]poststarthook/a failed: x\nreadyz check failed\n")(w, r)
+	})
+	mux.HandleFunc("/version", reply(200, `{"gitVersion":"v1.2.0"}`))
+	mux.HandleFunc("/api", reply(200, `{"versions":["v1"]}`))
+	mux.HandleFunc("/api/v1", reply(200, `{"resources":[{"name":"pods","kind":"Pod","storageVersionHash":"h"},{"name":"pods/status","kind":"Pod"},{"name":"bindings","kind":"Binding"}]}`))
+	mux.HandleFunc("/apis", reply(200, `{"groups":[{"name":"g","versions":[{"version":"v2"},{"version":"v1"}]},{"name":"down","versions":[{"version":"v1"}]}]}`))
+	mux.HandleFunc("/apis/g/v1", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
+	mux.HandleFunc("/apis/g/v2", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
+	mux.HandleFunc("/apis/down/v1", reply(503, "no backend"))
+	mux.HandleFunc("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", reply(200, `{"items":[{"spec":{"group":"g","names":{"plural":"things"}}}]}`))
+	mux.HandleFunc("/apis/apiregistration.k8s.io/v1/apiservices", reply(200, `{"items":[{"spec":{"group":"down","version":"v1","service":{"name":"s"}}},{"spec":{"version":"v1"}}]}`))
+	return mux
+}
+
+func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
+	var ready atomic.Bool
+	m := newMemory()
+	told := make(chan int, 4)
+	p := NewProber("cp1", serve(t, plane(&ready)), m, atRevision(77), clock.RealClock{}, func(instance int) { told <- instance })
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		p.Run(ctx)
+	}()
+	p.ProcessChanged(started(1))
+	failing := m.until(t, func(e history.Event) bool { return e.Ready != nil && e.Ready.Code == 500 })
+	if want := []string{"poststarthook/a", "poststarthook/b"}; !reflect.DeepEqual(failing.Ready.Failing, want) {
+		t.Errorf("failing %v", failing.Ready.Failing)
+	}
+	ready.Store(true)
+	if err := p.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m.until(t, func(e history.Event) bool { return e.Ready != nil && e.Ready.Code == 200 && e.Ready.Revision == 77 })
+	m.until(t, func(e history.Event) bool { return e.Version != nil && e.Version.GitVersion == "v1.2.0" })
+	discovery := m.until(t, func(e history.Event) bool { return e.Discovery != nil })
+	want := []history.HostedResource{
+		{Resource: "bindings", Kind: "Binding", Served: []string{"v1"}},
+		{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true},
+		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Persisted: true, Custom: true},
+	}
+	if !reflect.DeepEqual(discovery.Discovery.Resources, want) || discovery.Discovery.Revision != 77 {
+		t.Errorf("discovery %+v", discovery.Discovery)
+	}
+	if instance := <-told; instance != 1 {
+		t.Errorf("instance %d was told to be ready", instance)
+	}
+
+	// The next instance must be seen to be ready anew, although every answer
+	// before and after says so.
+	p.ProcessChanged(exited(1))
+	p.ProcessChanged(started(2))
+	if instance := <-told; instance != 2 {
+		t.Errorf("instance %d was told to be ready", instance)
+	}
+	cancel()
+	<-running
+	if err := (&Prober{moved: make(chan struct{})}).WaitReady(ctx); err == nil {
+		t.Error("a wait outlived its context")
+	}
+}
