@@ -303,7 +303,7 @@ func TestConflictsEnd(t *testing.T) {
 	adversary := api.Client()
 	var hits atomic.Int32
 	m, _ := boot(t, api, "a", options{hooks: []func(clienttesting.Action) error{func(action clienttesting.Action) error {
-		if action.Matches("update", "storageversions/status") && hits.Add(1) <= 100 {
+		if action.Matches("update", "storageversions/status") && hits.Add(1) <= 40 {
 			name := action.(clienttesting.UpdateAction).GetObject().(*apiserverinternalv1alpha1.StorageVersion).Name
 			object, err := adversary.InternalV1alpha1().StorageVersions().Get(context.Background(), name, metav1.GetOptions{})
 			if err != nil {

@@ -86,12 +86,12 @@ func sameKeyed[T any](a, b []T, key func(T) string, same func(x, y T) bool) bool
 	if len(a) != len(b) {
 		return false
 	}
-	for i, x := range a {
-		j := i
-		if key(b[i]) != key(x) {
-			j = slices.IndexFunc(b, func(y T) bool { return key(y) == key(x) })
-		}
-		if j < 0 || !same(x, b[j]) {
+	in := func(list []T, x T) bool {
+		i := slices.IndexFunc(list, func(y T) bool { return key(y) == key(x) })
+		return i >= 0 && same(x, list[i])
+	}
+	for i := range a {
+		if !in(b, a[i]) || !in(a, b[i]) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +66,8 @@ type Options struct {
 
 // plan is what Options come to.
 type plan struct {
+	provider     cluster.Provider
+	defects      []string
 	topology     *cluster.Topology
 	topologyYAML []byte
 	scenario     *scenario.Scenario
@@ -79,39 +83,53 @@ type plan struct {
 }
 
 // prepare reads and checks everything that can be checked before anything runs.
-func prepare(o Options, now time.Time) (*plan, error) {
+func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	p := &plan{seed: o.Seed, out: o.Out}
 	if p.seed == 0 {
 		p.seed = rand.Int64()
 	}
-	var err error
+	if o.Defect != "" {
+		p.defects = []string{o.Defect}
+	}
+	err := p.loadTopology(o.Topology)
+	if err != nil {
+		return nil, err
+	}
+	if p.provider, err = o.Providers.Check(ctx, p.topology, p.defects); err != nil {
+		return nil, err
+	}
 	if p.profiles, err = profiles(o.Profiles); err != nil {
 		return nil, err
 	}
 	focus := o.Focus
 	if focus == "" && o.Defect != "" {
-		focus = "^" + regexpQuote(requirementOf(o.Defect)) + "$"
+		if focus, err = p.focusOfDefect(ctx, o.Defect); err != nil {
+			return nil, err
+		}
 	}
 	p.whole = focus == ""
 	if p.requirements, err = requirement.Select(p.profiles, focus); err != nil {
 		return nil, err
 	}
-	name := o.Scenario
-	if name == "" {
-		name = DefaultScenario
-		if !p.whole {
-			if cheapest, ok := Cheapest(ids(p.requirements)); ok {
-				name = cheapest
-			}
+	switch {
+	case o.Scenario != "":
+		p.scenario, p.scenarioYAML, err = LoadScenario(o.Scenario)
+	case p.whole:
+		p.scenario, p.scenarioYAML, err = loadShipped(DefaultScenario)
+	default:
+		name, ok := Cheapest(ids(p.requirements))
+		if !ok {
+			name = DefaultScenario
 		}
+		p.scenario, p.scenarioYAML, err = loadShipped(name)
 	}
-	if p.scenario, p.scenarioYAML, err = LoadScenario(name); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
-	if err := p.loadTopology(o.Topology); err != nil {
+	if err := p.startAt(ctx); err != nil {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
@@ -168,18 +186,18 @@ func profiles(names []string) ([]requirement.Profile, error) {
 	return out, nil
 }
 
-// requirementOf is the requirement that a defect is named after: SV-06 of
-// SV-06-accepts-false-agreement.
-func requirementOf(defect string) string {
-	parts := strings.SplitN(defect, "-", 3)
-	if len(parts) < 2 {
-		return defect
+// focusOfDefect has the requirement judged that the defect breaks.
+func (p *plan) focusOfDefect(ctx context.Context, id string) (string, error) {
+	known, err := p.provider.Defects(ctx, p.topology.Spec.Distribution)
+	if err != nil {
+		return "", err
 	}
-	return parts[0] + "-" + parts[1]
-}
-
-func regexpQuote(s string) string {
-	return strings.NewReplacer(`.`, `\.`, `(`, `\(`, `)`, `\)`, `[`, `\[`, `*`, `\*`, `+`, `\+`, `?`, `\?`).Replace(s)
+	for _, d := range known {
+		if d.ID == id {
+			return "^" + regexp.QuoteMeta(d.Requirement) + "$", nil
+		}
+	}
+	return "", fmt.Errorf("there is no defect %q", id)
 }
 
 func ids(requirements []requirement.Requirement) []string {
@@ -207,16 +225,23 @@ func read(name string, shipped fs.FS, folder string) ([]byte, error) {
 // LoadScenario reads a scenario file, or the one that ships with Evenkeel under
 // the same path, with all that it names.
 func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
-	if raw, err := os.ReadFile(name); err == nil {
-		s, err := scenario.Load(name)
-		return s, raw, err
-	}
-	if rel, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), "fixtures/"); ok {
-		if raw, err := fs.ReadFile(fixtures.Files, rel); err == nil {
-			s, err := scenario.LoadFS(fixtures.Files, rel)
-			return s, raw, err
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		if s, raw, err := loadShipped(name); err == nil {
+			return s, raw, nil
 		}
 	}
 	s, err := scenario.Load(name)
-	return s, nil, err
+	return s, raw, err
+}
+
+// loadShipped reads a scenario that is compiled in, by its path in the source.
+func loadShipped(name string) (*scenario.Scenario, []byte, error) {
+	name = strings.TrimPrefix(path.Clean(filepath.ToSlash(name)), "fixtures/")
+	raw, err := fs.ReadFile(fixtures.Files, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := scenario.LoadFS(fixtures.Files, name)
+	return s, raw, err
 }

@@ -40,32 +40,21 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		o.Console = io.Discard
 	}
 	clk := clock.RealClock{}
-	p, err := prepare(o, clk.Now())
+	p, err := prepare(ctx, o, clk.Now())
 	if err != nil {
-		return nil, exit.Environment(err)
-	}
-	var defects []string
-	if o.Defect != "" {
-		defects = []string{o.Defect}
-	}
-	provider, err := o.Providers.Check(ctx, p.topology, defects)
-	if err != nil {
-		return nil, exit.Environment(err)
-	}
-	if err := p.startAt(ctx, provider); err != nil {
 		return nil, exit.Environment(err)
 	}
 	if err := bundle.Create(p.out); err != nil {
 		return nil, exit.Environment(err)
 	}
 	r := &running{options: o, plan: p, clock: clk}
-	playErr := r.play(ctx, provider, defects)
+	playErr := r.play(ctx)
 	return r.conclude(playErr)
 }
 
 // startAt has the members begin at the release that the scenario starts from.
-func (p *plan) startAt(ctx context.Context, provider cluster.Provider) error {
-	releases, err := provider.Releases(ctx, p.topology.Spec.Distribution)
+func (p *plan) startAt(ctx context.Context) error {
+	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
 	if err != nil {
 		return err
 	}
@@ -90,16 +79,16 @@ type running struct {
 
 // play records a history. The cluster is gone when it returns, whatever
 // happened.
-func (r *running) play(ctx context.Context, provider cluster.Provider, defects []string) (err error) {
+func (r *running) play(ctx context.Context) (err error) {
 	p := r.plan
 	logs, err := filepath.Abs(filepath.Join(p.out, bundle.LogDir))
 	if err != nil {
 		return fmt.Errorf("find the bundle folder: %w", err)
 	}
 	observer := &lateObserver{}
-	c, err := provider.New(ctx, p.topology, cluster.Options{
+	c, err := p.provider.New(ctx, p.topology, cluster.Options{
 		Name: p.id, Owner: "run", BundleDir: filepath.Dir(logs), LogDir: logs,
-		Observer: observer.changed, Defects: defects, Seed: p.seed,
+		Observer: observer.changed, Defects: p.defects, Seed: p.seed,
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+const fixtures = "../../fixtures/histories"
+
+func judge(t *testing.T, events []history.Event) map[requirement.ID]check.Result {
+	t.Helper()
+	data, err := encode(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := history.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := check.Judge(check.Read(reader), requirement.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := map[requirement.ID]check.Result{}
+	for _, r := range j.Results {
+		if check.Built(r.ID) {
+			results[r.ID] = r
+		}
+	}
+	return results
+}
+
+func TestTheStoryKeepsEveryPromise(t *testing.T) {
+	results := judge(t, story())
+	if len(results) == 0 {
+		t.Fatal("no check is built in")
+	}
+	for id, r := range results {
+		if r.Verdict != check.Pass {
+			t.Errorf("%s: %s: %q %v", id, r.Verdict, r.Reasons, r.Violations)
+		}
+	}
+}
+
+func TestEveryCheckHasACase(t *testing.T) {
+	for _, r := range requirement.All() {
+		n := 0
+		for _, c := range cases {
+			if c.id == r.ID {
+				n++
+			}
+		}
+		if check.Built(r.ID) != (n == 1) {
+			t.Errorf("%s: a check is built in: %v; cases: %d", r.ID, check.Built(r.ID), n)
+		}
+	}
+}
+
+// The change that breaks one promise breaks no other, unless it must.
+func TestAFailureBreaksOnePromise(t *testing.T) {
+	for _, c := range cases {
+		t.Run(string(c.id), func(t *testing.T) {
+			for id, r := range judge(t, c.make(c.fail).events) {
+				want := check.Pass
+				if _, also := c.also[id]; also || id == c.id {
+					want = check.Fail
+				}
+				if r.Verdict != want {
+					t.Errorf("%s is %s, not %s: %q %v", id, r.Verdict, want, r.Reasons, r.Violations)
+				}
+			}
+		})
+	}
+}
+
+func TestTrimmedHistories(t *testing.T) {
+	for _, c := range cases {
+		t.Run(string(c.id), func(t *testing.T) {
+			files := c.files()
+			if r := judge(t, files["pass.jsonl"])[c.id]; r.Verdict != check.Pass {
+				t.Errorf("pass.jsonl: %s %q %v", r.Verdict, r.Reasons, r.Violations)
+			}
+			r := judge(t, files["fail.jsonl"])[c.id]
+			if r.Verdict != check.Fail || !strings.Contains(fmt.Sprint(r.Violations), c.fails) {
+				t.Errorf("fail.jsonl: %s %q %v", r.Verdict, r.Reasons, r.Violations)
+			}
+			r = judge(t, files["weak.jsonl"])[c.id]
+			if r.Verdict != check.Inconclusive || !slices.Contains(r.Reasons, c.why) {
+				t.Errorf("weak.jsonl: %s %q %v", r.Verdict, r.Reasons, r.Violations)
+			}
+		})
+	}
+}
+
+func TestTheFilesAreUpToDate(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := list(t, dir), list(t, fixtures); !slices.Equal(want, got) {
+		t.Fatalf("fixtures/histories has %v, and not %v", got, want)
+	}
+	for _, name := range list(t, dir) {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(fixtures, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("fixtures/histories/%s is not what hack/histories makes; run `go run ./hack/histories`", name)
+		}
+		if n := bytes.Count(got, []byte("\n")); n >= 150 {
+			t.Errorf("%s has %d lines, too many to read", name, n)
+		}
+	}
+}
+
+func list(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		if files[i], err = filepath.Rel(dir, files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
