@@ -627,7 +627,7 @@ func TestQuiet(t *testing.T) {
 	await(t, m)
 	before := svRevisions(api)
 	eventually(t, "ten rounds", func() bool {
-		fake.Step(time.Second)
+		fake.Step(20 * time.Second)
 		return rounds.Load() > 12
 	})
 	if after := svRevisions(api); after != before {

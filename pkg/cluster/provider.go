@@ -28,9 +28,18 @@ type Defect struct {
 	// ID is named after the requirement that it breaks.
 	ID          string `json:"id"`
 	Requirement string `json:"requirement"`
-	// Component that has the bug; empty means every one.
-	Component   Component `json:"component"`
-	Description string    `json:"description"`
+	// Component that has the bug, or several with commas between them.
+	Component   string `json:"component"`
+	Description string `json:"description"`
+}
+
+// Hosts are the components that have to be started with the defect.
+func (d Defect) Hosts() []Component {
+	var hosts []Component
+	for _, one := range strings.Split(d.Component, ",") {
+		hosts = append(hosts, Component(strings.TrimSpace(one)))
+	}
+	return hosts
 }
 
 // Options are what differs from one run of a topology to the next. The zero

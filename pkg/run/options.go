@@ -54,7 +54,8 @@ type Options struct {
 	Out string
 	// Defect to plant, by ID; reference only.
 	Defect string
-	// NoTraffic leaves the scenario's traffic out.
+	// NoTraffic leaves out the scenario's traffic and the probes of booting
+	// servers, so that whatever needs writes stays inconclusive.
 	NoTraffic bool
 	// Harness is the version of this evenkeel, for the record.
 	Harness string

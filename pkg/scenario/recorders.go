@@ -79,7 +79,9 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		rs.mu.Unlock()
 		rs.running.Go(func() { member.prober.Run(ctx) })
 		rs.running.Go(func() { watch.Run(ctx) })
-		rs.running.Go(func() { hammer.Run(ctx) })
+		if !r.NoTraffic {
+			rs.running.Go(func() { hammer.Run(ctx) })
+		}
 	}
 	return nil
 }

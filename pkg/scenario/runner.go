@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,8 @@ type Options struct {
 	Rand *rand.Rand
 	// Progress is told of each step, from the goroutine of Play; may be nil.
 	Progress func(Progress)
-	// NoTraffic leaves the traffic out whatever the scenario says.
+	// NoTraffic leaves out every write that a run makes for what it shows: the
+	// traffic, whatever the scenario says, and the probes of booting servers.
 	NoTraffic bool
 }
 
@@ -88,7 +90,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 // End is the end event of a history whose run ended with the error.
 func End(err error) history.End {
 	if err != nil {
-		return history.End{Message: err.Error()}
+		return history.End{Message: strings.ReplaceAll(err.Error(), "\n", "; ")}
 	}
 	return history.End{Complete: true}
 }

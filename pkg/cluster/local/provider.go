@@ -94,12 +94,15 @@ func plant(ctx context.Context, runs distribution, ids []string) (map[cluster.Co
 		if at < 0 {
 			return nil, fmt.Errorf("there is no defect %q", id)
 		}
-		hosts := []cluster.Component{known[at].Component}
-		if hosts[0] == "" {
-			hosts = []cluster.Component{cluster.APIServer, cluster.ControllerManager}
-		}
-		for _, host := range hosts {
-			planted[host] = append(planted[host], id)
+		for _, host := range known[at].Hosts() {
+			switch host {
+			case cluster.APIServer, cluster.ControllerManager:
+				planted[host] = append(planted[host], id)
+			default:
+				// A defect that no process is started with would look like one
+				// that no check can find.
+				return nil, fmt.Errorf("the defect %s belongs to the component %q, which cannot be started with a defect", id, host)
+			}
 		}
 	}
 	return planted, nil
