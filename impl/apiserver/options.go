@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Release that the server plays.
 	Release release.Release
+	// Hostname is shown on the identity Lease; empty means the host's name.
+	Hostname string
 	// ServerID is the identity under which the server takes part: the name of
 	// its identity Lease and of its entries in StorageVersions.
 	ServerID string

@@ -279,10 +279,14 @@ func (s *server) registerServices() error {
 
 // publishVersions makes the process take part in the storage version API.
 func (s *server) publishVersions() error {
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("tell the host name: %w", err)
+	hostname := s.options.Hostname
+	if hostname == "" {
+		var err error
+		if hostname, err = os.Hostname(); err != nil {
+			return fmt.Errorf("tell the host name: %w", err)
+		}
 	}
+	var err error
 	s.versions, err = storageversion.New(storageversion.Config{
 		ServerID:      s.options.ServerID,
 		Hostname:      hostname,

@@ -21,9 +21,10 @@ import (
 )
 
 const (
-	// LeaseNamespace and LeaseName are where the leader is elected.
+	// LeaseNamespace and LeaseName are where the leader is elected. It is the
+	// name that Kubernetes uses, so that whatever looks for the leader finds it.
 	LeaseNamespace = metav1.NamespaceSystem
-	LeaseName      = "refplane-controller-manager"
+	LeaseName      = "kube-controller-manager"
 )
 
 // Options are what a controller manager needs to know.

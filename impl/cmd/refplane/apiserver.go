@@ -30,6 +30,7 @@ func apiserverCommand() *cobra.Command {
 		"client-ca-file", "tls-cert-file", "tls-private-key-file")
 	p.add(command)
 	flags := command.Flags()
+	flags.StringVar(&o.Hostname, "hostname", "", "name of the member, shown on its identity Lease (default the host's name)")
 	flags.StringVar(&o.ServerID, "server-id", "", "identity under which this server takes part")
 	flags.StringVar(&o.BindAddress, "bind-address", "127.0.0.1", "IP address to listen on")
 	flags.IntVar(&o.SecurePort, "secure-port", 0, "port to listen on")

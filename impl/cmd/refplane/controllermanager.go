@@ -27,6 +27,7 @@ func controllerManagerCommand() *cobra.Command {
 	var o controllermanager.Options
 	var p played
 	var serve healthServer
+	var host string
 	command := component("controller-manager", "Run a controller manager",
 		func(command *cobra.Command) error {
 			r, set, err := p.parse()
@@ -34,7 +35,7 @@ func controllerManagerCommand() *cobra.Command {
 				return err
 			}
 			o.Release, o.Defects = r.Name, set
-			if o.Identity, err = candidate(); err != nil {
+			if o.Identity, err = candidate(host); err != nil {
 				return err
 			}
 			manager, err := controllermanager.New(o)
@@ -47,6 +48,7 @@ func controllerManagerCommand() *cobra.Command {
 	p.add(command)
 	flags := command.Flags()
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the API server")
+	flags.StringVar(&host, "hostname", "", "name of the member, which begins the identity of the candidate (default the host's name)")
 	flags.StringVar(&serve.address, "bind-address", "127.0.0.1", "IP address to answer health checks on")
 	flags.IntVar(&serve.port, "secure-port", 0, "port to answer health checks on")
 	flags.StringVar(&serve.certFile, "tls-cert-file", "", "certificate shown to those who check")
@@ -59,10 +61,12 @@ func controllerManagerCommand() *cobra.Command {
 
 // candidate names this process among those that want to lead. The host name is
 // for people; the rest makes it unique.
-func candidate() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("tell the host name: %w", err)
+func candidate(host string) (string, error) {
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return "", fmt.Errorf("tell the host name: %w", err)
+		}
 	}
 	return host + "_" + uuid.NewString(), nil
 }

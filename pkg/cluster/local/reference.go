@@ -102,6 +102,7 @@ func referenceAPIServer(s *site, release string) []string {
 	f := flags{"apiserver"}
 	f.add("release", release)
 	f.add("server-id", s.serverID)
+	f.add("hostname", s.member)
 	f.add("bind-address", loopback)
 	f.add("secure-port", s.apiserver.port())
 	f.add("etcd-servers", s.etcdProxy.url())
@@ -120,6 +121,7 @@ func referenceAPIServer(s *site, release string) []string {
 func referenceControllerManager(s *site, release string) []string {
 	f := flags{"controller-manager"}
 	f.add("release", release)
+	f.add("hostname", s.member)
 	f.add("kubeconfig", s.controllerKubeconfig)
 	f.add("bind-address", loopback)
 	f.add("secure-port", s.controllerManager.port())

@@ -1,0 +1,180 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestSV12Barrier(t *testing.T) {
+	const second = time.Second
+	before := "before it announced g.io/v2 in g.io.things at revision 12"
+	none := "although g.io.things had no entry of ida"
+	odd := "a refused a write with 403 instead of 503, before it announced its version"
+	// upgraded is a's second process, whose server said v1 before.
+	upgraded := func() *tale {
+		return tell().starts("a", 1).says(things, 5, "a="+v1).pass(second).exits("a", 1).pass(second).starts("a", 2).pass(second)
+	}
+	announced := func(told *tale) *tale { return told.says(things, 12, "a="+v2) }
+	for _, tc := range []struct {
+		name   string
+		told   *tale
+		blames []string
+	}{
+		{"refused, announced, accepted", announced(upgraded().asks("a", 503, 0)).asks("a", 200, 14).writes("a", v2, 14), nil},
+		{"accepted before", announced(upgraded().asks("a", 200, 10)), []string{before}},
+		{"the answer is recorded after the change", announced(upgraded()).asks("a", 200, 10), []string{before}},
+		{"accepted with no entry at all", tell().starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v1), []string{none}},
+		{"accepted, and never announced", tell().starts("a", 1).asks("a", 200, 10).writes("b", v1, 12), []string{none}},
+		{"judged when the process is replaced", announced(upgraded().asks("a", 200, 10)).exits("a", 2).starts("a", 3).says(things, 20, "a="+v1), []string{before}},
+		{"an unchanged start cannot be judged", upgraded().asks("a", 200, 10).says(things, 12, "a="+v1, "b="+v1), nil},
+		{"the old process accepted it, over a connection that survived in the recorder", announced(upgraded().asks("a", 200, 10, sentBefore(5*second))), nil},
+		{"the answer to a delete has the revision of what was deleted", announced(upgraded().asks("a", 200, 10, verb("delete"))), nil},
+		{"a write that changed nothing has the revision of the change before", announced(upgraded().asks("a", 200, 5)), nil},
+		{"the harness deleted the object meanwhile", tell().says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 8).writes("a", v1, 8).deletes(things, 9).
+			asks("a", 200, 10).says(things, 12, "a="+v1), nil},
+		{"a collector took the entry out and the server put it back", tell().says(things, 5, "a="+v1).starts("a", 1).says(things, 9).asks("a", 200, 10).says(things, 12, "a="+v1), nil},
+		{"somebody edited the entry and the server put it right", tell().says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v2).says(things, 14, "a="+v1), nil},
+		{"one resource is released before another", announced(upgraded().says("core.configmaps", 9, "a=v1").
+			asks("a", 200, 10, func(ev *history.Event) { ev.Request.Group, ev.Request.Resource = "", "configmaps" }).asks("a", 503, 0)), nil},
+
+		{"403, and a 503 later", announced(upgraded().asks("a", 403, 0).asks("a", 503, 0)), []string{odd}},
+		{"403, and somebody wrote before the announcement", announced(upgraded().asks("a", 403, 0).asks("b", 200, 10)), []string{odd}},
+		{"403 long before the announcement", announced(upgraded().asks("a", 403, 0).pass(recorderLag)), []string{odd}},
+		{"403 for another reason, just after an announcement that is told late", announced(upgraded().asks("a", 503, 0).asks("a", 403, 0).asks("b", 200, 14).pass(recorderLag - second)), nil},
+		{"429 is load shedding", announced(upgraded().asks("a", 429, 0).asks("a", 503, 0)), nil},
+		{"503 for another reason", announced(upgraded().asks("a", 503, 0, func(ev *history.Event) { ev.Request.Barrier = false }).asks("a", 503, 0)), nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.told.writes("b", v1, 30).blames(t, "SV-12", tc.blames...) })
+	}
+	t.Run("a registration counts with a refusal before and a write after", func(t *testing.T) {
+		saw(t, announced(upgraded().asks("a", 503, 0)).asks("a", 200, 14).writes("a", v2, 14).blames(t, "SV-12"), "registrations", 1)
+		saw(t, announced(upgraded().asks("a", 503, 0)).blames(t, "SV-12"), "registrations", 0)
+		saw(t, announced(upgraded()).asks("a", 200, 14).writes("a", v2, 14).blames(t, "SV-12"), "registrations", 0)
+	})
+	t.Run("a write of which etcd's recorder never tells is not judged, and that is said", func(t *testing.T) {
+		r := announced(upgraded().asks("a", 503, 0)).asks("a", 200, 99).pass(tail*2).blames(t, "SV-12")
+		reason(t, r, "1 things could not be judged")
+	})
+}
+
+func class(class string) func(*history.Event) {
+	return func(ev *history.Event) { ev.Request.Class = class }
+}
+
+func TestSV13Passes(t *testing.T) {
+	barred := func(ev *history.Event) { ev.Request.Class, ev.Request.Barrier = history.ClassRead, true }
+	tell().starts("a", 1).asks("a", 503, 0, barred).blames(t, "SV-13", `held back a request of class "read"`)
+	t.Run("whichever process it was", func(t *testing.T) {
+		tell().starts("a", 1).exits("a", 1).starts("a", 2).asks("a", 503, 0, barred, sentBefore(time.Hour)).blames(t, "SV-13", "held back")
+	})
+	for name, tc := range map[string]struct {
+		told *tale
+		n    int64
+	}{
+		"before a write that is refused":          {tell().starts("a", 1).asks("a", 200, 1, class(history.ClassRead)).asks("a", 503, 0), 1},
+		"after the last write that is refused":    {tell().starts("a", 1).asks("a", 503, 0).asks("a", 200, 1, class(history.ClassRead)), 0},
+		"while a write is under way":              {tell().starts("a", 1).asks("a", 200, 1, class(history.ClassRead)).asks("a", 503, 0, sentBefore(2*time.Millisecond)), 0},
+		"before a write that another one refuses": {tell().starts("a", 1).starts("b", 1).asks("a", 200, 1, class(history.ClassRead)).asks("b", 503, 0), 0},
+		"before a write to the next process":      {tell().starts("a", 1).asks("a", 200, 1, class(history.ClassRead)).exits("a", 1).starts("a", 2).asks("a", 503, 0), 0},
+		"refused for another reason":              {tell().starts("a", 1).asks("a", 503, 1, class(history.ClassRead), func(ev *history.Event) { ev.Request.Barrier = false }).asks("a", 503, 0), 0},
+	} {
+		t.Run(name, func(t *testing.T) { saw(t, tc.told.blames(t, "SV-13"), "class read", tc.n) })
+	}
+	t.Run("its own StorageVersion writes", func(t *testing.T) {
+		saw(t, tell().starts("a", 1).says(things, 5, "a="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 1)
+		saw(t, tell().starts("a", 1).says(things, 5, "b="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 0)
+		saw(t, tell().starts("a", 1).asks("a", 503, 0).says(things, 5, "a="+v1).blames(t, "SV-13"), "server itself", 0)
+	})
+}
+
+func TestSV14Ready(t *testing.T) {
+	late := "was ready at revision 9 and announced its version in g.io.things only at revision 12"
+	lingers := "a was ready, refused 1 writes because its registration was not complete, and was ready again"
+	up := func() *tale { return tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
+	for _, tc := range []struct {
+		name   string
+		told   *tale
+		blames []string
+	}{
+		{"registered, then ready", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9), nil},
+		{"ready, then registered", up().says(things, 12, "a="+v1), []string{late}},
+		{"ready, then another version", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v2), []string{late}},
+		{"found out when the process is replaced", up().says(things, 12, "a="+v1).exits("a", 1).starts("a", 2), []string{late}},
+		{"told late", up().says(things, 7, "a="+v1), nil},
+		{"repaired after it was ready", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 11, "a="+v2).says(things, 12, "a="+v1), nil},
+		{"made anew after it was ready", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9).deletes(things, 11).says(things, 12, "a="+v1), nil},
+		{"taken out while it boots, found missing later", tell().says(things, 5, "a="+v1).starts("a", 1).says(things, 7).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v1), nil},
+		{"a custom resource that comes later", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).
+			hosts("a", 9, history.HostedResource{Group: "custom.io", Resource: "soundings", Persisted: true, Custom: true}).says("custom.io.soundings", 12, "a=custom.io/v1"), nil},
+
+		{"the barrier lingers", up().asks("a", 503, 0).ready("a", 200, 0), []string{lingers}},
+		{"it became unready", up().asks("a", 503, 0).ready("a", 500, 0), nil},
+		{"it was not seen to be ready again", up().asks("a", 503, 0), nil},
+		{"the write was sent before", up().asks("a", 503, 0, sentBefore(time.Second)).ready("a", 200, 0), nil},
+		{"the next process refuses", up().exits("a", 1).starts("a", 2).asks("a", 503, 0).ready("a", 200, 0), nil},
+		{"the next process refuses, and the one before said that it was ready", up().exits("a", 1).starts("a", 2).asks("a", 503, 0).
+			add(history.Event{Kind: history.KindReady, Member: "a", From: 1, Ready: &history.Ready{Code: 200}}).asks("a", 503, 0).ready("a", 500, 0), nil},
+		{"a read is not held to it", up().asks("a", 503, 0, class(history.ClassRead)).ready("a", 200, 0), nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.told.writes("b", v1, 30).blames(t, "SV-14", tc.blames...) })
+	}
+	t.Run("what counts", func(t *testing.T) {
+		r := tell().starts("a", 1).asks("a", 503, 0).ready("a", 200, 0).ready("a", 200, 9).asks("a", 200, 10).asks("a", 403, 0).writes("b", v1, 30).blames(t, "SV-14")
+		saw(t, r, "starts", 1)
+		saw(t, r, "accepted by ready servers", 1)
+		r = tell().starts("a", 1).ready("a", 200, 9).writes("b", v1, 30).blames(t, "SV-14")
+		saw(t, r, "starts", 0)
+	})
+}
+
+func TestSV15Announced(t *testing.T) {
+	other := "a stored x as g.io/v2 at revision 10, when it had announced g.io/v1 in g.io.things"
+	none := "a stored x as g.io/v1 at revision 10, when g.io.things had no entry of it"
+	sounding := func(told *tale) *tale {
+		return told.stored(history.Stored{Type: history.StoredPut, Key: "/registry/custom.io/soundings/x", Name: "x", Revision: 10, APIVersion: "custom.io/v1", ObjectKind: "Sounding", Writer: "a", Write: 1})
+	}
+	soundings := func(custom bool) history.HostedResource {
+		return history.HostedResource{Group: "custom.io", Resource: "soundings", Kind: "Sounding", Persisted: true, Custom: custom}
+	}
+	// live is a's first process, with its Lease and entry.
+	live := func() *tale { return tell().hosts("b", 1).starts("a", 1).joins("a", 2).says(things, 5, "a="+v1) }
+	for _, tc := range []struct {
+		name   string
+		told   *tale
+		blames []string
+	}{
+		{"as announced", live().writes("a", v1, 10), nil},
+		{"in another version", live().writes("a", v2, 10), []string{other}},
+		{"in the version of another server", live().says(things, 7, "a="+v1, "b="+v2).writes("a", v2, 10), []string{other}},
+		{"never announced", tell().hosts("b", 1).writes("a", v1, 10), []string{none}},
+		{"announced afterwards", tell().hosts("b", 1).writes("a", v1, 10).says(things, 12, "a="+v1), []string{none}},
+		{"the harness deleted the object", live().deletes(things, 9).writes("a", v1, 10), nil},
+		{"the harness deleted the object, and it is something else that is stored", live().deletes(things, 9).writes("a", v2, 10), []string{"a stored x as g.io/v2"}},
+		{"taken out after it left, which it did while it finished its requests", live().leaves("a", 7).says(things, 8).writes("a", v1, 10), nil},
+		{"taken out while it takes part", live().says(things, 8).writes("a", v1, 10), []string{none}},
+		{"taken out before it started again", live().leaves("a", 6).says(things, 7).exits("a", 1).starts("a", 2).writes("a", v1, 10), []string{none}},
+		{"left over from the process before, which is told late", live().exits("a", 1).starts("a", 2).writes("a", v1, 10), nil},
+		{"it hands requests on to who hosts the resource", tell().starts("a", 1).lists("a", 1, soundings(true)).hosts("b", 2).writes("a", v1, 10), nil},
+		{"a custom resource, before any discovery lists it", sounding(live()).hosts("b", 12, soundings(true)), nil},
+		{"a built-in one, before any discovery lists it", sounding(live()).hosts("b", 12, soundings(false)), []string{"a stored x as custom.io/v1"}},
+		{"an object to which a controller copied the tag", live().stored(history.Stored{Type: history.StoredPut, Key: "/registry/replicasets/x", Revision: 10, APIVersion: "apps/v1", ObjectKind: "ReplicaSet", Writer: "a", Write: 1}), nil},
+		{"an object that somebody else changed", live().stored(history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/x", Revision: 10, APIVersion: v2, ObjectKind: "Thing"}), nil},
+		{"by a member that nobody knows", live().writes("z", v2, 10), nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.told.blames(t, "SV-15", tc.blames...) })
+	}
+	t.Run("a resource that no discovery ever lists", func(t *testing.T) {
+		r := sounding(live()).blames(t, "SV-15")
+		reason(t, r, "1 writes without an announcement are to resources that no discovery listed")
+		saw(t, r, "whose writer is known", 0)
+	})
+	t.Run("more of them than are kept", func(t *testing.T) {
+		told := tell()
+		for i := range maxOpenBreaches + 7 {
+			told.writes("a", v1, int64(10+i))
+		}
+		reason(t, told.blames(t, "SV-15"), "1007 writes without an announcement")
+	})
+}
