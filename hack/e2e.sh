@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Plays the suites; each scenario leaves a bundle below the output folder.
+# Plays the suites (NO_COLOR is honoured by ginkgo); each scenario leaves a bundle below the output folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export EVENKEEL_OUT=${EVENKEEL_OUT:-$PWD/${1:-_out}}
+export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out}")}
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
-exec go tool ginkgo run --timeout 20m --no-color=${NO_COLOR:+true} ./suites/...
+exec go tool ginkgo run --keep-going --timeout 20m ./suites/...

@@ -23,6 +23,9 @@ func TestSV01Published(t *testing.T) {
 	t.Run("etcd's recorder is behind", func(t *testing.T) {
 		tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 8, "a="+v1).writes("a", v1, 12).blames(t, "SV-01")
 	})
+	t.Run("published between readiness and discovery", func(t *testing.T) {
+		tell().starts("a", 1).ready("a", 200, 9).says(things, 10, "a="+v1).writes("a", v1, 12).hosts("a", 12).blames(t, "SV-01", missing)
+	})
 	t.Run("an entry of another server is none", func(t *testing.T) {
 		tell().starts("a", 1).says(things, 8, "b="+v1).ready("a", 200, 9).hosts("a", 9).writes("a", v1, 12).blames(t, "SV-01", missing)
 	})
@@ -143,6 +146,7 @@ func TestProbesOfInvalidStatuses(t *testing.T) {
 			}{
 				"after the same status without a flaw":    {tell().asks("a", 0, 0, probe("", 200, "x")).asks("a", 0, 0, probe(tc.flaw, 422, "x")), 1},
 				"of who refuses everything":               {tell().asks("a", 0, 0, probe("", 422, "x")).asks("a", 0, 0, probe(tc.flaw, 422, "x")), 0},
+				"of who takes nothing any more":           {tell().asks("a", 0, 0, probe("", 200, "x")).asks("a", 0, 0, probe("", 422, "x")).asks("a", 0, 0, probe(tc.flaw, 422, "x")), 0},
 				"of another object":                       {tell().asks("a", 0, 0, probe("", 200, "y")).asks("a", 0, 0, probe(tc.flaw, 422, "x")), 0},
 				"by another member":                       {tell().asks("b", 0, 0, probe("", 200, "x")).asks("a", 0, 0, probe(tc.flaw, 422, "x")), 0},
 				"for a conflict":                          {tell().asks("a", 0, 0, probe("", 200, "x")).asks("a", 0, 0, probe(tc.flaw, 409, "x")), 0},

@@ -102,7 +102,7 @@ func TestSV14Ready(t *testing.T) {
 		{"ready, then registered", up().says(things, 12, "a="+v1), []string{late}},
 		{"ready, then another version", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v2), []string{late}},
 		{"found out when the process is replaced", up().says(things, 12, "a="+v1).exits("a", 1).starts("a", 2), []string{late}},
-		{"told late", up().says(things, 7, "a="+v1), nil},
+		{"told late", up().says(things, 9, "a="+v1), nil},
 		{"repaired after it was ready", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 11, "a="+v2).says(things, 12, "a="+v1), nil},
 		{"made anew after it was ready", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9).deletes(things, 11).says(things, 12, "a="+v1), nil},
 		{"taken out while it boots, found missing later", tell().says(things, 5, "a="+v1).starts("a", 1).says(things, 7).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v1), nil},

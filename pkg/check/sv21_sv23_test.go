@@ -80,6 +80,7 @@ func TestSV22Rollout(t *testing.T) {
 		{"the harness has just deleted it", hold(open().says(things, 5, "a="+v1).asks("a", 200, 6, tampering(things)), 20, mixed, agreed(v1)), nil},
 		{"what one member writes was not seen", hold(open(), 20, [3]string{v2, v1, ""}, agreed(v1)), nil},
 		{"what was written before the hold is nothing to go by", hold(open().writes("a", v2, 9), 20, same, agreed(v1)), nil},
+		{"what was written before the hold and is told late neither", open().holds(history.PhaseBegin, 20).writes("a", v2, 19).writes("a", v1, 21).writes("b", v1, 22).writes("c", v1, 23).holds(history.PhaseEnd, 30), nil},
 		{"no hold", open().writes("a", v2, 9).writes("b", v1, 10).writes("c", v1, 11), nil},
 		{"a custom resource", hold(open().lists("a", 2).lists("b", 2).lists("c", 3, history.HostedResource{Group: group, Resource: "things", Kind: "Thing", Custom: true}), 20, mixed, agreed(v1)), nil},
 	} {
@@ -118,6 +119,7 @@ func TestSV23Revision(t *testing.T) {
 		{"not changed", first().says(things, 6, "a="+v1, "b="+v1), []string{moved}},
 		{"only the order changed", first().says(things, 6, "b="+v1, "a="+v1), []string{moved}},
 		{"one entry for another", first().says(things, 6, "a="+v1, "c="+v1), nil},
+		{"two of one, then one of each", tell().says(things, 5, "a="+v1, "a="+v1).says(things, 6, "a="+v1, "b="+v1), nil},
 		{"one entry twice", first().says(things, 6, "a="+v1, "a="+v1), nil},
 		{"made anew", first().deletes(things, 6).says(things, 7, "a="+v1, "b="+v1), nil},
 		{"something else of that name was deleted", first().stored(history.Stored{Type: history.StoredDelete, Key: "/registry/clusterroles/" + things, Name: things, Revision: 6}).says(things, 7, "a="+v1, "b="+v1), []string{"moved to revision 7"}},

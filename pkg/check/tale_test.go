@@ -245,6 +245,9 @@ func (t *tale) blames(test *testing.T, id requirement.ID, messages ...string) Re
 	if !slices.EqualFunc(got, messages, strings.Contains) {
 		test.Errorf("%s blames %q, want %q (%q)", id, got, messages, r.Reasons)
 	}
+	if strings.Contains(fmt.Sprint(r.Reasons), "crashed") {
+		test.Errorf("%s: %q", id, r.Reasons)
+	}
 	if len(messages) > 0 && r.Verdict != Fail {
 		test.Errorf("%s is %s", id, r.Verdict)
 	}

@@ -48,6 +48,9 @@ func TestWhoAnswered(t *testing.T) {
 	if in := w.instanceAt("a", &history.Event{From: 2, At: w.Now}); in != nil {
 		t.Error("a process whose end nobody saw was there until the next began")
 	}
+	if in := w.instanceAt("a", &history.Event{From: w.Now + 1, At: w.Now + 2}); in == nil || in.number != 2 {
+		t.Error("and no longer")
+	}
 }
 
 func TestReplacedProcessesAreForgotten(t *testing.T) {
@@ -153,6 +156,7 @@ func TestTooManyQuestionsAreLost(t *testing.T) {
 
 func TestParticipants(t *testing.T) {
 	w := tell().joins("a", 5).joins("b", 6).leaves("a", 10).joins("a", 12).
+		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "idb", Revision: 13, Created: 6, Lease: &history.Lease{Identity: true}}).
 		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "ida", Revision: 14, Created: 12, Lease: &history.Lease{}}).
 		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "scheduler", Revision: 15, Created: 15, Lease: &history.Lease{}}).
 		stored(history.Stored{Type: history.StoredDelete, Key: identityLeasePrefix + "idc", Revision: 16}).world()
@@ -166,6 +170,12 @@ func TestParticipants(t *testing.T) {
 	}
 	if got := w.participants(); !slices.Equal(got, []string{"ida", "idb"}) {
 		t.Errorf("%q", got)
+	}
+	left := tell().leaves("b", 17).events[0]
+	left.Seq = w.seq + 1
+	w.take(&left)
+	if w.participates("idb", 17) || !w.participates("idb", 16) {
+		t.Error("b took part until 17")
 	}
 }
 
@@ -270,7 +280,7 @@ func TestWhatTheHarnessHasDone(t *testing.T) {
 }
 
 func TestTaggedObjects(t *testing.T) {
-	w := tell().world()
+	w := tell().hosts("a", 1, history.HostedResource{Group: "apps", Resource: "replicasets", Kind: "ReplicaSet", Persisted: true}).world()
 	for name, tc := range map[string]struct {
 		stored history.Stored
 		ok     bool

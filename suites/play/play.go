@@ -118,6 +118,7 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 	if err := os.RemoveAll(out); err != nil {
 		ginkgo.Fail(fmt.Sprintf("the bundle of an earlier run cannot be removed: %v", err))
 	}
+	fmt.Println()
 	outcome, err := run.Run(ctx, run.Options{
 		Topology: os.Getenv("EVENKEEL_TOPOLOGY"), Scenario: p.file, Focus: p.focus(),
 		Seed: suite.RandomSeed, Out: out, Harness: "suites", Console: os.Stdout, Providers: providers.All(),

@@ -5,6 +5,10 @@ package storageversion
 import "github.com/evenkeel/evenkeel/suites/play"
 
 var (
+	_ = play.Scenario("quick.yaml")
 	_ = play.Scenario("boot-together.yaml")
+	_ = play.Scenario("restart-same.yaml")
 	_ = play.Scenario("restart-skew.yaml")
+	_ = play.Scenario("crash-under-writes.yaml")
+	_ = play.Scenario("upgrade-and-back.yaml")
 )
