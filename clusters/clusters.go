@@ -2,9 +2,34 @@
 // installed command has them without a checkout.
 package clusters
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Default is the topology that is taken where none is named.
+const Default = "clusters/local-3.yaml"
 
 // Files are the topologies, by their names in this folder.
 //
 //go:embed *.yaml
 var Files embed.FS
+
+// Read gives a file, or where there is none the one that ships with Evenkeel
+// under the same path, such as Default.
+func Read(name string) ([]byte, error) {
+	raw, err := os.ReadFile(name)
+	if err == nil {
+		return raw, nil
+	}
+	if shipped, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), "clusters/"); ok {
+		if raw, shippedErr := fs.ReadFile(Files, shipped); shippedErr == nil {
+			return raw, nil
+		}
+	}
+	return nil, err
+}

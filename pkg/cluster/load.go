@@ -2,20 +2,21 @@ package cluster
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
-// LoadTopology reads and validates a topology file. A key that it does not
+// LoadTopology reads and validates a topology file, or one that ships with
+// Evenkeel under the same path. A key that it does not
 // know is an error, because a misspelt setting would otherwise be judged as
 // if it had been made.
 func LoadTopology(file string) (*Topology, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := clusters.Read(file)
 	if err != nil {
 		return nil, exit.Environmentf("cannot read the topology: %w", err)
 	}

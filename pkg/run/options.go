@@ -25,7 +25,7 @@ import (
 
 // What a run uses where nothing else is asked for.
 const (
-	DefaultTopology = "clusters/local-3.yaml"
+	DefaultTopology = clusters.Default
 	DefaultScenario = "fixtures/scenarios/upgrade-rollback-crash.yaml"
 	// DefaultOut is the folder below which bundles are left.
 	DefaultOut = "_out"
@@ -161,7 +161,7 @@ func (p *plan) loadTopology(name string) error {
 	if name == "" {
 		name = DefaultTopology
 	}
-	raw, err := read(name, clusters.Files, "clusters")
+	raw, err := clusters.Read(name)
 	if err != nil {
 		return fmt.Errorf("the topology %s cannot be read: %w", name, err)
 	}
@@ -207,20 +207,6 @@ func ids(requirements []requirement.Requirement) []string {
 		out = append(out, string(r.ID))
 	}
 	return out
-}
-
-// read gives a file, or the one that ships with Evenkeel under the same path.
-func read(name string, shipped fs.FS, folder string) ([]byte, error) {
-	raw, err := os.ReadFile(name)
-	if err == nil {
-		return raw, nil
-	}
-	if rel, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), folder+"/"); ok {
-		if raw, shippedErr := fs.ReadFile(shipped, rel); shippedErr == nil {
-			return raw, nil
-		}
-	}
-	return nil, err
 }
 
 // LoadScenario reads a scenario file, or the one that ships with Evenkeel under

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // request is what both up and keep are asked for; up hands it on as flags.
@@ -19,7 +19,7 @@ type request struct {
 }
 
 func (r *request) addFlags(command *cobra.Command) {
-	command.Flags().StringVar(&r.topology, "topology", "", "file that says which control plane to bring up, such as clusters/local-3.yaml")
+	command.Flags().StringVar(&r.topology, "topology", clusters.Default, "the control plane to bring up: a file, or one that ships with evenkeel")
 	command.Flags().StringVar(&r.name, "name", "", "name of the cluster (default: the topology's)")
 	command.Flags().StringVar(&r.release, "release", "", "release that all members begin with (default: the topology's)")
 	command.Flags().StringArrayVar(&r.defects, "defect", nil, "defect to plant, by its ID (may be given several times)")
@@ -42,9 +42,6 @@ func (r *request) args() []string {
 
 // load reads the topology as it was asked for.
 func (r *request) load() (*cluster.Topology, error) {
-	if r.topology == "" {
-		return nil, exit.Environmentf("--topology is missing: name a file such as clusters/local-3.yaml")
-	}
 	topology, err := cluster.LoadTopology(r.topology)
 	if err != nil {
 		return nil, err

@@ -48,8 +48,11 @@ func up(ctx context.Context, streams Streams, wanted *request) error {
 	if err := checkFree(wanted.name); err != nil {
 		return err
 	}
-	if wanted.topology, err = filepath.Abs(wanted.topology); err != nil {
-		return err
+	if _, err := os.Stat(wanted.topology); err == nil {
+		// The owner lives on when this folder may be another's.
+		if wanted.topology, err = filepath.Abs(wanted.topology); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(streams.Err, "starting cluster %s (%d members of %s) …\n", wanted.name, len(topology.Spec.Members), topology.Spec.Distribution)
 	began := time.Now()
