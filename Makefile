@@ -41,7 +41,7 @@ lint:
 
 ## generate: deep copies, OpenAPI definitions and fixture histories
 generate:
-	hack/generate.sh
+	hack/generate/generate.sh
 	$(GO) run ./hack/histories
 
 clean:

@@ -24,8 +24,4 @@ const (
 	// server's entries well within 30 s of the moment that it becomes possible.
 	CollectorRetry    = 20 * time.Millisecond
 	CollectorRetryMax = 5 * time.Second
-
-	// unconditionalPause is how long SV-19-unconditional-delete waits before it
-	// deletes.
-	unconditionalPause = time.Second
 )

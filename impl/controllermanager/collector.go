@@ -165,9 +165,6 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 		return 0, fmt.Errorf("getting storage version %s: %w", name, err)
 	}
 	participants, err := storageversion.ReadParticipants(ctx, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), sv.Status.StorageVersions)
-	if err != nil && c.defects.Has(defects.SV20StripsOnError) {
-		participants, err = storageversion.Participants{}, nil // defect: SV-20-strips-on-error
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -205,22 +202,9 @@ func (c *collector) update(ctx context.Context, sv *apiserverinternalv1alpha1.St
 // delete removes an object, unless anything was written to it since it was read.
 func (c *collector) delete(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion) error {
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &sv.UID, ResourceVersion: &sv.ResourceVersion}}
-	if c.defects.Has(defects.SV19UnconditionalDelete) {
-		options.Preconditions = nil // defect: SV-19-unconditional-delete
-		c.pause(ctx, unconditionalPause)
-	}
 	if err := c.client.InternalV1alpha1().StorageVersions().Delete(ctx, sv.Name, options); err != nil {
 		return fmt.Errorf("deleting storage version %s: %w", sv.Name, err)
 	}
 	c.logger.Info("Deleted", "storageVersion", sv.Name)
 	return nil
-}
-
-func (c *collector) pause(ctx context.Context, d time.Duration) {
-	timer := c.clock.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-	case <-ctx.Done():
-	}
 }

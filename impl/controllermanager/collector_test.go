@@ -175,41 +175,25 @@ func TestUnsure(t *testing.T) {
 			eventually(t, "it is done afterwards", func() bool { return agreed(api, "core.x") == "v1" })
 		})
 	}
-	t.Run("defect", func(t *testing.T) {
-		d := defects.Of(defects.SV20StripsOnError)
-		api := svtest.New(clock.RealClock{}, d)
-		api.Put(lease("a", true))
-		api.Put(object("core.x", time.Now(), "a", "v1"))
-		start(t, api, clock.RealClock{}, d, func(action clienttesting.Action) error {
-			if action.Matches("list", "leases") {
-				return errors.New("forbidden")
-			}
-			return nil
-		})
-		eventually(t, "everybody is stripped", func() bool { return agreed(api, "core.x") == "deleted" })
-	})
 }
 
-// A server that reports between the collector's read and its write loses nothing,
-// except to the defect.
+// A server that reports between the collector's read and its write loses
+// nothing.
 func TestPreconditions(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		defects defects.Set
 		verb    string
 		entries []string
-		keeps   bool
 	}{
-		{"update", nil, "update", []string{"a", "v1", "gone", "v2"}, true},
-		{"delete", nil, "delete", []string{"gone", "v2"}, true},
-		{"defect", defects.Of(defects.SV19UnconditionalDelete), "delete", []string{"gone", "v2"}, false},
+		{"update", "update", []string{"a", "v1", "gone", "v2"}},
+		{"delete", "delete", []string{"gone", "v2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			api := svtest.New(clock.RealClock{}, tc.defects)
+			api := svtest.New(clock.RealClock{}, nil)
 			api.Put(lease("a", true))
 			api.Put(object("core.x", time.Now(), tc.entries...))
 			var once, written atomic.Bool
-			start(t, api, clock.RealClock{}, tc.defects, func(action clienttesting.Action) error {
+			start(t, api, clock.RealClock{}, nil, func(action clienttesting.Action) error {
 				if action.Matches(tc.verb, "storageversions") || action.Matches(tc.verb, "storageversions/status") {
 					if once.CompareAndSwap(false, true) {
 						api.Put(lease("late", true))
@@ -222,10 +206,6 @@ func TestPreconditions(t *testing.T) {
 				}
 				return nil
 			})
-			if !tc.keeps {
-				eventually(t, "it is deleted nevertheless", func() bool { return agreed(api, "core.x") == "deleted" })
-				return
-			}
 			eventually(t, "the entry is there and the stale one is not", func() bool { return agreed(api, "core.x") == "v1" })
 			sv := api.StorageVersion("core.x")
 			if last := sv.Status.StorageVersions[len(sv.Status.StorageVersions)-1]; last.APIServerID != "late" {

@@ -10,7 +10,6 @@ const (
 	SV06AcceptsFalseAgreement ID = "SV-06-accepts-false-agreement"
 	SV06InvertedCondition     ID = "SV-06-inverted-condition"
 	SV07RestlessTransition    ID = "SV-07-restless-transition"
-	SV08CountsReportedOnly    ID = "SV-08-counts-reported-only"
 	SV09BlindWrite            ID = "SV-09-blind-write"
 	SV11LateJoin              ID = "SV-11-late-join"
 	SV12BarrierOpen           ID = "SV-12-barrier-open"
@@ -21,11 +20,6 @@ const (
 	SV14ReadyEarly            ID = "SV-14-ready-early"
 	SV14BarrierLingers        ID = "SV-14-barrier-lingers"
 	SV15FirstWriteOlder       ID = "SV-15-first-write-older"
-	SV16NeverCollects         ID = "SV-16-never-collects"
-	SV17KeepsStaleAtBoot      ID = "SV-17-keeps-stale-at-boot"
-	SV18KeepsEmpty            ID = "SV-18-keeps-empty"
-	SV19UnconditionalDelete   ID = "SV-19-unconditional-delete"
-	SV20StripsOnError         ID = "SV-20-strips-on-error"
 	SV21VanishingEntry        ID = "SV-21-vanishing-entry"
 	SV22StaleView             ID = "SV-22-stale-view"
 	SV23Touches               ID = "SV-23-touches"
@@ -33,7 +27,6 @@ const (
 
 var (
 	inAPIServer = []Component{APIServer}
-	inManager   = []Component{ControllerManager}
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
@@ -46,7 +39,6 @@ var catalogue = []Defect{
 	{SV06AcceptsFalseAgreement, "SV-06", inAPIServer, "a status with an agreed version is accepted although its entries differ"},
 	{SV06InvertedCondition, "SV-06", inBoth, "the condition says the opposite of the agreement"},
 	{SV07RestlessTransition, "SV-07", inBoth, "every write of a status moves the transition time"},
-	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},
@@ -57,11 +49,6 @@ var catalogue = []Defect{
 	{SV14ReadyEarly, "SV-14", inAPIServer, "readiness does not wait for registration, which takes a while"},
 	{SV14BarrierLingers, "SV-14", inAPIServer, "the barrier stays shut for a while after the server is ready"},
 	{SV15FirstWriteOlder, "SV-15", inAPIServer, "the first objects stored after boot are encoded in the previous version"},
-	{SV16NeverCollects, "SV-16", inBoth, "entries of departed servers are not removed while the others keep running"},
-	{SV17KeepsStaleAtBoot, "SV-17", inAPIServer, "API servers leave the entries of departed servers in place"},
-	{SV18KeepsEmpty, "SV-18", inManager, "an object is kept when its last entry is removed"},
-	{SV19UnconditionalDelete, "SV-19", inManager, "an object is deleted, after a pause, whatever was written to it meanwhile"},
-	{SV20StripsOnError, "SV-20", inManager, "when participants cannot be read, there are taken to be none"},
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},

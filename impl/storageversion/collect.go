@@ -44,18 +44,16 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(sv.Status.StorageVersions))
 	for i := range sv.Status.StorageVersions {
 		entry := sv.Status.StorageVersions[i]
-		if participants.Has(entry.APIServerID) || d.Has(defects.SV16NeverCollects) { // defect: SV-16-never-collects
+		if participants.Has(entry.APIServerID) {
 			entries = append(entries, entry)
 		}
 	}
 	if len(entries) == 0 {
 		age := now.Sub(sv.CreationTimestamp.Time)
-		switch {
-		case len(sv.Status.StorageVersions) == 0 && age < EmptyGrace:
+		if len(sv.Status.StorageVersions) == 0 && age < EmptyGrace {
 			return Collection{Action: Keep, Recheck: EmptyGrace - age}
-		case !d.Has(defects.SV18KeepsEmpty): // defect: SV-18-keeps-empty
-			return Collection{Action: Delete}
 		}
+		return Collection{Action: Delete}
 	}
 	status := settle(&sv.Status, entries, participants, now, d)
 	if sameStatus(&sv.Status, &status) {

@@ -16,7 +16,7 @@ import (
 // condition accordingly. Its entry keeps its place and those of others are left
 // as they are, so that reporting the same again changes nothing. Without own
 // entries the server takes its report back.
-func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, keepStale bool, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
+func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(old.StorageVersions)+len(own))
 	placed := false
 	place := func() {
@@ -30,7 +30,7 @@ func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string,
 		switch {
 		case entry.APIServerID == serverID:
 			place()
-		case keepStale || participants.Has(entry.APIServerID):
+		case participants.Has(entry.APIServerID):
 			entries = append(entries, *entry)
 		}
 	}
@@ -40,7 +40,7 @@ func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string,
 
 // settle completes entries to a status.
 func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
-	agreed := agreedVersion(entries, participants, d)
+	agreed := agreedVersion(entries, participants)
 	status := apiserverinternalv1alpha1.StorageVersionStatus{
 		StorageVersions:       entries,
 		CommonEncodingVersion: agreed,

@@ -238,8 +238,7 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 	if why == vanish || why == withdraw {
 		own = nil
 	}
-	keepStale := d.Has(defects.SV17KeepsStaleAtBoot) || why == upkeep && d.Has(defects.SV16NeverCollects) // defect: SV-17-keeps-stale-at-boot, SV-16-never-collects
-	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
+	return merge(old, id, own, participants, m.config.Clock.Now(), d), nil
 }
 
 // touch rewrites an object without changing what it reports.

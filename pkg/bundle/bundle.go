@@ -40,16 +40,35 @@ func Create(dir string) error {
 	case len(entries) > 0:
 		return fmt.Errorf("the bundle folder %s is not empty: name another one with --out, or remove it", dir)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, LogDir), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the bundle folder %s cannot be made: %w", dir, err)
 	}
-	// Writing a few bytes now tells of a full or read-only disk before a
-	// control plane has been brought up for nothing.
-	probe := filepath.Join(dir, ".probe")
-	if err := os.WriteFile(probe, make([]byte, 64<<10), 0o644); err != nil {
-		return fmt.Errorf("the bundle folder %s cannot be written to (is the disk full?): %w", dir, errors.Join(err, os.Remove(probe)))
+	if err := probe(dir); err != nil {
+		return fmt.Errorf("the bundle folder %s cannot be written to (is the disk full?): %w", dir, err)
 	}
-	return os.Remove(probe)
+	if err := os.Mkdir(filepath.Join(dir, LogDir), 0o755); err != nil {
+		return fmt.Errorf("the bundle folder %s cannot be written to: %w", dir, err)
+	}
+	return nil
+}
+
+// probe writes a few bytes, which tells of a full or read-only disk before a
+// control plane has been brought up for nothing.
+func probe(dir string) error {
+	name := filepath.Join(dir, ".probe")
+	err := os.WriteFile(name, make([]byte, 64<<10), 0o644)
+	if removeErr := os.Remove(name); err == nil {
+		err = removeErr
+	}
+	return err
+}
+
+// Discard removes a new bundle in which nothing was written, so that its name
+// is free for another try. Whatever holds something stays.
+func Discard(dir string) {
+	// Removing fails where there is something, which is what keeps it.
+	_ = os.Remove(filepath.Join(dir, LogDir))
+	_ = os.Remove(dir)
 }
 
 // Seal writes the digests of all files in the bundle.

@@ -116,6 +116,10 @@ type LinkStats struct {
 	// Withheld counts the connections and the pieces of data that a cut held
 	// back. That it grew proves that somebody felt the cut.
 	Withheld int64
+	// Delayed counts the pieces of data that left a slow link no sooner than its
+	// latency after they came. That it grew proves that the link was slow, which
+	// the time of an answer alone does not: a busy machine is slow too.
+	Delayed int64
 }
 
 // Cluster is a control plane under test. Methods may be called from several

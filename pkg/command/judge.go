@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/exit"
@@ -43,11 +41,19 @@ The same bundle gives the same bytes. The bundle is not changed.`,
 	return cmd
 }
 
+// none is cobra.NoArgs with a sentence that does not call an argument a command.
+func none(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exit.Environmentf("%s takes no arguments, but got %q; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
 // exactlyOne is cobra.ExactArgs with a sentence that says what is missing.
 func exactlyOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return exit.Environment(fmt.Errorf("%s needs exactly one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath()))
+			return exit.Environmentf("%s needs exactly one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
 		}
 		return nil
 	}

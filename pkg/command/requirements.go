@@ -14,7 +14,7 @@ func newRequirements() *cobra.Command {
 	return &cobra.Command{
 		Use:   "requirements",
 		Short: "List the promises in the catalogue, which of them are judged, and the profiles",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			fmt.Fprintln(out, "ID\tLEVEL\tSOURCE\tJUDGED\tPROMISE")

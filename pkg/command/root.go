@@ -21,6 +21,8 @@ import (
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A second signal ends what does not listen to the first.
+	context.AfterFunc(ctx, stop)
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -40,6 +42,14 @@ the promises of four Kubernetes enhancement proposals.
 
 Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 3 could not run.`,
+		// Neither may look like a pass, so both have the status of bad usage.
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Environmentf("name what to do; see `%s --help`", cmd.CommandPath())
+			}
+			return exit.Environmentf("there is no `%s %s`; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+		},
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       Version(),
@@ -53,7 +63,14 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	return root
 }
 
-// oneSentence keeps a message on one line, whatever was wrapped into it.
+// oneSentence keeps a message on one line, whatever was wrapped into it; of
+// errors that were joined, each is a part of the sentence.
 func oneSentence(err error) string {
-	return strings.Join(strings.Fields(err.Error()), " ")
+	var parts []string
+	for line := range strings.Lines(err.Error()) {
+		if part := strings.Join(strings.Fields(line), " "); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "; ")
 }

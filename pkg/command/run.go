@@ -1,13 +1,11 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/run"
 )
 
@@ -26,7 +24,7 @@ judge what is asked for is played.`,
   evenkeel run --focus SV-06
   evenkeel run --defect SV-06-inverted-condition
   evenkeel run --topology clusters/local-5.yaml --scenario fixtures/scenarios/boot-together.yaml`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Console, o.Providers = cmd.OutOrStdout(), providers.All()
 			out, err := run.Run(cmd.Context(), o)
@@ -41,10 +39,7 @@ judge what is asked for is played.`,
 			if err != nil {
 				return err
 			}
-			if out.Status != exit.Pass {
-				return &exit.Error{Code: out.Status, Err: errors.New("")}
-			}
-			return nil
+			return verdictStatus(out.Report.Verdict)
 		},
 	}
 	f := cmd.Flags()

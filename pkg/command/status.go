@@ -5,17 +5,14 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/run"
 )
 
 // verdictStatus is the error that carries the exit status of a verdict; it has
 // no text, because the verdict has been printed.
 func verdictStatus(v check.Verdict) error {
-	switch v {
-	case check.Pass:
-		return nil
-	case check.Fail:
-		return &exit.Error{Code: exit.Fail, Err: errors.New("")}
-	default:
-		return &exit.Error{Code: exit.Inconclusive, Err: errors.New("")}
+	if status := run.Status(v); status != exit.Pass {
+		return &exit.Error{Code: status, Err: errors.New("")}
 	}
+	return nil
 }

@@ -43,13 +43,24 @@ type memberState struct {
 
 // New makes a console for a run with this many steps.
 func New(out io.Writer, header history.Header, steps int) *Console {
-	c := &Console{out: out, steps: steps, members: map[string]*memberState{}, leaders: map[string]string{}, told: map[string]bool{}}
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return newConsole(out, header, steps, false, 0)
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = 0 // the status line is not cut then
+	}
+	return newConsole(out, header, steps, true, width)
+}
+
+func newConsole(out io.Writer, header history.Header, steps int, terminal bool, width int) *Console {
+	c := &Console{
+		out: out, terminal: terminal, width: width, steps: steps,
+		members: map[string]*memberState{}, leaders: map[string]string{}, told: map[string]bool{},
+	}
 	for _, m := range header.Members {
 		c.members[m.Name] = &memberState{release: m.Release, state: "off"}
-	}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		c.terminal = true
-		c.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return c
 }

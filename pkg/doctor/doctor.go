@@ -3,7 +3,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,8 +75,15 @@ func stateFolder() Finding {
 // writable tries the nearest folder that exists.
 func writable(dir string) error {
 	for {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is no folder", dir)
+		}
+		if err == nil {
 			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -109,7 +118,11 @@ func reference(ctx context.Context, providers cluster.Registry) Finding {
 	provider, err := providers.Lookup("local")
 	if err == nil {
 		var releases []string
-		if releases, err = provider.Releases(ctx, cluster.DefaultDistribution); err == nil {
+		releases, err = provider.Releases(ctx, cluster.DefaultDistribution)
+		if err == nil && len(releases) == 0 {
+			err = errors.New("the reference control plane has no releases")
+		}
+		if err == nil {
 			f.OK, f.Detail = true, "releases "+strings.Join(releases, ", ")
 			return f
 		}

@@ -12,6 +12,6 @@ const (
 	// leave a request without an answer to count as such.
 	SilenceBound = 400 * time.Millisecond
 	// RoundTrips is how many round trips are measured before and during a
-	// delay; the shortest counts, so that a busy machine is not taken for one.
+	// delay; the shortest counts.
 	RoundTrips = 3
 )

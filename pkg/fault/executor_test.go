@@ -25,6 +25,12 @@ type plane struct {
 	shape    cluster.Shape
 	apiDown  bool
 	failing  error
+	killed   func() // called by a kill
+	// busy is how much longer an answer takes once a link was shaped, whatever
+	// the link does, and idle how much shorter.
+	busy, idle time.Duration
+	slowed     time.Duration
+	stats      cluster.LinkStats
 }
 
 func (p *plane) Members() []cluster.Member {
@@ -37,6 +43,9 @@ func (p *plane) Process(string, cluster.Component) (cluster.Process, bool) {
 
 func (p *plane) Kill(context.Context, string, cluster.Component) error {
 	p.running = p.immortal
+	if p.killed != nil {
+		p.killed()
+	}
 	return p.failing
 }
 
@@ -62,22 +71,28 @@ func (p *plane) SetLink(_ string, _ cluster.Link, shape cluster.Shape) error {
 	if !p.immortal {
 		p.shape = shape
 	}
+	p.slowed = p.busy - p.idle
 	return p.failing
 }
 
 func (p *plane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
-	return cluster.LinkStats{}, nil
+	return p.stats, nil
 }
 
 func (p *plane) RoundTrip(ctx context.Context, _ string) (time.Duration, error) {
 	switch {
 	case p.apiDown:
 		return 0, errors.New("nobody answers")
-	case p.paused || p.shape.Cut:
+	case p.paused || p.shape.Cut || p.slowed > time.Hour:
+		if p.shape.Cut {
+			p.stats.Withheld++
+		}
 		<-ctx.Done()
 		return 0, ctx.Err()
+	case p.shape.Latency > 0:
+		p.stats.Delayed += 2
 	}
-	return time.Millisecond + 2*p.shape.Latency, nil
+	return p.idle + time.Millisecond + p.slowed + 2*p.shape.Latency, nil
 }
 
 type events []history.Event
@@ -110,9 +125,12 @@ func TestFaultsAreWitnessed(t *testing.T) {
 		{"pause that does not bite", pause, plane{immortal: true}, "inject heal"},
 		{"delay", delay, plane{}, "inject witness heal"},
 		{"delay that does not bite", delay, plane{immortal: true}, "inject heal"},
+		{"delay that does not bite on a machine that got busy", delay, plane{immortal: true, busy: time.Minute}, "inject heal"},
+		{"delay on a machine that was busy before", delay, plane{idle: time.Minute}, "inject witness heal"},
 		{"delay of a server that is down", delay, plane{apiDown: true}, "inject heal"},
 		{"cut", cut, plane{}, "inject witness heal"},
 		{"cut that does not bite", cut, plane{immortal: true}, "inject heal"},
+		{"cut that does not bite, of a server that hangs", cut, plane{immortal: true, busy: 24 * time.Hour}, "inject heal"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, recorded := test.plane, new(events)
@@ -179,5 +197,17 @@ func TestWhatIsNotThereCannotBeHit(t *testing.T) {
 		if _, err := e.Inject(t.Context(), fault, "cp1"); err == nil {
 			t.Errorf("%v was injected", fault)
 		}
+	}
+}
+
+func TestACrashIsLeftDownWhenTheRunIsGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &plane{process: cluster.Process{PID: 4}, running: true, killed: cancel}
+	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
+	if _, err := NewExecutor(p, p, new(events), clock.RealClock{}).Inject(ctx, fault, "cp1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if p.running {
+		t.Error("whoever gives a run up waits for a server to start")
 	}
 }

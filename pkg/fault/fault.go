@@ -61,6 +61,16 @@ type Fault struct {
 	Duration time.Duration
 }
 
+// Crashes is whether the fault kills processes and leaves them down.
+func (f *Fault) Crashes() bool {
+	return f.Type == TypePod && f.Action == string(chaos.ContainerKillAction)
+}
+
+// Pauses is whether the fault freezes a process.
+func (f *Fault) Pauses() bool {
+	return f.Type == TypePod && f.Action == string(chaos.PodFailureAction)
+}
+
 // Load reads a fault from a file. What a Chaos Mesh object can say and this
 // package cannot do is an error that names it, and never ignored.
 func Load(file string) (*Fault, error) {
@@ -133,9 +143,7 @@ func fromPodChaos(object *chaos.PodChaos) (*Fault, error) {
 		if component == "" {
 			errs = append(errs, fmt.Errorf("spec.selector.labelSelectors must have %q, the component to freeze", componentLabel))
 		}
-		if spec.Duration == nil {
-			errs = append(errs, errors.New("spec.duration must be set for pod-failure"))
-		} else {
+		if spec.Duration != nil {
 			fault.Duration, err = positive("spec.duration", *spec.Duration)
 			errs = append(errs, err)
 			spec.Duration = nil

@@ -74,7 +74,7 @@ func TestWhatCannotBeCarriedOutIsAnError(t *testing.T) {
 		{"other action", pod + "  action: pod-kill\n", "pod-kill"},
 		{"no container", pod + "  action: container-kill\n", "containerNames must name"},
 		{"unknown container", pod + "  action: container-kill\n  containerNames: [kubelet]\n", `"kubelet"`},
-		{"pause for ever", pod + "  action: pod-failure\n", "spec.duration must be set"},
+		{"pause until it is healed", pod + "  action: pod-failure\n", ""},
 		{"pause for nothing", pod + "  action: pod-failure\n  duration: 0s\n", "no positive duration"},
 		{"field that is not carried out", pod + "  action: container-kill\n  containerNames: [etcd]\n  gracePeriod: 3\n", "must be left out: spec.gracePeriod"},
 		{"duration of a crash", pod + "  action: container-kill\n  containerNames: [etcd]\n  duration: 3s\n", "spec.duration"},

@@ -27,7 +27,10 @@ type Header struct {
 	// Distribution is what runs: reference or kubernetes.
 	Distribution string         `json:"distribution"`
 	Members      []MemberHeader `json:"members"`
-	// Judges lists the requirements that the run set out to judge.
+	// Asked lists the requirements that the run was asked to judge; absent, they
+	// are all of the Profiles.
+	Asked []string `json:"asked,omitempty"`
+	// Judges lists those of them that the scenario can judge.
 	Judges []string `json:"judges,omitempty"`
 	// Profiles that the run claims, by name.
 	Profiles []string `json:"profiles,omitempty"`

@@ -33,8 +33,10 @@ type Etcd struct {
 	// is closed and replaced whenever it grows.
 	emitted int64
 	moved   chan struct{}
-	// agreementChanged is when the last change of a StorageVersion was recorded.
-	agreementChanged time.Time
+	// agreementChanged is when the last change of a StorageVersion was recorded,
+	// and agreementRevision the revision that made it.
+	agreementChanged  time.Time
+	agreementRevision int64
 	// answered is which member answered the last read of the revision, so that
 	// one that is down is not waited for each time.
 	answered int
@@ -150,14 +152,15 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 	if response.Err() != nil {
 		return false
 	}
-	agreement := false
+	agreement := int64(0)
 	for _, event := range response.Events {
 		if event.Kv.ModRevision < r.next {
 			continue // already told by another member
 		}
 		stored := r.stored(event)
-		agreement = agreement || stored.StorageVersion != nil ||
-			(stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key))
+		if stored.StorageVersion != nil || stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key) {
+			agreement = stored.Revision
+		}
 		r.recorder.Record(history.Event{Kind: history.KindStored, Stored: &stored})
 	}
 	// etcd never splits a revision over two responses unless asked to, so the
@@ -172,8 +175,8 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if agreement {
-		r.agreementChanged = r.clock.Now()
+	if agreement > 0 {
+		r.agreementChanged, r.agreementRevision = r.clock.Now(), agreement
 	}
 	if through > r.emitted {
 		r.emitted = through
@@ -262,6 +265,14 @@ func (r *Etcd) AgreementQuiet() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.clock.Since(r.agreementChanged)
+}
+
+// AgreementRevision is the revision of the last change of a StorageVersion; 0
+// if there was none.
+func (r *Etcd) AgreementRevision() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agreementRevision
 }
 
 // pause waits for the given time, or for the end of the context.

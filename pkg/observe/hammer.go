@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -62,7 +63,8 @@ func (h *Hammer) ProcessChanged(change cluster.Change) {
 		}
 		select {
 		case h.starts <- change.Instance:
-		default: // 16 starts behind: the newest ones are not probed
+		default:
+			h.missed(change.Instance)
 		}
 	case history.ProcessExited:
 		if h.end != nil {
@@ -94,6 +96,14 @@ func (h *Hammer) Run(ctx context.Context) {
 	}
 }
 
+// missed records that the boot of an instance was not hammered.
+func (h *Hammer) missed(instance int) {
+	h.recorder.Record(history.Event{Kind: history.KindGap, Member: h.member, Gap: &history.Gap{
+		Source:  "request",
+		Message: fmt.Sprintf("the API server's process number %d was ready before it was written to", instance),
+	}})
+}
+
 // session hammers one instance; it returns when that ended or has been ready
 // for long enough.
 func (h *Hammer) session(run context.Context, instance int) {
@@ -102,6 +112,9 @@ func (h *Hammer) session(run context.Context, instance int) {
 	h.mu.Lock()
 	ready := h.ready
 	if instance != h.instance || ready == nil {
+		if instance == h.instance {
+			h.missed(instance)
+		}
 		h.mu.Unlock()
 		return // it is gone or ready already: there is nothing left to see
 	}

@@ -40,6 +40,7 @@ type Prober struct {
 	running  bool // whether that instance's process exists
 	ready    bool // whether the last answer of that instance was ready
 	was      bool // whether that instance was ever ready
+	down     bool // whether that instance was ended on purpose
 	moved    chan struct{}
 	woken    chan struct{}
 
@@ -70,9 +71,9 @@ func (p *Prober) ProcessChanged(change cluster.Change) {
 	defer p.mu.Unlock()
 	switch change.What {
 	case history.ProcessStarted:
-		p.instance, p.running, p.ready, p.was = change.Instance, true, false, false
+		p.instance, p.running, p.ready, p.was, p.down = change.Instance, true, false, false, false
 	case history.ProcessExited:
-		p.running, p.ready = false, false
+		p.running, p.ready, p.down = false, false, change.Expected
 	case history.ProcessPaused:
 		p.ready = false
 	}
@@ -104,6 +105,13 @@ func (p *Prober) WaitReady(ctx context.Context) error {
 			return fmt.Errorf("wait until the API server of %s is ready: %w", p.member, context.Cause(ctx))
 		}
 	}
+}
+
+// Down is whether the API server was ended on purpose and not started since.
+func (p *Prober) Down() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.down
 }
 
 // Run probes until the context ends.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,11 +31,17 @@ type StorageVersionWatch struct {
 	config   func() (*rest.Config, error)
 	recorder Recorder
 	clock    clock.WithTicker
+
+	mu sync.Mutex
+	// through is up to which revision the server has shown everything, and moved
+	// is closed and replaced whenever it grows.
+	through int64
+	moved   chan struct{}
 }
 
 // NewStorageVersionWatch makes a watch through the member.
 func NewStorageVersionWatch(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker) *StorageVersionWatch {
-	return &StorageVersionWatch{member: member, config: config, recorder: recorder, clock: clk}
+	return &StorageVersionWatch{member: member, config: config, recorder: recorder, clock: clk, moved: make(chan struct{})}
 }
 
 // Run watches, again and again, until the context ends.
@@ -50,6 +57,36 @@ func (w *StorageVersionWatch) Run(ctx context.Context) {
 			w.record(history.Watch{Type: history.WatchBroken, Message: shorten(err.Error())})
 		}
 		pause(ctx, w.clock, RetryInterval)
+	}
+}
+
+// WaitFor returns when the server has shown every change of a StorageVersion up
+// to the revision.
+func (w *StorageVersionWatch) WaitFor(ctx context.Context, revision int64) error {
+	for {
+		w.mu.Lock()
+		through, moved := w.through, w.moved
+		w.mu.Unlock()
+		if through >= revision {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return fmt.Errorf("wait until %s shows its clients revision %d, having come to %d: %w", w.member, revision, through, context.Cause(ctx))
+		}
+	}
+}
+
+// cameTo notes how far the server has come; a list may be behind the watch that
+// was there before.
+func (w *StorageVersionWatch) cameTo(revision int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if revision != w.through {
+		w.through = revision
+		close(w.moved)
+		w.moved = make(chan struct{})
 	}
 }
 
@@ -77,6 +114,7 @@ func (w *StorageVersionWatch) watch(ctx context.Context, client *Client) (opened
 	for i := range list.Items {
 		w.shown("ADDED", &list.Items[i])
 	}
+	w.cameTo(number(list.ResourceVersion))
 	return true, w.follow(stream)
 }
 
@@ -97,6 +135,7 @@ func (w *StorageVersionWatch) follow(stream io.Reader) error {
 				return fmt.Errorf("an event cannot be read: %w", err)
 			}
 			w.shown(event.Type, &object)
+			w.cameTo(number(object.ResourceVersion))
 		case "BOOKMARK":
 		default:
 			var status metav1.Status

@@ -38,7 +38,10 @@ type junitText struct {
 }
 
 // JUnit gives the results in the form that CI systems show. An inconclusive
-// verdict is an error, since no CI system may take it for a pass.
+// verdict and a requirement that was to be judged and was not are errors, since
+// no CI system may take them for a pass. Nor may it take a whole without a
+// single red case for one, so whatever else keeps the run from passing gets a
+// case of its own.
 func (r *ConformanceReport) JUnit() ([]byte, error) {
 	suite := junitSuite{Name: "evenkeel " + r.Scenario, Time: r.Date}
 	for _, res := range r.Results {
@@ -54,10 +57,24 @@ func (r *ConformanceReport) JUnit() ([]byte, error) {
 		case check.Skipped, check.NotApplicable:
 			c.Skipped = text
 			suite.Skipped++
+		case check.Pass:
+		default:
+			c.Error = &junitText{Message: fmt.Sprintf("the verdict %q is none", res.Verdict)}
+			suite.Errors++
 		}
-		suite.Tests++
 		suite.Cases = append(suite.Cases, c)
 	}
+	for _, id := range r.NotJudged {
+		suite.Errors++
+		suite.Cases = append(suite.Cases, junitCase{Class: "evenkeel." + r.Scenario, Name: string(id),
+			Error: &junitText{Message: r.notJudged()}})
+	}
+	if r.Verdict != check.Pass && suite.Failures+suite.Errors == 0 {
+		suite.Errors++
+		suite.Cases = append(suite.Cases, junitCase{Class: "evenkeel." + r.Scenario, Name: "the run as a whole",
+			Error: &junitText{Message: fmt.Sprintf("%s: %s", r.Verdict, counts(r.counts()))}})
+	}
+	suite.Tests = len(suite.Cases)
 	out, err := xml.MarshalIndent(junitSuites{Suites: []junitSuite{suite}}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode JUnit: %w", err)

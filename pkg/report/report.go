@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -34,7 +35,8 @@ type ConformanceReport struct {
 	Scenario string `json:"scenario"`
 	// Defect is the ID of the defect that was planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
-	// Verdict of all requirements that were judged, taken together.
+	// Verdict of all requirements that the run was asked to judge, taken
+	// together. What could not be judged makes a pass inconclusive.
 	Verdict check.Verdict `json:"verdict"`
 	// Complete is whether the scenario was played to its end; Message is what
 	// the harness said of it.
@@ -48,6 +50,9 @@ type ConformanceReport struct {
 	Profiles []Profile `json:"profiles"`
 	// Results, one for each requirement judged, in the order of the catalogue.
 	Results []check.Result `json:"results"`
+	// NotJudged are requirements that the run was asked to judge, and that its
+	// scenario cannot.
+	NotJudged []requirement.ID `json:"notJudged,omitempty"`
 	// Faults that were injected, each with its witness.
 	Faults []check.FaultSeen `json:"faults,omitempty"`
 	// States in which the control plane was held, with every member's release.
@@ -101,6 +106,14 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 	for _, res := range j.Results {
 		verdicts[res.ID] = res.Verdict
 	}
+	for _, id := range asked(h, profiles) {
+		if _, judged := verdicts[id]; !judged {
+			r.NotJudged = append(r.NotJudged, id)
+		}
+	}
+	if len(r.NotJudged) > 0 && r.Verdict == check.Pass {
+		r.Verdict = check.Inconclusive
+	}
 	for _, p := range profiles {
 		r.Profiles = append(r.Profiles, Profile{
 			Name:     p.Name,
@@ -109,6 +122,26 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		})
 	}
 	return r
+}
+
+// asked are the requirements that the run was to judge: whole profiles, unless
+// its header says otherwise.
+func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
+	var out []requirement.ID
+	for _, id := range h.Asked {
+		out = append(out, requirement.ID(id))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range profiles {
+		for _, id := range p.Requirements {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict) Part {
@@ -132,6 +165,10 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 				out.Outcome = Partial
 			}
 		}
+	}
+	// A core of which nothing was judged to be kept is no success either.
+	if level == requirement.Must && out.Outcome == Success && out.Counts[check.Pass] == 0 {
+		out.Outcome = Partial
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // maxShownViolations is how many violations of a requirement the table shows;
@@ -37,16 +38,14 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 			fmt.Fprintf(&b, "  - %s\n", d)
 		}
 	}
-	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
-	var counts []string
-	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Inconclusive, check.NotApplicable, check.Skipped} {
-		if n := count(r.Results, v); n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, v))
-		}
+	if len(r.NotJudged) > 0 {
+		fmt.Fprintf(&b, "\nNot judged: %s\n  - %s\n", strings.Join(ids(r.NotJudged), ", "), r.notJudged())
 	}
-	fmt.Fprintf(&b, " (%s)\n", strings.Join(counts, ", "))
+	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
+	fmt.Fprintf(&b, " (%s)\n", counts(r.counts()))
 	for _, p := range r.Profiles {
-		fmt.Fprintf(&b, "Profile %s: core %s, extended %s\n", p.Name, p.Core.Outcome, p.Extended.Outcome)
+		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
+			p.Core.Outcome, counts(p.Core.Counts), p.Extended.Outcome, counts(p.Extended.Counts))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -61,14 +60,41 @@ func seen(res check.Result) int64 {
 	return n
 }
 
-func count(results []check.Result, v check.Verdict) int {
-	n := 0
-	for _, r := range results {
-		if r.Verdict == v {
-			n++
+// counts of results by verdict.
+func (r *ConformanceReport) counts() map[check.Verdict]int {
+	out := map[check.Verdict]int{}
+	for _, res := range r.Results {
+		out[res.Verdict]++
+	}
+	out[check.Skipped] += len(r.NotJudged)
+	return out
+}
+
+// counts in words, such as "14 pass, 2 skipped".
+func counts(of map[check.Verdict]int) string {
+	var out []string
+	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Inconclusive, check.NotApplicable, check.Skipped} {
+		if n := of[v]; n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	return n
+	if len(out) == 0 {
+		return "nothing was judged"
+	}
+	return strings.Join(out, ", ")
+}
+
+// notJudged is why there is no verdict on what NotJudged lists.
+func (r *ConformanceReport) notJudged() string {
+	return fmt.Sprintf("asked for, but the scenario %s cannot judge it", r.Scenario)
+}
+
+func ids(of []requirement.ID) []string {
+	out := make([]string, 0, len(of))
+	for _, id := range of {
+		out = append(out, string(id))
+	}
+	return out
 }
 
 // summary is one line on a verdict that is not a pass.
@@ -90,7 +116,11 @@ func details(res check.Result) []string {
 			out = append(out, fmt.Sprintf("and %d more", res.ViolationCount-int64(i)))
 			break
 		}
-		out = append(out, fmt.Sprintf("%s (history events %s)", v.Message, join(v.Evidence)))
+		line := v.Message
+		if len(v.Evidence) > 0 {
+			line += fmt.Sprintf(" (history events %s)", join(v.Evidence))
+		}
+		out = append(out, line)
 	}
 	if res.Verdict != check.Pass {
 		out = append(out, res.Reasons...)

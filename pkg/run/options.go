@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/fixtures"
@@ -74,13 +77,12 @@ type plan struct {
 	scenario     *scenario.Scenario
 	scenarioYAML []byte
 	profiles     []requirement.Profile
-	requirements []requirement.Requirement
-	// whole is whether everything that the profiles contain is to be judged,
-	// so that leaving a part out makes the run partial.
-	whole bool
-	seed  int64
-	id    string
-	out   string
+	// asked are the requirements that are to be judged, and requirements those
+	// of them that the scenario can judge.
+	asked, requirements []requirement.Requirement
+	seed                int64
+	id                  string
+	out                 string
 }
 
 // prepare reads and checks everything that can be checked before anything runs.
@@ -108,17 +110,19 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 			return nil, err
 		}
 	}
-	p.whole = focus == ""
-	if p.requirements, err = requirement.Select(p.profiles, focus); err != nil {
+	if p.asked, err = requirement.Select(p.profiles, focus); err != nil {
+		if o.Focus == "" && o.Defect != "" {
+			return nil, fmt.Errorf("the defect %s breaks a requirement that is in none of the chosen profiles; name with --focus what to judge", o.Defect)
+		}
 		return nil, err
 	}
 	switch {
 	case o.Scenario != "":
 		p.scenario, p.scenarioYAML, err = LoadScenario(o.Scenario)
-	case p.whole:
+	case focus == "":
 		p.scenario, p.scenarioYAML, err = loadShipped(DefaultScenario)
 	default:
-		name, ok := Cheapest(ids(p.requirements))
+		name, ok := Cheapest(ids(p.asked))
 		if !ok {
 			name = DefaultScenario
 		}
@@ -134,26 +138,26 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
+	// Objects, folders and processes are called after the run.
+	if len(validation.IsDNS1123Label(p.id)) > 0 {
+		return nil, fmt.Errorf("%s: metadata.name %q is no short DNS label (lower-case letters, digits and dashes)", p.scenario.File, p.scenario.Metadata.Name)
+	}
 	if p.out == "" {
 		p.out = filepath.Join(DefaultOut, p.id)
 	}
 	return p, nil
 }
 
-// narrow leaves out what the scenario cannot judge. Who asked for it by name
-// is told; who asked for whole profiles gets a partial one.
+// narrow leaves out what the scenario cannot judge; the report tells of it, and
+// does not pass.
 func (p *plan) narrow() error {
-	kept := slices.DeleteFunc(slices.Clone(p.requirements), func(r requirement.Requirement) bool {
+	p.requirements = slices.DeleteFunc(slices.Clone(p.asked), func(r requirement.Requirement) bool {
 		return !slices.Contains(p.scenario.Judges, string(r.ID))
 	})
-	if len(kept) == len(p.requirements) {
-		return nil
-	}
-	if len(kept) == 0 {
+	if len(p.requirements) == 0 {
 		return fmt.Errorf("the scenario %s cannot judge %s; leave --scenario out to have one chosen that can",
-			p.scenario.Metadata.Name, strings.Join(ids(p.requirements), ", "))
+			p.scenario.Metadata.Name, strings.Join(ids(p.asked), ", "))
 	}
-	p.requirements = kept
 	return nil
 }
 
@@ -213,7 +217,7 @@ func ids(requirements []requirement.Requirement) []string {
 // the same path, with all that it names.
 func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
 	raw, err := os.ReadFile(name)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		if s, raw, err := loadShipped(name); err == nil {
 			return s, raw, nil
 		}

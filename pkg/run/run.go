@@ -28,8 +28,7 @@ type Outcome struct {
 	Report *report.ConformanceReport
 	// Bundle is the folder that the run left.
 	Bundle string
-	// Status is the exit status: the verdict's, or inconclusive where the run
-	// passed but was to judge more than its scenario can.
+	// Status is the exit status, see Status.
 	Status int
 }
 
@@ -62,10 +61,7 @@ func (p *plan) startAt(ctx context.Context) error {
 	if err != nil || start == "" {
 		return err
 	}
-	p.topology.Spec.Release = start
-	for i := range p.topology.Spec.Members {
-		p.topology.Spec.Members[i].Release = ""
-	}
+	p.topology.SetRelease(start)
 	return nil
 }
 
@@ -74,7 +70,9 @@ type running struct {
 	options Options
 	plan    *plan
 	clock   clock.WithTicker
-	booted  bool
+	// recorded is whether there is a history to judge.
+	recorded bool
+	booted   bool
 }
 
 // play records a history. The cluster is gone when it returns, whatever
@@ -96,7 +94,11 @@ func (r *running) play(ctx context.Context) (err error) {
 	defer func() {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
 		defer cancel()
-		err = errors.Join(err, c.Stop(stopCtx))
+		if stopErr := c.Stop(stopCtx); stopErr != nil {
+			// The history is written, and nothing that comes after it bears on
+			// the verdict. But somebody has to know.
+			fmt.Fprintf(r.options.Console, "The control plane could not be taken down: %v; `evenkeel cluster clean` removes what is left.\n", stopErr)
+		}
 	}()
 
 	if err := r.save(bundle.ScenarioFile, p.played()); err != nil {
@@ -118,6 +120,7 @@ func (r *running) play(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	r.recorded = true
 	shown := console.New(r.options.Console, header, len(p.scenario.Steps))
 	defer shown.Close()
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
@@ -149,15 +152,19 @@ func (r *running) play(ctx context.Context) (err error) {
 // conclude judges what was saved and completes the bundle.
 func (r *running) conclude(playErr error) (*Outcome, error) {
 	p := r.plan
+	if !r.recorded {
+		// There is nothing to judge, nor to keep.
+		bundle.Discard(p.out)
+		return nil, exit.Environment(playErr)
+	}
 	rep, err := r.judge()
 	if err != nil {
-		// Not even a header was written, or nothing can be written any more.
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
 	if err := r.publish(rep); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
-	out := &Outcome{Report: rep, Bundle: p.out, Status: status(rep, p.whole)}
+	out := &Outcome{Report: rep, Bundle: p.out, Status: Status(rep.Verdict)}
 	if playErr != nil && !r.booted && rep.Verdict != check.Fail {
 		// Nothing was played, so there is no verdict either way.
 		return out, exit.Environment(playErr)
@@ -201,24 +208,16 @@ func (r *running) save(name string, data []byte) error {
 	return nil
 }
 
-// status of a report. Whoever asked for whole profiles and got less than that
-// gets inconclusive, however green the rest is.
-func status(rep *report.ConformanceReport, whole bool) int {
-	switch rep.Verdict {
+// Status is the exit status that tells of a report's verdict.
+func Status(v check.Verdict) int {
+	switch v {
+	case check.Pass:
+		return exit.Pass
 	case check.Fail:
 		return exit.Fail
-	case check.Pass:
 	default:
 		return exit.Inconclusive
 	}
-	if whole {
-		for _, p := range rep.Profiles {
-			if p.Core.Outcome != report.Success || p.Extended.Outcome != report.Success {
-				return exit.Inconclusive
-			}
-		}
-	}
-	return exit.Pass
 }
 
 // header of the history that this plan leads to.
@@ -226,7 +225,7 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 	h := history.Header{
 		Run: p.id, Seed: p.seed, Harness: o.Harness,
 		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
-		Distribution: p.topology.Spec.Distribution, Judges: ids(p.requirements), Defect: o.Defect,
+		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect,
 	}
 	for _, profile := range p.profiles {
 		h.Profiles = append(h.Profiles, profile.Name)
@@ -271,7 +270,7 @@ func (l *lateObserver) changed(c cluster.Change) {
 func JudgeBundle(dir string) (*report.ConformanceReport, error) {
 	reader, err := history.Open(filepath.Join(dir, bundle.HistoryFile))
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no history to judge: %w", dir, err)
+		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
 	var requirements []requirement.Requirement
 	for _, id := range reader.Header.Judges {

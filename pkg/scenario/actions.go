@@ -199,6 +199,9 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 			if err != nil {
 				return errors.Join(err, undo())
 			}
+			if r.Scenario.Faults[name].Member != fault.StepMember {
+				break // it says itself where, and once is enough
+			}
 		}
 	}
 	err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) })
@@ -211,11 +214,7 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 	if err != nil {
 		return errors.Join(err, undo())
 	}
-	var errs []error
-	for _, one := range injected {
-		errs = append(errs, one.Heal(ctx))
-	}
-	return errors.Join(errs...)
+	return healAll(ctx, injected)
 }
 
 // each does something for all members at once.
@@ -264,15 +263,17 @@ func (r *Runner) inject(ctx context.Context, file, member string) ([]*fault.Acti
 // strike plays the steps that are about a fault.
 func (r *Runner) strike(ctx context.Context, action string, members []string, strike *Strike) error {
 	if action == "heal" {
-		return r.heal(ctx, strike.Fault)
+		return r.heal(ctx, strike.Fault, members)
 	}
 	if len(members) == 0 {
 		members = []string{""}
 	}
-	key := strike.Fault
+	earlier := r.active[strike.Fault]
+	var struck []*fault.Active
 	for _, member := range members {
 		active, err := r.inject(ctx, strike.Fault, member)
-		r.active[key] = append(r.active[key], active...)
+		struck = append(struck, active...)
+		r.active[strike.Fault] = slices.Concat(earlier, struck)
 		if err != nil {
 			return err
 		}
@@ -284,17 +285,38 @@ func (r *Runner) strike(ctx context.Context, action string, members []string, st
 	if err := r.wait(ctx, lasts); err != nil {
 		return err
 	}
-	return errors.Join(r.heal(ctx, strike.Fault), r.recorders.waitReady(ctx, members...))
+	r.active[strike.Fault] = earlier
+	var hit []string
+	for _, one := range struck {
+		hit = append(hit, one.Member)
+	}
+	if err := healAll(ctx, struck); err != nil {
+		return err
+	}
+	return r.recorders.waitReady(ctx, hit...)
 }
 
-func (r *Runner) heal(ctx context.Context, file string) error {
-	injected := r.active[file]
-	if len(injected) == 0 {
+// heal heals what inject steps have left at the members, or everywhere if none
+// is given.
+func (r *Runner) heal(ctx context.Context, file string, members []string) error {
+	var healed, left []*fault.Active
+	for _, one := range r.active[file] {
+		if len(members) == 0 || slices.Contains(members, one.Member) {
+			healed = append(healed, one)
+		} else {
+			left = append(left, one)
+		}
+	}
+	if len(healed) == 0 {
 		return fmt.Errorf("the fault %s is not there to be healed", file)
 	}
-	delete(r.active, file)
+	r.active[file] = left
+	return healAll(ctx, healed)
+}
+
+func healAll(ctx context.Context, faults []*fault.Active) error {
 	var errs []error
-	for _, one := range injected {
+	for _, one := range faults {
 		errs = append(errs, one.Heal(ctx))
 	}
 	return errors.Join(errs...)

@@ -13,6 +13,10 @@ const (
 	SettleQuiet = 1500 * time.Millisecond
 	// SettleTimeout bounds the wait for that.
 	SettleTimeout = 60 * time.Second
+	// ShownTimeout is how long a hold waits for the members to show the latest
+	// StorageVersions. Then it begins all the same: a server that does not show
+	// them is to be judged, and not to end the run.
+	ShownTimeout = 5 * time.Second
 	// SettleLook is the pause between two looks at whether it has.
 	SettleLook = 50 * time.Millisecond
 	// CatchUpTimeout bounds the wait until the recorder of etcd has recorded

@@ -60,7 +60,7 @@ func load(fixtures fs.FS, file, shown string) (*Scenario, error) {
 		}
 		return fmt.Errorf("%s: %w", shown, err)
 	}
-	return s, errors.Join(s.validate(complain), s.resolve(fixtures, complain))
+	return s, errors.Join(s.validate(complain), s.resolve(fixtures, complain), s.fit(complain))
 }
 
 // cause leaves the path out of a file error: the message has it already.
@@ -236,4 +236,46 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 	}
 	s.CRD = crd
 	return errors.Join(errs...)
+}
+
+// fit checks that the steps go together with the faults that they name, so that
+// nothing that either says is passed over.
+func (s *Scenario) fit(complain func(where string, err error) error) error {
+	var errs []error
+	for i := range s.Steps {
+		action, set, err := s.Steps[i].action()
+		if err != nil {
+			continue // validate has said so
+		}
+		for _, name := range s.Steps[i].faults() {
+			if named := s.Faults[name]; named != nil {
+				if err := fits(action, set, named); err != nil {
+					errs = append(errs, complain(fmt.Sprintf("steps[%d]", i), fmt.Errorf("step %d (%s): the fault %s %w", i+1, action, name, err)))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fits is an error that says what of a fault a step would not do.
+func fits(action string, set any, named *fault.Fault) error {
+	strike, struck := set.(*Strike)
+	switch {
+	case action == "crash" && !named.Crashes():
+		return errors.New("kills no process")
+	case action == "pause" && !named.Pauses():
+		return errors.New("freezes no process")
+	case action == "pause" && named.Duration == 0:
+		return errors.New("has no spec.duration, so that the pause would be over at once")
+	case action == "inject" && named.Duration > 0:
+		return errors.New("has a spec.duration, but lasts until a step heals it; leave the duration out")
+	case !struck && (named.Crashes() || named.Duration > 0):
+		return errors.New("cannot go with a step that stops and starts the member: it kills processes or has a spec.duration")
+	case struck && named.Member == fault.StepMember && strike.Member == "" && action != "heal":
+		return errors.New("leaves the member to the step, which names none")
+	case struck && named.Member != fault.StepMember && strike.Member != "":
+		return fmt.Errorf("names the member %s itself, so the step must not name one", named.Member)
+	}
+	return nil
 }

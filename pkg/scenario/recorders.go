@@ -27,14 +27,15 @@ type recorders struct {
 	backend       *backend.Server
 	prerequisites *workload.Prerequisites
 
-	stop, stopTraffic context.CancelFunc
-	running, traffic  sync.WaitGroup
+	stopEtcd, stopProbes, stopTraffic context.CancelFunc
+	running, probes, traffic          sync.WaitGroup
 }
 
 // memberRecorders are those of one member.
 type memberRecorders struct {
 	name    string
 	prober  *observe.Prober
+	watch   *observe.StorageVersionWatch
 	traffic *workload.Traffic
 }
 
@@ -54,11 +55,12 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	if err != nil {
 		return err
 	}
-	ctx, rs.stop = context.WithCancel(ctx)
-	rs.stopTraffic = func() {}
+	etcd, stopEtcd := context.WithCancel(ctx)
+	ctx, rs.stopProbes = context.WithCancel(ctx)
+	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
 	rs.backend, rs.prerequisites = server, &workload.Prerequisites{}
 	rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
-	rs.running.Go(func() { rs.etcd.Run(ctx) })
+	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
 	tagger := &workload.Tagger{}
 	for _, name := range r.members() {
@@ -67,20 +69,20 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, tagger, r.Clock))
 		member := &memberRecorders{
 			name:   name,
+			watch:  observe.NewStorageVersionWatch(name, config, r.History, r.Clock),
 			prober: observe.NewProber(name, config, r.History, rs.etcd, r.Clock, hammer.Ready),
 			// Each member draws from a source of its own, because they run at once.
 			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, tagger, r.Clock,
 				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
 		}
-		watch := observe.NewStorageVersionWatch(name, config, r.History, r.Clock)
 		rs.mu.Lock()
 		rs.members = append(rs.members, member)
 		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, hammer.ProcessChanged, member.traffic.ProcessChanged)
 		rs.mu.Unlock()
-		rs.running.Go(func() { member.prober.Run(ctx) })
-		rs.running.Go(func() { watch.Run(ctx) })
+		rs.probes.Go(func() { member.prober.Run(ctx) })
+		rs.probes.Go(func() { member.watch.Run(ctx) })
 		if !r.NoTraffic {
-			rs.running.Go(func() { hammer.Run(ctx) })
+			rs.probes.Go(func() { hammer.Run(ctx) })
 		}
 	}
 	return nil
@@ -89,7 +91,8 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 // end stops everything and waits for it.
 func (rs *recorders) end() {
 	rs.endTraffic()
-	rs.stop()
+	rs.endProbes()
+	rs.stopEtcd()
 	rs.running.Wait()
 	// Its connections are cut here; whoever still used one has gone.
 	_ = rs.backend.Stop()
@@ -107,10 +110,30 @@ func (rs *recorders) endTraffic() {
 	rs.traffic.Wait()
 }
 
-// waitReady waits for the named members, or for all.
+// endProbes ends everything that asks the API servers.
+func (rs *recorders) endProbes() {
+	rs.stopProbes()
+	rs.probes.Wait()
+}
+
+// waitShown waits until clients of every member have been shown what etcd has,
+// for a while: it is for the checks to say what a member must show.
+func (rs *recorders) waitShown(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ShownTimeout)
+	defer cancel()
+	revision := rs.etcd.AgreementRevision()
+	for _, member := range rs.members {
+		if !member.prober.Down() {
+			_ = member.watch.WaitFor(ctx, revision)
+		}
+	}
+}
+
+// waitReady waits for the named members, or for all but those whose API server
+// was stopped on purpose.
 func (rs *recorders) waitReady(ctx context.Context, names ...string) error {
 	for _, member := range rs.members {
-		if len(names) > 0 && !slices.Contains(names, member.name) {
+		if len(names) > 0 && !slices.Contains(names, member.name) || len(names) == 0 && member.prober.Down() {
 			continue
 		}
 		if err := member.prober.WaitReady(ctx); err != nil {

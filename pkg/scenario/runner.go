@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -113,6 +114,11 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	})
 	r.cluster = c
+	defer func() {
+		if err != nil {
+			err = plainError{err, r.plain(err.Error())}
+		}
+	}()
 	r.faults = fault.NewExecutor(c, fault.NewAPI(r.directConfig, r.Clock), r.History, r.Clock)
 	if err := r.check(); err != nil {
 		return err
@@ -135,6 +141,8 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	}
 	r.recorders.endTraffic()
+	// What etcd does is told last: the outcome of every request is in it.
+	r.recorders.endProbes()
 	_, err = r.catchUp(ctx)
 	return err
 }
@@ -155,8 +163,17 @@ func (r *Runner) check() error {
 	}
 	for i := range r.Scenario.Steps {
 		action, set, _ := r.Scenario.Steps[i].action()
-		for _, selector := range selectorsOf(set) {
-			_, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+		selectors := selectorsOf(set)
+		for _, name := range r.Scenario.Steps[i].faults() {
+			if named := r.Scenario.Faults[name]; named != nil && named.Member != fault.StepMember {
+				selectors = append(selectors, named.Member)
+			}
+		}
+		for _, selector := range selectors {
+			members, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+			if _, tampers := set.(*Tamper); tampers && len(members) > 1 {
+				err = fmt.Errorf("%s means %d members, and a tamper goes through one", selector, len(members))
+			}
 			if err != nil {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
 			}
@@ -199,11 +216,31 @@ func (r *Runner) step(ctx context.Context, index int, action, member, release st
 }
 
 func (r *Runner) report(index int, action, member, release string, phase history.Phase, message string) {
+	message = r.plain(message)
 	r.History.Record(history.Event{Kind: history.KindStep, Member: member, Step: &history.Step{
 		Index: index, Action: action, Phase: phase, Release: release, Message: message,
 	}})
 	r.Progress(Progress{Index: index, Total: len(r.Scenario.Steps), Action: action, Phase: phase, Member: member, Message: message})
 }
+
+// plain names the logs as they lie in the bundle: where that is on somebody's
+// disk is nobody else's business.
+func (r *Runner) plain(message string) string {
+	if dir := r.cluster.LogDir(); dir != "" {
+		return strings.ReplaceAll(message, dir, filepath.Base(dir))
+	}
+	return message
+}
+
+// plainError is an error with a text that may be recorded.
+type plainError struct {
+	error
+	text string
+}
+
+func (e plainError) Error() string { return e.text }
+
+func (e plainError) Unwrap() error { return e.error }
 
 // boot brings the control plane up and sets up what the probes need.
 func (r *Runner) boot(ctx context.Context) error {
@@ -221,8 +258,9 @@ func (r *Runner) boot(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until nothing is on its way any more: all members are ready, all
-// changes are recorded and the StorageVersions have been quiet for a while.
+// settle waits until nothing is on its way any more: all members are ready but
+// those that were stopped on purpose, all changes are recorded and shown by all
+// members, and the StorageVersions have been quiet for a while.
 func (r *Runner) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, SettleTimeout, fmt.Errorf("the control plane did not settle within %s", SettleTimeout))
 	defer cancel()
@@ -232,6 +270,10 @@ func (r *Runner) settle(ctx context.Context) error {
 		}
 		if _, err := r.catchUp(ctx); err != nil {
 			return err
+		}
+		r.recorders.waitShown(ctx)
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
 		}
 		quiet := r.recorders.etcd.AgreementQuiet()
 		if quiet >= SettleQuiet {

@@ -28,7 +28,8 @@ const (
 	backendKind     = "Echo"
 	backendService  = "evenkeel-backend"
 	// PrerequisitesTimeout bounds the wait until what was set up is served.
-	PrerequisitesTimeout = 15 * time.Second
+	// Both classes together take a second on an idle machine.
+	PrerequisitesTimeout = 30 * time.Second
 )
 
 // Prerequisites are what the probes of two classes need: a custom resource,
@@ -59,7 +60,7 @@ func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client,
 	if err := yaml.UnmarshalStrict(raw, &body); err != nil {
 		return fmt.Errorf("read the CustomResourceDefinition of the probes: %w", err)
 	}
-	hosted, err := create(ctx, client, observe.Call{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Body: body})
+	hosted, err := create(ctx, client, clk, observe.Call{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Body: body})
 	if err != nil || !hosted {
 		return err
 	}
@@ -92,7 +93,7 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 		{Version: "v1", Resource: "services", Namespace: probeNamespace, Body: service},
 		{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Body: registration},
 	} {
-		hosted, err := create(ctx, client, call)
+		hosted, err := create(ctx, client, clk, call)
 		if err != nil || !hosted {
 			return err
 		}
@@ -105,19 +106,29 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 }
 
 // create makes an object; hosted is false where the server has no such
-// resource. One that is there already is left as it is.
-func create(ctx context.Context, client *observe.Client, call observe.Call) (hosted bool, err error) {
+// resource. One that is there already is left as it is. A server that does not
+// answer, or that fails, is asked again: it may be busy, or its etcd without a
+// leader for a moment.
+func create(ctx context.Context, client *observe.Client, clk clock.WithTicker, call observe.Call) (hosted bool, err error) {
 	call.Class, call.Verb = history.ClassGuarded, "create"
-	answer := client.Do(ctx, call)
-	switch {
-	case answer.OK(), answer.Code == http.StatusConflict:
-		return true, nil
-	case answer.Code == http.StatusNotFound:
-		return false, nil
-	case answer.Err != nil:
-		return false, fmt.Errorf("create the probes' %s through %s: %w", call.Resource, client.Member(), answer.Err)
-	default:
-		return false, fmt.Errorf("create the probes' %s through %s: it answered %d: %s", call.Resource, client.Member(), answer.Code, answer.Message)
+	for {
+		answer := client.Do(ctx, call)
+		switch {
+		case answer.OK(), answer.Code == http.StatusConflict:
+			return true, nil
+		case answer.Code == http.StatusNotFound:
+			return false, nil
+		case answer.Err != nil:
+			err = fmt.Errorf("create the probes' %s through %s: %w", call.Resource, client.Member(), answer.Err)
+		default:
+			err = fmt.Errorf("create the probes' %s through %s: it answered %d: %s", call.Resource, client.Member(), answer.Code, answer.Message)
+			if answer.Code < http.StatusInternalServerError && answer.Code != http.StatusTooManyRequests {
+				return false, err
+			}
+		}
+		if !wait(ctx, clk, observe.RetryInterval) {
+			return false, err
+		}
 	}
 }
 

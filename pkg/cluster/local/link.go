@@ -18,7 +18,7 @@ type link struct {
 	change chan struct{} // closed and replaced when shape changes
 	random *rand.Rand
 
-	connections, toServer, toClient, withheld atomic.Int64
+	connections, toServer, toClient, withheld, delayed atomic.Int64
 }
 
 func newLink(seed int64, name string) *link {
@@ -58,6 +58,7 @@ func (l *link) stats() cluster.LinkStats {
 		BytesToServer: l.toServer.Load(),
 		BytesToClient: l.toClient.Load(),
 		Withheld:      l.withheld.Load(),
+		Delayed:       l.delayed.Load(),
 	}
 }
 
@@ -104,6 +105,7 @@ func (l *link) passPiece(ctx context.Context, direction cluster.Direction, came 
 		} else {
 			delay := shape.Latency + time.Duration(drawn*float64(shape.Jitter)) - time.Since(came)
 			if delay <= 0 {
+				l.countDelayed(shape)
 				return true
 			}
 			timer := time.NewTimer(delay)
@@ -112,10 +114,18 @@ func (l *link) passPiece(ctx context.Context, direction cluster.Direction, came 
 		}
 		select {
 		case <-due:
+			l.countDelayed(shape)
 			return true
 		case <-change:
 		case <-ctx.Done():
 			return false
 		}
+	}
+}
+
+// countDelayed notes that a piece has stayed for the latency of the shape.
+func (l *link) countDelayed(shape cluster.Shape) {
+	if shape.Latency > 0 {
+		l.delayed.Add(1)
 	}
 }

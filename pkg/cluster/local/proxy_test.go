@@ -51,10 +51,18 @@ func TestProxyLatency(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			link.set(tc.shape)
+			before := link.stats().Delayed
 			began := time.Now()
 			bounce(t, connection, "hello")
 			if took := time.Since(began); took < tc.least || took > tc.most {
 				t.Errorf("there and back took %s, want %s to %s", took, tc.least, tc.most)
+			}
+			want := int64(0)
+			if tc.shape.Latency > 0 {
+				want = 2 // one piece each way
+			}
+			if got := link.stats().Delayed - before; got != want {
+				t.Errorf("the link counted %d pieces as delayed, want %d", got, want)
 			}
 		})
 	}
