@@ -4,6 +4,7 @@ package clusters
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -23,8 +24,8 @@ var Files embed.FS
 // under the same path, such as Default.
 func Read(name string) ([]byte, error) {
 	raw, err := os.ReadFile(name)
-	if err == nil {
-		return raw, nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return raw, err
 	}
 	if shipped, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), "clusters/"); ok {
 		if raw, shippedErr := fs.ReadFile(Files, shipped); shippedErr == nil {

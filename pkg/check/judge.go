@@ -84,6 +84,8 @@ type Judging struct {
 	world   *World
 	runners []*runner
 	read    int64
+	// crashed is how the world, on which all checks stand, fell over, if it did.
+	crashed string
 }
 
 // Begin makes a judge of the requirements.
@@ -98,6 +100,14 @@ func Begin(header history.Header, requirements []requirement.Requirement) *Judgi
 // Take judges one more event; it keeps the event.
 func (j *Judging) Take(ev *history.Event) {
 	j.read++
+	if j.crashed != "" {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			j.crashed = fmt.Sprintf("the judge itself crashed at event %d: %v", ev.Seq, p)
+		}
+	}()
 	j.world.take(ev)
 	for _, r := range j.runners {
 		r.observe(j.world, ev)
@@ -125,7 +135,9 @@ func (j *Judging) Progress() []Progress {
 // End gives the verdicts. Damage is what the reader says of the file.
 func (j *Judging) End(damage []string) *Judgement {
 	w := j.world
-	w.finish()
+	if j.crashed == "" {
+		w.finish()
+	}
 	out := &Judgement{
 		Header: w.Header, Damage: slices.Clone(damage), Events: j.read,
 		Faults: w.faultsSeen(), Holds: w.holds, Complete: w.end != nil && w.end.Complete,
@@ -134,8 +146,13 @@ func (j *Judging) End(damage []string) *Judgement {
 		out.EndMessage = w.end.Message
 	}
 	out.Doubts = w.doubts(damage)
+	if j.crashed != "" {
+		out.Doubts = append(out.Doubts, j.crashed)
+	}
 	for _, r := range j.runners {
-		r.finish(w)
+		if j.crashed == "" {
+			r.finish(w)
+		}
 		out.Results = append(out.Results, r.result(w, out.Doubts))
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -279,5 +280,22 @@ func TestWorst(t *testing.T) {
 		if got := Worst(results); got != tc.want {
 			t.Errorf("%v: %s, want %s", tc.verdicts, got, tc.want)
 		}
+	}
+}
+
+// What the checks stand on may have bugs too: then nothing can be said to have
+// passed, and the report still comes out.
+func TestCrashOfTheWorldPassesNothing(t *testing.T) {
+	header := history.Header{Members: []history.MemberHeader{{Name: "cp1", ServerID: "a"}}}
+	j := Begin(header, requirement.All()[:1])
+	j.world = nil // the first event falls over this
+	j.Take(&history.Event{Seq: 1, Kind: history.KindEnd, End: &history.End{Complete: true}})
+	if j.crashed == "" {
+		t.Fatal("the crash went unnoticed")
+	}
+	j.world = newWorld(header)
+	got := j.End(nil)
+	if got.Results[0].Verdict != Inconclusive || !slices.Contains(got.Doubts, j.crashed) {
+		t.Errorf("got %+v with doubts %v", got.Results[0], got.Doubts)
 	}
 }

@@ -267,7 +267,7 @@ func (l *lateObserver) changed(c cluster.Change) {
 }
 
 // JudgeBundle judges a bundle again, from its history alone.
-func JudgeBundle(dir string) (*report.ConformanceReport, error) {
+func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
 	reader, err := history.Open(filepath.Join(dir, bundle.HistoryFile))
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
@@ -284,9 +284,22 @@ func JudgeBundle(dir string) (*report.ConformanceReport, error) {
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
-	j, err := check.Judge(check.Read(reader), requirements)
+	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirements)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}
 	return report.New(j, claimed), nil
+}
+
+// interruptible ends a long reading when the context does.
+type interruptible struct {
+	check.Events
+	ctx context.Context
+}
+
+func (i interruptible) Next() (*history.Event, error) {
+	if i.ctx.Err() != nil {
+		return nil, errors.New("it was interrupted")
+	}
+	return i.Events.Next()
 }
