@@ -5,7 +5,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build test e2e mutation bench soak lint generate clean
+.PHONY: all build binaries test e2e mutation bench soak lint generate clean
 
 all: build
 
@@ -13,6 +13,11 @@ all: build
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/evenkeel .
 	$(GO) build -o bin/refplane ./impl/cmd/refplane
+
+## binaries: what the distribution kubernetes runs, built from the Go module proxy
+## into the user's cache; RELEASES="v1.35.4 v1.36.3" builds only those
+binaries:
+	$(GO) run ./hack/binaries $(RELEASES)
 
 ## test: every test that needs neither Docker nor a cluster, with the race detector
 test:

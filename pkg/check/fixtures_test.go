@@ -25,7 +25,7 @@ var wanted = map[requirement.ID]struct{ fail, weak string }{
 	"SV-05": {"but its discovery lists", "entries compared with their server's discovery"},
 	"SV-06": {"the agreed version is none and the condition True", "revisions with entries that differ"},
 	"SV-07": {"but the outcome stayed none", "revisions that changed the outcome"},
-	"SV-09": {"lost that of apiserver-cp2, which takes part", "at about the same time"},
+	"SV-09": {"lost that of apiserver-cp2, which takes part", "another one was starting"},
 	"SV-11": {"when that server had no identity Lease", "entries that appeared"},
 	"SV-12": {"before it announced reference.evenkeel.dev/v1", "guarded writes refused"},
 	"SV-13": {`held back a request of class "read"`, "requests of class custom"},

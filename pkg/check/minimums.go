@@ -54,6 +54,9 @@ const (
 	// and revisions that changed something.
 	needUnchangedStarts = 1
 	needContentChanges  = 5
+	// needUnchangedOutcomes: revisions of StorageVersions that changed
+	// something else than the outcome of the agreement.
+	needUnchangedOutcomes = 1
 )
 
 // Bounds in time that checks allow.
@@ -68,9 +71,6 @@ const (
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.
 	tamperRepaired = 10*time.Minute + 30*time.Second
-	// concurrencyWindow is how close first entries of different servers in one
-	// object must be to count as written at the same time.
-	concurrencyWindow = 2 * time.Second
 	// clockSkew is how far the clocks of members may differ, the whole seconds
 	// of transition times included.
 	clockSkew = 2 * time.Second

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // server is a member's API server over all its instances.
 type server struct {
@@ -61,6 +65,7 @@ func (s *server) knows() bool {
 
 func (w *World) takeProcess(ev *history.Event) {
 	p := ev.Process
+	w.takeDeath(ev)
 	srv := w.servers[ev.Member]
 	if srv == nil || p.Component != history.ComponentAPIServer {
 		return
@@ -199,3 +204,20 @@ func (p *perInstance[T]) take(in *instance) *T {
 	delete(p.slots, in.server.member)
 	return &s.kept
 }
+
+// takeDeath notes a process that ended though nobody had it end. A run in which
+// an etcd or an API server fell over is not the one that the scenario tells of:
+// its restarts and gaps were nobody's plan. Controllers end by themselves when
+// they lose their Lease, as they are meant to.
+func (w *World) takeDeath(ev *history.Event) {
+	p := ev.Process
+	if p.Change != history.ProcessExited || p.Expected || len(w.died) >= keptDeaths {
+		return
+	}
+	if p.Component == history.ComponentAPIServer || p.Component == history.ComponentEtcd {
+		w.died = append(w.died, fmt.Sprintf("the %s of %s ended by itself (%s, event %d)", p.Component, ev.Member, p.Exit, ev.Seq))
+	}
+}
+
+// keptDeaths bounds how many of them are told one by one.
+const keptDeaths = 20

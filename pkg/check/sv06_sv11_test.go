@@ -96,9 +96,14 @@ func TestSV09NoLostEntry(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.told.blames(t, "SV-09", tc.blames...) })
 	}
-	t.Run("far apart is not together", func(t *testing.T) {
-		r := two().pass(concurrencyWindow).says(things, 6, "a="+v1, "b="+v1).says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
-		saw(t, r, "at about the same time", 1)
+	t.Run("together is who was starting, however slowly", func(t *testing.T) {
+		slow := two().starts("b", 1).starts("c", 1).says(things, 6, "a="+v1, "b="+v1).pass(time.Minute)
+		r := slow.says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
+		saw(t, r, "another one was starting", 1)
+	})
+	t.Run("one after the other is not", func(t *testing.T) {
+		r := two().starts("b", 1).says(things, 6, "a="+v1, "b="+v1).starts("c", 1).says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
+		saw(t, r, "another one was starting", 0)
 	})
 }
 

@@ -72,6 +72,6 @@ func (c *sv07) Finish(*World) {}
 func (c *sv07) Observations() []Observation {
 	return []Observation{
 		{"revisions that changed the outcome", c.changed, needDisagreements},
-		{"revisions that left the outcome as it was", c.unchanged, needContentChanges},
+		{"revisions that left the outcome as it was", c.unchanged, needUnchangedOutcomes},
 	}
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -26,11 +25,11 @@ type reported struct {
 	content  *history.StorageVersion
 }
 
-// firstEntry is the arrival of a server in an object.
+// firstEntry is what a process wrote of its server in an object.
 type firstEntry struct {
-	server  string
-	at      int64
-	counted bool
+	process      *instance
+	at, revision int64
+	counted      bool
 }
 
 func newSV09() *sv09 {
@@ -59,7 +58,7 @@ func (c *sv09) Observe(w *World, ev *history.Event) {
 		}
 		if j := indexOf(before.content.Entries, e.ServerID); j < 0 || !sameEntry(before.content.Entries[j], e) {
 			writers = append(writers, e.ServerID)
-			c.arrive(name, e.ServerID, ev.At)
+			c.arrive(w, ev, e.ServerID)
 		}
 	}
 	if len(writers) == 0 {
@@ -80,23 +79,28 @@ func (c *sv09) Observe(w *World, ev *history.Event) {
 	}
 }
 
-// arrive counts objects in which servers wrote close to each other.
-func (c *sv09) arrive(name, server string, now int64) {
-	list := c.first[name]
+// arrive counts entries that two servers wrote while both were starting: the
+// process that wrote later had started before the other one wrote, so that it
+// could have read the object without that entry. How long that took on a busy
+// machine does not matter.
+func (c *sv09) arrive(w *World, ev *history.Event, serverID string) {
+	in := w.servers[w.memberOf[serverID]].current()
+	if in == nil || ev.Stored.Revision <= in.startRevision {
+		return
+	}
+	name := ev.Stored.Name
+	list := slices.DeleteFunc(c.first[name], func(f firstEntry) bool { return f.process.server == in.server })
 	for i := range list {
-		if list[i].server != server && !list[i].counted && time.Duration(now-list[i].at) <= concurrencyWindow {
-			list[i].counted = true
+		if f := &list[i]; !f.counted && in.startedAt < f.at && in.startRevision < f.revision {
+			f.counted = true
 			c.concurrent++
 		}
 	}
-	list = slices.DeleteFunc(list, func(f firstEntry) bool {
-		return f.server == server || time.Duration(now-f.at) > concurrencyWindow
-	})
-	c.first[name] = append(list, firstEntry{server: server, at: now})
+	c.first[name] = append(list, firstEntry{process: in, at: ev.At, revision: ev.Stored.Revision})
 }
 
 func (c *sv09) Finish(*World) {}
 
 func (c *sv09) Observations() []Observation {
-	return []Observation{{"entries that two servers wrote to one object at about the same time", c.concurrent, needConcurrentObjects}}
+	return []Observation{{"entries that a server wrote to an object while another one was starting to do so", c.concurrent, needConcurrentObjects}}
 }

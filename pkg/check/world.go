@@ -44,6 +44,7 @@ type World struct {
 	torn bool
 	seq  int64
 	end  *history.End
+	died []string // etcds and API servers that ended by themselves
 
 	later  questions
 	asking *runner

@@ -359,3 +359,25 @@ func TestKeptPerProcess(t *testing.T) {
 		t.Error("the second takes the first one's place, and begins anew")
 	}
 }
+
+func TestProcessesThatEndByThemselves(t *testing.T) {
+	for _, tc := range []struct {
+		component string
+		expected  bool
+		doubted   bool
+	}{
+		{history.ComponentAPIServer, false, true},
+		{history.ComponentEtcd, false, true},
+		{history.ComponentAPIServer, true, false},
+		{history.ComponentControllerManager, false, false},
+	} {
+		w := newWorld(tell().header)
+		w.take(&history.Event{Seq: 1, Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: tc.component, Change: history.ProcessExited, Expected: tc.expected, Exit: "signal: killed",
+		}})
+		w.take(&history.Event{Seq: 2, Kind: history.KindEnd, End: &history.End{Complete: true}})
+		if doubts := w.doubts(nil); (len(doubts) > 0) != tc.doubted {
+			t.Errorf("%+v: doubts %v", tc, doubts)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +55,10 @@ type Spec struct {
 	Release string `yaml:"release,omitempty"`
 	// Members of the control plane, in order.
 	Members []MemberSpec `yaml:"members"`
+	// Binaries are folders with binaries of one's own, by the release that they
+	// stand for; what is not named is found as the distribution does it. A path
+	// that is not absolute begins at the topology's file.
+	Binaries map[string]string `yaml:"binaries,omitempty"`
 	// Settings of the components; empty ones keep the component's default.
 	Settings Settings `yaml:"settings,omitempty"`
 }
@@ -126,6 +132,14 @@ func (t *Topology) SetRelease(release string) {
 	}
 }
 
+// Path is a path that the topology names, as this process can open it.
+func (t *Topology) Path(named string) string {
+	if filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(filepath.Dir(t.File), named)
+}
+
 // Warnings are what is allowed but hardly meant.
 func (t *Topology) Warnings() []string {
 	if count := len(t.Spec.Members); count%2 == 0 {
@@ -162,6 +176,11 @@ func (t *Topology) Validate() error {
 			complain("spec.members[%d] has no release, and spec.release is missing too", i)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(t.Spec.Binaries)) {
+		if name == "" || t.Spec.Binaries[name] == "" {
+			complain("spec.binaries has an entry without a release or without a folder")
+		}
+	}
 	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
 	if len(wrong) > 0 {
 		return fmt.Errorf("%s: %s", t.source(), strings.Join(wrong, "; "))
@@ -171,7 +190,7 @@ func (t *Topology) Validate() error {
 
 // PortsPerMember is how many consecutive ports of BasePort a member takes: one
 // for each endpoint of its components and one for each link.
-const PortsPerMember = 8
+const PortsPerMember = 9
 
 // unprivilegedPort is the first port that needs no privilege.
 const unprivilegedPort, lastPort = 1024, 65535

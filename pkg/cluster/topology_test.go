@@ -46,7 +46,7 @@ func TestParseTopology(t *testing.T) {
 		{"lease shorter than renewal", valid + "  members: [{name: a}]\n  settings: {identityLeaseDuration: 5s, identityLeaseRenewInterval: 5s}\n", "must be shorter than identityLeaseDuration"},
 		{"retry longer than deadline", valid + "  members: [{name: a}]\n  settings: {leaderElectRenewDeadline: 2s, leaderElectRetryPeriod: 5s}\n", "leaderElectRetryPeriod (5s) must be shorter"},
 		{"negative", valid + "  members: [{name: a}]\n  settings: {leaderElectRetryPeriod: -1s}\n", "leaderElectRetryPeriod is negative"},
-		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65537"},
+		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65538"},
 		{"privileged port", valid + "  members: [{name: a}]\n  settings: {basePort: 80}\n", "basePort 80"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -103,6 +103,37 @@ type Event struct {
 	End       *End       `json:"end,omitempty"`
 }
 
+// told is whether the event has the payload that its kind promises.
+func (e *Event) told() bool {
+	switch e.Kind {
+	case KindStep:
+		return e.Step != nil
+	case KindHold:
+		return e.Hold != nil
+	case KindProcess:
+		return e.Process != nil
+	case KindRequest:
+		return e.Request != nil
+	case KindReady:
+		return e.Ready != nil
+	case KindVersion:
+		return e.Version != nil
+	case KindDiscovery:
+		return e.Discovery != nil
+	case KindWatch:
+		return e.Watch != nil
+	case KindStored:
+		return e.Stored != nil
+	case KindFault:
+		return e.Fault != nil
+	case KindGap:
+		return e.Gap != nil
+	case KindEnd:
+		return e.End != nil
+	}
+	return false
+}
+
 // Phase is where in its course a step, hold or fault is.
 type Phase string
 

@@ -202,6 +202,8 @@ func TestReaderReportsDamage(t *testing.T) {
 		{"swapped", join(lines[0], lines[2], lines[1], lines[3], lines[4]), 4, []string{"Event 1 is missing", "not in the order"}},
 		{"after the end", join(string(raw), strings.Replace(lines[3], `"seq":3`, `"seq":5`, 1)), 5, []string{"after the end event"}},
 		{"compressed and cut", zip(string(raw))[:len(zip(string(raw)))-12], -1, []string{"cannot be read any further"}},
+		{"content lost", join(lines[0], lines[1], `{"seq":2,"at":0,"kind":"gap"}`+"\n", lines[3], lines[4]), 4, []string{`Line 3 has the kind "gap" without its content`}},
+		{"unknown kind", join(lines[0], lines[1], strings.Replace(lines[2], `"kind":"gap"`, `"kind":"leap"`, 1), lines[3], lines[4]), 4, []string{`Line 3 has the kind "leap"`}},
 		{"header only", lines[0], 0, []string{"no end event"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -135,6 +135,10 @@ func (r *Reader) Next() (*Event, error) {
 			continue
 		}
 		r.follow(e)
+		if !e.told() {
+			// A gap, say, whose payload is lost must not be passed over.
+			r.damage(fmt.Sprintf("Line %d has the kind %q without its content, or a kind that this evenkeel does not know.", r.line, e.Kind))
+		}
 		return e, nil
 	}
 	r.finish()

@@ -100,7 +100,7 @@ func (h *Hammer) Run(ctx context.Context) {
 func (h *Hammer) missed(instance int) {
 	h.recorder.Record(history.Event{Kind: history.KindGap, Member: h.member, Gap: &history.Gap{
 		Source:  "request",
-		Message: fmt.Sprintf("the API server's process number %d was ready before it was written to", instance),
+		Message: fmt.Sprintf("process number %d of the API server was not written to while it booted", instance),
 	}})
 }
 

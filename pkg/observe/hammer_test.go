@@ -78,3 +78,30 @@ func TestARunOfRefusedConnectionsIsRecordedOnce(t *testing.T) {
 		t.Errorf("recorded %v", requests)
 	}
 }
+
+func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
+	m := newMemory()
+	h := NewHammer("cp1", serve(t, http.NotFoundHandler()), m, clock.RealClock{}, nil)
+	h.ProcessChanged(started(1))
+	h.Ready(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		h.Run(ctx)
+	}()
+	gap := m.until(t, func(e history.Event) bool { return e.Gap != nil })
+	if gap.Member != "cp1" || gap.Gap.Source != "request" {
+		t.Errorf("gap %+v", gap)
+	}
+	cancel()
+	<-running
+
+	// Nobody takes the starts any more.
+	for instance := range 2 * cap(h.starts) {
+		h.ProcessChanged(started(instance))
+	}
+	if gaps := m.of(history.KindGap); len(gaps) != 1+cap(h.starts) {
+		t.Errorf("%d gaps", len(gaps))
+	}
+}

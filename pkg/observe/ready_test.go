@@ -89,6 +89,17 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	}
 	cancel()
 	<-running
+	for expected, down := range map[bool]bool{false: false, true: true} {
+		change := exited(2)
+		change.Expected = expected
+		p.ProcessChanged(started(2))
+		if p.ProcessChanged(change); p.Down() != down {
+			t.Errorf("an exit that was expected (%v) counts as down on purpose (%v)", expected, p.Down())
+		}
+	}
+	if p.ProcessChanged(started(3)); p.Down() {
+		t.Error("a started server is down")
+	}
 	if err := (&Prober{moved: make(chan struct{})}).WaitReady(ctx); err == nil {
 		t.Error("a wait outlived its context")
 	}

@@ -55,6 +55,7 @@ func (w *StorageVersionWatch) Run(ctx context.Context) {
 		opened, err := w.watch(ctx, client)
 		if opened && ctx.Err() == nil {
 			w.record(history.Watch{Type: history.WatchBroken, Message: shorten(err.Error())})
+			w.cameTo(0)
 		}
 		pause(ctx, w.clock, RetryInterval)
 	}
@@ -78,8 +79,8 @@ func (w *StorageVersionWatch) WaitFor(ctx context.Context, revision int64) error
 	}
 }
 
-// cameTo notes how far the server has come; a list may be behind the watch that
-// was there before.
+// cameTo notes how far the server has come. That can go back: nothing is shown
+// while there is no watch, and a list may be behind the watch before it.
 func (w *StorageVersionWatch) cameTo(revision int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 )
 
 func TestWatchShowsWhatTheServerShows(t *testing.T) {
+	waited := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+storageVersionsPath, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("watch") == "" {
@@ -23,6 +24,8 @@ func TestWatchShowsWhatTheServerShows(t *testing.T) {
 		}
 		fmt.Fprintf(w, `{"type":"MODIFIED","object":{"metadata":{"name":"core.pods","resourceVersion":"11"}}}`+"\n")
 		fmt.Fprintf(w, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}`+"\n")
+		w.(http.Flusher).Flush()
+		<-waited
 		fmt.Fprintf(w, `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}`+"\n")
 	})
 	m := newMemory()
@@ -33,9 +36,16 @@ func TestWatchShowsWhatTheServerShows(t *testing.T) {
 		defer close(running)
 		watch.Run(ctx)
 	}()
+	if err := watch.WaitFor(ctx, 11); err != nil {
+		t.Error(err)
+	}
+	close(waited)
 	m.until(t, func(e history.Event) bool { return e.Watch.Type == history.WatchBroken })
 	cancel()
 	<-running
+	if err := watch.WaitFor(ctx, 12); err == nil {
+		t.Error("a watch showed what the server never sent")
+	}
 	var types []string
 	for _, e := range m.of(history.KindWatch)[:4] {
 		types = append(types, fmt.Sprintf("%s %s %d", e.Watch.Type, e.Watch.Name, e.Watch.ResourceVersion))

@@ -73,6 +73,8 @@ type running struct {
 	// recorded is whether there is a history to judge.
 	recorded bool
 	booted   bool
+	// unsaved is whether the history could not be written to its end.
+	unsaved bool
 }
 
 // play records a history. The cluster is gone when it returns, whatever
@@ -146,7 +148,11 @@ func (r *running) play(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		played = errors.Join(errors.New("the run was interrupted"), played)
 	}
-	return errors.Join(played, writer.Close(scenario.End(played)))
+	if err := writer.Close(scenario.End(played)); err != nil {
+		r.unsaved = true
+		return err // whatever else went wrong followed from it
+	}
+	return played
 }
 
 // conclude judges what was saved and completes the bundle.
@@ -165,8 +171,9 @@ func (r *running) conclude(playErr error) (*Outcome, error) {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out, Status: Status(rep.Verdict)}
-	if playErr != nil && !r.booted && rep.Verdict != check.Fail {
-		// Nothing was played, so there is no verdict either way.
+	if playErr != nil && (!r.booted || r.unsaved) && rep.Verdict != check.Fail {
+		// Nothing was played, or what was seen is not on the disk, so there is no
+		// verdict either way.
 		return out, exit.Environment(playErr)
 	}
 	return out, nil

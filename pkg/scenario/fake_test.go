@@ -98,6 +98,8 @@ func (f *fakeCluster) SetLink(member string, link cluster.Link, shape cluster.Sh
 	return f.did("link %s %s %s", member, link, shape.Latency)
 }
 
+func (f *fakeCluster) LogDir() string { return "/home/somebody/bundle/logs" }
+
 func (f *fakeCluster) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
 	return cluster.LinkStats{}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -26,6 +27,9 @@ func newRunner(fake *fakeCluster, h *fakeHistory) *Runner {
 				Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}},
 			"crash.yaml": {Name: "crash", Type: fault.TypePod, Action: "container-kill", Member: fault.StepMember, One: true,
 				Components: []cluster.Component{cluster.APIServer}},
+			"first.yaml": {Name: "first", Type: fault.TypeNetwork, Action: "delay", Member: "@cp1", One: true,
+				Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}},
+			"lost.yaml": {Name: "lost", Member: "@cp9"},
 		}},
 		Run: "r", History: h, Clock: clk, Rand: rand.New(rand.NewPCG(1, 2)),
 	})
@@ -79,6 +83,76 @@ func TestStepsAreCarriedOutInOrder(t *testing.T) {
 	}
 }
 
+func TestFaultsAreHealedWhereTheStepSays(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	steps := []Step{
+		{Inject: &Strike{Fault: "slow.yaml", Member: "@all"}},
+		{Heal: &Strike{Fault: "slow.yaml", Member: "@cp2"}},
+		{Heal: &Strike{Fault: "slow.yaml"}},
+		{Restart: &Restart{Members: []string{"@all"}, Together: true, With: []string{"first.yaml"}}},
+	}
+	var links []string
+	for i := range steps {
+		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, call := range fake.calls {
+		if strings.HasPrefix(call, "link") {
+			links = append(links, call)
+		}
+	}
+	want := []string{
+		"link cp1 etcd 1s", "link cp2 etcd 1s", "link cp3 etcd 1s",
+		"link cp2 etcd 0s",
+		"link cp1 etcd 0s", "link cp3 etcd 0s",
+		"link cp1 etcd 1s", "link cp1 etcd 0s", // once, however many restart
+	}
+	if !slices.Equal(links, want) {
+		t.Errorf("links were shaped\n%s\nwant\n%s", strings.Join(links, "\n"), strings.Join(want, "\n"))
+	}
+	if err := r.play(t.Context(), 5, &Step{Heal: &Strike{Fault: "slow.yaml", Member: "@cp2"}}); err == nil {
+		t.Error("a fault was healed twice")
+	}
+}
+
+func TestACrashHealsOnlyItself(t *testing.T) {
+	fake := newFake()
+	fake.process["cp1"], fake.process["cp2"] = cluster.Process{PID: 7}, cluster.Process{PID: 8}
+	r := newRunner(fake, newHistory())
+	r.Clock = clock.RealClock{}
+	steps := []Step{{Inject: &Strike{Fault: "crash.yaml", Member: "@cp2"}}, {Crash: &Strike{Fault: "crash.yaml", Member: "@cp1"}}}
+	for i := range steps {
+		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"kill cp2 apiserver", "kill cp1 apiserver", "start cp1 apiserver"}; !slices.Equal(fake.calls, want) {
+		t.Errorf("calls %v, want %v", fake.calls, want)
+	}
+}
+
+func TestWhatIsRecordedNamesNobodysDisk(t *testing.T) {
+	fake, h := newFake(), newHistory()
+	fake.fail["start"] = errors.New("its log /home/somebody/bundle/logs/cp1-etcd.log is empty")
+	r := newRunner(fake, h)
+	r.Scenario.Steps = []Step{{Stop: &Target{Member: "@cp1"}}}
+	err := r.Play(t.Context(), fake)
+	if !errors.Is(err, fake.fail["start"]) {
+		t.Errorf("error %v", err)
+	}
+	said := End(err).Message
+	for _, e := range h.events {
+		if e.Step != nil {
+			said += e.Step.Message
+		}
+	}
+	if strings.Contains(said, "somebody") || strings.Count(said, "logs/cp1-etcd.log") != 2 {
+		t.Errorf("recorded %s", said)
+	}
+}
+
 func TestTogetherStopsAllBeforeAnyStarts(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
@@ -122,6 +196,8 @@ func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
 		want  string
 	}{
 		{"too few members", "", Step{Stop: &Target{Member: "@cp5"}}, "step 1 (stop)"},
+		{"fault at nobody", "", Step{Crash: &Strike{Fault: "lost.yaml"}}, "step 1 (crash)"},
+		{"tamper through many", "", Step{Tamper: &Tamper{Member: "@all", Delete: "x"}}, "means 3 members"},
 		{"other release", "1.3", Step{Stop: &Target{Member: "@cp1"}}, "begins with release 1.3"},
 		{"no such release", "7.7", Step{Stop: &Target{Member: "@cp1"}}, "no release \"7.7\""},
 	} {

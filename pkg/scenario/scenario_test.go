@@ -27,7 +27,7 @@ func TestShippedScenariosAreValid(t *testing.T) {
 		}
 	}
 	fromDisk, err := Load("../../fixtures/scenarios/upgrade-rollback-crash.yaml")
-	if err != nil || len(fromDisk.Faults) != 3 || len(fromDisk.Workloads) != 2 {
+	if err != nil || len(fromDisk.Faults) != 3 || len(fromDisk.Workloads) != 4 {
 		t.Errorf("%v %v", fromDisk, err)
 	}
 }
@@ -62,6 +62,40 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 	}
 	if _, err := Load("nowhere/x.yaml"); err == nil || !strings.Contains(err.Error(), "nowhere/x.yaml") {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+const (
+	podFault = "apiVersion: chaos-mesh.org/v1alpha1\nkind: PodChaos\nmetadata: {name: f}\nspec:\n  mode: one\n" +
+		"  selector: {labelSelectors: {component: kube-apiserver, evenkeel.dev/member: \"@member\"}}\n"
+	crashFault = podFault + "  action: container-kill\n  containerNames: [kube-apiserver]\n"
+	pauseFault = podFault + "  action: pod-failure\n"
+)
+
+func TestStepsFitTheirFaults(t *testing.T) {
+	for _, test := range []struct{ name, step, fault, want string }{
+		{"crash", "crash: {member: cp1, fault: f.yaml}", crashFault, ""},
+		{"pause", "pause: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", ""},
+		{"pause until healed", "inject: {member: cp1, fault: f.yaml}", pauseFault, ""},
+		{"heal everywhere", "heal: {fault: f.yaml}", crashFault, ""},
+		{"fixed member", "crash: {fault: f.yaml}", strings.Replace(crashFault, "@member", "@leader", 1), ""},
+		{"crash by a pause", "crash: {member: cp1, fault: f.yaml}", pauseFault, "kills no process"},
+		{"pause by a crash", "pause: {member: cp1, fault: f.yaml}", crashFault, "freezes no process"},
+		{"pause for no time", "pause: {member: cp1, fault: f.yaml}", pauseFault, "would be over at once"},
+		{"duration that nobody waits for", "inject: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", "leave the duration out"},
+		{"crash during an upgrade", "upgrade: {member: cp1, to: \"@next\", with: [f.yaml]}", crashFault, "stops and starts"},
+		{"no member", "crash: {fault: f.yaml}", crashFault, "which names none"},
+		{"two members", "crash: {member: cp1, fault: f.yaml}", strings.Replace(crashFault, "@member", "@leader", 1), "must not name one"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := LoadFS(fstest.MapFS{
+				"s/x.yaml":      {Data: []byte(head + "steps:\n- " + test.step + "\n")},
+				"faults/f.yaml": {Data: []byte(test.fault)},
+			}, "s/x.yaml")
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "s/x.yaml:5")) {
+				t.Errorf("error %v\nwant one with %q", err, test.want)
+			}
+		})
 	}
 }
 

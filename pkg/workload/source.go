@@ -162,11 +162,42 @@ func (s *Source) served(ctx context.Context, client *observe.Client) (versions [
 		return nil, false
 	}
 	for _, served := range group.Versions {
-		if slices.Contains(mine, served.Version) {
+		if !slices.Contains(mine, served.Version) {
+			continue
+		}
+		// A version of the group need not have the resource.
+		has, known := s.has(ctx, client, served.Version)
+		if !known {
+			return nil, false
+		}
+		if has {
 			versions = append(versions, served.Version)
 		}
 	}
 	return versions, true
+}
+
+// has is whether the server serves the resource in a version of its group, and
+// known whether it answered the question.
+func (s *Source) has(ctx context.Context, client *observe.Client, version string) (has, known bool) {
+	answer := client.Get(ctx, observe.GroupVersionPath(s.workload.Spec.Group, version))
+	var list struct {
+		Resources []struct {
+			Name string `json:"name"`
+		} `json:"resources"`
+	}
+	switch {
+	case answer.Code == http.StatusNotFound:
+		return false, true
+	case answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &list) != nil:
+		return false, false
+	}
+	for _, resource := range list.Resources {
+		if resource.Name == s.workload.Spec.Resource {
+			return true, true
+		}
+	}
+	return false, true
 }
 
 func (s *Source) call(index int, version string) observe.Call {

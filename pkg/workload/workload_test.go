@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -58,7 +59,15 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"kind":"Ballast","metadata":{"resourceVersion":"%d"}}`, rv)
 	}
 	if r.URL.Path == "/apis/g" {
-		fmt.Fprint(w, `{"versions":[{"version":"v2"},{"version":"v9"},{"version":"v1"}]}`)
+		fmt.Fprint(w, `{"versions":[{"version":"v2"},{"version":"v9"},{"version":"v1"},{"version":"v3"}]}`)
+		return
+	}
+	if version, ok := strings.CutPrefix(r.URL.Path, "/apis/g/"); ok && !strings.Contains(version, "/") {
+		name := "ballasts"
+		if version == "v3" {
+			name = "others" // the group has the version, but not this resource in it
+		}
+		fmt.Fprintf(w, `{"resources":[{"name":%q},{"name":"ballasts/status"}]}`, name)
 		return
 	}
 	if s.code != 0 {
@@ -312,5 +321,25 @@ func TestPrerequisitesThatCannotBeHostedAreLeftOut(t *testing.T) {
 	_, client = begin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }), m)
 	if err := p.SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() {
 		t.Errorf("%v %v %v", err, p.Custom(), p.Aggregated())
+	}
+}
+
+func TestPrerequisitesAreAskedForAgain(t *testing.T) {
+	m := &memory{}
+	var asked atomic.Int64
+	_, client := begin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && asked.Add(1)%2 == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		fmt.Fprint(w, "{}")
+	}), m)
+	var p Prerequisites
+	crd, _ := fs.ReadFile(fixtures.Files, "crds/soundings.yaml")
+	if err := p.SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() || asked.Load() != 6 {
+		t.Errorf("%v %v %v after %d writes", err, p.Custom(), p.Aggregated(), asked.Load())
+	}
+	_, client = begin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), m)
+	if err := new(Prerequisites).SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err == nil {
+		t.Error("what is forbidden was set up")
 	}
 }

@@ -134,7 +134,7 @@ func (s *site) disconnect() {
 			one.stop()
 		}
 	}
-	for _, one := range []*slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager} {
+	for _, one := range []*slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
 		if one != nil {
 			one.release()
 		}

@@ -52,6 +52,18 @@ func TestCluster(t *testing.T) {
 		}
 	})
 
+	t.Run("logs do not tell where the cluster lies", func(t *testing.T) {
+		for _, m := range c.Members() {
+			for _, component := range m.Components {
+				// The fake writes its command line to its log, as real ones do.
+				raw, err := os.ReadFile(filepath.Join(c.LogDir(), fmt.Sprintf("%s-%s.log", m.Name, component)))
+				if err != nil || len(raw) == 0 || strings.Contains(string(raw), root) {
+					t.Errorf("%s of %s wrote %s (%v)", component, m.Name, raw, err)
+				}
+			}
+		}
+	})
+
 	t.Run("files are readable by the owner only", func(t *testing.T) {
 		err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
 			if err != nil {

@@ -21,6 +21,12 @@ type distribution interface {
 	defects(ctx context.Context) ([]cluster.Defect, error)
 	// serverID is the identity that the member's API server will have.
 	serverID(member string) string
+	// readyPath is where the component tells whether it is ready; etcd has a
+	// way of its own.
+	readyPath(component cluster.Component) string
+	// configure gives the distribution as the topology wants it, or says why
+	// that cannot be.
+	configure(topology *cluster.Topology) (distribution, error)
 	// command starts one component of a site at a release.
 	command(component cluster.Component, s *site, release string) (command, error)
 }
@@ -29,6 +35,20 @@ type distribution interface {
 type command struct {
 	path string
 	args []string
+	// host is the host name that the process sees; empty means the machine's.
+	host string
+}
+
+// within names files below the folder as they are seen from there. Components
+// write the paths that they are given to their logs, which go into bundles, and
+// it is nobody's business where on whose disk a run was made.
+func (c command) within(dir string) command {
+	args := make([]string, 0, len(c.args))
+	for _, arg := range c.args {
+		args = append(args, strings.ReplaceAll(arg, dir+string(filepath.Separator), ""))
+	}
+	c.args = args
+	return c
 }
 
 // site is all that a command line can need to know of one member.
@@ -41,6 +61,9 @@ type site struct {
 
 	// The servers of the member's components.
 	etcdClient, etcdPeer, apiserver, controllerManager *slot
+	// scheduler is nil where the distribution has none.
+	scheduler *slot
+	readyPath func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
 	clientProxy, etcdProxy, peerProxy, componentsProxy *proxy
 
@@ -50,6 +73,10 @@ type site struct {
 	etcdPair, apiserverPair, etcdClientPair, controllerPair keyPair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
+	schedulerPair        keyPair
+	schedulerKubeconfig  string
+	// serviceAccountPair signs the tokens of all members' API servers.
+	serviceAccountPair keyPair
 	// initialCluster is etcd's list of all peers.
 	initialCluster string
 
@@ -69,8 +96,10 @@ func distributionOf(ctx context.Context, name string) (distribution, error) {
 	switch name {
 	case referenceName:
 		return findReference(ctx)
+	case kubernetesName:
+		return published{}, nil
 	default:
-		return nil, fmt.Errorf("the local provider has no distribution %q; it has: %s", name, referenceName)
+		return nil, fmt.Errorf("the local provider has no distribution %q; it has: %s, %s", name, referenceName, kubernetesName)
 	}
 }
 

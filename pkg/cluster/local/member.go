@@ -37,7 +37,8 @@ func (c *local) newMember(name, release string, options cluster.Options) *member
 		name: name,
 		site: &site{
 			cluster: id, member: name, serverID: c.distribution.serverID(name),
-			dir: filepath.Join(c.entry.Dir, "members", name),
+			dir:       filepath.Join(c.entry.Dir, "members", name),
+			readyPath: c.distribution.readyPath,
 		},
 		units:   map[cluster.Component]*unit{},
 		links:   map[cluster.Link]*link{},
@@ -49,8 +50,10 @@ func (c *local) newMember(name, release string, options cluster.Options) *member
 			member: name, component: component,
 			logFile: filepath.Join(c.logDir, fmt.Sprintf("%s-%s.log", name, component)),
 			env:     []string{state.Marker + "=" + id},
+			dir:     c.entry.Dir,
 			build: func(release string) (command, error) {
-				return c.distribution.command(component, m.site, release)
+				line, err := c.distribution.command(component, m.site, release)
+				return line.within(c.entry.Dir), err
 			},
 			observe: options.Observer,
 		}

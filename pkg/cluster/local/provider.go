@@ -56,6 +56,12 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 	if err != nil {
 		return nil, err
 	}
+	if runs, err = runs.configure(topology); err != nil {
+		if topology.File != "" {
+			err = fmt.Errorf("%s: %w", topology.File, err)
+		}
+		return nil, err
+	}
 	releases, err := runs.releases(ctx)
 	if err != nil {
 		return nil, err
@@ -148,6 +154,10 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	if c.admin, err = ca.issue("admin", subject{name: "evenkeel-admin", organization: "system:masters"}); err != nil {
 		return err
 	}
+	serviceAccounts, err := ca.issue("service-accounts", subject{name: "service-accounts"})
+	if err != nil {
+		return err
+	}
 	config, err := ca.clientTLS(c.admin)
 	if err != nil {
 		return err
@@ -158,10 +168,14 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	for _, spec := range topology.Spec.Members {
 		m := c.newMember(spec.Name, topology.ReleaseOf(spec), options)
 		m.site.settings, m.site.planted = topology.Spec.Settings, planted
+		m.site.serviceAccountPair = serviceAccounts
 		if err := c.connect(m, free); err != nil {
 			return err
 		}
 		if err := c.equip(m); err != nil {
+			return err
+		}
+		if err := c.addScheduler(m, free); err != nil {
 			return err
 		}
 	}

@@ -34,9 +34,11 @@ func (p probe) ask(ctx context.Context, component cluster.Component, s *site) er
 		// etcd answers this only while it is in a cluster that has a leader.
 		url = s.etcdClient.url() + "/health"
 	case cluster.APIServer:
-		url = s.apiserver.url() + "/readyz?verbose"
+		url = s.apiserver.url() + s.readyPath(component) + "?verbose"
 	case cluster.ControllerManager:
-		url = s.controllerManager.url() + "/readyz"
+		url = s.controllerManager.url() + s.readyPath(component)
+	case cluster.Scheduler:
+		url = s.scheduler.url() + s.readyPath(component)
 	default:
 		return fmt.Errorf("%s cannot be asked whether it is ready", component)
 	}
@@ -57,7 +59,7 @@ func (p probe) ask(ctx context.Context, component cluster.Component, s *site) er
 		return etcdHealth(body)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("/readyz answered %d%s", answer.StatusCode, failing(string(body)))
+		return fmt.Errorf("%s answered %d%s", s.readyPath(component), answer.StatusCode, failing(string(body)))
 	}
 	return nil
 }

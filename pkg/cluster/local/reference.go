@@ -29,6 +29,17 @@ func (reference) components() []cluster.Component {
 	return []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager}
 }
 
+// readyPath is the same for all of them.
+func (reference) readyPath(cluster.Component) string { return "/readyz" }
+
+// configure: the reference is one binary, which plays all releases.
+func (r reference) configure(topology *cluster.Topology) (distribution, error) {
+	if len(topology.Spec.Binaries) > 0 {
+		return nil, fmt.Errorf("spec.binaries cannot be set: the reference is one binary, which %s names", RefplaneVariable)
+	}
+	return r, nil
+}
+
 func (reference) serverID(member string) string { return "apiserver-" + member }
 
 func (r reference) releases(ctx context.Context) ([]string, error) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local/ownhost"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -23,6 +24,8 @@ type unit struct {
 	member    string
 	component cluster.Component
 	logFile   string
+	// dir is the folder that the process works in.
+	dir string
 	// env is added to this process's environment.
 	env []string
 	// build makes the command line for a release.
@@ -142,11 +145,18 @@ func (u *unit) spawn() (<-chan struct{}, error) {
 	}
 	cmd := exec.Command(line.path, line.args...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Dir = u.dir
 	cmd.Env = append(os.Environ(), u.env...)
 	// A process group of its own, so that Ctrl-C in the terminal reaches the
 	// harness alone, which then ends the cluster in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if line.host != "" {
+		ownhost.Wrap(cmd, line.host)
+	}
 	if err := cmd.Start(); err != nil {
+		if line.host != "" {
+			err = ownhost.Explain(err)
+		}
 		return nil, err
 	}
 	// Until Wait was called the entry in /proc stays, even if it died already.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+const kubernetesModule = "k8s.io/kubernetes"
+
+// origin is what is known of a module that was downloaded.
+type origin struct {
+	version string
+	dir     string
+	goMod   []byte
+	// time is when the version was made; commit is empty where the proxy does
+	// not tell it.
+	time   time.Time
+	commit string
+}
+
+func download(ctx context.Context, module, version string) (origin, error) {
+	get := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
+	// Outside of any module, so that no go.mod at hand has a say.
+	get.Dir = os.TempDir()
+	get.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	var complaint bytes.Buffer
+	get.Stderr = &complaint
+	raw, err := get.Output()
+	var told struct{ Dir, Info, GoMod, Error string }
+	if json.Unmarshal(raw, &told) != nil || told.Error != "" || err != nil {
+		return origin{}, fmt.Errorf("downloading %s@%s failed: %v %s%s", module, version, err, told.Error, complaint.String())
+	}
+	from := origin{version: version, dir: told.Dir}
+	if from.goMod, err = os.ReadFile(told.GoMod); err != nil {
+		return origin{}, err
+	}
+	info, err := os.ReadFile(filepath.Clean(told.Info))
+	if err != nil {
+		return origin{}, err
+	}
+	var about struct {
+		Time   time.Time
+		Origin struct{ Hash string }
+	}
+	if err := json.Unmarshal(info, &about); err != nil {
+		return origin{}, fmt.Errorf("%s cannot be read: %w", told.Info, err)
+	}
+	from.time, from.commit = about.Time, about.Origin.Hash
+	return from, nil
+}
+
+// moduleFile is a go.mod that requires the modules at the version. What the
+// main one takes from its own staging folder is published as modules of its
+// own, v0.35.4 for v1.35.4, and replaces are not inherited: they are said again.
+func moduleFile(version string, require []string, goMod []byte) ([]byte, error) {
+	theirs, err := modfile.Parse("go.mod", goMod, nil)
+	if err != nil {
+		return nil, err
+	}
+	if theirs.Go == nil {
+		return nil, fmt.Errorf("its go.mod names no Go version")
+	}
+	var ours modfile.File
+	if err := ours.AddModuleStmt("evenkeel.dev/binaries"); err != nil {
+		return nil, err
+	}
+	if err := ours.AddGoStmt(theirs.Go.Version); err != nil {
+		return nil, err
+	}
+	for _, module := range require {
+		if err := ours.AddRequire(module, version); err != nil {
+			return nil, err
+		}
+	}
+	for _, replace := range theirs.Replace {
+		name := replace.Old.Path
+		if !strings.HasPrefix(name, "k8s.io/") || replace.New.Version != "" {
+			continue
+		}
+		if err := ours.AddReplace(name, "", name, staging(version)); err != nil {
+			return nil, err
+		}
+	}
+	return ours.Format()
+}
+
+// staging is the version of the staging modules of a release.
+func staging(version string) string {
+	return "v0." + strings.TrimPrefix(version, semver.Major(version)+".")
+}
+
+// versionFlags make /version tell the release. Without them a component takes
+// itself for a version that is written in its source, and emulates that.
+func versionFlags(from origin) []string {
+	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(from.version), "v"), ".")
+	values := []string{
+		"gitVersion=" + from.version,
+		"gitMajor=" + major,
+		"gitMinor=" + minor,
+		"gitTreeState=archive",
+		"buildDate=" + from.time.UTC().Format(time.RFC3339),
+	}
+	if from.commit != "" {
+		values = append(values, "gitCommit="+from.commit)
+	}
+	var flags []string
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		for _, value := range values {
+			flags = append(flags, pkg+"."+value)
+		}
+	}
+	return flags
+}

@@ -1,0 +1,113 @@
+package kubernetes
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/semver"
+)
+
+func TestReleasesAreInOrderAndComplete(t *testing.T) {
+	names := Releases()
+	if len(names) == 0 || !slices.IsSortedFunc(names, semver.Compare) {
+		t.Errorf("releases %v", names)
+	}
+	if !semver.IsValid(EtcdVersion()) {
+		t.Errorf("etcd %q", EtcdVersion())
+	}
+	for _, name := range names {
+		release, err := Find(name)
+		if err != nil || release.Name != name {
+			t.Fatalf("%+v, %v", release, err)
+		}
+		for _, binary := range Binaries {
+			if !strings.Contains(release.Gates(binary), "CoordinatedLeaderElection=true") {
+				t.Errorf("%s of %s has the gates %q", binary, name, release.Gates(binary))
+			}
+		}
+		for binary := range release.FeatureGates {
+			if !slices.Contains(Binaries, binary) {
+				t.Errorf("%s has gates for %q, which is no binary", name, binary)
+			}
+		}
+		// Either half alone keeps a server from ever being ready.
+		if !strings.Contains(release.Gates(APIServer), "StorageVersionAPI=true") ||
+			!slices.Contains(release.RuntimeConfig, "internal.apiserver.k8s.io/v1alpha1=true") {
+			t.Errorf("%s does not serve StorageVersions: %+v", name, release)
+		}
+	}
+	if _, err := Find("v1.2.3"); err == nil || !strings.Contains(err.Error(), names[0]) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The expectation is what a kube-apiserver v1.35.4 called itself on a host of
+// the name.
+func TestServerID(t *testing.T) {
+	if got, want := ServerID("cp1"), "apiserver-j6fw5vwdh4fr5uizaw6kujejnq"; got != want {
+		t.Errorf("ServerID = %s, want %s", got, want)
+	}
+}
+
+func TestLookUp(t *testing.T) {
+	cache, own := t.TempDir(), t.TempDir()
+	t.Setenv(CacheVariable, cache)
+	program := func(path string, mode os.FileMode) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cached := program(filepath.Join(ReleaseDir(cache, "v1.35.4"), APIServer), 0o700)
+	patched := program(filepath.Join(own, APIServer), 0o700)
+	program(filepath.Join(own, Scheduler), 0o600)
+	etcd := program(filepath.Join(EtcdDir(cache), "etcd"), 0o700)
+
+	named := map[string]string{"v1.36.3": own}
+	for _, tc := range []struct{ name, binary, release, want, expectError string }{
+		{"from the cache", APIServer, "v1.35.4", cached, ""},
+		{"from the folder", APIServer, "v1.36.3", patched, ""},
+		{"not built", APIServer, "v1.34.4", "", "is not there: run `make binaries RELEASES=v1.34.4`"},
+		{"not in the folder", ControllerManager, "v1.36.3", "", "put it into the folder that spec.binaries names for v1.36.3"},
+		{"no program", Scheduler, "v1.36.3", "", "kube-scheduler cannot be run"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := LookUp(tc.binary, tc.release, named)
+			check(t, got, err, tc.want, tc.expectError)
+		})
+	}
+	got, err := LookUpEtcd(nil)
+	check(t, got, err, etcd, "")
+	_, err = LookUpEtcd(map[string]string{"etcd": own})
+	check(t, "", err, "", "names for etcd")
+	t.Setenv(CacheVariable, t.TempDir())
+	_, err = LookUpEtcd(nil)
+	check(t, "", err, "", "run `make binaries`")
+}
+
+func check(t *testing.T, got string, err error, want, expectError string) {
+	t.Helper()
+	switch {
+	case expectError != "":
+		if err == nil || !strings.Contains(err.Error(), expectError) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one with %q", err, expectError)
+		}
+	case err != nil || got != want:
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}
+
+func TestCacheDirWithoutItsVariable(t *testing.T) {
+	t.Setenv(CacheVariable, "")
+	t.Setenv("XDG_CACHE_HOME", "/somewhere")
+	if got, err := CacheDir(); err != nil || got != "/somewhere/evenkeel" {
+		t.Errorf("%s (%v)", got, err)
+	}
+}

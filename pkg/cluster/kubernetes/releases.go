@@ -1,0 +1,81 @@
+// Package kubernetes is what the harness knows of published Kubernetes without
+// running it: its releases, how the features under test are switched on in
+// each, where their binaries are, and what an API server calls itself.
+package kubernetes
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/pkg/strictyaml"
+)
+
+// The binaries of a release, as Kubernetes calls them.
+const (
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+)
+
+// Binaries that make a control plane, beside etcd.
+var Binaries = []string{APIServer, ControllerManager, Scheduler}
+
+// Release is one that can be run, with what switches the features on.
+type Release struct {
+	Name string `yaml:"name"`
+	// RuntimeConfig of the API server.
+	RuntimeConfig []string `yaml:"runtimeConfig"`
+	// FeatureGates to switch on, by binary.
+	FeatureGates map[string][]string `yaml:"featureGates"`
+}
+
+//go:embed releases.yaml
+var releasesFile []byte
+
+type table struct {
+	Etcd     string    `yaml:"etcd"`
+	Releases []Release `yaml:"releases"`
+}
+
+// known reads the table, which ships inside the program: that it can be read
+// is for the tests to prove.
+var known = sync.OnceValue(func() table {
+	var t table
+	if err := strictyaml.Decode("releases.yaml", releasesFile, &t); err != nil {
+		panic(err)
+	}
+	return t
+})
+
+// EtcdVersion is the etcd that all releases run on.
+func EtcdVersion() string { return known().Etcd }
+
+// Releases are the names of those that are known, oldest first.
+func Releases() []string {
+	names := make([]string, 0, len(known().Releases))
+	for _, release := range known().Releases {
+		names = append(names, release.Name)
+	}
+	return names
+}
+
+// Find gives what is known of a release.
+func Find(name string) (Release, error) {
+	for _, release := range known().Releases {
+		if release.Name == name {
+			return release, nil
+		}
+	}
+	return Release{}, fmt.Errorf("nothing is known of the Kubernetes release %q; known are: %s", name, strings.Join(Releases(), ", "))
+}
+
+// Gates is the value of a binary's --feature-gates, or empty.
+func (r Release) Gates(binary string) string {
+	gates := make([]string, 0, len(r.FeatureGates[binary]))
+	for _, gate := range r.FeatureGates[binary] {
+		gates = append(gates, gate+"=true")
+	}
+	return strings.Join(gates, ",")
+}

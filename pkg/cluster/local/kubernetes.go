@@ -1,0 +1,235 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+)
+
+const kubernetesName = "kubernetes"
+
+// etcdKey is what a topology's binaries call the folder of etcd, which is the
+// same one for all releases.
+const etcdKey = "etcd"
+
+// published is Kubernetes as its releases are published: the binaries of a
+// release, and a real etcd.
+type published struct {
+	// named are the folders that the topology gives, by release.
+	named map[string]string
+}
+
+func (published) components() []cluster.Component {
+	return []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
+}
+
+// serverID follows from the host name, which command makes the member's name.
+func (published) serverID(member string) string { return kubernetes.ServerID(member) }
+
+func (published) releases(context.Context) ([]string, error) { return kubernetes.Releases(), nil }
+
+// defects cannot be planted in what others have built.
+func (published) defects(context.Context) ([]cluster.Defect, error) { return nil, nil }
+
+// readyPath: the elected components have long told by /healthz whether they
+// serve, the newer paths are not in all releases.
+func (published) readyPath(component cluster.Component) string {
+	if component == cluster.APIServer {
+		return "/readyz"
+	}
+	return "/healthz"
+}
+
+// configure checks what the topology asks for before anything is made of it.
+func (p published) configure(topology *cluster.Topology) (distribution, error) {
+	settings := topology.Spec.Settings
+	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
+		return nil, fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
+	}
+	p.named = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(topology.Spec.Binaries)) {
+		if name != etcdKey && !slices.Contains(kubernetes.Releases(), name) {
+			return nil, fmt.Errorf("spec.binaries has the key %q, which is neither %q nor a release that is known: %s",
+				name, etcdKey, strings.Join(kubernetes.Releases(), ", "))
+		}
+		p.named[name] = topology.Path(topology.Spec.Binaries[name])
+	}
+	if _, err := kubernetes.LookUpEtcd(p.named); err != nil {
+		return nil, err
+	}
+	for _, member := range topology.Spec.Members {
+		for _, binary := range kubernetes.Binaries {
+			if _, err := kubernetes.LookUp(binary, topology.ReleaseOf(member), p.named); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p, nil
+}
+
+func (p published) command(component cluster.Component, s *site, name string) (command, error) {
+	if component == cluster.Etcd {
+		path, err := kubernetes.LookUpEtcd(p.named)
+		return command{path: path, args: publishedEtcd(s)}, err
+	}
+	release, err := kubernetes.Find(name)
+	if err != nil {
+		return command{}, err
+	}
+	builder, ok := publishedBuilders[component]
+	if !ok {
+		return command{}, fmt.Errorf("kubernetes has no %s", component)
+	}
+	path, err := kubernetes.LookUp(builder.binary, name, p.named)
+	if err != nil {
+		return command{}, err
+	}
+	args := builder.flags(s, release)
+	args.set("feature-gates", release.Gates(builder.binary))
+	// The API server hashes its host name into its identity, and the others
+	// begin their identity as candidates with it.
+	return command{path: path, args: args, host: s.member}, nil
+}
+
+var publishedBuilders = map[cluster.Component]struct {
+	binary string
+	flags  func(*site, kubernetes.Release) settings
+}{
+	cluster.APIServer:         {kubernetes.APIServer, publishedAPIServer},
+	cluster.ControllerManager: {kubernetes.ControllerManager, publishedControllerManager},
+	cluster.Scheduler:         {kubernetes.Scheduler, publishedScheduler},
+}
+
+// settings collects flags in the notation --name=value, which switches need;
+// those without a value are left out, so that the default holds.
+type settings []string
+
+func (f *settings) set(name, value string) {
+	if value != "" {
+		*f = append(*f, "--"+name+"="+value)
+	}
+}
+
+func publishedEtcd(s *site) []string {
+	var f settings
+	f.set("name", s.member)
+	f.set("data-dir", s.dataDir())
+	f.set("listen-client-urls", s.etcdClient.url())
+	f.set("advertise-client-urls", s.etcdClient.url())
+	f.set("listen-peer-urls", s.etcdPeer.url())
+	f.set("initial-advertise-peer-urls", s.peerProxy.url())
+	f.set("initial-cluster", s.initialCluster)
+	f.set("initial-cluster-token", s.cluster)
+	for _, side := range []string{"", "peer-"} {
+		f.set(side+"client-cert-auth", "true")
+		f.set(side+"trusted-ca-file", s.caFile)
+		f.set(side+"cert-file", s.etcdPair.certFile)
+		f.set(side+"key-file", s.etcdPair.keyFile)
+	}
+	f.set("log-level", "warn")
+	return f
+}
+
+func publishedAPIServer(s *site, release kubernetes.Release) settings {
+	var f settings
+	f.set("bind-address", loopback)
+	f.set("advertise-address", loopback)
+	f.set("secure-port", s.apiserver.port())
+	f.set("tls-cert-file", s.apiserverPair.certFile)
+	f.set("tls-private-key-file", s.apiserverPair.keyFile)
+	f.set("client-ca-file", s.caFile)
+	f.set("authorization-mode", "RBAC")
+	f.set("etcd-servers", s.etcdProxy.url())
+	f.set("etcd-cafile", s.caFile)
+	f.set("etcd-certfile", s.etcdClientPair.certFile)
+	f.set("etcd-keyfile", s.etcdClientPair.keyFile)
+	// Compaction would take from the recorder what it has not read yet.
+	f.set("etcd-compaction-interval", "0")
+	f.set("service-account-issuer", "https://kubernetes.default.svc")
+	f.set("service-account-signing-key-file", s.serviceAccountPair.keyFile)
+	f.set("service-account-key-file", s.serviceAccountPair.certFile)
+	f.set("service-cluster-ip-range", "10.96.0.0/16")
+	// The Endpoints of the Service "kubernetes" may not be on the loopback.
+	f.set("endpoint-reconciler-type", "none")
+	// Without it a server that is asked to end waits for its clients to close
+	// their watches, longer than any service manager would.
+	f.set("shutdown-watch-termination-grace-period", "1s")
+	f.set("runtime-config", strings.Join(release.RuntimeConfig, ","))
+	return f
+}
+
+// publishedControllers are those that the features under test need; all others
+// would only take the machine's time. They are named in full: the short names
+// are not the same in all releases, and an unknown one ends the process.
+var publishedControllers = []string{
+	"storageversion-garbage-collector-controller",
+	"storage-version-migrator-controller",
+	"garbage-collector-controller",
+	"namespace-controller",
+}
+
+func publishedControllerManager(s *site, _ kubernetes.Release) settings {
+	f := electedFlags(s, s.controllerKubeconfig, s.controllerManager, s.controllerPair)
+	f.set("controllers", strings.Join(publishedControllers, ","))
+	f.set("use-service-account-credentials", "true")
+	return f
+}
+
+func publishedScheduler(s *site, _ kubernetes.Release) settings {
+	return electedFlags(s, s.schedulerKubeconfig, s.scheduler, s.schedulerPair)
+}
+
+// electedFlags are what the components have in common of which one member's
+// leads at a time.
+func electedFlags(s *site, kubeconfig string, at *slot, pair keyPair) settings {
+	var f settings
+	f.set("kubeconfig", kubeconfig)
+	f.set("bind-address", loopback)
+	f.set("secure-port", at.port())
+	f.set("tls-cert-file", pair.certFile)
+	f.set("tls-private-key-file", pair.keyFile)
+	f.set("leader-elect", "true")
+	for _, one := range []struct {
+		name  string
+		value cluster.Duration
+	}{
+		{"leader-elect-lease-duration", s.settings.LeaderElectLeaseDuration},
+		{"leader-elect-renew-deadline", s.settings.LeaderElectRenewDeadline},
+		{"leader-elect-retry-period", s.settings.LeaderElectRetryPeriod},
+	} {
+		if one.value > 0 {
+			f.set(one.name, one.value.String())
+		}
+	}
+	return f
+}
+
+// addScheduler gives the member what its scheduler needs, if it has one.
+func (c *local) addScheduler(m *member, free *ports) error {
+	u, ok := m.units[cluster.Scheduler]
+	if !ok {
+		return nil
+	}
+	s := m.site
+	var err error
+	if s.scheduler, err = newSlot(free); err != nil {
+		return err
+	}
+	u.slots = []*slot{s.scheduler}
+	if s.schedulerPair, err = c.ca.issue(m.name+"-scheduler", subject{name: "scheduler-" + m.name, server: true}); err != nil {
+		return err
+	}
+	const user = "system:kube-scheduler"
+	client, err := c.ca.issue(m.name+"-scheduler-client", subject{name: user})
+	if err != nil {
+		return err
+	}
+	s.schedulerKubeconfig = filepath.Join(s.dir, "scheduler.kubeconfig")
+	return writeKubeconfig(s.schedulerKubeconfig, c.ca, user, client, endpoint{m.name, s.componentsProxy.url()})
+}
