@@ -14,4 +14,7 @@ const (
 	// RoundTrips is how many round trips are measured before and during a
 	// delay; the shortest counts.
 	RoundTrips = 3
+
+	// shownTo is how finely a witness tells of times.
+	shownTo = 100 * time.Microsecond
 )

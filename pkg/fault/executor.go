@@ -229,7 +229,7 @@ func (a *Active) shape(ctx context.Context) error {
 		now, err := e.cluster.LinkStats(a.Member, fault.Link)
 		if withheld := now.Withheld - carried.Withheld; err == nil && withheld > 0 {
 			a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before, and had no answer within %s during the fault, when the link held back %d pieces of data",
-				a.Member, before, SilenceBound, withheld))
+				a.Member, before.Round(shownTo), SilenceBound, withheld))
 		}
 		return ctx.Err()
 	}
@@ -242,7 +242,7 @@ func (a *Active) shape(ctx context.Context) error {
 		return ctx.Err()
 	}
 	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before and %s during the fault, when the link delayed %d pieces of data by %s or more",
-		a.Member, before, during, delayed, fault.Shape.Latency))
+		a.Member, before.Round(shownTo), during.Round(shownTo), delayed, fault.Shape.Latency))
 	return nil
 }
 
