@@ -7,8 +7,10 @@ import "time"
 const (
 	// readyBound is how long a component may take from its start until it is
 	// ready. A reference API server needs about two seconds on an idle machine;
-	// the rest is for machines that are not idle.
-	readyBound = 60 * time.Second
+	// one of Kubernetes whose etcd is slow by a fault makes some thousand
+	// requests to it first, one after the other. The rest is for machines that
+	// are not idle.
+	readyBound = 3 * time.Minute
 	// readyPoll is the pause between two questions whether it is ready.
 	readyPoll = 50 * time.Millisecond
 	// probeBound is how long the answer to one such question may take.
