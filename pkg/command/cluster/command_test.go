@@ -68,7 +68,6 @@ func TestUpListDown(t *testing.T) {
 func TestUpFails(t *testing.T) {
 	root := useFake(t)
 	for _, tc := range []struct{ args, want string }{
-		{"up", "--topology is missing"},
 		{"up --topology missing.yaml", "cannot read the topology"},
 		{"up x", "unknown command"},
 		{"up --topology " + topology + " --release 9", `has no release "9"`},
