@@ -17,9 +17,12 @@ import (
 
 // The files of a bundle.
 const (
-	ReportFile      = "report.yaml"
-	JUnitFile       = "junit.xml"
-	HistoryFile     = "history.jsonl"
+	ReportFile  = "report.yaml"
+	JUnitFile   = "junit.xml"
+	HistoryFile = "history.jsonl"
+	// Compressed is what the name of a history that was compressed with gzip
+	// ends in; it is judged all the same.
+	Compressed      = ".gz"
 	ScenarioFile    = "scenario.yaml"
 	TopologyFile    = "topology.yaml"
 	EnvironmentFile = "environment.yaml"

@@ -48,9 +48,7 @@ func (w *World) doubts(damage []string) []string {
 	case !w.end.Complete:
 		out = append(out, "the scenario was not played to its end: "+w.end.Message)
 	}
-	for _, died := range w.died {
-		out = append(out, died)
-	}
+	out = append(out, w.died...)
 	for _, f := range w.faults {
 		if f.Witness == "" {
 			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))

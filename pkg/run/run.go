@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -275,7 +276,13 @@ func (l *lateObserver) changed(c cluster.Change) {
 
 // JudgeBundle judges a bundle again, from its history alone.
 func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
-	reader, err := history.Open(filepath.Join(dir, bundle.HistoryFile))
+	file := filepath.Join(dir, bundle.HistoryFile)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(file + bundle.Compressed); err == nil {
+			file += bundle.Compressed
+		}
+	}
+	reader, err := history.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}

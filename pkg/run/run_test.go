@@ -2,12 +2,14 @@ package run
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -313,5 +315,38 @@ func readable(t *testing.T, outcome *Outcome) {
 		if out, err := sums.CombinedOutput(); err != nil {
 			t.Errorf("sha256sum: %v\n%s", err, out)
 		}
+	}
+}
+
+// A published bundle may have its history compressed.
+func TestJudgeBundleReadsACompressedHistory(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, zipped := t.TempDir(), t.TempDir()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string][]byte{
+		filepath.Join(plain, bundle.HistoryFile):                      raw,
+		filepath.Join(zipped, bundle.HistoryFile) + bundle.Compressed: packed.Bytes(),
+	} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := JudgeBundle(t.Context(), plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := JudgeBundle(t.Context(), zipped)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
