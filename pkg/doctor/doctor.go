@@ -28,7 +28,7 @@ type Finding struct {
 
 // Examine looks at the machine. It starts nothing and leaves nothing.
 func Examine(ctx context.Context, providers cluster.Registry) []Finding {
-	return []Finding{system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers)}
+	return []Finding{system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers), publishedKubernetes()}
 }
 
 func system() Finding {
