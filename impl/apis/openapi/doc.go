@@ -1,0 +1,3 @@
+// Package openapi holds the generated schemas of the kinds that the reference
+// serves; hack/generate writes them.
+package openapi

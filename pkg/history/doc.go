@@ -1,0 +1,30 @@
+// Package history is the record of a run, and the only thing that a verdict
+// rests on: everything that was done, injected and seen, in one append-only
+// file. It is saved before anything is judged, so that it outlives whatever
+// happens to the harness.
+//
+// # The format
+//
+// A history is a text file of JSON objects, one a line, in UTF-8, optionally
+// compressed with gzip as a whole. The first line is a Header; it names the
+// format and its version, and a reader refuses any other. Each further line is
+// an Event. Its field kind says which one of the payloads it has, and the field
+// of that name holds it:
+//
+//	{"seq":97,"at":3120406125,"from":3118201984,"kind":"request","member":"cp1","request":{"class":"guarded","verb":"create",…,"code":503,"barrier":true}}
+//	{"seq":98,"at":3121650871,"kind":"stored","stored":{"type":"put","key":"/registry/leases/kube-system/apiserver-cp1","revision":12,…}}
+//
+// Times are nanoseconds since Header.Started by one monotonic clock, that of
+// the harness, for all sources; at never decreases from line to line. It is the
+// moment of recording, so an event may have happened a little earlier, never
+// later. Revisions are etcd's, and equal the resourceVersion of the object that
+// a change made: they join what clients were answered with what was stored.
+//
+// The number seq counts from 1 without gaps, and the last line is an event of
+// kind end. A file in which a number or the end is missing is damaged: a Reader
+// says so, and nothing passes on it.
+//
+// No event holds a secret: of stored objects only the version they are encoded
+// in, their name and the harness's own tag are kept, and the content of
+// StorageVersions and Leases.
+package history
