@@ -29,8 +29,6 @@ type Outcome struct {
 	Report *report.ConformanceReport
 	// Bundle is the folder that the run left.
 	Bundle string
-	// Status is the exit status, see Status.
-	Status int
 }
 
 // Run plays the main job once. An error means that nothing could be judged, and
@@ -171,7 +169,7 @@ func (r *running) conclude(playErr error) (*Outcome, error) {
 	if err := r.publish(rep); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
-	out := &Outcome{Report: rep, Bundle: p.out, Status: Status(rep.Verdict)}
+	out := &Outcome{Report: rep, Bundle: p.out}
 	if playErr != nil && (!r.booted || r.unsaved) && rep.Verdict != check.Fail {
 		// Nothing was played, or what was seen is not on the disk, so there is no
 		// verdict either way.

@@ -73,8 +73,8 @@ func TestRunWhoseControlPlaneDoesNotBoot(t *testing.T) {
 	if outcome == nil {
 		t.Fatal("no bundle is told of")
 	}
-	if outcome.Report.Verdict != check.Inconclusive || outcome.Status != exit.Inconclusive {
-		t.Errorf("verdict %s, status %d", outcome.Report.Verdict, outcome.Status)
+	if outcome.Report.Verdict != check.Inconclusive || Status(outcome.Report.Verdict) != exit.Inconclusive {
+		t.Errorf("verdict %s, status %d", outcome.Report.Verdict, Status(outcome.Report.Verdict))
 	}
 	if !strings.Contains(shown.String(), "step 0/1 boot failed") {
 		t.Errorf("the console says\n%s", shown)
