@@ -11,8 +11,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
-	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -167,7 +167,7 @@ func TestDoctor(t *testing.T) {
 	if code, stdout, stderr := execute("doctor"); code != exit.Pass || stderr != "" || !strings.Contains(stdout, "local provider, reference") {
 		t.Errorf("status %d, %q\n%s", code, stderr, stdout)
 	}
-	t.Setenv(local.RefplaneVariable, "/nowhere")
+	t.Setenv(reference.Variable, "/nowhere")
 	if code, stdout, stderr := execute("doctor"); code != exit.CouldNotRun || !strings.Contains(stdout, "MISSING") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %q\n%s", code, stderr, stdout)
 	}
@@ -207,7 +207,7 @@ func useFake(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(fakeplane.Variable, "1")
-	t.Setenv(local.RefplaneVariable, self)
+	t.Setenv(reference.Variable, self)
 	t.Setenv(state.RootVariable, t.TempDir())
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -267,7 +268,7 @@ func fakeRun(t *testing.T, release string) (Options, *screen) {
 	}
 	dir := t.TempDir()
 	t.Setenv(fakeplane.Variable, "1")
-	t.Setenv(local.RefplaneVariable, self)
+	t.Setenv(reference.Variable, self)
 	t.Setenv(state.RootVariable, filepath.Join(dir, "state"))
 	topology := filepath.Join(dir, "topology.yaml")
 	raw := strings.Replace(shippedTopology(t), `release: "1.2"`, fmt.Sprintf("release: %q", release), 1)

@@ -39,25 +39,8 @@ const (
 	restartMost   = 8 * time.Second
 	restartForget = 30 * time.Second
 
-	// dialBound is how long a link may take to reach its server; on the
-	// loopback only a machine that is overloaded needs any time.
+	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
-	// linkChunk is the most that a link takes in one piece.
-	linkChunk = 32 << 10
-	// linkQueue is how many pieces may be under way in one direction of a
-	// connection; beyond it the sender feels back pressure.
-	linkQueue = 256
-
-	// listBound is how long the distribution may take to list its releases.
-	listBound = 30 * time.Second
-	// buildBound is how long building the distribution from source may take.
-	buildBound = 15 * time.Minute
-
-	// certificateLife is how long a cluster's certificates are valid. Clusters
-	// live for hours; the rest is for those that somebody forgot.
-	certificateLife = 30 * 24 * time.Hour
-	// clockSkew is how far certificates reach back.
-	clockSkew = time.Hour
 
 	// spacePerMember is the least free space that a member needs: etcd
 	// allocates 64 MiB for its write-ahead log at once, twice.

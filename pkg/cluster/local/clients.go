@@ -18,12 +18,12 @@ func (c *local) ClientConfig(name string, faulty bool) (*rest.Config, error) {
 	}
 	host := m.site.apiserver.url()
 	if faulty {
-		host = m.site.clientProxy.url()
+		host = m.site.clientProxy.URL()
 	}
 	return &rest.Config{
 		Host: host,
 		TLSClientConfig: rest.TLSClientConfig{
-			CAData: c.ca.pem, CertData: c.admin.certPEM, KeyData: c.admin.keyPEM,
+			CAData: c.ca.PEM(), CertData: c.admin.CertPEM, KeyData: c.admin.KeyPEM,
 		},
 		QPS: unthrottled,
 	}, nil
@@ -35,7 +35,7 @@ func (c *local) EtcdConfig(name string) (clientv3.Config, error) {
 	if err != nil {
 		return clientv3.Config{}, err
 	}
-	config, err := c.ca.clientTLS(c.admin)
+	config, err := c.ca.ClientTLS(c.admin)
 	if err != nil {
 		return clientv3.Config{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
@@ -24,8 +25,8 @@ type local struct {
 	releases     []string
 	logDir       string
 
-	ca    *authority
-	admin keyPair
+	ca    *pki.Authority
+	admin pki.Pair
 	probe probe
 
 	members []*member
@@ -131,7 +132,7 @@ func (c *local) Stop(ctx context.Context) error {
 func (s *site) disconnect() {
 	for _, one := range s.proxies() {
 		if one != nil {
-			one.stop()
+			one.Stop()
 		}
 	}
 	for _, one := range []*slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
@@ -294,7 +295,7 @@ func (c *local) SetLink(name string, which cluster.Link, shape cluster.Shape) er
 	if err != nil {
 		return err
 	}
-	found.set(shape)
+	found.Set(shape)
 	return nil
 }
 
@@ -308,7 +309,7 @@ func (c *local) LinkStats(name string, which cluster.Link) (cluster.LinkStats, e
 	if err != nil {
 		return cluster.LinkStats{}, err
 	}
-	return found.stats(), nil
+	return found.Stats(), nil
 }
 
 func (c *local) sites() []*site {

@@ -387,25 +387,6 @@ func TestDataFolderThatCannotBeWritten(t *testing.T) {
 	expectError(t, checkSpace(t.TempDir(), 1<<30), "is too full")
 }
 
-func TestFindRefplane(t *testing.T) {
-	t.Setenv(RefplaneVariable, "/nowhere/refplane")
-	_, err := findRefplane(t.Context())
-	expectError(t, err, "EVENKEEL_REFPLANE names no program that can be run")
-
-	folder := t.TempDir()
-	t.Chdir(folder)
-	t.Setenv(RefplaneVariable, "")
-	t.Setenv("PATH", folder)
-	_, err = findRefplane(t.Context())
-	expectError(t, err, "run `go install github.com/evenkeel/evenkeel/impl/cmd/refplane@latest`, or set EVENKEEL_REFPLANE")
-	if err := os.WriteFile(filepath.Join(folder, refplane), nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if path, err := findRefplane(t.Context()); err != nil || path != filepath.Join(folder, refplane) {
-		t.Errorf("findRefplane = %q, %v", path, err)
-	}
-}
-
 // --- Helpers ---
 
 // changes collects what the observer is told.

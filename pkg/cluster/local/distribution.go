@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
 // distribution is what runs on the members. Everything that one control
@@ -65,18 +68,18 @@ type site struct {
 	scheduler *slot
 	readyPath func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
-	clientProxy, etcdProxy, peerProxy, componentsProxy *proxy
+	clientProxy, etcdProxy, peerProxy, componentsProxy *link.Proxy
 
 	caFile string
 	// etcdPair serves clients and peers; apiserverPair and controllerPair
 	// serve; etcdClientPair is the API server's towards etcd.
-	etcdPair, apiserverPair, etcdClientPair, controllerPair keyPair
+	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
-	schedulerPair        keyPair
+	schedulerPair        pki.Pair
 	schedulerKubeconfig  string
 	// serviceAccountPair signs the tokens of all members' API servers.
-	serviceAccountPair keyPair
+	serviceAccountPair pki.Pair
 	// initialCluster is etcd's list of all peers.
 	initialCluster string
 
@@ -87,41 +90,19 @@ type site struct {
 
 func (s *site) dataDir() string { return filepath.Join(s.dir, "etcd") }
 
-func (s *site) proxies() []*proxy {
-	return []*proxy{s.clientProxy, s.etcdProxy, s.peerProxy, s.componentsProxy}
+func (s *site) proxies() []*link.Proxy {
+	return []*link.Proxy{s.clientProxy, s.etcdProxy, s.peerProxy, s.componentsProxy}
 }
 
 // distributionOf finds the distribution of the name and what runs it.
 func distributionOf(ctx context.Context, name string) (distribution, error) {
 	switch name {
-	case referenceName:
+	case refplane.Name:
 		return findReference(ctx)
 	case kubernetesName:
 		return published{}, nil
 	default:
-		return nil, fmt.Errorf("the local provider has no distribution %q; it has: %s, %s", name, referenceName, kubernetesName)
-	}
-}
-
-// flags collects command-line flags; those without a value are left out, so
-// that the component's own default holds.
-type flags []string
-
-func (f *flags) add(name, value string) {
-	if value != "" {
-		*f = append(*f, "--"+name, value)
-	}
-}
-
-func (f *flags) duration(name string, value cluster.Duration) {
-	if value > 0 {
-		f.add(name, value.String())
-	}
-}
-
-func (f *flags) repeat(name string, values []string) {
-	for _, value := range values {
-		f.add(name, value)
+		return nil, fmt.Errorf("the local provider has no distribution %q; it has: %s, %s", name, refplane.Name, kubernetesName)
 	}
 }
 
@@ -129,7 +110,7 @@ func (f *flags) repeat(name string, values []string) {
 func initialClusterOf(sites []*site) string {
 	peers := make([]string, 0, len(sites))
 	for _, s := range sites {
-		peers = append(peers, s.member+"="+s.peerProxy.url())
+		peers = append(peers, s.member+"="+s.peerProxy.URL())
 	}
 	return strings.Join(peers, ",")
 }

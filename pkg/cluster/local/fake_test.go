@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
 
@@ -23,7 +24,7 @@ func useFake(t *testing.T) string {
 	}
 	root := t.TempDir()
 	t.Setenv(fakeplane.Variable, "1")
-	t.Setenv(RefplaneVariable, self)
+	t.Setenv(refplane.Variable, self)
 	t.Setenv(state.RootVariable, root)
 	return root
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 )
 
 const kubernetesName = "kubernetes"
@@ -123,14 +124,14 @@ func publishedEtcd(s *site) []string {
 	f.set("listen-client-urls", s.etcdClient.url())
 	f.set("advertise-client-urls", s.etcdClient.url())
 	f.set("listen-peer-urls", s.etcdPeer.url())
-	f.set("initial-advertise-peer-urls", s.peerProxy.url())
+	f.set("initial-advertise-peer-urls", s.peerProxy.URL())
 	f.set("initial-cluster", s.initialCluster)
 	f.set("initial-cluster-token", s.cluster)
 	for _, side := range []string{"", "peer-"} {
 		f.set(side+"client-cert-auth", "true")
 		f.set(side+"trusted-ca-file", s.caFile)
-		f.set(side+"cert-file", s.etcdPair.certFile)
-		f.set(side+"key-file", s.etcdPair.keyFile)
+		f.set(side+"cert-file", s.etcdPair.CertFile)
+		f.set(side+"key-file", s.etcdPair.KeyFile)
 	}
 	f.set("log-level", "warn")
 	return f
@@ -141,19 +142,19 @@ func publishedAPIServer(s *site, release kubernetes.Release) settings {
 	f.set("bind-address", loopback)
 	f.set("advertise-address", loopback)
 	f.set("secure-port", s.apiserver.port())
-	f.set("tls-cert-file", s.apiserverPair.certFile)
-	f.set("tls-private-key-file", s.apiserverPair.keyFile)
+	f.set("tls-cert-file", s.apiserverPair.CertFile)
+	f.set("tls-private-key-file", s.apiserverPair.KeyFile)
 	f.set("client-ca-file", s.caFile)
 	f.set("authorization-mode", "RBAC")
-	f.set("etcd-servers", s.etcdProxy.url())
+	f.set("etcd-servers", s.etcdProxy.URL())
 	f.set("etcd-cafile", s.caFile)
-	f.set("etcd-certfile", s.etcdClientPair.certFile)
-	f.set("etcd-keyfile", s.etcdClientPair.keyFile)
+	f.set("etcd-certfile", s.etcdClientPair.CertFile)
+	f.set("etcd-keyfile", s.etcdClientPair.KeyFile)
 	// Compaction would take from the recorder what it has not read yet.
 	f.set("etcd-compaction-interval", "0")
 	f.set("service-account-issuer", "https://kubernetes.default.svc")
-	f.set("service-account-signing-key-file", s.serviceAccountPair.keyFile)
-	f.set("service-account-key-file", s.serviceAccountPair.certFile)
+	f.set("service-account-signing-key-file", s.serviceAccountPair.KeyFile)
+	f.set("service-account-key-file", s.serviceAccountPair.CertFile)
 	f.set("service-cluster-ip-range", "10.96.0.0/16")
 	// The Endpoints of the Service "kubernetes" may not be on the loopback.
 	f.set("endpoint-reconciler-type", "none")
@@ -187,13 +188,13 @@ func publishedScheduler(s *site, _ kubernetes.Release) settings {
 
 // electedFlags are what the components have in common of which one member's
 // leads at a time.
-func electedFlags(s *site, kubeconfig string, at *slot, pair keyPair) settings {
+func electedFlags(s *site, kubeconfig string, at *slot, pair pki.Pair) settings {
 	var f settings
 	f.set("kubeconfig", kubeconfig)
 	f.set("bind-address", loopback)
 	f.set("secure-port", at.port())
-	f.set("tls-cert-file", pair.certFile)
-	f.set("tls-private-key-file", pair.keyFile)
+	f.set("tls-cert-file", pair.CertFile)
+	f.set("tls-private-key-file", pair.KeyFile)
 	f.set("leader-elect", "true")
 	for _, one := range []struct {
 		name  string
@@ -222,14 +223,14 @@ func (c *local) addScheduler(m *member, free *ports) error {
 		return err
 	}
 	u.slots = []*slot{s.scheduler}
-	if s.schedulerPair, err = c.ca.issue(m.name+"-scheduler", subject{name: "scheduler-" + m.name, server: true}); err != nil {
+	if s.schedulerPair, err = c.ca.Issue(m.name+"-scheduler", pki.Subject{Name: "scheduler-" + m.name, Server: true}); err != nil {
 		return err
 	}
 	const user = "system:kube-scheduler"
-	client, err := c.ca.issue(m.name+"-scheduler-client", subject{name: user})
+	client, err := c.ca.Issue(m.name+"-scheduler-client", pki.Subject{Name: user})
 	if err != nil {
 		return err
 	}
 	s.schedulerKubeconfig = filepath.Join(s.dir, "scheduler.kubeconfig")
-	return writeKubeconfig(s.schedulerKubeconfig, c.ca, user, client, endpoint{m.name, s.componentsProxy.url()})
+	return pki.WriteKubeconfig(s.schedulerKubeconfig, c.ca, user, client, pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()})
 }

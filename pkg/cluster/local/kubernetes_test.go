@@ -75,7 +75,7 @@ func TestPublishedCommands(t *testing.T) {
 		{cluster.Etcd, "v1.35.4", filepath.Join(kubernetes.EtcdDir(cache), "etcd"), "",
 			[]string{"--name=cp2", "--peer-client-cert-auth=true", "--listen-client-urls=" + site.etcdClient.url(), "--initial-cluster=" + site.initialCluster}, "feature-gates"},
 		{cluster.APIServer, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.APIServer), "cp2",
-			[]string{"--authorization-mode=RBAC", "--etcd-servers=" + site.etcdProxy.url(), "--service-account-key-file=" + site.serviceAccountPair.certFile}, "identity-lease"},
+			[]string{"--authorization-mode=RBAC", "--etcd-servers=" + site.etcdProxy.URL(), "--service-account-key-file=" + site.serviceAccountPair.CertFile}, "identity-lease"},
 		{cluster.APIServer, "v1.37.1", filepath.Join(kubernetes.ReleaseDir(cache, "v1.37.1"), kubernetes.APIServer), "cp2",
 			[]string{"--runtime-config=internal.apiserver.k8s.io/v1alpha1=true,coordination.k8s.io/v1beta1=true"}, "storagemigration"},
 		{cluster.ControllerManager, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.ControllerManager), "cp2",
@@ -118,7 +118,7 @@ func TestPublishedMembers(t *testing.T) {
 		t.Errorf("members %+v", members)
 	}
 	for _, m := range c.members {
-		for _, file := range []string{m.site.schedulerKubeconfig, m.site.schedulerPair.keyFile, m.site.serviceAccountPair.keyFile} {
+		for _, file := range []string{m.site.schedulerKubeconfig, m.site.schedulerPair.KeyFile, m.site.serviceAccountPair.KeyFile} {
 			info, err := os.Stat(file)
 			if err != nil {
 				t.Error(err)
@@ -126,7 +126,7 @@ func TestPublishedMembers(t *testing.T) {
 				t.Errorf("%s has mode %s", file, info.Mode())
 			}
 		}
-		if m.site.serviceAccountPair.keyFile != c.members[0].site.serviceAccountPair.keyFile {
+		if m.site.serviceAccountPair.KeyFile != c.members[0].site.serviceAccountPair.KeyFile {
 			t.Error("a member does not accept the others' tokens")
 		}
 	}
@@ -162,7 +162,7 @@ func TestPublishedTopologiesThatCannotBe(t *testing.T) {
 		})
 	}
 	topology := publishedTopology()
-	topology.Spec.Distribution, topology.Spec.Binaries = referenceName, map[string]string{"1.2": own}
+	topology.Spec.Distribution, topology.Spec.Binaries = "reference", map[string]string{"1.2": own}
 	if _, err := (reference{}).configure(topology); err == nil {
 		t.Error("the reference was given folders")
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
@@ -21,7 +22,7 @@ type member struct {
 	name  string
 	site  *site
 	units map[cluster.Component]*unit
-	links map[cluster.Link]*link
+	links map[cluster.Link]*link.Link
 
 	// turn is taken by whoever operates on the member; a channel, because
 	// waiting for it has to end with a context.
@@ -41,7 +42,7 @@ func (c *local) newMember(name, release string, options cluster.Options) *member
 			readyPath: c.distribution.readyPath,
 		},
 		units:   map[cluster.Component]*unit{},
-		links:   map[cluster.Link]*link{},
+		links:   map[cluster.Link]*link.Link{},
 		turn:    make(chan struct{}, 1),
 		release: release,
 	}
@@ -59,7 +60,7 @@ func (c *local) newMember(name, release string, options cluster.Options) *member
 		}
 	}
 	for _, one := range []cluster.Link{cluster.LinkClient, cluster.LinkEtcd, cluster.LinkPeer, cluster.LinkComponents} {
-		m.links[one] = newLink(options.Seed, name+"/"+string(one))
+		m.links[one] = link.New(options.Seed, name+"/"+string(one))
 	}
 	c.members = append(c.members, m)
 	c.byName[name] = m
@@ -74,7 +75,7 @@ func (m *member) unit(component cluster.Component) (*unit, error) {
 	return found, nil
 }
 
-func (m *member) link(name cluster.Link) (*link, error) {
+func (m *member) link(name cluster.Link) (*link.Link, error) {
 	found, ok := m.links[name]
 	if !ok {
 		return nil, fmt.Errorf("member %s has no link %q: %w", m.name, name, cluster.ErrUnsupported)
@@ -83,18 +84,18 @@ func (m *member) link(name cluster.Link) (*link, error) {
 }
 
 // only makes every connection belong to one link of the member.
-func (m *member) only(name cluster.Link) func(net.Addr) []*link {
-	links := []*link{m.links[name]}
-	return func(net.Addr) []*link { return links }
+func (m *member) only(name cluster.Link) func(net.Addr) []*link.Link {
+	links := []*link.Link{m.links[name]}
+	return func(net.Addr) []*link.Link { return links }
 }
 
 // peerLinks makes a connection to the member's etcd belong to the peer links
 // of both ends. All members see the same address of this one, so the other end
 // is known only by whose socket it is.
-func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*link {
+func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*link.Link {
 	proxyPort := listener.Addr().(*net.TCPAddr).Port
-	return func(client net.Addr) []*link {
-		links := []*link{to.links[cluster.LinkPeer]}
+	return func(client net.Addr) []*link.Link {
+		links := []*link.Link{to.links[cluster.LinkPeer]}
 		inode, ok, err := procfs.SocketInode(client.(*net.TCPAddr).Port, proxyPort)
 		if err != nil || !ok {
 			return links // the other end has gone already

@@ -13,11 +13,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+)
+
+// The modes of what a cluster leaves on the disk; all of it is its owner's.
+const (
+	folderMode  = 0o700
+	privateMode = 0o600
 )
 
 // Name is what topologies call this provider.
@@ -94,24 +102,7 @@ func plant(ctx context.Context, runs distribution, ids []string) (map[cluster.Co
 	if err != nil {
 		return nil, err
 	}
-	planted := map[cluster.Component][]string{}
-	for _, id := range ids {
-		at := slices.IndexFunc(known, func(defect cluster.Defect) bool { return defect.ID == id })
-		if at < 0 {
-			return nil, fmt.Errorf("there is no defect %q", id)
-		}
-		for _, host := range known[at].Hosts() {
-			switch host {
-			case cluster.APIServer, cluster.ControllerManager:
-				planted[host] = append(planted[host], id)
-			default:
-				// A defect that no process is started with would look like one
-				// that no check can find.
-				return nil, fmt.Errorf("the defect %s belongs to the component %q, which cannot be started with a defect", id, host)
-			}
-		}
-	}
-	return planted, nil
+	return refplane.Plant(known, ids)
 }
 
 func register(topology *cluster.Topology, options cluster.Options) (*state.Entry, error) {
@@ -146,19 +137,19 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	if err := os.MkdirAll(c.logDir, folderMode); err != nil {
 		return fmt.Errorf("cannot make the folder for logs: %w", err)
 	}
-	ca, err := newAuthority(filepath.Join(c.entry.Dir, "pki"), c.entry.Record().ID)
+	ca, err := pki.New(filepath.Join(c.entry.Dir, "pki"), c.entry.Record().ID)
 	if err != nil {
 		return err
 	}
 	c.ca = ca
-	if c.admin, err = ca.issue("admin", subject{name: "evenkeel-admin", organization: "system:masters"}); err != nil {
+	if c.admin, err = ca.Issue("admin", pki.Subject{Name: "evenkeel-admin", Organization: "system:masters"}); err != nil {
 		return err
 	}
-	serviceAccounts, err := ca.issue("service-accounts", subject{name: "service-accounts"})
+	serviceAccounts, err := ca.Issue("service-accounts", pki.Subject{Name: "service-accounts"})
 	if err != nil {
 		return err
 	}
-	config, err := ca.clientTLS(c.admin)
+	config, err := ca.ClientTLS(c.admin)
 	if err != nil {
 		return err
 	}
@@ -182,7 +173,7 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	for _, m := range c.members {
 		m.site.initialCluster = initialClusterOf(c.sites())
 		for _, one := range m.site.proxies() {
-			one.start()
+			one.Start()
 		}
 	}
 	return c.publish()
@@ -199,7 +190,7 @@ func (c *local) connect(m *member, free *ports) error {
 		*one = opened
 	}
 	for _, one := range []struct {
-		at   **proxy
+		at   **link.Proxy
 		to   *slot
 		link cluster.Link
 	}{
@@ -216,7 +207,7 @@ func (c *local) connect(m *member, free *ports) error {
 		if one.link == cluster.LinkPeer {
 			linksOf = c.peerLinks(m, listener)
 		}
-		*one.at = newProxy(listener, one.to.address, linksOf)
+		*one.at = link.NewProxy(listener, link.To(one.to.address), linksOf)
 	}
 	m.units[cluster.Etcd].slots = []*slot{s.etcdClient, s.etcdPeer}
 	m.units[cluster.APIServer].slots = []*slot{s.apiserver}
@@ -230,43 +221,43 @@ func (c *local) equip(m *member) error {
 	if err := os.MkdirAll(s.dir, folderMode); err != nil {
 		return fmt.Errorf("cannot make the member's data folder: %w", err)
 	}
-	s.caFile = c.ca.file()
-	var controller keyPair
+	s.caFile = c.ca.File()
+	var controller pki.Pair
 	for _, one := range []struct {
-		at   *keyPair
+		at   *pki.Pair
 		file string
-		whom subject
+		whom pki.Subject
 	}{
-		{&s.etcdPair, "etcd", subject{name: m.name, server: true}},
-		{&s.apiserverPair, "apiserver", subject{name: s.serverID, server: true}},
-		{&s.etcdClientPair, "apiserver-etcd-client", subject{name: s.serverID}},
-		{&s.controllerPair, "controller-manager", subject{name: "controller-manager-" + m.name, server: true}},
-		{&controller, "controller-manager-client", subject{name: "system:kube-controller-manager"}},
+		{&s.etcdPair, "etcd", pki.Subject{Name: m.name, Server: true}},
+		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true}},
+		{&s.etcdClientPair, "apiserver-etcd-client", pki.Subject{Name: s.serverID}},
+		{&s.controllerPair, "controller-manager", pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
+		{&controller, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
 	} {
-		pair, err := c.ca.issue(m.name+"-"+one.file, one.whom)
+		pair, err := c.ca.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
 			return fmt.Errorf("cannot write certificates: %w", err)
 		}
 		*one.at = pair
 	}
 	s.controllerKubeconfig = filepath.Join(s.dir, "controller-manager.kubeconfig")
-	if err := writeKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", controller,
-		endpoint{m.name, s.componentsProxy.url()}); err != nil {
+	if err := pki.WriteKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", controller,
+		pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()}); err != nil {
 		return err
 	}
-	return writeKubeconfig(filepath.Join(s.dir, "admin.kubeconfig"), c.ca, "evenkeel-admin", c.admin,
-		endpoint{m.name, s.apiserver.url()})
+	return pki.WriteKubeconfig(filepath.Join(s.dir, "admin.kubeconfig"), c.ca, "evenkeel-admin", c.admin,
+		pki.Endpoint{Name: m.name, URL: s.apiserver.url()})
 }
 
 // publish writes the kubeconfig of all members and completes the record.
 func (c *local) publish() error {
-	var endpoints []endpoint
+	var endpoints []pki.Endpoint
 	var recorded []state.Member
 	for _, m := range c.members {
-		endpoints = append(endpoints, endpoint{m.name, m.site.apiserver.url()})
+		endpoints = append(endpoints, pki.Endpoint{Name: m.name, URL: m.site.apiserver.url()})
 		recorded = append(recorded, state.Member{Name: m.name, ServerID: m.site.serverID, Release: m.release, URL: m.site.apiserver.url()})
 	}
-	if err := writeKubeconfig(c.Kubeconfig(), c.ca, "evenkeel-admin", c.admin, endpoints...); err != nil {
+	if err := pki.WriteKubeconfig(c.Kubeconfig(), c.ca, "evenkeel-admin", c.admin, endpoints...); err != nil {
 		return err
 	}
 	return c.entry.Update(func(record *state.Record) {

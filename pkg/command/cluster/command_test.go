@@ -14,9 +14,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
+	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
@@ -173,7 +173,7 @@ func useFake(t *testing.T) string {
 	}
 	root := t.TempDir()
 	t.Setenv(fakeplane.Variable, "1")
-	t.Setenv(local.RefplaneVariable, self)
+	t.Setenv(reference.Variable, self)
 	t.Setenv(state.RootVariable, root)
 	t.Cleanup(func() {
 		if _, err := state.CleanAll(context.Background(), root); err != nil && !strings.Contains(err.Error(), "this very process owns it") {

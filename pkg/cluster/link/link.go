@@ -1,4 +1,4 @@
-package local
+package link
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// link is one network path of a member: its shape, and what it has carried.
+// Link is one network path of a member: its shape, and what it has carried.
 // Proxies move the bytes; a connection may belong to several links.
-type link struct {
+type Link struct {
 	mu     sync.Mutex
 	shape  cluster.Shape
 	change chan struct{} // closed and replaced when shape changes
@@ -21,17 +21,19 @@ type link struct {
 	connections, toServer, toClient, withheld, delayed atomic.Int64
 }
 
-func newLink(seed int64, name string) *link {
+// New makes a healthy link; its jitter follows from the seed and the name.
+func New(seed int64, name string) *Link {
 	// Each link has a stream of its own, so that what happens on one link does
 	// not change the jitter of another.
 	second := uint64(0)
 	for _, letter := range name {
 		second = second*31 + uint64(letter)
 	}
-	return &link{change: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), second))}
+	return &Link{change: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), second))}
 }
 
-func (l *link) set(shape cluster.Shape) {
+// Set shapes the link, for connections that exist as well.
+func (l *Link) Set(shape cluster.Shape) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shape = shape
@@ -39,20 +41,21 @@ func (l *link) set(shape cluster.Shape) {
 	l.change = make(chan struct{})
 }
 
-func (l *link) get() (cluster.Shape, <-chan struct{}) {
+func (l *Link) get() (cluster.Shape, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.shape, l.change
 }
 
 // draw gives a random number from 0 to 1 for one piece's jitter.
-func (l *link) draw() float64 {
+func (l *Link) draw() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.random.Float64()
 }
 
-func (l *link) stats() cluster.LinkStats {
+// Stats is what the link has carried so far.
+func (l *Link) Stats() cluster.LinkStats {
 	return cluster.LinkStats{
 		Connections:   l.connections.Load(),
 		BytesToServer: l.toServer.Load(),
@@ -62,7 +65,7 @@ func (l *link) stats() cluster.LinkStats {
 	}
 }
 
-func (l *link) count(direction cluster.Direction, bytes int) {
+func (l *Link) count(direction cluster.Direction, bytes int) {
 	if direction == cluster.ToServer {
 		l.toServer.Add(int64(bytes))
 	} else {
@@ -72,7 +75,7 @@ func (l *link) count(direction cluster.Direction, bytes int) {
 
 // passConnection waits until a new connection may reach the server. A cut of
 // one direction is enough to keep it from coming about: a handshake needs both.
-func (l *link) passConnection(ctx context.Context) bool {
+func (l *Link) passConnection(ctx context.Context) bool {
 	for first := true; ; first = false {
 		shape, change := l.get()
 		if !shape.Cut {
@@ -92,7 +95,7 @@ func (l *link) passConnection(ctx context.Context) bool {
 // passPiece waits until a piece of data that came in at the time may go on.
 // The shape is looked at again whenever it changes, so that healing a link
 // frees what it holds at once.
-func (l *link) passPiece(ctx context.Context, direction cluster.Direction, came time.Time, drawn float64) bool {
+func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, came time.Time, drawn float64) bool {
 	counted := false
 	for {
 		shape, change := l.get()
@@ -124,7 +127,7 @@ func (l *link) passPiece(ctx context.Context, direction cluster.Direction, came 
 }
 
 // countDelayed notes that a piece has stayed for the latency of the shape.
-func (l *link) countDelayed(shape cluster.Shape) {
+func (l *Link) countDelayed(shape cluster.Shape) {
 	if shape.Latency > 0 {
 		l.delayed.Add(1)
 	}

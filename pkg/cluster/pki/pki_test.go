@@ -1,4 +1,4 @@
-package local
+package pki
 
 import (
 	"crypto/x509"
@@ -11,30 +11,30 @@ import (
 
 func TestAuthority(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
-	ca, err := newAuthority(dir, "c-1")
+	ca, err := New(dir, "c-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
 		name   string
-		whom   subject
+		whom   Subject
 		usages []x509.ExtKeyUsage
 	}{
-		{"admin", subject{name: "evenkeel-admin", organization: "system:masters"}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
-		{"etcd", subject{name: "cp1", server: true}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}},
+		{"admin", Subject{Name: "evenkeel-admin", Organization: "system:masters"}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
+		{"etcd", Subject{Name: "cp1", Server: true}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			pair, err := ca.issue(tc.name, tc.whom)
+			pair, err := ca.Issue(tc.name, tc.whom)
 			if err != nil {
 				t.Fatal(err)
 			}
-			block, _ := pem.Decode(pair.certPEM)
+			block, _ := pem.Decode(pair.CertPEM)
 			cert, err := x509.ParseCertificate(block.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if cert.Subject.CommonName != tc.whom.name || len(cert.Subject.Organization) > 0 && cert.Subject.Organization[0] != tc.whom.organization {
-				t.Errorf("subject %s", cert.Subject)
+			if cert.Subject.CommonName != tc.whom.Name || len(cert.Subject.Organization) > 0 && cert.Subject.Organization[0] != tc.whom.Organization {
+				t.Errorf("Subject %s", cert.Subject)
 			}
 			for _, usage := range tc.usages {
 				options := x509.VerifyOptions{Roots: ca.pool, KeyUsages: []x509.ExtKeyUsage{usage}}
@@ -46,11 +46,11 @@ func TestAuthority(t *testing.T) {
 				t.Errorf("usages %v, want %v", cert.ExtKeyUsage, tc.usages)
 			}
 			for _, host := range []string{"127.0.0.1", "localhost"} {
-				if err := cert.VerifyHostname(host); (err == nil) != tc.whom.server {
+				if err := cert.VerifyHostname(host); (err == nil) != tc.whom.Server {
 					t.Errorf("%s: %v", host, err)
 				}
 			}
-			for _, file := range []string{pair.certFile, pair.keyFile} {
+			for _, file := range []string{pair.CertFile, pair.KeyFile} {
 				if info, err := os.Stat(file); err != nil || info.Mode().Perm() != privateMode {
 					t.Errorf("%s: %v, %v", file, info.Mode(), err)
 				}

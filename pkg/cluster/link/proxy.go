@@ -1,4 +1,4 @@
-package local
+package link
 
 import (
 	"context"
@@ -11,45 +11,59 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// proxy carries the connections of links to one server.
+// Proxy carries the connections of links to one server.
 //
 // It is our own rather than toxiproxy's because a fault must prove that it
 // bit, and be repeatable: toxiproxy counts a connection's bytes only when the
 // connection ends, loses the bytes of a cut connection so that TLS breaks when
 // it heals (a real network retransmits them), and draws from the process-wide
 // source of randomness whatever seed it is given.
-type proxy struct {
+type Proxy struct {
 	listener net.Listener
-	upstream string
+	dial     Dialer
 	// linksOf says to which links a connection from the address belongs.
-	linksOf func(client net.Addr) []*link
+	linksOf func(client net.Addr) []*Link
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	active sync.WaitGroup
 }
 
-// newProxy makes a proxy that carries nothing before start.
-func newProxy(listener net.Listener, upstream string, linksOf func(net.Addr) []*link) *proxy {
-	p := &proxy{listener: listener, upstream: upstream, linksOf: linksOf}
+// Dialer reaches the server for which a client's connection is meant.
+type Dialer func(ctx context.Context, client *net.TCPConn) (*net.TCPConn, error)
+
+// To is a Dialer for a server of a fixed address.
+func To(address string) Dialer {
+	return func(ctx context.Context, _ *net.TCPConn) (*net.TCPConn, error) {
+		dialed, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		return dialed.(*net.TCPConn), nil
+	}
+}
+
+// NewProxy makes a proxy that carries nothing before Start.
+func NewProxy(listener net.Listener, dial Dialer, linksOf func(net.Addr) []*Link) *Proxy {
+	p := &Proxy{listener: listener, dial: dial, linksOf: linksOf}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
 
-// start begins to carry what arrives at the listener.
-func (p *proxy) start() { p.active.Go(p.accept) }
+// Start begins to carry what arrives at the listener.
+func (p *Proxy) Start() { p.active.Go(p.accept) }
 
-// url is where clients reach the proxy.
-func (p *proxy) url() string { return "https://" + p.listener.Addr().String() }
+// URL is where clients reach the proxy.
+func (p *Proxy) URL() string { return "https://" + p.listener.Addr().String() }
 
-// stop ends all connections and returns when nothing of the proxy runs.
-func (p *proxy) stop() {
+// Stop ends all connections and returns when nothing of the proxy runs.
+func (p *Proxy) Stop() {
 	p.cancel()
 	p.listener.Close()
 	p.active.Wait()
 }
 
-func (p *proxy) accept() {
+func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		switch {
@@ -59,7 +73,7 @@ func (p *proxy) accept() {
 			// Out of descriptors, most likely; the client hangs in the backlog
 			// until some are free.
 			select {
-			case <-time.After(readyPoll):
+			case <-time.After(acceptPause):
 			case <-p.ctx.Done():
 				return
 			}
@@ -69,7 +83,7 @@ func (p *proxy) accept() {
 	}
 }
 
-func (p *proxy) serve(client *net.TCPConn) {
+func (p *Proxy) serve(client *net.TCPConn) {
 	defer client.Close()
 	links := p.linksOf(client.RemoteAddr())
 	for _, link := range links {
@@ -77,15 +91,15 @@ func (p *proxy) serve(client *net.TCPConn) {
 			return
 		}
 	}
-	dialer := net.Dialer{Timeout: dialBound}
-	dialed, err := dialer.DialContext(p.ctx, "tcp", p.upstream)
+	dialing, dialed := context.WithTimeout(p.ctx, dialBound)
+	server, err := p.dial(dialing, client)
+	dialed()
 	if err != nil {
 		// Nobody listens: the client should see a reset, which is the nearest
 		// to the refusal that it would have got without the proxy.
 		client.SetLinger(0)
 		return
 	}
-	server := dialed.(*net.TCPConn)
 	defer server.Close()
 	for _, link := range links {
 		link.connections.Add(1)
@@ -114,8 +128,8 @@ type piece struct {
 
 // pump moves one direction of a connection. Reading and writing are apart, so
 // that latency delays pieces without keeping later ones from being taken in.
-func pump(ctx context.Context, cancel context.CancelFunc, links []*link, direction cluster.Direction, from, to *net.TCPConn) {
-	queue := make(chan piece, linkQueue)
+func pump(ctx context.Context, cancel context.CancelFunc, links []*Link, direction cluster.Direction, from, to *net.TCPConn) {
+	queue := make(chan piece, queueLength)
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	reader.Go(func() { takeIn(ctx, links[0], from, queue) })
@@ -150,8 +164,8 @@ func pump(ctx context.Context, cancel context.CancelFunc, links []*link, directi
 	}
 }
 
-func takeIn(ctx context.Context, random *link, from *net.TCPConn, queue chan<- piece) {
-	buffer := make([]byte, linkChunk)
+func takeIn(ctx context.Context, random *Link, from *net.TCPConn, queue chan<- piece) {
+	buffer := make([]byte, chunk)
 	for {
 		count, err := from.Read(buffer)
 		for _, taken := range []piece{{bytes: buffer[:count]}, {err: err}} {

@@ -1,11 +1,14 @@
-package local
+package link
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -25,7 +28,7 @@ func TestProxyCarriesWhatItIsGiven(t *testing.T) {
 		t.Fatalf("%d of %d bytes came back, %v", len(got), len(sent), err)
 	}
 	want := cluster.LinkStats{Connections: 1, BytesToServer: int64(len(sent)), BytesToClient: int64(len(sent))}
-	if got := link.stats(); got != want {
+	if got := link.Stats(); got != want {
 		t.Errorf("stats %+v, want %+v", got, want)
 	}
 
@@ -55,8 +58,8 @@ func TestProxyLatency(t *testing.T) {
 		{"healed", cluster.Shape{}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			link.set(tc.shape)
-			before := link.stats().Delayed
+			link.Set(tc.shape)
+			before := link.Stats().Delayed
 			began := time.Now()
 			bounce(t, connection, "hello")
 			if took := time.Since(began); took < tc.least {
@@ -66,15 +69,15 @@ func TestProxyLatency(t *testing.T) {
 			if tc.shape.Latency > 0 {
 				want = 2 // one piece each way
 			}
-			if got := link.stats().Delayed - before; got != want {
+			if got := link.Stats().Delayed - before; got != want {
 				t.Errorf("the link counted %d pieces as delayed, want %d", got, want)
 			}
 		})
 	}
 	t.Run("healing frees what is under way", func(t *testing.T) {
-		link.set(cluster.Shape{Latency: time.Hour})
+		link.Set(cluster.Shape{Latency: time.Hour})
 		write(t, connection, "hello")
-		link.set(cluster.Shape{})
+		link.Set(cluster.Shape{})
 		expect(t, connection, "hello")
 	})
 }
@@ -93,15 +96,15 @@ func TestProxyCut(t *testing.T) {
 			_, link, dial := echo(t)
 			connection := dial()
 			bounce(t, connection, "hello")
-			link.set(cluster.Shape{Cut: true, Only: tc.only})
+			link.Set(cluster.Shape{Cut: true, Only: tc.only})
 			write(t, connection, "world")
-			eventually(t, "data withheld", func() bool { return link.stats().Withheld == 1 })
-			if got := link.stats(); got.BytesToServer != 5+tc.toServer || got.BytesToClient != 5 {
+			eventually(t, "data withheld", func() bool { return link.Stats().Withheld == 1 })
+			if got := link.Stats(); got.BytesToServer != 5+tc.toServer || got.BytesToClient != 5 {
 				t.Errorf("stats %+v", got)
 			}
 			fresh := dial()
-			eventually(t, "a connection withheld", func() bool { return link.stats().Withheld == 2 })
-			link.set(cluster.Shape{})
+			eventually(t, "a connection withheld", func() bool { return link.Stats().Withheld == 2 })
+			link.Set(cluster.Shape{})
 			expect(t, connection, "world")
 			bounce(t, fresh, "fresh")
 		})
@@ -109,7 +112,7 @@ func TestProxyCut(t *testing.T) {
 }
 
 func TestJitterRepeatsWithTheSeed(t *testing.T) {
-	one, same, other := newLink(1, "a"), newLink(1, "a"), newLink(1, "b")
+	one, same, other := New(1, "a"), New(1, "a"), New(1, "b")
 	first := one.draw()
 	if again := same.draw(); again != first {
 		t.Errorf("the same seed gives %v and %v", first, again)
@@ -123,17 +126,17 @@ func TestProxyStopEndsEverything(t *testing.T) {
 	_, link, dial := echo(t)
 	open := dial()
 	bounce(t, open, "hello")
-	link.set(cluster.Shape{Cut: true})
+	link.Set(cluster.Shape{Cut: true})
 	write(t, open, "hello")
 	dial()
-	eventually(t, "both to be withheld", func() bool { return link.stats().Withheld == 2 })
+	eventually(t, "both to be withheld", func() bool { return link.Stats().Withheld == 2 })
 	// The clean-up of echo stops the proxy and waits for all of it.
 }
 
 // echo gives a server that sends back what it gets, and a proxy before it.
-func echo(t *testing.T) (net.Listener, *link, func() net.Conn) {
+func echo(t *testing.T) (net.Listener, *Link, func() net.Conn) {
 	t.Helper()
-	server, err := net.Listen("tcp", loopback+":0")
+	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +149,14 @@ func echo(t *testing.T) (net.Listener, *link, func() net.Conn) {
 			go func() { io.Copy(connection, connection); connection.Close() }()
 		}
 	}()
-	front, err := net.Listen("tcp", loopback+":0")
+	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := newLink(1, "test")
-	p := newProxy(front, server.Addr().String(), func(net.Addr) []*link { return []*link{one} })
-	p.start()
-	t.Cleanup(func() { server.Close(); p.stop() })
+	one := New(1, "test")
+	p := NewProxy(front, To(server.Addr().String()), func(net.Addr) []*Link { return []*Link{one} })
+	p.Start()
+	t.Cleanup(func() { server.Close(); p.Stop() })
 	return server, one, func() net.Conn {
 		t.Helper()
 		connection, err := net.Dial("tcp", front.Addr().String())
@@ -184,5 +187,15 @@ func expect(t *testing.T, connection net.Conn, text string) {
 	got := make([]byte, len(text))
 	if _, err := io.ReadFull(connection, got); err != nil || string(got) != text {
 		t.Fatalf("got %q, %v, want %q", got, err, text)
+	}
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		return holds(), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
 	}
 }

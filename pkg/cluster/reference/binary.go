@@ -1,4 +1,4 @@
-package local
+package reference
 
 import (
 	"context"
@@ -12,23 +12,25 @@ import (
 	"strings"
 )
 
-// RefplaneVariable is the environment variable that names the binary of the
+// Variable is the environment variable that names the binary of the
 // reference control plane.
-const RefplaneVariable = "EVENKEEL_REFPLANE"
+const Variable = "EVENKEEL_REFPLANE"
 
 const (
+	cacheMode = 0o700
+
 	refplane       = "refplane"
 	module         = "github.com/evenkeel/evenkeel"
 	refplaneSource = "impl/cmd/refplane"
 )
 
-// findRefplane finds the binary: where the variable says, beside this
+// Find finds the binary: where the variable says, beside this
 // program, on the PATH, or built from the source if that is at hand.
-func findRefplane(ctx context.Context) (string, error) {
-	if named := os.Getenv(RefplaneVariable); named != "" {
+func Find(ctx context.Context) (string, error) {
+	if named := os.Getenv(Variable); named != "" {
 		path, err := exec.LookPath(named)
 		if err != nil {
-			return "", fmt.Errorf("%s names no program that can be run: %w", RefplaneVariable, err)
+			return "", fmt.Errorf("%s names no program that can be run: %w", Variable, err)
 		}
 		return filepath.Abs(path)
 	}
@@ -44,7 +46,7 @@ func findRefplane(ctx context.Context) (string, error) {
 		return buildRefplane(ctx, source)
 	}
 	return "", fmt.Errorf("the reference control plane (%s) was not found beside this program nor on the PATH: run `go install %s/%s@latest`, or set %s to the binary",
-		refplane, module, refplaneSource, RefplaneVariable)
+		refplane, module, refplaneSource, Variable)
 }
 
 // sourceAtHand is the folder of this module's source if the working folder is
@@ -66,12 +68,12 @@ func sourceAtHand(ctx context.Context) string {
 func buildRefplane(ctx context.Context, source string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder to build %s into: %w; set %s to a binary", refplane, err, RefplaneVariable)
+		return "", fmt.Errorf("no folder to build %s into: %w; set %s to a binary", refplane, err, Variable)
 	}
 	key := sha256.Sum256([]byte(source))
 	path := filepath.Join(cache, "evenkeel", hex.EncodeToString(key[:6]), refplane)
-	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
-		return "", fmt.Errorf("no folder to build %s into: %w; set %s to a binary", refplane, err, RefplaneVariable)
+	if err := os.MkdirAll(filepath.Dir(path), cacheMode); err != nil {
+		return "", fmt.Errorf("no folder to build %s into: %w; set %s to a binary", refplane, err, Variable)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, buildBound, fmt.Errorf("it took longer than %s", buildBound))
 	defer cancel()

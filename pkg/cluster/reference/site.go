@@ -1,0 +1,128 @@
+package reference
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// Files are a certificate and its key.
+type Files struct{ Cert, Key string }
+
+// Site is all that the command lines need to know of one member. Paths and
+// addresses are as the components see them.
+type Site struct {
+	Cluster, Member, ServerID string
+	// Host is the name that the controllers' identities begin with.
+	Host string
+	// BindAddress of the API server and the controller manager.
+	BindAddress string
+
+	// DataDir of etcd.
+	DataDir string
+	// What etcd listens on, and where its peers find it.
+	EtcdClientURL, EtcdPeerListenURL, EtcdPeerURL string
+	// InitialCluster is etcd's notation of all peers, see InitialCluster.
+	InitialCluster string
+	// EtcdServers is where the API server finds its etcd.
+	EtcdServers string
+
+	APIServerPort, ControllerManagerPort string
+
+	CAFile string
+	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
+	Etcd, EtcdClient, APIServer, ControllerManager Files
+	// Kubeconfig of the controller manager.
+	Kubeconfig string
+
+	Settings cluster.Settings
+	// Planted are the defects of each component.
+	Planted map[cluster.Component][]string
+}
+
+// Args are the arguments that start a component of the site at a release.
+func Args(component cluster.Component, s *Site, release string) ([]string, error) {
+	switch component {
+	case cluster.Etcd:
+		return etcd(s), nil
+	case cluster.APIServer:
+		return apiserver(s, release), nil
+	case cluster.ControllerManager:
+		return controllerManager(s, release), nil
+	}
+	return nil, fmt.Errorf("the reference control plane has no %s", component)
+}
+
+func etcd(s *Site) []string {
+	f := flags{"etcd"}
+	f.add("name", s.Member)
+	f.add("data-dir", s.DataDir)
+	f.add("listen-client-url", s.EtcdClientURL)
+	f.add("advertise-client-url", s.EtcdClientURL)
+	f.add("listen-peer-url", s.EtcdPeerListenURL)
+	f.add("advertise-peer-url", s.EtcdPeerURL)
+	f.add("initial-cluster", s.InitialCluster)
+	f.add("cluster-token", s.Cluster)
+	f.add("ca-file", s.CAFile)
+	f.add("cert-file", s.Etcd.Cert)
+	f.add("key-file", s.Etcd.Key)
+	return f
+}
+
+func apiserver(s *Site, release string) []string {
+	f := flags{"apiserver"}
+	f.add("release", release)
+	f.add("server-id", s.ServerID)
+	f.add("hostname", s.Host)
+	f.add("bind-address", s.BindAddress)
+	f.add("secure-port", s.APIServerPort)
+	f.add("etcd-servers", s.EtcdServers)
+	f.add("etcd-cafile", s.CAFile)
+	f.add("etcd-certfile", s.EtcdClient.Cert)
+	f.add("etcd-keyfile", s.EtcdClient.Key)
+	f.add("client-ca-file", s.CAFile)
+	f.add("tls-cert-file", s.APIServer.Cert)
+	f.add("tls-private-key-file", s.APIServer.Key)
+	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
+	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
+	f.repeat("defect", s.Planted[cluster.APIServer])
+	return f
+}
+
+func controllerManager(s *Site, release string) []string {
+	f := flags{"controller-manager"}
+	f.add("release", release)
+	f.add("hostname", s.Host)
+	f.add("kubeconfig", s.Kubeconfig)
+	f.add("bind-address", s.BindAddress)
+	f.add("secure-port", s.ControllerManagerPort)
+	f.add("tls-cert-file", s.ControllerManager.Cert)
+	f.add("tls-private-key-file", s.ControllerManager.Key)
+	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
+	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)
+	f.duration("leader-elect-retry-period", s.Settings.LeaderElectRetryPeriod)
+	f.repeat("defect", s.Planted[cluster.ControllerManager])
+	return f
+}
+
+// flags collects command-line flags; those without a value are left out, so
+// that the component's own default holds.
+type flags []string
+
+func (f *flags) add(name, value string) {
+	if value != "" {
+		*f = append(*f, "--"+name, value)
+	}
+}
+
+func (f *flags) duration(name string, value cluster.Duration) {
+	if value > 0 {
+		f.add(name, value.String())
+	}
+}
+
+func (f *flags) repeat(name string, values []string) {
+	for _, value := range values {
+		f.add(name, value)
+	}
+}
