@@ -1,6 +1,9 @@
 # What people and CI run. `make e2e` and `make test` need nothing but Go.
 
 GO       ?= go
+# Nodes of the kind provider run evenkeel and refplane too, whatever libraries
+# they have: both are linked statically.
+export CGO_ENABLED = 0
 OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)

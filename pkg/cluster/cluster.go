@@ -7,6 +7,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -39,6 +40,10 @@ const (
 	LinkPeer Link = "peer"
 	// LinkComponents leads from the member's own controllers to its API server.
 	LinkComponents Link = "components"
+	// LinkNode is all that connects the member with others: the other members,
+	// a load balancer, and the clients that come over LinkClient. Cutting it cuts
+	// the node off; only the harness's own direct way is left.
+	LinkNode Link = "node"
 )
 
 // ErrUnsupported is what a provider answers to an operation that it cannot do;
@@ -97,6 +102,17 @@ type Shape struct {
 	Cut bool
 	// Only limits Cut to one direction of existing connections; empty cuts both.
 	Only Direction
+}
+
+// Validate says what is wrong with a shape.
+func (s Shape) Validate() error {
+	if s.Latency < 0 || s.Jitter < 0 {
+		return errors.New("latency and jitter must not be negative")
+	}
+	if s.Only != "" && s.Only != ToServer && s.Only != ToClient {
+		return fmt.Errorf("there is no direction %q", s.Only)
+	}
+	return nil
 }
 
 // Direction is one way along a link.
@@ -180,4 +196,11 @@ type Cluster interface {
 type KubeconfigWriter interface {
 	// Kubeconfig is the path of the file; it lives until Stop.
 	Kubeconfig() string
+}
+
+// Balanced is a Cluster with a load balancer before its members.
+type Balanced interface {
+	// BalancerConfig reaches the API servers through the balancer; ok is false
+	// where there is none.
+	BalancerConfig() (config *rest.Config, ok bool)
 }

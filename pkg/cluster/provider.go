@@ -23,6 +23,17 @@ type Provider interface {
 	New(ctx context.Context, topology *Topology, options Options) (Cluster, error)
 }
 
+// Cleaner is a Provider whose clusters are more than processes and files of
+// this machine, as containers are.
+type Cleaner interface {
+	// Clean removes what is left of the cluster of the ID, and says how many
+	// things that were. It is no error if there was nothing.
+	Clean(ctx context.Context, id string) (int, error)
+	// Leftovers are the IDs of the clusters of which something is left and whose
+	// owners are dead, whether anything else knows of them or not.
+	Leftovers(ctx context.Context) ([]string, error)
+}
+
 // Defect is a bug that a distribution can be started with on purpose.
 type Defect struct {
 	// ID is named after the requirement that it breaks.

@@ -45,8 +45,4 @@ const (
 	// spacePerMember is the least free space that a member needs: etcd
 	// allocates 64 MiB for its write-ahead log at once, twice.
 	spacePerMember = 160 << 20
-
-	// logTailLines and logTailBytes bound what of a log goes into an error.
-	logTailLines = 3
-	logTailBytes = 400
 )

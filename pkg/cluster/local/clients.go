@@ -16,7 +16,7 @@ func (c *local) ClientConfig(name string, faulty bool) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := m.site.apiserver.url()
+	host := m.site.apiserver.URL()
 	if faulty {
 		host = m.site.clientProxy.URL()
 	}
@@ -40,7 +40,7 @@ func (c *local) EtcdConfig(name string) (clientv3.Config, error) {
 		return clientv3.Config{}, err
 	}
 	return clientv3.Config{
-		Endpoints:   []string{m.site.etcdClient.url()},
+		Endpoints:   []string{m.site.etcdClient.URL()},
 		TLS:         config,
 		DialTimeout: dialBound,
 		// The library's own log would go to the terminal.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
@@ -135,9 +136,9 @@ func (s *site) disconnect() {
 			one.Stop()
 		}
 	}
-	for _, one := range []*slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
+	for _, one := range []*port.Slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
 		if one != nil {
-			one.release()
+			one.Release()
 		}
 	}
 }
@@ -281,11 +282,8 @@ func (c *local) look(name string) (*member, error) {
 
 // SetLink implements cluster.Cluster.
 func (c *local) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
-	if shape.Latency < 0 || shape.Jitter < 0 {
-		return fmt.Errorf("cannot shape link %s of member %s: latency and jitter must not be negative", which, name)
-	}
-	if shape.Only != "" && shape.Only != cluster.ToServer && shape.Only != cluster.ToClient {
-		return fmt.Errorf("cannot shape link %s of member %s: there is no direction %q", which, name, shape.Only)
+	if err := shape.Validate(); err != nil {
+		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
 	}
 	m, err := c.look(name)
 	if err != nil {

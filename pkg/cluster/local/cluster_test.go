@@ -21,6 +21,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/cluster/logtail"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
@@ -273,7 +275,7 @@ func TestCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopCluster(t, c)
-		if log := tail(filepath.Join(c.LogDir(), "cp1-etcd.log")); !strings.Contains(log, "cp1-etcd.key") {
+		if log := logtail.Read(filepath.Join(c.LogDir(), "cp1-etcd.log")); !strings.Contains(log, "cp1-etcd.key") {
 			t.Errorf("log ends with %q", log)
 		}
 		if left, _ := os.ReadDir(root); len(left) != 0 {
@@ -359,7 +361,7 @@ func TestUnreachableEtcdIsSaid(t *testing.T) {
 
 func TestFixedPorts(t *testing.T) {
 	useFake(t)
-	taken, err := (&ports{}).listen()
+	taken, err := (&port.Source{}).Listen()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
@@ -63,9 +64,9 @@ type site struct {
 	dir string
 
 	// The servers of the member's components.
-	etcdClient, etcdPeer, apiserver, controllerManager *slot
+	etcdClient, etcdPeer, apiserver, controllerManager *port.Slot
 	// scheduler is nil where the distribution has none.
-	scheduler *slot
+	scheduler *port.Slot
 	readyPath func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
 	clientProxy, etcdProxy, peerProxy, componentsProxy *link.Proxy

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 )
 
 const kubernetesName = "kubernetes"
@@ -91,8 +92,8 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	if err != nil {
 		return command{}, err
 	}
-	args := builder.flags(s, release)
-	args.set("feature-gates", release.Gates(builder.binary))
+	args := builder.flags(s)
+	args.setAll(release.Flags(builder.binary))
 	// The API server hashes its host name into its identity, and the others
 	// begin their identity as candidates with it.
 	return command{path: path, args: args, host: s.member}, nil
@@ -100,7 +101,7 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 
 var publishedBuilders = map[cluster.Component]struct {
 	binary string
-	flags  func(*site, kubernetes.Release) settings
+	flags  func(*site) settings
 }{
 	cluster.APIServer:         {kubernetes.APIServer, publishedAPIServer},
 	cluster.ControllerManager: {kubernetes.ControllerManager, publishedControllerManager},
@@ -117,13 +118,20 @@ func (f *settings) set(name, value string) {
 	}
 }
 
+// setAll sets flags in the order of their names.
+func (f *settings) setAll(flags map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		f.set(name, flags[name])
+	}
+}
+
 func publishedEtcd(s *site) []string {
 	var f settings
 	f.set("name", s.member)
 	f.set("data-dir", s.dataDir())
-	f.set("listen-client-urls", s.etcdClient.url())
-	f.set("advertise-client-urls", s.etcdClient.url())
-	f.set("listen-peer-urls", s.etcdPeer.url())
+	f.set("listen-client-urls", s.etcdClient.URL())
+	f.set("advertise-client-urls", s.etcdClient.URL())
+	f.set("listen-peer-urls", s.etcdPeer.URL())
 	f.set("initial-advertise-peer-urls", s.peerProxy.URL())
 	f.set("initial-cluster", s.initialCluster)
 	f.set("initial-cluster-token", s.cluster)
@@ -137,11 +145,11 @@ func publishedEtcd(s *site) []string {
 	return f
 }
 
-func publishedAPIServer(s *site, release kubernetes.Release) settings {
+func publishedAPIServer(s *site) settings {
 	var f settings
-	f.set("bind-address", loopback)
-	f.set("advertise-address", loopback)
-	f.set("secure-port", s.apiserver.port())
+	f.set("bind-address", port.Loopback)
+	f.set("advertise-address", port.Loopback)
+	f.set("secure-port", s.apiserver.Port())
 	f.set("tls-cert-file", s.apiserverPair.CertFile)
 	f.set("tls-private-key-file", s.apiserverPair.KeyFile)
 	f.set("client-ca-file", s.caFile)
@@ -150,18 +158,12 @@ func publishedAPIServer(s *site, release kubernetes.Release) settings {
 	f.set("etcd-cafile", s.caFile)
 	f.set("etcd-certfile", s.etcdClientPair.CertFile)
 	f.set("etcd-keyfile", s.etcdClientPair.KeyFile)
-	// Compaction would take from the recorder what it has not read yet.
-	f.set("etcd-compaction-interval", "0")
 	f.set("service-account-issuer", "https://kubernetes.default.svc")
 	f.set("service-account-signing-key-file", s.serviceAccountPair.KeyFile)
 	f.set("service-account-key-file", s.serviceAccountPair.CertFile)
 	f.set("service-cluster-ip-range", "10.96.0.0/16")
 	// The Endpoints of the Service "kubernetes" may not be on the loopback.
 	f.set("endpoint-reconciler-type", "none")
-	// Without it a server that is asked to end waits for its clients to close
-	// their watches, longer than any service manager would.
-	f.set("shutdown-watch-termination-grace-period", "1s")
-	f.set("runtime-config", strings.Join(release.RuntimeConfig, ","))
 	return f
 }
 
@@ -175,54 +177,43 @@ var publishedControllers = []string{
 	"namespace-controller",
 }
 
-func publishedControllerManager(s *site, _ kubernetes.Release) settings {
+func publishedControllerManager(s *site) settings {
 	f := electedFlags(s, s.controllerKubeconfig, s.controllerManager, s.controllerPair)
 	f.set("controllers", strings.Join(publishedControllers, ","))
 	f.set("use-service-account-credentials", "true")
 	return f
 }
 
-func publishedScheduler(s *site, _ kubernetes.Release) settings {
+func publishedScheduler(s *site) settings {
 	return electedFlags(s, s.schedulerKubeconfig, s.scheduler, s.schedulerPair)
 }
 
 // electedFlags are what the components have in common of which one member's
 // leads at a time.
-func electedFlags(s *site, kubeconfig string, at *slot, pair pki.Pair) settings {
+func electedFlags(s *site, kubeconfig string, at *port.Slot, pair pki.Pair) settings {
 	var f settings
 	f.set("kubeconfig", kubeconfig)
-	f.set("bind-address", loopback)
-	f.set("secure-port", at.port())
+	f.set("bind-address", port.Loopback)
+	f.set("secure-port", at.Port())
 	f.set("tls-cert-file", pair.CertFile)
 	f.set("tls-private-key-file", pair.KeyFile)
 	f.set("leader-elect", "true")
-	for _, one := range []struct {
-		name  string
-		value cluster.Duration
-	}{
-		{"leader-elect-lease-duration", s.settings.LeaderElectLeaseDuration},
-		{"leader-elect-renew-deadline", s.settings.LeaderElectRenewDeadline},
-		{"leader-elect-retry-period", s.settings.LeaderElectRetryPeriod},
-	} {
-		if one.value > 0 {
-			f.set(one.name, one.value.String())
-		}
-	}
+	f.setAll(kubernetes.ElectionFlags(s.settings))
 	return f
 }
 
 // addScheduler gives the member what its scheduler needs, if it has one.
-func (c *local) addScheduler(m *member, free *ports) error {
+func (c *local) addScheduler(m *member, free *port.Source) error {
 	u, ok := m.units[cluster.Scheduler]
 	if !ok {
 		return nil
 	}
 	s := m.site
 	var err error
-	if s.scheduler, err = newSlot(free); err != nil {
+	if s.scheduler, err = port.New(free); err != nil {
 		return err
 	}
-	u.slots = []*slot{s.scheduler}
+	u.slots = []*port.Slot{s.scheduler}
 	if s.schedulerPair, err = c.ca.Issue(m.name+"-scheduler", pki.Subject{Name: "scheduler-" + m.name, Server: true}); err != nil {
 		return err
 	}

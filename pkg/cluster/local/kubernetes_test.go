@@ -73,7 +73,7 @@ func TestPublishedCommands(t *testing.T) {
 		never         string
 	}{
 		{cluster.Etcd, "v1.35.4", filepath.Join(kubernetes.EtcdDir(cache), "etcd"), "",
-			[]string{"--name=cp2", "--peer-client-cert-auth=true", "--listen-client-urls=" + site.etcdClient.url(), "--initial-cluster=" + site.initialCluster}, "feature-gates"},
+			[]string{"--name=cp2", "--peer-client-cert-auth=true", "--listen-client-urls=" + site.etcdClient.URL(), "--initial-cluster=" + site.initialCluster}, "feature-gates"},
 		{cluster.APIServer, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.APIServer), "cp2",
 			[]string{"--authorization-mode=RBAC", "--etcd-servers=" + site.etcdProxy.URL(), "--service-account-key-file=" + site.serviceAccountPair.CertFile}, "identity-lease"},
 		{cluster.APIServer, "v1.37.1", filepath.Join(kubernetes.ReleaseDir(cache, "v1.37.1"), kubernetes.APIServer), "cp2",
@@ -81,7 +81,7 @@ func TestPublishedCommands(t *testing.T) {
 		{cluster.ControllerManager, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.ControllerManager), "cp2",
 			[]string{"--use-service-account-credentials=true", "--kubeconfig=" + site.controllerKubeconfig, "--leader-elect=true"}, "lease-duration"},
 		{cluster.Scheduler, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.Scheduler), "cp2",
-			[]string{"--feature-gates=CoordinatedLeaderElection=true", "--kubeconfig=" + site.schedulerKubeconfig, "--secure-port=" + site.scheduler.port()}, "controllers"},
+			[]string{"--feature-gates=CoordinatedLeaderElection=true", "--kubeconfig=" + site.schedulerKubeconfig, "--secure-port=" + site.scheduler.Port()}, "controllers"},
 	} {
 		t.Run(string(tc.component)+" "+tc.release, func(t *testing.T) {
 			line, err := c.distribution.command(tc.component, site, tc.release)

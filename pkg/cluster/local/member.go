@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+	"github.com/evenkeel/evenkeel/pkg/cluster/logtail"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
@@ -149,7 +150,7 @@ func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
 	if crashed {
 		what = fmt.Sprintf("cannot run: it exited %d times", crashLimit)
 	}
-	said := tail(u.logFile)
+	said := logtail.Read(u.logFile)
 	if said == "" {
 		return fmt.Errorf("the %s %s; its log %s is empty", u, what, u.logFile)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
@@ -155,7 +156,7 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	}
 	c.probe = newProbe(config)
 
-	free := &ports{next: topology.Spec.Settings.BasePort}
+	free := &port.Source{Next: topology.Spec.Settings.BasePort}
 	for _, spec := range topology.Spec.Members {
 		m := c.newMember(spec.Name, topology.ReleaseOf(spec), options)
 		m.site.settings, m.site.planted = topology.Spec.Settings, planted
@@ -180,10 +181,10 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 }
 
 // connect opens the member's ports and links.
-func (c *local) connect(m *member, free *ports) error {
+func (c *local) connect(m *member, free *port.Source) error {
 	s := m.site
-	for _, one := range []**slot{&s.etcdClient, &s.etcdPeer, &s.apiserver, &s.controllerManager} {
-		opened, err := newSlot(free)
+	for _, one := range []**port.Slot{&s.etcdClient, &s.etcdPeer, &s.apiserver, &s.controllerManager} {
+		opened, err := port.New(free)
 		if err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (c *local) connect(m *member, free *ports) error {
 	}
 	for _, one := range []struct {
 		at   **link.Proxy
-		to   *slot
+		to   *port.Slot
 		link cluster.Link
 	}{
 		{&s.clientProxy, s.apiserver, cluster.LinkClient},
@@ -199,7 +200,7 @@ func (c *local) connect(m *member, free *ports) error {
 		{&s.peerProxy, s.etcdPeer, cluster.LinkPeer},
 		{&s.componentsProxy, s.apiserver, cluster.LinkComponents},
 	} {
-		listener, err := free.listen()
+		listener, err := free.Listen()
 		if err != nil {
 			return err
 		}
@@ -207,11 +208,11 @@ func (c *local) connect(m *member, free *ports) error {
 		if one.link == cluster.LinkPeer {
 			linksOf = c.peerLinks(m, listener)
 		}
-		*one.at = link.NewProxy(listener, link.To(one.to.address), linksOf)
+		*one.at = link.NewProxy(listener, link.To(one.to.Address), linksOf)
 	}
-	m.units[cluster.Etcd].slots = []*slot{s.etcdClient, s.etcdPeer}
-	m.units[cluster.APIServer].slots = []*slot{s.apiserver}
-	m.units[cluster.ControllerManager].slots = []*slot{s.controllerManager}
+	m.units[cluster.Etcd].slots = []*port.Slot{s.etcdClient, s.etcdPeer}
+	m.units[cluster.APIServer].slots = []*port.Slot{s.apiserver}
+	m.units[cluster.ControllerManager].slots = []*port.Slot{s.controllerManager}
 	return nil
 }
 
@@ -246,7 +247,7 @@ func (c *local) equip(m *member) error {
 		return err
 	}
 	return pki.WriteKubeconfig(filepath.Join(s.dir, "admin.kubeconfig"), c.ca, "evenkeel-admin", c.admin,
-		pki.Endpoint{Name: m.name, URL: s.apiserver.url()})
+		pki.Endpoint{Name: m.name, URL: s.apiserver.URL()})
 }
 
 // publish writes the kubeconfig of all members and completes the record.
@@ -254,8 +255,8 @@ func (c *local) publish() error {
 	var endpoints []pki.Endpoint
 	var recorded []state.Member
 	for _, m := range c.members {
-		endpoints = append(endpoints, pki.Endpoint{Name: m.name, URL: m.site.apiserver.url()})
-		recorded = append(recorded, state.Member{Name: m.name, ServerID: m.site.serverID, Release: m.release, URL: m.site.apiserver.url()})
+		endpoints = append(endpoints, pki.Endpoint{Name: m.name, URL: m.site.apiserver.URL()})
+		recorded = append(recorded, state.Member{Name: m.name, ServerID: m.site.serverID, Release: m.release, URL: m.site.apiserver.URL()})
 	}
 	if err := pki.WriteKubeconfig(c.Kubeconfig(), c.ca, "evenkeel-admin", c.admin, endpoints...); err != nil {
 		return err

@@ -32,13 +32,13 @@ func (p probe) ask(ctx context.Context, component cluster.Component, s *site) er
 	switch component {
 	case cluster.Etcd:
 		// etcd answers this only while it is in a cluster that has a leader.
-		url = s.etcdClient.url() + "/health"
+		url = s.etcdClient.URL() + "/health"
 	case cluster.APIServer:
-		url = s.apiserver.url() + s.readyPath(component) + "?verbose"
+		url = s.apiserver.URL() + s.readyPath(component) + "?verbose"
 	case cluster.ControllerManager:
-		url = s.controllerManager.url() + s.readyPath(component)
+		url = s.controllerManager.URL() + s.readyPath(component)
 	case cluster.Scheduler:
-		url = s.scheduler.url() + s.readyPath(component)
+		url = s.scheduler.URL() + s.readyPath(component)
 	default:
 		return fmt.Errorf("%s cannot be asked whether it is ready", component)
 	}

@@ -1,9 +1,6 @@
 package local
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -37,30 +34,5 @@ func TestEtcdHealth(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestTail(t *testing.T) {
-	long := strings.Repeat("x", 2*logTailBytes)
-	for _, tc := range []struct{ name, log, want string }{
-		{"empty", "", ""},
-		{"few lines", "a\n\nb\n", "a | b"},
-		{"last lines", "a\nb\nc\nd\n", "b | c | d"},
-		{"crash", "a\npanic: b\n\ngoroutine 1:\nmain.main()\n\tmain.go:1\n", "panic: b"},
-		{"end of a long line", long, "…" + long[:logTailBytes]},
-		{"beyond its reach", strings.Repeat("y\n", logReach), "y | y | y"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "log")
-			if err := os.WriteFile(file, []byte(tc.log), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if got := tail(file); got != tc.want {
-				t.Errorf("tail = %q, want %q", got, tc.want)
-			}
-		})
-	}
-	if got := tail("missing"); got != "" {
-		t.Errorf("tail of nothing = %q", got)
 	}
 }

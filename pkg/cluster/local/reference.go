@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
@@ -43,12 +44,12 @@ func (r reference) defects(ctx context.Context) ([]cluster.Defect, error) {
 
 func (r reference) command(component cluster.Component, s *site, release string) (command, error) {
 	args, err := refplane.Args(component, &refplane.Site{
-		Cluster: s.cluster, Member: s.member, ServerID: s.serverID, Host: s.member, BindAddress: loopback,
+		Cluster: s.cluster, Member: s.member, ServerID: s.serverID, Host: s.member, BindAddress: port.Loopback,
 		DataDir: s.dataDir(), InitialCluster: s.initialCluster,
-		EtcdClientURL: s.etcdClient.url(), EtcdPeerListenURL: s.etcdPeer.url(), EtcdPeerURL: s.peerProxy.URL(),
+		EtcdClientURL: s.etcdClient.URL(), EtcdPeerListenURL: s.etcdPeer.URL(), EtcdPeerURL: s.peerProxy.URL(),
 		EtcdServers:   s.etcdProxy.URL(),
-		APIServerPort: s.apiserver.port(), ControllerManagerPort: s.controllerManager.port(),
-		CAFile: s.caFile, Kubeconfig: s.controllerKubeconfig,
+		APIServerPort: s.apiserver.Port(), ControllerManagerPort: s.controllerManager.Port(),
+		CAFile: s.caFile, EtcdCAFile: s.caFile, Kubeconfig: s.controllerKubeconfig,
 		Etcd: files(s.etcdPair), EtcdClient: files(s.etcdClientPair),
 		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair),
 		Settings: s.settings, Planted: s.planted,

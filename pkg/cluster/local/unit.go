@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/ownhost"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -31,7 +32,7 @@ type unit struct {
 	// build makes the command line for a release.
 	build func(release string) (command, error)
 	// slots are freed before the first start.
-	slots   []*slot
+	slots   []*port.Slot
 	observe cluster.Observer
 
 	mu       sync.Mutex
@@ -141,7 +142,7 @@ func (u *unit) spawn() (<-chan struct{}, error) {
 	}
 	defer log.Close() // the process has its own descriptor
 	for _, slot := range u.slots {
-		slot.release()
+		slot.Release()
 	}
 	cmd := exec.Command(line.path, line.args...)
 	cmd.Stdout, cmd.Stderr = log, log

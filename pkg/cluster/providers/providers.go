@@ -3,10 +3,11 @@ package providers
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 )
 
 // All gives every provider.
 func All() cluster.Registry {
-	return cluster.Registry{local.Provider{}}
+	return cluster.Registry{local.Provider{}, kind.Provider{}}
 }

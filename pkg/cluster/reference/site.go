@@ -29,7 +29,9 @@ type Site struct {
 
 	APIServerPort, ControllerManagerPort string
 
-	CAFile string
+	// CAFile has who signs clients and API servers, EtcdCAFile who signs etcd and
+	// its clients.
+	CAFile, EtcdCAFile string
 	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
 	Etcd, EtcdClient, APIServer, ControllerManager Files
 	// Kubeconfig of the controller manager.
@@ -63,7 +65,7 @@ func etcd(s *Site) []string {
 	f.add("advertise-peer-url", s.EtcdPeerURL)
 	f.add("initial-cluster", s.InitialCluster)
 	f.add("cluster-token", s.Cluster)
-	f.add("ca-file", s.CAFile)
+	f.add("ca-file", s.EtcdCAFile)
 	f.add("cert-file", s.Etcd.Cert)
 	f.add("key-file", s.Etcd.Key)
 	return f
@@ -77,7 +79,7 @@ func apiserver(s *Site, release string) []string {
 	f.add("bind-address", s.BindAddress)
 	f.add("secure-port", s.APIServerPort)
 	f.add("etcd-servers", s.EtcdServers)
-	f.add("etcd-cafile", s.CAFile)
+	f.add("etcd-cafile", s.EtcdCAFile)
 	f.add("etcd-certfile", s.EtcdClient.Cert)
 	f.add("etcd-keyfile", s.EtcdClient.Key)
 	f.add("client-ca-file", s.CAFile)

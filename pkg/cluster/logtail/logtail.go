@@ -1,4 +1,5 @@
-package local
+// Package logtail gives the end of a log for an error message.
+package logtail
 
 import (
 	"bytes"
@@ -6,13 +7,18 @@ import (
 	"strings"
 )
 
-// logReach is how far from its end a log is read for its last lines.
-const logReach = 16 << 10
+const (
+	// reach is how far from its end a log is read for its last lines.
+	reach = 16 << 10
+	// most and mostBytes bound what of a log goes into an error.
+	most      = 3
+	mostBytes = 400
+)
 
-// tail is the end of a log in one line, to be shown in an error: the last
+// Read is the end of a log in one line, to be shown in an error: the last
 // lines that are not empty or, since the end of a crash is only a list of
 // functions, the line that says why it crashed.
-func tail(path string) string {
+func Read(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -22,7 +28,7 @@ func tail(path string) string {
 	if err != nil {
 		return ""
 	}
-	start := max(0, info.Size()-logReach)
+	start := max(0, info.Size()-reach)
 	raw := make([]byte, info.Size()-start)
 	count, _ := file.ReadAt(raw, start)
 
@@ -41,9 +47,9 @@ func tail(path string) string {
 	if crash != "" {
 		lines = []string{crash}
 	}
-	lines = lines[max(0, len(lines)-logTailLines):]
+	lines = lines[max(0, len(lines)-most):]
 	joined := strings.Join(lines, " | ")
-	if cut := len(joined) - logTailBytes; cut > 0 {
+	if cut := len(joined) - mostBytes; cut > 0 {
 		joined = "…" + strings.ToValidUTF8(joined[cut:], "")
 	}
 	return joined

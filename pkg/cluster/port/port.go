@@ -1,4 +1,5 @@
-package local
+// Package port hands out ports of the loopback to servers that start later.
+package port
 
 import (
 	"errors"
@@ -11,13 +12,14 @@ import (
 	"syscall"
 )
 
-const loopback = "127.0.0.1"
+// Loopback is the address that all ports are on.
+const Loopback = "127.0.0.1"
 
-// ports hands out ports of the loopback. Each comes with an open listener, so
+// Source hands out ports of the loopback. Each comes with an open listener, so
 // that nobody else gets it before its server starts.
-type ports struct {
-	// next is the next fixed port; 0 means any free one.
-	next int
+type Source struct {
+	// Next is the next fixed port; 0 means any free one.
+	Next int
 }
 
 // The ports that free ones are chosen from where the kernel's range of
@@ -27,10 +29,11 @@ const firstFree, lastFree = 15000, 32767
 // triesForPort is how many ports are tried before the kernel chooses.
 const triesForPort = 64
 
-func (p *ports) listen() (net.Listener, error) {
-	if p.next != 0 {
-		number := p.next
-		p.next++
+// Listen opens the next port; an error says what to do.
+func (p *Source) Listen() (net.Listener, error) {
+	if p.Next != 0 {
+		number := p.Next
+		p.Next++
 		return listenOn(number)
 	}
 	// A component's port must still be free when it is started again. Were it
@@ -46,7 +49,7 @@ func (p *ports) listen() (net.Listener, error) {
 }
 
 func listenOn(number int) (net.Listener, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(number)))
+	listener, err := net.Listen("tcp", net.JoinHostPort(Loopback, strconv.Itoa(number)))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("port %d is in use: end the process that listens there or choose another spec.settings.basePort (%w)", number, err)
 	}
@@ -67,32 +70,38 @@ func ephemeralLow() (int, bool) {
 	return low, err == nil
 }
 
-// slot is the port of one server of a component. It is held by a listener
+// Slot is the port of one server of a component. It is held by a listener
 // until the server is started for the first time.
-type slot struct {
-	address string
+type Slot struct {
+	Address string
 	held    net.Listener
 }
 
-func newSlot(from *ports) (*slot, error) {
-	listener, err := from.listen()
+// New takes the next port of the source.
+func New(from *Source) (*Slot, error) {
+	listener, err := from.Listen()
 	if err != nil {
 		return nil, err
 	}
-	return &slot{address: listener.Addr().String(), held: listener}, nil
+	return &Slot{Address: listener.Addr().String(), held: listener}, nil
 }
 
-// release frees the port for the server that is about to start.
-func (s *slot) release() {
+// Release frees the port for the server that is about to start.
+func (s *Slot) Release() {
 	if s.held != nil {
 		s.held.Close()
 		s.held = nil
 	}
 }
 
-func (s *slot) url() string { return "https://" + s.address }
+// URL of the server.
+func (s *Slot) URL() string { return "https://" + s.Address }
 
-func (s *slot) port() string {
-	_, port, _ := net.SplitHostPort(s.address)
+// Port is the number, in digits.
+func (s *Slot) Port() string {
+	_, port, _ := net.SplitHostPort(s.Address)
 	return port
 }
+
+// Address is a port of the loopback as it is dialed.
+func Address(number int) string { return net.JoinHostPort(Loopback, strconv.Itoa(number)) }

@@ -1,0 +1,24 @@
+//go:build linux
+
+package agent
+
+import "time"
+
+// All bounds of the agent.
+const (
+	// scanInterval is the pause between two looks at the node's processes. A
+	// component needs some hundred milliseconds from its start until it serves,
+	// and must be known before.
+	scanInterval = 20 * time.Millisecond
+	// logScanInterval is the pause between two looks for new log files, and
+	// logReadInterval that between two looks for more of a known one. The kubelet
+	// removes a Pod's logs with the Pod, but who has them open can read on.
+	logScanInterval = 200 * time.Millisecond
+	logReadInterval = 200 * time.Millisecond
+	// ruleBound is how long one change of the node's packet filter may take.
+	ruleBound = 10 * time.Second
+	// askBound is how long a component may take to tell whether it is ready.
+	askBound = 5 * time.Second
+	// shutdownBound is how long requests may take to end when the agent ends.
+	shutdownBound = time.Second
+)

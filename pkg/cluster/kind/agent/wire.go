@@ -1,0 +1,77 @@
+//go:build linux
+
+package agent
+
+import (
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// The files in the folder that node and harness share, as the node sees it.
+const (
+	// Shared is where the node has the folder.
+	Shared = "/evenkeel"
+	// ConfigFile and SocketFile are in it.
+	ConfigFile = "agent.json"
+	SocketFile = "agent.sock"
+	// Logs is where the node has the folder for the logs of its components.
+	Logs = "/evenkeel-logs"
+)
+
+// Config is what the agent is told of its member.
+type Config struct {
+	Member string `json:"member"`
+	// Seed of the jitter of links.
+	Seed int64 `json:"seed"`
+	// Manifests is the folder of the kubelet's static Pods.
+	Manifests  string      `json:"manifests"`
+	Components []Component `json:"components"`
+}
+
+// Component says how a component of the member is recognised.
+type Component struct {
+	Name cluster.Component `json:"name"`
+	// Program is the name of its executable, and Argument the first argument;
+	// empty if any will do.
+	Program  string `json:"program"`
+	Argument string `json:"argument,omitempty"`
+	// Pod is the name of its static Pod, which is also that of its manifest
+	// without .yaml and of its container.
+	Pod string `json:"pod"`
+	// Health is the URL by which it tells whether it is ready; empty if somebody
+	// outside can ask it.
+	Health string `json:"health,omitempty"`
+}
+
+// Event tells that a process of a component was found, or is gone.
+type Event struct {
+	Component cluster.Component `json:"component"`
+	Gone      bool              `json:"gone,omitempty"`
+	PID       int               `json:"pid"`
+	StartTime int64             `json:"startTime"`
+}
+
+// end asks to end a component's processes.
+type end struct {
+	Component cluster.Component `json:"component"`
+	// Signal is sent to each of them.
+	Signal int `json:"signal"`
+	// Away takes the static Pod away first, so that nobody starts it again.
+	Away bool `json:"away,omitempty"`
+}
+
+// signaled is the answer to end.
+type signaled struct {
+	Processes []cluster.Process `json:"processes"`
+}
+
+// pod is a static Pod to put into its place.
+type pod struct {
+	Component cluster.Component `json:"component"`
+	Manifest  []byte            `json:"manifest"`
+}
+
+// shaping asks for the shape of a link.
+type shaping struct {
+	Link  cluster.Link  `json:"link"`
+	Shape cluster.Shape `json:"shape"`
+}

@@ -1,0 +1,50 @@
+//go:build linux
+
+package kind
+
+import "time"
+
+// All bounds of the kind provider. They bound waiting, never pace it: every
+// wait ends as soon as its condition holds.
+const (
+	// readyBound is how long a component may take from its start until it is
+	// ready: the kubelet has to notice the static Pod and make its sandbox first.
+	readyBound = 4 * time.Minute
+	// readyPoll is the pause between two questions whether it is ready.
+	readyPoll = 100 * time.Millisecond
+	// probeBound is how long the answer to one such question may take.
+	probeBound = 5 * time.Second
+	// crashLimit is how often a component may exit while it is waited for,
+	// before waiting on is pointless.
+	crashLimit = 4
+
+	// stopGrace is how long a component may take to end after SIGTERM; then it
+	// is killed, as the kubelet does.
+	stopGrace = 30 * time.Second
+	// killBound is how long a process may take to vanish after SIGKILL.
+	killBound = 10 * time.Second
+	// processPoll is the pause between two looks at what the agent has told.
+	processPoll = 10 * time.Millisecond
+	// signalBound is how long the kernel may take to show a process as stopped
+	// or running after the signal.
+	signalBound = 2 * time.Second
+
+	// createBound is how long kind may take to bring its nodes up and kubeadm to
+	// join them; some 50 s on two idle cores for three members.
+	createBound = 10 * time.Minute
+	// powerBound is how long a node may take from its power until its agent
+	// answers.
+	powerBound = 2 * time.Minute
+	// agentRetry is the pause between two attempts to reach a node's agent.
+	agentRetry = 20 * time.Millisecond
+	// engineBound is how long Docker may take for one command.
+	engineBound = 2 * time.Minute
+	// importBound is how long a node may take to import a release's images.
+	importBound = 5 * time.Minute
+	// upgradeBound is how long kubeadm may take to upgrade a member; some 160 s
+	// for the first one, most of which it waits.
+	upgradeBound = 8 * time.Minute
+
+	// dialBound is how long a client of etcd may take to reach it.
+	dialBound = 5 * time.Second
+)

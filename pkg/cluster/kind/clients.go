@@ -1,0 +1,109 @@
+//go:build linux
+
+package kind
+
+import (
+	"fmt"
+	"net"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
+)
+
+// unthrottled is the QPS by which client-go is told not to hold requests back:
+// a recorder wants to know when the server answers, not when the client asks.
+const unthrottled = -1
+
+// ClientConfig implements cluster.Cluster.
+func (c *kindCluster) ClientConfig(name string, faulty bool) (*rest.Config, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return nil, err
+	}
+	if faulty {
+		return c.clientOf(m.proxy.URL()), nil
+	}
+	return c.clientOf(local(m.apiserver)), nil
+}
+
+// BalancerConfig implements cluster.Balanced; ok is false where there is only
+// one member.
+func (c *kindCluster) BalancerConfig() (config *rest.Config, ok bool) {
+	if c.balancer == 0 {
+		return nil, false
+	}
+	return c.clientOf(local(c.balancer)), true
+}
+
+func (c *kindCluster) clientOf(host string) *rest.Config {
+	return &rest.Config{
+		Host: host,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: c.authority.PEM(), CertData: c.admin.CertPEM, KeyData: c.admin.KeyPEM,
+		},
+		QPS: unthrottled,
+	}
+}
+
+// EtcdConfig implements cluster.Cluster.
+func (c *kindCluster) EtcdConfig(name string) (clientv3.Config, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return clientv3.Config{}, err
+	}
+	config, err := c.etcdAuthority.ClientTLS(c.etcdClient)
+	if err != nil {
+		return clientv3.Config{}, err
+	}
+	return clientv3.Config{
+		Endpoints: []string{local(m.etcd)}, TLS: config, DialTimeout: dialBound,
+		// The library's own log would go to the terminal.
+		Logger: zap.NewNop(),
+	}, nil
+}
+
+// openClientLink begins to carry what comes over the member's client link.
+func (m *member) openClientLink(listener net.Listener) {
+	carried := []*link.Link{m.client}
+	m.proxy = link.NewProxy(listener, link.To(port.Address(m.apiserver)), func(net.Addr) []*link.Link { return carried })
+	m.proxy.Start()
+}
+
+// SetLink implements cluster.Cluster.
+func (c *kindCluster) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+	if err := shape.Validate(); err != nil {
+		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
+	}
+	m, err := c.look(name)
+	if err != nil {
+		return err
+	}
+	if which == cluster.LinkClient {
+		m.client.Set(shape)
+		return nil
+	}
+	if err := m.agent.SetLink(c.life, which, shape); err != nil {
+		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
+	}
+	if which == cluster.LinkNode {
+		m.client.Set(shape)
+	}
+	return nil
+}
+
+// LinkStats implements cluster.Cluster.
+func (c *kindCluster) LinkStats(name string, which cluster.Link) (cluster.LinkStats, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return cluster.LinkStats{}, err
+	}
+	if which == cluster.LinkClient {
+		return m.client.Stats(), nil
+	}
+	return m.agent.LinkStats(c.life, which)
+}

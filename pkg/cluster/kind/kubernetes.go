@@ -1,0 +1,289 @@
+//go:build linux
+
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	kind "sigs.k8s.io/kind/pkg/cluster"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
+)
+
+// published is Kubernetes as its releases are published, set up by kubeadm.
+type published struct {
+	settings cluster.Settings
+	// base is the release that kubeadm sets all members up with.
+	base string
+	node kubernetes.Node
+}
+
+func (*published) components() []cluster.Component {
+	return []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
+}
+
+// binaries names the components as kubeadm does: their static Pods, their
+// containers and their programs.
+var binaries = map[cluster.Component]string{
+	cluster.Etcd:              "etcd",
+	cluster.APIServer:         kubernetes.APIServer,
+	cluster.ControllerManager: kubernetes.ControllerManager,
+	cluster.Scheduler:         kubernetes.Scheduler,
+}
+
+func (p *published) programs() []agent.Component {
+	// The elected components listen on the node's loopback only. They have long
+	// told by /healthz whether they serve, newer paths are not in all releases.
+	health := map[cluster.Component]string{
+		cluster.ControllerManager: "https://" + port.Address(10257) + "/healthz",
+		cluster.Scheduler:         "https://" + port.Address(10259) + "/healthz",
+	}
+	var programs []agent.Component
+	for _, component := range p.components() {
+		name := binaries[component]
+		programs = append(programs, agent.Component{Name: component, Program: name, Pod: name, Health: health[component]})
+	}
+	return programs
+}
+
+func (*published) releases(context.Context) ([]string, error) { return kubernetes.Releases(), nil }
+
+// defects cannot be planted in what others have built.
+func (*published) defects(context.Context) ([]cluster.Defect, error) { return nil, nil }
+
+// serverID follows from the host name.
+func (*published) serverID(_, host string) string { return kubernetes.ServerID(host) }
+
+func (*published) readyPath() string { return "/readyz?verbose" }
+
+func (p *published) configure(ctx context.Context, topology *cluster.Topology, _ []string) error {
+	settings := topology.Spec.Settings
+	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
+		return fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
+	}
+	if len(topology.Spec.Binaries) > 0 {
+		return fmt.Errorf("spec.binaries cannot be set: kind nodes run images; the local provider runs binaries")
+	}
+	p.settings = settings
+	for _, member := range topology.Spec.Members {
+		release := topology.ReleaseOf(member)
+		if err := p.available(ctx, release); err != nil {
+			return err
+		}
+		// kubeadm sets all members up with one release, and goes up from there.
+		if p.base == "" || semver.Compare(release, p.base) < 0 {
+			p.base = release
+		}
+	}
+	var err error
+	p.node, err = kubernetes.LookUpNode(p.base)
+	return err
+}
+
+// available also asks whether the engine still has the node image: records
+// outlive what they tell of.
+func (p *published) available(ctx context.Context, release string) error {
+	node, err := kubernetes.LookUpNode(release)
+	if err != nil {
+		return err
+	}
+	if _, err := docker(ctx, "image", "inspect", "--format", "{{.Id}}", node.Image); err != nil {
+		return fmt.Errorf("the node image %s is not there: run `make node-images RELEASES=%s` (%w)", node.Image, release, err)
+	}
+	return nil
+}
+
+// equip gives kubeadm the authorities that we know already; it makes all else.
+func (*published) equip(c *kindCluster, m *member) error {
+	for name, authority := range map[string]authority{"ca": c.authority, "etcd/ca": c.etcdAuthority} {
+		key, err := authority.KeyPEM()
+		if err != nil {
+			return err
+		}
+		for suffix, content := range map[string][]byte{".crt": authority.PEM(), ".key": key} {
+			if err := writeFile(filepath.Join(c.kubeadmPKI(m), name+suffix), content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type authority interface {
+	PEM() []byte
+	KeyPEM() ([]byte, error)
+}
+
+// kubeadmPKI is the folder that a member's kubeadm keeps certificates in.
+func (c *kindCluster) kubeadmPKI(m *member) string { return filepath.Join(c.entry.Dir, "pki", m.name) }
+
+func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.CreateOption, error) {
+	for i, m := range c.members {
+		config.Nodes[i].Image = p.node.Image
+		config.Nodes[i].ExtraMounts = append(config.Nodes[i].ExtraMounts,
+			v1alpha4.Mount{HostPath: c.kubeadmPKI(m), ContainerPath: "/etc/kubernetes/pki"})
+	}
+	release, err := kubernetes.Find(p.base)
+	if err != nil {
+		return nil, err
+	}
+	for _, patch := range []map[string]any{
+		{
+			"kind": "InitConfiguration",
+			// What ordinary Pods would need is of no use here.
+			"skipPhases": []string{"preflight", "addon/coredns", "addon/kube-proxy"},
+		},
+		{
+			"kind":              "ClusterConfiguration",
+			"etcd":              map[string]any{"local": map[string]any{"imageTag": p.node.EtcdImageTag}},
+			"apiServer":         map[string]any{"extraArgs": p.extraArgs(release, cluster.APIServer)},
+			"controllerManager": map[string]any{"extraArgs": p.extraArgs(release, cluster.ControllerManager)},
+			"scheduler":         map[string]any{"extraArgs": p.extraArgs(release, cluster.Scheduler)},
+		},
+		kubeletPatch(),
+	} {
+		raw, err := json.Marshal(patch)
+		if err != nil {
+			return nil, err
+		}
+		config.KubeadmConfigPatches = append(config.KubeadmConfigPatches, string(raw))
+	}
+	return nil, nil
+}
+
+// flags of a component at a release.
+func (p *published) flags(release kubernetes.Release, component cluster.Component) map[string]string {
+	flags := release.Flags(binaries[component])
+	if component != cluster.APIServer {
+		maps.Copy(flags, kubernetes.ElectionFlags(p.settings))
+	}
+	return flags
+}
+
+// listArguments is the first release for which kind writes the kubeadm
+// configuration that has arguments as a list.
+const listArguments = "v1.36"
+
+// extraArgs are the flags in the notation of the release's kubeadm.
+func (p *published) extraArgs(release kubernetes.Release, component cluster.Component) any {
+	flags := p.flags(release, component)
+	if semver.Compare(semver.MajorMinor(release.Name), listArguments) < 0 {
+		return flags
+	}
+	var list []map[string]string
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		list = append(list, map[string]string{"name": name, "value": flags[name]})
+	}
+	return list
+}
+
+// begin takes over what kubeadm has set up.
+func (p *published) begin(ctx context.Context, c *kindCluster) error {
+	group, together := errgroup.WithContext(ctx)
+	for _, m := range c.members {
+		group.Go(func() error {
+			m.imported = []string{p.base}
+			if err := p.adopt(together, m); err != nil {
+				return err
+			}
+			for _, component := range p.components() {
+				if err := c.awaitReady(together, m, component); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, m := range c.members {
+		if m.release == p.base {
+			continue
+		}
+		if err := c.stopAll(ctx, m); err != nil {
+			return err
+		}
+		if err := c.startAll(ctx, m, m.release); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt reads the static Pods that kubeadm has written.
+func (p *published) adopt(ctx context.Context, m *member) error {
+	for _, component := range p.components() {
+		raw, err := m.agent.Manifest(ctx, component)
+		if err != nil {
+			return err
+		}
+		m.mu.Lock()
+		m.pods[component] = raw
+		m.mu.Unlock()
+	}
+	return nil
+}
+
+func (p *published) supply(ctx context.Context, c *kindCluster, m *member, release string) error {
+	node, err := kubernetes.LookUpNode(release)
+	if err != nil {
+		return err
+	}
+	return c.importImages(ctx, m, node.Archive)
+}
+
+// pod is kubeadm's own, with the image and the flags of the release. etcd stays
+// what it is: a member's data never moves from one etcd to another.
+func (p *published) pod(_ *kindCluster, m *member, component cluster.Component, name string) ([]byte, error) {
+	m.mu.Lock()
+	raw := m.pods[component]
+	m.puts++
+	count := m.puts
+	m.mu.Unlock()
+	pod, err := parsePod(raw)
+	if err != nil {
+		return nil, err
+	}
+	if component != cluster.Etcd {
+		release, err := kubernetes.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		node, err := kubernetes.LookUpNode(name)
+		if err != nil {
+			return nil, err
+		}
+		image, err := imageOf(node.Images, binaries[component])
+		if err != nil {
+			return nil, err
+		}
+		pod.Spec.Containers[0].Image = image
+		setFlags(&pod.Spec.Containers[0], p.flags(release, component))
+	}
+	return another(pod, count)
+}
+
+// imageOf finds the image of a program among those of a release.
+func imageOf(images []string, program string) (string, error) {
+	for _, image := range images {
+		repository, _, _ := strings.Cut(path.Base(image), ":")
+		if repository == program || strings.HasPrefix(repository, program+"-") {
+			return image, nil
+		}
+	}
+	return "", fmt.Errorf("there is no image of %s among %s", program, strings.Join(images, ", "))
+}

@@ -1,0 +1,250 @@
+//go:build linux
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// upwards are a member's components in the order in which they start, and
+// downwards the other way round.
+func (c *kindCluster) upwards() []cluster.Component { return c.distribution.components() }
+
+func (c *kindCluster) downwards() []cluster.Component {
+	order := slices.Clone(c.upwards())
+	slices.Reverse(order)
+	return order
+}
+
+// StopMember implements cluster.Cluster.
+func (c *kindCluster) StopMember(ctx context.Context, name string) error {
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.stopAll(ctx, m)
+}
+
+func (c *kindCluster) stopAll(ctx context.Context, m *member) error {
+	var problems []error
+	for _, component := range c.downwards() {
+		problems = append(problems, m.end(ctx, component, syscall.SIGTERM, stopGrace))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("stopping member %s: %w", m.name, err)
+	}
+	return nil
+}
+
+// StartMember implements cluster.Cluster.
+func (c *kindCluster) StartMember(ctx context.Context, name, release string) error {
+	if err := c.knows(name, release); err != nil {
+		return err
+	}
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, component := range c.upwards() {
+		if _, runs := m.units.process(component); runs {
+			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, component)
+		}
+	}
+	return c.startAll(ctx, m, release)
+}
+
+func (c *kindCluster) startAll(ctx context.Context, m *member, release string) error {
+	if err := c.supply(ctx, m, release); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.release = release
+	m.mu.Unlock()
+	for _, component := range c.upwards() {
+		if err := c.bring(ctx, m, component, release); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *kindCluster) knows(name, release string) error {
+	if !slices.Contains(c.releaseNames, release) {
+		return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releaseNames, ", "))
+	}
+	return nil
+}
+
+// bring puts the static Pod of a component at the release and waits until it is
+// ready.
+func (c *kindCluster) bring(ctx context.Context, m *member, component cluster.Component, release string) error {
+	if err := c.put(ctx, m, component, release); err != nil {
+		return err
+	}
+	return c.awaitReady(ctx, m, component)
+}
+
+func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Component, release string) error {
+	manifest, err := c.distribution.pod(c, m, component, release)
+	if err != nil {
+		return fmt.Errorf("cannot write the static Pod of the %s of %s: %w", component, m.name, err)
+	}
+	m.units.starting(component, release)
+	return m.agent.PutPod(ctx, component, manifest)
+}
+
+// StartComponent implements cluster.Cluster.
+func (c *kindCluster) StartComponent(ctx context.Context, name string, component cluster.Component) error {
+	m, ctx, done, err := c.takeUnit(ctx, name, component)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, runs := m.units.process(component); runs {
+		return fmt.Errorf("cannot start the %s of member %s: it runs already; stop it first", component, name)
+	}
+	return c.bring(ctx, m, component, c.Release(name))
+}
+
+// StopComponent implements cluster.Cluster.
+func (c *kindCluster) StopComponent(ctx context.Context, name string, component cluster.Component) error {
+	m, ctx, done, err := c.takeUnit(ctx, name, component)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return m.end(ctx, component, syscall.SIGTERM, stopGrace)
+}
+
+// Kill implements cluster.Cluster. The static Pod is taken away, or the kubelet
+// would start the component again.
+func (c *kindCluster) Kill(ctx context.Context, name string, component cluster.Component) error {
+	m, ctx, done, err := c.takeUnit(ctx, name, component)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, runs := m.units.process(component); !runs {
+		return fmt.Errorf("cannot kill the %s of member %s: no process runs", component, name)
+	}
+	return m.end(ctx, component, syscall.SIGKILL, killBound)
+}
+
+// takeUnit is take for an operation on a component that the member must have.
+func (c *kindCluster) takeUnit(ctx context.Context, name string, component cluster.Component) (*member, context.Context, func(), error) {
+	m, ctx, done, err := c.take(ctx, name)
+	if err == nil && !m.units.has(component) {
+		done()
+		err = fmt.Errorf("member %s has no %s: %w", name, component, cluster.ErrUnsupported)
+	}
+	return m, ctx, done, err
+}
+
+// end takes a component's static Pod away, signals its processes and waits for
+// the end. If the grace passes, it is killed. It is no error if nothing runs.
+func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
+	m.units.ending(component)
+	if _, err := m.agent.End(ctx, component, signal, true); err != nil {
+		return err
+	}
+	// A stopped process would sleep over the signal.
+	if _, err := m.agent.End(ctx, component, syscall.SIGCONT, false); err != nil {
+		return err
+	}
+	graceful, cancel := context.WithTimeout(ctx, grace)
+	err := m.units.await(graceful, func() bool { _, runs := m.units.process(component); return !runs })
+	cancel()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopping the %s of member %s was given up: %w", component, m.name, context.Cause(ctx))
+	}
+	if _, err := m.agent.End(ctx, component, syscall.SIGKILL, true); err != nil {
+		return err
+	}
+	if err := m.units.awaitGone(ctx, component); err != nil {
+		return fmt.Errorf("the %s of member %s cannot be ended: %w", component, m.name, err)
+	}
+	return nil
+}
+
+// Pause implements cluster.Cluster.
+func (c *kindCluster) Pause(ctx context.Context, name string, component cluster.Component) error {
+	return c.signal(ctx, name, component, syscall.SIGSTOP, "pause", true)
+}
+
+// Resume implements cluster.Cluster.
+func (c *kindCluster) Resume(ctx context.Context, name string, component cluster.Component) error {
+	return c.signal(ctx, name, component, syscall.SIGCONT, "resume", false)
+}
+
+func (c *kindCluster) signal(ctx context.Context, name string, component cluster.Component, signal syscall.Signal, verb string, stopped bool) error {
+	m, ctx, done, err := c.takeUnit(ctx, name, component)
+	if err != nil {
+		return err
+	}
+	defer done()
+	process, runs := m.units.process(component)
+	if !runs {
+		return fmt.Errorf("cannot %s the %s of member %s: no process runs", verb, component, name)
+	}
+	if _, err := m.agent.End(ctx, component, signal, false); err != nil {
+		return fmt.Errorf("cannot %s the %s of member %s: %w", verb, component, name, err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, processPoll, signalBound, true, func(ctx context.Context) (bool, error) {
+		is, err := m.agent.Stopped(ctx, process)
+		return is == stopped, err
+	})
+	if err != nil {
+		return fmt.Errorf("cannot %s the %s of member %s: the kernel does not show process %d as such: %w", verb, component, name, process.PID, err)
+	}
+	m.units.paused(component, process, stopped)
+	return nil
+}
+
+// Process implements cluster.Cluster.
+func (c *kindCluster) Process(name string, component cluster.Component) (cluster.Process, bool) {
+	m, err := c.look(name)
+	if err != nil {
+		return cluster.Process{}, false
+	}
+	return m.units.process(component)
+}
+
+// Paused implements cluster.Cluster.
+func (c *kindCluster) Paused(name string, component cluster.Component) (bool, error) {
+	m, err := c.look(name)
+	if err != nil {
+		return false, err
+	}
+	process, runs := m.units.process(component)
+	if !runs {
+		return false, fmt.Errorf("cannot tell whether the %s of member %s is paused: no process runs", component, name)
+	}
+	return m.agent.Stopped(c.life, process)
+}
+
+// pause lets time pass, or returns an error when the context ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,103 @@
+//go:build linux
+
+package kind
+
+import (
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+)
+
+const (
+	// agentProgram is where a node has this executable.
+	agentProgram = "/usr/local/bin/evenkeel-agent"
+	// manifests is where kubeadm has the kubelet look for static Pods.
+	manifests = "/etc/kubernetes/manifests"
+	// linkOfAgent is a link that every agent knows.
+	linkOfAgent = cluster.LinkEtcd
+)
+
+// serviceFiles make the agent a service of the node that is up before the
+// kubelet: no static Pod is to start unseen, and connections are carried only
+// if they are made after the agent's rules.
+var serviceFiles = []struct{ name, path, content string }{
+	{"agent.service", "evenkeel-agent.service", `[Unit]
+Description=Evenkeel's agent in this node
+
+[Service]
+Type=notify
+Environment=` + agent.Variable + `=` + agent.Shared + `/` + agent.ConfigFile + `
+ExecStart=` + agentProgram + `
+Restart=always
+`},
+	{"kubelet.conf", "kubelet.service.d/20-evenkeel.conf", `[Unit]
+Wants=evenkeel-agent.service
+After=evenkeel-agent.service
+`},
+}
+
+// equip writes what the member's node is to find at its first boot.
+func (c *kindCluster) equip(m *member) error {
+	for _, file := range serviceFiles {
+		if err := writeFile(filepath.Join(m.shared, file.name), []byte(file.content)); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(agent.Config{
+		Member: m.name, Seed: c.seed, Manifests: manifests, Components: c.distribution.programs(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(m.shared, agent.ConfigFile), raw); err != nil {
+		return err
+	}
+	return c.distribution.equip(c, m)
+}
+
+func (c *kindCluster) agentFile() string { return filepath.Join(c.entry.Dir, "agent") }
+
+// copyAgent puts a copy of this executable beside the cluster's files: what
+// nodes run must stay the same for as long as they live, whatever is built
+// meanwhile.
+func (c *kindCluster) copyAgent() error {
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	if err := checkStatic(self); err != nil {
+		return err
+	}
+	into, err := os.OpenFile(c.agentFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(into, self)
+	if closing := into.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// checkStatic says in a sentence that an executable could not run in a node,
+// which has other libraries.
+func checkStatic(file *os.File) error {
+	program, err := elf.NewFile(file)
+	if err != nil {
+		return fmt.Errorf("this executable cannot be read: %w", err)
+	}
+	for _, part := range program.Progs {
+		if part.Type == elf.PT_INTERP {
+			return fmt.Errorf("the kind provider needs an executable that is linked statically, because nodes run it too: build it with CGO_ENABLED=0, as `make build` does")
+		}
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err
+}

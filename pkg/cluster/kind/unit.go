@@ -1,0 +1,197 @@
+//go:build linux
+
+package kind
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// units are the processes of a member's components, as its agent tells of them.
+// The kubelet may start one again at any time.
+type units struct {
+	member  string
+	observe cluster.Observer
+
+	mu    sync.Mutex
+	of    map[cluster.Component]*unit
+	seen  map[cluster.Process]bool
+	moved chan struct{} // closed and replaced at each change
+	// release is what a process that appears is taken for.
+	release string
+}
+
+// unit is one component.
+type unit struct {
+	instance int
+	exits    int // since the last start on request
+	// expected is whether the end of its processes was asked for.
+	expected bool
+	now      *running
+}
+
+type running struct {
+	process  cluster.Process
+	instance int
+	release  string
+	paused   bool
+}
+
+func newUnits(member string, components []cluster.Component, release string, observe cluster.Observer) *units {
+	u := &units{
+		member: member, observe: observe, release: release,
+		of: map[cluster.Component]*unit{}, seen: map[cluster.Process]bool{}, moved: make(chan struct{}),
+	}
+	for _, component := range components {
+		u.of[component] = &unit{}
+	}
+	return u
+}
+
+// told takes in what the agent tells. It tells all of it again after a
+// connection was lost.
+func (u *units) told(event agent.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one, ok := u.of[event.Component]
+	if !ok {
+		return
+	}
+	process := cluster.Process{PID: event.PID, StartTime: event.StartTime}
+	switch {
+	case event.Gone && one.now != nil && one.now.process == process:
+		u.gone(event.Component, one)
+	case !event.Gone && !u.seen[process]:
+		if one.now != nil {
+			// Its end has not been told yet, and there is never more than one.
+			u.gone(event.Component, one)
+		}
+		u.seen[process] = true
+		one.instance++
+		one.now = &running{process: process, instance: one.instance, release: u.release}
+		u.tell(event.Component, one.now, history.ProcessStarted, false)
+	}
+}
+
+// gone notes the end of a component's process; the lock is held.
+func (u *units) gone(component cluster.Component, one *unit) {
+	ended := one.now
+	one.now = nil
+	one.exits++
+	u.tell(component, ended, history.ProcessExited, one.expected)
+}
+
+// tell reports a change; the lock is held, so changes are told in their order.
+func (u *units) tell(component cluster.Component, of *running, what string, expected bool) {
+	close(u.moved)
+	u.moved = make(chan struct{})
+	if u.observe == nil {
+		return
+	}
+	exit := ""
+	if what == history.ProcessExited {
+		exit = "it is gone; how it ended only the container runtime knows"
+	}
+	u.observe(cluster.Change{
+		Member: u.member, Component: component, What: what, Instance: of.instance,
+		Process: of.process, Release: of.release, Exit: exit, Expected: expected,
+	})
+}
+
+// powerLost notes that all processes are gone at once.
+func (u *units) powerLost() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for component, one := range u.of {
+		if one.now != nil {
+			u.gone(component, one)
+		}
+	}
+}
+
+// process that runs now.
+func (u *units) process(component cluster.Component) (cluster.Process, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one, ok := u.of[component]
+	if !ok || one.now == nil {
+		return cluster.Process{}, false
+	}
+	return one.now.process, true
+}
+
+// has is whether the member has such a component.
+func (u *units) has(component cluster.Component) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, ok := u.of[component]
+	return ok
+}
+
+// starting prepares for processes at the release: from here on an end is not
+// expected.
+func (u *units) starting(component cluster.Component, release string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.release = release
+	u.of[component].expected, u.of[component].exits = false, 0
+}
+
+// ending makes the end of a component's processes expected.
+func (u *units) ending(component cluster.Component) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.of[component].expected = true
+}
+
+// exits since the last start on request.
+func (u *units) exits(component cluster.Component) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.of[component].exits
+}
+
+// paused notes that the process was stopped or goes on.
+func (u *units) paused(component cluster.Component, process cluster.Process, stopped bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.of[component].now
+	if now == nil || now.process != process || now.paused == stopped {
+		return
+	}
+	now.paused = stopped
+	what := history.ProcessResumed
+	if stopped {
+		what = history.ProcessPaused
+	}
+	u.tell(component, now, what, false)
+}
+
+// await waits until the condition holds, which is asked at each change.
+func (u *units) await(ctx context.Context, holds func() bool) error {
+	for {
+		u.mu.Lock()
+		moved := u.moved
+		u.mu.Unlock()
+		if holds() {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// awaitGone waits until the component has no process.
+func (u *units) awaitGone(ctx context.Context, component cluster.Component) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, killBound, fmt.Errorf("it has not ended after %s", killBound))
+	defer cancel()
+	return u.await(ctx, func() bool { _, runs := u.process(component); return !runs })
+}

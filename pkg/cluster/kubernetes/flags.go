@@ -1,0 +1,38 @@
+package kubernetes
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// Flags are those of a binary that the harness depends on: what switches the
+// features under test on at this release, and what keeps the evidence.
+func (r Release) Flags(binary string) map[string]string {
+	flags := map[string]string{"feature-gates": r.Gates(binary)}
+	if binary == APIServer {
+		flags["runtime-config"] = strings.Join(r.RuntimeConfig, ",")
+		// Compaction would take from the recorder what it has not read yet.
+		flags["etcd-compaction-interval"] = "0"
+		// Without it a server that is asked to end waits for its clients to close
+		// their watches, longer than any service manager would.
+		flags["shutdown-watch-termination-grace-period"] = "1s"
+	}
+	return flags
+}
+
+// ElectionFlags are those by which the elected components take a topology's
+// settings; those without a value are left out, so that the default holds.
+func ElectionFlags(settings cluster.Settings) map[string]string {
+	flags := map[string]string{}
+	for name, value := range map[string]cluster.Duration{
+		"leader-elect-lease-duration": settings.LeaderElectLeaseDuration,
+		"leader-elect-renew-deadline": settings.LeaderElectRenewDeadline,
+		"leader-elect-retry-period":   settings.LeaderElectRetryPeriod,
+	} {
+		if value > 0 {
+			flags[name] = value.String()
+		}
+	}
+	return flags
+}
