@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 // name of the clusters in these tests.
 const name = "adapted"
 
-// fake gives a cluster of the fake control plane. When the test ends nothing of
-// it may be left.
+// fake gives a cluster of the fake control plane, with one member because that
+// starts soonest. When the test ends nothing of it may be left.
 func fake(t *testing.T) *Cluster {
 	t.Helper()
 	self, err := os.Executable()
@@ -43,7 +43,7 @@ func fake(t *testing.T) *Cluster {
 	t.Setenv(state.RootVariable, root)
 	t.Setenv("TMPDIR", temporary)
 	c := NewCluster(name)
-	c.WithVersion(fakeplane.Good)
+	c.WithVersion(fakeplane.Good).WithOpts(WithTopology("clusters/local-1.yaml"))
 	t.Cleanup(func() {
 		for range 2 {
 			if err := c.Destroy(t.Context()); err != nil {
@@ -61,6 +61,7 @@ func fake(t *testing.T) *Cluster {
 
 func TestClusterInAnEnvironment(t *testing.T) {
 	c := fake(t)
+	c.topology = ""   // the default has three members
 	c.WithVersion("") // is no release, so the option that follows decides
 	release := func(p support.E2EClusterProvider) { p.WithVersion(fakeplane.Good) }
 	config := envconf.New()
@@ -281,7 +282,7 @@ func TestCreateWhoseClusterDoesNotStart(t *testing.T) {
 func TestLogDirOutlivesTheCluster(t *testing.T) {
 	c := fake(t)
 	logs := t.TempDir()
-	c.WithName("").WithOpts(WithLogDir(logs), WithTopology("clusters/local-1.yaml"))
+	c.WithName("").WithOpts(WithLogDir(logs))
 	_, err := c.Create(t.Context())
 	checkError(t, err, "")
 	nodes, err := c.ListNode(t.Context())
@@ -300,7 +301,6 @@ func TestDestroyCanBeTriedAgain(t *testing.T) {
 	c.registry = cluster.Registry{odd{made: func(made cluster.Cluster) cluster.Cluster {
 		return &stubborn{Cluster: made, KubeconfigWriter: made.(cluster.KubeconfigWriter), failing: &failing}
 	}}}
-	c.WithOpts(WithTopology("clusters/local-1.yaml"))
 	_, err := c.Create(t.Context())
 	checkError(t, err, "")
 	failing = true
