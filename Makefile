@@ -24,9 +24,10 @@ binaries:
 
 ## test: every test that needs neither Docker nor a cluster, with the race detector
 test:
-	$(GO) test -race $$($(GO) list ./... | grep -vE '/suites/(storageversion|upgrade)$$')
+	$(GO) test -race $$($(GO) list ./... | grep -vE '/suites/(example|storageversion|upgrade)$$')
 
-## e2e: the suites on the local provider with the reference control plane
+## e2e: the suites, and the example for e2e-framework, on the local provider with the
+## reference control plane
 e2e: build
 	hack/e2e.sh $(OUT)
 
