@@ -45,7 +45,7 @@ func makeBalancer(ctx context.Context, b base, registry *registry) error {
 		if _, err := docker(ctx, "cp", program, with+":/usr/local/bin/envoy"); err != nil {
 			return err
 		}
-		_, err := docker(ctx, "commit", "--change", "ENTRYPOINT []", "--change", "CMD []", "--change", "LABEL "+balancerLabel+"="+id, with, image)
+		_, err := docker(ctx, "commit", "--change", "LABEL "+balancerLabel+"="+id, with, image)
 		return err
 	})
 	if err != nil {

@@ -38,9 +38,8 @@ func hasImage(ctx context.Context, image string) bool {
 // container runs a container of the image that waits, hands over its ID, and
 // removes it. What the flags say of it is kept by an image that is committed.
 func container(ctx context.Context, image string, flags []string, use func(id string) error) error {
-	args := append([]string{"run", "--detach", "--network", "none", "--security-opt", "seccomp=unconfined",
-		"--entrypoint", "sleep"}, flags...)
-	id, err := docker(ctx, append(args, image, "infinity")...)
+	args := append([]string{"run", "--detach", "--network", "none", "--security-opt", "seccomp=unconfined"}, flags...)
+	id, err := docker(ctx, append(args, image, "sleep", "infinity")...)
 	if err != nil {
 		return err
 	}
