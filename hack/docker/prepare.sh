@@ -27,26 +27,48 @@ need_root() { [ "$(id -u)" -eq 0 ] || fail "$1 takes root: run this as root"; }
 
 # packages installs what provides the commands that are missing.
 packages() {
-	local missing=() command package
-	while read -r command package; do
-		command -v "$command" >/dev/null || missing+=("$package")
-	done <<-END
-		docker docker.io
-		dockerd docker.io
-		iptables iptables
-		runc runc
-		jq jq
-		debootstrap debootstrap
-	END
+	local missing=()
+	want() { command -v "$1" >/dev/null || missing+=("$2"); }
+	if ! answers; then
+		want docker docker.io
+		want dockerd docker.io
+		want runc runc
+		want iptables iptables
+		# Where the kernel has AppArmor, Docker starts no container without its parser.
+		if [ "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)" = Y ]; then want apparmor_parser apparmor; fi
+	fi
+	if $needs_wrapper; then want jq jq; fi
+	if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+		want debootstrap debootstrap
+	elif ! command -v debootstrap >/dev/null; then
+		say "debootstrap is missing: node images can be pulled and not built"
+	fi
 	[ ${#missing[@]} -gt 0 ] || return 0
 	need_root "installing ${missing[*]}"
 	command -v apt-get >/dev/null || fail "there is no apt-get: install ${missing[*]} by hand"
 	say "installing ${missing[*]}"
-	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -qq
-	# Without a service manager the package's attempt to start the daemon fails
-	# quietly; the daemon is started below.
-	apt-get install -qq --no-install-recommends "${missing[@]}" >/dev/null
+	# Without a service manager the package cannot start the daemon; that is done
+	# below.
+	apt_install "${missing[@]}"
+	# From Debian 13 on the client is a package of its own.
+	command -v docker >/dev/null || apt_install docker-cli
+}
+
+# apt_install shows what apt said only where it failed.
+apt_install() {
+	local said
+	said=$(DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@" 2>&1) ||
+		fail "installing $* failed:"$'\n'"$said"
+}
+
+# mount_cgroups does what an init would have done.
+mount_cgroups() {
+	grep -qE '^[^ ]+ /sys/fs/cgroup[^ ]* cgroup2? ' /proc/mounts && return
+	need_root "mounting the control groups"
+	command -v cgroupfs-mount >/dev/null || apt_install cgroupfs-mount
+	cgroupfs-mount
+	say "mounted the control groups"
 }
 
 install_wrapper() {
@@ -84,6 +106,7 @@ raise_limit() {
 
 start() {
 	need_root "starting a daemon"
+	mount_cgroups
 	say "starting a daemon; its log is $log_file"
 	# Free of this terminal and of this script's group, so that it outlives both.
 	setsid dockerd --pidfile "$pid_file" >>"$log_file" 2>&1 </dev/null &
@@ -92,13 +115,13 @@ start() {
 	wait_until up_or_dead && answers || fail "the daemon does not answer: $(tail -n 1 "$log_file")"
 }
 
-packages
 needs_wrapper=false
 if lacks_capability; then needs_wrapper=true; fi
 
-if answers && $needs_wrapper && [ "$(default_runtime)" != "$runtime" ] && ! ours; then
+if $needs_wrapper && answers && [ "$(default_runtime)" != "$runtime" ] && ! ours; then
 	fail "a daemon runs that cannot start privileged containers, because this machine lacks CAP_SYS_RESOURCE, and it is not mine to restart: stop it and run this again"
 fi
+packages
 if $needs_wrapper; then
 	install_wrapper
 	register_wrapper

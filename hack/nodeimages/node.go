@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/evenkeel/evenkeel/hack/internal/gobuild"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/archive"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
@@ -26,12 +28,18 @@ func builtImage(b base, release string) (string, error) {
 // built makes the image of a release from source, and its record.
 func built(ctx context.Context, b base, release, image string) error {
 	programs := gobuild.Kubernetes(b.cache, release, append(slices.Clone(nodePrograms), kubernetes.Binaries...)...)
-	for _, target := range []gobuild.Target{gobuild.Etcd(b.cache), programs} {
-		if err := target.Make(ctx); err != nil {
-			return err
+	both, making := errgroup.WithContext(ctx)
+	// Most of the base is waiting for packages.
+	both.Go(func() error { return b.make(making) })
+	both.Go(func() error {
+		for _, target := range []gobuild.Target{gobuild.Etcd(b.cache), programs} {
+			if err := target.Make(making); err != nil {
+				return err
+			}
 		}
-	}
-	if err := b.make(ctx); err != nil {
+		return nil
+	})
+	if err := both.Wait(); err != nil {
 		return err
 	}
 	return record(b.cache, release, func(dir string) (kubernetes.Node, error) {

@@ -50,8 +50,9 @@ func debootstrap(ctx context.Context, root string) error {
 	}
 	make := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, root)
 	// What it mounts is gone with it, however it ends: removing the folder
-	// must not reach into a mounted /proc.
-	make.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	// must not reach into a mounted /proc. It ends with all that it started.
+	make.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Setpgid: true}
+	make.Cancel = func() error { return syscall.Kill(-make.Process.Pid, syscall.SIGKILL) }
 	if out, err := make.CombinedOutput(); err != nil {
 		return fmt.Errorf("debootstrap failed: %w\n%s", err, lastLines(string(out)))
 	}
