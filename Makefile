@@ -8,7 +8,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries test e2e mutation bench soak lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e mutation bench soak lint generate clean
 
 all: build
 
@@ -21,6 +21,20 @@ build:
 ## into the user's cache; RELEASES="v1.35.4 v1.36.3" builds only those
 binaries:
 	$(GO) run ./hack/binaries $(RELEASES)
+
+## docker: a Docker daemon for the kind provider and what node images are built
+## with; on Debian as root it starts from nothing
+docker:
+	hack/docker/prepare.sh
+
+## docker-down: end the daemon that `make docker` started
+docker-down:
+	hack/docker/stop.sh
+
+## node-images: images for the kind provider, pulled or else built from source;
+## RELEASES="v1.35.4 v1.36.3" makes only those
+node-images:
+	$(GO) run ./hack/nodeimages $(RELEASES)
 
 ## test: every test that needs neither Docker nor a cluster, with the race detector
 test:

@@ -1,94 +1,14 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
-
-const theirs = `module k8s.io/kubernetes
-
-go 1.25.0
-
-require k8s.io/api v0.0.0
-
-replace (
-	k8s.io/api => ./staging/src/k8s.io/api
-	k8s.io/apiserver => ./staging/src/k8s.io/apiserver
-	example.com/else => example.com/fork v1.0.0
-)
-`
-
-func TestModuleFile(t *testing.T) {
-	raw, err := moduleFile("v1.35.4", []string{kubernetesModule}, []byte(theirs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"go 1.25.0\n",
-		"require k8s.io/kubernetes v1.35.4\n",
-		"k8s.io/api => k8s.io/api v0.35.4\n",
-		"k8s.io/apiserver => k8s.io/apiserver v0.35.4\n",
-	} {
-		if !strings.Contains(string(raw), want) {
-			t.Errorf("%q is missing in\n%s", want, raw)
-		}
-	}
-	if strings.Contains(string(raw), "example.com/") {
-		t.Errorf("what is no staging module was replaced:\n%s", raw)
-	}
-	for _, bad := range []string{"no go.mod", "module m\n"} {
-		if _, err := moduleFile("v1.35.4", nil, []byte(bad)); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
-	}
-}
-
-func TestVersionFlags(t *testing.T) {
-	flags := versionFlags(origin{version: "v1.35.4", time: time.Date(2026, 4, 15, 18, 1, 22, 0, time.UTC)})
-	for _, want := range []string{
-		"k8s.io/component-base/version.gitVersion=v1.35.4",
-		"k8s.io/component-base/version.gitMajor=1",
-		"k8s.io/component-base/version.gitMinor=35",
-		"k8s.io/client-go/pkg/version.buildDate=2026-04-15T18:01:22Z",
-	} {
-		if !slices.Contains(flags, want) {
-			t.Errorf("%s is missing in %v", want, flags)
-		}
-	}
-	if strings.Contains(strings.Join(flags, " "), "gitCommit") {
-		t.Error("a commit is claimed that nobody told")
-	}
-	if !slices.Contains(versionFlags(origin{version: "v1.35.4", commit: "abc"}), "k8s.io/component-base/version.gitCommit=abc") {
-		t.Error("the commit is missing")
-	}
-}
-
-func TestWhatIsThereIsNotBuiltAgain(t *testing.T) {
-	cache := t.TempDir()
-	// Were anything to be built, this would fail.
-	t.Setenv("PATH", "")
-	for _, one := range []target{release(cache, "v1.35.4"), etcd(cache, "v3.6.8")} {
-		if err := one.make(t.Context()); err == nil {
-			t.Errorf("%s was made of nothing", one.what)
-		}
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(one.dir), ".*-*")); len(left) > 0 {
-			t.Errorf("a failed build left %v", left)
-		}
-		if err := os.MkdirAll(one.dir, folderMode); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.make(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 func TestUnknownReleasesAreRefused(t *testing.T) {
-	t.Setenv("EVENKEEL_CACHE", t.TempDir())
+	t.Setenv(kubernetes.CacheVariable, t.TempDir())
 	if err := build(t.Context(), []string{"v1.2.3"}); err == nil || !strings.Contains(err.Error(), "v1.2.3") {
 		t.Errorf("error %v", err)
 	}

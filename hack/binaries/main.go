@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/evenkeel/evenkeel/hack/internal/gobuild"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
 
@@ -35,17 +36,17 @@ func build(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	targets := []target{etcd(cache, kubernetes.EtcdVersion())}
+	targets := []gobuild.Target{gobuild.Etcd(cache)}
 	for _, name := range names {
 		// A name that the harness knows nothing of could be built, but not run.
 		if _, err := kubernetes.Find(name); err != nil {
 			return err
 		}
-		targets = append(targets, release(cache, name))
+		targets = append(targets, gobuild.Kubernetes(cache, name, kubernetes.Binaries...))
 	}
 	for _, t := range targets {
-		if err := t.make(ctx); err != nil {
-			return fmt.Errorf("%s %s: %w", t.what, t.version, err)
+		if err := t.Make(ctx); err != nil {
+			return err
 		}
 	}
 	return nil

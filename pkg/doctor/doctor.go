@@ -28,7 +28,10 @@ type Finding struct {
 
 // Examine looks at the machine. It starts nothing and leaves nothing.
 func Examine(ctx context.Context, providers cluster.Registry) []Finding {
-	return []Finding{system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers), publishedKubernetes()}
+	return []Finding{
+		system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers), publishedKubernetes(),
+		kindProvider(ctx, askDocker, processStatus()), nodeImages(ctx, askDocker),
+	}
 }
 
 func system() Finding {

@@ -1,4 +1,4 @@
-package main
+package gobuild
 
 import (
 	"bytes"
@@ -17,18 +17,20 @@ import (
 
 const kubernetesModule = "k8s.io/kubernetes"
 
-// origin is what is known of a module that was downloaded.
-type origin struct {
+// Origin is what is known of a module that was downloaded.
+type Origin struct {
 	version string
-	dir     string
-	goMod   []byte
+	// Dir holds its source.
+	Dir   string
+	goMod []byte
 	// time is when the version was made; commit is empty where the proxy does
 	// not tell it.
 	time   time.Time
 	commit string
 }
 
-func download(ctx context.Context, module, version string) (origin, error) {
+// Download gets a module into Go's module cache.
+func Download(ctx context.Context, module, version string) (Origin, error) {
 	get := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
 	// Outside of any module, so that no go.mod at hand has a say.
 	get.Dir = os.TempDir()
@@ -38,22 +40,22 @@ func download(ctx context.Context, module, version string) (origin, error) {
 	raw, err := get.Output()
 	var told struct{ Dir, Info, GoMod, Error string }
 	if json.Unmarshal(raw, &told) != nil || told.Error != "" || err != nil {
-		return origin{}, fmt.Errorf("downloading %s@%s failed: %v %s%s", module, version, err, told.Error, complaint.String())
+		return Origin{}, fmt.Errorf("downloading %s@%s failed: %v %s%s", module, version, err, told.Error, complaint.String())
 	}
-	from := origin{version: version, dir: told.Dir}
+	from := Origin{version: version, Dir: told.Dir}
 	if from.goMod, err = os.ReadFile(told.GoMod); err != nil {
-		return origin{}, err
+		return Origin{}, err
 	}
 	info, err := os.ReadFile(filepath.Clean(told.Info))
 	if err != nil {
-		return origin{}, err
+		return Origin{}, err
 	}
 	var about struct {
 		Time   time.Time
 		Origin struct{ Hash string }
 	}
 	if err := json.Unmarshal(info, &about); err != nil {
-		return origin{}, fmt.Errorf("%s cannot be read: %w", told.Info, err)
+		return Origin{}, fmt.Errorf("%s cannot be read: %w", told.Info, err)
 	}
 	from.time, from.commit = about.Time, about.Origin.Hash
 	return from, nil
@@ -101,7 +103,7 @@ func staging(version string) string {
 
 // versionFlags make /version tell the release. Without them a component takes
 // itself for a version that is written in its source, and emulates that.
-func versionFlags(from origin) []string {
+func versionFlags(from Origin) []string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(from.version), "v"), ".")
 	values := []string{
 		"gitVersion=" + from.version,

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/hack/internal/gobuild"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/archive"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+)
+
+// nodePrograms run on a node itself, and not in a pod.
+var nodePrograms = []string{"kubeadm", "kubectl", "kubelet"}
+
+// builtImage is what the image of a release is called that is built here.
+func builtImage(b base, release string) (string, error) {
+	id, err := key([]string{"node.go", "plan.go", "script.go", "pause/*.go", "files/*node.sh", "files/start*.sh"}, b.image, release, kubernetes.EtcdVersion())
+	return fmt.Sprintf("evenkeel/node:%s-%s", release, id), err
+}
+
+// built makes the image of a release from source, and its record.
+func built(ctx context.Context, b base, release, image string) error {
+	programs := gobuild.Kubernetes(b.cache, release, append(slices.Clone(nodePrograms), kubernetes.Binaries...)...)
+	both, making := errgroup.WithContext(ctx)
+	// Most of the base is waiting for packages.
+	both.Go(func() error { return b.make(making) })
+	both.Go(func() error {
+		for _, target := range []gobuild.Target{gobuild.Etcd(b.cache), programs} {
+			if err := target.Make(making); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	return record(b.cache, release, func(dir string) (kubernetes.Node, error) {
+		listed, err := command(ctx, nil, filepath.Join(programs.Dir, "kubeadm"), "config", "images", "list", "--kubernetes-version", release)
+		if err != nil {
+			return kubernetes.Node{}, err
+		}
+		images, err := plan(listed, kubernetes.EtcdVersion())
+		if err != nil {
+			return kubernetes.Node{}, err
+		}
+		for _, name := range nodePrograms {
+			if err := link(filepath.Join(programs.Dir, name), filepath.Join(dir, name)); err != nil {
+				return kubernetes.Node{}, err
+			}
+		}
+		if err := writeArchive(ctx, b.cache, programs.Dir, dir, images); err != nil {
+			return kubernetes.Node{}, err
+		}
+		if err := commit(ctx, b.image, image, release, dir, images[pauseProgram]); err != nil {
+			return kubernetes.Node{}, err
+		}
+		return kubernetes.Node{Image: image, EtcdImageTag: etcdTag(kubernetes.EtcdVersion()), Images: slices.Sorted(maps.Values(images))}, nil
+	})
+}
+
+// writeArchive writes the images of the control plane.
+func writeArchive(ctx context.Context, cache, programs, dir string, images names) error {
+	work, err := os.MkdirTemp("", "evenkeel-pause-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	pause := filepath.Join(work, pauseProgram)
+	if err := buildOwn(ctx, pauseProgram, pause); err != nil {
+		return fmt.Errorf("building pause failed: %w", err)
+	}
+	var all []archive.Image
+	for program, name := range images {
+		image := archive.Image{Name: name, Files: map[string]string{}}
+		switch program {
+		case pauseProgram:
+			image.Files["/pause"] = pause
+			image.Entrypoint = []string{"/pause"}
+		case etcdProgram:
+			for _, one := range []string{"etcd", "etcdctl"} {
+				image.Files["/usr/local/bin/"+one] = filepath.Join(kubernetes.EtcdDir(cache), one)
+			}
+		default:
+			image.Files["/usr/local/bin/"+program] = filepath.Join(programs, program)
+			image.Entrypoint = []string{"/usr/local/bin/" + program}
+		}
+		all = append(all, image)
+	}
+	file, err := os.Create(filepath.Join(dir, kubernetes.NodeArchive))
+	if err != nil {
+		return err
+	}
+	if err := archive.WriteAll(file, all); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// commit makes the node image of a release from the base image.
+func commit(ctx context.Context, from, to, release, dir, pause string) error {
+	// systemd takes SIGTERM for a request to start itself anew.
+	return container(ctx, from, []string{"--stop-signal", "SIGRTMIN+3"}, func(id string) error {
+		for _, name := range nodePrograms {
+			if _, err := docker(ctx, "cp", "--follow-link", filepath.Join(dir, name), id+":/usr/bin/"+name); err != nil {
+				return err
+			}
+		}
+		images, err := os.Open(filepath.Join(dir, kubernetes.NodeArchive))
+		if err != nil {
+			return err
+		}
+		defer images.Close()
+		_, err = inContainer(ctx, id, images, map[string]string{"release": release, "pause": pause}, "prepare-node.sh")
+		if err != nil {
+			return err
+		}
+		_, err = docker(ctx, "commit", "--change", `ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]`, id, to)
+		return err
+	})
+}
+
+// link gives a file a second name, or copies it where that cannot be.
+func link(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, programMode)
+}
+
+// record makes the folder of a release's record. It appears whole or not at all.
+func record(cache, release string, fill func(dir string) (kubernetes.Node, error)) error {
+	final := kubernetes.NodeDir(cache, release)
+	if err := os.MkdirAll(filepath.Dir(final), folderMode); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(final), ".node-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	node, err := fill(dir)
+	if err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(node, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, kubernetes.NodeRecord), append(raw, '\n'), fileMode); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, folderMode); err != nil {
+		return err
+	}
+	// What stood there described an image that is not wanted any more.
+	if err := os.RemoveAll(final); err != nil {
+		return err
+	}
+	return os.Rename(dir, final)
+}
