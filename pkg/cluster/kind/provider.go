@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -26,9 +27,9 @@ import (
 // Name is what topologies call this provider.
 const Name = "kind"
 
-// longestID leaves room, in a host name of 63 letters, for what kind puts
-// behind the cluster's name.
-const longestID = 63 - len("-external-load-balancer")
+// longestName leaves room, in a host name of 63 letters, for the random part of
+// an ID and for what kind puts behind it.
+const longestName = 63 - len("-xxxxxxxx") - len("-external-load-balancer")
 
 // The modes of what a cluster leaves on the disk; all of it is its owner's.
 const (
@@ -109,10 +110,8 @@ func register(topology *cluster.Topology, options cluster.Options) (*state.Entry
 	if name == "" {
 		name = topology.Metadata.Name
 	}
-	id := state.NewID(name)
-	if len(id) > longestID {
-		return nil, fmt.Errorf("the cluster's name %q is too long by %d letters for the host names of kind nodes: choose a shorter --name", name, len(id)-longestID)
-	}
+	// What follows from a long name must still be a host name.
+	id := state.NewID(strings.TrimRight(name[:min(len(name), longestName)], "-"))
 	return state.Register(root, state.Record{
 		ID: id, Name: name,
 		Topology: topology.Metadata.Name, File: topology.File, Provider: Name,
