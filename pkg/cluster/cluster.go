@@ -48,6 +48,10 @@ var ErrUnsupported = errors.New("not supported by this provider")
 // Member is what is known of one control-plane member before anything runs.
 type Member struct {
 	Name string
+	// Host is the host name that the member's components see. The identities by
+	// which they stand for election begin with it. It need not be the Name:
+	// a provider may have to call its hosts after the cluster.
+	Host string
 	// ServerID is the identity that its API server takes part under.
 	ServerID string
 	// Components that the member has, in the order in which they start.

@@ -50,6 +50,9 @@ type WrittenResource struct {
 // MemberHeader is one control-plane member as the run begins.
 type MemberHeader struct {
 	Name string `json:"name"`
+	// Host is the host name that its components see, with which the holder of a
+	// Lease for election begins; empty means the Name.
+	Host string `json:"host,omitempty"`
 	// ServerID is the identity its API server reports under: the name of its
 	// identity Lease and the apiServerID of its StorageVersion entries.
 	ServerID string `json:"serverID"`

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
@@ -126,11 +125,8 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 			continue
 		}
 		holder := lease.Spec.HolderIdentity
-		for _, name := range r.members() {
-			// An identity begins with the name of the host, which is the member's.
-			if holder == name || strings.HasPrefix(holder, name+"_") || strings.HasPrefix(holder, name+"-") || strings.HasPrefix(holder, name+".") {
-				return name, nil
-			}
+		if name, ok := memberOf(holder, r.cluster.Members()); ok {
+			return name, nil
 		}
 		return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", holder)
 	}

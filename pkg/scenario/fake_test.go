@@ -43,7 +43,7 @@ func (f *fakeCluster) did(format string, args ...any) error {
 func (f *fakeCluster) Members() []cluster.Member {
 	var members []cluster.Member
 	for _, name := range []string{"cp1", "cp2", "cp3"} {
-		members = append(members, cluster.Member{Name: name, ServerID: "id-" + name, Components: []cluster.Component{cluster.Etcd, cluster.APIServer}})
+		members = append(members, cluster.Member{Name: name, Host: "host-" + name, ServerID: "id-" + name, Components: []cluster.Component{cluster.Etcd, cluster.APIServer}})
 	}
 	return members
 }

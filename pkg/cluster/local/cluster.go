@@ -48,7 +48,10 @@ var (
 func (c *local) Members() []cluster.Member {
 	members := make([]cluster.Member, 0, len(c.members))
 	for _, m := range c.members {
-		members = append(members, cluster.Member{Name: m.name, ServerID: m.site.serverID, Components: slices.Clone(c.upwards())})
+		members = append(members, cluster.Member{
+			// Every process is told, or shown, the member's name as its host's.
+			Name: m.name, Host: m.name, ServerID: m.site.serverID, Components: slices.Clone(c.upwards()),
+		})
 	}
 	return members
 }
