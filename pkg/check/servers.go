@@ -208,10 +208,11 @@ func (p *perInstance[T]) take(in *instance) *T {
 // takeDeath notes a process that ended though nobody had it end. A run in which
 // an etcd or an API server fell over is not the one that the scenario tells of:
 // its restarts and gaps were nobody's plan. Controllers end by themselves when
-// they lose their Lease, as they are meant to.
+// they lose their Lease, as they are meant to; and a member whose power was cut
+// may need more than one attempt to come back.
 func (w *World) takeDeath(ev *history.Event) {
 	p := ev.Process
-	if p.Change != history.ProcessExited || p.Expected || len(w.died) >= keptDeaths {
+	if p.Change != history.ProcessExited || p.Expected || len(w.died) >= keptDeaths || w.powerless(ev.Member) {
 		return
 	}
 	if p.Component == history.ComponentAPIServer || p.Component == history.ComponentEtcd {

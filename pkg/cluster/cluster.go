@@ -160,6 +160,14 @@ type Cluster interface {
 	// Pause stops a component's process from running; Resume lets it go on.
 	Pause(ctx context.Context, member string, component Component) error
 	Resume(ctx context.Context, member string, component Component) error
+	// PowerOff takes a member's power away: all its processes and its network
+	// are gone at once, without warning, and stay away. It is an error if
+	// nothing of the member runs. PowerOn brings the member back at the release
+	// it ran, with the data it had on disk, and waits until all its components
+	// are ready. The exits that a power cut causes are expected ones.
+	PowerOff(ctx context.Context, member string) error
+	PowerOn(ctx context.Context, member string) error
+
 	// Process that runs now; ok is false where there is none.
 	Process(member string, component Component) (p Process, ok bool)
 	// Paused is whether the kernel really holds the component's process.

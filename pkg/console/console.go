@@ -88,6 +88,8 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 		c.showReady(ev)
 	case ev.Fault != nil:
 		c.showFault(ev)
+	case ev.Etcd != nil:
+		c.line(ev.Etcd.Summary())
 	case ev.Gap != nil:
 		c.line(fmt.Sprintf("the %s recorder may have missed something: %s", ev.Gap.Source, ev.Gap.Message))
 	case ev.Stored != nil && ev.Stored.Lease != nil && !ev.Stored.Lease.Identity:

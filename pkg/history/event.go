@@ -74,6 +74,7 @@ const (
 	KindWatch     Kind = "watch"
 	KindStored    Kind = "stored"
 	KindFault     Kind = "fault"
+	KindEtcd      Kind = "etcd"
 	KindGap       Kind = "gap"
 	KindEnd       Kind = "end"
 )
@@ -102,8 +103,10 @@ type Event struct {
 	Watch     *Watch     `json:"watch,omitempty"`
 	Stored    *Stored    `json:"stored,omitempty"`
 	Fault     *Fault     `json:"fault,omitempty"`
-	Gap       *Gap       `json:"gap,omitempty"`
-	End       *End       `json:"end,omitempty"`
+	// Etcd is how all members' etcd were.
+	Etcd *EtcdHealth `json:"etcd,omitempty"`
+	Gap  *Gap        `json:"gap,omitempty"`
+	End  *End        `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -129,6 +132,8 @@ func (e *Event) told() bool {
 		return e.Stored != nil
 	case KindFault:
 		return e.Fault != nil
+	case KindEtcd:
+		return e.Etcd != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindEnd:
@@ -388,17 +393,26 @@ type Lease struct {
 	Identity bool `json:"identity,omitempty"`
 }
 
+// FaultPower and FaultPowerCut are type and action of a power cut: all processes
+// of a member and its network are gone at once. Chaos Mesh has no kind for it.
+const (
+	FaultPower    = "Power"
+	FaultPowerCut = "cut"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
 	ID string `json:"id"`
-	// Type and Action are the Chaos Mesh kind and action.
+	// Type and Action are the Chaos Mesh kind and action, or FaultPower and
+	// FaultPowerCut.
 	Type      string `json:"type"`
 	Action    string `json:"action"`
 	Component string `json:"component,omitempty"`
 	Phase     Phase  `json:"phase"`
 	// Proof says in words what was seen that only the fault explains; set in
-	// the witness phase.
+	// the witness phase. After the healing of a power cut it says what shows
+	// that the member is back.
 	Proof string `json:"proof,omitempty"`
 }
 

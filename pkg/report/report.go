@@ -55,6 +55,9 @@ type ConformanceReport struct {
 	NotJudged []requirement.ID `json:"notJudged,omitempty"`
 	// Faults that were injected, each with its witness.
 	Faults []check.FaultSeen `json:"faults,omitempty"`
+	// Etcd is how all members' etcd were where that was looked at, which is after
+	// a power cut.
+	Etcd []check.EtcdSeen `json:"etcd,omitempty"`
 	// States in which the control plane was held, with every member's release.
 	States []check.HoldSeen `json:"states,omitempty"`
 }
@@ -100,7 +103,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		Target:   Target{h.Provider, h.Distribution, h.Members},
 		Scenario: h.Scenario, Defect: h.Defect,
 		Verdict: check.Worst(j.Results), Complete: j.Complete, Message: j.EndMessage,
-		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, States: j.Holds,
+		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, States: j.Holds,
 	}
 	verdicts := map[requirement.ID]check.Verdict{}
 	for _, res := range j.Results {

@@ -41,6 +41,9 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	if len(r.NotJudged) > 0 {
 		fmt.Fprintf(&b, "\nNot judged: %s\n  - %s\n", strings.Join(ids(r.NotJudged), ", "), r.notJudged())
 	}
+	if n := len(r.Etcd); n > 0 {
+		fmt.Fprintf(&b, "\nEtcd, when it was looked at last: %s\n", r.Etcd[n-1].Summary())
+	}
 	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
 	fmt.Fprintf(&b, " (%s)\n", counts(r.counts()))
 	for _, p := range r.Profiles {

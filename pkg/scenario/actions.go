@@ -31,6 +31,8 @@ func selectorsOf(set any) []string {
 		if v.Member != "" {
 			return []string{v.Member}
 		}
+	case *PowerCycle:
+		return []string{v.Member}
 	case *Target:
 		return []string{v.Member}
 	case *Tamper:
@@ -79,6 +81,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v.Together, v.With) }
 	case *Strike:
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
+	case *PowerCycle:
+		do = func(ctx context.Context) error { return r.powerCycle(ctx, members, v) }
 	case *Target:
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:

@@ -22,6 +22,14 @@ const (
 	// CatchUpTimeout bounds the wait until the recorder of etcd has recorded
 	// what had happened by a moment.
 	CatchUpTimeout = 15 * time.Second
+	// RejoinTimeout is how long etcd may take after a power cut until all its
+	// members are there and have caught up, counted from when all components of
+	// the member were ready. A member that was away for seconds needs a few
+	// heartbeats; the rest is for machines that are not idle.
+	RejoinTimeout = 60 * time.Second
+	// RejoinLook is the pause between two looks at whether they are; each is a
+	// line of the history.
+	RejoinLook = 250 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 )

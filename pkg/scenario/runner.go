@@ -63,6 +63,8 @@ type Runner struct {
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
 	turn      int // of the probes with invalid statuses
+	// etcdHealth looks at all members' etcd and records what they say.
+	etcdHealth func(context.Context) history.EtcdHealth
 }
 
 // New makes a Runner.
@@ -70,7 +72,9 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	return &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
+	return r
 }
 
 // ProcessChanged is the Observer that the cluster must be made with.

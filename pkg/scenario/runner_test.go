@@ -3,7 +3,9 @@ package scenario
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // newRunner makes a runner in the state in which Play plays the steps, with no
@@ -240,5 +243,72 @@ func TestCancelAndAFullDiskStopARun(t *testing.T) {
 				t.Errorf("told %v", told)
 			}
 		})
+	}
+}
+
+func TestAPowerCycleEndsWhenEtcdIsWhole(t *testing.T) {
+	whole := history.EtcdHealth{Target: 5, Members: []history.EtcdMember{{Member: "cp1", ID: "1", Leader: "1", Voters: 1, Applied: 5}}}
+	behind := history.EtcdHealth{Target: 9, Members: whole.Members}
+	for _, tc := range []struct {
+		name, member string
+		answers      []history.EtcdHealth // one look after the other; the last stays
+		calls, want  string
+	}{
+		{"one", "@cp1", []history.EtcdHealth{whole}, "off cp1, on cp1", ""},
+		{"one whose etcd takes a while", "@cp1", []history.EtcdHealth{behind, whole}, "off cp1, on cp1", ""},
+		{"one whose etcd stays behind", "@cp1", []history.EtcdHealth{behind}, "off cp1, on cp1", "etcd was not whole again within 1m0s: the etcd of cp1 has applied its log up to 5, and the leader had up to 9"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			fake, h := newFake(), newHistory()
+			fake.process["cp1"] = cluster.Process{PID: 7, StartTime: 7}
+			r := newRunner(fake, h)
+			clk := r.Clock.(*testclock.FakeClock)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			looks := 0
+			r.etcdHealth = func(context.Context) history.EtcdHealth {
+				looks++
+				if looks > 2*len(tc.answers) {
+					// The bound is the context's, which no fake clock moves.
+					cancel(fmt.Errorf("etcd was not whole again within %s", RejoinTimeout))
+				}
+				return tc.answers[min(looks, len(tc.answers))-1]
+			}
+			over := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						clk.Step(time.Second)
+						runtime.Gosched()
+					}
+				}
+			}()
+			err := r.play(ctx, 1, &Step{PowerCycle: &PowerCycle{Member: tc.member, OffFor: time.Second}})
+			close(over)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if got := strings.Join(fake.calls, ", "); got != tc.calls {
+				t.Errorf("calls %s, want %s", got, tc.calls)
+			}
+		})
+	}
+}
+
+func TestAllArePoweredOffBeforeAnyIsOn(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.Clock = clock.RealClock{}
+	r.faults = fault.NewExecutor(fake, fault.NewAPI(r.directConfig, r.Clock), r.History, r.Clock)
+	r.etcdHealth = func(context.Context) history.EtcdHealth {
+		return history.EtcdHealth{Target: 5, Members: []history.EtcdMember{{Member: "cp1", ID: "1", Leader: "1", Voters: 1, Applied: 5}}}
+	}
+	if err := r.play(t.Context(), 1, &Step{PowerCycle: &PowerCycle{Member: "@all", OffFor: time.Nanosecond}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"off cp1", "off cp2", "off cp3"}; !slices.Equal(fake.calls[:3], want) || len(fake.calls) != 6 {
+		t.Errorf("calls %v", fake.calls)
 	}
 }

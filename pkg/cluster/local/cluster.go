@@ -181,9 +181,14 @@ func (c *local) StartMember(ctx context.Context, name, release string) error {
 		return err
 	}
 	defer done()
+	return c.bringAll(ctx, m, release)
+}
+
+// bringAll starts all components of a member of which nothing runs.
+func (c *local) bringAll(ctx context.Context, m *member, release string) error {
 	for _, u := range m.units {
 		if _, runs := u.process(); runs {
-			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, u.component)
+			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", m.name, u.component)
 		}
 	}
 	m.mu.Lock()
