@@ -42,6 +42,7 @@ type local struct {
 var (
 	_ cluster.Cluster          = (*local)(nil)
 	_ cluster.KubeconfigWriter = (*local)(nil)
+	_ cluster.Preparer         = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
