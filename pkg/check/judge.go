@@ -108,7 +108,7 @@ type Judging struct {
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
 	j := &Judging{world: newWorld(header)}
 	for _, req := range requirements {
-		j.runners = append(j.runners, newRunner(req))
+		j.runners = append(j.runners, newRunner(req, header))
 	}
 	return j
 }

@@ -25,6 +25,8 @@ type instance struct {
 	server   *server
 	number   int
 	startSeq int64
+	// release that it was started at; empty if the history does not say.
+	release string
 	// first is whether no earlier process of the server was seen.
 	first bool
 	// startedAt and exitedAt are times; exitedAt is 0 while it lives.
@@ -76,7 +78,7 @@ func (w *World) takeProcess(ev *history.Event) {
 			before.exitedAt = ev.At // they share a port, so it is gone
 		}
 		in := &instance{
-			server: srv, number: p.Instance, first: srv.started == 0,
+			server: srv, number: p.Instance, release: p.Release, first: srv.started == 0,
 			startSeq: ev.Seq, startedAt: ev.At, startRevision: max(w.Revision, w.heard),
 		}
 		srv.started++

@@ -34,6 +34,10 @@ type Header struct {
 	Judges []string `json:"judges,omitempty"`
 	// Profiles that the run claims, by name.
 	Profiles []string `json:"profiles,omitempty"`
+	// Strict is whether the judge is to take documented deviations of the
+	// distribution for failures too. It stands here, so that judging again needs
+	// nothing else.
+	Strict bool `json:"strict,omitempty"`
 	// Writes lists the resources that the harness itself writes, tagged.
 	Writes []WrittenResource `json:"writes,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.

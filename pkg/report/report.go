@@ -35,6 +35,8 @@ type ConformanceReport struct {
 	Scenario string `json:"scenario"`
 	// Defect is the ID of the defect that was planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
+	// Strict is whether documented deviations counted as failures.
+	Strict bool `json:"strict,omitempty"`
 	// Verdict of all requirements that the run was asked to judge, taken
 	// together. What could not be judged makes a pass inconclusive.
 	Verdict check.Verdict `json:"verdict"`
@@ -72,7 +74,7 @@ type Target struct {
 // Outcome of a profile or of one of its parts.
 type Outcome string
 
-// The outcomes. A core requirement that was not judged, or not conclusively,
+// The outcomes. A documented deviation stands in the way of none. A core requirement that was not judged, or not conclusively,
 // makes a profile partial, never a success.
 const (
 	Success Outcome = "success"
@@ -101,7 +103,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		APIVersion: APIVersion, Kind: Kind,
 		Run: h.Run, Date: h.Started.UTC().Format("2006-01-02T15:04:05Z"), Seed: h.Seed, Harness: h.Harness,
 		Target:   Target{h.Provider, h.Distribution, h.Members},
-		Scenario: h.Scenario, Defect: h.Defect,
+		Scenario: h.Scenario, Defect: h.Defect, Strict: h.Strict,
 		Verdict: check.Worst(j.Results), Complete: j.Complete, Message: j.EndMessage,
 		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, States: j.Holds,
 	}
@@ -162,7 +164,7 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		switch v {
 		case check.Fail:
 			out.Outcome = Failure
-		case check.Pass, check.NotApplicable:
+		case check.Pass, check.Deviation, check.NotApplicable:
 		default:
 			if out.Outcome == Success {
 				out.Outcome = Partial
