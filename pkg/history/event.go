@@ -303,6 +303,10 @@ type HostedResource struct {
 	Kind     string `json:"kind"`
 	// Served versions, as group/version ("v1" for the core group), sorted.
 	Served []string `json:"served"`
+	// Unlisted are versions that the server does not list among those of the
+	// group, and whose own document it answers with the resource in it all the
+	// same; sorted. Those that any StorageVersion calls served were asked for.
+	Unlisted []string `json:"unlisted,omitempty"`
 	// Persisted is whether discovery gives a storage version hash for it.
 	Persisted bool `json:"persisted,omitempty"`
 	// Custom is whether a CustomResourceDefinition defines it.
