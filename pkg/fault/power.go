@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -32,7 +33,7 @@ func (e *Executor) CutPower(ctx context.Context, member string) (*Outage, error)
 			o.before[component] = process
 		}
 	}
-	answeredIn, errBefore := e.api.RoundTrip(ctx, member)
+	answeredIn, errBefore := e.answer(ctx, member)
 	o.record(history.PhaseInject, "")
 	if err := e.cluster.PowerOff(ctx, member); err != nil {
 		return nil, fmt.Errorf("cut the power of %s: %w", member, err)
@@ -113,6 +114,14 @@ func (e *Executor) components(member string) []cluster.Component {
 		return nil
 	}
 	return members[at].Components
+}
+
+// answer is how long the member's API server takes for an answer; an error means
+// that it gave none in time, so that nothing could be told apart later.
+func (e *Executor) answer(ctx context.Context, member string) (time.Duration, error) {
+	bounded, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	defer cancel()
+	return e.api.RoundTrip(bounded, member)
 }
 
 // unreachable is whether the member's API server gives no answer, be it that
