@@ -23,11 +23,42 @@ func (w *World) takeFault(ev *history.Event) {
 			seen.Healed = true
 			continue
 		}
-		if f.Phase == history.PhaseWitness && f.Proof != "" {
+		switch {
+		case f.Phase != history.PhaseWitness || f.Proof == "":
+		case seen.Type == history.FaultPower && seen.Healed:
+			seen.Recovery = f.Proof
+		default:
 			seen.Witness = f.Proof
 		}
 		return
 	}
+}
+
+// takeEtcd notes how etcd is; a power cut is over only when it is whole again.
+func (w *World) takeEtcd(ev *history.Event) {
+	problem := ev.Etcd.Problem()
+	if len(w.etcd) >= keptEtcd {
+		w.etcd = append(w.etcd[:0], w.etcd[1:]...)
+	}
+	w.etcd = append(w.etcd, EtcdSeen{Event: ev.Seq, Problem: problem, EtcdHealth: *ev.Etcd})
+	for _, f := range w.faults {
+		f.whole = f.whole || f.Healed && problem == ""
+	}
+}
+
+// keptEtcd bounds how many looks at etcd are told of; while it is waited for
+// there are several a second.
+const keptEtcd = 20
+
+// powerless is whether the member's power was cut and it has not been seen to
+// be back since. What ends then, ends because of that.
+func (w *World) powerless(member string) bool {
+	for _, f := range w.faults {
+		if f.Type == history.FaultPower && f.Member == member && f.Recovery == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // doubts are the reasons not to trust a pass of any check.
@@ -52,6 +83,9 @@ func (w *World) doubts(damage []string) []string {
 	for _, f := range w.faults {
 		if f.Witness == "" {
 			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))
+		}
+		if f.Type == history.FaultPower && (f.Recovery == "" || !f.whole) {
+			out = append(out, fmt.Sprintf("nothing proves that %s and its etcd were whole again after the fault %s", f.Member, f.ID))
 		}
 	}
 	return out

@@ -1,6 +1,11 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
 
 // findings is what every check reports breaches to.
 type findings struct {
@@ -11,6 +16,10 @@ type findings struct {
 	// shaky counts breaches that only seem to be ones, shakiest is the first.
 	shaky    int64
 	shakiest string
+	// documented are the deviations that the judge accepts; none if it is
+	// strict. deviating are the breaches that they explain.
+	documented []requirement.Deviation
+	deviating  []DeviationSeen
 }
 
 // violate records a breach that the events of the evidence show by themselves,
@@ -33,6 +42,32 @@ func (f *findings) infer(w *World, evidence []int64, format string, args ...any)
 	f.shaky++
 	if f.shaky == 1 {
 		f.shakiest = fmt.Sprintf(format, args...)
+	}
+}
+
+// inferOf is infer for a breach of a kind that the check can tell from all its
+// others, by a process of the release. One that a deviation explains is kept
+// apart.
+func (f *findings) inferOf(w *World, kind, release string, evidence []int64, format string, args ...any) {
+	for _, d := range f.documented {
+		if d.Explains(kind, release) && w.whole(f.sources) {
+			f.deviate(d, Violation{Message: fmt.Sprintf(format, args...), Evidence: evidence})
+			return
+		}
+	}
+	f.infer(w, evidence, format, args...)
+}
+
+func (f *findings) deviate(d requirement.Deviation, v Violation) {
+	at := slices.IndexFunc(f.deviating, func(seen DeviationSeen) bool { return seen.ID == d.ID })
+	if at < 0 {
+		at = len(f.deviating)
+		f.deviating = append(f.deviating, DeviationSeen{ID: d.ID, Differs: d.Differs, Source: d.Source})
+	}
+	seen := &f.deviating[at]
+	seen.Count++
+	if len(seen.Examples) < maxDeviations {
+		seen.Examples = append(seen.Examples, v)
 	}
 }
 

@@ -30,6 +30,8 @@ type Judgement struct {
 	Damage []string
 	// Faults that were injected, with their witnesses.
 	Faults []FaultSeen
+	// Etcd is how etcd was where that was looked at, the last few times.
+	Etcd []EtcdSeen
 	// Mixed states in which the control plane was held.
 	Holds []HoldSeen
 	// Events that were read.
@@ -54,6 +56,20 @@ type FaultSeen struct {
 	// Witness is the proof that it bit; empty where there is none.
 	Witness string `json:"witness,omitempty"`
 	Healed  bool   `json:"healed"`
+	// Recovery is the proof that all is back after a power cut.
+	Recovery string `json:"recovery,omitempty"`
+
+	// whole is whether etcd was seen whole after the healing.
+	whole bool
+}
+
+// EtcdSeen is how all members' etcd were at one moment.
+type EtcdSeen struct {
+	// Event is the line of the history.
+	Event int64 `json:"event"`
+	// Problem says in words why etcd was not whole; empty if it was.
+	Problem string `json:"problem,omitempty"`
+	history.EtcdHealth
 }
 
 // HoldSeen is one stretch of time in which the control plane was left alone.
@@ -92,7 +108,7 @@ type Judging struct {
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
 	j := &Judging{world: newWorld(header)}
 	for _, req := range requirements {
-		j.runners = append(j.runners, newRunner(req))
+		j.runners = append(j.runners, newRunner(req, header))
 	}
 	return j
 }
@@ -140,7 +156,7 @@ func (j *Judging) End(damage []string) *Judgement {
 	}
 	out := &Judgement{
 		Header: w.Header, Damage: slices.Clone(damage), Events: j.read,
-		Faults: w.faultsSeen(), Holds: w.holds, Complete: w.end != nil && w.end.Complete,
+		Faults: w.faultsSeen(), Holds: w.holds, Etcd: w.etcd, Complete: w.end != nil && w.end.Complete,
 	}
 	if w.end != nil {
 		out.EndMessage = w.end.Message

@@ -86,6 +86,22 @@ func (w *World) participatedThrough(serverID string, from, to int64) bool {
 	return false
 }
 
+// joinedAgain is whether at a revision the server of a process took part under
+// an identity Lease that was made after the process was started, and not its
+// first one.
+func (w *World) joinedAgain(in *instance, revision int64) bool {
+	l := w.leases[in.server.id]
+	if l == nil {
+		return false
+	}
+	for i, s := range l.spans {
+		if s.created <= revision && (s.deleted == 0 || s.deleted > revision) {
+			return i > 0 && s.created > in.startRevision
+		}
+	}
+	return false
+}
+
 // participants are the servers whose identity Lease is there now, sorted.
 func (w *World) participants() []string {
 	var out []string

@@ -90,6 +90,9 @@ const (
 	// maxViolations is how many violations of one requirement are kept with
 	// their evidence; the rest is counted.
 	maxViolations = 20
+	// maxDeviations is how many examples of a deviation are kept with their
+	// evidence; the rest is counted.
+	maxDeviations = 5
 	// maxQuestions is how many things may wait for the etcd recorder to tell of
 	// their revision.
 	maxQuestions = 100_000

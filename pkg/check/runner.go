@@ -17,12 +17,15 @@ type runner struct {
 	lost int64
 }
 
-func newRunner(req requirement.Requirement) *runner {
+func newRunner(req requirement.Requirement, header history.Header) *runner {
 	r := &runner{req: req}
 	if e, ok := registry[req.ID]; ok {
 		r.entry = e
 		r.check = e.make()
 		r.check.found().sources = e.sources
+		if !header.Strict {
+			r.check.found().documented = requirement.DeviationsFrom(req.ID, header.Distribution)
+		}
 	}
 	return r
 }
@@ -85,7 +88,7 @@ func (r *runner) result(w *World, doubts []string) Result {
 		return res
 	}
 	found := r.check.found()
-	res.Violations, res.ViolationCount = found.violations, found.count
+	res.Violations, res.ViolationCount, res.Deviations = found.violations, found.count, found.deviating
 	res.Observations = r.observations(w)
 	res.Reasons = append(r.reasons(w, res.Observations), doubts...)
 	switch {
@@ -93,6 +96,8 @@ func (r *runner) result(w *World, doubts []string) Result {
 		res.Verdict = Fail
 	case len(res.Reasons) > 0:
 		res.Verdict = Inconclusive
+	case len(res.Deviations) > 0:
+		res.Verdict = Deviation
 	default:
 		res.Verdict = Pass
 	}
@@ -148,6 +153,9 @@ func (r *runner) standing(w *World) Verdict {
 	}
 	if len(observations) == 0 || r.crashed != "" {
 		return Inconclusive
+	}
+	if len(r.check.found().deviating) > 0 {
+		return Deviation
 	}
 	return Pass
 }

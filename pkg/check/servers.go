@@ -25,6 +25,8 @@ type instance struct {
 	server   *server
 	number   int
 	startSeq int64
+	// release that it was started at; empty if the history does not say.
+	release string
 	// first is whether no earlier process of the server was seen.
 	first bool
 	// startedAt and exitedAt are times; exitedAt is 0 while it lives.
@@ -76,7 +78,7 @@ func (w *World) takeProcess(ev *history.Event) {
 			before.exitedAt = ev.At // they share a port, so it is gone
 		}
 		in := &instance{
-			server: srv, number: p.Instance, first: srv.started == 0,
+			server: srv, number: p.Instance, release: p.Release, first: srv.started == 0,
 			startSeq: ev.Seq, startedAt: ev.At, startRevision: max(w.Revision, w.heard),
 		}
 		srv.started++
@@ -208,10 +210,11 @@ func (p *perInstance[T]) take(in *instance) *T {
 // takeDeath notes a process that ended though nobody had it end. A run in which
 // an etcd or an API server fell over is not the one that the scenario tells of:
 // its restarts and gaps were nobody's plan. Controllers end by themselves when
-// they lose their Lease, as they are meant to.
+// they lose their Lease, as they are meant to; and a member whose power was cut
+// may need more than one attempt to come back.
 func (w *World) takeDeath(ev *history.Event) {
 	p := ev.Process
-	if p.Change != history.ProcessExited || p.Expected || len(w.died) >= keptDeaths {
+	if p.Change != history.ProcessExited || p.Expected || len(w.died) >= keptDeaths || w.powerless(ev.Member) {
 		return
 	}
 	if p.Component == history.ComponentAPIServer || p.Component == history.ComponentEtcd {

@@ -178,6 +178,22 @@ func TestSV05Served(t *testing.T) {
 	t.Run("one of them twice does not make two", func(t *testing.T) {
 		serving(v1, v1).ready("a", 200, 6).hosts("a", 6).writes("a", v1, 9).blames(t, "SV-05", differs)
 	})
+	// lists has the discovery list only the first version, and the server answer
+	// for the others given.
+	lists := func(told *tale, unlisted ...string) *tale {
+		one := thing()
+		one.Served, one.Unlisted = []string{v1}, unlisted
+		return told.ready("a", 200, 6).lists("a", 6, one).writes("a", v1, 9)
+	}
+	t.Run("not listed, and answered all the same", func(t *testing.T) {
+		saw(t, lists(serving(v1, v2), v2).blames(t, "SV-05"), "compared", 1)
+	})
+	t.Run("neither listed nor answered", func(t *testing.T) {
+		lists(serving(v1, v2)).blames(t, "SV-05", differs+" [g.io/v1]")
+	})
+	t.Run("answered and not claimed", func(t *testing.T) {
+		lists(serving(v1), v2).blames(t, "SV-05", differs+" [g.io/v1] and, unlisted, has [g.io/v2]")
+	})
 	t.Run("more than it can decode, though no discovery is ever read", func(t *testing.T) {
 		serving(v1, "g.io/v3").blames(t, "SV-05", "serves g.io/v3 and decodes only")
 	})

@@ -1,13 +1,23 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // sv05: the versions that an entry calls served can be decoded, in any
-// revision, and are those which this server's discovery lists.
+// revision, and are those of this server's discovery.
+//
+// That is what the server answers for each version, /apis/<group>/<version>,
+// and not only what it lists for the group. An entry is one server's own word,
+// and the document of a version is the one that the server alone makes. The list
+// of a group is made from the APIServices, which all servers share: a member of
+// a release without a version takes that out of the lists of all others, which
+// go on serving it. An entry that followed the list would be wrong then.
+// A version that is listed has to be claimed in any case, and one that is claimed
+// has to be answered.
 type sv05 struct {
 	findings
 	compared int64
@@ -48,8 +58,12 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 			continue // SV-01 and SV-03 judge what is missing
 		}
 		c.compared++
-		if e := change.entry; !sameSet(e.Served, r.Served) {
-			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery lists %v", name, e.ServerID, e.Served, r.Served)
+		if e := change.entry; !sameSet(e.Served, slices.Concat(r.Served, r.Unlisted)) {
+			beside := ""
+			if len(r.Unlisted) > 0 {
+				beside = fmt.Sprintf(" and, unlisted, has %v", r.Unlisted)
+			}
+			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery lists %v%s", name, e.ServerID, e.Served, r.Served, beside)
 		}
 	}
 }

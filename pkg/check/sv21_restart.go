@@ -124,10 +124,28 @@ func (c *sv21) settleGone(w *World, in *instance, st *restart) {
 			hosted = now.present // it has come back: only who hosts it reports it
 		}
 		if hosted {
-			c.infer(w, at(in.startSeq, change.seq), "after its restart %s has no entry in %s at revision %d, though it takes part", in.server.member, name, change.revision)
+			kind := ""
+			if rejoined(w, in, name, change) {
+				kind = kindRejoined
+			}
+			c.inferOf(w, kind, in.release, at(in.startSeq, change.seq),
+				"after its restart %s has no entry in %s at revision %d, though it takes part", in.server.member, name, change.revision)
 		}
 	}
 	st.gone = nil
+}
+
+// rejoined is whether the entry went because the server had left and joined
+// anew as it started: it takes part under a Lease that is younger than its
+// process, and the entry was back by its first readiness. Until then it refuses
+// writes, so that nobody can rely on what it has not announced. An entry that
+// stays away for longer, or goes later, is another matter.
+func rejoined(w *World, in *instance, name string, gone entryChange) bool {
+	if in.ready == nil || in.ready.revision == 0 || gone.revision >= in.ready.revision || !w.joinedAgain(in, gone.revision) {
+		return false
+	}
+	_, back := w.entryAt(name, in.server.id, in.ready.revision)
+	return back
 }
 
 func (c *sv21) write(w *World, ev *history.Event) {

@@ -3,7 +3,8 @@ package check
 import "github.com/evenkeel/evenkeel/pkg/requirement"
 
 // Verdict is the outcome of judging one requirement. Fail outweighs
-// Inconclusive, which outweighs Pass; the other two stand beside them.
+// Inconclusive, which outweighs Deviation and Pass; the other two stand beside
+// them.
 type Verdict string
 
 // The verdicts.
@@ -15,6 +16,10 @@ const (
 	// Inconclusive: nothing broke the promise, but too little was seen, or what
 	// was seen cannot be trusted to be whole.
 	Inconclusive Verdict = "inconclusive"
+	// Deviation: enough was seen, and the promise was broken only in ways in which
+	// the distribution is documented to differ on purpose. It counts neither as
+	// kept nor as broken.
+	Deviation Verdict = "deviation"
 	// NotApplicable: the control plane under test has nothing that the
 	// requirement speaks of.
 	NotApplicable Verdict = "not-applicable"
@@ -40,6 +45,17 @@ type Violation struct {
 	Evidence []int64 `json:"evidence"`
 }
 
+// DeviationSeen is a documented deviation that was seen.
+type DeviationSeen struct {
+	// ID, Differs and Source are those of the requirement.Deviation.
+	ID      string `json:"id"`
+	Differs string `json:"differs"`
+	Source  string `json:"source"`
+	// Count is how often it was seen, and Examples are the first times.
+	Count    int64       `json:"count"`
+	Examples []Violation `json:"examples"`
+}
+
 // Result is the verdict on one requirement with all that stands behind it.
 type Result struct {
 	ID      requirement.ID    `json:"id"`
@@ -53,11 +69,13 @@ type Result struct {
 	// ViolationCount counts all.
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int64       `json:"violationCount,omitempty"`
+	// Deviations are what is not among the violations because it is documented.
+	Deviations []DeviationSeen `json:"deviations,omitempty"`
 }
 
 // Worst gives the outcome of results taken together: Fail if any failed, else
-// Inconclusive if any is neither Pass nor NotApplicable, else Pass. No results
-// at all are Inconclusive: nothing was judged.
+// Inconclusive if any is none of Pass, Deviation and NotApplicable, else Pass.
+// Where nothing is a Pass they are Inconclusive: nothing was seen to be kept.
 func Worst(results []Result) Verdict {
 	worst := Pass
 	judged := false
@@ -67,7 +85,7 @@ func Worst(results []Result) Verdict {
 			return Fail
 		case Pass:
 			judged = true
-		case NotApplicable:
+		case Deviation, NotApplicable:
 		default:
 			worst = Inconclusive
 		}

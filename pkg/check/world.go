@@ -37,6 +37,7 @@ type World struct {
 	hold   *openHold
 	holds  []HoldSeen
 	faults []*FaultSeen
+	etcd   []EtcdSeen
 	gaps   map[Source]int64
 	// alien counts gaps of recorders that are not known here.
 	alien int64
@@ -98,6 +99,8 @@ func (w *World) take(ev *history.Event) {
 		w.takeHold(ev)
 	case ev.Fault != nil:
 		w.takeFault(ev)
+	case ev.Etcd != nil:
+		w.takeEtcd(ev)
 	case ev.Gap != nil:
 		w.takeGap(ev.Gap)
 	case ev.End != nil:

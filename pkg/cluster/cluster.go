@@ -53,6 +53,10 @@ var ErrUnsupported = errors.New("not supported by this provider")
 // Member is what is known of one control-plane member before anything runs.
 type Member struct {
 	Name string
+	// Host is the host name that the member's components see. The identities by
+	// which they stand for election begin with it. It need not be the Name:
+	// a provider may have to call its hosts after the cluster.
+	Host string
 	// ServerID is the identity that its API server takes part under.
 	ServerID string
 	// Components that the member has, in the order in which they start.
@@ -172,6 +176,14 @@ type Cluster interface {
 	// Pause stops a component's process from running; Resume lets it go on.
 	Pause(ctx context.Context, member string, component Component) error
 	Resume(ctx context.Context, member string, component Component) error
+	// PowerOff takes a member's power away: all its processes and its network
+	// are gone at once, without warning, and stay away. It is an error if
+	// nothing of the member runs. PowerOn brings the member back at the release
+	// it ran, with the data it had on disk, and waits until all its components
+	// are ready. The exits that a power cut causes are expected ones.
+	PowerOff(ctx context.Context, member string) error
+	PowerOn(ctx context.Context, member string) error
+
 	// Process that runs now; ok is false where there is none.
 	Process(member string, component Component) (p Process, ok bool)
 	// Paused is whether the kernel really holds the component's process.

@@ -31,9 +31,10 @@ type Console struct {
 	step    string
 	members map[string]*memberState
 	leaders map[string]string
-	told    map[string]bool
-	status  string
-	now     time.Duration
+	// told has the requirements that were told to be broken, healed the faults.
+	told, healed map[string]bool
+	status       string
+	now          time.Duration
 }
 
 type memberState struct {
@@ -57,7 +58,7 @@ func New(out io.Writer, header history.Header, steps int) *Console {
 func newConsole(out io.Writer, header history.Header, steps int, terminal bool, width int) *Console {
 	c := &Console{
 		out: out, terminal: terminal, width: width, steps: steps,
-		members: map[string]*memberState{}, leaders: map[string]string{}, told: map[string]bool{},
+		members: map[string]*memberState{}, leaders: map[string]string{}, told: map[string]bool{}, healed: map[string]bool{},
 	}
 	for _, m := range header.Members {
 		c.members[m.Name] = &memberState{release: m.Release, state: "off"}
@@ -88,6 +89,8 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 		c.showReady(ev)
 	case ev.Fault != nil:
 		c.showFault(ev)
+	case ev.Etcd != nil:
+		c.line(ev.Etcd.Summary())
 	case ev.Gap != nil:
 		c.line(fmt.Sprintf("the %s recorder may have missed something: %s", ev.Gap.Source, ev.Gap.Message))
 	case ev.Stored != nil && ev.Stored.Lease != nil && !ev.Stored.Lease.Identity:
@@ -160,8 +163,13 @@ func (c *Console) showFault(ev *history.Event) {
 	case history.PhaseInject:
 		c.line(what + " injected")
 	case history.PhaseWitness:
-		c.line(what + " bit: " + f.Proof)
+		if c.healed[what] {
+			c.line(what + " is over: " + f.Proof)
+		} else {
+			c.line(what + " bit: " + f.Proof)
+		}
 	case history.PhaseHeal:
+		c.healed[what] = true
 		c.line(what + " healed")
 	}
 }

@@ -52,8 +52,10 @@ func TestLines(t *testing.T) {
 		{"ready again after a pause", []*history.Event{ready, process("apiserver", history.ProcessPaused, false), process("apiserver", history.ProcessResumed, false), ready},
 			[]string{"cp1 is ready at release 1.2", "cp1 is ready at release 1.2"}},
 		{"ready of a stranger", []*history.Event{{Member: "cp9", Ready: &history.Ready{Code: 200}}}, nil},
-		{"fault", []*history.Event{fault(history.PhaseInject), fault(history.PhaseWitness), fault(history.PhaseHeal)}, []string{
-			"fault f-1 (PodChaos pod-kill on cp1) injected", "fault f-1 (PodChaos pod-kill on cp1) bit: another process", "fault f-1 (PodChaos pod-kill on cp1) healed"}},
+		{"fault", []*history.Event{fault(history.PhaseInject), fault(history.PhaseWitness), fault(history.PhaseHeal), fault(history.PhaseWitness)}, []string{
+			"fault f-1 (PodChaos pod-kill on cp1) injected", "fault f-1 (PodChaos pod-kill on cp1) bit: another process", "fault f-1 (PodChaos pod-kill on cp1) healed",
+			"fault f-1 (PodChaos pod-kill on cp1) is over: another process"}},
+		{"etcd", []*history.Event{{Etcd: &history.EtcdHealth{}}}, []string{"no etcd was asked"}},
 		{"gap", []*history.Event{{Gap: &history.Gap{Source: "etcd", Message: "compacted"}}}, []string{"the etcd recorder may have missed something: compacted"}},
 		{"leader", []*history.Event{lease("kcm", "cp1_x"), lease("kcm", "cp1_x"), lease("kcm", ""), lease("kcm", "cp2_y"), lease("other", "cp2_y")},
 			[]string{"cp1_x now leads kcm", "cp2_y now leads kcm", "cp2_y now leads other"}},

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,6 +24,10 @@ const lookupPath = "/api/v1/namespaces/default/configmaps/evenkeel-no-such-objec
 func NewAPI(config func(member string) (*rest.Config, error), clk clock.PassiveClock) API {
 	return &directAPI{config: config, clock: clk, clients: map[string]*client{}}
 }
+
+// errAnswered is wrapped where there was an answer, if not a good one: whoever
+// gives it is there.
+var errAnswered = errors.New("it is no answer to the question")
 
 type directAPI struct {
 	config  func(member string) (*rest.Config, error)
@@ -54,7 +59,7 @@ func (a *directAPI) RoundTrip(ctx context.Context, member string) (time.Duration
 		return 0, err
 	}
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNotFound {
-		return 0, fmt.Errorf("%s answered %d", member, response.StatusCode)
+		return 0, fmt.Errorf("%s answered %d: %w", member, response.StatusCode, errAnswered)
 	}
 	return took, nil
 }

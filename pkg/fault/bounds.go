@@ -6,6 +6,9 @@ import "time"
 const (
 	// EndedTimeout bounds the wait until a killed process is seen to be gone.
 	EndedTimeout = 5 * time.Second
+	// AnswerTimeout is how long an API server may take for an answer before its
+	// power is cut. One that is silent by then can give no witness.
+	AnswerTimeout = 5 * time.Second
 	// LookInterval is the pause between two looks at a process.
 	LookInterval = 10 * time.Millisecond
 	// SilenceBound is for how long an API server that is paused or cut off must

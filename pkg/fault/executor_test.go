@@ -25,7 +25,10 @@ type plane struct {
 	shape    cluster.Shape
 	apiDown  bool
 	failing  error
-	killed   func() // called by a kill
+	// deafToPower answers though its power was cut; sameProcess comes back with
+	// the process of before.
+	deafToPower, sameProcess bool
+	killed                   func() // called by a kill
 	// busy is how much longer an answer takes once a link was shaped, whatever
 	// the link does, and idle how much shorter.
 	busy, idle time.Duration

@@ -34,6 +34,10 @@ type Header struct {
 	Judges []string `json:"judges,omitempty"`
 	// Profiles that the run claims, by name.
 	Profiles []string `json:"profiles,omitempty"`
+	// Strict is whether the judge is to take documented deviations of the
+	// distribution for failures too. It stands here, so that judging again needs
+	// nothing else.
+	Strict bool `json:"strict,omitempty"`
 	// Writes lists the resources that the harness itself writes, tagged.
 	Writes []WrittenResource `json:"writes,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
@@ -50,6 +54,9 @@ type WrittenResource struct {
 // MemberHeader is one control-plane member as the run begins.
 type MemberHeader struct {
 	Name string `json:"name"`
+	// Host is the host name that its components see, with which the holder of a
+	// Lease for election begins; empty means the Name.
+	Host string `json:"host,omitempty"`
 	// ServerID is the identity its API server reports under: the name of its
 	// identity Lease and the apiServerID of its StorageVersion entries.
 	ServerID string `json:"serverID"`
@@ -71,6 +78,7 @@ const (
 	KindWatch     Kind = "watch"
 	KindStored    Kind = "stored"
 	KindFault     Kind = "fault"
+	KindEtcd      Kind = "etcd"
 	KindGap       Kind = "gap"
 	KindEnd       Kind = "end"
 )
@@ -99,8 +107,10 @@ type Event struct {
 	Watch     *Watch     `json:"watch,omitempty"`
 	Stored    *Stored    `json:"stored,omitempty"`
 	Fault     *Fault     `json:"fault,omitempty"`
-	Gap       *Gap       `json:"gap,omitempty"`
-	End       *End       `json:"end,omitempty"`
+	// Etcd is how all members' etcd were.
+	Etcd *EtcdHealth `json:"etcd,omitempty"`
+	Gap  *Gap        `json:"gap,omitempty"`
+	End  *End        `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -126,6 +136,8 @@ func (e *Event) told() bool {
 		return e.Stored != nil
 	case KindFault:
 		return e.Fault != nil
+	case KindEtcd:
+		return e.Etcd != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindEnd:
@@ -291,6 +303,10 @@ type HostedResource struct {
 	Kind     string `json:"kind"`
 	// Served versions, as group/version ("v1" for the core group), sorted.
 	Served []string `json:"served"`
+	// Unlisted are versions that the server does not list among those of the
+	// group, and whose own document it answers with the resource in it all the
+	// same; sorted. Those that any StorageVersion calls served were asked for.
+	Unlisted []string `json:"unlisted,omitempty"`
 	// Persisted is whether discovery gives a storage version hash for it.
 	Persisted bool `json:"persisted,omitempty"`
 	// Custom is whether a CustomResourceDefinition defines it.
@@ -385,17 +401,26 @@ type Lease struct {
 	Identity bool `json:"identity,omitempty"`
 }
 
+// FaultPower and FaultPowerCut are type and action of a power cut: all processes
+// of a member and its network are gone at once. Chaos Mesh has no kind for it.
+const (
+	FaultPower    = "Power"
+	FaultPowerCut = "cut"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
 	ID string `json:"id"`
-	// Type and Action are the Chaos Mesh kind and action.
+	// Type and Action are the Chaos Mesh kind and action, or FaultPower and
+	// FaultPowerCut.
 	Type      string `json:"type"`
 	Action    string `json:"action"`
 	Component string `json:"component,omitempty"`
 	Phase     Phase  `json:"phase"`
 	// Proof says in words what was seen that only the fault explains; set in
-	// the witness phase.
+	// the witness phase. After the healing of a power cut it says what shows
+	// that the member is back.
 	Proof string `json:"proof,omitempty"`
 }
 

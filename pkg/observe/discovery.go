@@ -35,9 +35,22 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 		return nil, err
 	}
 
+	claimed, err := claimedVersions(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+
 	found := map[groupResource]*history.HostedResource{}
-	for _, version := range versions {
+	listed := len(versions)
+	for _, version := range claimed {
+		// The answer of an aggregated server would be another server's.
+		if !slices.Contains(versions, version) && !aggregated[version.String()] {
+			versions = append(versions, version)
+		}
+	}
+	for i, version := range versions {
 		handedOn := aggregated[version.String()]
+		// A version that is not there is an empty list.
 		var list metav1.APIResourceList
 		if err := getInto(ctx, client, GroupVersionPath(version.Group, version.Version), &list); err != nil {
 			if handedOn {
@@ -55,7 +68,11 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 				hosted = &history.HostedResource{Group: version.Group, Resource: resource.Name, Kind: resource.Kind, Custom: custom[key]}
 				found[key] = hosted
 			}
-			hosted.Served = append(hosted.Served, version.String())
+			if i < listed {
+				hosted.Served = append(hosted.Served, version.String())
+			} else {
+				hosted.Unlisted = append(hosted.Unlisted, version.String())
+			}
 			hosted.Persisted = hosted.Persisted || resource.StorageVersionHash != ""
 			hosted.Aggregated = hosted.Aggregated || handedOn
 		}
@@ -63,6 +80,7 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 	resources := make([]history.HostedResource, 0, len(found))
 	for hosted := range maps.Values(found) {
 		slices.Sort(hosted.Served)
+		slices.Sort(hosted.Unlisted)
 		resources = append(resources, *hosted)
 	}
 	slices.SortFunc(resources, func(a, b history.HostedResource) int {
@@ -120,6 +138,40 @@ func customResources(ctx context.Context, client *Client) (map[groupResource]boo
 	out := map[groupResource]bool{}
 	for _, item := range list.Items {
 		out[groupResource{item.Spec.Group, item.Spec.Names.Plural}] = true
+	}
+	return out, nil
+}
+
+// claimedVersions are those that any server calls served in a StorageVersion.
+// What a group lists follows from the APIServices, which all servers share: while
+// releases are mixed it may leave out what this server serves. Only who asks for
+// a version itself learns whether the server answers.
+func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error) {
+	var list struct {
+		Items []struct {
+			Status struct {
+				StorageVersions []struct {
+					ServedVersions []string `json:"servedVersions"`
+				} `json:"storageVersions"`
+			} `json:"status"`
+		} `json:"items"`
+	}
+	if err := getInto(ctx, client, "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", &list); err != nil {
+		return nil, err
+	}
+	var out []groupVersion
+	for _, item := range list.Items {
+		for _, entry := range item.Status.StorageVersions {
+			for _, served := range entry.ServedVersions {
+				version := groupVersion{Version: served}
+				if group, name, grouped := strings.Cut(served, "/"); grouped {
+					version = groupVersion{Group: group, Version: name}
+				}
+				if !slices.Contains(out, version) {
+					out = append(out, version)
+				}
+			}
+		}
 	}
 	return out, nil
 }

@@ -39,9 +39,14 @@ func plane(ready *atomic.Bool) http.Handler {
 	mux.HandleFunc("/apis", reply(200, `{"groups":[{"name":"g","versions":[{"version":"v2"},{"version":"v1"}]},{"name":"down","versions":[{"version":"v1"}]}]}`))
 	mux.HandleFunc("/apis/g/v1", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
 	mux.HandleFunc("/apis/g/v2", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
+	mux.HandleFunc("/apis/g/v3", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
+	mux.HandleFunc("/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", reply(200, `{"items":[`+
+		// g/v3 is answered though it is not listed, g/v4 is not, and down/v2 is another server's.
+		`{"status":{"storageVersions":[{"servedVersions":["g/v1","g/v3","g/v4"]},{"servedVersions":["g/v3","v1","down/v2"]}]}}]}`))
+	mux.HandleFunc("/apis/down/v2", reply(200, `{"resources":[{"name":"others","kind":"Other"}]}`))
 	mux.HandleFunc("/apis/down/v1", reply(503, "no backend"))
 	mux.HandleFunc("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", reply(200, `{"items":[{"spec":{"group":"g","names":{"plural":"things"}}}]}`))
-	mux.HandleFunc("/apis/apiregistration.k8s.io/v1/apiservices", reply(200, `{"items":[{"spec":{"group":"down","version":"v1","service":{"name":"s"}}},{"spec":{"version":"v1"}}]}`))
+	mux.HandleFunc("/apis/apiregistration.k8s.io/v1/apiservices", reply(200, `{"items":[{"spec":{"group":"down","version":"v1","service":{"name":"s"}}},{"spec":{"group":"down","version":"v2","service":{"name":"s"}}},{"spec":{"version":"v1"}}]}`))
 	return mux
 }
 
@@ -71,7 +76,7 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	want := []history.HostedResource{
 		{Resource: "bindings", Kind: "Binding", Served: []string{"v1"}},
 		{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true},
-		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Persisted: true, Custom: true},
+		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Unlisted: []string{"g/v3"}, Persisted: true, Custom: true},
 	}
 	if !reflect.DeepEqual(discovery.Discovery.Resources, want) || discovery.Discovery.Revision != 77 {
 		t.Errorf("discovery %+v", discovery.Discovery)

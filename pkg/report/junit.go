@@ -39,7 +39,8 @@ type junitText struct {
 
 // JUnit gives the results in the form that CI systems show. An inconclusive
 // verdict and a requirement that was to be judged and was not are errors, since
-// no CI system may take them for a pass. Nor may it take a whole without a
+// no CI system may take them for a pass. A documented deviation is neither a pass
+// nor a failure, which is what these systems call skipped. Nor may it take a whole without a
 // single red case for one, so whatever else keeps the run from passing gets a
 // case of its own.
 func (r *ConformanceReport) JUnit() ([]byte, error) {
@@ -54,7 +55,7 @@ func (r *ConformanceReport) JUnit() ([]byte, error) {
 		case check.Inconclusive:
 			c.Error = text
 			suite.Errors++
-		case check.Skipped, check.NotApplicable:
+		case check.Skipped, check.NotApplicable, check.Deviation:
 			c.Skipped = text
 			suite.Skipped++
 		case check.Pass:

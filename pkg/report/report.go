@@ -35,6 +35,8 @@ type ConformanceReport struct {
 	Scenario string `json:"scenario"`
 	// Defect is the ID of the defect that was planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
+	// Strict is whether documented deviations counted as failures.
+	Strict bool `json:"strict,omitempty"`
 	// Verdict of all requirements that the run was asked to judge, taken
 	// together. What could not be judged makes a pass inconclusive.
 	Verdict check.Verdict `json:"verdict"`
@@ -55,6 +57,9 @@ type ConformanceReport struct {
 	NotJudged []requirement.ID `json:"notJudged,omitempty"`
 	// Faults that were injected, each with its witness.
 	Faults []check.FaultSeen `json:"faults,omitempty"`
+	// Etcd is how all members' etcd were where that was looked at, which is after
+	// a power cut.
+	Etcd []check.EtcdSeen `json:"etcd,omitempty"`
 	// States in which the control plane was held, with every member's release.
 	States []check.HoldSeen `json:"states,omitempty"`
 }
@@ -69,7 +74,7 @@ type Target struct {
 // Outcome of a profile or of one of its parts.
 type Outcome string
 
-// The outcomes. A core requirement that was not judged, or not conclusively,
+// The outcomes. A documented deviation stands in the way of none. A core requirement that was not judged, or not conclusively,
 // makes a profile partial, never a success.
 const (
 	Success Outcome = "success"
@@ -98,9 +103,9 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		APIVersion: APIVersion, Kind: Kind,
 		Run: h.Run, Date: h.Started.UTC().Format("2006-01-02T15:04:05Z"), Seed: h.Seed, Harness: h.Harness,
 		Target:   Target{h.Provider, h.Distribution, h.Members},
-		Scenario: h.Scenario, Defect: h.Defect,
+		Scenario: h.Scenario, Defect: h.Defect, Strict: h.Strict,
 		Verdict: check.Worst(j.Results), Complete: j.Complete, Message: j.EndMessage,
-		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, States: j.Holds,
+		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, States: j.Holds,
 	}
 	verdicts := map[requirement.ID]check.Verdict{}
 	for _, res := range j.Results {
@@ -159,7 +164,7 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		switch v {
 		case check.Fail:
 			out.Outcome = Failure
-		case check.Pass, check.NotApplicable:
+		case check.Pass, check.Deviation, check.NotApplicable:
 		default:
 			if out.Outcome == Success {
 				out.Outcome = Partial

@@ -45,6 +45,9 @@ func TestNewWeighsProfiles(t *testing.T) {
 		{"core skipped", [3]check.Verdict{"pass", "skipped", "pass"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"extended skipped", [3]check.Verdict{"pass", "pass", "skipped"}, nil, check.Inconclusive, Success, Partial, 0},
 		{"part not applicable", [3]check.Verdict{"pass", "not-applicable", "not-applicable"}, nil, check.Pass, Success, Success, 0},
+		{"core deviates", [3]check.Verdict{"pass", "deviation", "pass"}, nil, check.Pass, Success, Success, 0},
+		{"core deviates and another fails", [3]check.Verdict{"fail", "deviation", "deviation"}, nil, check.Fail, Failure, Success, 0},
+		{"nothing but deviations", [3]check.Verdict{"deviation", "deviation", "deviation"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"nothing applicable", [3]check.Verdict{"not-applicable", "not-applicable", "not-applicable"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"unknown verdict", [3]check.Verdict{"pass", "splendid", "pass"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"core missing though asked", [3]check.Verdict{"pass", "", "pass"}, nil, check.Inconclusive, Partial, Success, 1},
@@ -250,4 +253,28 @@ func redCases(t *testing.T, r *ConformanceReport) int {
 			suite.Tests, suite.Failures, suite.Errors, suite.Skipped, len(suite.Cases), failures, errors, skipped)
 	}
 	return failures + errors
+}
+
+func TestDeviationsAreListedApart(t *testing.T) {
+	seen := check.DeviationSeen{ID: "late", Differs: "It is late.", Source: "https://x", Count: 7, Examples: []check.Violation{{Message: "it came at noon", Evidence: []int64{4}}}}
+	r := New(&check.Judgement{Header: history.Header{Strict: true}, Results: []check.Result{
+		{ID: "SV-01", Verdict: check.Pass}, {ID: "SV-06", Verdict: check.Deviation, Deviations: []check.DeviationSeen{seen}},
+	}}, nil)
+	var table bytes.Buffer
+	if err := r.Table(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"DEVIATION", "(1 pass, 1 deviation)", "as documented (late, seen 7 times): It is late. See https://x", "the first time: it came at noon (history events 4)"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, table.String())
+		}
+	}
+	raw, err := r.YAML()
+	if err != nil || !strings.Contains(string(raw), "strict: true") || !strings.Contains(string(raw), "count: 7") {
+		t.Errorf("%v\n%s", err, raw)
+	}
+	junit, err := r.JUnit()
+	if err != nil || !strings.Contains(string(junit), `skipped="1"`) || redCases(t, r) != 0 {
+		t.Errorf("%v\n%s", err, junit)
+	}
 }

@@ -41,6 +41,9 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	if len(r.NotJudged) > 0 {
 		fmt.Fprintf(&b, "\nNot judged: %s\n  - %s\n", strings.Join(ids(r.NotJudged), ", "), r.notJudged())
 	}
+	if n := len(r.Etcd); n > 0 {
+		fmt.Fprintf(&b, "\nEtcd, when it was looked at last: %s\n", r.Etcd[n-1].Summary())
+	}
 	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
 	fmt.Fprintf(&b, " (%s)\n", counts(r.counts()))
 	for _, p := range r.Profiles {
@@ -73,7 +76,7 @@ func (r *ConformanceReport) counts() map[check.Verdict]int {
 // counts in words, such as "14 pass, 2 skipped".
 func counts(of map[check.Verdict]int) string {
 	var out []string
-	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Inconclusive, check.NotApplicable, check.Skipped} {
+	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Deviation, check.Inconclusive, check.NotApplicable, check.Skipped} {
 		if n := of[v]; n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, v))
 		}
@@ -104,6 +107,8 @@ func summary(res check.Result) string {
 		return res.Violations[0].Message
 	case len(res.Reasons) > 0:
 		return res.Reasons[0]
+	case len(res.Deviations) > 0:
+		return deviates(res.Deviations[0])
 	}
 	return string(res.Verdict)
 }
@@ -116,16 +121,28 @@ func details(res check.Result) []string {
 			out = append(out, fmt.Sprintf("and %d more", res.ViolationCount-int64(i)))
 			break
 		}
-		line := v.Message
-		if len(v.Evidence) > 0 {
-			line += fmt.Sprintf(" (history events %s)", join(v.Evidence))
-		}
-		out = append(out, line)
+		out = append(out, shown(v))
+	}
+	for _, d := range res.Deviations {
+		out = append(out, deviates(d), "the first time: "+shown(d.Examples[0]))
 	}
 	if res.Verdict != check.Pass {
 		out = append(out, res.Reasons...)
 	}
 	return out
+}
+
+// shown is a violation with the lines of history that show it.
+func shown(v check.Violation) string {
+	if len(v.Evidence) == 0 {
+		return v.Message
+	}
+	return fmt.Sprintf("%s (history events %s)", v.Message, join(v.Evidence))
+}
+
+// deviates is one line on a documented deviation.
+func deviates(d check.DeviationSeen) string {
+	return fmt.Sprintf("differs on purpose, as documented (%s, seen %d times): %s See %s", d.ID, d.Count, d.Differs, d.Source)
 }
 
 func join(seqs []int64) string {

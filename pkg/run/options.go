@@ -57,6 +57,8 @@ type Options struct {
 	Out string
 	// Defect to plant, by ID; reference only.
 	Defect string
+	// Strict takes documented deviations of the distribution for failures.
+	Strict bool
 	// NoTraffic leaves out the scenario's traffic and the probes of booting
 	// servers, so that whatever needs writes stays inconclusive.
 	NoTraffic bool

@@ -231,16 +231,24 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 	h := history.Header{
 		Run: p.id, Seed: p.seed, Harness: o.Harness,
 		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
-		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect,
+		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect, Strict: o.Strict,
 	}
 	for _, profile := range p.profiles {
 		h.Profiles = append(h.Profiles, profile.Name)
 	}
 	for _, m := range c.Members() {
-		h.Members = append(h.Members, history.MemberHeader{Name: m.Name, ServerID: m.ServerID, Release: c.Release(m.Name)})
+		h.Members = append(h.Members, memberHeader(m, c.Release(m.Name)))
 	}
 	for _, w := range p.scenario.Workloads {
 		h.Writes = append(h.Writes, history.WrittenResource{Group: w.Spec.Group, Resource: w.Spec.Resource, Kind: w.Spec.Kind})
+	}
+	return h
+}
+
+func memberHeader(m cluster.Member, release string) history.MemberHeader {
+	h := history.MemberHeader{Name: m.Name, ServerID: m.ServerID, Release: release}
+	if m.Host != m.Name {
+		h.Host = m.Host
 	}
 	return h
 }

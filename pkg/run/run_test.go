@@ -67,7 +67,11 @@ func TestRunRefusesAFullFolder(t *testing.T) {
 
 func TestRunWhoseControlPlaneDoesNotBoot(t *testing.T) {
 	o, shown := fakeRun(t, fakeplane.Broken)
+	o.Strict = true
 	outcome, err := Run(t.Context(), o)
+	if outcome != nil && !outcome.Report.Strict {
+		t.Error("the history has forgotten that the judge is to be strict")
+	}
 	if exit.Code(err) != exit.CouldNotRun || !strings.Contains(err.Error(), "the flag of the year is missing") {
 		t.Errorf("error %v", err)
 	}

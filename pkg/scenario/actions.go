@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
@@ -32,6 +31,8 @@ func selectorsOf(set any) []string {
 		if v.Member != "" {
 			return []string{v.Member}
 		}
+	case *PowerCycle:
+		return []string{v.Member}
 	case *Target:
 		return []string{v.Member}
 	case *Tamper:
@@ -68,7 +69,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 			return fmt.Errorf("step %d (%s): %w", index, action, err)
 		}
 		release = targets[members[0]]
-		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, false, v.With) }
+		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With) }
 	case *Restart:
 		targets, err := r.targets(members, v.Release)
 		if err != nil {
@@ -80,6 +81,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v.Together, v.With) }
 	case *Strike:
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
+	case *PowerCycle:
+		do = func(ctx context.Context) error { return r.powerCycle(ctx, members, v) }
 	case *Target:
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
@@ -126,11 +129,8 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 			continue
 		}
 		holder := lease.Spec.HolderIdentity
-		for _, name := range r.members() {
-			// An identity begins with the name of the host, which is the member's.
-			if holder == name || strings.HasPrefix(holder, name+"_") || strings.HasPrefix(holder, name+"-") || strings.HasPrefix(holder, name+".") {
-				return name, nil
-			}
+		if name, ok := memberOf(holder, r.cluster.Members()); ok {
+			return name, nil
 		}
 		return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", holder)
 	}
@@ -168,20 +168,49 @@ func (r *Runner) targets(members []string, name string) (map[string]string, erro
 	return targets, nil
 }
 
-// restart stops and starts members, with the faults around.
-func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, together bool, with []string) error {
-	if !together {
-		for _, member := range members {
-			if err := r.replace(ctx, []string{member}, releases, with); err != nil {
-				return err
+// replace takes members to other releases one after the other, in the
+// provider's own way if it has one.
+func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string) error {
+	replacer, replaces := r.cluster.(cluster.Replacer)
+	for _, member := range members {
+		err := r.around(ctx, []string{member}, with, func() error {
+			if release := releases[member]; replaces && release != r.cluster.Release(member) {
+				return replacer.Replace(ctx, member, release)
 			}
+			return r.stopAndStart(ctx, []string{member}, releases)
+		})
+		if err != nil {
+			return err
 		}
-		return nil
 	}
-	return r.replace(ctx, members, releases, with)
+	return nil
 }
 
-func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string) error {
+// restart stops and starts members, with the faults around.
+func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, together bool, with []string) error {
+	groups := [][]string{members}
+	if !together {
+		groups = slices.Collect(slices.Chunk(members, 1))
+	}
+	for _, group := range groups {
+		if err := r.around(ctx, group, with, func() error { return r.stopAndStart(ctx, group, releases) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopAndStart stops all of the members before it starts any.
+func (r *Runner) stopAndStart(ctx context.Context, members []string, releases map[string]string) error {
+	if err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) }); err != nil {
+		return err
+	}
+	return each(members, func(member string) error { return r.cluster.StartMember(ctx, member, releases[member]) })
+}
+
+// around does something to members with faults there from before it until the
+// members are ready after it.
+func (r *Runner) around(ctx context.Context, members, with []string, do func() error) error {
 	var injected []*fault.Active
 	undo := func() error {
 		var errs []error
@@ -204,10 +233,7 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 			}
 		}
 	}
-	err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) })
-	if err == nil {
-		err = each(members, func(member string) error { return r.cluster.StartMember(ctx, member, releases[member]) })
-	}
+	err := do()
 	if err == nil {
 		err = r.recorders.waitReady(ctx, members...)
 	}

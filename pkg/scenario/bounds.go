@@ -8,6 +8,16 @@ const (
 	// not included. It is well above what a requirement allows a server to take
 	// until it is ready, so that a slow one is judged and not cut off.
 	StepTimeout = 180 * time.Second
+	// PrepareTimeout is how long a provider may take to get all releases at hand;
+	// images of a control plane are some hundred megabytes each.
+	PrepareTimeout = 30 * time.Minute
+	// BootTimeout is how long a provider may take to bring a control plane up.
+	// One that makes machines first needs minutes; how long a component may take
+	// to be ready is the provider's own to bound, and much shorter.
+	BootTimeout = 15 * time.Minute
+	// ReplaceTimeout is how long a provider's own way to another release may
+	// take, which replaces and verifies one component after the other.
+	ReplaceTimeout = 10 * time.Minute
 	// SettleQuiet is for how long no StorageVersion may have changed before the
 	// control plane counts as settled.
 	SettleQuiet = 1500 * time.Millisecond
@@ -22,6 +32,14 @@ const (
 	// CatchUpTimeout bounds the wait until the recorder of etcd has recorded
 	// what had happened by a moment.
 	CatchUpTimeout = 15 * time.Second
+	// RejoinTimeout is how long etcd may take after a power cut until all its
+	// members are there and have caught up, counted from when all components of
+	// the member were ready. A member that was away for seconds needs a few
+	// heartbeats; the rest is for machines that are not idle.
+	RejoinTimeout = 60 * time.Second
+	// RejoinLook is the pause between two looks at whether they are; each is a
+	// line of the history.
+	RejoinLook = 250 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -22,6 +23,7 @@ type fakeCluster struct {
 	releases map[string]string
 	process  map[string]cluster.Process
 	fail     map[string]error
+	off      []string // members without power
 }
 
 func newFake() *fakeCluster {
@@ -43,7 +45,7 @@ func (f *fakeCluster) did(format string, args ...any) error {
 func (f *fakeCluster) Members() []cluster.Member {
 	var members []cluster.Member
 	for _, name := range []string{"cp1", "cp2", "cp3"} {
-		members = append(members, cluster.Member{Name: name, ServerID: "id-" + name, Components: []cluster.Component{cluster.Etcd, cluster.APIServer}})
+		members = append(members, cluster.Member{Name: name, Host: "host-" + name, ServerID: "id-" + name, Components: []cluster.Component{cluster.Etcd, cluster.APIServer}})
 	}
 	return members
 }
@@ -87,11 +89,26 @@ func (f *fakeCluster) Kill(_ context.Context, member string, component cluster.C
 	return f.did("kill %s %s", member, component)
 }
 
+func (f *fakeCluster) PowerOff(_ context.Context, member string) error {
+	f.mu.Lock()
+	f.off = append(f.off, member)
+	f.mu.Unlock()
+	return f.did("off %s", member)
+}
+
+func (f *fakeCluster) PowerOn(_ context.Context, member string) error {
+	f.mu.Lock()
+	f.process[member] = cluster.Process{PID: f.process[member].PID + 1, StartTime: 8}
+	f.off = slices.DeleteFunc(f.off, func(m string) bool { return m == member })
+	f.mu.Unlock()
+	return f.did("on %s", member)
+}
+
 func (f *fakeCluster) Process(member string, _ cluster.Component) (cluster.Process, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := f.process[member]
-	return p, ok
+	return p, ok && !slices.Contains(f.off, member)
 }
 
 func (f *fakeCluster) SetLink(member string, link cluster.Link, shape cluster.Shape) error {

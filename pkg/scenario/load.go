@@ -174,6 +174,11 @@ func (s *Step) validate() (action string, err error) {
 		default:
 			err = errors.Join(err, fmt.Errorf("there is no component %q", v.Component))
 		}
+	case *PowerCycle:
+		err = missing("member", v.Member)
+		if v.OffFor <= 0 {
+			err = errors.Join(err, errors.New("offFor must be a positive duration"))
+		}
 	case *Hold:
 		err = missing("name", v.Name)
 		if v.For <= 0 {

@@ -63,6 +63,8 @@ type Runner struct {
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
 	turn      int // of the probes with invalid statuses
+	// etcdHealth looks at all members' etcd and records what they say.
+	etcdHealth func(context.Context) history.EtcdHealth
 }
 
 // New makes a Runner.
@@ -70,7 +72,9 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	return &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
+	return r
 }
 
 // ProcessChanged is the Observer that the cluster must be made with.
@@ -123,13 +127,16 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if err := r.check(); err != nil {
 		return err
 	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
 	if err := r.recorders.begin(ctx, r); err != nil {
 		return err
 	}
 	defer r.recorders.end()
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
-	if err := r.step(ctx, 0, "boot", "", "", r.boot); err != nil {
+	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
 		return err
 	}
 	if !r.NoTraffic && !r.Scenario.Traffic.Off {
@@ -182,6 +189,25 @@ func (r *Runner) check() error {
 	return nil
 }
 
+// prepare has the cluster see to all releases that the scenario is going to
+// use, so that what is missing is told before anything runs.
+func (r *Runner) prepare(ctx context.Context) error {
+	releases, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases())
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Scenario.File, err)
+	}
+	preparer, ok := r.cluster.(cluster.Preparer)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, PrepareTimeout, fmt.Errorf("it took longer than %s", PrepareTimeout))
+	defer cancel()
+	if err := preparer.Prepare(ctx, releases); err != nil {
+		return fmt.Errorf("%s cannot be played: %w", r.Scenario.File, err)
+	}
+	return nil
+}
+
 func (r *Runner) members() []string {
 	var names []string
 	for _, member := range r.cluster.Members() {
@@ -190,9 +216,22 @@ func (r *Runner) members() []string {
 	return names
 }
 
-// step does one thing within StepTimeout, and records its begin and end.
+// bound is the longest that a step of the action may take.
+func (r *Runner) bound(action string) time.Duration {
+	_, replaces := r.cluster.(cluster.Replacer)
+	switch {
+	case action == actionBoot:
+		return BootTimeout
+	case replaces && (action == "upgrade" || action == "rollback"):
+		return ReplaceTimeout
+	}
+	return StepTimeout
+}
+
+// step does one thing within its bound, and records its begin and end.
 func (r *Runner) step(ctx context.Context, index int, action, member, release string, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, StepTimeout, fmt.Errorf("it took longer than %s", StepTimeout))
+	bound := r.bound(action)
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("it took longer than %s", bound))
 	defer cancel()
 	r.report(index, action, member, release, history.PhaseBegin, "")
 	err := ctx.Err()
@@ -241,6 +280,9 @@ type plainError struct {
 func (e plainError) Error() string { return e.text }
 
 func (e plainError) Unwrap() error { return e.error }
+
+// actionBoot is what step 0 is called.
+const actionBoot = "boot"
 
 // boot brings the control plane up and sets up what the probes need.
 func (r *Runner) boot(ctx context.Context) error {

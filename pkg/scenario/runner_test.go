@@ -3,7 +3,10 @@ package scenario
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // newRunner makes a runner in the state in which Play plays the steps, with no
@@ -238,6 +242,172 @@ func TestCancelAndAFullDiskStopARun(t *testing.T) {
 			}
 			if told := h.told(); told[len(told)-1] != "0 boot failed " {
 				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+func TestAPowerCycleEndsWhenEtcdIsWhole(t *testing.T) {
+	whole := history.EtcdHealth{Target: 5, Members: []history.EtcdMember{{Member: "cp1", ID: "1", Leader: "1", Voters: 1, Applied: 5}}}
+	behind := history.EtcdHealth{Target: 9, Members: whole.Members}
+	for _, tc := range []struct {
+		name, member string
+		answers      []history.EtcdHealth // one look after the other; the last stays
+		calls, want  string
+	}{
+		{"one", "@cp1", []history.EtcdHealth{whole}, "off cp1, on cp1", ""},
+		{"one whose etcd takes a while", "@cp1", []history.EtcdHealth{behind, whole}, "off cp1, on cp1", ""},
+		{"one whose etcd stays behind", "@cp1", []history.EtcdHealth{behind}, "off cp1, on cp1", "etcd was not whole again within 1m0s: the etcd of cp1 has applied its log up to 5, and the leader had up to 9"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			fake, h := newFake(), newHistory()
+			fake.process["cp1"] = cluster.Process{PID: 7, StartTime: 7}
+			r := newRunner(fake, h)
+			clk := r.Clock.(*testclock.FakeClock)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			looks := 0
+			r.etcdHealth = func(context.Context) history.EtcdHealth {
+				looks++
+				if looks > 2*len(tc.answers) {
+					// The bound is the context's, which no fake clock moves.
+					cancel(fmt.Errorf("etcd was not whole again within %s", RejoinTimeout))
+				}
+				return tc.answers[min(looks, len(tc.answers))-1]
+			}
+			over := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						clk.Step(time.Second)
+						runtime.Gosched()
+					}
+				}
+			}()
+			err := r.play(ctx, 1, &Step{PowerCycle: &PowerCycle{Member: tc.member, OffFor: time.Second}})
+			close(over)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if got := strings.Join(fake.calls, ", "); got != tc.calls {
+				t.Errorf("calls %s, want %s", got, tc.calls)
+			}
+		})
+	}
+}
+
+func TestAllArePoweredOffBeforeAnyIsOn(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.Clock = clock.RealClock{}
+	r.faults = fault.NewExecutor(fake, fault.NewAPI(r.directConfig, r.Clock), r.History, r.Clock)
+	r.etcdHealth = func(context.Context) history.EtcdHealth {
+		return history.EtcdHealth{Target: 5, Members: []history.EtcdMember{{Member: "cp1", ID: "1", Leader: "1", Voters: 1, Applied: 5}}}
+	}
+	if err := r.play(t.Context(), 1, &Step{PowerCycle: &PowerCycle{Member: "@all", OffFor: time.Nanosecond}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"off cp1", "off cp2", "off cp3"}; !slices.Equal(fake.calls[:3], want) || len(fake.calls) != 6 {
+		t.Errorf("calls %v", fake.calls)
+	}
+}
+
+// ownWay is a cluster with ways of its own.
+type ownWay struct {
+	*fakeCluster
+	missing error
+}
+
+func (o ownWay) Prepare(_ context.Context, releases []string) error {
+	return errors.Join(o.did("prepare %s", strings.Join(releases, " ")), o.missing)
+}
+
+func (o ownWay) Replace(_ context.Context, member, release string) error {
+	o.mu.Lock()
+	o.releases[member] = release
+	o.mu.Unlock()
+	return o.did("replace %s %s", member, release)
+}
+
+func TestAProvidersOwnWayToAnotherRelease(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.cluster = ownWay{fakeCluster: fake}
+	steps := []Step{
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", With: []string{"slow.yaml"}}},
+		{Rollback: &Replace{Member: "@cp1", To: "@start"}},
+		{Rollback: &Replace{Member: "@cp1", To: "@start"}}, // it is there: nothing to replace it with
+		{Restart: &Restart{Members: []string{"@cp2"}, Release: "@next"}},
+	}
+	for i := range steps {
+		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"link cp1 etcd 1s", "replace cp1 1.3", "link cp1 etcd 0s",
+		"replace cp1 1.2",
+		"stop cp1", "start cp1 1.2",
+		"stop cp2", "start cp2 1.3",
+	}
+	if !slices.Equal(fake.calls, want) {
+		t.Errorf("the cluster was asked for\n%s\nwant\n%s", strings.Join(fake.calls, "\n"), strings.Join(want, "\n"))
+	}
+	if r.bound("upgrade") != ReplaceTimeout || r.bound("restart") != StepTimeout || r.bound(actionBoot) != BootTimeout {
+		t.Errorf("bounds %s, %s, %s", r.bound("upgrade"), r.bound("restart"), r.bound(actionBoot))
+	}
+}
+
+func TestWhatIsMissingIsToldBeforeAnythingRuns(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.Scenario.Steps = []Step{{Upgrade: &Replace{Member: "@cp1", To: "@next"}}}
+	err := r.Play(t.Context(), ownWay{fake, errors.New("the image of 1.3 is not there: pull it")})
+	if err == nil || !strings.Contains(err.Error(), "x.yaml cannot be played: the image of 1.3 is not there") {
+		t.Errorf("error %v", err)
+	}
+	if want := []string{"prepare 1.2 1.3"}; !slices.Equal(fake.calls, want) {
+		t.Errorf("calls %v, want %v", fake.calls, want)
+	}
+}
+
+func TestReleasesUsed(t *testing.T) {
+	known := []string{"1.1", "1.2", "1.3", "1.4"}
+	up := func(member, to string) Step { return Step{Upgrade: &Replace{Member: member, To: to}} }
+	for _, tc := range []struct {
+		name        string
+		start       map[string]string // of those that do not begin with 1.2
+		steps       []Step
+		want, error string
+	}{
+		{"none", nil, []Step{{Hold: &Hold{Name: "a"}}}, "1.2", ""},
+		{"own start", map[string]string{"cp2": "1.1"}, nil, "1.1 1.2", ""},
+		{"up and back", nil, []Step{up("@cp1", "@next"), up("@cp1", "@start")}, "1.2 1.3", ""},
+		{"two up", nil, []Step{up("@cp1", "@next"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
+		{"one up each", nil, []Step{up("@cp1", "@next"), up("@cp2", "@next")}, "1.2 1.3", ""},
+		{"down from above", map[string]string{"cp3": "1.4"}, []Step{up("cp3", "@previous")}, "1.2 1.3 1.4", ""},
+		{"by name", nil, []Step{up("@all", "1.4")}, "1.2 1.4", ""},
+		{"restart", nil, []Step{{Restart: &Restart{Members: []string{"@cp1", "@cp2"}, Release: "@oldest"}}}, "1.1 1.2", ""},
+		{"restart at its own", nil, []Step{{Restart: &Restart{Members: []string{"@all"}}}}, "1.2", ""},
+		{"whoever leads", nil, []Step{up("@leader", "@next"), up("@leader", "@next")}, "1.2 1.3 1.4", ""},
+		{"whoever leads, then one", nil, []Step{up("@leader", "@newest"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
+		{"beyond the last", nil, []Step{up("@cp1", "@newest"), up("@cp1", "@next")}, "", "step 2 (upgrade): there is no release after 1.4"},
+		{"unknown", nil, []Step{up("@cp1", "2.0")}, "", `step 1 (upgrade): there is no release "2.0"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			start := map[string]string{"cp1": "1.2", "cp2": "1.2", "cp3": "1.2"}
+			maps.Copy(start, tc.start)
+			got, err := (&Scenario{Steps: tc.steps}).releasesUsed([]string{"cp1", "cp2", "cp3"}, start, known)
+			if tc.error != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.error) {
+					t.Errorf("error %v, want %q", err, tc.error)
+				}
+				return
+			}
+			if err != nil || strings.Join(got, " ") != tc.want {
+				t.Errorf("%v, %v; want %s", got, err, tc.want)
 			}
 		})
 	}

@@ -64,17 +64,18 @@ type Start struct {
 
 // Step is one step; exactly one of its fields is set.
 type Step struct {
-	Upgrade  *Replace `yaml:"upgrade,omitempty"`
-	Rollback *Replace `yaml:"rollback,omitempty"`
-	Restart  *Restart `yaml:"restart,omitempty"`
-	Crash    *Strike  `yaml:"crash,omitempty"`
-	Pause    *Strike  `yaml:"pause,omitempty"`
-	Inject   *Strike  `yaml:"inject,omitempty"`
-	Heal     *Strike  `yaml:"heal,omitempty"`
-	Stop     *Target  `yaml:"stop,omitempty"`
-	Boot     *Target  `yaml:"boot,omitempty"`
-	Hold     *Hold    `yaml:"hold,omitempty"`
-	Tamper   *Tamper  `yaml:"tamper,omitempty"`
+	Upgrade    *Replace    `yaml:"upgrade,omitempty"`
+	Rollback   *Replace    `yaml:"rollback,omitempty"`
+	Restart    *Restart    `yaml:"restart,omitempty"`
+	Crash      *Strike     `yaml:"crash,omitempty"`
+	Pause      *Strike     `yaml:"pause,omitempty"`
+	Inject     *Strike     `yaml:"inject,omitempty"`
+	Heal       *Strike     `yaml:"heal,omitempty"`
+	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
+	Stop       *Target     `yaml:"stop,omitempty"`
+	Boot       *Target     `yaml:"boot,omitempty"`
+	Hold       *Hold       `yaml:"hold,omitempty"`
+	Tamper     *Tamper     `yaml:"tamper,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -109,6 +110,14 @@ type Strike struct {
 	Member string `yaml:"member,omitempty"`
 	// DownFor is how long what was crashed stays down.
 	DownFor time.Duration `yaml:"downFor,omitempty"`
+}
+
+// PowerCycle takes the power of members away without warning, and gives it back.
+type PowerCycle struct {
+	// Member is a selector; several members are off at the same time.
+	Member string `yaml:"member"`
+	// OffFor is how long they stay off.
+	OffFor time.Duration `yaml:"offFor"`
 }
 
 // Target is a component, or with none named all of a member's.

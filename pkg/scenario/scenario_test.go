@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 func TestShippedScenariosAreValid(t *testing.T) {
@@ -51,6 +52,7 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"no such workload", head + "traffic:\n  workloads: [w.yaml]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: read the workload workloads/w.yaml"},
 		{"no such component", head + "steps:\n- stop: {member: cp1, component: kubelet}\n", "no component \"kubelet\""},
 		{"no requirement", head + "judges: [SV-1]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: \"SV-1\" is no ID"},
+		{"power cut without length", head + "steps:\n- powerCycle: {member: cp1}\n", "step 1 (powerCycle): offFor must be a positive duration"},
 		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "downFor belongs to a crash"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,5 +140,25 @@ func TestReleases(t *testing.T) {
 	}
 	if !slices.IsSorted(releases) {
 		t.Error("the releases were changed")
+	}
+}
+
+func TestMemberOfAHolder(t *testing.T) {
+	members := []cluster.Member{
+		{Name: "cp1", Host: "x-control-plane"}, {Name: "cp2", Host: "x-control-plane2"}, {Name: "cp3", Host: "x-control-plane3"}, {Name: "bare"},
+	}
+	for _, tc := range []struct{ holder, want string }{
+		{"x-control-plane_6f1c", "cp1"},
+		{"x-control-plane2_6f1c", "cp2"},
+		{"x-control-plane3", "cp3"},
+		{"x-control-plane22_6f1c", ""},
+		{"x-control_plane", ""},
+		{"cp1_6f1c", ""},
+		{"_6f1c", ""},
+		{"", ""},
+	} {
+		if got, ok := memberOf(tc.holder, members); got != tc.want || ok != (tc.want != "") {
+			t.Errorf("the holder %q is taken for %q, want %q", tc.holder, got, tc.want)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // Selectors beside @cp1, @cp2 and so on, and members' names.
@@ -45,6 +47,18 @@ func selectMembers(selector string, members []string, leader func() (string, err
 	}
 	return nil, fmt.Errorf("%q selects no member; there are %s, and the selectors @cp1 to @cp%d, %s, %s and %s",
 		selector, strings.Join(members, ", "), len(members), selectAll, selectLeader, selectFollowers)
+}
+
+// memberOf finds the member on whose host the holder of a Lease runs. An
+// identity is the host's name, an underscore and something unique. Host names
+// have no underscores, and one may begin another, so the whole name must match.
+func memberOf(holder string, members []cluster.Member) (string, bool) {
+	host, _, _ := strings.Cut(holder, "_")
+	at := slices.IndexFunc(members, func(m cluster.Member) bool { return m.Host == host && host != "" })
+	if at < 0 {
+		return "", false
+	}
+	return members[at].Name, true
 }
 
 // releaseFor finds the release that a scenario means by a name, for a member

@@ -44,13 +44,17 @@ type local struct {
 var (
 	_ cluster.Cluster          = (*local)(nil)
 	_ cluster.KubeconfigWriter = (*local)(nil)
+	_ cluster.Preparer         = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
 func (c *local) Members() []cluster.Member {
 	members := make([]cluster.Member, 0, len(c.members))
 	for _, m := range c.members {
-		members = append(members, cluster.Member{Name: m.name, ServerID: m.site.serverID, Components: slices.Clone(c.upwards())})
+		members = append(members, cluster.Member{
+			// Every process is told, or shown, the member's name as its host's.
+			Name: m.name, Host: m.name, ServerID: m.site.serverID, Components: slices.Clone(c.upwards()),
+		})
 	}
 	return members
 }
@@ -180,9 +184,14 @@ func (c *local) StartMember(ctx context.Context, name, release string) error {
 		return err
 	}
 	defer done()
+	return c.bringAll(ctx, m, release)
+}
+
+// bringAll starts all components of a member of which nothing runs.
+func (c *local) bringAll(ctx context.Context, m *member, release string) error {
 	for _, u := range m.units {
 		if _, runs := u.process(); runs {
-			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, u.component)
+			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", m.name, u.component)
 		}
 	}
 	m.mu.Lock()

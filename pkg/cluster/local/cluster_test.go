@@ -195,6 +195,41 @@ func TestCluster(t *testing.T) {
 		expectError(t, c.StartMember(t.Context(), "cp1", "9"), `there is no release "9"; there are: 1.0, 1.1,`)
 	})
 
+	t.Run("power cut", func(t *testing.T) {
+		faulty, _ := c.ClientConfig("cp2", true)
+		before := map[cluster.Component]cluster.Process{}
+		for _, component := range c.upwards() {
+			before[component], _ = c.Process("cp2", component)
+		}
+		if err := c.PowerOff(t.Context(), "cp2"); err != nil {
+			t.Fatal(err)
+		}
+		for _, component := range c.upwards() {
+			if process, ok := c.Process("cp2", component); ok {
+				t.Errorf("%s runs as %v", component, process)
+			}
+			if last := seen.last("cp2", component); last.What != history.ProcessExited || last.Exit != "signal: killed" || !last.Expected || last.Process != before[component] {
+				t.Errorf("told %+v", last)
+			}
+		}
+		if _, err := call(t.Context(), faulty, "/readyz", ""); err == nil {
+			t.Error("a member without power answers")
+		}
+		expectError(t, c.PowerOff(t.Context(), "cp2"), "cannot take the power of member cp2 away: nothing of it runs")
+		if err := c.PowerOn(t.Context(), "cp2"); err != nil {
+			t.Fatal(err)
+		}
+		for _, component := range c.upwards() {
+			if now, ok := c.Process("cp2", component); !ok || now == before[component] || seen.last("cp2", component).Release != fakeplane.Good {
+				t.Errorf("%s runs as %v (%v): %+v", component, now, ok, seen.last("cp2", component))
+			}
+		}
+		if _, err := call(t.Context(), faulty, "/readyz", ""); err != nil {
+			t.Error(err)
+		}
+		expectError(t, c.PowerOn(t.Context(), "cp2"), "runs already; stop the member first")
+	})
+
 	t.Run("cut client link", func(t *testing.T) {
 		direct, _ := c.ClientConfig("cp1", false)
 		faulty, _ := c.ClientConfig("cp1", true)

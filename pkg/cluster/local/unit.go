@@ -279,6 +279,10 @@ func (u *unit) kill(ctx context.Context) error {
 	return u.end(ctx, syscall.SIGKILL, killBound)
 }
 
+// cut ends the process without warning if one runs, and keeps the unit from
+// being started again by itself if none does.
+func (u *unit) cut(ctx context.Context) error { return u.end(ctx, syscall.SIGKILL, killBound) }
+
 func (u *unit) process() (cluster.Process, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

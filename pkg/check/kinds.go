@@ -1,0 +1,15 @@
+package check
+
+import "github.com/evenkeel/evenkeel/pkg/requirement"
+
+// Kinds of breaches that a check tells from all others that it finds, so that a
+// documented deviation can be recognised. A kind must be narrow: whatever it
+// covers is excused wherever the deviation is.
+const (
+	// kindRejoined is of SV-21: an entry went after the restarted server had
+	// joined under a new identity Lease, and was back before it was ready.
+	kindRejoined = "rejoined"
+)
+
+// kinds that each requirement's check can give.
+var kinds = map[requirement.ID][]string{"SV-21": {kindRejoined}}

@@ -1,0 +1,22 @@
+package cluster
+
+import "context"
+
+// Preparer is a Cluster that has to have something at hand for each release,
+// such as binaries or images.
+type Preparer interface {
+	// Prepare makes sure, before Start, that members can run each of the
+	// releases, which are all that the cluster is going to be asked for. It
+	// returns an error that says what is missing and how to get it, so that
+	// nobody learns of it half way through an upgrade.
+	Prepare(ctx context.Context, releases []string) error
+}
+
+// Replacer is a Cluster that has a way of its own to take a member from one
+// release to another, such as the upgrade of an installer. Where a Cluster is
+// none, members are stopped and started at the other release.
+type Replacer interface {
+	// Replace takes a running member to another release than its own, and
+	// returns when all its components are ready at that.
+	Replace(ctx context.Context, member, release string) error
+}

@@ -1,0 +1,55 @@
+package observe
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestHealthOfARealEtcd(t *testing.T) {
+	config := embed.NewConfig()
+	config.Dir, config.LogLevel = t.TempDir(), "panic"
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	<-server.Server.ReadyNotify()
+	endpoint := server.Clients[0].Addr().String()
+	look := func(members ...string) (history.EtcdHealth, *memory) {
+		m := newMemory()
+		r := NewEtcd(members, func(member string) (clientv3.Config, error) {
+			if member == "gone" {
+				return clientv3.Config{}, errors.New("not there")
+			}
+			return clientv3.Config{Endpoints: []string{endpoint}}, nil
+		}, m, clock.RealClock{})
+		defer r.close()
+		return r.Health(t.Context()), m
+	}
+
+	health, m := look("here")
+	if problem := health.Problem(); problem != "" || health.Members[0].Version == "" || health.Members[0].Term == 0 {
+		t.Errorf("%s: %+v", problem, health)
+	}
+	if recorded := m.of(history.KindEtcd); len(recorded) != 1 || recorded[0].Etcd.Problem() != "" {
+		t.Errorf("recorded %+v", recorded)
+	}
+	health, _ = look("here", "gone")
+	if problem := health.Problem(); !strings.Contains(problem, "lists 1 voting members, and there are to be 2") {
+		t.Errorf("problem %q", problem)
+	}
+	health, _ = look("gone", "here")
+	if problem := health.Problem(); problem != "the etcd of gone does not answer: not there" {
+		t.Errorf("problem %q", problem)
+	}
+}

@@ -1,0 +1,77 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+// releasesUsed are all releases, oldest first, that playing the scenario can
+// bring a member to, if the members begin with those of start. It follows the
+// steps without a cluster: where a selector means whoever leads, it could be any
+// member, so several releases are possible for one from then on. A step that
+// asks for a release that there cannot be is an error.
+func (s *Scenario) releasesUsed(members []string, start map[string]string, known []string) ([]string, error) {
+	used := map[string]bool{}
+	possible := map[string][]string{}
+	for _, member := range members {
+		possible[member] = []string{start[member]}
+		used[start[member]] = true
+	}
+	for i := range s.Steps {
+		action, set, _ := s.Steps[i].action()
+		name := ""
+		switch v := set.(type) {
+		case *Replace:
+			name = v.To
+		case *Restart:
+			name = v.Release
+		}
+		if name == "" {
+			continue
+		}
+		for _, selector := range selectorsOf(set) {
+			sure := selector != selectLeader && selector != selectFollowers
+			hit := members
+			if sure {
+				var err error
+				if hit, err = selectMembers(selector, members, nil); err != nil {
+					return nil, fmt.Errorf("step %d (%s): %w", i+1, action, err)
+				}
+			}
+			for _, member := range hit {
+				next, err := releasesAfter(name, possible[member], start[member], known)
+				if err != nil && sure {
+					return nil, fmt.Errorf("step %d (%s): %w", i+1, action, err)
+				}
+				for _, release := range next {
+					used[release] = true
+				}
+				if !sure {
+					next = append(next, possible[member]...)
+				}
+				slices.Sort(next)
+				possible[member] = slices.Compact(next)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(release string) bool { return !used[release] }), nil
+}
+
+// releasesAfter are those that a member can have after a step, of each that it
+// can have before; it is an error if there is none.
+func releasesAfter(name string, before []string, start string, known []string) (after []string, err error) {
+	for _, current := range before {
+		release, err := releaseFor(name, current, start, known)
+		if err != nil {
+			if len(before) == 1 {
+				return nil, err
+			}
+			continue
+		}
+		after = append(after, release)
+	}
+	if len(after) == 0 {
+		return nil, fmt.Errorf("there is no release %s for any of %v", name, before)
+	}
+	return after, nil
+}
