@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/term"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -176,7 +177,8 @@ func (c *Console) showFault(ev *history.Event) {
 
 // showLease tells of changes of leader of any component that elects one.
 func (c *Console) showLease(s *history.Stored) {
-	if c.leaders[s.Name] == s.Lease.Holder {
+	// A node's own Lease is its sign of life, and elects nobody.
+	if strings.HasPrefix(s.Name, corev1.NamespaceNodeLease+"/") || c.leaders[s.Name] == s.Lease.Holder {
 		return
 	}
 	c.leaders[s.Name] = s.Lease.Holder

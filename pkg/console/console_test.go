@@ -59,6 +59,7 @@ func TestLines(t *testing.T) {
 		{"gap", []*history.Event{{Gap: &history.Gap{Source: "etcd", Message: "compacted"}}}, []string{"the etcd recorder may have missed something: compacted"}},
 		{"leader", []*history.Event{lease("kcm", "cp1_x"), lease("kcm", "cp1_x"), lease("kcm", ""), lease("kcm", "cp2_y"), lease("other", "cp2_y")},
 			[]string{"cp1_x now leads kcm", "cp2_y now leads kcm", "cp2_y now leads other"}},
+		{"a node's Lease leads nothing", []*history.Event{{Stored: &history.Stored{Name: "kube-node-lease/a", Lease: &history.Lease{Holder: "a"}}}}, nil},
 		{"an identity Lease leads nothing", []*history.Event{{Stored: &history.Stored{Name: "a", Lease: &history.Lease{Holder: "a", Identity: true}}}}, nil},
 		{"other events", []*history.Event{{Request: &history.Request{}}, {Watch: &history.Watch{}}, {Discovery: &history.Discovery{}}, {End: &history.End{}},
 			{Stored: &history.Stored{}}, {}}, nil},

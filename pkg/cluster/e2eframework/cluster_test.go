@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
 
@@ -39,7 +40,7 @@ func fake(t *testing.T) *Cluster {
 	}
 	root, temporary := t.TempDir(), t.TempDir()
 	t.Setenv(fakeplane.Variable, "1")
-	t.Setenv(local.RefplaneVariable, self)
+	t.Setenv(reference.Variable, self)
 	t.Setenv(state.RootVariable, root)
 	t.Setenv("TMPDIR", temporary)
 	c := NewCluster(name)

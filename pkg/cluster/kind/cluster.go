@@ -139,7 +139,7 @@ func (c *kindCluster) Members() []cluster.Member {
 	members := make([]cluster.Member, 0, len(c.members))
 	for _, m := range c.members {
 		members = append(members, cluster.Member{
-			Name: m.name, ServerID: m.serverID, Components: slices.Clone(c.distribution.components()),
+			Name: m.name, Host: m.host, ServerID: m.serverID, Components: slices.Clone(c.distribution.components()),
 		})
 	}
 	return members

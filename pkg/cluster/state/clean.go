@@ -35,30 +35,37 @@ type Removed struct {
 	ID, Name string
 	// Processes that were killed.
 	Processes int
-	Dir       string
+	// Others are things that were removed and are neither processes nor files,
+	// such as containers.
+	Others int
+	Dir    string
 	// OwnerEnded is whether the cluster's owner was alive and had to end.
 	OwnerEnded bool
 }
 
+// Also removes what a cluster has beside its processes and its folder, and says
+// how many things that were; nil if there is nothing of the kind.
+type Also func(ctx context.Context, record Record) (int, error)
+
 // CleanDead removes every cluster whose owner is dead. A cluster whose owner
 // lives is not touched.
-func CleanDead(ctx context.Context, root string) ([]Removed, error) {
-	return clean(ctx, root, func(record Record) bool { return !record.Owner.Alive() }, false)
+func CleanDead(ctx context.Context, root string, also Also) ([]Removed, error) {
+	return clean(ctx, root, also, func(record Record) bool { return !record.Owner.Alive() }, false)
 }
 
 // CleanAll removes every cluster, whether its owner lives or not, and folders
 // whose record cannot be read.
-func CleanAll(ctx context.Context, root string) ([]Removed, error) {
-	return clean(ctx, root, func(Record) bool { return true }, true)
+func CleanAll(ctx context.Context, root string, also Also) ([]Removed, error) {
+	return clean(ctx, root, also, func(Record) bool { return true }, true)
 }
 
 // CleanNamed removes the clusters of a name or ID, whether their owners live
 // or not.
-func CleanNamed(ctx context.Context, root, name string) ([]Removed, error) {
-	return clean(ctx, root, func(record Record) bool { return record.Name == name || record.ID == name }, false)
+func CleanNamed(ctx context.Context, root, name string, also Also) ([]Removed, error) {
+	return clean(ctx, root, also, func(record Record) bool { return record.Name == name || record.ID == name }, false)
 }
 
-func clean(ctx context.Context, root string, selected func(Record) bool, broken bool) ([]Removed, error) {
+func clean(ctx context.Context, root string, also Also, selected func(Record) bool, broken bool) ([]Removed, error) {
 	entries, err := List(root)
 	var problems []error
 	if err != nil && !broken {
@@ -69,7 +76,7 @@ func clean(ctx context.Context, root string, selected func(Record) bool, broken 
 		if !selected(entry.Record()) {
 			continue
 		}
-		one, err := Remove(ctx, entry)
+		one, err := Remove(ctx, entry, also)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -81,8 +88,8 @@ func clean(ctx context.Context, root string, selected func(Record) bool, broken 
 }
 
 // Remove ends a cluster for good: its owner if that lives, every process that
-// carries its marker, and its folder.
-func Remove(ctx context.Context, entry *Entry) (Removed, error) {
+// carries its marker, whatever else there is of it, and its folder.
+func Remove(ctx context.Context, entry *Entry, also Also) (Removed, error) {
 	record := entry.Record()
 	removed := Removed{ID: record.ID, Name: record.Name, Dir: entry.Dir}
 	if record.Owner.Alive() {
@@ -96,6 +103,11 @@ func Remove(ctx context.Context, entry *Entry) (Removed, error) {
 	removed.Processes = killed
 	if err != nil {
 		return removed, fmt.Errorf("cluster %s: %w", record.ID, err)
+	}
+	if also != nil {
+		if removed.Others, err = also(ctx, record); err != nil {
+			return removed, fmt.Errorf("cluster %s: %w", record.ID, err)
+		}
 	}
 	if err := entry.Remove(); err != nil {
 		return removed, fmt.Errorf("cluster %s: cannot remove its folder: %w", record.ID, err)

@@ -80,7 +80,7 @@ func TestClean(t *testing.T) {
 	alive := register(t, root, "alive-1", self(t))
 	orphan, other := process(t, "dead-1"), process(t, "alive-1")
 
-	removed, err := CleanDead(t.Context(), root)
+	removed, err := CleanDead(t.Context(), root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestClean(t *testing.T) {
 	if gone(alive.Dir) || !procfs.HasVariable(other.Process.Pid, Marker, "alive-1") {
 		t.Error("the cluster with a live owner was touched")
 	}
-	if removed, err := CleanDead(t.Context(), root); err != nil || len(removed) != 0 {
+	if removed, err := CleanDead(t.Context(), root, nil); err != nil || len(removed) != 0 {
 		t.Errorf("the second time removed %v, %v", removed, err)
 	}
 }
@@ -113,7 +113,7 @@ func TestCleanNamedEndsALiveOwner(t *testing.T) {
 	register(t, root, "x-1", Owner{PID: owner.Process.Pid, StartTime: stat.StartTime, Boot: procfs.BootID()})
 	register(t, root, "y-1", self(t))
 
-	removed, err := CleanNamed(t.Context(), root, "x-1")
+	removed, err := CleanNamed(t.Context(), root, "x-1", nil)
 	if err != nil || len(removed) != 1 || !removed[0].OwnerEnded {
 		t.Errorf("removed %+v, %v", removed, err)
 	}
@@ -137,14 +137,14 @@ func TestCleanFoldersWithoutRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removed, err := CleanDead(t.Context(), root)
+	removed, err := CleanDead(t.Context(), root, nil)
 	if err == nil || !strings.Contains(err.Error(), "broken-1") {
 		t.Errorf("error = %v, want one that names the broken folder", err)
 	}
 	if len(removed) != 1 || removed[0].ID != "old-1" {
 		t.Errorf("removed %+v", removed)
 	}
-	removed, err = CleanAll(t.Context(), root)
+	removed, err = CleanAll(t.Context(), root, nil)
 	if err != nil || len(removed) != 1 || removed[0].ID != "broken-1" {
 		t.Errorf("CleanAll removed %+v, %v", removed, err)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
@@ -15,8 +17,8 @@ func newClean(streams Streams) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use:   "clean [NAME...]",
-		Short: "Remove the processes and files that killed runs left",
-		Long: `Remove the processes and files of clusters whose owner is dead.
+		Short: "Remove the processes, containers and files that killed runs left",
+		Long: `Remove the processes, containers, networks and files of clusters whose owner is dead.
 
 A cluster whose owner lives, such as that of a run, is left alone unless it is
 named or --all is given; then its owner is ended too.`,
@@ -42,11 +44,11 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	var removed []state.Removed
 	switch {
 	case all:
-		removed, err = state.CleanAll(ctx, root)
+		removed, err = state.CleanAll(ctx, root, elsewhere)
 	case len(names) > 0:
 		for _, name := range names {
 			var some []state.Removed
-			if some, err = state.CleanNamed(ctx, root, name); err == nil && len(some) == 0 {
+			if some, err = state.CleanNamed(ctx, root, name, elsewhere); err == nil && len(some) == 0 {
 				err = fmt.Errorf("there is no cluster %s; `evenkeel cluster list` shows what there is", name)
 			}
 			removed = append(removed, some...)
@@ -55,7 +57,7 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 			}
 		}
 	default:
-		removed, err = state.CleanDead(ctx, root)
+		removed, err = state.CleanDead(ctx, root, elsewhere)
 	}
 	for _, one := range removed {
 		printRemoved(out, one)
@@ -63,7 +65,13 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	if err != nil {
 		return err
 	}
-	if len(removed) == 0 {
+	unknown := 0
+	if len(names) == 0 {
+		if unknown, err = cleanUnknown(ctx, out); err != nil {
+			return err
+		}
+	}
+	if len(removed)+unknown == 0 {
 		fmt.Fprintln(out, "nothing to clean")
 	}
 	if left, _ := state.List(root); len(left) > 0 {
@@ -72,10 +80,50 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	return nil
 }
 
+// elsewhere removes what a cluster's provider has of it beside processes and
+// files.
+func elsewhere(ctx context.Context, record state.Record) (int, error) {
+	for _, provider := range providers.All() {
+		if cleaner, ok := provider.(cluster.Cleaner); ok && provider.Name() == record.Provider {
+			return cleaner.Clean(ctx, record.ID)
+		}
+	}
+	return 0, nil
+}
+
+// cleanUnknown removes what providers have of clusters whose owners are dead
+// and whose records are gone.
+func cleanUnknown(ctx context.Context, out io.Writer) (int, error) {
+	removed := 0
+	for _, provider := range providers.All() {
+		cleaner, ok := provider.(cluster.Cleaner)
+		if !ok {
+			continue
+		}
+		ids, err := cleaner.Leftovers(ctx)
+		if err != nil {
+			return removed, err
+		}
+		for _, id := range ids {
+			count, err := cleaner.Clean(ctx, id)
+			if err != nil {
+				return removed, err
+			}
+			removed++
+			fmt.Fprintf(out, "removed cluster %s, of which nothing was on record: %d things at the provider %s\n", id, count, provider.Name())
+		}
+	}
+	return removed, nil
+}
+
 func printRemoved(out io.Writer, removed state.Removed) {
 	owner := ""
 	if removed.OwnerEnded {
 		owner = "ended its owner, "
 	}
-	fmt.Fprintf(out, "removed cluster %s: %skilled %d processes that were left, deleted %s\n", removed.ID, owner, removed.Processes, removed.Dir)
+	others := ""
+	if removed.Others > 0 {
+		others = fmt.Sprintf("removed %d containers and networks, ", removed.Others)
+	}
+	fmt.Fprintf(out, "removed cluster %s: %skilled %d processes that were left, %sdeleted %s\n", removed.ID, owner, removed.Processes, others, removed.Dir)
 }

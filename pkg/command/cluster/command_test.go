@@ -176,7 +176,7 @@ func useFake(t *testing.T) string {
 	t.Setenv(reference.Variable, self)
 	t.Setenv(state.RootVariable, root)
 	t.Cleanup(func() {
-		if _, err := state.CleanAll(context.Background(), root); err != nil && !strings.Contains(err.Error(), "this very process owns it") {
+		if _, err := state.CleanAll(context.Background(), root, nil); err != nil && !strings.Contains(err.Error(), "this very process owns it") {
 			t.Error(err)
 		}
 	})

@@ -36,7 +36,7 @@ func down(ctx context.Context, streams Streams, name string) error {
 		return err
 	}
 	for _, entry := range chosen {
-		removed, err := state.Remove(ctx, entry)
+		removed, err := state.Remove(ctx, entry, elsewhere)
 		if err != nil {
 			return err
 		}
