@@ -8,7 +8,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e mutation bench soak lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench soak lint generate clean
 
 all: build
 
@@ -44,6 +44,13 @@ test:
 ## reference control plane
 e2e: build
 	hack/e2e.sh $(OUT)
+
+## e2e-kind: the main job on kind: the reference, and Kubernetes from RELEASE
+## (v1.35.4) to the next release; sets up Docker and node images where they are
+## missing
+e2e-kind: build docker
+	$(GO) run ./hack/nodeimages $(or $(RELEASES),v1.35.4 v1.36.3)
+	hack/e2e-kind.sh $(OUT)
 
 ## mutation: plant every defect of the reference and demand that it is found;
 ## SAMPLE=N plays N of them, chosen by the commit

@@ -59,9 +59,23 @@ type Spec struct {
 	// stand for; what is not named is found as the distribution does it. A path
 	// that is not absolute begins at the topology's file.
 	Binaries map[string]string `yaml:"binaries,omitempty"`
+	// ReplaceWith says how a member gets another release, where the provider has
+	// more than one way: ReplaceWithStaticPods or ReplaceWithKubeadm. Empty means
+	// the provider's usual one.
+	ReplaceWith string `yaml:"replaceWith,omitempty"`
 	// Settings of the components; empty ones keep the component's default.
 	Settings Settings `yaml:"settings,omitempty"`
 }
+
+// The ways in which the kind provider replaces a release of Kubernetes.
+const (
+	// ReplaceWithStaticPods stops all of a member's components and starts them
+	// with the images and flags of the other release.
+	ReplaceWithStaticPods = "static-pods"
+	// ReplaceWithKubeadm has the release's kubeadm upgrade a member, component by
+	// component. kubeadm has no way back, for which static Pods are replaced.
+	ReplaceWithKubeadm = "kubeadm"
+)
 
 // MemberSpec is one member of a topology.
 type MemberSpec struct {
@@ -180,6 +194,9 @@ func (t *Topology) Validate() error {
 		if name == "" || t.Spec.Binaries[name] == "" {
 			complain("spec.binaries has an entry without a release or without a folder")
 		}
+	}
+	if way := t.Spec.ReplaceWith; way != "" && way != ReplaceWithStaticPods && way != ReplaceWithKubeadm {
+		complain("spec.replaceWith %q is no way to replace a release; %s and %s are", way, ReplaceWithStaticPods, ReplaceWithKubeadm)
 	}
 	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
 	if len(wrong) > 0 {

@@ -61,6 +61,9 @@ type kindCluster struct {
 var (
 	_ cluster.Cluster          = (*kindCluster)(nil)
 	_ cluster.KubeconfigWriter = (*kindCluster)(nil)
+	_ cluster.Preparer         = (*kindCluster)(nil)
+	_ cluster.Replacer         = (*kindCluster)(nil)
+	_ cluster.Balanced         = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.

@@ -89,6 +89,9 @@ func (r *reference) configure(ctx context.Context, topology *cluster.Topology, d
 	if len(topology.Spec.Binaries) > 0 {
 		return fmt.Errorf("spec.binaries cannot be set: the reference is one binary, which %s names", refplane.Variable)
 	}
+	if topology.Spec.ReplaceWith == cluster.ReplaceWithKubeadm {
+		return fmt.Errorf("spec.replaceWith cannot be %s: the reference is no Kubernetes", cluster.ReplaceWithKubeadm)
+	}
 	if err := r.checkBinary(); err != nil {
 		return err
 	}

@@ -71,6 +71,9 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 		}
 		return nil, err
 	}
+	if topology.Spec.ReplaceWith != "" {
+		return nil, fmt.Errorf("%s: spec.replaceWith cannot be set: the local provider stops processes and starts others, and has no other way", topology.File)
+	}
 	releases, err := runs.releases(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,161 @@
+//go:build linux
+
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/semver"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+)
+
+// Replace implements cluster.Replacer: in the way that the topology wants.
+func (c *kindCluster) Replace(ctx context.Context, name, release string) error {
+	if err := c.knows(name, release); err != nil {
+		return err
+	}
+	m, ctx, done, err := c.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if installer, ok := c.distribution.(upgrader); ok && c.topology.Spec.ReplaceWith == cluster.ReplaceWithKubeadm {
+		// kubeadm goes up only; back goes what was there before.
+		if semver.Compare(release, c.Release(name)) > 0 {
+			return installer.upgrade(ctx, c, m, release)
+		}
+	}
+	// What the release needs is there before the member goes down for it.
+	if err := c.supply(ctx, m, release); err != nil {
+		return err
+	}
+	if err := c.stopAll(ctx, m); err != nil {
+		return err
+	}
+	return c.startAll(ctx, m, release)
+}
+
+// upgrader is a distribution whose installer can upgrade a member.
+type upgrader interface {
+	upgrade(ctx context.Context, c *kindCluster, m *member, release string) error
+}
+
+// upgrade runs the release's kubeadm in the member's node. For the first member
+// of a cluster that is `upgrade apply`, which moves the cluster's configuration;
+// for the others `upgrade node`. kubeadm replaces component by component.
+func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, release string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, upgradeBound, fmt.Errorf("kubeadm took longer than %s", upgradeBound))
+	defer cancel()
+	if err := c.supply(ctx, m, release); err != nil {
+		return err
+	}
+	node, err := kubernetes.LookUpNode(release)
+	if err != nil {
+		return err
+	}
+	kubeadm := "/usr/local/bin/kubeadm-" + release
+	if _, err := docker(ctx, "cp", node.Kubeadm, m.host+":"+kubeadm); err != nil {
+		return err
+	}
+	patches, err := p.writePatches(c, m, release)
+	if err != nil {
+		return err
+	}
+	configured, err := p.configuredRelease(ctx, c, m)
+	if err != nil {
+		return err
+	}
+	arguments := []string{"upgrade", "node"}
+	if semver.Compare(configured, release) < 0 {
+		arguments = []string{"upgrade", "apply", release, "--yes"}
+	}
+	arguments = append(arguments, "--etcd-upgrade=false", "--ignore-preflight-errors=all",
+		"--skip-phases=addon/coredns,addon/kube-proxy", "--patches="+patches)
+
+	m.mu.Lock()
+	m.release = release
+	m.mu.Unlock()
+	replaced := []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
+	for _, component := range replaced {
+		m.units.starting(component, release)
+		m.units.ending(component)
+	}
+	if err := c.run(ctx, m, kubeadm, arguments...); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return fmt.Errorf("upgrading member %s: %w", m.name, err)
+	}
+	if err := p.adopt(ctx, m); err != nil {
+		return err
+	}
+	for _, component := range replaced {
+		if err := c.awaitReady(ctx, m, component); err != nil {
+			return err
+		}
+		m.units.starting(component, release)
+	}
+	return nil
+}
+
+// writePatches makes kubeadm give the components the flags of the release:
+// its own configuration has those of the release that it began with.
+func (p *published) writePatches(c *kindCluster, m *member, name string) (folder string, err error) {
+	release, err := kubernetes.Find(name)
+	if err != nil {
+		return "", err
+	}
+	const patches = "/etc/kubernetes/evenkeel-patches"
+	node, err := c.node(m)
+	if err != nil {
+		return "", err
+	}
+	for _, component := range []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler} {
+		m.mu.Lock()
+		raw := m.pods[component]
+		m.mu.Unlock()
+		pod, err := parsePod(raw)
+		if err != nil {
+			return "", err
+		}
+		setFlags(&pod.Spec.Containers[0], p.flags(release, component))
+		patch, err := json.Marshal([]map[string]any{
+			{"op": "replace", "path": "/spec/containers/0/command", "value": pod.Spec.Containers[0].Command},
+		})
+		if err != nil {
+			return "", err
+		}
+		if err := explain(nodeutils.WriteFile(node, path.Join(patches, binaries[component]+"+json.json"), string(patch))); err != nil {
+			return "", err
+		}
+	}
+	return patches, nil
+}
+
+// configuredRelease is what kubeadm's configuration in the cluster says.
+func (p *published) configuredRelease(ctx context.Context, c *kindCluster, m *member) (string, error) {
+	node, err := c.node(m)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = node.CommandContext(ctx, "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "--namespace=kube-system",
+		"get", "configmap", "kubeadm-config", "--output=jsonpath={.data.ClusterConfiguration}").SetStdout(&out).Run()
+	if err != nil {
+		return "", fmt.Errorf("reading kubeadm's configuration: %w", explain(err))
+	}
+	for line := range strings.Lines(out.String()) {
+		if release, found := strings.CutPrefix(strings.TrimSpace(line), "kubernetesVersion: "); found {
+			return strings.TrimSpace(release), nil
+		}
+	}
+	return "", fmt.Errorf("kubeadm's configuration in %s names no version", filepath.Base(m.host))
+}
