@@ -209,10 +209,3 @@ type KubeconfigWriter interface {
 	// Kubeconfig is the path of the file; it lives until Stop.
 	Kubeconfig() string
 }
-
-// Balanced is a Cluster with a load balancer before its members.
-type Balanced interface {
-	// BalancerConfig reaches the API servers through the balancer; ok is false
-	// where there is none.
-	BalancerConfig() (config *rest.Config, ok bool)
-}

@@ -1,6 +1,10 @@
 package cluster
 
-import "context"
+import (
+	"context"
+
+	"k8s.io/client-go/rest"
+)
 
 // Preparer is a Cluster that has to have something at hand for each release,
 // such as binaries or images.
@@ -19,4 +23,18 @@ type Replacer interface {
 	// Replace takes a running member to another release than its own, and
 	// returns when all its components are ready at that.
 	Replace(ctx context.Context, member, release string) error
+}
+
+// Apart is a Cluster whose members are not on this machine's loopback.
+type Apart interface {
+	// HostAddress is an address of this machine by which members reach servers
+	// of this process. It is known once the cluster was started.
+	HostAddress(ctx context.Context) (string, error)
+}
+
+// Balanced is a Cluster with a load balancer before its members.
+type Balanced interface {
+	// BalancerConfig reaches the API servers through the balancer; ok is false
+	// where there is none.
+	BalancerConfig() (config *rest.Config, ok bool)
 }

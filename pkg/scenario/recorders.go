@@ -51,14 +51,10 @@ func (rs *recorders) processChanged(change cluster.Change) {
 // begin starts everything but the traffic, before the cluster's processes
 // exist.
 func (rs *recorders) begin(ctx context.Context, r *Runner) error {
-	server, err := backend.Start(workload.BackendGroup, r.Clock.Now())
-	if err != nil {
-		return err
-	}
 	etcd, stopEtcd := context.WithCancel(ctx)
 	ctx, rs.stopProbes = context.WithCancel(ctx)
 	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
-	rs.backend, rs.prerequisites = server, &workload.Prerequisites{}
+	rs.prerequisites = &workload.Prerequisites{}
 	rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
@@ -94,8 +90,10 @@ func (rs *recorders) end() {
 	rs.endProbes()
 	rs.stopEtcd()
 	rs.running.Wait()
-	// Its connections are cut here; whoever still used one has gone.
-	_ = rs.backend.Stop()
+	if rs.backend != nil {
+		// Its connections are cut here; whoever still used one has gone.
+		_ = rs.backend.Stop()
+	}
 }
 
 func (rs *recorders) beginTraffic(ctx context.Context) {
@@ -148,12 +146,24 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	if r.Scenario.CRD == nil {
 		return nil
 	}
+	host := "localhost"
+	if apart, ok := r.cluster.(cluster.Apart); ok {
+		var err error
+		if host, err = apart.HostAddress(ctx); err != nil {
+			return err
+		}
+	}
+	server, err := backend.Start(host, workload.BackendGroup, r.Clock.Now())
+	if err != nil {
+		return err
+	}
+	rs.backend = server
 	client, err := r.client(rs.members[0].name)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, rs.backend.Port(), r.Clock)
+	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
 }
 
 // look does what belongs to the end of a hold: what each member hosts, and

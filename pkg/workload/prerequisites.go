@@ -46,13 +46,13 @@ func (p *Prerequisites) Custom() bool { return p.custom.Load() }
 func (p *Prerequisites) Aggregated() bool { return p.aggregated.Load() }
 
 // SetUp makes the CustomResourceDefinition that is given as YAML, and hands BackendGroup
-// to the server at the loopback port, through the client's member. What the
+// to the server at the host and port, through the client's member. What the
 // control plane does not have (404) is left out; that is no error.
-func (p *Prerequisites) SetUp(ctx context.Context, client *observe.Client, crd []byte, backendPort int, clk clock.WithTicker) error {
+func (p *Prerequisites) SetUp(ctx context.Context, client *observe.Client, crd []byte, backendHost string, backendPort int, clk clock.WithTicker) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, PrerequisitesTimeout,
 		fmt.Errorf("it was not served within %s", PrerequisitesTimeout))
 	defer cancel()
-	return errors.Join(p.setUpCustom(ctx, client, crd, clk), p.setUpAggregated(ctx, client, backendPort, clk))
+	return errors.Join(p.setUpCustom(ctx, client, crd, clk), p.setUpAggregated(ctx, client, backendHost, backendPort, clk))
 }
 
 func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client, raw []byte, clk clock.WithTicker) error {
@@ -71,12 +71,12 @@ func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client,
 	return nil
 }
 
-func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Client, port int, clk clock.WithTicker) error {
+func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Client, host string, port int, clk clock.WithTicker) error {
 	service := map[string]any{
 		"apiVersion": "v1", "kind": "Service",
 		"metadata": map[string]any{"name": backendService, "namespace": probeNamespace},
 		"spec": map[string]any{
-			"type": "ExternalName", "externalName": "localhost",
+			"type": "ExternalName", "externalName": host,
 			"ports": []any{map[string]any{"port": port, "protocol": "TCP"}},
 		},
 	}

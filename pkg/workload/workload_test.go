@@ -278,7 +278,7 @@ func TestShippedWorkloads(t *testing.T) {
 
 // TestBackend speaks to the backend as an API server would that hands on to it.
 func TestBackend(t *testing.T) {
-	server, err := backend.Start(BackendGroup, clock.RealClock{}.Now())
+	server, err := backend.Start("localhost", BackendGroup, clock.RealClock{}.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,11 +315,11 @@ func TestPrerequisitesThatCannotBeHostedAreLeftOut(t *testing.T) {
 	_, client := begin(t, http.NotFoundHandler(), m)
 	var p Prerequisites
 	crd, _ := fs.ReadFile(fixtures.Files, "crds/soundings.yaml")
-	if err := p.SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err != nil || p.Custom() || p.Aggregated() {
+	if err := p.SetUp(t.Context(), client, crd, "localhost", 1, clock.RealClock{}); err != nil || p.Custom() || p.Aggregated() {
 		t.Errorf("%v %v %v", err, p.Custom(), p.Aggregated())
 	}
 	_, client = begin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }), m)
-	if err := p.SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() {
+	if err := p.SetUp(t.Context(), client, crd, "localhost", 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() {
 		t.Errorf("%v %v %v", err, p.Custom(), p.Aggregated())
 	}
 }
@@ -335,7 +335,7 @@ func TestPrerequisitesAreAskedForAgain(t *testing.T) {
 	}), m)
 	var p Prerequisites
 	crd, _ := fs.ReadFile(fixtures.Files, "crds/soundings.yaml")
-	if err := p.SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() || asked.Load() != 6 {
+	if err := p.SetUp(t.Context(), client, crd, "localhost", 1, clock.RealClock{}); err != nil || !p.Custom() || !p.Aggregated() || asked.Load() != 6 {
 		t.Errorf("%v %v %v after %d writes", err, p.Custom(), p.Aggregated(), asked.Load())
 	}
 	_, client = begin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), m)

@@ -64,6 +64,7 @@ var (
 	_ cluster.Preparer         = (*kindCluster)(nil)
 	_ cluster.Replacer         = (*kindCluster)(nil)
 	_ cluster.Balanced         = (*kindCluster)(nil)
+	_ cluster.Apart            = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.

@@ -35,14 +35,16 @@ func makeNetwork(ctx context.Context, name, owner string) error {
 	if err := create(); err != nil {
 		return err
 	}
-	subnet, err := docker(ctx, "network", "inspect", "--format", "{{(index .IPAM.Config 0).Subnet}}", name)
+	chosen, err := docker(ctx, "network", "inspect", "--format",
+		"{{with index .IPAM.Config 0}}{{.Subnet}} {{.Gateway}}{{end}}", name)
 	if err != nil {
 		return err
 	}
+	subnet, gateway, _ := strings.Cut(chosen, " ")
 	if _, err := docker(ctx, "network", "rm", name); err != nil {
 		return err
 	}
-	if err := create("--subnet", subnet); err != nil {
+	if err := create("--subnet", subnet, "--gateway", gateway); err != nil {
 		return fmt.Errorf("the network's range %s was taken by somebody else meanwhile, try again: %w", subnet, err)
 	}
 	return nil
@@ -87,4 +89,14 @@ func pinAddress(ctx context.Context, network, node, address string) error {
 	}
 	_, err := docker(ctx, "network", "connect", "--ip", address, network, node)
 	return err
+}
+
+// HostAddress implements cluster.Apart: the gateway of the cluster's network is
+// this machine.
+func (c *kindCluster) HostAddress(ctx context.Context) (string, error) {
+	address, err := docker(ctx, "network", "inspect", "--format", "{{(index .IPAM.Config 0).Gateway}}", c.id())
+	if err == nil && address == "" {
+		err = fmt.Errorf("the network of cluster %s has no gateway", c.id())
+	}
+	return address, err
 }

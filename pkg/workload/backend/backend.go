@@ -35,23 +35,25 @@ const (
 
 // Server is a running backend.
 type Server struct {
+	host string
 	port int
 	http *http.Server
 	done chan struct{}
 }
 
-// Start listens on a free port of the loopback, with a certificate of its own,
-// valid from a day before now.
-func Start(group string, now time.Time) (*Server, error) {
+// Start listens on a free port of a host, which must be a name or an address of
+// this machine, with a certificate of its own, valid from a day before now.
+func Start(host, group string, now time.Time) (*Server, error) {
 	certificate, err := selfSigned(now)
 	if err != nil {
 		return nil, fmt.Errorf("make the backend's certificate: %w", err)
 	}
-	listener, err := net.Listen("tcp", "localhost:0")
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("listen for the backend: %w", err)
 	}
 	s := &Server{
+		host: host,
 		port: listener.Addr().(*net.TCPAddr).Port,
 		http: &http.Server{
 			Handler:           handler(group),
@@ -73,7 +75,10 @@ func Start(group string, now time.Time) (*Server, error) {
 	return s, nil
 }
 
-// Port of the loopback that the backend serves on.
+// Host that the backend was started on.
+func (s *Server) Host() string { return s.host }
+
+// Port that it serves on.
 func (s *Server) Port() int { return s.port }
 
 // Stop ends the backend and all its connections.
