@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -66,6 +67,7 @@ func (b base) make(ctx context.Context) error {
 	if hasImage(ctx, b.image) {
 		return nil
 	}
+	fmt.Printf("making %s, which the nodes of all releases share\n", b.image)
 	work, err := os.MkdirTemp(b.cache, ".base-")
 	if err != nil {
 		return err
