@@ -28,7 +28,7 @@ need_root() { [ "$(id -u)" -eq 0 ] || fail "$1 takes root: run this as root"; }
 # packages installs what provides the commands that are missing.
 packages() {
 	local missing=()
-	want() { command -v "$1" >/dev/null || missing+=("$2"); }
+	want() { command -v "$1" >/dev/null || [[ " ${missing[*]} " == *" $2 "* ]] || missing+=("$2"); }
 	if ! answers; then
 		want docker docker.io
 		want dockerd docker.io

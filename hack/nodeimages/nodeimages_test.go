@@ -74,6 +74,35 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestAClosedNetworkIsFoundOutOnce(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	calls := filepath.Join(dir, "calls")
+	fake := func(script string) {
+		if err := install(dir, "docker", []byte("#!/bin/sh\necho \"$@\" >>"+calls+"\n"+script), programMode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var images registry
+	fake("echo v1: Pulling from node")
+	if !images.pull(t.Context(), "node:v1") {
+		t.Error("what was pulled is not there")
+	}
+	fake("echo manifest unknown >&2; exit 1")
+	if images.pull(t.Context(), "node:v2") || images.closed {
+		t.Error("a registry that answered is taken for closed")
+	}
+	fake("echo no such host >&2; exit 1")
+	for range 2 {
+		if images.pull(t.Context(), "node:v3") || !images.closed {
+			t.Error("a closed network is taken for open")
+		}
+	}
+	if said, err := os.ReadFile(calls); err != nil || string(said) != "pull node:v1\npull node:v2\npull node:v3\n" {
+		t.Errorf("docker was called with %q, %v", said, err)
+	}
+}
+
 // What is read out of kind's source must be found in the version that this
 // module requires.
 func TestKindSaysWhatIsNeeded(t *testing.T) {

@@ -42,6 +42,9 @@ func (r *registry) pull(ctx context.Context, image string) bool {
 		return true
 	}
 	why := strings.TrimSpace(said.String())
+	if why == "" {
+		why = fmt.Sprintf("no registry answered within %s (%v)", pullAnswer, err)
+	}
 	r.closed = !refused(why)
 	fmt.Printf("%s cannot be pulled, so it is built: %s\n", image, why)
 	return false
