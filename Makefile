@@ -8,7 +8,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench soak lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind soak lint generate clean
 
 all: build
 
@@ -60,6 +60,11 @@ mutation: build
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build
 	hack/bench.sh
+
+## bench-kind: time to ready members of Kubernetes, kind beside local processes;
+## wants `make binaries`, `make docker` and `make node-images`
+bench-kind:
+	$(GO) test -run '^$$' -bench Ready -benchtime 3x -timeout 30m ./pkg/cluster/providers
 
 ## soak: the main job RUNS times in a row; it must be green each time
 soak: build

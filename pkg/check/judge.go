@@ -30,6 +30,8 @@ type Judgement struct {
 	Damage []string
 	// Faults that were injected, with their witnesses.
 	Faults []FaultSeen
+	// Balancer is how clients of the load balancer fared; nil if there is none.
+	Balancer *BalancerSeen
 	// Etcd is how etcd was where that was looked at, the last few times.
 	Etcd []EtcdSeen
 	// Mixed states in which the control plane was held.
@@ -156,7 +158,7 @@ func (j *Judging) End(damage []string) *Judgement {
 	}
 	out := &Judgement{
 		Header: w.Header, Damage: slices.Clone(damage), Events: j.read,
-		Faults: w.faultsSeen(), Holds: w.holds, Etcd: w.etcd, Complete: w.end != nil && w.end.Complete,
+		Faults: w.faultsSeen(), Holds: w.holds, Etcd: w.etcd, Balancer: w.balancer.end(w.Now), Complete: w.end != nil && w.end.Complete,
 	}
 	if w.end != nil {
 		out.EndMessage = w.end.Message

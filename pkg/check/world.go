@@ -49,6 +49,8 @@ type World struct {
 
 	later  questions
 	asking *runner
+	// balancer is what clients of the load balancer got.
+	balancer BalancerSeen
 }
 
 type openHold struct {
@@ -101,6 +103,8 @@ func (w *World) take(ev *history.Event) {
 		w.takeFault(ev)
 	case ev.Etcd != nil:
 		w.takeEtcd(ev)
+	case ev.Balancer != nil:
+		w.balancer.take(ev)
 	case ev.Gap != nil:
 		w.takeGap(ev.Gap)
 	case ev.End != nil:

@@ -79,6 +79,7 @@ const (
 	KindStored    Kind = "stored"
 	KindFault     Kind = "fault"
 	KindEtcd      Kind = "etcd"
+	KindBalancer  Kind = "balancer"
 	KindGap       Kind = "gap"
 	KindEnd       Kind = "end"
 )
@@ -109,6 +110,8 @@ type Event struct {
 	Fault     *Fault     `json:"fault,omitempty"`
 	// Etcd is how all members' etcd were.
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
+	// Balancer is the answer to one client of the load balancer.
+	Balancer *Balancer `json:"balancer,omitempty"`
 	Gap  *Gap        `json:"gap,omitempty"`
 	End  *End        `json:"end,omitempty"`
 }
@@ -138,6 +141,8 @@ func (e *Event) told() bool {
 		return e.Fault != nil
 	case KindEtcd:
 		return e.Etcd != nil
+	case KindBalancer:
+		return e.Balancer != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindEnd:
@@ -145,6 +150,17 @@ func (e *Event) told() bool {
 	}
 	return false
 }
+
+// Balancer is what a client got that read an object through the load balancer,
+// over a connection of its own. Which member answered it cannot know.
+type Balancer struct {
+	// Code is the HTTP status; 0 when no answer came, and Error says why.
+	Code  int    `json:"code,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// Answered is whether the client was served.
+func (b *Balancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code != 429 }
 
 // Phase is where in its course a step, hold or fault is.
 type Phase string

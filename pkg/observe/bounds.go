@@ -35,6 +35,11 @@ const (
 	// EtcdReconnect is the longest pause between two attempts to connect.
 	EtcdReconnect = 200 * time.Millisecond
 
+	// BalancerInterval is the pause between two reads through the load balancer,
+	// and BalancerTimeout how long such a client waits for its answer.
+	BalancerInterval = 200 * time.Millisecond
+	BalancerTimeout  = 5 * time.Second
+
 	// DiscoveryAttempts is how often discovery is fetched in vain before the
 	// history gets a gap instead.
 	DiscoveryAttempts = 20

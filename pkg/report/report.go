@@ -60,6 +60,8 @@ type ConformanceReport struct {
 	// Etcd is how all members' etcd were where that was looked at, which is after
 	// a power cut.
 	Etcd []check.EtcdSeen `json:"etcd,omitempty"`
+	// Balancer is how clients of the load balancer fared, where there is one.
+	Balancer *check.BalancerSeen `json:"balancer,omitempty"`
 	// States in which the control plane was held, with every member's release.
 	States []check.HoldSeen `json:"states,omitempty"`
 }
@@ -105,7 +107,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		Target:   Target{h.Provider, h.Distribution, h.Members},
 		Scenario: h.Scenario, Defect: h.Defect, Strict: h.Strict,
 		Verdict: check.Worst(j.Results), Complete: j.Complete, Message: j.EndMessage,
-		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, States: j.Holds,
+		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, Balancer: j.Balancer, States: j.Holds,
 	}
 	verdicts := map[requirement.ID]check.Verdict{}
 	for _, res := range j.Results {

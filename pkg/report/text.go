@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -43,6 +44,10 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	}
 	if n := len(r.Etcd); n > 0 {
 		fmt.Fprintf(&b, "\nEtcd, when it was looked at last: %s\n", r.Etcd[n-1].Summary())
+	}
+	if r.Balancer != nil {
+		fmt.Fprintf(&b, "\nThrough the load balancer: %d of %d reads were served, the longest time without one was %s\n",
+			r.Balancer.Answered, r.Balancer.Asked, time.Duration(r.Balancer.LongestOutageMillis)*time.Millisecond)
 	}
 	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
 	fmt.Fprintf(&b, " (%s)\n", counts(r.counts()))

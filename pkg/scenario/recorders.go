@@ -58,6 +58,11 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
+	if balanced, ok := r.cluster.(cluster.Balanced); ok {
+		if config, ok := balanced.BalancerConfig(); ok {
+			rs.probes.Go(func() { observe.NewBalancer(config, r.History, r.Clock).Run(ctx) })
+		}
+	}
 	tagger := &workload.Tagger{}
 	for _, name := range r.members() {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }

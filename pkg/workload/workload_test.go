@@ -339,7 +339,7 @@ func TestPrerequisitesAreAskedForAgain(t *testing.T) {
 		t.Errorf("%v %v %v after %d writes", err, p.Custom(), p.Aggregated(), asked.Load())
 	}
 	_, client = begin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }), m)
-	if err := new(Prerequisites).SetUp(t.Context(), client, crd, 1, clock.RealClock{}); err == nil {
+	if err := new(Prerequisites).SetUp(t.Context(), client, crd, "localhost", 1, clock.RealClock{}); err == nil {
 		t.Error("what is forbidden was set up")
 	}
 }
