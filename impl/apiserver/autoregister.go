@@ -142,13 +142,6 @@ func customVersions(crds []*apiextensionsv1.CustomResourceDefinition) map[schema
 	return versions
 }
 
-// serves reports whether a CRD serves a group-version.
-func (r *registrar) serves(version schema.GroupVersion) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.custom[version]
-}
-
 // waitForCRDs returns once the CRDs that existed at the start are registered:
 // the controller that follows deletes what nobody wants.
 func (r *registrar) waitForCRDs(ctx context.Context) bool {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -62,6 +61,7 @@ type server struct {
 	reference  *genericapiserver.GenericAPIServer
 	aggregator *aggregatorapiserver.APIAggregator
 	versions   *storageversion.Manager
+	catalogs   catalogs
 	// inner is what requests meet behind the filters. It grows from the inside
 	// out while the server is built, and is complete before anything is served.
 	inner http.Handler
@@ -92,7 +92,7 @@ func newServer(o Options) (*server, error) {
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
-		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.publishVersions,
+		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions,
 	} {
 		if err := step(); err != nil {
 			if s.config != nil && s.config.SecureServing != nil {
@@ -113,7 +113,12 @@ func (s *server) configure() error {
 	config.ShutdownWatchTerminationGracePeriod = watchDrainBound
 	config.PublicAddress = net.ParseIP(s.options.BindAddress)
 	config.MergedResourceConfig = serverstorage.NewResourceConfig()
-	config.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis")
+	config.DisabledPostStartHooks.Insert(libraryDiscovery)
+	var err error
+	if s.catalogs, err = newCatalogs(); err != nil {
+		return err
+	}
+	config.AggregatedDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.groups)
 
 	address := net.JoinHostPort(s.options.BindAddress, strconv.Itoa(s.options.SecurePort))
 	certificate, err := dynamiccertificates.NewDynamicServingContentFromFiles("serving", s.options.TLSCertFile, s.options.TLSKeyFile)
@@ -206,6 +211,8 @@ func (s *server) buildReference() error {
 	if err != nil {
 		return fmt.Errorf("build the API server: %w", err)
 	}
+	// The libraries have no setting for this one.
+	s.reference.AggregatedLegacyDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.core)
 	builder := builder{
 		scheme: s.builtin.scheme, codecs: s.codecs, getter: s.config.RESTOptionsGetter,
 		release: s.options.Release, defects: s.options.Defects,
@@ -265,7 +272,9 @@ func (s *server) registerServices() error {
 	if err != nil {
 		return err
 	}
-	s.inner = newGroupDirectory(informer.Lister(), services, registrar.serves, s.inner)
+	if err := s.catalogs.rank(services); err != nil {
+		return err
+	}
 	return s.aggregator.GenericAPIServer.AddPostStartHook("local-apiservices", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			// APIServices are guarded: writing them before is in vain.

@@ -18,4 +18,8 @@ const (
 	// unhurried is the longest that a rebuild waits for the one before, should
 	// the machine have stood still while that one ran.
 	unhurried = time.Second
+
+	// recheck is how often somebody who waits for a group-version looks whether
+	// it is still wanted.
+	recheck = 100 * time.Millisecond
 )

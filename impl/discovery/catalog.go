@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,8 @@ type Catalog struct {
 	publishedState uint64
 	// news is closed when something was published, and replaced.
 	news chan struct{}
+	// listeners are called after that.
+	listeners []func()
 }
 
 // NewCatalog returns an empty catalog of the document at a path, "api" or
@@ -155,6 +158,14 @@ func (c *Catalog) News() (*Document, <-chan struct{}) {
 	return c.published, c.news
 }
 
+// Notify calls a function whenever something was published from now on. It must
+// not block.
+func (c *Catalog) Notify(listener func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listeners = append(c.listeners, listener)
+}
+
 // Run publishes changes until the context ends.
 func (c *Catalog) Run(ctx context.Context) {
 	for {
@@ -215,11 +226,43 @@ func (c *Catalog) Publish() error {
 	c.metrics.built(c.clock.Since(start), len(entries), stale)
 
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.published, c.publishedState = document, state
 	close(c.news)
 	c.news = make(chan struct{})
+	listeners := slices.Clone(c.listeners)
+	c.mu.Unlock()
+	for _, listener := range listeners {
+		listener()
+	}
 	return nil
+}
+
+// WaitFor returns once every group-version that is wanted of a source is
+// published, or with the context's error. What is wanted may change meanwhile.
+func (c *Catalog) WaitFor(ctx context.Context, source Source, wanted func() []schema.GroupVersion) error {
+	for {
+		_, news := c.News()
+		if missing := c.missing(source, wanted()); missing == "" {
+			return c.Wait(ctx)
+		} else if ctx.Err() != nil {
+			return fmt.Errorf("discovery lacks %s: %w", missing, ctx.Err())
+		}
+		select {
+		case <-news:
+		case <-c.clock.After(recheck):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// missing names one of the group-versions that a source has not put in.
+func (c *Catalog) missing(source Source, wanted []schema.GroupVersion) string {
+	for _, version := range wanted {
+		if !c.Has(source, version) {
+			return version.String()
+		}
+	}
+	return ""
 }
 
 // Wait returns once everything that was put in before the call is published, or
