@@ -23,3 +23,29 @@ const (
 	// it is still wanted.
 	recheck = 100 * time.Millisecond
 )
+
+// The bounds of asking aggregated servers.
+const (
+	// FetchInterval is the time between two fetches from a server that answers.
+	// One that has nothing new answers with a few bytes.
+	FetchInterval = 30 * time.Second
+	// fetchTimeout ends a request that is not answered in full, however slowly
+	// the answer drips.
+	fetchTimeout = 5 * time.Second
+	// fetchRetry and fetchRetryMax bound the pause after a failed fetch. The
+	// longest one decides how soon a recovery is noticed.
+	fetchRetry    = 500 * time.Millisecond
+	fetchRetryMax = 15 * time.Second
+	// fetchSpacing is the least time between two fetches from one server,
+	// however often its APIServices change.
+	fetchSpacing = 500 * time.Millisecond
+	// fullEvery is how many fetches from a server have one among them that is
+	// not conditional, so that a server whose tag does not follow its content
+	// is not believed for ever.
+	fullEvery = 10
+	// maxRemoteDocument is the most bytes that are read of an answer. A server
+	// with 3000 CRDs answers with three million.
+	maxRemoteDocument = 4 << 20
+	// maxRemoteTag is the longest tag that is sent back to its server.
+	maxRemoteTag = 1 << 10
+)
