@@ -52,21 +52,27 @@ func priorityOf(service *apiregistrationv1.APIService) discovery.Priority {
 }
 
 // serveDiscovery puts discovery in front of the servers, and makes readiness
-// wait for the group-versions that this process hosts.
+// wait for the group-versions that this process hosts. Those of aggregated
+// servers are listed by then too, but nothing waits until they are fetched.
 func (s *server) serveDiscovery() error {
+	remotes := newRemotes(s.catalogs.groups, s.resolver)
+	servicesSynced, err := followServices(s.aggregator.APIRegistrationInformers.Apiregistration().V1().APIServices(), remotes)
+	if err != nil {
+		return err
+	}
 	s.inner = discovery.NewHandler(discovery.Local(s.catalogs.core), discovery.Local(s.catalogs.groups), s.options.Release.Discovery, s.inner)
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
 	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {
 		if !complete.Load() {
-			return errors.New("the group-versions of custom resources are not all listed yet")
+			return errors.New("not every group-version is listed yet")
 		}
 		return nil
 	})); err != nil {
 		return err
 	}
 	crds := s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions()
-	lister, synced := crds.Lister(), crds.Informer().HasSynced
+	lister, crdsSynced := crds.Lister(), crds.Informer().HasSynced
 	established := func() []schema.GroupVersion {
 		all, err := lister.List(labels.Everything())
 		if err != nil {
@@ -77,8 +83,9 @@ func (s *server) serveDiscovery() error {
 	return outer.AddPostStartHook("aggregated-discovery", func(hook genericapiserver.PostStartHookContext) error {
 		go s.catalogs.core.Run(hook)
 		go s.catalogs.groups.Run(hook)
+		go remotes.Run(hook)
 		go func() {
-			if cache.WaitForCacheSync(hook.Done(), synced) && s.catalogs.groups.WaitFor(hook, discovery.Custom, established) == nil {
+			if cache.WaitForCacheSync(hook.Done(), crdsSynced, servicesSynced) && s.catalogs.groups.WaitFor(hook, discovery.Custom, established) == nil {
 				complete.Store(true)
 			}
 		}()

@@ -62,6 +62,9 @@ type server struct {
 	aggregator *aggregatorapiserver.APIAggregator
 	versions   *storageversion.Manager
 	catalogs   catalogs
+	// resolver tells where Services are: an ExternalName leads to a host, any
+	// other to its address.
+	resolver aggregatorapiserver.ServiceResolver
 	// inner is what requests meet behind the filters. It grows from the inside
 	// out while the server is built, and is complete before anything is served.
 	inner http.Handler
@@ -142,6 +145,7 @@ func (s *server) configure() error {
 		return err
 	}
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(s.client, informerResync)
+	s.resolver = aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister())
 	describe(&config.Config, s.builtin.scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme)
 
 	s.etcd = etcdOptions(s.options, &config.Config)
@@ -186,13 +190,12 @@ func (s *server) buildExtension() error {
 	}
 	config.RESTOptionsGetter = s.storage(config.RESTOptionsGetter, apiextensionsapiserver.Scheme)
 	config.MergedResourceConfig = apiextensionsapiserver.DefaultAPIResourceConfigSource()
-	resolver := aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister())
 	extension := apiextensionsapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
 			CRDRESTOptionsGetter: extensionsoptions.NewCRDRESTOptionsGetter(etcd, nil, config.StorageObjectCountTracker),
 			MasterCount:          haMasterCount,
-			ServiceResolver:      resolver,
+			ServiceResolver:      s.resolver,
 			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
 		},
 	}
@@ -241,8 +244,7 @@ func (s *server) buildAggregator() error {
 	aggregator := aggregatorapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: aggregatorapiserver.ExtraConfig{
-			// An ExternalName service leads to a host, any other to its address.
-			ServiceResolver: aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister()),
+			ServiceResolver: s.resolver,
 		},
 	}
 	var err error
