@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type Catalog struct {
 
 	// published, its state and news change together, under mu.
 	published      *Document
+	builtin        *Document
 	publishedState uint64
 	// news is closed when something was published, and replaced.
 	news chan struct{}
@@ -55,7 +57,7 @@ func NewCatalog(path string, clock clock.WithTicker) (*Catalog, error) {
 	return &Catalog{
 		clock: clock, metrics: metricsFor(path),
 		entries: map[place]Entry{}, dirty: make(chan struct{}, 1),
-		published: empty, news: make(chan struct{}),
+		published: empty, builtin: empty, news: make(chan struct{}),
 	}, nil
 }
 
@@ -150,6 +152,21 @@ func (c *Catalog) Document() *Document {
 	return c.published
 }
 
+// Builtin is the part of it that the process hosts without CRDs or APIServices.
+func (c *Catalog) Builtin() *Document {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.builtin
+}
+
+// Entries are all group-versions that were put in, published or not. Their
+// content must not be changed.
+func (c *Catalog) Entries() []Entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.entries))
+}
+
 // News returns the document, and a channel that is closed once another one may
 // have been published.
 func (c *Catalog) News() (*Document, <-chan struct{}) {
@@ -198,7 +215,7 @@ func (c *Catalog) Publish() error {
 	c.building.Lock()
 	defer c.building.Unlock()
 	c.mu.Lock()
-	state, before := c.state, c.published
+	state, before, builtin := c.state, c.published, c.builtin
 	current := state == c.publishedState
 	entries := make([]Entry, 0, len(c.entries))
 	stale := 0
@@ -214,19 +231,19 @@ func (c *Catalog) Publish() error {
 	}
 
 	start := c.clock.Now()
-	document, err := NewDocument(Merge(entries))
+	document, err := succeed(before, Merge(entries))
 	if err != nil {
 		return fmt.Errorf("merge %d group-versions: %w", len(entries), err)
 	}
-	if document.Tag() == before.Tag() {
-		document = before
-	} else {
-		document.prepare(before)
+	foreign := func(e Entry) bool { return e.Source != Builtin }
+	builtin, err = succeed(builtin, Merge(slices.DeleteFunc(slices.Clone(entries), foreign)))
+	if err != nil {
+		return fmt.Errorf("merge the built-in ones of %d group-versions: %w", len(entries), err)
 	}
 	c.metrics.built(c.clock.Since(start), len(entries), stale)
 
 	c.mu.Lock()
-	c.published, c.publishedState = document, state
+	c.published, c.builtin, c.publishedState = document, builtin, state
 	close(c.news)
 	c.news = make(chan struct{})
 	listeners := slices.Clone(c.listeners)

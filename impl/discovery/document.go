@@ -78,7 +78,7 @@ func (d *Document) Plain() []metav1.APIGroup { return d.plain }
 
 // Bytes is the document in an aggregated form. Each is made once.
 func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
-	form.Local = false
+	form.Scope = Everything
 	b, ok := d.forms[form]
 	if !ok {
 		return nil, fmt.Errorf("discovery cannot be told as %s", form.ContentType())
@@ -94,6 +94,17 @@ func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
 		}
 		return compress(plain)
 	})
+}
+
+// succeed makes the document of some groups that takes the place of another one,
+// which is that one if nothing changed.
+func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
+	next, err := NewDocument(groups)
+	if err != nil || next.Tag() == before.Tag() {
+		return before, err
+	}
+	next.prepare(before)
+	return next, nil
 }
 
 // prepare makes the forms that were asked for of the document before, so that no

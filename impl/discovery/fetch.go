@@ -33,7 +33,7 @@ type fetcher struct {
 // one if the server has none. With a tag it asks for news only. An answer can
 // come with an error, if only some of the group-versions could be fetched.
 func (f fetcher) fetch(ctx context.Context, tag string, versions []schema.GroupVersion) (answer, error) {
-	a, err := f.aggregated(ctx, tag)
+	a, err := f.aggregated(ctx, acceptAggregated, tag)
 	if !errors.Is(err, errNoAggregated) {
 		return a, err
 	}
@@ -51,8 +51,8 @@ func (f fetcher) fetch(ctx context.Context, tag string, versions []schema.GroupV
 	return a, errors.Join(failures...)
 }
 
-func (f fetcher) aggregated(ctx context.Context, tag string) (answer, error) {
-	status, header, body, err := f.get(ctx, groupsPath, acceptAggregated, tag)
+func (f fetcher) aggregated(ctx context.Context, accept, tag string) (answer, error) {
+	status, header, body, err := f.get(ctx, groupsPath, accept, tag)
 	if err != nil {
 		return answer{}, err
 	}

@@ -29,15 +29,30 @@ type Form struct {
 	Version string
 	// MediaType is the encoding, one of JSON, YAML and protobuf.
 	MediaType string
-	// Local leaves out what only peers of this server host.
-	Local bool
+	// Scope is what the document tells of. It is a matter of content, not of form.
+	Scope Scope
 }
+
+// Scope is how much of the cluster an aggregated document tells of. Clients ask
+// for it as the profile of a form.
+type Scope string
+
+const (
+	// Everything that requests to this server can reach.
+	Everything Scope = ""
+	// WithoutPeers leaves out what this server has its peers answer for. It is
+	// KEP-4020's name for the local view.
+	WithoutPeers Scope = "nopeer"
+	// BuiltinOnly also leaves out custom resources and aggregated servers, which
+	// all members of a control plane have in common. It is what members ask each
+	// other for, so that none keeps a group alive that is gone from etcd.
+	BuiltinOnly Scope = "builtin"
+)
 
 // Aggregated reports whether the form is one of the aggregated document.
 func (f Form) Aggregated() bool { return f.Version != "" }
 
-// ContentType is the header that announces the form. What asks for the local
-// view is not part of it: that is a matter of content, not of form.
+// ContentType is the header that announces the form.
 func (f Form) ContentType() string {
 	if !f.Aggregated() {
 		return f.MediaType

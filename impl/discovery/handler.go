@@ -28,16 +28,20 @@ var plainVersion = schema.GroupVersion{Version: "v1"}
 
 var plainCodecs = serializer.NewCodecFactory(known)
 
-// View is where a handler takes the document from. The local view is of what
-// this server hosts by itself.
+// View is where a handler takes documents from.
 type View interface {
-	Document(local bool) *Document
+	Document(Scope) *Document
 }
 
-// localView makes a Catalog a View of which everything is local.
+// localView makes a Catalog a View.
 type localView struct{ *Catalog }
 
-func (v localView) Document(bool) *Document { return v.Catalog.Document() }
+func (v localView) Document(scope Scope) *Document {
+	if scope == BuiltinOnly {
+		return v.Builtin()
+	}
+	return v.Catalog.Document()
+}
 
 // Local is the view of a server that has no peers.
 func Local(c *Catalog) View { return localView{c} }
@@ -124,10 +128,10 @@ func (h *Handler) serve(view View) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// The form was found to be acceptable before.
 		form, _ := Negotiate(r.Header.Values("Accept"), h.offered)
-		if form.Local {
+		if form.Scope == WithoutPeers {
 			localRequests.Inc()
 		}
-		write(w, r, view.Document(form.Local), form)
+		write(w, r, view.Document(form.Scope), form)
 	}
 }
 
@@ -162,12 +166,14 @@ func write(w http.ResponseWriter, r *http.Request, document *Document, form Form
 	_, _ = w.Write(body)
 }
 
+// The list that is not aggregated tells of this server alone: KEP-4020 serves
+// the union in the aggregated form only, to clients that can ask for less.
 func (h *Handler) serveGroups(w http.ResponseWriter, r *http.Request) {
-	writePlain(w, r, &metav1.APIGroupList{Groups: h.groups.Document(false).Plain()})
+	writePlain(w, r, &metav1.APIGroupList{Groups: h.groups.Document(WithoutPeers).Plain()})
 }
 
 func (h *Handler) serveGroup(w http.ResponseWriter, r *http.Request, name string) {
-	for _, group := range h.groups.Document(false).Plain() {
+	for _, group := range h.groups.Document(WithoutPeers).Plain() {
 		if group.Name == name {
 			writePlain(w, r, &group)
 			return

@@ -29,7 +29,7 @@ func Negotiate(accept []string, offered []string) (Form, bool) {
 		}
 		for _, mediaType := range mediaTypes {
 			if o.covers(mediaType) && !refused(options, o, mediaType) {
-				return Form{Version: o.version, MediaType: mediaType, Local: o.local}, true
+				return Form{Version: o.version, MediaType: mediaType, Scope: o.scope}, true
 			}
 		}
 	}
@@ -45,7 +45,7 @@ type option struct {
 	// default one.
 	converts             bool
 	group, version, kind string
-	local                bool
+	scope                Scope
 }
 
 // supported reports whether the kind of object is one that can be served.
@@ -121,15 +121,13 @@ func parseOption(element string) (option, bool) {
 		case "as":
 			o.kind, o.converts = value, true
 		case "profile":
-			// KEP-4020's way to ask for what this server hosts by itself.
-			o.local = value == profileLocal
+			if scope := Scope(value); scope == WithoutPeers || scope == BuiltinOnly {
+				o.scope = scope
+			}
 		}
 	}
 	return o, true
 }
-
-// profileLocal is the profile by which a client asks for the local view.
-const profileLocal = "nopeer"
 
 // parseWeight reads a weight between 0 and 1. One that is none counts as absent.
 func parseWeight(value string) float64 {

@@ -76,7 +76,8 @@ func TestNegotiate(t *testing.T) {
 		{name: "a weight that is none", accept: []string{testJSON + ";q=NaN"}, want: plain},
 		{name: "a weight too heavy", accept: []string{testYAML, testJSON + ";q=9"}, want: Form{MediaType: testYAML}},
 
-		{name: "the local view", accept: []string{as(testJSON, V2) + ";profile=nopeer"}, want: Form{Version: V2, MediaType: testJSON, Local: true}},
+		{name: "the local view", accept: []string{as(testJSON, V2) + ";profile=nopeer"}, want: Form{Version: V2, MediaType: testJSON, Scope: WithoutPeers}},
+		{name: "what members ask for", accept: []string{as(testJSON, V2) + ";profile=builtin"}, want: Form{Version: V2, MediaType: testJSON, Scope: BuiltinOnly}},
 		{name: "an unknown profile", accept: []string{as(testJSON, V2) + ";profile=other"}, want: v2},
 		{name: "an unknown parameter", accept: []string{as(testJSON, V2) + ";charset=utf-8"}, want: v2},
 		{name: "an element that cannot be read", accept: []string{"application/;;=," + as(testJSON, V2)}, want: v2},
@@ -98,7 +99,7 @@ func TestNegotiate(t *testing.T) {
 }
 
 func TestContentType(t *testing.T) {
-	form := Form{Version: V2, MediaType: testJSON, Local: true}
+	form := Form{Version: V2, MediaType: testJSON, Scope: WithoutPeers}
 	if got, want := form.ContentType(), "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

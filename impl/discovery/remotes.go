@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,12 +53,7 @@ type Dial func(Backend) (http.RoundTripper, error)
 type Remotes struct {
 	catalog *Catalog
 	dial    Dial
-	clock   clock.WithTicker
-
-	random struct {
-		sync.Mutex
-		*rand.Rand
-	}
+	rhythm  *rhythm
 
 	mu       sync.Mutex
 	ctx      context.Context // nil until Run
@@ -88,14 +82,12 @@ type worker struct {
 // NewRemotes returns one that knows no servers. The source of randomness
 // scatters fetches.
 func NewRemotes(catalog *Catalog, dial Dial, clock clock.WithTicker, random *rand.Rand) *Remotes {
-	r := &Remotes{
-		catalog: catalog, dial: dial, clock: clock,
+	return &Remotes{
+		catalog: catalog, dial: dial, rhythm: newRhythm(clock, random),
 		services: map[schema.GroupVersion]Service{},
 		listed:   map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery{},
 		workers:  map[Backend]*worker{},
 	}
-	r.random.Rand = random
-	return r
 }
 
 // Run fetches until the context ends.
@@ -209,13 +201,10 @@ func (r *Remotes) versionsLocked(backend Backend) []schema.GroupVersion {
 
 func (r *Remotes) work(ctx context.Context, w *worker) {
 	defer w.stop()
-	for {
+	r.rhythm.keep(ctx, w.hurry, func() int {
 		r.ask(ctx, w)
-		// However much hurry there is, a server is left alone for a while.
-		if !r.wait(ctx, fetchSpacing, nil) || !r.wait(ctx, pauseUntilFetch(w.failed, r.luck())-fetchSpacing, w.hurry) {
-			return
-		}
-	}
+		return w.failed
+	})
 }
 
 // ask fetches once and lists what follows.
@@ -290,25 +279,4 @@ func (r *Remotes) fetch(ctx context.Context, backend Backend, tag string, versio
 		return answer{}, fmt.Errorf("connect: %w", err)
 	}
 	return fetcher{transport: transport, host: backend.address()}.fetch(ctx, tag, versions)
-}
-
-func (r *Remotes) luck() float64 {
-	r.random.Lock()
-	defer r.random.Unlock()
-	return r.random.Float64()
-}
-
-// wait returns true after a pause, or as soon as there is hurry, and false when
-// the context ends.
-func (r *Remotes) wait(ctx context.Context, pause time.Duration, hurry <-chan struct{}) bool {
-	timer := r.clock.NewTimer(max(pause, 0))
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		return true
-	case <-hurry:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
