@@ -55,12 +55,22 @@ func priorityOf(service *apiregistrationv1.APIService) discovery.Priority {
 // wait for the group-versions that this process hosts. Those of aggregated
 // servers are listed by then too, but nothing waits until they are fetched.
 func (s *server) serveDiscovery() error {
-	remotes := newRemotes(s.catalogs.groups, s.resolver)
+	remotes, err := newRemotes(s.catalogs.groups, s.resolver, s.options)
+	if err != nil {
+		return err
+	}
 	servicesSynced, err := followServices(s.aggregator.APIRegistrationInformers.Apiregistration().V1().APIServices(), remotes)
 	if err != nil {
 		return err
 	}
-	s.inner = discovery.NewHandler(discovery.Local(s.catalogs.core), discovery.Local(s.catalogs.groups), s.options.Release.Discovery, s.inner)
+	groups := discovery.Local(s.catalogs.groups)
+	if s.options.PeerCAFile != "" {
+		if s.neighbours, err = newNeighbours(s.options, s.catalogs.groups); err != nil {
+			return err
+		}
+		groups = s.neighbours.view
+	}
+	s.inner = discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
 	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {

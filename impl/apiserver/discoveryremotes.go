@@ -1,14 +1,15 @@
 package apiserver
 
 import (
+	crand "crypto/rand"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 
-	crand "crypto/rand"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/transport"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -90,19 +91,33 @@ func available(service *apiregistrationv1.APIService) bool {
 	return apiregistrationhelper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available)
 }
 
-// newRemotes returns one that finds servers as the aggregator does.
-func newRemotes(catalog *discovery.Catalog, resolver aggregatorapiserver.ServiceResolver) *discovery.Remotes {
+// newRemotes returns one that finds servers, and identifies itself to them, as
+// the aggregator does.
+func newRemotes(catalog *discovery.Catalog, resolver aggregatorapiserver.ServiceResolver, o Options) (*discovery.Remotes, error) {
+	var certificate, key []byte
+	if o.ProxyClientCertFile != "" {
+		pair, err := dynamiccertificates.NewDynamicServingContentFromFiles("proxy-client", o.ProxyClientCertFile, o.ProxyClientKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("--proxy-client-cert-file and --proxy-client-key-file: %w", err)
+		}
+		certificate, key = pair.CurrentCertKeyContent()
+	}
+	return discovery.NewRemotes(catalog, dialer(resolver, certificate, key), clock.RealClock{}, newRandom()), nil
+}
+
+// newRandom is a source with a seed that nobody can foretell.
+func newRandom() *rand.Rand {
 	var seed [32]byte
 	// Never fails, as of Go 1.24.
 	_, _ = crand.Read(seed[:])
-	return discovery.NewRemotes(catalog, dialer(resolver), clock.RealClock{}, rand.New(rand.NewChaCha8(seed)))
+	return rand.New(rand.NewChaCha8(seed))
 }
 
 // dialer connects to the servers behind Services. Connections are kept and
 // shared by the transport that it returns.
-func dialer(resolver aggregatorapiserver.ServiceResolver) discovery.Dial {
+func dialer(resolver aggregatorapiserver.ServiceResolver, certificate, key []byte) discovery.Dial {
 	return func(b discovery.Backend) (http.RoundTripper, error) {
-		config := remote.BuildTransportConfig(nil, nil, nil, &apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{
+		config := remote.BuildTransportConfig(nil, certificate, key, &apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{
 			Service:               &apiregistrationv1.ServiceReference{Namespace: b.Namespace, Name: b.Name, Port: ptr.To(b.Port)},
 			CABundle:              []byte(b.CABundle),
 			InsecureSkipTLSVerify: b.Insecure,

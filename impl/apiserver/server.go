@@ -62,6 +62,8 @@ type server struct {
 	aggregator *aggregatorapiserver.APIAggregator
 	versions   *storageversion.Manager
 	catalogs   catalogs
+	// neighbours is nil for a server that stands for itself.
+	neighbours *neighbours
 	// resolver tells where Services are: an ExternalName leads to a host, any
 	// other to its address.
 	resolver aggregatorapiserver.ServiceResolver
@@ -95,7 +97,7 @@ func newServer(o Options) (*server, error) {
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
-		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions,
+		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.routeToPeers,
 	} {
 		if err := step(); err != nil {
 			if s.config != nil && s.config.SecureServing != nil {
@@ -134,7 +136,7 @@ func (s *server) configure() error {
 	}
 	config.SecureServing = &genericapiserver.SecureServingInfo{Listener: listener, Cert: certificate}
 	s.config = config
-	if err := authenticate(&config.Config, s.options.ClientCAFile); err != nil {
+	if err := authenticate(&config.Config, s.options); err != nil {
 		return err
 	}
 	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
@@ -244,7 +246,9 @@ func (s *server) buildAggregator() error {
 	aggregator := aggregatorapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: aggregatorapiserver.ExtraConfig{
-			ServiceResolver: s.resolver,
+			ServiceResolver:     s.resolver,
+			ProxyClientCertFile: s.options.ProxyClientCertFile,
+			ProxyClientKeyFile:  s.options.ProxyClientKeyFile,
 		},
 	}
 	var err error
@@ -301,6 +305,7 @@ func (s *server) publishVersions() error {
 	s.versions, err = storageversion.New(storageversion.Config{
 		ServerID:      s.options.ServerID,
 		Hostname:      hostname,
+		PeerAddress:   s.options.peerAddress(),
 		Resources:     s.persisted.list(s.aggregator.GenericAPIServer, s.reference, s.extension.GenericAPIServer),
 		Classifier:    s.persisted,
 		LeaseDuration: s.options.IdentityLeaseDuration,

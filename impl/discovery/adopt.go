@@ -12,31 +12,32 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// readAggregated reads the aggregated document of another server. What it tells
-// of groups that it does not host is told apart by who asks, see Remotes.
-func readAggregated(version string, raw []byte) (map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery, error) {
+// readAggregated reads the aggregated document of another server. Whether it may
+// speak for a group is not decided here.
+func readAggregated(version string, raw []byte) (answer, error) {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{}
 	if version == V2beta1 {
 		beta := &apidiscoveryv2beta1.APIGroupDiscoveryList{}
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, beta); err != nil {
-			return nil, fmt.Errorf("read its %s document: %w", version, err)
+			return answer{}, fmt.Errorf("read its %s document: %w", version, err)
 		}
 		if err := known.Convert(beta, list, nil); err != nil {
-			return nil, fmt.Errorf("convert its %s document: %w", version, err)
+			return answer{}, fmt.Errorf("convert its %s document: %w", version, err)
 		}
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, list); err != nil {
-		return nil, fmt.Errorf("read its %s document: %w", version, err)
+		return answer{}, fmt.Errorf("read its %s document: %w", version, err)
 	}
-	versions := map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery{}
+	a := answer{versions: map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery{}}
 	for _, group := range list.Items {
 		for _, one := range group.Versions {
 			version := schema.GroupVersion{Group: group.Name, Version: one.Version}
-			if _, twice := versions[version]; !twice {
-				versions[version] = adopt(version, one)
+			if _, twice := a.versions[version]; !twice {
+				a.versions[version] = adopt(version, one)
+				a.order = append(a.order, version)
 			}
 		}
 	}
-	return versions, nil
+	return a, nil
 }
 
 // readUnaggregated reads what a server without the aggregated document tells of

@@ -63,15 +63,11 @@ func (f fetcher) aggregated(ctx context.Context, accept, tag string) (answer, er
 	case status == http.StatusNotModified:
 		return answer{}, errors.New("it says that nothing changed, but it was not told what is known")
 	case status == http.StatusOK && version != "":
-		versions, err := readAggregated(version, body)
-		if err != nil {
-			return answer{}, err
+		a, err := readAggregated(version, body)
+		if tag := header.Get("ETag"); len(tag) <= maxRemoteTag {
+			a.tag = tag
 		}
-		next := header.Get("ETag")
-		if len(next) > maxRemoteTag {
-			next = ""
-		}
-		return answer{versions: versions, tag: next}, nil
+		return a, err
 	case status == http.StatusOK, status >= 400 && status < 500 && status != http.StatusTooManyRequests:
 		return answer{}, errNoAggregated
 	default:

@@ -394,7 +394,7 @@ func FuzzRemoteDocument(f *testing.F) {
 			if err != nil {
 				return
 			}
-			told = all[named]
+			told = all.versions[named]
 		}
 		seen := map[string]bool{}
 		for _, resource := range told.Resources {

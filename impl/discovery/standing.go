@@ -15,6 +15,8 @@ func isStale(version apidiscoveryv2.APIVersionDiscovery) bool {
 type answer struct {
 	// versions are those that it told of.
 	versions map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery
+	// order is that in which it told of them.
+	order []schema.GroupVersion
 	// asked are the only ones that it could have told of; nil means all.
 	asked []schema.GroupVersion
 	// tag is the ETag of the answer, if it has one.

@@ -1,0 +1,86 @@
+package discovery
+
+import (
+	"net/http"
+	"net/http/httputil"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/client-go/transport"
+	"k8s.io/klog/v2"
+)
+
+// reroutedHeader marks a request that a peer handed on; it is not handed on
+// again, so that two members that take each other for the host do not play ball.
+const reroutedHeader = "X-Kubernetes-APIServer-Rerouted"
+
+// NewRouter returns a handler that hands requests for what only peers host to one
+// of them, under the name of whoever made the request, and everything else to
+// next. It belongs behind authentication and authorization. What the union lists
+// would be a promise broken without it.
+func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		info, ok := request.RequestInfoFrom(r.Context())
+		if !ok || r.Header.Get(reroutedHeader) != "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		hosted, ok := askedFor(info)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		id, address, ok := n.route(hosted)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		user, ok := request.UserFrom(r.Context())
+		if !ok {
+			responsewriters.InternalError(w, r, apierrors.NewUnauthorized("nobody is known to have made the request"))
+			return
+		}
+		rerouted.Inc()
+		proxy := httputil.ReverseProxy{
+			Rewrite: func(p *httputil.ProxyRequest) {
+				p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "https", address, address
+				p.Out.Header.Set(reroutedHeader, "true")
+			},
+			Transport: transport.NewAuthProxyRoundTripper(user.GetName(), user.GetUID(), user.GetGroups(), user.GetExtra(), carrier),
+			// Watches are to be seen as they come.
+			FlushInterval: -1,
+			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+				rerouteErrors.Inc()
+				klog.FromContext(r.Context()).Info("Cannot hand a request on to a peer", "peer", id, "reason", err)
+				status := responsewriters.ErrorToAPIStatus(apierrors.NewServiceUnavailable("peer " + id + ", which hosts " + hosted.String() + ", cannot be reached; try again"))
+				responsewriters.WriteRawJSON(int(status.Code), status, w)
+			},
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// String names what is hosted, for people.
+func (h Hosted) String() string {
+	if h.Resource == "" {
+		return h.GroupVersion.String()
+	}
+	return h.Resource + " in " + h.GroupVersion.String()
+}
+
+// askedFor is what a request needs a host for: a resource, or the description of
+// a group-version.
+func askedFor(info *request.RequestInfo) (Hosted, bool) {
+	if info.IsResourceRequest {
+		return Hosted{schema.GroupVersion{Group: info.APIGroup, Version: info.APIVersion}, info.Resource}, info.APIGroup != ""
+	}
+	below, ok := strings.CutPrefix(strings.TrimSuffix(info.Path, "/"), groupsPath+"/")
+	group, version, two := strings.Cut(below, "/")
+	if !ok || !two || strings.Contains(version, "/") {
+		return Hosted{}, false
+	}
+	return Hosted{GroupVersion: schema.GroupVersion{Group: group, Version: version}}, true
+}
