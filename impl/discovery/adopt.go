@@ -93,20 +93,12 @@ func scopeOf(resource metav1.APIResource) apidiscoveryv2.ResourceScope {
 	return apidiscoveryv2.ScopeCluster
 }
 
-// kindOf is the kind of a resource in full: where the list that is not
-// aggregated leaves out group or version, they are those of the list.
 func kindOf(version schema.GroupVersion, resource metav1.APIResource) *metav1.GroupVersionKind {
 	if resource.Kind == "" {
 		return nil
 	}
-	kind := &metav1.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind}
-	if kind.Group == "" && kind.Version == "" {
-		kind.Group = version.Group
-	}
-	if kind.Version == "" {
-		kind.Version = version.Version
-	}
-	return kind
+	kind := inFull(version, metav1.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind})
+	return &kind
 }
 
 // adopt makes what a server tells of a group-version fit for the document of

@@ -62,7 +62,7 @@ func NewCatalog(path string, clock clock.WithTicker) (*Catalog, error) {
 }
 
 // Set puts an entry in, in place of the one that its source had of the same
-// group-version. The entry is copied.
+// group-version. The entry is copied, and its kinds are written out in full.
 func (c *Catalog) Set(entry Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,10 +71,11 @@ func (c *Catalog) Set(entry Entry) {
 
 func (c *Catalog) setLocked(entry Entry) {
 	at := place{entry.Source, entry.GroupVersion()}
+	entry.Version = *entry.Version.DeepCopy()
+	completeKinds(entry.GroupVersion(), entry.Version.Resources)
 	if before, ok := c.entries[at]; ok && apiequality.Semantic.DeepEqual(before, entry) {
 		return
 	}
-	entry.Version = *entry.Version.DeepCopy()
 	c.entries[at] = entry
 	c.touchLocked()
 }

@@ -41,20 +41,6 @@ var (
 		Help: "Requests for the discovery document of this server alone.",
 	})
 
-	// These have the names that operators of KEP-4020 know.
-	rerouted = metrics.NewCounter(&metrics.CounterOpts{
-		Subsystem: "apiserver", Name: "rerouted_request_total", StabilityLevel: metrics.ALPHA,
-		Help: "Requests that were handed on to a peer because this server does not host what they are for.",
-	})
-	rerouteErrors = metrics.NewCounter(&metrics.CounterOpts{
-		Subsystem: "apiserver", Name: "peer_proxy_errors_total", StabilityLevel: metrics.ALPHA,
-		Help: "Requests that could not be handed on to a peer.",
-	})
-	peerErrors = metrics.NewCounter(&metrics.CounterOpts{
-		Subsystem: "apiserver", Name: "peer_discovery_sync_errors_total", StabilityLevel: metrics.ALPHA,
-		Help: "Attempts to ask a peer what it hosts that failed.",
-	})
-
 	// published is the counter that operators of Kubernetes know. The libraries
 	// register it for an aggregator that is not used here.
 	published metrics.CounterMetric
@@ -67,7 +53,7 @@ type catalogMetrics struct{ listed, stale metrics.GaugeMetric }
 
 func metricsFor(path string) catalogMetrics {
 	registerMetrics.Do(func() {
-		legacyregistry.MustRegister(aggregations, durations, versionsListed, versionsStale, fetches, localRequests, rerouted, rerouteErrors, peerErrors)
+		legacyregistry.MustRegister(aggregations, durations, versionsListed, versionsStale, fetches, localRequests)
 		published = publishedCounter()
 	})
 	return catalogMetrics{listed: versionsListed.WithLabelValues(path), stale: versionsStale.WithLabelValues(path)}

@@ -12,6 +12,7 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	peerproxymetrics "k8s.io/apiserver/pkg/util/peerproxy/metrics"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
@@ -131,7 +132,7 @@ func (p *Peers) follow(ctx context.Context, peer Peer) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			peerErrors.Inc()
+			peerproxymetrics.IncPeerDiscoverySyncError(ctx, peerproxymetrics.DiscoveryErrorFetch)
 			if failed == 0 {
 				logger.Info("Cannot ask a peer what it hosts", "reason", err)
 			}

@@ -3,12 +3,14 @@ package discovery
 import (
 	"net/http"
 	"net/http/httputil"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
+	peerproxymetrics "k8s.io/apiserver/pkg/util/peerproxy/metrics"
 	"k8s.io/client-go/transport"
 	"k8s.io/klog/v2"
 )
@@ -43,7 +45,6 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 			responsewriters.InternalError(w, r, apierrors.NewUnauthorized("nobody is known to have made the request"))
 			return
 		}
-		rerouted.Inc()
 		proxy := httputil.ReverseProxy{
 			Rewrite: func(p *httputil.ProxyRequest) {
 				p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "https", address, address
@@ -52,8 +53,12 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 			Transport: transport.NewAuthProxyRoundTripper(user.GetName(), user.GetUID(), user.GetGroups(), user.GetExtra(), carrier),
 			// Watches are to be seen as they come.
 			FlushInterval: -1,
+			ModifyResponse: func(answer *http.Response) error {
+				peerproxymetrics.IncPeerProxiedRequest(r.Context(), strconv.Itoa(answer.StatusCode), hosted.Group, hosted.Version, hosted.Resource)
+				return nil
+			},
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-				rerouteErrors.Inc()
+				peerproxymetrics.IncPeerProxyError(r.Context(), peerproxymetrics.ProxyErrorTransport, hosted.Group, hosted.Version, hosted.Resource)
 				klog.FromContext(r.Context()).Info("Cannot hand a request on to a peer", "peer", id, "reason", err)
 				status := responsewriters.ErrorToAPIStatus(apierrors.NewServiceUnavailable("peer " + id + ", which hosts " + hosted.String() + ", cannot be reached; try again"))
 				responsewriters.WriteRawJSON(int(status.Code), status, w)
