@@ -43,6 +43,10 @@ func (f fetcher) fetch(ctx context.Context, tag string, versions []schema.GroupV
 		one, err := f.unaggregated(ctx, version)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", version, err))
+			if errors.Is(err, context.DeadlineExceeded) {
+				// It hangs; nobody waits for it once for each group-version.
+				break
+			}
 			continue
 		}
 		a.asked = append(a.asked, version)

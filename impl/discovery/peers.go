@@ -90,6 +90,10 @@ func (p *Peers) Set(peers []Peer) {
 		_, stays := present[id]
 		return !stays
 	})
+	maps.DeleteFunc(p.silent, func(id string, _ bool) bool {
+		_, stays := present[id]
+		return !stays
+	})
 	for _, peer := range present {
 		p.employLocked(peer)
 	}
@@ -137,14 +141,15 @@ func (p *Peers) follow(ctx context.Context, peer Peer) {
 				logger.Info("Cannot ask a peer what it hosts", "reason", err)
 			}
 			failed++
+			p.heard(peer, false)
 		default:
 			failed = 0
+			p.heard(peer, true)
 			if !a.unchanged {
 				tag = a.tag
 				p.learn(ctx, peer, a)
 			}
 		}
-		p.heard(peer.ID, failed == 0)
 		return failed
 	})
 }
@@ -175,10 +180,12 @@ func groupsOf(a answer) []apidiscoveryv2.APIGroupDiscovery {
 }
 
 // heard notes whether a peer could be reached.
-func (p *Peers) heard(id string, reached bool) {
+func (p *Peers) heard(peer Peer, reached bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.silent[id] = !reached
+	if p.present[peer.ID] == peer {
+		p.silent[peer.ID] = !reached
+	}
 }
 
 // oneOf is the first of some members that is a peer, with where it listens;

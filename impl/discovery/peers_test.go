@@ -215,11 +215,11 @@ func TestReachablePeersFirst(t *testing.T) {
 	if id, _, ok := peers.oneOf([]string{"s2", "s3"}); id != "s2" || !ok {
 		t.Errorf("got %s, %v", id, ok)
 	}
-	peers.heard("s2", false)
+	peers.heard(peersNamed("s2")[0], false)
 	if id, address, ok := peers.oneOf([]string{"s2", "s3"}); id != "s3" || address != "s3" || !ok {
 		t.Errorf("got %s, %v", id, ok)
 	}
-	peers.heard("s3", false)
+	peers.heard(peersNamed("s3")[0], false)
 	if id, _, ok := peers.oneOf([]string{"s2", "s3"}); id != "s2" || !ok {
 		t.Errorf("got %s, %v", id, ok)
 	}

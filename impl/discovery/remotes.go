@@ -124,8 +124,9 @@ func (r *Remotes) Track(service Service) {
 	if had && before.Backend != service.Backend {
 		r.dismissLocked(before.Backend)
 	}
-	r.employLocked(service.Backend)
-	r.hurryLocked(service.Backend)
+	if !r.employLocked(service.Backend) {
+		r.hurryLocked(service.Backend)
+	}
 }
 
 // Untrack takes a group-version out. Nothing of it comes back, also not from a
@@ -166,15 +167,17 @@ func (r *Remotes) listLocked(version schema.GroupVersion) {
 	r.catalog.Set(Entry{Source: Remote, Group: version.Group, Priority: r.services[version].Priority, Version: r.listed[version]})
 }
 
-// employLocked makes sure that somebody asks a backend.
-func (r *Remotes) employLocked(backend Backend) {
+// employLocked makes sure that somebody asks a backend, and reports whether it
+// took somebody new, who begins at once.
+func (r *Remotes) employLocked(backend Backend) bool {
 	if _, ok := r.workers[backend]; ok || r.ctx == nil {
-		return
+		return false
 	}
 	ctx, stop := context.WithCancel(r.ctx)
 	w := &worker{backend: backend, stop: stop, hurry: make(chan struct{}, 1)}
 	r.workers[backend] = w
 	go r.work(ctx, w)
+	return true
 }
 
 // dismissLocked ends the worker of a backend that nothing leads to any more.

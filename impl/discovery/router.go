@@ -70,22 +70,22 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 
 // String names what is hosted, for people.
 func (h Hosted) String() string {
-	if h.Resource == "" {
+	switch {
+	case h.Version == "":
+		return h.Group
+	case h.Resource == "":
 		return h.GroupVersion.String()
 	}
 	return h.Resource + " in " + h.GroupVersion.String()
 }
 
 // askedFor is what a request needs a host for: a resource, or the description of
-// a group-version.
+// a group-version or of a group.
 func askedFor(info *request.RequestInfo) (Hosted, bool) {
 	if info.IsResourceRequest {
 		return Hosted{schema.GroupVersion{Group: info.APIGroup, Version: info.APIVersion}, info.Resource}, info.APIGroup != ""
 	}
 	below, ok := strings.CutPrefix(strings.TrimSuffix(info.Path, "/"), groupsPath+"/")
-	group, version, two := strings.Cut(below, "/")
-	if !ok || !two || strings.Contains(version, "/") {
-		return Hosted{}, false
-	}
-	return Hosted{GroupVersion: schema.GroupVersion{Group: group, Version: version}}, true
+	group, version, _ := strings.Cut(below, "/")
+	return Hosted{GroupVersion: schema.GroupVersion{Group: group, Version: version}}, ok && group != "" && !strings.Contains(version, "/")
 }

@@ -112,20 +112,22 @@ func uniteVerbs(a, b metav1.Verbs) metav1.Verbs {
 	return slices.Compact(verbs)
 }
 
-// Hosted is a resource, or with an empty name a group-version as a whole.
+// Hosted is a resource, or with an empty name a group-version as a whole, or
+// with an empty version too a group.
 type Hosted struct {
 	schema.GroupVersion
 	Resource string
 }
 
 // RoutesOf are the members that host what this server does not, for each such
-// resource and group-version, in the order of their IDs.
+// resource, group-version and group, in the order of their IDs.
 func RoutesOf(entries []Entry, peers []Hosting) map[Hosted][]string {
 	here := map[Hosted]bool{}
 	closed := map[schema.GroupVersion]bool{}
 	for _, entry := range entries {
 		version := entry.GroupVersion()
 		here[Hosted{GroupVersion: version}] = true
+		here[groupAlone(version)] = true
 		closed[version] = closed[version] || entry.Source != Builtin
 		for _, resource := range entry.Version.Resources {
 			here[Hosted{version, resource.Resource}] = true
@@ -140,6 +142,9 @@ func RoutesOf(entries []Entry, peers []Hosting) map[Hosted][]string {
 					continue
 				}
 				wanted := []Hosted{{GroupVersion: version}}
+				if alone := groupAlone(version); !slices.Contains(routes[alone], peer.Server) {
+					wanted = append(wanted, alone)
+				}
 				for _, resource := range one.Resources {
 					wanted = append(wanted, Hosted{version, resource.Resource})
 				}
@@ -152,4 +157,8 @@ func RoutesOf(entries []Entry, peers []Hosting) map[Hosted][]string {
 		}
 	}
 	return routes
+}
+
+func groupAlone(version schema.GroupVersion) Hosted {
+	return Hosted{GroupVersion: schema.GroupVersion{Group: version.Group}}
 }

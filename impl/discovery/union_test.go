@@ -124,11 +124,14 @@ func TestRoutesOf(t *testing.T) {
 	here := slices.Concat(builtins(map[string][]string{"a": {"v1"}}, "apples"), []Entry{hosted(Custom, "custom", "v1", Priority{}, "customs")})
 	peers := []Hosting{
 		{"s3", Merge(builtins(map[string][]string{"a": {"v1", "v2"}}, "apples", "pears"))},
+		{"s4", Merge(builtins(map[string][]string{"other": {"v1", "v2"}}))},
 		{"s2", Merge(builtins(map[string][]string{"a": {"v2"}, "custom": {"v1"}, "": {"v1"}}, "pears"))},
 	}
+	other := schema.GroupVersion{Group: "other", Version: "v1"}
 	v1, v2 := schema.GroupVersion{Group: "a", Version: "v1"}, schema.GroupVersion{Group: "a", Version: "v2"}
 	want := map[Hosted][]string{
 		{v1, "pears"}: {"s3"}, {v2, ""}: {"s2", "s3"}, {v2, "pears"}: {"s2", "s3"}, {v2, "apples"}: {"s3"},
+		groupAlone(other): {"s4"}, {other, ""}: {"s4"}, {schema.GroupVersion{Group: "other", Version: "v2"}, ""}: {"s4"},
 	}
 	got := RoutesOf(here, peers)
 	if len(got) != len(want) {
