@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	apiserverapi "k8s.io/apiserver/pkg/apis/apiserver"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
+	"k8s.io/apiserver/pkg/authentication/request/headerrequest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -23,24 +24,53 @@ import (
 const loopbackValidity = 3 * 365 * 24 * time.Hour
 
 // authenticate makes the server know its clients by certificates that the
-// given authority signed, and everybody else as anonymous.
-func authenticate(config *genericapiserver.Config, clientCAFile string) error {
-	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("client-ca", clientCAFile)
+// authority for clients signed, those for whom somebody hands a request on by
+// what that says, and everybody else as anonymous.
+func authenticate(config *genericapiserver.Config, o Options) error {
+	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("client-ca", o.ClientCAFile)
 	if err != nil {
 		return fmt.Errorf("--client-ca-file: %w", err)
 	}
 	if err := config.Authentication.ApplyClientCert(ca, config.SecureServing); err != nil {
 		return err
 	}
+	handedOn, err := requestHeaders(config, o)
+	if err != nil {
+		return err
+	}
 	authenticator, _, err := authenticatorfactory.DelegatingAuthenticatorConfig{
 		Anonymous:                          &apiserverapi.AnonymousAuthConfig{Enabled: true},
 		ClientCertificateCAContentProvider: ca,
+		RequestHeaderConfig:                handedOn,
 	}.New()
 	if err != nil {
 		return err
 	}
 	config.Authentication.Authenticator = authenticator
 	return nil
+}
+
+// requestHeaders says who may hand requests on, and how they say whose they are.
+// It is nil if nobody may.
+func requestHeaders(config *genericapiserver.Config, o Options) (*authenticatorfactory.RequestHeaderConfig, error) {
+	if o.RequestHeaderClientCAFile == "" {
+		return nil, nil
+	}
+	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("request-header", o.RequestHeaderClientCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--requestheader-client-ca-file: %w", err)
+	}
+	if err := config.Authentication.ApplyClientCert(ca, config.SecureServing); err != nil {
+		return nil, err
+	}
+	return &authenticatorfactory.RequestHeaderConfig{
+		UsernameHeaders:     headerrequest.StaticStringSlice{"X-Remote-User"},
+		UIDHeaders:          headerrequest.StaticStringSlice{"X-Remote-Uid"},
+		GroupHeaders:        headerrequest.StaticStringSlice{"X-Remote-Group"},
+		ExtraHeaderPrefixes: headerrequest.StaticStringSlice{"X-Remote-Extra-"},
+		CAContentProvider:   ca,
+		AllowedClientNames:  headerrequest.StaticStringSlice(o.RequestHeaderAllowedNames),
+	}, nil
 }
 
 // connectToSelf gives the server a privileged client of itself, known by a

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/controllers/autoregister"
+
+	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
 // Priorities of the local group-versions in discovery, as in Kubernetes:
@@ -37,32 +39,35 @@ const autoRegisterWorkers = 3
 // needs no APIService to find itself.
 func localServices(servers ...*genericapiserver.GenericAPIServer) []*apiregistrationv1.APIService {
 	seen := map[schema.GroupVersion]bool{}
-	rank := map[string]int32{}
+	number := map[string]int{}
 	var services []*apiregistrationv1.APIService
-	add := func(version schema.GroupVersion, priority int32) {
-		if seen[version] {
-			return
-		}
-		seen[version] = true
-		// Versions of a group come in the order of preference.
-		services = append(services, localService(version, priority, topVersionPriority-rank[version.Group]))
-		rank[version.Group]++
-	}
 	for _, server := range servers {
 		for _, service := range server.Handler.GoRestfulContainer.RegisteredWebServices() {
 			version, ok := parseRoot(service.RootPath())
-			switch {
-			case !ok:
-			case version.Group == "":
-				add(version, coreGroupPriority)
-			case version.Group == apiregistrationv1.GroupName:
-				add(version, aggregatorGroupPriority)
-			default:
-				add(version, builtinGroupPriority)
+			if !ok || seen[version] {
+				continue
 			}
+			seen[version] = true
+			// Versions of a group come in the order of preference.
+			priority := builtinRank(version, number[version.Group])
+			services = append(services, localService(version, priority.Group, priority.Version))
+			number[version.Group]++
 		}
 	}
 	return services
+}
+
+// builtinRank is the priority of a built-in group-version, of which so many of
+// its group are preferred. It is the same on every server.
+func builtinRank(version schema.GroupVersion, number int) discovery.Priority {
+	priority := discovery.Priority{Group: builtinGroupPriority, Version: topVersionPriority - int32(number)}
+	switch version.Group {
+	case "":
+		priority.Group = coreGroupPriority
+	case apiregistrationv1.GroupName:
+		priority.Group = aggregatorGroupPriority
+	}
+	return priority
 }
 
 func localService(version schema.GroupVersion, groupPriority, versionPriority int32) *apiregistrationv1.APIService {
@@ -140,13 +145,6 @@ func customVersions(crds []*apiextensionsv1.CustomResourceDefinition) map[schema
 		}
 	}
 	return versions
-}
-
-// serves reports whether a CRD serves a group-version.
-func (r *registrar) serves(version schema.GroupVersion) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.custom[version]
 }
 
 // waitForCRDs returns once the CRDs that existed at the start are registered:

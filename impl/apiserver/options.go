@@ -4,8 +4,10 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -35,6 +37,23 @@ type Options struct {
 	// EtcdServers, and the files for talking to them.
 	EtcdServers                           []string
 	EtcdCAFile, EtcdCertFile, EtcdKeyFile string
+
+	// PeerCAFile signed what the other API servers show. With it the server tells
+	// of what they host and hands requests for that on to them (KEP-4020); without
+	// it stands for itself.
+	PeerCAFile string
+	// PeerAdvertiseIP and PeerAdvertisePort are where the others reach it; they
+	// default to where it listens.
+	PeerAdvertiseIP   string
+	PeerAdvertisePort int
+	// ProxyClientCertFile and ProxyClientKeyFile are what it shows to those to
+	// whom it hands requests on: other API servers and aggregated ones.
+	ProxyClientCertFile, ProxyClientKeyFile string
+	// RequestHeaderClientCAFile signed what those show who hand requests on to
+	// it, and RequestHeaderAllowedNames are their names. They may make requests
+	// in anybody's name.
+	RequestHeaderClientCAFile string
+	RequestHeaderAllowedNames []string
 
 	// IdentityLeaseDuration is how long the server takes part without renewing;
 	// IdentityLeaseRenewInterval is how often it renews.
@@ -67,6 +86,9 @@ func (o Options) Validate() error {
 			return fmt.Errorf("%s names no file", flag)
 		}
 	}
+	if err := o.validatePeers(); err != nil {
+		return err
+	}
 	// Leases are counted in whole seconds.
 	if o.IdentityLeaseDuration < time.Second {
 		return fmt.Errorf("--identity-lease-duration %s is shorter than a second", o.IdentityLeaseDuration)
@@ -75,4 +97,29 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--identity-lease-renew-interval %s is not between 0 and the duration of the lease, %s", o.IdentityLeaseRenewInterval, o.IdentityLeaseDuration)
 	}
 	return nil
+}
+
+func (o Options) validatePeers() error {
+	switch {
+	case (o.ProxyClientCertFile == "") != (o.ProxyClientKeyFile == ""):
+		return fmt.Errorf("--proxy-client-cert-file and --proxy-client-key-file go together")
+	case o.RequestHeaderClientCAFile != "" && len(o.RequestHeaderAllowedNames) == 0:
+		return fmt.Errorf("--requestheader-client-ca-file needs --requestheader-allowed-names, lest everybody whom the authority knows may act as anybody")
+	case o.PeerCAFile != "" && (o.ProxyClientCertFile == "" || o.RequestHeaderClientCAFile == ""):
+		return fmt.Errorf("--peer-ca-file needs --proxy-client-cert-file, --proxy-client-key-file and --requestheader-client-ca-file")
+	case o.PeerAdvertiseIP != "" && net.ParseIP(o.PeerAdvertiseIP) == nil:
+		return fmt.Errorf("--peer-advertise-ip %q is not an IP address", o.PeerAdvertiseIP)
+	case o.PeerAdvertisePort < 0 || o.PeerAdvertisePort > 65535:
+		return fmt.Errorf("--peer-advertise-port %d is not a port between 1 and 65535", o.PeerAdvertisePort)
+	}
+	return nil
+}
+
+// peerAddress is where the other API servers reach this one, or empty if they
+// are not to.
+func (o Options) peerAddress() string {
+	if o.PeerCAFile == "" {
+		return ""
+	}
+	return net.JoinHostPort(cmp.Or(o.PeerAdvertiseIP, o.BindAddress), strconv.Itoa(cmp.Or(o.PeerAdvertisePort, o.SecurePort)))
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -62,6 +61,12 @@ type server struct {
 	reference  *genericapiserver.GenericAPIServer
 	aggregator *aggregatorapiserver.APIAggregator
 	versions   *storageversion.Manager
+	catalogs   catalogs
+	// neighbours is nil for a server that stands for itself.
+	neighbours *neighbours
+	// resolver tells where Services are: an ExternalName leads to a host, any
+	// other to its address.
+	resolver aggregatorapiserver.ServiceResolver
 	// inner is what requests meet behind the filters. It grows from the inside
 	// out while the server is built, and is complete before anything is served.
 	inner http.Handler
@@ -92,7 +97,7 @@ func newServer(o Options) (*server, error) {
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
-		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.publishVersions,
+		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.routeToPeers,
 	} {
 		if err := step(); err != nil {
 			if s.config != nil && s.config.SecureServing != nil {
@@ -113,7 +118,12 @@ func (s *server) configure() error {
 	config.ShutdownWatchTerminationGracePeriod = watchDrainBound
 	config.PublicAddress = net.ParseIP(s.options.BindAddress)
 	config.MergedResourceConfig = serverstorage.NewResourceConfig()
-	config.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis")
+	config.DisabledPostStartHooks.Insert(libraryDiscovery)
+	var err error
+	if s.catalogs, err = newCatalogs(); err != nil {
+		return err
+	}
+	config.AggregatedDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.groups)
 
 	address := net.JoinHostPort(s.options.BindAddress, strconv.Itoa(s.options.SecurePort))
 	certificate, err := dynamiccertificates.NewDynamicServingContentFromFiles("serving", s.options.TLSCertFile, s.options.TLSKeyFile)
@@ -126,7 +136,7 @@ func (s *server) configure() error {
 	}
 	config.SecureServing = &genericapiserver.SecureServingInfo{Listener: listener, Cert: certificate}
 	s.config = config
-	if err := authenticate(&config.Config, s.options.ClientCAFile); err != nil {
+	if err := authenticate(&config.Config, s.options); err != nil {
 		return err
 	}
 	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
@@ -137,6 +147,7 @@ func (s *server) configure() error {
 		return err
 	}
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(s.client, informerResync)
+	s.resolver = aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister())
 	describe(&config.Config, s.builtin.scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme)
 
 	s.etcd = etcdOptions(s.options, &config.Config)
@@ -181,13 +192,12 @@ func (s *server) buildExtension() error {
 	}
 	config.RESTOptionsGetter = s.storage(config.RESTOptionsGetter, apiextensionsapiserver.Scheme)
 	config.MergedResourceConfig = apiextensionsapiserver.DefaultAPIResourceConfigSource()
-	resolver := aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister())
 	extension := apiextensionsapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
 			CRDRESTOptionsGetter: extensionsoptions.NewCRDRESTOptionsGetter(etcd, nil, config.StorageObjectCountTracker),
 			MasterCount:          haMasterCount,
-			ServiceResolver:      resolver,
+			ServiceResolver:      s.resolver,
 			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
 		},
 	}
@@ -206,6 +216,8 @@ func (s *server) buildReference() error {
 	if err != nil {
 		return fmt.Errorf("build the API server: %w", err)
 	}
+	// The libraries have no setting for this one.
+	s.reference.AggregatedLegacyDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.core)
 	builder := builder{
 		scheme: s.builtin.scheme, codecs: s.codecs, getter: s.config.RESTOptionsGetter,
 		release: s.options.Release, defects: s.options.Defects,
@@ -234,8 +246,9 @@ func (s *server) buildAggregator() error {
 	aggregator := aggregatorapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: aggregatorapiserver.ExtraConfig{
-			// An ExternalName service leads to a host, any other to its address.
-			ServiceResolver: aggregatorapiserver.NewClusterIPServiceResolver(config.SharedInformerFactory.Core().V1().Services().Lister()),
+			ServiceResolver:     s.resolver,
+			ProxyClientCertFile: s.options.ProxyClientCertFile,
+			ProxyClientKeyFile:  s.options.ProxyClientKeyFile,
 		},
 	}
 	var err error
@@ -265,7 +278,9 @@ func (s *server) registerServices() error {
 	if err != nil {
 		return err
 	}
-	s.inner = newGroupDirectory(informer.Lister(), services, registrar.serves, s.inner)
+	if err := s.catalogs.rank(services); err != nil {
+		return err
+	}
 	return s.aggregator.GenericAPIServer.AddPostStartHook("local-apiservices", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			// APIServices are guarded: writing them before is in vain.
@@ -290,6 +305,7 @@ func (s *server) publishVersions() error {
 	s.versions, err = storageversion.New(storageversion.Config{
 		ServerID:      s.options.ServerID,
 		Hostname:      hostname,
+		PeerAddress:   s.options.peerAddress(),
 		Resources:     s.persisted.list(s.aggregator.GenericAPIServer, s.reference, s.extension.GenericAPIServer),
 		Classifier:    s.persisted,
 		LeaseDuration: s.options.IdentityLeaseDuration,

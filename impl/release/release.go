@@ -24,6 +24,13 @@ const (
 	V1       = "v1"
 )
 
+// Versions of the aggregated discovery document. KEP-3352 has a server serve the
+// beta beside v2 for some releases after v2 came, for clients that know no other.
+const (
+	DiscoveryV2      = "v2"
+	DiscoveryV2beta1 = "v2beta1"
+)
+
 // Release is one row of the table.
 type Release struct {
 	// Name is major.minor, which --release takes.
@@ -31,6 +38,9 @@ type Release struct {
 	// Resources are those whose versions are a matter of the release; all
 	// others are the same in every release.
 	Resources []Resource `json:"resources"`
+	// Discovery are the versions in which the release serves the aggregated
+	// discovery document.
+	Discovery []string `json:"discovery"`
 }
 
 // Resource says how a release treats the versions of one resource. Versions
@@ -76,24 +86,26 @@ func (r Release) Ballasts() Resource {
 
 // All returns the releases, oldest first. The caller owns the result.
 func All() []Release {
+	// 1.3 drops the beta of discovery, as Kubernetes did in 1.33.
+	withBeta, withoutBeta := []string{DiscoveryV2, DiscoveryV2beta1}, []string{DiscoveryV2}
 	return []Release{
 		// 1.1 is where everything begins: one alpha version, stored, and its
 		// beta already offered to clients.
-		ballasts("1.1", []string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1),
+		ballasts("1.1", []string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1, withBeta),
 		// 1.2 begins to store the beta that 1.1 could already read, so that
 		// going back to 1.1 loses nothing; and it offers v1.
-		ballasts("1.2", []string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1),
+		ballasts("1.2", []string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1, withBeta),
 		// 1.3 stores v1, which 1.2 can read and 1.1 cannot; it no longer offers
 		// the alpha, though it can still read what was stored in it.
-		ballasts("1.3", []string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1),
+		ballasts("1.3", []string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1, withoutBeta),
 		// 1.4 has forgotten the alpha: whatever is still stored in it must have
 		// been migrated before.
-		ballasts("1.4", []string{V1}, []string{V1beta1, V1}, V1),
+		ballasts("1.4", []string{V1}, []string{V1beta1, V1}, V1, withoutBeta),
 	}
 }
 
-func ballasts(name string, served, decodable []string, encoding string) Release {
-	return Release{Name: name, Resources: []Resource{{
+func ballasts(name string, served, decodable []string, encoding string, discovery []string) Release {
+	return Release{Name: name, Discovery: discovery, Resources: []Resource{{
 		Group: Group, Resource: Ballasts,
 		Served: served, Decodable: decodable, Encoding: encoding,
 	}}}

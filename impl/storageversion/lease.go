@@ -17,7 +17,9 @@ import (
 // identity is what a process writes into its identity Lease.
 type identity struct {
 	serverID, hostname, holder string
-	duration                   time.Duration
+	// peerAddress is where peers reach this server, if they are to.
+	peerAddress string
+	duration    time.Duration
 }
 
 // claim makes a Lease the identity Lease of this process, as of now. The mark
@@ -42,6 +44,13 @@ func (id identity) refresh(lease *coordinationv1.Lease, now time.Time) {
 	}
 	lease.Labels[IdentityLabel] = IdentityValue
 	lease.Labels[HostnameLabel] = id.hostname
+	delete(lease.Annotations, PeerAddressAnnotation)
+	if id.peerAddress != "" {
+		if lease.Annotations == nil {
+			lease.Annotations = map[string]string{}
+		}
+		lease.Annotations[PeerAddressAnnotation] = id.peerAddress
+	}
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(id.duration / time.Second))
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now))
 }
@@ -81,11 +90,17 @@ func digest(reports map[string]report) string {
 // that does not say when it was renewed or for how long is measured by when it
 // was created and by the default.
 func expired(lease *coordinationv1.Lease, grace time.Duration, now time.Time) bool {
+	return now.After(ExpiresAt(lease).Add(grace))
+}
+
+// ExpiresAt is when a Lease ends unless it is renewed, by the clock of who
+// renewed it last.
+func ExpiresAt(lease *coordinationv1.Lease) time.Time {
 	renewed := lease.CreationTimestamp.Time
 	if lease.Spec.RenewTime != nil {
 		renewed = lease.Spec.RenewTime.Time
 	}
-	return now.After(renewed.Add(durationOf(lease) + grace))
+	return renewed.Add(durationOf(lease))
 }
 
 // durationOf is for how long a Lease holds after a renewal.

@@ -25,6 +25,9 @@ type Config struct {
 	ServerID string
 	// Hostname goes into a label of the identity Lease.
 	Hostname string
+	// PeerAddress is put on the identity Lease for the other servers to find; empty
+	// if they are not to look for this one.
+	PeerAddress string
 	// Resources are the persisted built-in resources that the server hosts.
 	Resources []Resource
 	// Classifier tells what a request is for.

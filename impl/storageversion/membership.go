@@ -54,7 +54,7 @@ func newMembership(m *Manager, client kubernetes.Interface) *membership {
 		manager:  m,
 		client:   client,
 		leases:   client.CoordinationV1().Leases(LeaseNamespace),
-		identity: identity{serverID: m.config.ServerID, hostname: m.config.Hostname, holder: m.holder, duration: m.config.LeaseDuration},
+		identity: identity{serverID: m.config.ServerID, hostname: m.config.Hostname, holder: m.holder, peerAddress: m.config.PeerAddress, duration: m.config.LeaseDuration},
 	}
 }
 

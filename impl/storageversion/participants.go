@@ -23,6 +23,9 @@ const (
 	IdentitySelector = IdentityLabel + "=" + IdentityValue
 	// HostnameLabel tells which host a server runs on.
 	HostnameLabel = "kubernetes.io/hostname"
+	// PeerAddressAnnotation tells the other servers where they reach the one
+	// whose Lease it is (KEP-4020), as host and port.
+	PeerAddressAnnotation = "kubernetes.io/peer-advertise-address"
 	// RegisteredAnnotation marks the Lease of a server whose storage versions
 	// are all published. Its value is the holder identity of the process that
 	// made the mark, a slash, and a digest of what it published.

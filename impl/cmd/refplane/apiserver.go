@@ -41,6 +41,13 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "authority that signed the certificates of clients")
 	flags.StringVar(&o.TLSCertFile, "tls-cert-file", "", "certificate shown to clients")
 	flags.StringVar(&o.TLSKeyFile, "tls-private-key-file", "", "key of the certificate shown to clients")
+	flags.StringVar(&o.PeerCAFile, "peer-ca-file", "", "authority that signed the certificates of the other API servers; with it this server also tells of what they host, and hands requests for that on to them")
+	flags.StringVar(&o.PeerAdvertiseIP, "peer-advertise-ip", "", "IP address at which the other API servers reach this one (default that of --bind-address)")
+	flags.IntVar(&o.PeerAdvertisePort, "peer-advertise-port", 0, "port at which the other API servers reach this one (default that of --secure-port)")
+	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "certificate shown to those to whom requests are handed on")
+	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the certificate shown to those to whom requests are handed on")
+	flags.StringVar(&o.RequestHeaderClientCAFile, "requestheader-client-ca-file", "", "authority that signed the certificates of those who may hand requests on to this server")
+	flags.StringSliceVar(&o.RequestHeaderAllowedNames, "requestheader-allowed-names", nil, "common names of the certificates of those who may hand requests on, separated by commas")
 	flags.DurationVar(&o.IdentityLeaseDuration, "identity-lease-duration", defaultIdentityLeaseDuration, "how long this server takes part without renewing its Lease")
 	flags.DurationVar(&o.IdentityLeaseRenewInterval, "identity-lease-renew-interval", defaultIdentityLeaseRenewal, "how often this server renews its Lease")
 	return command

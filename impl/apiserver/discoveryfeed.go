@@ -1,0 +1,89 @@
+package apiserver
+
+import (
+	"net/http"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
+
+	"github.com/evenkeel/evenkeel/impl/discovery"
+)
+
+// discoveryFeed is where the servers of this process tell what they host. The
+// libraries would have their own manager of aggregated discovery there; this one
+// only hands on to ours. Each server tells on behalf of a source of its own.
+type discoveryFeed struct {
+	catalog *discovery.Catalog
+	source  discovery.Source
+}
+
+var _ aggregated.ResourceManager = discoveryFeed{}
+
+// newDiscoveryFeed is the feed of the built-in servers.
+func newDiscoveryFeed(catalog *discovery.Catalog) discoveryFeed {
+	return discoveryFeed{catalog: catalog, source: discovery.Builtin}
+}
+
+// WithSource is the feed of another server.
+func (f discoveryFeed) WithSource(source aggregated.Source) aggregated.ResourceManager {
+	switch source {
+	case aggregated.CRDSource:
+		f.source = discovery.Custom
+	case aggregated.BuiltinSource:
+		f.source = discovery.Builtin
+	default:
+		f.source = discovery.Remote
+	}
+	return f
+}
+
+// AddGroupVersion is called when a server hosts a group-version, or hosts it in
+// another way than before.
+func (f discoveryFeed) AddGroupVersion(group string, version apidiscoveryv2.APIVersionDiscovery) {
+	f.catalog.Set(f.entry(group, version))
+}
+
+func (f discoveryFeed) entry(group string, version apidiscoveryv2.APIVersionDiscovery) discovery.Entry {
+	// Built-in group-versions are ranked once all servers have told theirs.
+	priority := discovery.Priority{Group: builtinGroupPriority, Version: topVersionPriority}
+	if f.source == discovery.Custom {
+		priority.Group = customGroupPriority
+	}
+	return discovery.Entry{Source: f.source, Group: group, Priority: priority, Version: version}
+}
+
+// SetGroupVersionPriority ranks a group-version.
+func (f discoveryFeed) SetGroupVersionPriority(version metav1.GroupVersion, group, rank int) {
+	f.catalog.Rank(f.source, schema.GroupVersion(version), discovery.Priority{Group: int32(group), Version: int32(rank)})
+}
+
+// RemoveGroup is called when a server hosts nothing of a group any more.
+func (f discoveryFeed) RemoveGroup(group string) { f.catalog.RemoveGroup(f.source, group) }
+
+// RemoveGroupVersion is called when a server no longer hosts a group-version.
+func (f discoveryFeed) RemoveGroupVersion(version metav1.GroupVersion) {
+	f.catalog.Remove(f.source, schema.GroupVersion(version))
+}
+
+// SetGroups replaces everything that a server has told.
+func (f discoveryFeed) SetGroups(groups []apidiscoveryv2.APIGroupDiscovery) {
+	var entries []discovery.Entry
+	for _, group := range groups {
+		for _, version := range group.Versions {
+			entries = append(entries, f.entry(group.Name, version))
+		}
+	}
+	f.catalog.Replace(f.source, entries)
+}
+
+// AddInvalidationCallback calls back whenever the catalog changes.
+func (f discoveryFeed) AddInvalidationCallback(callback func()) { f.catalog.Notify(callback) }
+
+// ServeHTTP serves what was told; requests that come through the front of the
+// server are answered there and do not get here.
+func (f discoveryFeed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	view := discovery.Local(f.catalog)
+	discovery.NewHandler(view, view, []string{discovery.V2}, http.NotFoundHandler()).ServeHTTP(w, r)
+}

@@ -1,0 +1,129 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/transport"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/discovery"
+	"github.com/evenkeel/evenkeel/impl/storageversion"
+)
+
+// neighbours are what a server needs to know of its peers and to reach them.
+type neighbours struct {
+	self    string
+	peers   *discovery.Peers
+	view    *discovery.Neighbourhood
+	carrier http.RoundTripper
+}
+
+func newNeighbours(o Options, catalog *discovery.Catalog) (*neighbours, error) {
+	carrier, err := transport.New(&transport.Config{TLS: transport.TLSConfig{
+		CAFile: o.PeerCAFile, CertFile: o.ProxyClientCertFile, KeyFile: o.ProxyClientKeyFile,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("--peer-ca-file, --proxy-client-cert-file and --proxy-client-key-file: %w", err)
+	}
+	peers := discovery.NewPeers(carrier, clock.RealClock{}, newRandom())
+	return &neighbours{
+		self: o.ServerID, peers: peers, carrier: carrier,
+		view: discovery.NewNeighbourhood(catalog, peers, o.ServerID, builtinRank),
+	}, nil
+}
+
+// routeToPeers hands requests for what only peers host on to them. It stands in
+// front of the barrier: what a peer stores is up to the peer's own.
+func (s *server) routeToPeers() error {
+	if s.neighbours == nil {
+		return nil
+	}
+	n := s.neighbours
+	s.inner = discovery.NewRouter(n.view, n.carrier, s.inner)
+	return s.aggregator.GenericAPIServer.AddPostStartHook("peers", func(hook genericapiserver.PostStartHookContext) error {
+		go n.peers.Run(hook)
+		go n.view.Run(hook)
+		go func() {
+			if err := n.follow(hook, s.client, clock.RealClock{}); err != nil && hook.Err() == nil {
+				utilruntime.HandleErrorWithContext(hook, err, "Peers are not followed; this server stands for itself")
+			}
+		}()
+		return nil
+	})
+}
+
+// follow keeps the peers those whose identity Leases are in force.
+func (n *neighbours) follow(ctx context.Context, client kubernetes.Interface, clock clock.WithTicker) error {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(storageversion.LeaseNamespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
+	leases := factory.Coordination().V1().Leases()
+	lister := leases.Lister()
+	news := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	if _, err := leases.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { tell() },
+		UpdateFunc: func(_, _ any) { tell() },
+		DeleteFunc: func(any) { tell() },
+	}); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), leases.Informer().HasSynced) {
+		return ctx.Err()
+	}
+	for {
+		all, err := lister.List(labels.Everything())
+		if err != nil {
+			return fmt.Errorf("list identity Leases: %w", err)
+		}
+		now := clock.Now()
+		peers, until := peersOf(all, n.self, now)
+		n.peers.Set(peers)
+		var expiry <-chan time.Time
+		if !until.IsZero() {
+			// A moment later, so that it is over.
+			expiry = clock.After(until.Sub(now) + time.Millisecond)
+		}
+		select {
+		case <-news:
+		case <-expiry:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// peersOf are the servers other than this one that take part now and say where
+// they are, and until when that holds if nothing changes; zero means for ever. A
+// Lease that expired is that of a server that left: nobody waits until somebody
+// deletes it.
+func peersOf(leases []*coordinationv1.Lease, self string, now time.Time) (peers []discovery.Peer, until time.Time) {
+	for _, lease := range leases {
+		address := lease.Annotations[storageversion.PeerAddressAnnotation]
+		expiry := storageversion.ExpiresAt(lease)
+		if lease.Name == self || address == "" || lease.Spec.HolderIdentity == nil || now.After(expiry) {
+			continue
+		}
+		peers = append(peers, discovery.Peer{ID: lease.Name, Holder: *lease.Spec.HolderIdentity, Address: address})
+		if until.IsZero() || expiry.Before(until) {
+			until = expiry
+		}
+	}
+	return peers, until
+}

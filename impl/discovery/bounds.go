@@ -1,0 +1,51 @@
+package discovery
+
+import "time"
+
+// The bounds of this package, all in one place. None of them makes an answer
+// true.
+const (
+	// maxOptions is how many elements of an Accept header are read. No client
+	// knows that many forms; the rest would only cost time.
+	maxOptions = 100
+
+	// rebuildShare bounds what rebuilding costs while changes keep coming: after
+	// a rebuild the next one waits so long that at most one part in rebuildShare
+	// of a processor goes into it. A change is visible after at most
+	// rebuildShare times what a rebuild takes, half a second with 3000 CRDs.
+	rebuildShare = 5
+
+	// unhurried is the longest that a rebuild waits for the one before, should
+	// the machine have stood still while that one ran.
+	unhurried = time.Second
+
+	// recheck is how often somebody who waits for a group-version looks whether
+	// it is still wanted.
+	recheck = 100 * time.Millisecond
+)
+
+// The bounds of asking aggregated servers.
+const (
+	// FetchInterval is the time between two fetches from a server that answers.
+	// One that has nothing new answers with a few bytes.
+	FetchInterval = 30 * time.Second
+	// fetchTimeout ends a request that is not answered in full, however slowly
+	// the answer drips.
+	fetchTimeout = 5 * time.Second
+	// fetchRetry and fetchRetryMax bound the pause after a failed fetch. The
+	// longest one decides how soon a recovery is noticed.
+	fetchRetry    = 500 * time.Millisecond
+	fetchRetryMax = 15 * time.Second
+	// fetchSpacing is the least time between two fetches from one server,
+	// however often its APIServices change.
+	fetchSpacing = 500 * time.Millisecond
+	// fullEvery is how many fetches from a server have one among them that is
+	// not conditional, so that a server whose tag does not follow its content
+	// is not believed for ever.
+	fullEvery = 10
+	// maxRemoteDocument is the most bytes that are read of an answer. A server
+	// with 3000 CRDs answers with three million.
+	maxRemoteDocument = 4 << 20
+	// maxRemoteTag is the longest tag that is sent back to its server.
+	maxRemoteTag = 1 << 10
+)

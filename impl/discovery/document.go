@@ -1,0 +1,121 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Document is what a server tells of one moment. It does not change; what it
+// hands out must not be changed either.
+type Document struct {
+	list  *apidiscoveryv2.APIGroupDiscoveryList
+	plain []metav1.APIGroup
+	tag   string
+	forms map[Form]*body
+}
+
+// body is the document in one form, made when it is first asked for.
+type body struct {
+	plain, gzipped part
+}
+
+// part makes some bytes once.
+type part struct {
+	once  sync.Once
+	asked atomic.Bool
+	bytes []byte
+	err   error
+}
+
+func (p *part) get(made func() ([]byte, error)) ([]byte, error) {
+	p.asked.Store(true)
+	p.once.Do(func() { p.bytes, p.err = made() })
+	return p.bytes, p.err
+}
+
+// NewDocument makes the document of some groups, and keeps them.
+func NewDocument(groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
+	list := listOf(groups)
+	canonical := Form{Version: V2, MediaType: runtime.ContentTypeJSON}
+	content, err := encode(list, canonical)
+	if err != nil {
+		return nil, fmt.Errorf("encode the discovery document: %w", err)
+	}
+	d := &Document{list: list, plain: Plain(groups), tag: tagOf(content), forms: map[Form]*body{}}
+	for _, version := range versions {
+		for _, mediaType := range mediaTypes {
+			d.forms[Form{Version: version, MediaType: mediaType}] = &body{}
+		}
+	}
+	first := d.forms[canonical]
+	first.plain.once.Do(func() { first.plain.bytes = content })
+	return d, nil
+}
+
+// tagOf is the ETag of content: KEP-3352 calculates it "based on a hash of the
+// data", so it is the same wherever and whenever the content is.
+func tagOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `"` + strings.ToUpper(hex.EncodeToString(sum[:])) + `"`
+}
+
+// Tag is the document's ETag, with its quotes.
+func (d *Document) Tag() string { return d.tag }
+
+// Groups are all groups, in the order of their preference.
+func (d *Document) Groups() []apidiscoveryv2.APIGroupDiscovery { return d.list.Items }
+
+// Plain is the list of groups without their resources.
+func (d *Document) Plain() []metav1.APIGroup { return d.plain }
+
+// Bytes is the document in an aggregated form. Each is made once.
+func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
+	form.Scope = Everything
+	b, ok := d.forms[form]
+	if !ok {
+		return nil, fmt.Errorf("discovery cannot be told as %s", form.ContentType())
+	}
+	made := func() ([]byte, error) { return encode(d.list, form) }
+	if !gzipped {
+		return b.plain.get(made)
+	}
+	return b.gzipped.get(func() ([]byte, error) {
+		plain, err := b.plain.get(made)
+		if err != nil {
+			return nil, err
+		}
+		return compress(plain)
+	})
+}
+
+// succeed makes the document of some groups that takes the place of another one,
+// which is that one if nothing changed.
+func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
+	next, err := NewDocument(groups)
+	if err != nil || next.Tag() == before.Tag() {
+		return before, err
+	}
+	next.prepare(before)
+	return next, nil
+}
+
+// prepare makes the forms that were asked for of the document before, so that no
+// request waits for them. What cannot be made now fails when it is asked for.
+func (d *Document) prepare(before *Document) {
+	for form, b := range before.forms {
+		if b.plain.asked.Load() {
+			_, _ = d.Bytes(form, false)
+		}
+		if b.gzipped.asked.Load() {
+			_, _ = d.Bytes(form, true)
+		}
+	}
+}

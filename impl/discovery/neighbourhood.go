@@ -1,0 +1,98 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// Neighbourhood is the View of a server that has peers: everything that it and
+// they host, because requests for what only peers host are handed on to them.
+type Neighbourhood struct {
+	catalog *Catalog
+	peers   *Peers
+	self    string
+	rank    Rank
+	now     atomic.Pointer[union]
+}
+
+// union is what follows from one state of the catalog and the peers.
+type union struct {
+	document *Document
+	routes   map[Hosted][]string
+}
+
+// NewNeighbourhood returns the view of the server of an ID. Somebody must run it,
+// the catalog and the peers.
+func NewNeighbourhood(catalog *Catalog, peers *Peers, self string, rank Rank) *Neighbourhood {
+	return &Neighbourhood{catalog: catalog, peers: peers, self: self, rank: rank}
+}
+
+// Document is the document of a scope. Until peers are known, everything is what
+// this server hosts.
+func (n *Neighbourhood) Document(scope Scope) *Document {
+	if scope == Everything {
+		if now := n.now.Load(); now != nil && now.document != nil {
+			return now.document
+		}
+	}
+	return localView{n.catalog}.Document(scope)
+}
+
+// Run keeps the union up to date until the context ends.
+func (n *Neighbourhood) Run(ctx context.Context) {
+	for {
+		_, news := n.catalog.News()
+		hosting, changed := n.peers.Hosting()
+		start := n.catalog.clock.Now()
+		if err := n.refresh(hosting); err != nil {
+			utilruntime.HandleErrorWithContext(ctx, err, "The union of discovery stays as it was")
+		}
+		select {
+		case <-n.catalog.clock.After(pauseAfter(n.catalog.clock.Since(start))):
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-news:
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refresh computes the union of what is known now.
+func (n *Neighbourhood) refresh(peers []Hosting) error {
+	entries := n.catalog.Entries()
+	routes := RoutesOf(entries, peers)
+	if len(routes) == 0 {
+		// Nobody adds anything, so the local document is that of everything, and
+		// stays so without a delay when it changes.
+		n.now.Store(&union{})
+		return nil
+	}
+	before := n.catalog.Document()
+	if now := n.now.Load(); now != nil && now.document != nil {
+		before = now.document
+	}
+	start := n.catalog.clock.Now()
+	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)))
+	if err != nil {
+		return fmt.Errorf("unite with %d peers: %w", len(peers), err)
+	}
+	n.catalog.metrics.united(n.catalog.clock.Since(start))
+	n.now.Store(&union{document: document, routes: routes})
+	return nil
+}
+
+// route finds a peer for what this server does not host.
+func (n *Neighbourhood) route(hosted Hosted) (id, address string, ok bool) {
+	now := n.now.Load()
+	if now == nil || len(now.routes[hosted]) == 0 {
+		return "", "", false
+	}
+	return n.peers.oneOf(now.routes[hosted])
+}
