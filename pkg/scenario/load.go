@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
@@ -185,7 +186,7 @@ func (s *Step) validate() (action string, err error) {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
 	case *Tamper:
-		err = errors.Join(missing("member", v.Member), missing("delete", v.Delete))
+		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
 	}
 	return action, err
 }

@@ -137,6 +137,6 @@ type Hold struct {
 // through one member's API server.
 type Tamper struct {
 	Member string `yaml:"member"`
-	// Delete names a StorageVersion to delete.
-	Delete string `yaml:"delete"`
+	// Delete names StorageVersions to delete, as <group or core>.<resource>.
+	Delete []string `yaml:"delete"`
 }
