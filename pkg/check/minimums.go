@@ -20,6 +20,8 @@ const (
 	// needRefusedProbes: invalid statuses that a server refused while it took a
 	// valid one at the same time.
 	needRefusedProbes = 1
+	// needEntriesEach: objects compared of what each member hosts.
+	needEntriesEach = 5
 	// needAgreements and needDisagreements: revisions of StorageVersions with
 	// and without an agreed version among reported entries.
 	needAgreements    = 5
@@ -27,18 +29,27 @@ const (
 	// needConcurrentObjects: StorageVersions that several servers wrote at
 	// the same time, so that they could have lost an entry.
 	needConcurrentObjects = 5
-	// needJoins: first entries of a server.
-	needJoins = 3
+	// needJoins: first entries of a server, and of each member's.
+	needJoins     = 3
+	needJoinsEach = 1
 	// needBarrierRefusals: guarded writes that reached a server while it had
 	// not registered.
 	needBarrierRefusals = 5
-	// needBarrierPasses: requests of each class that passed in the meantime.
+	// needRefusalsEach: such writes that reached each member.
+	needRefusalsEach = 2
+	// needBarrierPasses: requests of each class that passed in the meantime;
+	// through each member, of the classes that need nothing but the server.
 	needBarrierPasses = 1
-	// needRegistrations: starts of a server at which it had something new to
-	// register, with guarded writes accepted afterwards.
+	// needFailures: requests that failed at a member which let none of their
+	// class pass, where the class has to wait for something that is not up yet.
+	needFailures = 5
+	// needRegistrations: starts of a server, and of each member's, at which it
+	// had something new to register, with guarded writes accepted afterwards.
 	needRegistrations = 1
 	// needWritesAfterReady: guarded writes answered by ready servers.
 	needWritesAfterReady = 10
+	// needWritesEach: guarded writes of each member that were judged.
+	needWritesEach = 3
 	// needTaggedWrites: objects in etcd whose writer is known.
 	needTaggedWrites = 30
 	// needStoredVersions: different versions of one resource really stored.

@@ -60,15 +60,25 @@ func (w *World) learn() {
 			now.names[name] = true
 		}
 	}
+	said := map[groupResource]string{}
 	for _, member := range w.order {
 		for _, r := range w.servers[member].hosted {
 			gr := groupResource{r.Group, r.Resource}
 			now.byKind[groupKind{r.Group, r.Kind}] = gr
 			now.names[objectName(r.Group, r.Resource)] = true
-			now.hosting[gr] = hostedElse
+			// What one server calls built in is, whatever another one says: none
+			// may talk itself out of what it is judged on.
+			built := hostedElse
 			if guardedByBarrier(r) {
-				now.hosting[gr] = hostedBuiltIn
+				built = hostedBuiltIn
 			}
+			if before := said[gr]; before != "" && before != member && now.hosting[gr] != built {
+				w.dispute(gr, member, "%s and %s do not agree on whether %s is a persisted built-in resource", before, member, objectName(gr.group, gr.resource))
+			}
+			if said[gr] == "" || built == hostedBuiltIn {
+				now.hosting[gr] = built
+			}
+			said[gr] = member
 		}
 	}
 	w.resources = now

@@ -16,6 +16,7 @@ type server struct {
 	// hosted is what its latest discovery listed, hostedBy the process that
 	// answered, and hostedRevision etcd's revision then.
 	hosted         []history.HostedResource
+	listed         map[groupResource]history.HostedResource
 	hostedBy       *instance
 	hostedRevision int64
 }
@@ -42,7 +43,7 @@ type instance struct {
 // readiness is the first ready answer, and the first revision that was read
 // after one; 0 while there is none.
 type readiness struct {
-	seq, revision int64
+	seq, at, revision int64
 }
 
 // keptInstances is how many processes of one server are remembered. An event
@@ -75,6 +76,7 @@ func (w *World) takeProcess(ev *history.Event) {
 		if before := srv.current(); before != nil && before.exitedAt == 0 {
 			before.exitedAt = ev.At // they share a port, so it is gone
 		}
+		w.closeInstance(srv.current())
 		in := &instance{
 			server: srv, number: p.Instance, first: srv.started == 0,
 			startSeq: ev.Seq, startedAt: ev.At, startRevision: max(w.Revision, w.heard),
@@ -99,7 +101,7 @@ func (w *World) takeReady(ev *history.Event) {
 		return
 	}
 	if in.ready == nil {
-		in.ready = &readiness{seq: ev.Seq}
+		in.ready = &readiness{seq: ev.Seq, at: ev.At}
 	}
 	if in.ready.revision == 0 {
 		in.ready.revision = ev.Ready.Revision
@@ -113,6 +115,10 @@ func (w *World) takeDiscovery(ev *history.Event) {
 	}
 	in := w.instanceAt(ev.Member, ev)
 	srv.hosted, srv.hostedBy, srv.hostedRevision = ev.Discovery.Resources, in, ev.Discovery.Revision
+	srv.listed = make(map[groupResource]history.HostedResource, len(srv.hosted))
+	for _, r := range srv.hosted {
+		srv.listed[groupResource{r.Group, r.Resource}] = r
+	}
 	w.learn()
 	if in != nil && in.discovered == nil {
 		in.discovered, in.discSeq = ev.Discovery, ev.Seq
@@ -193,6 +199,14 @@ func (p *perInstance[T]) of(in *instance) *T {
 		p.slots[in.server.member] = s
 	}
 	return &s.kept
+}
+
+// peek gives what is kept for the process, nil if nothing is.
+func (p *perInstance[T]) peek(in *instance) *T {
+	if s := p.slots[in.server.member]; s != nil && s.in == in {
+		return &s.kept
+	}
+	return nil
 }
 
 // take gives what was kept for the process, nil if nothing was, and forgets it.

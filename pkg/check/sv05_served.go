@@ -11,6 +11,7 @@ import (
 type sv05 struct {
 	findings
 	compared int64
+	each     perMember
 }
 
 func (c *sv05) Observe(w *World, ev *history.Event) {
@@ -48,6 +49,7 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 			continue // SV-01 and SV-03 judge what is missing
 		}
 		c.compared++
+		c.each.add(w, in.server.member)
 		if e := change.entry; !sameSet(e.Served, r.Served) {
 			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery lists %v", name, e.ServerID, e.Served, r.Served)
 		}
@@ -57,5 +59,8 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 func (c *sv05) Finish(*World) {}
 
 func (c *sv05) Observations() []Observation {
-	return []Observation{{"entries compared with their server's discovery", c.compared, needServedCompared}}
+	return []Observation{
+		{"entries compared with their server's discovery", c.compared, needServedCompared},
+		{"such entries of the member with the fewest", c.each.least(), needServedCompared},
+	}
 }

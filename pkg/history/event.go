@@ -208,7 +208,8 @@ type Process struct {
 // Classes of requests.
 const (
 	// ClassGuarded is a write to a persisted built-in resource, which the
-	// registration barrier must hold back.
+	// registration barrier must hold back: a create, update, patch, delete or
+	// deletecollection, also of a subresource.
 	ClassGuarded = "guarded"
 	// ClassRead is a get or list of a persisted built-in resource.
 	ClassRead = "read"
@@ -220,7 +221,8 @@ const (
 	// ClassAggregated is a write to an API that an aggregated server hosts.
 	ClassAggregated = "aggregated"
 	// ClassInvalid is a write of a StorageVersion status that must be refused;
-	// Request.Invalid says what is wrong with it. Sent with dryRun=All.
+	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
+	// Request.Lasting says otherwise.
 	ClassInvalid = "invalid"
 )
 
@@ -257,6 +259,9 @@ type Request struct {
 	// Write is the number of a tagged write, see Tag; 0 for all others.
 	Write   int64  `json:"write,omitempty"`
 	Invalid string `json:"invalid,omitempty"`
+	// Lasting is whether a ClassInvalid request was sent for good, and not as a
+	// dry run: what a server looks at in a dry run it may let pass otherwise.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
