@@ -49,9 +49,13 @@ func (w *World) dispute(gr groupResource, member, format string, args ...any) {
 	w.looks.disputes = append(w.looks.disputes, fmt.Sprintf(format, args...))
 }
 
-// disputeStored compares a tagged change with what its writer says it hosts.
+// disputeStored compares a change with what servers say they host: what lies in
+// etcd is persisted, and what a member stored it hosts.
 func (w *World) disputeStored(ev *history.Event) {
 	s := ev.Stored
+	if gr, ok := w.resourceOf(s); ok && w.resources.hosting[gr] == hostedElse && !w.explained(gr) {
+		w.dispute(gr, "", "%s lies in etcd, and no server gives a storage version hash for it (event %d)", objectName(gr.group, gr.resource), ev.Seq)
+	}
 	gr, ok := w.tagged(s)
 	srv := w.servers[s.Writer]
 	if !ok || !srv.knows() || s.Revision <= srv.hostedRevision {
@@ -64,6 +68,20 @@ func (w *World) disputeStored(ev *history.Event) {
 	case !r.Persisted && !r.Custom && !r.Aggregated:
 		w.dispute(gr, s.Writer, "%s stores %s, for which its discovery gives no storage version hash (event %d)", s.Writer, gr.resource, ev.Seq)
 	}
+}
+
+// explained is whether some server has a reason to have no StorageVersion for a
+// resource that is stored.
+func (w *World) explained(gr groupResource) bool {
+	if sharedStorage[gr] {
+		return true
+	}
+	for _, srv := range w.servers {
+		if r, ok := srv.listed[gr]; ok && (r.Persisted || r.Custom || r.Aggregated) {
+			return true
+		}
+	}
+	return false
 }
 
 // closeInstance notes, when a process's life is over, whether it was looked at.

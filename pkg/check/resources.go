@@ -84,11 +84,9 @@ func (w *World) learn() {
 	w.resources = now
 }
 
-// tagged gives the resource of a stored object that the harness wrote. An
-// object of a kind that the harness does not write has its tag from elsewhere:
-// controllers copy annotations to what they make.
-func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
-	if s.Type != history.StoredPut || s.Writer == "" {
+// resourceOf gives the resource of a stored object, by its kind.
+func (w *World) resourceOf(s *history.Stored) (gr groupResource, ok bool) {
+	if s.Type != history.StoredPut || s.ObjectKind == "" {
 		return gr, false
 	}
 	group, _, found := strings.Cut(s.APIVersion, "/")
@@ -96,6 +94,17 @@ func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
 		group = ""
 	}
 	gr, ok = w.resources.byKind[groupKind{group, s.ObjectKind}]
+	return gr, ok
+}
+
+// tagged gives the resource of a stored object that the harness wrote. An
+// object of a kind that the harness does not write has its tag from elsewhere:
+// controllers copy annotations to what they make.
+func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
+	if s.Writer == "" {
+		return gr, false
+	}
+	gr, ok = w.resourceOf(s)
 	if len(w.resources.written) > 0 && !w.resources.written[gr] {
 		return gr, false
 	}

@@ -25,6 +25,8 @@ type sv12 struct {
 	// evasions counts them.
 	evaded   []string
 	evasions int64
+	// silent are resources that were not written to while a server booted.
+	silent []string
 }
 
 func newSV12() *sv12 { return &sv12{} }
@@ -36,6 +38,9 @@ type barrierState struct {
 	// held is whether an accepted write was found to follow some entry of the
 	// server in this process's life; the writes after it do so too.
 	held bool
+	// asked is whether anything was written to the resource before the process
+	// was ready.
+	asked bool
 	// blamed is whether an accepted write was found without one.
 	blamed  bool
 	refused bool
@@ -63,9 +68,8 @@ type early struct {
 
 func (c *sv12) Observe(w *World, ev *history.Event) {
 	if before, until := w.replaced(ev); before != nil {
-		if states := c.open.take(before); states != nil {
-			w.when(until, func() { c.judge(w, before, *states, until) })
-		}
+		states := c.states(before)
+		w.when(until, func() { c.judge(w, before, states, until) })
 	}
 	if w.matched != nil {
 		c.compare(w, w.matched)
@@ -82,6 +86,7 @@ func (c *sv12) Observe(w *World, ev *history.Event) {
 	}
 	name := guardedName(r)
 	st := c.state(in, name)
+	st.asked = st.asked || in.ready == nil
 	if r.Barrier {
 		c.refusals++
 		c.refusalsEach.add(w, ev.Member)
@@ -225,6 +230,7 @@ func (c *sv12) judge(w *World, in *instance, states map[string]*barrierState, un
 	for _, st := range states {
 		barred = barred || st.refused
 	}
+	c.judgeSilence(w, in, states, until)
 	for _, name := range sortedKeys(states) {
 		st := states[name]
 		change, ok := w.registration(in, name, until)
@@ -277,6 +283,23 @@ func (c *sv12) judgeEvasion(in *instance, name string, st *barrierState, change 
 	}
 }
 
+// judgeSilence looks for resources that the harness writes, that the process
+// announced anew, and that nothing was written to while it booted.
+func (c *sv12) judgeSilence(w *World, in *instance, states map[string]*barrierState, until int64) {
+	if in.ready == nil {
+		return
+	}
+	for _, x := range w.Header.Writes {
+		name := objectName(x.Group, x.Resource)
+		if st := states[name]; st != nil && st.asked {
+			continue
+		}
+		if _, ok := w.registration(in, name, until); ok && len(c.silent) < keptEvasions {
+			c.silent = append(c.silent, fmt.Sprintf("nothing was written to %s while process %d of %s booted, which announced a version of it", name, in.number, in.server.member))
+		}
+	}
+}
+
 func (c *sv12) evade(member, name string, x early) {
 	c.evasions++
 	if len(c.evaded) < keptEvasions {
@@ -299,7 +322,7 @@ func (x early) before(change entryChange) bool {
 }
 
 func (c *sv12) doubts() []string {
-	out := slices.Clone(c.evaded)
+	out := slices.Concat(c.silent, c.evaded)
 	if n := c.evasions - int64(len(c.evaded)); n > 0 {
 		out = append(out, fmt.Sprintf("%d more answers stood in place of a 503", n))
 	}
@@ -309,11 +332,17 @@ func (c *sv12) doubts() []string {
 	return out
 }
 
+// states gives what a process did, by StorageVersion, and forgets it.
+func (c *sv12) states(in *instance) map[string]*barrierState {
+	if s := c.open.take(in); s != nil {
+		return *s
+	}
+	return nil
+}
+
 func (c *sv12) Finish(w *World) {
 	for _, in := range w.running() {
-		if states := c.open.take(in); states != nil {
-			c.judge(w, in, *states, w.Revision)
-		}
+		c.judge(w, in, c.states(in), w.Revision)
 	}
 }
 
