@@ -203,7 +203,7 @@ var cases = []testCase{
 		weak: func(e *edit) { e.drop(barred) },
 	},
 	{
-		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks),
+		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks, ballastRequests),
 		fails: "when it had announced reference.evenkeel.dev/v1 in reference.evenkeel.dev.ballasts",
 		fail: func(e *edit) {
 			e.events[e.during("upgrade", ballasts)].Stored.APIVersion = releases["1.2"].encoding

@@ -157,10 +157,9 @@ func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
 	c.count(gr, versions)
 }
 
-// up is whether a server is ready, and known to host what it lists.
-func up(srv *server) bool {
-	return srv.knows() && srv.current().ready != nil && srv.current().exitedAt == 0
-}
+// up is whether a server runs, and was ready: only then it is asked what it
+// hosts.
+func up(srv *server) bool { return srv.knows() && srv.current().exitedAt == 0 }
 
 func (c *sv22) miss(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); len(c.unseen) < keptUnseen && !slices.Contains(c.unseen, s) {
