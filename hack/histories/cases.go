@@ -203,7 +203,7 @@ var cases = []testCase{
 		weak: func(e *edit) { e.drop(barred) },
 	},
 	{
-		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks, ballastRequests),
+		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks, both(ballastRequests, taken)),
 		fails: "when it had announced reference.evenkeel.dev/v1 in reference.evenkeel.dev.ballasts",
 		fail: func(e *edit) {
 			e.events[e.during("upgrade", ballasts)].Stored.APIVersion = releases["1.2"].encoding
@@ -256,6 +256,8 @@ func lasting(ev *history.Event) bool { return ev.Request != nil && ev.Request.La
 var exceptions = []string{history.ClassRead, history.ClassReview, history.ClassCustom, history.ClassAggregated}
 
 func barred(ev *history.Event) bool { return ev.Request != nil && ev.Request.Barrier }
+
+func taken(ev *history.Event) bool { return ev.Request.Code == 200 }
 
 func tagged(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.Writer != "" }
 

@@ -162,4 +162,4 @@ func (e *edit) trim(k keep) []history.Event {
 }
 
 // maxLines is how long a fixture may be.
-const maxLines = 160
+const maxLines = 148
