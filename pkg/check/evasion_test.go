@@ -125,7 +125,9 @@ func TestEvasionsDoNotPass(t *testing.T) {
 	}{
 		{"stored, and answered with the barrier's 503", "SV-12", func(e events) events {
 			done := false
-			return e.each(func(ev *history.Event) bool { return !done && ev.Request != nil && ev.Request.Code == 200 && ev.Request.Write > 0 }, func(ev *history.Event) {
+			return e.each(func(ev *history.Event) bool {
+				return !done && ev.Request != nil && ev.Request.Code == 200 && ev.Request.Write > 0
+			}, func(ev *history.Event) {
 				done = true
 				ev.Request.Code, ev.Request.Barrier, ev.Request.ResourceVersion = 503, true, 0
 			})
