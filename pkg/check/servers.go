@@ -201,14 +201,6 @@ func (p *perInstance[T]) of(in *instance) *T {
 	return &s.kept
 }
 
-// peek gives what is kept for the process, nil if nothing is.
-func (p *perInstance[T]) peek(in *instance) *T {
-	if s := p.slots[in.server.member]; s != nil && s.in == in {
-		return &s.kept
-	}
-	return nil
-}
-
 // take gives what was kept for the process, nil if nothing was, and forgets it.
 func (p *perInstance[T]) take(in *instance) *T {
 	s := p.slots[in.server.member]

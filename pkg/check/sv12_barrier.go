@@ -139,11 +139,11 @@ func (c *sv12) compare(w *World, x *write) {
 	case a.barrier:
 		c.violate(at(a.seq, s.seq), "%s refused write %d because its registration was not complete, and stored it all the same, at revision %d", x.id.member, x.id.number, s.revision)
 	case a.accepted && a.revision != s.revision && a.in != nil:
-		if open := c.open.peek(a.in); open != nil {
-			c.place(w, a.in, a.name, c.state(a.in, a.name), s.revision, s.seq)
-		} else {
-			c.unplaced++
+		if a.in != a.in.server.current() {
+			c.unplaced++ // its books are closed
+			return
 		}
+		c.place(w, a.in, a.name, c.state(a.in, a.name), s.revision, s.seq)
 	}
 }
 
