@@ -142,12 +142,14 @@ type perMember struct {
 	seen    map[string]int64
 }
 
-func (p *perMember) add(w *World, member string) {
+func (p *perMember) add(w *World, member string) { p.addMany(w, member, 1) }
+
+func (p *perMember) addMany(w *World, member string, n int64) {
 	if p.seen == nil {
 		p.members, p.seen = w.order, map[string]int64{}
 	}
 	if slices.Contains(p.members, member) {
-		p.seen[member]++
+		p.seen[member] += n
 	}
 }
 
