@@ -166,17 +166,17 @@ func TestEvasionsDoNotPass(t *testing.T) {
 		{"one resource answers 504 instead of 503", "SV-12", func(e events) events { return e.before(barred, answers("create", 504, secrets)) }, Inconclusive, "core.secrets with 504 instead of 503"},
 		{"one resource answers with a redirect instead of 503", "SV-12", func(e events) events { return e.before(barred, answers("update", 307)) }, Fail, "with 307 instead of 503"},
 		{"conflicts behind the barrier", "SV-12", func(e events) events { return e.before(barred, answers("update", 409)) }, Inconclusive, "with 409 instead of 503"},
-		{"the barrier of one member is never seen", "SV-12", func(e events) events { return e.without(by("cp3", barred)) }, Inconclusive, "such registrations of the member with the fewest"},
+		{"the barrier of one member is never seen", "SV-12", func(e events) events { return e.without(by("cp3", barred)) }, Inconclusive, "registrations of a new version, of the member with the fewest"},
 
 		{"reads hang during the barrier", "SV-13", func(e events) events { return e.behind(barred, answers("get", 0, readsOf)) }, Inconclusive, "requests of class read fail while it held back writes"},
 		{"reads fail during the barrier", "SV-13", func(e events) events { return e.behind(barred, answers("get", 500, readsOf)) }, Inconclusive, "requests of class read fail while it held back writes"},
 		{"reads are held back in other words", "SV-13", func(e events) events { return e.behind(barred, answers("get", 503, readsOf)) }, Inconclusive, "requests of class read fail while it held back writes"},
 		{"one member answers no read", "SV-13", func(e events) events {
 			return e.each(by("cp2", func(ev *history.Event) bool { return ev.Request != nil && ev.Request.Class == history.ClassRead }), func(ev *history.Event) { ev.Request.Code = 404 })
-		}, Inconclusive, "class read that passed at the member with the fewest"},
+		}, Inconclusive, "class read that passed during the barrier, of the member with the fewest"},
 
-		{"one member asks for the next attempt for ever", "SV-04", refuseOnly409, Inconclusive, "undecodable version refused by the member with the fewest"},
-		{"one member asks for the next attempt for ever", "SV-06", refuseOnly409, Inconclusive, "false agreement refused by the member with the fewest"},
+		{"one member asks for the next attempt for ever", "SV-04", refuseOnly409, Inconclusive, "undecodable version refused, not as a dry run, of the member with the fewest"},
+		{"one member asks for the next attempt for ever", "SV-06", refuseOnly409, Inconclusive, "false agreement refused, not as a dry run, of the member with the fewest"},
 		{"one member asks for the next attempt for ever", "SV-03", refuseOnly409, Inconclusive, "at the end of holds members were not seen to refuse"},
 		{"no invalid status is sent in one hold", "SV-03", func(e events) events {
 			return e.without(func(ev *history.Event) bool { return invalid(ev) && ev.At > e[len(e)-1].At/2 })
@@ -207,14 +207,14 @@ func TestEvasionsDoNotPass(t *testing.T) {
 		{"servers are asked once what they host", "SV-01", firstLooksOnly, Inconclusive, "it is not known what it hosted"},
 		{"servers are asked once what they host", "SV-05", firstLooksOnly, Inconclusive, "it is not known what it hosted"},
 		{"servers are asked once what they host", "SV-14", firstLooksOnly, Inconclusive, "it is not known what it hosted"},
-		{"one member is never asked what it hosts", "SV-05", func(e events) events { return e.without(by("cp3", looked)) }, Inconclusive, "such entries of the member with the fewest"},
-		{"one member is never seen to refuse", "SV-14", func(e events) events { return e.without(by("cp3", barred)) }, Inconclusive, "such starts of the member with the fewest"},
+		{"one member is never asked what it hosts", "SV-05", func(e events) events { return e.without(by("cp3", looked)) }, Inconclusive, "compared with their server's discovery, of the member with the fewest"},
+		{"one member is never seen to refuse", "SV-14", func(e events) events { return e.without(by("cp3", barred)) }, Inconclusive, "before the server was ready, of the member with the fewest"},
 		{"one member's entries never appear", "SV-11", func(e events) events {
 			return e.each(func(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.StorageVersion != nil }, func(ev *history.Event) {
 				sv := ev.Stored.StorageVersion
 				sv.Entries = slices.DeleteFunc(sv.Entries, func(x history.Entry) bool { return x.ServerID == "apiserver-cp3" })
 			})
-		}, Inconclusive, "appeared of the member with the fewest"},
+		}, Inconclusive, "appeared, of the member with the fewest"},
 
 		{"one member shows its clients nothing any more", "SV-22", func(e events) events {
 			last := e[len(e)-1].At

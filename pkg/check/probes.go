@@ -83,7 +83,7 @@ func (p *probes) hold(w *World, h *history.Hold) {
 // least is how often the member that did it least refused what would have
 // lasted.
 func (p *probes) least(what string) Observation {
-	return Observation{what + " refused by the member with the fewest, not as a dry run", p.refused.least(), needRefusedProbes}
+	return p.refused.fewest(what+" refused, not as a dry run", needRefusedProbes)
 }
 
 func (p *probes) doubts() []string {

@@ -91,7 +91,7 @@ func (c *sv03) Observations() []Observation {
 	return []Observation{
 		{"entries in StorageVersions", c.entries, needEntries},
 		{"StorageVersions compared with the participants at the end of a hold", c.objects, needEntries},
-		{"such StorageVersions of what the member with the fewest hosts", c.compared.least(), needEntriesEach},
+		c.compared.fewest("StorageVersions looked into for a server's entry at the end of a hold", needEntriesEach),
 		c.probes.least("statuses with two entries of one server"),
 	}
 }

@@ -61,6 +61,6 @@ func (c *sv05) Finish(*World) {}
 func (c *sv05) Observations() []Observation {
 	return []Observation{
 		{"entries compared with their server's discovery", c.compared, needServedCompared},
-		{"such entries of the member with the fewest", c.each.least(), needServedCompared},
+		c.each.fewest("entries compared with their server's discovery", needServedCompared),
 	}
 }

@@ -73,6 +73,6 @@ func (c *sv11) Finish(*World) {}
 func (c *sv11) Observations() []Observation {
 	return []Observation{
 		{"entries that appeared", c.joins, needJoins},
-		{"entries that appeared of the member with the fewest", c.each.least(), needJoinsEach},
+		c.each.fewest("entries that appeared", needJoinsEach),
 	}
 }

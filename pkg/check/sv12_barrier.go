@@ -349,8 +349,8 @@ func (c *sv12) Finish(w *World) {
 func (c *sv12) Observations() []Observation {
 	return []Observation{
 		{"guarded writes refused by a server that had not registered", c.refusals, needBarrierRefusals},
-		{"such refusals by the member with the fewest", c.refusalsEach.least(), needRefusalsEach},
+		c.refusalsEach.fewest("guarded writes refused by a server that had not registered", needRefusalsEach),
 		{"registrations of a new version, refusing before and judged by the writes accepted after", c.registrations, needRegistrations},
-		{"such registrations of the member with the fewest", c.each.least(), needRegistrations},
+		c.each.fewest("registrations of a new version", needRegistrations),
 	}
 }

@@ -200,7 +200,7 @@ func (c *sv13) Observations() []Observation {
 	for _, class := range exceptions {
 		out = append(out, Observation{"requests of class " + class + " that passed during the barrier", c.passed[class], needBarrierPasses})
 		if slices.Contains(alone, class) {
-			out = append(out, Observation{"requests of class " + class + " that passed at the member with the fewest", c.each[class].least(), needBarrierPasses})
+			out = append(out, c.each[class].fewest("requests of class "+class+" that passed during the barrier", needBarrierPasses))
 		}
 	}
 	return append(out, Observation{"StorageVersion writes of the server itself during the barrier", c.own, needBarrierPasses})

@@ -112,8 +112,8 @@ func (c *sv14) Finish(w *World) {
 func (c *sv14) Observations() []Observation {
 	return []Observation{
 		{"starts at which writes were refused before the server was ready", c.starts, needReadyServers},
-		{"such starts of the member with the fewest", c.startsEach.least(), needReadyServers},
+		c.startsEach.fewest("starts at which writes were refused before the server was ready", needReadyServers),
 		{"guarded writes accepted by ready servers", c.after, needWritesAfterReady},
-		{"such writes accepted by the member with the fewest", c.afterEach.least(), needWritesEach},
+		c.afterEach.fewest("guarded writes accepted by ready servers", needWritesEach),
 	}
 }

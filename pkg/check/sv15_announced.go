@@ -144,7 +144,7 @@ func (c *sv15) Observations() []Observation {
 	}
 	return []Observation{
 		{"stored objects whose writer is known", c.writes, needTaggedWrites},
-		{"stored objects whose writer is the member with the fewest", c.each.least(), needWritesEach},
+		c.each.fewest("stored objects whose writer is known", needWritesEach),
 		{"different versions of one resource in etcd", int64(most), needStoredVersions},
 	}
 }
