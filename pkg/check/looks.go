@@ -26,14 +26,8 @@ type dispute struct {
 	member string
 }
 
-const (
-	// lookedWithin is how long a server must have been ready before it counts
-	// that nobody asked what it hosts: the recorder needs about a second on a
-	// busy machine, and the server may be taken away meanwhile.
-	lookedWithin = 10 * time.Second
-	// keptLooks bounds how many doubts of one kind are told one by one.
-	keptLooks = 20
-)
+// keptLooks bounds how many doubts of one kind are told one by one.
+const keptLooks = 20
 
 // dispute notes that what a member's discovery says of a resource is not all
 // there is to it.

@@ -94,6 +94,14 @@ const (
 	// recorderLag bounds how much later than it happened the etcd recorder tells
 	// of a change, even when the etcd that it followed was just taken away.
 	recorderLag = 5 * time.Second
+	// lookedWithin is how long a server must have been ready before it counts
+	// that nobody asked what it hosts: the recorder needs about a second on a
+	// busy machine, and the server may be taken away meanwhile.
+	lookedWithin = 10 * time.Second
+	// writeUntold is how far the two sides of a write may be apart: a request
+	// may take three seconds, and the etcd recorder five to tell of it. It is
+	// twice that, because being wrong here would make everything doubtful.
+	writeUntold = 15 * time.Second
 	// tail is how much of a history's end may be too late to be judged: the run
 	// could as well have ended before.
 	tail = 2 * time.Second

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -170,11 +169,5 @@ func (p *perMember) least() int64 {
 	return least
 }
 
-const (
-	// writeUntold is how long the two sides of a write may be apart: a request
-	// may take three seconds, and the etcd recorder five to tell of it. It is
-	// twice that, because being wrong here would make everything doubtful.
-	writeUntold = 15 * time.Second
-	// maxOpenWrites bounds how many writes wait for their other side.
-	maxOpenWrites = 50_000
-)
+// maxOpenWrites bounds how many writes wait for their other side.
+const maxOpenWrites = 50_000
