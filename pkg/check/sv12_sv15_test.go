@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +84,18 @@ func TestSV13Passes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { saw(t, tc.told.blames(t, "SV-13"), "class read", tc.n) })
 	}
+	t.Run("a request that times out among many that pass is a slow machine's", func(t *testing.T) {
+		for passes, doubted := range map[int]bool{passesForSlow: false, passesForSlow - 1: true} {
+			told := tell().starts("a", 1).asks("a", 503, 0).asks("a", 0, 0, class(history.ClassRead))
+			for range passes {
+				told.asks("a", 200, 1, class(history.ClassRead))
+			}
+			r := told.asks("a", 503, 0).blames(t, "SV-13")
+			if got := strings.Contains(fmt.Sprint(r.Reasons), "a let 1 requests of class read fail"); got != doubted {
+				t.Errorf("after %d passes: %q", passes, r.Reasons)
+			}
+		}
+	})
 	t.Run("its own StorageVersion writes", func(t *testing.T) {
 		saw(t, tell().starts("a", 1).says(things, 5, "a="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 1)
 		saw(t, tell().starts("a", 1).says(things, 5, "b="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 0)

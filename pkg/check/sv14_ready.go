@@ -8,8 +8,9 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // it, so that a server which honestly becomes unready is not blamed.
 type sv14 struct {
 	findings
-	starts, after int64
-	states        perInstance[readyState]
+	starts, after         int64
+	startsEach, afterEach perMember
+	states                perInstance[readyState]
 }
 
 // readyState is what was seen of one process.
@@ -67,6 +68,7 @@ func (c *sv14) Observe(w *World, ev *history.Event) {
 		st.barred = st.barred || in.ready == nil
 	case isReady && accepted(r):
 		c.after++
+		c.afterEach.add(w, ev.Member)
 	}
 }
 
@@ -79,6 +81,7 @@ func (c *sv14) ready(w *World, ev *history.Event, in *instance, st *readyState) 
 	if in.ready != nil && st.barred && !st.counted {
 		st.counted = true
 		c.starts++
+		c.startsEach.add(w, ev.Member)
 	}
 }
 
@@ -109,6 +112,8 @@ func (c *sv14) Finish(w *World) {
 func (c *sv14) Observations() []Observation {
 	return []Observation{
 		{"starts at which writes were refused before the server was ready", c.starts, needReadyServers},
+		c.startsEach.fewest("starts at which writes were refused before the server was ready", needReadyServers),
 		{"guarded writes accepted by ready servers", c.after, needWritesAfterReady},
+		c.afterEach.fewest("guarded writes accepted by ready servers", needWritesEach),
 	}
 }

@@ -112,8 +112,8 @@ type Event struct {
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
 	// Balancer is the answer to one client of the load balancer.
 	Balancer *Balancer `json:"balancer,omitempty"`
-	Gap  *Gap        `json:"gap,omitempty"`
-	End  *End        `json:"end,omitempty"`
+	Gap      *Gap      `json:"gap,omitempty"`
+	End      *End      `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -236,7 +236,8 @@ type Process struct {
 // Classes of requests.
 const (
 	// ClassGuarded is a write to a persisted built-in resource, which the
-	// registration barrier must hold back.
+	// registration barrier must hold back: a create, update, patch, delete or
+	// deletecollection, also of a subresource.
 	ClassGuarded = "guarded"
 	// ClassRead is a get or list of a persisted built-in resource.
 	ClassRead = "read"
@@ -248,7 +249,8 @@ const (
 	// ClassAggregated is a write to an API that an aggregated server hosts.
 	ClassAggregated = "aggregated"
 	// ClassInvalid is a write of a StorageVersion status that must be refused;
-	// Request.Invalid says what is wrong with it. Sent with dryRun=All.
+	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
+	// Request.Lasting says otherwise.
 	ClassInvalid = "invalid"
 )
 
@@ -285,6 +287,9 @@ type Request struct {
 	// Write is the number of a tagged write, see Tag; 0 for all others.
 	Write   int64  `json:"write,omitempty"`
 	Invalid string `json:"invalid,omitempty"`
+	// Lasting is whether a ClassInvalid request was sent for good, and not as a
+	// dry run: what a server looks at in a dry run it may let pass otherwise.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
