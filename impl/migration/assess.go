@@ -79,11 +79,11 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 	case facts.StorageVersion == nil:
 		// KEP-2339: if a server does not use the API, its resources are not managed.
 		return Assessment{Step: Fail, Reason: ReasonNotAnnounced, Message: fmt.Sprintf("The server of %s does not announce in which version it stores the resource, so nobody can tell when a migration would be complete.", resource)}
-	case (!agreed || !facts.Definition.follows(basis)) && Started(svm):
+	case (!agreed || !facts.Definition.Follows(basis)) && Started(svm):
 		return lost(resource.String())
 	case !agreed:
 		return Assessment{Step: Wait, Reason: ReasonAwaitingAgreement, Message: fmt.Sprintf("The servers store %s in different versions, or some of them have not announced theirs; the migration begins when they agree.", resource)}
-	case !facts.Definition.follows(basis):
+	case !facts.Definition.Follows(basis):
 		return Assessment{Step: Wait, Reason: ReasonAwaitingAgreement, Message: fmt.Sprintf("The servers still store %s as %s, and its definition says %s; the migration begins when they have followed.", resource, basis.Version, facts.Definition.encoding())}
 	case singleVersion(facts.StorageVersion, facts.Definition, basis):
 		return Assessment{Step: Skip, Reason: ReasonShortCircuited, Message: fmt.Sprintf("%s is the only version of %s, so every object is stored in it.", basis.Version, resource), Basis: basis}

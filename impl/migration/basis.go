@@ -3,6 +3,7 @@ package migration
 import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
 // Basis is the agreement that a migration rests on.
@@ -40,6 +41,13 @@ const (
 	// Lost: there is no agreement, or it is on another version.
 	Lost Standing = "lost"
 )
+
+// Precedes reports whether an object is certainly of a later revision than the
+// basis. A watch may show older ones after the basis was read.
+func (b Basis) Precedes(sv *apiserverinternalv1alpha1.StorageVersion) bool {
+	order, err := resourceversion.CompareResourceVersion(b.ResourceVersion, sv.ResourceVersion)
+	return err == nil && order < 0
+}
 
 // Check compares a basis with the object as it is now; nil means that there is
 // none.

@@ -112,6 +112,15 @@ func TestBasis(t *testing.T) {
 	}
 }
 
+func TestBasisPrecedes(t *testing.T) {
+	basis := Basis{ResourceVersion: "10"}
+	for version, want := range map[string]bool{"9": false, "10": false, "11": true, "100": true, "": false, "x": false} {
+		if got := basis.Precedes(storageVersion(version, "")); got != want {
+			t.Errorf("10 precedes %q: %v", version, got)
+		}
+	}
+}
+
 func TestTrim(t *testing.T) {
 	basis := Basis{Version: "g/v2"}
 	definition := func(generation int64, storage string, stored ...string) *Definition {

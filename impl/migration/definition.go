@@ -24,9 +24,9 @@ func (d Definition) encoding() string {
 	return schema.GroupVersion{Group: d.Group, Version: d.Storage}.String()
 }
 
-// follows reports whether the servers agree on what the definition says. When it
+// Follows reports whether the servers agree on what the definition says. When it
 // has just changed they may still agree on what it said before.
-func (d *Definition) follows(basis Basis) bool { return d == nil || d.encoding() == basis.Version }
+func (d *Definition) Follows(basis Basis) bool { return d == nil || d.encoding() == basis.Version }
 
 // Trim is what storedVersions becomes after a migration to basis has succeeded
 // that began at a generation of the definition. It is false if nothing may be
@@ -36,7 +36,7 @@ func (d *Definition) follows(basis Basis) bool { return d == nil || d.encoding()
 // Only the one version is left that etcd holds after a success, and it is among
 // those that were listed; so the list never names less than what is stored.
 func (d *Definition) Trim(basis Basis, generation int64) ([]string, bool) {
-	if d == nil || d.Generation != generation || !d.follows(basis) || !slices.Contains(d.Stored, d.Storage) || len(d.Stored) == 1 {
+	if d == nil || d.Generation != generation || !d.Follows(basis) || !slices.Contains(d.Stored, d.Storage) || len(d.Stored) == 1 {
 		return nil, false
 	}
 	return []string{d.Storage}, true

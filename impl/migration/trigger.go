@@ -32,7 +32,7 @@ const (
 func Decide(state State, sv *apiserverinternalv1alpha1.StorageVersion, definition *Definition, underWay bool, now time.Time) (Trigger, string) {
 	basis, agreed := BasisOf(sv)
 	switch {
-	case !agreed || !definition.follows(basis):
+	case !agreed || !definition.Follows(basis):
 		return Await, "the servers have not agreed on a storage version"
 	case state.Settled(basis.Version) && !definition.leftovers():
 		return Nothing, ""
