@@ -33,11 +33,11 @@ type State struct {
 	UID             types.UID   `json:"uid,omitempty"`
 	ResourceVersion string      `json:"resourceVersion,omitempty"`
 	Agreed          string      `json:"agreed,omitempty"`
-	Transition      metav1.Time `json:"transition,omitempty"`
+	Transition      metav1.Time `json:"transition,omitzero"`
 
 	// StoppedAt is when the last migration failed or was aborted, StoppedFor the
 	// resourceVersion of the StorageVersion at that time.
-	StoppedAt  metav1.Time `json:"stoppedAt,omitempty"`
+	StoppedAt  metav1.Time `json:"stoppedAt,omitzero"`
 	StoppedFor string      `json:"stoppedFor,omitempty"`
 }
 

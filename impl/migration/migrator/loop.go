@@ -108,6 +108,20 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
+	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
+	// The view may not show yet what was asked for a moment ago.
+	list, err := client.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot tell whether a migration is under way, trying again", "resource", target)
+		}
+		return
+	}
+	for i := range list.Items {
+		if svm := &list.Items[i]; migration.ResourceOf(svm) == target && !migration.Finished(svm) {
+			return
+		}
+	}
 	generation := strconv.FormatInt(m.states.read(name).Generation+1, 10)
 	svm := &storagemigrationv1.StorageVersionMigration{
 		ObjectMeta: metav1.ObjectMeta{
@@ -116,7 +130,7 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 		},
 		Spec: storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: target.Group, Resource: target.Resource}},
 	}
-	_, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Create(ctx, svm, metav1.CreateOptions{})
+	_, err = client.Create(ctx, svm, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		if ctx.Err() == nil {
 			m.options.Logger.Error(err, "Cannot ask for a migration, trying again", "migration", svm.Name)
@@ -149,11 +163,12 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 	case next.Step == migration.Fail:
 		m.finish(attempt, svm, name, storagemigrationv1.MigrationFailed, next.Reason, next.Message)
 	case next.Step == migration.Skip:
-		if m.finish(attempt, svm, name, storagemigrationv1.MigrationSucceeded, next.Reason, next.Message) {
+		if m.current(attempt, svm) {
 			m.states.change(name, func(s migration.State) migration.State {
 				generation, s := numbered(svm, s)
 				return s.Completed(generation, next.Basis)
 			})
+			m.finish(attempt, svm, name, storagemigrationv1.MigrationSucceeded, next.Reason, next.Message)
 		}
 	case next.Step == migration.Wait:
 		m.tell(attempt, svm, next.Reason, next.Message)
@@ -163,6 +178,13 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 	default:
 		m.launch(ctx, svm, name, facts.Target, view, workers)
 	}
+}
+
+// current reports whether a migration that the view shows is still without an
+// outcome.
+func (m *Migrator) current(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration) bool {
+	live, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, svm.Name, metav1.GetOptions{})
+	return err == nil && live.UID == svm.UID && !migration.Finished(live)
 }
 
 // numbered is the number of a migration: the one that it was asked for by, or
@@ -217,11 +239,15 @@ func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVers
 }
 
 // finish gives a migration its outcome, trying until it succeeds or the context
-// ends. It is true if the outcome is this one.
-func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, outcome storagemigrationv1.MigrationConditionType, reason, message string) bool {
+// ends. What is remembered of the resource comes before, so that nobody who sees
+// the outcome finds the resource still in need of a migration.
+func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, outcome storagemigrationv1.MigrationConditionType, reason, message string) {
+	if outcome == storagemigrationv1.MigrationFailed {
+		m.states.stopped(name, m.options.Clock.Now())
+	}
 	ours := false
 	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
-	m.persist(ctx, "record the outcome of a migration", func(ctx context.Context) error {
+	recorded := m.persist(ctx, "record the outcome of a migration", func(ctx context.Context) error {
 		ours = false
 		live, err := client.Get(ctx, svm.Name, metav1.GetOptions{})
 		switch {
@@ -239,14 +265,12 @@ func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVe
 		ours = true
 		return nil
 	})
+	if recorded {
+		m.dropCheckpoint(ctx, svm.UID)
+	}
 	if !ours {
-		return false
+		return
 	}
 	migrationsDone.WithLabelValues(svm.Spec.Resource.Group, svm.Spec.Resource.Resource, reason).Inc()
 	m.options.Logger.Info("A migration has ended", "migration", svm.Name, "outcome", outcome, "reason", reason, "message", message)
-	if outcome == storagemigrationv1.MigrationFailed {
-		m.states.stopped(name, m.options.Clock.Now())
-	}
-	m.dropCheckpoint(ctx, svm.UID)
-	return true
 }

@@ -99,7 +99,7 @@ func newMigrator(options Options, clients clients) *Migrator {
 	registerMetrics()
 	return &Migrator{
 		options: options, clients: clients,
-		states: newStates(clients, *options.Logger),
+		states: newStates(clients.Interface, *options.Logger),
 		poke:   make(chan struct{}, 1),
 	}
 }
@@ -146,7 +146,7 @@ func (m *Migrator) run(ctx context.Context) {
 //
 // KEP-2339: as an optimization the migrator aborts when it sees the change.
 func (m *Migrator) watch(ctx context.Context) (view, func()) {
-	core := informers.NewSharedInformerFactory(m.clients, 0)
+	core := informers.NewSharedInformerFactory(m.clients.Interface, 0)
 	extensions := apiextensionsinformers.NewSharedInformerFactory(m.clients.extensions, 0)
 	versions := core.Internal().V1alpha1().StorageVersions()
 	migrations := core.Storagemigration().V1().StorageVersionMigrations()

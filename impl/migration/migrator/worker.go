@@ -47,6 +47,10 @@ type verdict struct {
 // start another one when it can.
 var errUndecided = errors.New("the migration cannot go on now")
 
+// errOver ends a worker whose migration has its outcome, or is gone, as the view
+// did not show yet.
+var errOver = errors.New("the migration is over")
+
 func (w *worker) basis() migration.Basis {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +70,7 @@ func (w *worker) run(ctx context.Context) (decided bool) {
 	leadership, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if cause := context.Cause(ctx); cause != errAgreementLost && cause != errDeleted {
+		if cause := context.Cause(ctx); cause != errAgreementLost && cause != errDeleted && cause != errOver {
 			cancel()
 		}
 	})()
@@ -78,15 +82,17 @@ func (w *worker) run(ctx context.Context) (decided bool) {
 		// KEP-25: to delete a migration is to abort it.
 		w.m.options.Logger.Info("A migration was deleted before it ended", "migration", w.svm.Name)
 		w.m.states.stopped(w.name, w.m.options.Clock.Now())
-		w.m.dropCheckpoint(leadership, w.svm.UID)
+		w.m.dropCheckpoint(leadership, w.uid)
+	case cause == errOver:
+		w.m.dropCheckpoint(leadership, w.uid)
+		return false
 	case err == nil:
 		w.end(leadership, verdict)
 	case cause == errAgreementLost:
 		w.end(leadership, w.lost())
 	default:
-		if leadership.Err() == nil || cause == errUndecided {
-			w.m.options.Logger.Error(err, "A migration is put off", "migration", w.svm.Name)
-		}
+		// Undecided, or the leadership is over: somebody goes on from the checkpoint.
+		w.m.options.Logger.Info("A migration is put off", "migration", w.svm.Name, "reason", err)
 		return false
 	}
 	return true
@@ -97,13 +103,11 @@ func (w *worker) forgetObjects() {
 }
 
 func (w *worker) end(ctx context.Context, v verdict) {
-	if !w.m.finish(ctx, w.svm, w.name, v.outcome, v.reason, v.message) {
-		return
-	}
 	if v.outcome == storagemigrationv1.MigrationSucceeded {
 		c := w.checkpoint
 		w.m.states.change(w.name, func(s migration.State) migration.State { return s.Completed(c.Generation, c.Basis) })
 	}
+	w.m.finish(ctx, w.svm, w.name, v.outcome, v.reason, v.message)
 }
 
 func (w *worker) lost() verdict {
@@ -135,8 +139,8 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		found = verdict{}
 		svm, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, w.svm.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
-			w.stop(errDeleted)
-			return errDeleted
+			w.stop(errOver)
+			return errOver
 		}
 		if err != nil {
 			return err
@@ -277,8 +281,8 @@ func (w *worker) record(ctx context.Context) error {
 	svm, err := client.UpdateStatus(request, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
 		if svm, err = client.Get(request, w.svm.Name, metav1.GetOptions{}); err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
-			w.stop(errDeleted)
-			return errDeleted
+			w.stop(errOver)
+			return errOver
 		}
 	}
 	if err == nil {
