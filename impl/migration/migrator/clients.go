@@ -67,6 +67,25 @@ func newClients(config *rest.Config, pacer *pacer, leading func() error) (client
 	}, nil
 }
 
+// Targets asks what is served.
+func Targets(ctx context.Context, config *rest.Config) (migration.Targets, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	extensions, err := apiextensionsclient.NewForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	registration, err := apiregistrationclient.NewForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	return discover(ctx, client, extensions, registration)
+}
+
 func paced(config *rest.Config, pacer *pacer, leading func() error) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {

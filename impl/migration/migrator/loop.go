@@ -50,9 +50,7 @@ func (v view) all() []*storagemigrationv1.StorageVersionMigration {
 func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup) {
 	m.states.flush(ctx)
 	all := view.all()
-	if m.options.Automatic {
-		m.trigger(ctx, view, all)
-	}
+	m.trigger(ctx, view, all)
 	heads := migration.Heads(all)
 	if len(heads) == 0 || ctx.Err() != nil {
 		return
@@ -70,7 +68,8 @@ func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup)
 	}
 }
 
-// trigger asks for the migrations that are due.
+// trigger asks for the migrations that are due, if it may, and remembers where
+// none is needed.
 //
 // KEP-2339: a migration starts if the agreed version differs from what is
 // persisted. KEP-25: the generation is incremented and the reason told.
@@ -88,8 +87,10 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 			continue
 		}
 		target := schema.GroupResource{Group: group, Resource: resource}
-		trigger, reason := migration.Decide(m.states.read(name), sv, view.definition(target), underWay.Has(target), m.options.Clock.Now())
-		switch trigger {
+		decide := func(underWay bool) (migration.Trigger, string) {
+			return migration.Decide(m.states.read(name), sv, view.definition(target), underWay, m.options.Clock.Now())
+		}
+		switch trigger, reason := decide(underWay.Has(target)); trigger {
 		case migration.ShortCircuit:
 			basis, _ := migration.BasisOf(sv)
 			m.states.change(name, func(s migration.State) migration.State {
@@ -97,7 +98,9 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 				return s.Completed(s.Generation, basis)
 			})
 		case migration.Begin:
-			m.request(ctx, name, target, reason)
+			if m.options.Automatic {
+				m.request(ctx, name, target, decide)
+			}
 		}
 	}
 	m.states.flush(ctx)
@@ -105,7 +108,7 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 
 // request creates a migration. Its name tells its number, so that a leader that
 // has not seen it yet cannot create it twice.
-func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, reason string) {
+func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(underWay bool) (migration.Trigger, string)) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
@@ -117,10 +120,15 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 		}
 		return
 	}
+	underWay := false
 	for i := range list.Items {
-		if svm := &list.Items[i]; migration.ResourceOf(svm) == target && !migration.Finished(svm) {
-			return
-		}
+		svm := &list.Items[i]
+		underWay = underWay || migration.ResourceOf(svm) == target && !migration.Finished(svm)
+	}
+	// One that has ended in between is remembered by now.
+	trigger, reason := decide(underWay)
+	if trigger != migration.Begin {
+		return
 	}
 	generation := strconv.FormatInt(m.states.read(name).Generation+1, 10)
 	svm := &storagemigrationv1.StorageVersionMigration{
