@@ -13,9 +13,12 @@ const (
 	// progress in a flaky environment.
 	LeastRate = 0.5
 
-	// ChunkSize is how many objects are listed at a time. It bounds the memory
-	// that a worker needs, and the work that is repeated after a crash.
-	ChunkSize = 100
+	// ChunkTime is how long the writing of a chunk should take: progress is noted
+	// that often, and a crash costs that much work. LeastChunk and MostChunk bound
+	// how many objects that makes; the latter bounds the memory of a worker.
+	ChunkTime  = 5 * time.Second
+	LeastChunk = 20
+	MostChunk  = 500
 
 	// UnknownGrace is how long a resource that is not served, or not announced,
 	// may take to appear before its migration fails.
@@ -32,6 +35,12 @@ const (
 	RetryFirst = 200 * time.Millisecond
 	RetryMost  = 15 * time.Second
 )
+
+// ChunkSize is how many objects are listed at a time, for a rate of writes a
+// second.
+func ChunkSize(rate float64) int64 {
+	return int64(min(MostChunk, max(LeastChunk, rate*ChunkTime.Seconds())))
+}
 
 // Retry is the pause before an attempt that follows a number of failed ones; it
 // is never shorter than what the server asked for.

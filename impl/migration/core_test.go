@@ -361,6 +361,11 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%s: %s after %s, want %s after %s", test.name, got, asked, test.want, test.asked)
 		}
 	}
+	for rate, want := range map[float64]int64{0.1: LeastChunk, DefaultRate: 40, 1e6: MostChunk} {
+		if got := ChunkSize(rate); got != want {
+			t.Errorf("at %v writes a second %d objects are listed at a time, want %d", rate, got, want)
+		}
+	}
 	if got := Retry(1, 0); got != RetryFirst {
 		t.Errorf("first pause %s", got)
 	}

@@ -128,6 +128,11 @@ func endOf(svm *storagemigrationv1.StorageVersionMigration) *metav1.Time {
 	return &metav1.Time{}
 }
 
+// UnderWay reports whether a migration that was asked for has not ended.
+func UnderWay(rows []Progress) bool {
+	return slices.ContainsFunc(rows, func(p Progress) bool { return p.Phase == PhaseWaiting || p.Phase == PhaseRunning })
+}
+
 // Complete reports whether nothing is left to migrate.
 func Complete(rows []Progress) bool {
 	return !slices.ContainsFunc(rows, func(p Progress) bool { return p.Phase != PhaseDone })

@@ -47,6 +47,9 @@ func TestOverview(t *testing.T) {
 	if Complete(rows) || !Complete(Overview(map[string]State{"g.calm": settled}, nil, nil)) {
 		t.Error("complete is not what it should be")
 	}
+	if !UnderWay(rows) || UnderWay(rows[:6]) {
+		t.Error("under way is not what it should be")
+	}
 	for _, row := range rows {
 		if row.Detail == "" {
 			t.Errorf("%s is not explained", row.Resource)

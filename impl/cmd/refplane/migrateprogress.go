@@ -49,7 +49,7 @@ func migrateProgressCommand() *cobra.Command {
 				}
 				complete = migration.Complete(rows)
 				show.draw(rows)
-				return complete || !watch, nil
+				return !watch || !migration.UnderWay(rows), nil
 			}
 			if err := wait.PollUntilContextCancel(command.Context(), progressInterval, true, look); err != nil {
 				return err
@@ -60,7 +60,7 @@ func migrateProgressCommand() *cobra.Command {
 			return nil
 		}, "kubeconfig")
 	r.add(command)
-	command.Flags().BoolVar(&watch, "watch", false, "go on until everything is migrated")
+	command.Flags().BoolVar(&watch, "watch", false, "go on until no migration is under way")
 	return command
 }
 

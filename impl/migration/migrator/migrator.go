@@ -26,8 +26,8 @@ type Options struct {
 	// Rate is the most single-object writes a second; it defaults to
 	// migration.DefaultRate.
 	Rate float64
-	// ChunkSize is how many objects are listed at a time; it defaults to
-	// migration.ChunkSize.
+	// ChunkSize is how many objects are listed at a time; it defaults to what
+	// migration.ChunkSize gives for the rate.
 	ChunkSize int64
 	// Automatic is whether a migration is started when the agreed version differs
 	// from what is persisted, though nobody asked.
@@ -46,7 +46,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("a rate of %v writes a second is not positive", o.Rate)
 	}
 	if o.ChunkSize == 0 {
-		o.ChunkSize = migration.ChunkSize
+		o.ChunkSize = migration.ChunkSize(o.Rate)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
