@@ -16,7 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -179,8 +182,31 @@ func widget(version string) runtime.Object {
 func storageOf(r *register, doors *customDoors) (customStorage, chan string) {
 	manager := func() announcer { return r }
 	versions := make(chan string, 1)
-	codec := announcedCodec{Codec: unstructured.UnstructuredJSONScheme, resource: widgets, manager: manager}
-	return customStorage{Interface: written{codec: codec, versions: versions}, resource: widgets, doors: doors, manager: manager}, versions
+	options, err := customGetter{RESTOptionsGetter: library{versions}, doors: doors, manager: manager}.GetRESTOptions(widgets, nil)
+	if err != nil {
+		panic(err)
+	}
+	store, _, err := options.Decorator(options.StorageConfig, "", nil, nil, nil, nil, nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	return store.(customStorage), versions
+}
+
+// library plays the storage that is opened for a custom resource. It tries its
+// codec out, as the watch cache does.
+type library struct{ versions chan string }
+
+func (l library) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	config := &storagebackend.ConfigForResource{GroupResource: resource}
+	config.Codec = unstructured.UnstructuredJSONScheme
+	return generic.RESTOptions{StorageConfig: config, Decorator: func(config *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error),
+		_, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+		if err := config.Codec.Encode(widget("v9"), io.Discard); err != nil {
+			return nil, nil, err
+		}
+		return written{codec: config.Codec, versions: l.versions}, func() {}, nil
+	}}, nil
 }
 
 func TestACustomResourceIsStoredOnlyAsAnnounced(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -54,7 +55,10 @@ func (g customGetter) GetRESTOptions(resource schema.GroupResource, example runt
 		return options, err
 	}
 	config := *options.StorageConfig
-	config.Codec = announcedCodec{Codec: config.Codec, resource: resource, manager: g.manager}
+	// A storage tries its codec out while it is opened; nothing is stored then, and
+	// a resource that is not announced yet must be readable.
+	opened := &atomic.Bool{}
+	config.Codec = announcedCodec{Codec: config.Codec, resource: resource, manager: g.manager, opened: opened}
 	options.StorageConfig = &config
 	decorate := options.Decorator
 	options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error),
@@ -63,6 +67,7 @@ func (g customGetter) GetRESTOptions(resource schema.GroupResource, example runt
 		if err != nil {
 			return nil, nil, err
 		}
+		opened.Store(true)
 		return customStorage{Interface: inner, resource: resource, doors: g.doors, manager: g.manager}, destroy, nil
 	}
 	return options, nil
@@ -95,10 +100,15 @@ type announcedCodec struct {
 	runtime.Codec
 	resource schema.GroupResource
 	manager  func() announcer
+	// opened: the storage is there, so that what is encoded may be stored.
+	opened *atomic.Bool
 }
 
 // Encode writes the object as it is, in the version that it names.
 func (c announcedCodec) Encode(obj runtime.Object, w io.Writer) error {
+	if !c.opened.Load() {
+		return c.Codec.Encode(obj, w)
+	}
 	version, _ := meta.NewAccessor().APIVersion(obj)
 	if err := c.manager().MayPersistAs(c.resource.Group, c.resource.Resource, version); err != nil {
 		return &unannouncedError{version: version, reason: err}
