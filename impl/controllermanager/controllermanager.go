@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/migration"
 	"github.com/evenkeel/evenkeel/impl/migration/migrator"
 )
 
@@ -45,8 +46,8 @@ type Options struct {
 	Release string
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
-	// MigrationRate is the most objects that are rewritten in a second, see
-	// migrator.Options.
+	// MigrationRate is the most objects that are rewritten in a second; it defaults
+	// to migration.DefaultRate.
 	MigrationRate float64
 	// AutomaticMigration is whether resources are migrated without being asked.
 	AutomaticMigration bool
@@ -119,8 +120,11 @@ func New(options Options) (*ControllerManager, error) {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	m := newFor(options, client, lockClient)
-	if options.MigrationRate < 0 {
-		return nil, fmt.Errorf("controller manager: a rate of %v migrated objects a second is not positive", options.MigrationRate)
+	if options.MigrationRate == 0 {
+		options.MigrationRate = migration.DefaultRate
+	}
+	if err := migrator.ValidateRate(options.MigrationRate); err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	m.migrate = func(ctx context.Context, leading func() error) error {
 		return migrator.Run(ctx, migrator.Options{

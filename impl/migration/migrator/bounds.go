@@ -5,9 +5,9 @@ import "time"
 // The bounds of this package, all in one place.
 const (
 	// RequestTimeout ends a request that nobody answers. It includes the time
-	// that a write waits for its turn, so it is well above the longest interval
-	// between two writes.
-	RequestTimeout = 30 * time.Second
+	// that a write waits for its turn, so it is above what MostWriters need for one
+	// write each at the least rate.
+	RequestTimeout = time.Minute
 	// Recheck is how often the loop looks again at what waits although nothing
 	// was seen to change: a server may have come back, or a grace be over.
 	Recheck = 5 * time.Second

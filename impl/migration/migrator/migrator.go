@@ -38,12 +38,20 @@ type Options struct {
 	Logger *klog.Logger
 }
 
+// ValidateRate says what is wrong with a rate, if anything.
+func ValidateRate(rate float64) error {
+	if rate < migration.LeastRate {
+		return fmt.Errorf("a rate of %v migrated objects a second is below %v, the least that makes progress", rate, migration.LeastRate)
+	}
+	return nil
+}
+
 func (o *Options) complete() error {
 	if o.Rate == 0 {
 		o.Rate = migration.DefaultRate
 	}
-	if o.Rate < 0 {
-		return fmt.Errorf("a rate of %v writes a second is not positive", o.Rate)
+	if err := ValidateRate(o.Rate); err != nil {
+		return err
 	}
 	if o.ChunkSize == 0 {
 		o.ChunkSize = migration.ChunkSize(o.Rate)

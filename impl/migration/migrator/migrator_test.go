@@ -310,6 +310,12 @@ func TestUnknownResourcesFail(t *testing.T) {
 		if got := w.ended("m"); got.Reason != migration.ReasonNotFound || time.Since(start) > 2*migration.UnknownGrace {
 			t.Errorf("ended with %+v after %s", got, time.Since(start))
 		}
+		time.Sleep(time.Minute)
+		for _, record := range w.records(migration.StateRecord) {
+			if record.Name != migration.StateName(svName) {
+				t.Errorf("%s is remembered", record.Name)
+			}
+		}
 	})
 }
 

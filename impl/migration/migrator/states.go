@@ -105,7 +105,10 @@ func (s *states) set(r *remembered, state migration.State) {
 func (s *states) read(name string) migration.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.of(name).state
+	if r, ok := s.known[name]; ok {
+		return r.state
+	}
+	return migration.State{}
 }
 
 // change edits the state of a resource and gives the result.
@@ -217,7 +220,12 @@ func (s *states) reconcile(ctx context.Context, name string, cause error) error 
 	return fmt.Errorf("the storage state of %s was changed by somebody else: %w", name, cause)
 }
 
-// stopped notes that a migration failed or was aborted.
+// stopped notes that a migration failed or was aborted. Of a resource that
+// nobody has announced there is nothing to remember.
 func (s *states) stopped(name string, now time.Time) {
-	s.change(name, func(state migration.State) migration.State { return state.Stopped(now) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.known[name]; ok && !r.gone {
+		s.set(r, r.state.Stopped(now))
+	}
 }

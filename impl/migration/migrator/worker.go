@@ -161,8 +161,8 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		}
 		basis, agreed := migration.BasisOf(sv)
 		switch {
-		case c.Pass == 0 && !agreed:
-			w.stop(errUndecided)
+		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)):
+			w.stop(errUndecided) // The loop has not seen it yet.
 			return errUndecided
 		case c.Pass == 0:
 			c = migration.Begun(svm.UID, w.number(svm), basis, definitionOf(crd))
