@@ -232,11 +232,17 @@ func (c *local) Kill(ctx context.Context, name string, component cluster.Compone
 
 // Pause implements cluster.Cluster.
 func (c *local) Pause(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.freeze(ctx, name)
+	}
 	return c.operate(ctx, name, component, (*unit).pause)
 }
 
 // Resume implements cluster.Cluster.
 func (c *local) Resume(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.thaw(ctx, name)
+	}
 	return c.operate(ctx, name, component, (*unit).resume)
 }
 
@@ -264,6 +270,9 @@ func (c *local) Process(name string, component cluster.Component) (cluster.Proce
 
 // Paused implements cluster.Cluster.
 func (c *local) Paused(name string, component cluster.Component) (bool, error) {
+	if component == cluster.Whole {
+		return c.frozen(name)
+	}
 	u, err := c.find(name, component)
 	if err != nil {
 		return false, err
