@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
@@ -168,7 +168,7 @@ func (c *local) StopMember(ctx context.Context, name string) error {
 	for _, component := range c.downwards() {
 		problems = append(problems, m.units[component].end(ctx, syscall.SIGTERM, stopGrace))
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := oneline.Join(problems...); err != nil {
 		return fmt.Errorf("stopping member %s: %w", name, err)
 	}
 	return nil

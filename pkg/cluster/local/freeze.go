@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 )
 
 // freeze pauses all processes of a member. Their order does not matter: a
@@ -68,17 +69,14 @@ func (m *member) goOn(ctx context.Context) error {
 	for _, u := range m.units {
 		u.hold(false)
 	}
-	var failed []string
+	var failed []error
 	for _, u := range m.running() {
 		// One that has ended meanwhile need not go on.
 		if err := u.resume(ctx); err != nil && !errors.Is(err, errDown) {
-			failed = append(failed, err.Error())
+			failed = append(failed, err)
 		}
 	}
-	if len(failed) > 0 {
-		return errors.New(strings.Join(failed, "; "))
-	}
-	return nil
+	return oneline.Join(failed...)
 }
 
 // frozen is whether the kernel holds all processes of a member.

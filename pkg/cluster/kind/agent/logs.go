@@ -26,12 +26,13 @@ type logKeeper struct {
 	config   Config
 
 	copying sync.WaitGroup
-	known   map[string]bool
-	locks   map[cluster.Component]*sync.Mutex
+	// known are the logs that were found, by their names.
+	known map[string]os.FileInfo
+	locks map[cluster.Component]*sync.Mutex
 }
 
 func newLogKeeper(from, to string, config Config) *logKeeper {
-	k := &logKeeper{from: from, to: to, config: config, known: map[string]bool{}, locks: map[cluster.Component]*sync.Mutex{}}
+	k := &logKeeper{from: from, to: to, config: config, known: map[string]os.FileInfo{}, locks: map[cluster.Component]*sync.Mutex{}}
 	for _, component := range config.Components {
 		k.locks[component.Name] = &sync.Mutex{}
 	}
@@ -61,23 +62,36 @@ func (k *logKeeper) scan(ctx context.Context) {
 			continue
 		}
 		for _, path := range found {
-			if k.known[path] {
-				continue
-			}
-			file, err := os.Open(path)
-			if err != nil {
-				continue // gone already, or not there yet
-			}
-			k.known[path] = true
-			k.copying.Go(func() {
-				defer file.Close()
-				k.follow(ctx, file, component.Name)
-			})
+			k.begin(ctx, path, component.Name)
 		}
 	}
 }
 
-// follow copies the file until it is removed and read to its end.
+// begin begins to copy a log unless it is being copied already. A name alone says
+// nothing: when a log has grown too long, a new one takes its place.
+func (k *logKeeper) begin(ctx context.Context, path string, component cluster.Component) {
+	info, err := os.Stat(path)
+	if err != nil || os.SameFile(info, k.known[path]) {
+		return // gone already, or known
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	// Between looking and opening another one may have come.
+	if k.known[path], err = file.Stat(); err != nil {
+		file.Close()
+		return
+	}
+	k.copying.Go(func() {
+		defer file.Close()
+		k.follow(ctx, file, component)
+	})
+}
+
+// follow copies the file until another one is in its place, or none, and all of
+// it was read. Whoever writes it may go on for a moment after it was moved away,
+// and after the agent was told to end, so it is looked at once more then.
 func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster.Component) {
 	into, err := os.OpenFile(filepath.Join(k.to, fmt.Sprintf("%s-%s.log", k.config.Member, component)),
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -88,19 +102,24 @@ func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster
 	ticker := time.NewTicker(logReadInterval)
 	defer ticker.Stop()
 	rest := ""
-	for {
-		// Whether it is removed is looked at before it is read: what was written
-		// before the removal is then read in any case.
-		removed := unlinked(file)
+	for last := false; ; {
+		// That it was moved is looked at before it is read: what was written
+		// before is then read in any case.
+		moved := displaced(file)
 		raw, err := io.ReadAll(file)
 		rest = k.write(into, component, rest+string(raw))
-		if removed || err != nil && !errors.Is(err, io.EOF) {
+		if last || err != nil {
+			if rest != "" {
+				// A process that is killed may leave half a line.
+				k.write(into, component, rest+"\n")
+			}
 			return
 		}
+		last = moved
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return
+			last = true
 		}
 	}
 }
@@ -136,7 +155,14 @@ func unframed(line string) string {
 	return fields[3]
 }
 
-func unlinked(file *os.File) bool {
-	_, err := os.Stat(file.Name())
-	return errors.Is(err, os.ErrNotExist)
+// displaced is whether the file is no longer what is found under its name: the
+// kubelet removes a log with its Pod, and moves one away that has grown too
+// long.
+func displaced(file *os.File) bool {
+	there, err := os.Stat(file.Name())
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	here, err := file.Stat()
+	return err == nil && !os.SameFile(here, there)
 }
