@@ -22,19 +22,34 @@ const podLogs = "/var/log/pods"
 // logKeeper copies what the components' containers say into one file for each
 // component, as long as the kubelet keeps it or longer.
 type logKeeper struct {
-	from, to string
-	config   Config
+	from   string
+	config Config
 
 	copying sync.WaitGroup
 	// known are the logs that were found, by their names.
 	known map[string]os.FileInfo
-	locks map[cluster.Component]*sync.Mutex
+	kept  map[cluster.Component]*keptLog
+}
+
+// keptLog is the file that has all of a component's logs. Its time of change is
+// made that of its last line: when the node has its power back the kubelet still
+// has the logs of before, and so it can be told what of them is there already.
+type keptLog struct {
+	path string
+	mu   sync.Mutex
+	// before is the time of the last line that an earlier agent wrote, and last
+	// that of the last one.
+	before, last time.Time
 }
 
 func newLogKeeper(from, to string, config Config) *logKeeper {
-	k := &logKeeper{from: from, to: to, config: config, known: map[string]os.FileInfo{}, locks: map[cluster.Component]*sync.Mutex{}}
+	k := &logKeeper{from: from, config: config, known: map[string]os.FileInfo{}, kept: map[cluster.Component]*keptLog{}}
 	for _, component := range config.Components {
-		k.locks[component.Name] = &sync.Mutex{}
+		one := &keptLog{path: filepath.Join(to, fmt.Sprintf("%s-%s.log", config.Member, component.Name))}
+		if info, err := os.Stat(one.path); err == nil {
+			one.before = info.ModTime()
+		}
+		k.kept[component.Name] = one
 	}
 	return k
 }
@@ -93,12 +108,7 @@ func (k *logKeeper) begin(ctx context.Context, path string, component cluster.Co
 // it was read. Whoever writes it may go on for a moment after it was moved away,
 // and after the agent was told to end, so it is looked at once more then.
 func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster.Component) {
-	into, err := os.OpenFile(filepath.Join(k.to, fmt.Sprintf("%s-%s.log", k.config.Member, component)),
-		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return
-	}
-	defer into.Close()
+	kept := k.kept[component]
 	ticker := time.NewTicker(logReadInterval)
 	defer ticker.Stop()
 	rest := ""
@@ -107,11 +117,11 @@ func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster
 		// before is then read in any case.
 		moved := displaced(file)
 		raw, err := io.ReadAll(file)
-		rest = k.write(into, component, rest+string(raw))
+		rest = kept.write(rest + string(raw))
 		if last || err != nil {
 			if rest != "" {
 				// A process that is killed may leave half a line.
-				k.write(into, component, rest+"\n")
+				kept.write(rest + "\n")
 			}
 			return
 		}
@@ -127,19 +137,49 @@ func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster
 // write appends whole lines, without what the container runtime puts before
 // each, and gives what is left: several containers of one component write to
 // one file when one is just ending and the next one starting.
-func (k *logKeeper) write(into io.Writer, component cluster.Component, text string) (rest string) {
+func (l *keptLog) write(text string) (rest string) {
 	end := strings.LastIndexByte(text, '\n')
 	if end < 0 {
 		return text
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var plain strings.Builder
 	for line := range strings.Lines(text[:end+1]) {
+		when, framed := timeOf(line)
+		if framed && !when.After(l.before) {
+			continue
+		}
+		if when.After(l.last) {
+			l.last = when
+		}
 		plain.WriteString(unframed(line))
 	}
-	k.locks[component].Lock()
-	defer k.locks[component].Unlock()
-	_, _ = io.WriteString(into, plain.String())
+	if plain.Len() > 0 {
+		l.append(plain.String())
+	}
 	return text[end+1:]
+}
+
+// append writes to the file. What cannot be written is lost: a log is no reason
+// for a member to fail.
+func (l *keptLog) append(text string) {
+	into, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return
+	}
+	defer into.Close()
+	_, _ = io.WriteString(into, text)
+	if !l.last.IsZero() {
+		_ = os.Chtimes(l.path, time.Time{}, l.last)
+	}
+}
+
+// timeOf is when a line was written, if the container runtime says so.
+func timeOf(line string) (when time.Time, framed bool) {
+	first, _, _ := strings.Cut(line, " ")
+	when, err := time.Parse(time.RFC3339Nano, first)
+	return when, err == nil
 }
 
 // unframed takes away what the container runtime interface puts before each

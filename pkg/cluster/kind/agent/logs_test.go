@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -36,13 +38,18 @@ type keeping struct {
 func keepLogs(t *testing.T) *keeping {
 	t.Helper()
 	k := &keeping{t: t, from: t.TempDir(), to: t.TempDir()}
+	k.begin()
+	return k
+}
+
+// begin starts a keeper, after the one before was ended.
+func (k *keeping) begin() {
 	keeper := newLogKeeper(k.from, k.to, Config{Member: "cp1", Components: []Component{etcdOf("etcd")}})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { keeper.run(ctx); close(ended) }()
 	k.end = func() { cancel(); <-ended }
-	t.Cleanup(k.end)
-	return k
+	k.t.Cleanup(k.end)
 }
 
 // log opens a container's log as the container runtime does.
@@ -78,16 +85,23 @@ func (k *keeping) await(end string) {
 	eventually(k.t, end, func() bool { return strings.HasSuffix(k.kept(), end) })
 }
 
-const frame = "2026-11-20T18:00:00.1Z stderr F "
+// lines counts the lines that tests wrote, each a moment after the one before.
+var lines atomic.Int64
+
+// framed is a line, or what there is of one, as the container runtime writes it.
+func framed(text string) string {
+	when := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC).Add(time.Duration(lines.Add(1)) * time.Microsecond)
+	return when.Format(time.RFC3339Nano) + " stderr F " + text
+}
 
 func TestLogsAreFollowed(t *testing.T) {
 	k := keepLogs(t)
 	first := k.log("1", "0.log")
-	k.say(first, frame+"one\n"+frame+"two\n")
+	k.say(first, framed("one\n")+framed("two\n"))
 	k.await("one\ntwo\n")
-	k.say(first, frame+"thr")
+	k.say(first, framed("thr"))
 	again := k.log("1", "1.log") // the container was started again
-	k.say(again, frame+"four\n")
+	k.say(again, framed("four\n"))
 	k.await("two\nfour\n")
 	k.say(first, "ee\n")
 	k.await("four\nthree\n")
@@ -99,22 +113,22 @@ func TestLogsAreFollowed(t *testing.T) {
 func TestLogsAreKeptToTheirEnd(t *testing.T) {
 	k := keepLogs(t)
 	log := k.log("1", "0.log")
-	k.say(log, frame+"one\n")
+	k.say(log, framed("one\n"))
 	k.await("one\n")
 	// The Pod goes while its container still writes, and is cut off in a line.
 	if err := os.RemoveAll(filepath.Dir(log.Name())); err != nil {
 		t.Fatal(err)
 	}
-	k.say(log, frame+"two\n"+frame+"thr")
+	k.say(log, framed("two\n")+framed("thr"))
 	k.await("one\ntwo\nthr\n")
 }
 
 func TestLogsAreKeptWhenTheAgentEnds(t *testing.T) {
 	k := keepLogs(t)
 	log := k.log("1", "0.log")
-	k.say(log, frame+"one\n")
+	k.say(log, framed("one\n"))
 	k.await("one\n")
-	k.say(log, frame+"two\n")
+	k.say(log, framed("two\n"))
 	k.end()
 	if got := k.kept(); got != "one\ntwo\n" {
 		t.Errorf("kept %q", got)
@@ -124,22 +138,39 @@ func TestLogsAreKeptWhenTheAgentEnds(t *testing.T) {
 func TestALogThatTakesThePlaceOfAnotherIsFollowed(t *testing.T) {
 	k := keepLogs(t)
 	log := k.log("1", "0.log")
-	k.say(log, frame+"one\n")
+	k.say(log, framed("one\n"))
 	k.await("one\n")
 	if err := os.Rename(log.Name(), log.Name()+".20261120-180000"); err != nil {
 		t.Fatal(err)
 	}
 	// The runtime opens the new one a moment later.
-	k.say(log, frame+"two\n")
+	k.say(log, framed("two\n"))
 	fresh := k.log("1", "0.log")
-	k.say(fresh, frame+"three\n")
+	k.say(fresh, framed("three\n"))
 	eventually(t, "both", func() bool {
 		got := k.kept()
 		return strings.Contains(got, "two\n") && strings.Contains(got, "three\n")
 	})
-	k.say(fresh, frame+"four\n")
+	k.say(fresh, framed("four\n"))
 	k.await("four\n")
 	if got := k.kept(); len(got) != len("one\ntwo\nthree\nfour\n") {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestLogsFromBeforeAPowerCutAreNotKeptTwice(t *testing.T) {
+	k := keepLogs(t)
+	log := k.log("1", "0.log")
+	k.say(log, framed("one\n")+framed("two\n"))
+	k.await("two\n")
+	k.end()
+	k.say(log, framed("three\n"))
+	k.begin()
+	k.await("three\n")
+	again := k.log("1", "1.log")
+	k.say(again, framed("four\n"))
+	k.await("four\n")
+	if got := k.kept(); got != "one\ntwo\nthree\nfour\n" {
 		t.Errorf("kept %q", got)
 	}
 }
