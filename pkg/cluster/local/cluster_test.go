@@ -461,11 +461,16 @@ func TestStopInTheMiddleOfStart(t *testing.T) {
 
 func TestStartIsInterrupted(t *testing.T) {
 	useFake(t)
-	c := newCluster(t, 1, cluster.Options{})
+	seen := &changes{}
+	c := newCluster(t, 1, cluster.Options{Observer: seen.add})
 	c.members[0].release = fakeplane.Unready
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, errors.New("enough"))
-	defer cancel()
-	expectError(t, c.Start(ctx), "waiting for the apiserver of member cp1 was given up: enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	failed := make(chan error, 1)
+	go func() { failed <- c.Start(ctx) }()
+	eventually(t, "an API server", func() bool { return len(seen.all("cp1", cluster.APIServer)) > 0 })
+	cancel(errors.New("enough"))
+	expectError(t, <-failed, "waiting for the apiserver of member cp1 was given up: enough")
 	if err := c.Stop(ctx); err != nil {
 		t.Errorf("Stop with an ended context: %v", err)
 	}
