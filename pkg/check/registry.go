@@ -26,7 +26,7 @@ const (
 // registry lists the checks that are built in.
 var registry = map[requirement.ID]entry{
 	"SV-01": {func() Check { return &sv01{} }, []Source{SourceEtcd, SourceReady, SourceDiscovery}, onLooks},
-	"SV-02": {func() Check { return &sv02{} }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
+	"SV-02": {func() Check { return newSV02() }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
 	"SV-03": {func() Check { return &sv03{} }, []Source{SourceEtcd, SourceDiscovery, SourceRequest}, onLooks},
 	"SV-04": {func() Check { return &sv04{} }, []Source{SourceEtcd, SourceRequest}, 0},
 	"SV-05": {func() Check { return &sv05{} }, []Source{SourceEtcd, SourceDiscovery}, onLooks},

@@ -435,8 +435,9 @@ type Fault struct {
 	ID string `json:"id"`
 	// Type and Action are the Chaos Mesh kind and action, or FaultPower and
 	// FaultPowerCut.
-	Type      string `json:"type"`
-	Action    string `json:"action"`
+	Type   string `json:"type"`
+	Action string `json:"action"`
+	// Component that is hit; empty if it is the whole member.
 	Component string `json:"component,omitempty"`
 	Phase     Phase  `json:"phase"`
 	// Proof says in words what was seen that only the fault explains; set in

@@ -272,8 +272,10 @@ func fits(action string, set any, named *fault.Fault) error {
 		return errors.New("kills no process")
 	case action == "pause" && !named.Pauses():
 		return errors.New("freezes no process")
-	case action == "pause" && named.Duration == 0:
-		return errors.New("has no spec.duration, so that the pause would be over at once")
+	case action == "partition" && !named.Partitions():
+		return errors.New("cuts no link")
+	case (action == "pause" || action == "partition") && named.Duration == 0:
+		return fmt.Errorf("has no spec.duration, so that the %s would be over at once", action)
 	case action == "inject" && named.Duration > 0:
 		return errors.New("has a spec.duration, but lasts until a step heals it; leave the duration out")
 	case !struck && (named.Crashes() || named.Duration > 0):

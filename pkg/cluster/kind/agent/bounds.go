@@ -23,6 +23,10 @@ const (
 	ruleBound = 10 * time.Second
 	// askBound is how long a component may take to tell whether it is ready.
 	askBound = 5 * time.Second
+	// answerBound is how long the agent may take for an answer, events apart. It is
+	// above all that the agent waits for; only one in a node that stands still
+	// needs longer.
+	answerBound = 30 * time.Second
 	// shutdownBound is how long requests may take to end when the agent ends.
 	shutdownBound = time.Second
 )
