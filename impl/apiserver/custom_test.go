@@ -39,7 +39,7 @@ func widgetCRD(storageVersion string) *apiextensionsv1.CustomResourceDefinition 
 			Name: version, Served: version == "v1", Storage: version == storageVersion})
 	}
 	crd.Status.AcceptedNames.Plural = "widgets"
-	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue}}
+	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
 	return crd
 }
 
@@ -50,10 +50,10 @@ func TestCustomResource(t *testing.T) {
 	if !ok || !equalResource(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, ok, want)
 	}
-	unnamed := widgetCRD("v1")
-	unnamed.Status.Conditions = nil
-	if _, ok := customResource(unnamed); ok {
-		t.Error("announced before its names are accepted")
+	unborn := widgetCRD("v1")
+	unborn.Status.Conditions[0].Type = apiextensionsv1.NamesAccepted
+	if _, ok := customResource(unborn); ok {
+		t.Error("announced before it is established")
 	}
 	if _, ok := customResource(widgetCRD("v3")); ok {
 		t.Error("announced without a storage version")

@@ -181,13 +181,13 @@ func (v *customAnnouncer) last(name string) (storageversion.Resource, bool) {
 	return resource, known
 }
 
-// customResource is how a definition has its objects stored. It is false while
-// the names are not accepted: nothing is served then. The names are accepted
-// some seconds before the resource is established, so all servers have announced
-// it by the time that the first object can be created.
+// customResource is how a definition has its objects stored. It is false until
+// the resource is established, which is when discovery begins to list it: there
+// is no announcement of what nobody hosts. The library lets writes in some
+// seconds earlier, when the names are accepted; these wait (customstorage.go).
 func customResource(crd *apiextensionsv1.CustomResourceDefinition) (storageversion.Resource, bool) {
 	encoding, err := apiextensionshelpers.GetCRDStorageVersion(crd)
-	if err != nil || !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) {
+	if err != nil || !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 		return storageversion.Resource{}, false
 	}
 	resource := storageversion.Resource{

@@ -24,7 +24,8 @@ import (
 // announcementPatience is how long a write of a custom resource waits for the
 // announcement of its storage version before the client is told to come back.
 // An announcement takes milliseconds; it takes longer only while etcd is slow,
-// the server joins, or older writes of the resource have not ended.
+// the server joins, older writes of the resource have not ended, or the resource
+// is being established, which takes the library five seconds.
 const announcementPatience = 10 * time.Second
 
 // customGetter makes the storage of a custom resource store nothing that this

@@ -207,7 +207,7 @@ func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.S
 
 // launch starts the worker.
 func (m *Migrator) launch(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, target migration.Target, view view, workers *sync.WaitGroup) {
-	ctx, stop := context.WithCancelCause(ctx)
+	term, stop := context.WithCancelCause(ctx)
 	w := &worker{m: m, uid: svm.UID, svm: svm, name: name, target: target, view: view, stop: stop}
 	m.mu.Lock()
 	m.active = w
@@ -215,7 +215,7 @@ func (m *Migrator) launch(ctx context.Context, svm *storagemigrationv1.StorageVe
 	workerRunning.Set(1)
 	workers.Go(func() {
 		defer stop(nil)
-		decided := w.run(ctx)
+		decided := w.run(ctx, term)
 		workerRunning.Set(0)
 		m.mu.Lock()
 		m.active = nil

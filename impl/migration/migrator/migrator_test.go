@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,8 @@ import (
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
@@ -81,13 +84,40 @@ func TestLossOfAgreementAborts(t *testing.T) {
 		if got := w.ended("m"); got.Type != string(storagemigrationv1.MigrationFailed) || got.Reason != migration.ReasonAgreementLost {
 			t.Errorf("ended with %+v", got)
 		}
-		if w.attempt >= 35 {
-			t.Errorf("%d objects were written although the agreement was lost at the 15th", w.attempt)
+		if w.attempts() >= 35 {
+			t.Errorf("%d objects were written although the agreement was lost at the 15th", w.attempts())
 		}
 		if got := w.storedVersions(); len(got) != 2 {
 			t.Errorf("storedVersions was trimmed to %v", got)
 		}
 		w.until("the state is written down", func() bool { return slices.Contains(w.state().Persisted, "test.dev/v1") })
+	})
+}
+
+// A leader that cannot record an outcome any more leaves that to the next one.
+func TestAnOutcomeThatCannotBeRecordedHoldsNobodyUp(t *testing.T) {
+	inWorld(t, 35, func(t *testing.T, w *world) {
+		mute := atomic.Bool{}
+		w.client.PrependReactor("update", "storageversionmigrations", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return mute.Load(), nil, errors.New("no answer")
+		})
+		w.before = func(_ context.Context, n int, _ string) error {
+			if n == 15 {
+				mute.Store(true)
+				w.announce(storageVersion("60", "", "test.dev/v2", "test.dev/v1"))
+			}
+			return nil
+		}
+		w.ask("m")
+		stop := w.start(Options{})
+		w.until("the worker is stopped", func() bool { return w.attempts() >= 15 })
+		time.Sleep(time.Minute)
+		stop()
+		mute.Store(false)
+		defer w.start(Options{})()
+		if got := w.ended("m"); got.Reason != migration.ReasonAgreementLost {
+			t.Errorf("ended with %+v", got)
+		}
 	})
 }
 
@@ -140,8 +170,8 @@ func TestACrashCostsOneChunkAtMost(t *testing.T) {
 				if got := w.ended("m"); got.Reason != migration.ReasonSucceeded {
 					t.Errorf("ended with %+v", got)
 				}
-				if w.old() > 0 || w.attempt > 35+10 {
-					t.Errorf("%d left in the old version, %d attempts", w.old(), w.attempt)
+				if w.old() > 0 || w.attempts() > 35+10 {
+					t.Errorf("%d left in the old version, %d attempts", w.old(), w.attempts())
 				}
 				if got := w.get("m").Status.ResourceVersion; got != checkpoint || got == "" {
 					t.Errorf("the recorded resourceVersion was %s and is %s", checkpoint, got)
@@ -263,9 +293,9 @@ func TestADeletedMigrationStopsAndMakesRoom(t *testing.T) {
 		}
 		w.ask("m1")
 		defer w.start(Options{})()
-		w.until("the worker has stopped", func() bool { return w.attempt >= 12 && len(w.records(migration.CheckpointRecord)) == 0 })
-		if w.attempt >= 35 {
-			t.Errorf("%d objects were written although the migration was deleted at the 12th", w.attempt)
+		w.until("the worker has stopped", func() bool { return w.attempts() >= 12 && len(w.records(migration.CheckpointRecord)) == 0 })
+		if w.attempts() >= 35 {
+			t.Errorf("%d objects were written although the migration was deleted at the 12th", w.attempts())
 		}
 		asked := time.Now()
 		w.ask("m2")
@@ -365,8 +395,8 @@ func TestAutomaticMigrationTakesTheShortCircuit(t *testing.T) {
 		defer w.start(Options{Automatic: true})()
 		w.until("it is settled", func() bool { return w.state().Settled("test.dev/v2") })
 		w.ask("m")
-		if got := w.ended("m"); got.Reason != migration.ReasonShortCircuited || w.attempt > 0 || len(w.lists) > 0 {
-			t.Errorf("ended with %+v after %d writes and %d lists", got, w.attempt, len(w.lists))
+		if got := w.ended("m"); got.Reason != migration.ReasonShortCircuited || w.attempts() > 0 || len(w.lists) > 0 {
+			t.Errorf("ended with %+v after %d writes and %d lists", got, w.attempts(), len(w.lists))
 		}
 		w.until("both are counted", func() bool { return w.state().CompletedGeneration == 2 })
 	})

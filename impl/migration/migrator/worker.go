@@ -63,17 +63,10 @@ func (w *worker) set(c migration.Checkpoint) {
 	w.checkpoint = c
 }
 
-// run migrates until there is an outcome, or the context ends. It is false if
+// run migrates until there is an outcome, or the context ends. What follows a
+// stop of the worker is done as long as the leadership lasts. It is false if
 // nothing was decided.
-func (w *worker) run(ctx context.Context) (decided bool) {
-	// What follows a stop is done under the leadership, which may go on.
-	leadership, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() {
-		if cause := context.Cause(ctx); cause != errAgreementLost && cause != errDeleted && cause != errOver {
-			cancel()
-		}
-	})()
+func (w *worker) run(leadership, ctx context.Context) (decided bool) {
 	defer w.forgetObjects()
 	verdict, err := w.migrate(ctx)
 	cause := context.Cause(ctx)

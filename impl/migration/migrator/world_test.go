@@ -277,6 +277,14 @@ func (w *world) ended(name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
+// attempts is how many writes were tried so far.
+func (w *world) attempts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.attempt
+}
+
+// old is how many objects are not stored in the version that is agreed on.
 func (w *world) old() (count int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
