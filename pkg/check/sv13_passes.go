@@ -20,8 +20,10 @@ type sv13 struct {
 	own     int64
 	waiting perInstance[passing]
 	// failed are requests that a server answered otherwise, or not at all, while
-	// it held back writes, by member and class.
-	failed map[memberClass]*failures
+	// it held back writes, by member and class; confirmed are all of them, until
+	// it is known at the end how what they were for is hosted.
+	failed    map[memberClass]*failures
+	confirmed []failure
 }
 
 type memberClass struct{ member, class string }
@@ -46,9 +48,10 @@ type passing struct {
 
 // failure is a request that did not pass.
 type failure struct {
-	class   string
-	at, seq int64
-	code    int
+	memberClass
+	resource groupResource
+	at, seq  int64
+	code     int
 }
 
 // exceptions are the classes of requests that the filter lets through.
@@ -103,22 +106,13 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 		if len(p.answers[r.Class]) < maxWaiting {
 			p.answers[r.Class] = append(p.answers[r.Class], ev.At)
 		}
-	case exception && !c.excused(w, r):
+	// An object that is not there was looked for.
+	case exception && !(r.Class == history.ClassRead && r.Code == 404):
 		p := c.waiting.of(in)
 		if p.barredAt > 0 && ev.From >= p.barredAt && len(p.failures) < maxWaiting {
-			p.failures = append(p.failures, failure{r.Class, ev.At, ev.Seq, r.Code})
+			p.failures = append(p.failures, failure{memberClass{ev.Member, r.Class}, groupResource{r.Group, r.Resource}, ev.At, ev.Seq, r.Code})
 		}
 	}
-}
-
-// excused is whether a request that got no good answer was let through all the
-// same, or is not of the class that its verb says: an object that is not there
-// was looked for, and reads of what is not built in wait for who hosts that.
-func (c *sv13) excused(w *World, r *history.Request) bool {
-	if r.Class != history.ClassRead {
-		return false
-	}
-	return r.Code == 404 || w.resources.hosting[groupResource{r.Group, r.Resource}] == hostedElse
 }
 
 // ownWrites notes that a server's own StorageVersion write went through.
@@ -156,15 +150,7 @@ func (c *sv13) confirm(w *World, member string, p *passing, from int64) {
 		if f.at > from {
 			return false
 		}
-		key := memberClass{member, f.class}
-		if c.failed[key] == nil {
-			c.failed[key] = &failures{seq: f.seq, code: f.code}
-		}
-		c.failed[key].count++
-		switch f.code {
-		case 0, 429, 504:
-			c.failed[key].slow++
-		}
+		c.confirmed = append(c.confirmed, f)
 		return true
 	})
 }
@@ -193,7 +179,25 @@ func (c *sv13) doubts() []string {
 	return out
 }
 
-func (c *sv13) Finish(*World) {}
+// Finish leaves out reads of what is not built in: they wait for who hosts it,
+// and whether that is so may only be known after it was asked for.
+func (c *sv13) Finish(w *World) {
+	for _, f := range c.confirmed {
+		if f.class == history.ClassRead && w.resources.hosting[f.resource] == hostedElse {
+			continue
+		}
+		of := c.failed[f.memberClass]
+		if of == nil {
+			of = &failures{seq: f.seq, code: f.code}
+			c.failed[f.memberClass] = of
+		}
+		of.count++
+		switch f.code {
+		case 0, 429, 504:
+			of.slow++
+		}
+	}
+}
 
 func (c *sv13) Observations() []Observation {
 	var out []Observation
