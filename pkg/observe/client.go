@@ -39,9 +39,13 @@ func Connect(config *rest.Config) (*http.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use the TLS settings for %s: %w", config.Host, err)
 	}
+	dial := config.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: DialTimeout}).DialContext
+	}
 	transport := &http.Transport{
 		TLSClientConfig:     tlsConfig,
-		DialContext:         (&net.Dialer{Timeout: DialTimeout}).DialContext,
+		DialContext:         dial,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 8,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: PingInterval, PingTimeout: PingInterval},

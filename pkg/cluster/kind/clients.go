@@ -3,8 +3,12 @@
 package kind
 
 import (
+	"context"
 	"fmt"
 	"net"
+	"os"
+	"strconv"
+	"syscall"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -12,7 +16,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
-	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 )
 
 // unthrottled is the QPS by which client-go is told not to hold requests back:
@@ -28,7 +31,27 @@ func (c *kindCluster) ClientConfig(name string, faulty bool) (*rest.Config, erro
 	if faulty {
 		return c.clientOf(m.proxy.URL()), nil
 	}
-	return c.clientOf(local(m.apiserver)), nil
+	config := c.clientOf(local(m.apiserver))
+	config.Dial = m.dial
+	return config, nil
+}
+
+// dial reaches the member's API server at its node's own address. The published
+// port leads there too, for users; but what publishes it takes connections
+// itself, so that whoever comes that way cannot tell a server that breaks
+// connections from one that is not there.
+func (m *member) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	m.mu.Lock()
+	address := m.address
+	if m.off {
+		address = ""
+	}
+	m.mu.Unlock()
+	if address == "" {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
+	dialer := net.Dialer{Timeout: dialBound}
+	return dialer.DialContext(ctx, network, net.JoinHostPort(address, strconv.Itoa(apiserverPort)))
 }
 
 // BalancerConfig implements cluster.Balanced; ok is false where there is only
@@ -70,7 +93,14 @@ func (c *kindCluster) EtcdConfig(name string) (clientv3.Config, error) {
 // openClientLink begins to carry what comes over the member's client link.
 func (m *member) openClientLink(listener net.Listener) {
 	carried := []*link.Link{m.client, m.outside}
-	m.proxy = link.NewProxy(listener, link.To(port.Address(m.apiserver)), func(net.Addr) []*link.Link { return carried })
+	reach := func(ctx context.Context, _ *net.TCPConn) (*net.TCPConn, error) {
+		dialed, err := m.dial(ctx, "tcp", "")
+		if err != nil {
+			return nil, err
+		}
+		return dialed.(*net.TCPConn), nil
+	}
+	m.proxy = link.NewProxy(listener, reach, func(net.Addr) []*link.Link { return carried })
 	m.proxy.Start()
 }
 

@@ -97,8 +97,10 @@ type member struct {
 	release string
 	// imported are the releases whose images the node has.
 	imported []string
-	// address of the node in the cluster's network, from its first boot on.
+	// address of the node in the cluster's network, from its first boot on; off
+	// is whether it has no power.
 	address string
+	off     bool
 	// pods are the static Pods that kubeadm wrote, by component.
 	pods map[cluster.Component][]byte
 	// puts counts the static Pods that were put: each is another one to the
@@ -242,7 +244,9 @@ func (c *kindCluster) start(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		m.mu.Lock()
 		m.address = address
+		m.mu.Unlock()
 	}
 	if err := c.distribution.begin(ctx, c); err != nil {
 		return err
@@ -283,6 +287,17 @@ func (c *kindCluster) supply(ctx context.Context, m *member, release string) err
 // lives: an agent goes with its node's power and is another one afterwards.
 func (c *kindCluster) listen(m *member) {
 	for c.life.Err() == nil {
+		m.mu.Lock()
+		known := m.address != ""
+		m.mu.Unlock()
+		if !known {
+			// Whoever knows the address early sees the first boot as it is.
+			if own, err := m.agent.Address(c.life); err == nil {
+				m.mu.Lock()
+				m.address = own.String()
+				m.mu.Unlock()
+			}
+		}
 		_ = m.agent.Events(c.life, m.units.listener())
 		_ = pause(c.life, agentRetry)
 	}

@@ -33,6 +33,7 @@ func (c *kindCluster) PowerOff(ctx context.Context, name string) error {
 		}
 		return fmt.Errorf("cannot take the power of member %s away: %w", name, err)
 	}
+	m.setPower(false)
 	m.setFrozen(false)
 	m.outside.Set(cluster.Shape{}) // the node's rules are gone too
 	m.units.powerLost()
@@ -76,6 +77,7 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 	if err := c.awaitAgent(bounded, m); err != nil {
 		return fmt.Errorf("member %s: %w", name, err)
 	}
+	m.setPower(true)
 	for _, component := range c.upwards() {
 		if m.isAway(component) {
 			if err := c.put(ctx, m, component, release); err != nil {
@@ -89,4 +91,10 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 		}
 	}
 	return nil
+}
+
+func (m *member) setPower(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.off = !on
 }

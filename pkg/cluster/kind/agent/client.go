@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -95,6 +96,13 @@ func (c *Client) Health(ctx context.Context, component cluster.Component) error 
 		return err
 	}
 	return body.Close()
+}
+
+// Address of the node in the cluster's network.
+func (c *Client) Address(ctx context.Context) (netip.Addr, error) {
+	var own netip.Addr
+	err := c.exchange(ctx, http.MethodGet, pathAddress, nil, nil, &own)
+	return own, err
 }
 
 // SetLink shapes a link.

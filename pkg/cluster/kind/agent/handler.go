@@ -27,6 +27,7 @@ const (
 	pathHealth   = "/health"
 	pathLink     = "/link"
 	pathStopped  = "/stopped"
+	pathAddress  = "/address"
 )
 
 func (a *agent) handler() http.Handler {
@@ -37,6 +38,10 @@ func (a *agent) handler() http.Handler {
 	mux.HandleFunc("GET "+pathManifest, a.readManifest)
 	mux.HandleFunc("GET "+pathHealth, a.askHealth)
 	mux.HandleFunc("GET "+pathStopped, a.askStopped)
+	mux.HandleFunc("GET "+pathAddress, func(w http.ResponseWriter, _ *http.Request) {
+		own, _, err := addresses()
+		answer(w, own, err)
+	})
 	mux.HandleFunc("PUT "+pathLink, answering(func(r *http.Request, wanted shaping) (struct{}, error) {
 		return struct{}{}, a.links.set(r.Context(), wanted.Link, wanted.Shape)
 	}))
