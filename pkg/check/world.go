@@ -49,6 +49,8 @@ type World struct {
 
 	later  questions
 	asking *runner
+	// docs is what was told of discovery.
+	docs *documents
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
 }
@@ -68,6 +70,7 @@ func newWorld(h history.Header) *World {
 		versions:  map[string]*storageVersion{},
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
+		docs:      newDocuments(),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -111,6 +114,7 @@ func (w *World) take(ev *history.Event) {
 		end := *ev.End
 		w.end = &end
 	}
+	w.docs.take(w, ev)
 }
 
 // finish is called when nothing more will come.

@@ -80,6 +80,7 @@ const (
 	KindFault     Kind = "fault"
 	KindEtcd      Kind = "etcd"
 	KindBalancer  Kind = "balancer"
+	KindDocument  Kind = "document"
 	KindGap       Kind = "gap"
 	KindEnd       Kind = "end"
 )
@@ -112,8 +113,10 @@ type Event struct {
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
 	// Balancer is the answer to one client of the load balancer.
 	Balancer *Balancer `json:"balancer,omitempty"`
-	Gap  *Gap        `json:"gap,omitempty"`
-	End  *End        `json:"end,omitempty"`
+	// Document is an answer to a request for discovery.
+	Document *Document `json:"document,omitempty"`
+	Gap      *Gap      `json:"gap,omitempty"`
+	End      *End      `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -143,6 +146,8 @@ func (e *Event) told() bool {
 		return e.Etcd != nil
 	case KindBalancer:
 		return e.Balancer != nil
+	case KindDocument:
+		return e.Document != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindEnd:
@@ -285,6 +290,9 @@ type Request struct {
 	// Write is the number of a tagged write, see Tag; 0 for all others.
 	Write   int64  `json:"write,omitempty"`
 	Invalid string `json:"invalid,omitempty"`
+	// Defines is what a write of a CustomResourceDefinition or an APIService asks
+	// to be hosted.
+	Defines *Definition `json:"defines,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
@@ -433,7 +441,9 @@ type Fault struct {
 	Type      string `json:"type"`
 	Action    string `json:"action"`
 	Component string `json:"component,omitempty"`
-	Phase     Phase  `json:"phase"`
+	// Group is that of the APIs of a FaultBackend.
+	Group string `json:"group,omitempty"`
+	Phase Phase  `json:"phase"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.
@@ -443,7 +453,8 @@ type Fault struct {
 // Gap says that a source may have missed something, and why. Checks that rely
 // on the source being complete must not pass over a gap.
 type Gap struct {
-	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery".
+	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
+	// "document".
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

@@ -65,9 +65,10 @@ type Call struct {
 	Query                    url.Values
 	// Body is sent as JSON.
 	Body any
-	// Write and Invalid go to the Request event as they are.
+	// Write, Invalid and Defines go to the Request event as they are.
 	Write   int64
 	Invalid string
+	Defines *history.Definition
 }
 
 // Answer is what came of a Call.
@@ -150,6 +151,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		ResourceVersion: answer.ResourceVersion,
 		Write:           call.Write,
 		Invalid:         call.Invalid,
+		Defines:         call.Defines,
 	}
 	if call.Subresource != "" {
 		request.Resource += "/" + call.Subresource
