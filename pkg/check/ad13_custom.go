@@ -35,7 +35,10 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 		case wrong == "" && c.shown.first(id):
 			c.count(w, ev.Member, one)
 		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows) && c.complained.first(id):
-			c.infer(w, at(one.seq, ev.Seq), "%s after %s.%s was defined anew, %s %s", seconds(ev.From-max(one.until, since)), key.resource, key.group, ev.Member, wrong)
+			evidence, late := at(one.seq, ev.Seq), seconds(ev.From-max(one.until, since))
+			w.suspect(key.group, func() {
+				c.infer(w, evidence, "%s after %s.%s was defined anew, %s %s", late, key.resource, key.group, ev.Member, wrong)
+			})
 		}
 	}
 }

@@ -50,7 +50,8 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 			}
 			if wrong != "" {
 				if c.complained.first(fmt.Sprint(one.seq, ev.Member, wrong)) {
-					c.infer(w, at(b.seq, one.seq, ev.Seq), "%s never reached the server of %s, and %s", ev.Member, name, wrong)
+					evidence := at(b.seq, one.seq, ev.Seq)
+					w.suspect(key.group, func() { c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong) })
 				}
 				continue
 			}

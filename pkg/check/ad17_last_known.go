@@ -81,7 +81,10 @@ func (c *ad17) look(w *World, ev *history.Event, in *instance, one *wanting, ver
 		wrong = fmt.Sprintf("still calls it %q after %s", found.Freshness, seconds(ev.From-b.bitten))
 	}
 	if wrong != "" && c.complained.first(fmt.Sprint(b.seq, id)) {
-		c.infer(w, at(known.seq, b.seq, ev.Seq), "the server of %s is lost (%s), and %s %s", name, b.action, ev.Member, wrong)
+		evidence := at(known.seq, b.seq, ev.Seq)
+		w.suspect(one.group, func() {
+			c.infer(w, evidence, "the server of %s is lost (%s), and %s %s", name, b.action, ev.Member, wrong)
+		})
 	}
 }
 

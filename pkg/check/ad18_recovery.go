@@ -47,7 +47,10 @@ func (c *ad18) Observe(w *World, ev *history.Event) {
 					c.back.add(w, ev.Member)
 				}
 			case ev.From > max(b.until, since, one.until)+int64(recovers) && c.complained.first(id):
-				c.infer(w, at(b.seq, ev.Seq), "the server of %s answers for %s, and %s does not call it current", name, seconds(ev.From-b.until), ev.Member)
+				evidence, late := at(b.seq, ev.Seq), seconds(ev.From-b.until)
+				w.suspect(key.group, func() {
+					c.infer(w, evidence, "the server of %s answers for %s, and %s does not call it current", name, late, ev.Member)
+				})
 			}
 		}
 	}

@@ -46,7 +46,10 @@ func (c *ad19) look(w *World, ev *history.Event, listing *history.Listing, one, 
 	if len(one.versions) > 0 {
 		for _, version := range one.versions {
 			if settled && versionIn(listing, one.group, version) == nil && c.complained.first(id) {
-				c.infer(w, at(one.seq, other.seq, ev.Seq), "%s does not list %s, though only %s was removed since", ev.Member, named(one.group, version), ofWhom(other))
+				evidence := at(one.seq, other.seq, ev.Seq)
+				w.suspect(one.group, func() {
+					c.infer(w, evidence, "%s does not list %s, which only %s ever shared the group of", ev.Member, named(one.group, version), ofWhom(other))
+				})
 			}
 		}
 		return
@@ -59,7 +62,10 @@ func (c *ad19) look(w *World, ev *history.Event, listing *history.Listing, one, 
 	}
 	switch {
 	case left != "" && settled && c.complained.first(id):
-		c.infer(w, at(one.seq, ev.Seq), "%s still lists %s, %s after %s was removed", ev.Member, left, seconds(ev.From-one.until), ofWhom(one))
+		evidence, late := at(one.seq, ev.Seq), seconds(ev.From-one.until)
+		w.suspect(one.group, func() {
+			c.infer(w, evidence, "%s still lists %s, %s after %s was removed", ev.Member, left, late, ofWhom(one))
+		})
 	case left == "" && len(one.before) > 0 && ev.From > other.until+int64(definitionShows) && c.survives(listing, other) && c.seen.first(id):
 		if one.remote {
 			c.remote.add(w, ev.Member)

@@ -87,7 +87,10 @@ func (c *ad22) look(w *World, ev *history.Event) {
 	}
 	if harm := c.harm(w, ev, listing, before, since); harm != "" {
 		if c.complained.first(fmt.Sprint(active[0].seq, ev.Member)) {
-			c.infer(w, at(before.seq, active[0].seq, ev.Seq), "while the server of %s is misbehaving (%s), %s %s", active[0].group, active[0].action, ev.Member, harm)
+			b, evidence := active[0], at(before.seq, active[0].seq, ev.Seq)
+			w.suspect("", func() {
+				c.infer(w, evidence, "while the server of %s is misbehaving (%s), %s %s", b.group, b.action, ev.Member, harm)
+			})
 		}
 		return
 	}

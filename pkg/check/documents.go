@@ -24,7 +24,8 @@ type documents struct {
 	backends map[string]*misbehaviour
 	healedAt int64
 	// standing tells of each member since when it is ready without a break.
-	standing map[string]*standing
+	standing   map[string]*standing
+	suspicions suspicions
 }
 
 // wish names one thing that the harness can define: a CustomResourceDefinition or
@@ -46,7 +47,13 @@ type wanting struct {
 	// whose outcome is unknown has no until.
 	from, until int64
 	seq         int64
+	// spans are from and until of the last few changes.
+	spans [][2]int64
 }
+
+// keptDefinitions is how many changes are remembered: more than a churn makes of one
+// thing while a breach is held open.
+const keptDefinitions = 32
 
 // misbehaviour is what an aggregated server does wrong.
 type misbehaviour struct {
@@ -90,6 +97,7 @@ func (d *documents) take(w *World, ev *history.Event) {
 	case ev.Ready != nil:
 		d.takeReady(w, ev)
 	}
+	d.suspicions.weigh(w, false)
 }
 
 func (d *documents) learn(listing *history.Listing, name string) {
@@ -130,6 +138,10 @@ func (d *documents) want(ev *history.Event) {
 	if !unsettled {
 		now.before = now.versions
 	}
+	if len(now.spans) >= keptDefinitions {
+		now.spans = slices.Delete(now.spans, 0, 1)
+	}
+	now.spans = append(now.spans, [2]int64{ev.From, ev.At})
 	if slices.Equal(now.versions, defines.Versions) && !unsettled && r.Code != 0 {
 		// Only the priority of an APIService is another one.
 		d.changedAt = ev.At

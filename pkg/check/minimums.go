@@ -120,6 +120,8 @@ const (
 	// deadCosts is how much later a server may be ready because an aggregated
 	// server is dead.
 	deadCosts = 15 * time.Second
+	// underWay is longer than any request of the harness that defines something.
+	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:
 	// Kubernetes asks each minute, and waits some seconds for the answer.
 	outageShows = 75 * time.Second

@@ -6,7 +6,8 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sweep struct {
 	member string
 	number int64
-	// in is the process that answered everything; nil if another may have.
+	// in is the process that answered everything; nil if another may have, or if it
+	// was not ready all the time.
 	in *instance
 	// from and to are when it began and ended.
 	from, to int64
@@ -41,7 +42,7 @@ func (d *documents) sweep(w *World, ev *history.Event) {
 		return
 	}
 	s.answers = append(s.answers, ev)
-	if s.in != w.instanceAt(ev.Member, ev) {
+	if _, ready := d.knows(w, ev); !ready || s.in != w.instanceAt(ev.Member, ev) {
 		s.in = nil
 	}
 	if document.Accept == askedJSON && document.IfNoneMatch == "" {

@@ -120,6 +120,7 @@ func (w *World) take(ev *history.Event) {
 // finish is called when nothing more will come.
 func (w *World) finish() {
 	w.reach(w.latest)
+	w.docs.suspicions.weigh(w, true)
 	w.later.giveUp(w.Now - int64(tail))
 }
 

@@ -33,13 +33,16 @@ type Documents struct {
 	woken    chan struct{}
 
 	mu sync.Mutex
-	// running is whether there is a process to ask, and fresh whether it was
-	// ready and not looked at since.
-	running, fresh bool
+	// running is whether there is a process to ask, ready whether it ever was
+	// ready, and fresh whether that is news.
+	running, ready, fresh bool
 
 	// sweeping keeps thorough looks apart.
 	sweeping sync.Mutex
 	sweeps   int64
+	// tags are those of the look before, by path, and outdated the last ones that
+	// were others.
+	tags, outdated map[string]string
 
 	// Only the goroutine of Run uses what follows.
 	last      history.Document
@@ -51,7 +54,9 @@ type Documents struct {
 // NewDocuments makes the recorder of one member; those of all members share the
 // library.
 func NewDocuments(member string, config func() (*rest.Config, error), recorder Recorder, library *Library, clk clock.WithTicker) *Documents {
-	return &Documents{member: member, config: config, recorder: recorder, library: library, clock: clk, woken: make(chan struct{}, 1)}
+	return &Documents{member: member, config: config, recorder: recorder, library: library, clock: clk, woken: make(chan struct{}, 1),
+		tags: map[string]string{}, outdated: map[string]string{},
+	}
 }
 
 // ProcessChanged tells the recorder of a change of its member's processes.
@@ -63,9 +68,9 @@ func (d *Documents) ProcessChanged(change cluster.Change) {
 	defer d.mu.Unlock()
 	switch change.What {
 	case history.ProcessStarted:
-		d.running = true
+		d.running, d.ready = true, false
 	case history.ProcessExited:
-		d.running, d.fresh = false, false
+		d.running, d.ready, d.fresh = false, false, false
 	}
 }
 
@@ -73,7 +78,7 @@ func (d *Documents) ProcessChanged(change cluster.Change) {
 // document says at that moment is a promise of its own.
 func (d *Documents) Ready(int) {
 	d.mu.Lock()
-	d.fresh = true
+	d.ready, d.fresh = d.running, d.running
 	d.mu.Unlock()
 	select {
 	case d.woken <- struct{}{}:
@@ -103,7 +108,7 @@ func (d *Documents) Run(ctx context.Context) {
 // look asks once, and thoroughly where there is reason to.
 func (d *Documents) look(ctx context.Context, client *Client) {
 	d.mu.Lock()
-	running, fresh := d.running, d.fresh
+	running, ready, fresh := d.running, d.ready, d.fresh
 	d.fresh = false
 	d.mu.Unlock()
 	if !running {
@@ -121,7 +126,7 @@ func (d *Documents) look(ctx context.Context, client *Client) {
 		d.library.record(d.recorder, ev)
 	}
 	due := fresh || seen.ETag != d.sweptTag && now.Sub(d.sweptTime) >= SweepSpacing
-	if seen.Code == http.StatusOK && due {
+	if seen.Code == http.StatusOK && ready && due {
 		d.sweptTime, d.sweptTag = now, seen.ETag
 		d.Sweep(ctx, client)
 	}
@@ -150,22 +155,17 @@ func (d *Documents) Sweep(ctx context.Context, client *Client) {
 	ask := func(path, accept, tag string) *history.Document {
 		return tell(d.ask(ctx, client, path, accept, tag), false)
 	}
-	tags := map[string]string{}
 	tell(d.measure(ctx, client), false)
 	for _, path := range []string{corePath, groupsPath} {
-		tags[path] = ask(path, askJSON, "").ETag
+		if tag := ask(path, askJSON, "").ETag; tag != d.tags[path] {
+			d.tags[path], d.outdated[path] = tag, d.tags[path]
+		}
 		for _, form := range forms {
 			ask(path, form, "")
 		}
-		if tag := tags[path]; tag != "" {
-			for _, condition := range conditions(tag) {
-				ask(path, askJSON, condition)
-			}
+		for _, condition := range conditions(d.tags[path], d.outdated[path]) {
+			ask(path, askJSON, condition)
 		}
-	}
-	// The tag of one document is an outdated one for the other.
-	if other := tags[corePath]; other != "" {
-		ask(groupsPath, askJSON, other)
 	}
 	for _, version := range d.versions(ctx, client) {
 		ask(GroupVersionPath(version.Group, version.Version), asJSON, "")

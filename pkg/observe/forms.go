@@ -54,7 +54,15 @@ var forms = []string{
 func join(options ...string) string { return strings.Join(options, ",") }
 
 // conditions are the values of If-None-Match that are tried when the document
-// has a tag, which is with its quotes.
-func conditions(tag string) []string {
-	return []string{tag, "W/" + tag, `"0", ` + tag, "*", `"0"`}
+// has a tag and had another one before, both with their quotes; the second may be
+// empty.
+func conditions(tag, outdated string) []string {
+	if tag == "" {
+		return nil
+	}
+	all := []string{tag, "W/" + tag, `"0", ` + tag, "*", `"0"`}
+	if outdated != "" {
+		all = append(all, outdated)
+	}
+	return all
 }
