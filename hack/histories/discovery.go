@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -83,12 +84,14 @@ func discoveryStory() []history.Event {
 	h.polls()
 	h.pass(12_000)
 	h.restarted(cp2)
+	h.polls()
 	h.fault("wrecks", wrecksGroup, 1, history.BackendHang, history.PhaseInject)
 	h.defineStale(cp1, wrecksGroup, "wrecks", "v1")
 	h.fault("wrecks", wrecksGroup, 1, history.BackendHang, history.PhaseWitness)
 	h.polls()
 	h.pass(12_000)
 	h.restarted(cp2)
+	h.sweep(cp2)
 	for i, action := range []string{history.BackendGarbage, history.BackendForeign, history.BackendUnchanged, history.BackendHang} {
 		h.fault("tides", tidesGroup, i+1, action, history.PhaseInject)
 		h.pass(500)
@@ -137,6 +140,9 @@ func (h *harbour) define(m *member, remote bool, group, resource string, version
 	for _, version := range versions {
 		h.defined = append(h.defined, hostedVersion{group: group, version: version, resource: resource, remote: remote})
 	}
+	slices.SortFunc(h.defined, func(a, b hostedVersion) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.version, b.version))
+	})
 	h.aggregations++
 }
 

@@ -2,7 +2,7 @@ package defects
 
 // Defects of aggregated discovery, KEP-3352.
 const (
-	AD01HalfProtobuf        ID = "AD-01-half-protobuf"
+	AD01FalseProtobuf       ID = "AD-01-false-protobuf"
 	AD02AggregatedByDefault ID = "AD-02-aggregated-by-default"
 	AD03AggregatedFirst     ID = "AD-03-aggregated-first"
 	AD04BareRefusal         ID = "AD-04-bare-refusal"
@@ -29,7 +29,7 @@ const (
 )
 
 var discoveryCatalogue = []Defect{
-	{AD01HalfProtobuf, "AD-01", inAPIServer, "the aggregated document in protobuf is cut off in the middle"},
+	{AD01FalseProtobuf, "AD-01", inAPIServer, "who asks for protobuf is sent JSON under that name"},
 	{AD02AggregatedByDefault, "AD-02", inAPIServer, "who sends no Accept header gets the aggregated document"},
 	{AD03AggregatedFirst, "AD-03", inAPIServer, "an aggregated form is given though the client prefers the other one"},
 	{AD04BareRefusal, "AD-04", inAPIServer, "a refusal with 406 has no body"},

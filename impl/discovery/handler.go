@@ -166,14 +166,13 @@ func write(w http.ResponseWriter, r *http.Request, document *Document, form Form
 		return
 	}
 	gzipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
-	body, err := document.Bytes(form, gzipped)
+	body, err := document.Bytes(plantedEncoding(form, d), gzipped)
 	if err != nil {
 		header.Del("ETag")
 		header.Del("Cache-Control")
 		responsewriters.InternalError(w, r, err)
 		return
 	}
-	body = plantedBytes(body, form, d)
 	header.Set("Content-Type", form.ContentType())
 	if gzipped {
 		header.Set("Content-Encoding", "gzip")

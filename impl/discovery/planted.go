@@ -66,12 +66,12 @@ func plantedForm(accept []string, offered []string, d defects.Set) (Form, bool) 
 	return Negotiate(accept, offered)
 }
 
-// plantedBytes are the bytes of a form.
-func plantedBytes(body []byte, form Form, d defects.Set) []byte {
-	if form.MediaType == runtime.ContentTypeProtobuf && d.Has(defects.AD01HalfProtobuf) {
-		return body[:len(body)/2] // defect: AD-01-half-protobuf
+// plantedEncoding is the form whose bytes are sent in the name of another one.
+func plantedEncoding(form Form, d defects.Set) Form {
+	if form.MediaType == runtime.ContentTypeProtobuf && d.Has(defects.AD01FalseProtobuf) {
+		form.MediaType = runtime.ContentTypeJSON // defect: AD-01-false-protobuf
 	}
-	return body
+	return form
 }
 
 // plantedEntry is what is put into the catalog.

@@ -29,7 +29,7 @@ func (c *ad01) Observe(w *World, _ *history.Event) {
 	s.each(negotiated, func(ev *history.Event) {
 		d := ev.Document
 		options := optionsOf(d.Accept)
-		if len(options) != 1 || options[0].version != currentVersion || c.byEncoding[options[0].mediaType] == nil || busy(d) {
+		if len(options) != 1 || options[0].version != currentVersion || c.byEncoding[options[0].mediaType] == nil || busy(d) || w.docs.untold(d) {
 			return
 		}
 		if wrong := notAggregated(w.docs.listing(d), d, options[0]); wrong != "" {

@@ -18,7 +18,7 @@ func (c *ad02) Observe(w *World, _ *history.Event) {
 	s.each(negotiated, func(ev *history.Event) {
 		d := ev.Document
 		options := optionsOf(d.Accept)
-		if len(options) != 1 || options[0].aggregated() || !options[0].supported(nil) || busy(d) {
+		if len(options) != 1 || options[0].aggregated() || !options[0].supported(nil) || busy(d) || w.docs.untold(d) {
 			return
 		}
 		f, ok := formOf(d)
@@ -50,7 +50,7 @@ func (c *ad02) compareVersions(w *World, s *sweep) {
 			for _, version := range group.Versions {
 				ev := answers[named(group.Name, version.Version)]
 				switch {
-				case w.docs.remote(group.Name, version.Version) || ev != nil && busy(ev.Document):
+				case w.docs.remote(group.Name, version.Version) || ev != nil && (busy(ev.Document) || w.docs.untold(ev.Document)):
 				case ev == nil:
 					c.infer(w, at(document.Seq), "%s lists %s, but not in the documents that are not aggregated, so that nobody finds its endpoint", s.member, named(group.Name, version.Version))
 				case ev.Document.Code != 200 || versionIn(w.docs.listing(ev.Document), group.Name, version.Version) == nil:

@@ -25,7 +25,7 @@ func (c *ad03) Observe(w *World, _ *history.Event) {
 		first := supported[0]
 		f, ok := formOf(d)
 		if d.Code != 200 || !ok || !first.fits(f) {
-			c.violate(at(ev.Seq), "%s was asked at %s for any of %d forms that it has, and was to give the first, %s, but answered %d with the content type %q (Accept: %q)",
+			c.infer(w, at(ev.Seq), "%s was asked at %s for any of %d forms that it has, and was to give the first, %s, but answered %d with the content type %q (Accept: %q)",
 				ev.Member, d.Path, len(supported), first, d.Code, d.ContentType, d.Accept)
 			return
 		}

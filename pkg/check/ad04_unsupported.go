@@ -24,12 +24,12 @@ func (c *ad04) Observe(w *World, _ *history.Event) {
 		f, ok := formOf(d)
 		switch {
 		case len(supported) == 0 && (d.Code != 406 || d.Status == ""):
-			c.violate(at(ev.Seq), "%s was asked at %s for nothing that it has (Accept: %q), and was to answer 406 with a Status, but answered %d with the content type %q",
+			c.infer(w, at(ev.Seq), "%s was asked at %s for nothing that it has (Accept: %q), and was to answer 406 with a Status, but answered %d with the content type %q",
 				ev.Member, d.Path, d.Accept, d.Code, d.ContentType)
 		case len(supported) == 0:
 			c.refusals.add(w, ev.Member)
 		case d.Code != 200 || !ok || !supported[0].fits(f):
-			c.violate(at(ev.Seq), "%s was asked at %s for one thing that it has, %s, and others that it has not (Accept: %q), but answered %d with the content type %q",
+			c.infer(w, at(ev.Seq), "%s was asked at %s for one thing that it has, %s, and others that it has not (Accept: %q), but answered %d with the content type %q",
 				ev.Member, d.Path, supported[0], d.Accept, d.Code, d.ContentType)
 		default:
 			c.fallbacks.add(w, ev.Member)

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +34,13 @@ func (c *ad05) Observe(w *World, _ *history.Event) {
 		return
 	}
 	want := minor <= until
-	got := slices.Contains(s.offered(), betaVersion)
 	asked := s.askedFor(betaVersion)
-	switch {
-	case asked == nil || busy(asked.Document):
+	if asked == nil || busy(asked.Document) {
 		return
+	}
+	f, ok := formOf(asked.Document)
+	got := ok && asked.Document.Code == 200 && f.version == betaVersion
+	switch {
 	case got != want:
 		c.violate(at(s.in.startSeq, asked.Seq), "%s runs release %s, which is to serve %s: %v; but asked for nothing else it answered %d with the content type %q",
 			s.member, s.in.release, betaVersion, want, asked.Document.Code, asked.Document.ContentType)

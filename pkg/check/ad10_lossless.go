@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -21,7 +22,9 @@ func (c *ad10) Observe(w *World, _ *history.Event) {
 	if s == nil || !s.settled {
 		return
 	}
-	for name, ev := range s.versionAnswers() {
+	answers := s.versionAnswers()
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		ev := answers[name]
 		group, version, _ := versionOfPath(ev.Document.Path)
 		told := versionIn(w.docs.listing(ev.Document), group, version)
 		if ev.Document.Code != 200 || told == nil {

@@ -25,8 +25,8 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 	if !ok || listing == nil {
 		return
 	}
-	for key, one := range w.docs.wanted {
-		if key.remote || one.until == 0 || w.docs.shared(key.group) || ev.From < one.until {
+	for _, one := range w.docs.wants {
+		if one.remote || one.until == 0 || w.docs.shared(one.group) || ev.From < one.until {
 			continue
 		}
 		wrong := w.docs.missing(listing, one)
@@ -36,8 +36,8 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 			c.count(w, ev.Member, one)
 		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows) && c.complained.first(id):
 			evidence, late := at(one.seq, ev.Seq), seconds(ev.From-max(one.until, since))
-			w.suspect(key.group, func() {
-				c.infer(w, evidence, "%s after %s.%s was defined anew, %s %s", late, key.resource, key.group, ev.Member, wrong)
+			w.suspect(one.group, func() {
+				c.infer(w, evidence, "%s after %s.%s was defined anew, %s %s", late, one.resource, one.group, ev.Member, wrong)
 			})
 		}
 	}

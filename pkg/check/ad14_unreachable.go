@@ -25,9 +25,9 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 	if !ok || listing == nil {
 		return
 	}
-	for key, one := range w.docs.wanted {
-		b := w.docs.misbehaves(key.group)
-		if !key.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.since > one.from || one.until == 0 || len(one.versions) == 0 {
+	for _, one := range w.docs.wants {
+		b := w.docs.misbehaves(one.group)
+		if !one.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.since > one.from || one.until == 0 || len(one.versions) == 0 {
 			continue
 		}
 		if ev.From < max(one.until, b.bitten) {
@@ -35,8 +35,8 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 		}
 		late := ev.From > max(one.until, since)+int64(definitionShows)
 		for _, version := range one.versions {
-			found := versionIn(listing, key.group, version)
-			name := named(key.group, version)
+			found := versionIn(listing, one.group, version)
+			name := named(one.group, version)
 			var wrong string
 			switch {
 			case found == nil && late:
@@ -51,7 +51,7 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 			if wrong != "" {
 				if c.complained.first(fmt.Sprint(one.seq, ev.Member, wrong)) {
 					evidence := at(b.seq, one.seq, ev.Seq)
-					w.suspect(key.group, func() { c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong) })
+					w.suspect(one.group, func() { c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong) })
 				}
 				continue
 			}

@@ -47,9 +47,9 @@ func (c *ad15) Observe(w *World, ev *history.Event) {
 	if ev.From <= since+int64(firstMoment) {
 		c.prompt.add(w, ev.Member)
 	}
-	for key, one := range w.docs.wanted {
+	for _, one := range w.docs.wants {
 		// Servers have to agree first on whether a resource can be hosted.
-		if key.remote || one.until == 0 || one.until+int64(definitionShows) > in.startedAt {
+		if one.remote || one.until == 0 || one.until+int64(definitionShows) > in.startedAt {
 			continue
 		}
 		if wrong := w.docs.missing(listing, one); wrong != "" {

@@ -29,15 +29,14 @@ func (c *ad16) Observe(w *World, ev *history.Event) {
 	}
 	one := start{member: ev.Member, seq: in.startSeq, readyAt: ev.Seq, took: ev.At - in.startedAt}
 	anything := false
-	for group, b := range w.docs.backends {
-		if b.until != 0 && b.until < in.startedAt {
-			continue
-		}
-		anything = true
-		wanted := w.docs.wanted[wish{remote: true, group: group}]
-		if b.until == 0 && b.bitten > 0 && b.since < in.startedAt && history.BackendTakesNothing(b.action) &&
+	for _, b := range w.docs.backends {
+		anything = anything || b.until == 0 || b.until >= in.startedAt
+	}
+	for _, b := range w.docs.active() {
+		wanted := w.docs.wanted[wish{remote: true, group: b.group}]
+		if b.bitten > 0 && b.since < in.startedAt && history.BackendTakesNothing(b.action) &&
 			wanted != nil && len(wanted.versions) > 0 && wanted.until > 0 && wanted.until < in.startedAt {
-			one.dead = group
+			one.dead = b.group
 		}
 	}
 	switch {

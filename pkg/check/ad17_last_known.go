@@ -37,12 +37,12 @@ func (c *ad17) Observe(w *World, ev *history.Event) {
 	if _, ok := w.docs.knows(w, ev); !ok || listing == nil {
 		return
 	}
-	for key, one := range w.docs.wanted {
-		if !key.remote || one.until == 0 || len(one.versions) == 0 || ev.From < one.until {
+	for _, one := range w.docs.wants {
+		if !one.remote || one.until == 0 || len(one.versions) == 0 || ev.From < one.until {
 			continue
 		}
 		for _, version := range one.versions {
-			c.look(w, ev, in, one, version, versionIn(listing, key.group, version))
+			c.look(w, ev, in, one, version, versionIn(listing, one.group, version))
 		}
 	}
 }

@@ -27,14 +27,14 @@ func (c *ad18) Observe(w *World, ev *history.Event) {
 	if !ok || listing == nil {
 		return
 	}
-	for key, one := range w.docs.wanted {
-		b := w.docs.backends[key.group]
-		if !key.remote || b == nil || one.until == 0 || len(one.versions) == 0 || ev.From < one.until {
+	for _, one := range w.docs.wants {
+		b := w.docs.backends[one.group]
+		if !one.remote || b == nil || one.until == 0 || len(one.versions) == 0 || ev.From < one.until {
 			continue
 		}
 		for _, version := range one.versions {
-			name := named(key.group, version)
-			found := versionIn(listing, key.group, version)
+			name := named(one.group, version)
+			found := versionIn(listing, one.group, version)
 			id := fmt.Sprint(b.seq, name, ev.Member)
 			current := found != nil && found.Freshness == history.FreshnessCurrent && len(w.docs.inventories[found.Inventory]) > 0
 			switch {
@@ -48,7 +48,7 @@ func (c *ad18) Observe(w *World, ev *history.Event) {
 				}
 			case ev.From > max(b.until, since, one.until)+int64(recovers) && c.complained.first(id):
 				evidence, late := at(b.seq, ev.Seq), seconds(ev.From-b.until)
-				w.suspect(key.group, func() {
+				w.suspect(one.group, func() {
 					c.infer(w, evidence, "the server of %s answers for %s, and %s does not call it current", name, late, ev.Member)
 				})
 			}

@@ -26,11 +26,11 @@ func (c *ad19) Observe(w *World, ev *history.Event) {
 	if !ok || listing == nil {
 		return
 	}
-	for key, one := range w.docs.wanted {
-		if key.remote || !w.docs.shared(key.group) {
+	for _, one := range w.docs.wants {
+		if one.remote || !w.docs.shared(one.group) {
 			continue
 		}
-		other := w.docs.wanted[wish{remote: true, group: key.group}]
+		other := w.docs.wanted[wish{remote: true, group: one.group}]
 		c.look(w, ev, listing, one, other, since)
 		c.look(w, ev, listing, other, one, since)
 	}

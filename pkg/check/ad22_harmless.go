@@ -34,7 +34,7 @@ func newAD22() *ad22 {
 func (c *ad22) Observe(w *World, ev *history.Event) {
 	switch {
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend && ev.Fault.Phase == history.PhaseInject:
-		if len(c.active(w)) == 1 {
+		if len(w.docs.active()) == 1 {
 			// The first one: what is listed now is from before.
 			c.before = map[string]*sighting{}
 			for member, seen := range c.latest {
@@ -42,7 +42,7 @@ func (c *ad22) Observe(w *World, ev *history.Event) {
 			}
 		}
 	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer && ev.Process.Change == history.ProcessExited && !ev.Process.Expected && !w.powerless(ev.Member):
-		for _, b := range c.active(w) {
+		for _, b := range w.docs.active() {
 			c.violate(at(b.seq, ev.Seq), "the API server of %s ended by itself (%s) while the server of %s was misbehaving (%s)", ev.Member, ev.Process.Exit, b.group, b.action)
 		}
 	case ev.Document != nil && ev.Document.Path == groupsPath && ev.Document.Accept == askedJSON && ev.Document.IfNoneMatch == "":
@@ -50,21 +50,12 @@ func (c *ad22) Observe(w *World, ev *history.Event) {
 	}
 }
 
-func (c *ad22) active(w *World) (out []*misbehaviour) {
-	for _, b := range w.docs.backends {
-		if b.until == 0 {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
 func (c *ad22) look(w *World, ev *history.Event) {
 	since, ok := w.docs.knows(w, ev)
 	if !ok {
 		return
 	}
-	active := c.active(w)
+	active := w.docs.active()
 	if d := ev.Document; d.Code != 200 {
 		if d.Code >= 400 && !busy(d) && len(active) > 0 && c.complained.first(fmt.Sprint("code", active[0].seq, ev.Member)) {
 			c.infer(w, at(active[0].seq, ev.Seq), "%s answers %d for the discovery document while the server of %s is misbehaving (%s)", ev.Member, d.Code, active[0].group, active[0].action)
@@ -137,8 +128,8 @@ func (c *ad22) concerns(w *World, group string, before *sighting) bool {
 	if b := w.docs.backends[group]; b != nil {
 		return false
 	}
-	for key, one := range w.docs.wanted {
-		if key.group == group && (one.from > before.at-int64(definitionShows) || one.until == 0) {
+	for _, one := range w.docs.wants {
+		if one.group == group && (one.from > before.at-int64(definitionShows) || one.until == 0) {
 			return false
 		}
 	}

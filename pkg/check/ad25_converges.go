@@ -93,8 +93,8 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 			}
 		}
 	}
-	for key, one := range w.docs.wanted {
-		if key.remote {
+	for _, one := range w.docs.wants {
+		if one.remote {
 			continue
 		}
 		if missing := w.docs.missing(listing, one); missing != "" {

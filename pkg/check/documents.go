@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,9 @@ type documents struct {
 	swept *sweep
 	// wanted is what the harness has defined, by what it is, and changedAt when
 	// that changed last.
-	wanted    map[wish]*wanting
+	wanted map[wish]*wanting
+	// wants are the same, in the order in which they came up.
+	wants     []*wanting
 	changedAt int64
 	// backends are the groups of aggregated servers that misbehave, and how.
 	backends map[string]*misbehaviour
@@ -123,6 +126,11 @@ func (d *documents) listing(document *history.Document) *history.Listing {
 	return d.listings[document.Content]
 }
 
+// untold is whether the line is lost that told what a document says.
+func (d *documents) untold(document *history.Document) bool {
+	return document.Content != "" && d.listings[document.Content] == nil
+}
+
 func (d *documents) want(ev *history.Event) {
 	r, defines := ev.Request, ev.Request.Defines
 	if r.Code >= 400 && (r.Verb != "delete" || r.Code != 404) {
@@ -133,6 +141,7 @@ func (d *documents) want(ev *history.Event) {
 	if now == nil {
 		now = &wanting{wish: key}
 		d.wanted[key] = now
+		d.wants = append(d.wants, now)
 	}
 	unsettled := now.until == 0 && now.from > 0
 	if !unsettled {
@@ -170,6 +179,17 @@ func (d *documents) takeBackend(ev *history.Event) {
 		d.healedAt = ev.At
 	}
 	d.changedAt = ev.At
+}
+
+// active are all that misbehave now, in the order in which they began.
+func (d *documents) active() (out []*misbehaviour) {
+	for _, b := range d.backends {
+		if b.until == 0 {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b *misbehaviour) int { return cmp.Compare(a.seq, b.seq) })
+	return out
 }
 
 // misbehaves is what a group's server does wrong now; nil if nothing.
@@ -228,7 +248,7 @@ func (d *documents) knows(w *World, ev *history.Event) (since int64, ok bool) {
 // settledBy is whether everything that the harness had done by now must show in
 // an answer that was asked for at the time.
 func (d *documents) settledBy(from int64) bool {
-	for _, one := range d.wanted {
+	for _, one := range d.wants {
 		if one.until == 0 {
 			return false
 		}
@@ -267,8 +287,8 @@ func (d *documents) remote(group, version string) bool {
 
 // defined is whether the harness has anything to do with the group.
 func (d *documents) defined(group string) bool {
-	for key := range d.wanted {
-		if key.group == group {
+	for _, one := range d.wants {
+		if one.group == group {
 			return true
 		}
 	}

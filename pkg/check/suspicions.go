@@ -36,9 +36,9 @@ func (s *suspicions) weigh(w *World, all bool) {
 // changedAround is whether a change of the group was under way at the time, or
 // is one whose outcome nobody knows.
 func (d *documents) changedAround(group string, when int64) bool {
-	for key, one := range d.wanted {
+	for _, one := range d.wants {
 		under := func(span [2]int64) bool { return span[0] <= when && when <= span[1] }
-		if key.group == group && (one.until == 0 || slices.ContainsFunc(one.spans, under)) {
+		if one.group == group && (one.until == 0 || slices.ContainsFunc(one.spans, under)) {
 			return true
 		}
 	}
