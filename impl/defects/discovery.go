@@ -25,6 +25,7 @@ const (
 	AD20Revision            ID = "AD-20-revision"
 	AD21CountsReads         ID = "AD-21-counts-reads"
 	AD22BelievesAnything    ID = "AD-22-believes-anything"
+	AD22FallsOver           ID = "AD-22-falls-over"
 	AD25LosesChanges        ID = "AD-25-loses-changes"
 )
 
@@ -52,5 +53,6 @@ var discoveryCatalogue = []Defect{
 	{AD20Revision, "AD-20", inAPIServer, "the list has a resourceVersion"},
 	{AD21CountsReads, "AD-21", inAPIServer, "every read is counted as an aggregation"},
 	{AD22BelievesAnything, "AD-22", inAPIServer, "an aggregated server is believed what it says of any group"},
+	{AD22FallsOver, "AD-22", inAPIServer, "a resource without a kind in the document of an aggregated server ends the process"},
 	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
 }

@@ -130,6 +130,19 @@ func (d *Document) encodeAnew() error {
 	return nil
 }
 
+// lacksKind is whether an answer has a resource that does not say of which kind
+// it is.
+func lacksKind(a answer) bool {
+	for _, version := range a.versions {
+		if slices.ContainsFunc(version.Resources, func(r apidiscoveryv2.APIResourceDiscovery) bool {
+			return r.ResponseKind == nil || r.ResponseKind.Kind == ""
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // WaitFetched returns once every aggregated server was fetched from, or after a
 // while. Nothing waits so but a planted defect.
 func (r *Remotes) WaitFetched(ctx context.Context, longest time.Duration) {

@@ -293,6 +293,9 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 		}
 		r.listLocked(version)
 	}
+	if r.Defects.Has(defects.AD22FallsOver) && failure == nil && lacksKind(a) {
+		panic("a resource has no kind") // defect: AD-22-falls-over
+	}
 	if r.Defects.Has(defects.AD22BelievesAnything) && failure == nil {
 		for version, told := range a.versions {
 			r.catalog.Set(Entry{Source: Remote, Group: version.Group, Version: told}) // defect: AD-22-believes-anything
