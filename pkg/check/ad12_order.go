@@ -31,8 +31,8 @@ func (c *ad12) Observe(w *World, ev *history.Event) {
 		return
 	}
 	listing, in := w.docs.listing(ev.Document), w.instanceAt(ev.Member, ev)
-	if listing == nil || in == nil {
-		return
+	if _, ready := w.docs.knows(w, ev); !ready || listing == nil || in == nil {
+		return // while a server starts it may still be putting things in order
 	}
 	set, order := orderOf(listing)
 	known := c.sets[set]
