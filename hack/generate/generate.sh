@@ -34,6 +34,8 @@ published=(
   k8s.io/api/coordination/v1
   k8s.io/api/core/v1
   k8s.io/api/discovery/v1
+  k8s.io/api/storagemigration/v1
+  k8s.io/api/storagemigration/v1beta1
 )
 readonly_flags=()
 for package in "${published[@]}"; do readonly_flags+=(--readonly-pkg "$package"); done

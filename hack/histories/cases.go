@@ -86,7 +86,8 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(kinds(history.KindHold)) },
 	},
 	{
-		id: "SV-03", reads: either(kinds(history.KindProcess, history.KindReady, history.KindHold), versions, joins, looks),
+		id: "SV-03", reads: either(kinds(history.KindProcess, history.KindReady, history.KindHold), versions, joins, looks, flawed(""),
+			both(flawed(history.InvalidDuplicate), lasting)),
 		fails: "core.namespaces has more than one entry of apiserver-cp1",
 		fail: func(e *edit) {
 			sv := e.events[e.version(1, "core.namespaces", entries(1))].Stored.StorageVersion
@@ -96,7 +97,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(kinds(history.KindHold)) },
 	},
 	{
-		id: "SV-04", reads: either(versions, requests(history.ClassInvalid)),
+		id: "SV-04", reads: either(versions, flawed(""), flawed(history.InvalidUndecodable)),
 		fails: "cp1 took a status of core.configmaps whose encoding version cannot be decoded",
 		fail: func(e *edit) {
 			r := e.events[e.find(1, flawed(history.InvalidUndecodable))].Request
@@ -119,7 +120,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(kinds(history.KindDiscovery)) },
 	},
 	{
-		id: "SV-06", reads: either(versions, joins, requests(history.ClassInvalid)),
+		id: "SV-06", reads: either(versions, joins, flawed(""), flawed(history.InvalidAgreement)),
 		fails: "the agreed version is none and the condition True",
 		fail: func(e *edit) {
 			e.events[e.version(1, "core.secrets", entries(1))].Stored.StorageVersion.Conditions[0].Status = "True"
@@ -172,7 +173,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.stopAt(e.version(1, "core.configmaps", entries(2))) },
 	},
 	{
-		id: "SV-12", reads: either(kinds(history.KindProcess, history.KindHold), ballastVersions, ballastRequests),
+		id: "SV-12", reads: either(kinds(history.KindProcess, history.KindHold), ballastVersions, ballastRequests, ballasts),
 		fails: "cp1 accepted a write at revision",
 		fail: func(e *edit) {
 			// One write comes through while cp1 boots at 1.3, before it has
@@ -194,7 +195,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(barred) },
 	},
 	{
-		id: "SV-13", reads: both(either(kinds(history.KindProcess), versions, kinds(history.KindRequest)), either(versions, of("cp1"))),
+		id: "SV-13", reads: either(kinds(history.KindProcess), versions, requests(exceptions...), barred),
 		fails: `cp1 held back a request of class "read"`,
 		fail: func(e *edit) {
 			r := e.events[e.find(1, both(requests(history.ClassRead), of("cp1")))].Request
@@ -219,7 +220,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(barred) },
 	},
 	{
-		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks),
+		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks, both(ballastRequests, taken)),
 		fails: "when it had announced reference.evenkeel.dev/v1 in reference.evenkeel.dev.ballasts",
 		fail: func(e *edit) {
 			e.events[e.during("upgrade", ballasts)].Stored.APIVersion = releases["1.2"].encoding
@@ -266,7 +267,14 @@ func flawed(flaw string) keep {
 	return both(requests(history.ClassInvalid), func(ev *history.Event) bool { return ev.Request.Invalid == flaw })
 }
 
+func lasting(ev *history.Event) bool { return ev.Request != nil && ev.Request.Lasting }
+
+// exceptions are the classes of requests that the barrier lets through.
+var exceptions = []string{history.ClassRead, history.ClassReview, history.ClassCustom, history.ClassAggregated}
+
 func barred(ev *history.Event) bool { return ev.Request != nil && ev.Request.Barrier }
+
+func taken(ev *history.Event) bool { return ev.Request.Code == 200 }
 
 func tagged(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.Writer != "" }
 

@@ -136,14 +136,18 @@ func (p *plane) hold(name string) {
 }
 
 // probe sends a status without a flaw, which is taken, and those with one,
-// which are not.
+// which are not, neither as a dry run nor for good.
 func (p *plane) probe(m *member, of history.HostedResource) {
 	for _, flaw := range []string{"", history.InvalidUndecodable, history.InvalidAgreement, history.InvalidDuplicate} {
 		r := history.Request{Class: history.ClassInvalid, Verb: "update", Group: "internal.apiserver.k8s.io", Version: "v1alpha1",
 			Resource: "storageversions/status", Name: objectName(of), Code: 200, ResourceVersion: p.revision, Invalid: flaw}
-		if flaw != "" {
-			r.Code, r.Reason, r.ResourceVersion = 422, "Invalid", 0
+		if flaw == "" {
+			p.request(m, r)
+			continue
 		}
+		r.Code, r.Reason, r.ResourceVersion = 422, "Invalid", 0
+		p.request(m, r)
+		r.Lasting = true
 		p.request(m, r)
 	}
 }

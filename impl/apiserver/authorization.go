@@ -10,15 +10,27 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// controllerManagerRules are what the controller manager needs: to be elected,
-// and to collect what departed servers left behind (KEP-2339).
-var controllerManagerRules = []struct {
+// everything stands for any group or resource in a rule.
+const everything = "*"
+
+// rule allows verbs on a resource, and with status also on its status.
+type rule struct {
 	group, resource string
 	namespace       string
+	status          bool
 	verbs           []string
-}{
-	{"coordination.k8s.io", "leases", metav1.NamespaceSystem, []string{"get", "list", "watch", "create", "update", "delete"}},
-	{"internal.apiserver.k8s.io", "storageversions", "", []string{"get", "list", "watch", "update", "delete"}},
+}
+
+// controllerManagerRules are what the controller manager needs: to be elected,
+// to collect what departed servers left behind (KEP-2339), and to migrate, which
+// is to list and to update whatever is stored (KEP-25).
+var controllerManagerRules = []rule{
+	{"coordination.k8s.io", "leases", metav1.NamespaceSystem, false, []string{"get", "list", "watch", "create", "update", "delete"}},
+	{"internal.apiserver.k8s.io", "storageversions", "", true, []string{"get", "list", "watch", "update", "delete"}},
+	{"storagemigration.k8s.io", "storageversionmigrations", "", true, []string{"get", "list", "watch", "create", "update"}},
+	{"apiextensions.k8s.io", "customresourcedefinitions", "", true, []string{"get", "list", "watch", "update"}},
+	{"", "configmaps", metav1.NamespaceSystem, false, []string{"get", "list", "create", "update", "delete"}},
+	{everything, everything, "", false, []string{"list", "update"}},
 }
 
 // selfReviews may be created by everybody who is somebody.
@@ -63,13 +75,13 @@ func authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision,
 
 func controllerManagerMay(a authorizer.Attributes) bool {
 	for _, rule := range controllerManagerRules {
-		if rule.group != a.GetAPIGroup() || rule.resource != a.GetResource() || !slices.Contains(rule.verbs, a.GetVerb()) {
+		if rule.group != everything && (rule.group != a.GetAPIGroup() || rule.resource != a.GetResource()) || !slices.Contains(rule.verbs, a.GetVerb()) {
 			continue
 		}
 		if rule.namespace != "" && rule.namespace != a.GetNamespace() {
 			continue
 		}
-		if sub := a.GetSubresource(); sub == "" || sub == "status" && rule.resource == "storageversions" {
+		if sub := a.GetSubresource(); sub == "" || sub == "status" && rule.status {
 			return true
 		}
 	}

@@ -28,7 +28,12 @@ func TestAuthorize(t *testing.T) {
 	}{
 		{"admin may all", admin, resource("delete", "", "secrets", "", "x"), true},
 		{"manager updates its lease", manager, resource("update", "coordination.k8s.io", "leases", "", "kube-system"), true},
-		{"manager has no business in other namespaces", manager, resource("update", "coordination.k8s.io", "leases", "", "default"), false},
+		{"manager deletes no leases of others", manager, resource("delete", "coordination.k8s.io", "leases", "", "default"), false},
+		{"manager lists what it migrates", manager, resource("list", "", "secrets", "", ""), true},
+		{"manager migrates", manager, resource("update", "example.com", "widgets", "", "default"), true},
+		{"manager migrates nobody's status", manager, resource("update", "example.com", "widgets", "status", "default"), false},
+		{"manager trims stored versions", manager, resource("update", "apiextensions.k8s.io", "customresourcedefinitions", "status", ""), true},
+		{"manager deletes nothing that it migrates", manager, resource("delete", "", "configmaps", "", "default"), false},
 		{"manager writes storage version status", manager, resource("update", "internal.apiserver.k8s.io", "storageversions", "status", ""), true},
 		{"manager deletes storage versions", manager, resource("delete", "internal.apiserver.k8s.io", "storageversions", "", ""), true},
 		{"manager creates no storage versions", manager, resource("create", "internal.apiserver.k8s.io", "storageversions", "", ""), false},

@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -66,7 +67,11 @@ func (b builder) install(server *genericapiserver.GenericAPIServer) error {
 	if err != nil {
 		return err
 	}
-	groups = append(groups, internal,
+	migrations, err := b.storageMigrations()
+	if err != nil {
+		return err
+	}
+	groups = append(groups, internal, migrations,
 		b.info(authenticationv1.GroupName, resources{
 			"tokenreviews":       review.NewTokenReview(b.authn),
 			"selfsubjectreviews": review.NewSelfSubjectReview(),
@@ -106,6 +111,18 @@ func (b builder) storageVersions() (*genericapiserver.APIGroupInfo, error) {
 	return b.info(apiserverinternalv1alpha1.GroupName, resources{
 		"storageversions":        store,
 		"storageversions/status": registry.NewStatusStore(b.scheme, store, status),
+	}), nil
+}
+
+func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {
+	object, status := registry.StorageMigrations()
+	store, err := registry.NewStore(b.scheme, b.getter, object)
+	if err != nil {
+		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)
+	}
+	return b.info(storagemigrationv1.GroupName, resources{
+		"storageversionmigrations":        store,
+		"storageversionmigrations/status": registry.NewStatusStore(b.scheme, store, status),
 	}), nil
 }
 

@@ -67,6 +67,7 @@ type server struct {
 	// resolver tells where Services are: an ExternalName leads to a host, any
 	// other to its address.
 	resolver aggregatorapiserver.ServiceResolver
+	doors    *customDoors
 	// inner is what requests meet behind the filters. It grows from the inside
 	// out while the server is built, and is complete before anything is served.
 	inner http.Handler
@@ -93,7 +94,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func newServer(o Options) (*server, error) {
-	s := &server{options: o, persisted: newPersisted()}
+	s := &server{options: o, persisted: newPersisted(), doors: newCustomDoors()}
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
@@ -196,10 +197,15 @@ func (s *server) buildExtension() error {
 	extension := apiextensionsapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
-			CRDRESTOptionsGetter: extensionsoptions.NewCRDRESTOptionsGetter(etcd, nil, config.StorageObjectCountTracker),
-			MasterCount:          haMasterCount,
-			ServiceResolver:      s.resolver,
-			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
+			CRDRESTOptionsGetter: customGetter{
+				RESTOptionsGetter: extensionsoptions.NewCRDRESTOptionsGetter(etcd, nil, config.StorageObjectCountTracker),
+				doors:             s.doors,
+				// Nothing is served before the manager is there.
+				manager: func() announcer { return s.versions },
+			},
+			MasterCount:         haMasterCount,
+			ServiceResolver:     s.resolver,
+			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
 		},
 	}
 	notFound := notfoundhandler.New(config.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
@@ -321,8 +327,16 @@ func (s *server) publishVersions() error {
 	if err := outer.AddReadyzChecks(s.versions.HealthCheck()); err != nil {
 		return err
 	}
+	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions())
+	if err != nil {
+		return err
+	}
 	if err := outer.AddPostStartHook("storage-versions", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
+			if err := custom.begin(hook); err != nil {
+				return // The server is stopping.
+			}
+			go custom.run(hook)
 			if err := s.versions.Run(hook, hook.LoopbackClientConfig); err != nil && hook.Err() == nil {
 				klog.ErrorS(err, "Storage versions are not published; this server will never be ready")
 			}

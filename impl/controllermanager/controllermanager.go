@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,10 +15,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/migrator"
 )
 
 const (
@@ -42,6 +46,11 @@ type Options struct {
 	Release string
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
+	// MigrationRate is the most objects that are rewritten in a second; it defaults
+	// to migration.DefaultRate.
+	MigrationRate float64
+	// AutomaticMigration is whether resources are migrated without being asked.
+	AutomaticMigration bool
 	// Clock defaults to the real one. Leader election, which is client-go's, does
 	// not go by it.
 	Clock clock.WithTicker
@@ -79,13 +88,16 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// ControllerManager competes for leadership and collects while it leads.
+// ControllerManager competes for leadership, and collects and migrates while it
+// leads.
 type ControllerManager struct {
 	options Options
 	// client is for the work, lockClient for leadership: a queue of work must not
 	// hold up a renewal.
 	client, lockClient kubernetes.Interface
 	health             *leaderelection.HealthzAdaptor
+	// migrate carries out migrations until the context ends; nil does not.
+	migrate func(ctx context.Context, leading func() error) error
 }
 
 // New returns a controller manager; Run makes it work.
@@ -101,13 +113,24 @@ func New(options Options) (*ControllerManager, error) {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	// A request for leadership that hangs must leave time for another one.
-	config = rest.CopyConfig(config)
-	config.Timeout = options.RenewDeadline / 2
-	lockClient, err := kubernetes.NewForConfig(config)
+	lockConfig := rest.CopyConfig(config)
+	lockConfig.Timeout = options.RenewDeadline / 2
+	lockClient, err := kubernetes.NewForConfig(lockConfig)
 	if err != nil {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	m := newFor(options, client, lockClient)
+	if options.MigrationRate == 0 {
+		options.MigrationRate = migration.DefaultRate
+	}
+	if err := migrator.ValidateRate(options.MigrationRate); err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	m.migrate = func(ctx context.Context, leading func() error) error {
+		return migrator.Run(ctx, migrator.Options{
+			Config: config, Rate: options.MigrationRate, Automatic: options.AutomaticMigration, Clock: options.Clock,
+		}, leading)
+	}
 	if _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
@@ -159,7 +182,7 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 			leading, stop := context.WithCancel(leading)
 			defer stop()
 			defer context.AfterFunc(ctx, stop)()
-			collect(leading, m.client, m.options, func() error { return stillLeading(elector) })
+			m.work(leading, func() error { return stillLeading(elector) })
 		},
 		OnStoppedLeading: func() {
 			m.options.Logger.Info("Not leading any more", "identity", m.options.Identity)
@@ -184,6 +207,21 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 	default:
 	}
 	return nil
+}
+
+// work does what a leader does until the context ends; then nothing of it is
+// left.
+func (m *ControllerManager) work(ctx context.Context, leading func() error) {
+	var controllers sync.WaitGroup
+	controllers.Go(func() { collect(ctx, m.client, m.options, leading) })
+	if m.migrate != nil {
+		controllers.Go(func() {
+			if err := m.migrate(ctx, leading); err != nil && ctx.Err() == nil {
+				m.options.Logger.Error(err, "Nothing is migrated")
+			}
+		})
+	}
+	controllers.Wait()
 }
 
 func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, error) {
@@ -215,12 +253,14 @@ func stillLeading(elector *leaderelection.LeaderElector) error {
 	return nil
 }
 
-// Healthz answers /healthz, /livez and /readyz. They fail when this process is
-// called the leader and has not been able to renew for too long.
+// Healthz answers /healthz, /livez and /readyz, which fail when this process is
+// called the leader and has not been able to renew for too long, and /metrics,
+// which tells numbers and names of resources, and nothing of any object.
 func (m *ControllerManager) Healthz() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		healthz.InstallPathHandler(mux, path, healthz.PingHealthz, m.health)
 	}
+	mux.Handle("/metrics", legacyregistry.Handler())
 	return mux
 }

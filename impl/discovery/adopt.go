@@ -31,7 +31,7 @@ func readAggregated(version string, raw []byte) (answer, error) {
 	for _, group := range list.Items {
 		for _, one := range group.Versions {
 			version := schema.GroupVersion{Group: group.Name, Version: one.Version}
-			if _, twice := a.versions[version]; !twice {
+			if _, twice := a.versions[version]; !twice && sound(group.Name, one.Version) {
 				a.versions[version] = adopt(version, one)
 				a.order = append(a.order, version)
 			}
@@ -111,14 +111,14 @@ func adopt(version schema.GroupVersion, told apidiscoveryv2.APIVersionDiscovery)
 		adopted.Freshness = apidiscoveryv2.DiscoveryFreshnessStale
 	}
 	for _, resource := range told.Resources {
-		if resource.Resource == "" || resource.Scope != apidiscoveryv2.ScopeCluster && resource.Scope != apidiscoveryv2.ScopeNamespace {
+		if resource.Resource == "" || !soundResource(resource) || resource.Scope != apidiscoveryv2.ScopeCluster && resource.Scope != apidiscoveryv2.ScopeNamespace {
 			continue
 		}
 		resource.ResponseKind = present(resource.ResponseKind)
 		resource.Verbs = append(metav1.Verbs{}, resource.Verbs...)
 		var subresources []apidiscoveryv2.APISubresourceDiscovery
 		for _, subresource := range resource.Subresources {
-			if subresource.Subresource == "" {
+			if subresource.Subresource == "" || !soundSubresource(subresource) {
 				continue
 			}
 			subresource.ResponseKind = present(subresource.ResponseKind)
@@ -130,6 +130,38 @@ func adopt(version schema.GroupVersion, told apidiscoveryv2.APIVersionDiscovery)
 	}
 	adopted.Resources = once(adopted.Resources, func(r apidiscoveryv2.APIResourceDiscovery) string { return r.Resource })
 	return adopted
+}
+
+// sound reports whether words can be names. All names in discovery are of
+// printable ASCII without spaces; anything else could be told in one encoding and
+// not in another, and so would spoil the document for everybody.
+func sound(words ...string) bool {
+	for _, word := range words {
+		for i := range len(word) {
+			if word[i] <= ' ' || word[i] > '~' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func soundResource(r apidiscoveryv2.APIResourceDiscovery) bool {
+	return sound(r.Resource, r.SingularResource) && soundKind(r.ResponseKind) &&
+		sound(r.Verbs...) && sound(r.ShortNames...) && sound(r.Categories...)
+}
+
+func soundSubresource(s apidiscoveryv2.APISubresourceDiscovery) bool {
+	for i := range s.AcceptedTypes {
+		if !soundKind(&s.AcceptedTypes[i]) {
+			return false
+		}
+	}
+	return sound(s.Subresource) && soundKind(s.ResponseKind) && sound(s.Verbs...)
+}
+
+func soundKind(kind *metav1.GroupVersionKind) bool {
+	return kind == nil || sound(kind.Group, kind.Version, kind.Kind)
 }
 
 // present puts an empty kind where there is none: the first clients of the

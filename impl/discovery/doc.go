@@ -5,15 +5,23 @@
 // The decisions are pure functions: which form a client gets (negotiation.go),
 // whether it has it already (conditional.go), what the document says
 // (merge.go, plain.go), what is believed of a remote server (adopt.go,
-// standing.go) and when it is asked again (schedule.go). Around them stand the
-// Catalog, which keeps the document in step with what is hosted, the Handler,
-// which serves it, and the Remotes, which ask aggregated servers.
+// standing.go) and when it is asked again (schedule.go), and what several members
+// host together (union.go). Around them stand the Catalog, which keeps the
+// document in step with what is hosted, the Handler, which serves it, and the
+// Remotes, which ask aggregated servers.
 //
 // # One source for both forms
 //
 // The list of groups that is not aggregated is derived from the aggregated
 // document. So the two cannot tell different stories, and neither can two
 // clients of which one is older.
+//
+// # Members that host different things
+//
+// During an upgrade they do. KEP-4020 lets a member tell of what its peers host
+// too, and hand requests for it on to them: the Peers ask the others, the
+// Neighbourhood unites what they say with the Catalog, and the Router hands on.
+// The list that is not aggregated always tells of the one member alone.
 //
 // # Computed once per change
 //

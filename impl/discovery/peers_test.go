@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,10 +28,28 @@ type member struct {
 }
 
 // plane is a control plane whose members reach each other through it, by address.
-type plane map[string]*member
+type plane struct {
+	mu      sync.Mutex
+	members map[string]*member
+}
 
-func (p plane) RoundTrip(r *http.Request) (*http.Response, error) {
-	other := p[r.URL.Host]
+func newPlane() *plane { return &plane{members: map[string]*member{}} }
+
+func (p *plane) member(name string) *member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.members[name]
+}
+
+// put makes a member reachable under a name, or nobody.
+func (p *plane) put(name string, m *member) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.members[name] = m
+}
+
+func (p *plane) RoundTrip(r *http.Request) (*http.Response, error) {
+	other := p.member(r.URL.Host)
 	if other == nil {
 		return nil, errors.New("connection refused")
 	}
@@ -52,7 +71,7 @@ func (m *member) serve(w http.ResponseWriter, r *http.Request) {
 
 // join adds a member that hosts the entries and answers requests for resources
 // with its name and that of the user.
-func (p plane) join(t *testing.T, name string, entries []Entry) *member {
+func (p *plane) join(t *testing.T, name string, entries []Entry) *member {
 	t.Helper()
 	catalog := running(t)
 	for _, entry := range entries {
@@ -77,7 +96,7 @@ func (p plane) join(t *testing.T, name string, entries []Entry) *member {
 	m.handler = NewRouter(m.view, p, NewHandler(Local(catalog), m.view, []string{V2}, resources))
 	go m.peers.Run(t.Context())
 	go m.view.Run(t.Context())
-	p[name] = m
+	p.put(name, m)
 	return m
 }
 
@@ -105,7 +124,7 @@ func peersNamed(ids ...string) []Peer {
 // AD-23 and AD-24.
 func TestNeighbourhood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plane{}
+		p := newPlane()
 		older := p.join(t, "s1", builtins(map[string][]string{"a": {"v1beta1", "v1alpha1"}}, "apples"))
 		newer := p.join(t, "s2", builtins(map[string][]string{"a": {"v1", "v1beta1"}}, "apples"))
 		crd := hosted(Custom, "custom", "v1", Priority{1000, 100}, "customs")
@@ -117,7 +136,7 @@ func TestNeighbourhood(t *testing.T) {
 		synctest.Wait()
 
 		union := []string{"a/v1:apples", "a/v1beta1:apples", "a/v1alpha1:apples", "custom/v1:customs"}
-		for name, m := range p {
+		for name, m := range map[string]*member{"s1": older, "s2": newer} {
 			if got := m.listed(Everything); !slices.Equal(got, union) {
 				t.Errorf("%s lists %v, want %v", name, got, union)
 			}
@@ -159,7 +178,7 @@ func TestNeighbourhood(t *testing.T) {
 		}
 
 		// A peer that is out of reach keeps what it had; requests are told to wait.
-		delete(p, "s1")
+		p.put("s1", nil)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if code, _ := newer.ask(t, "/apis/a/v1alpha1/apples", testJSON); code != http.StatusServiceUnavailable {
@@ -193,7 +212,7 @@ func TestNeighbourhood(t *testing.T) {
 // Two members that each take the other for the host do not play ball.
 func TestHandedOnOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plane{}
+		p := newPlane()
 		liar := p.join(t, "s1", builtins(map[string][]string{"a": {"v1"}}, "apples"))
 		m := p.join(t, "s2", nil)
 		m.peers.Set(peersNamed("s1"))
@@ -201,7 +220,7 @@ func TestHandedOnOnce(t *testing.T) {
 		synctest.Wait()
 		liar.catalog.Replace(Builtin, nil)
 		liar.peers.Set(peersNamed("s2"))
-		p["s2"].catalog.Set(hosted(Custom, "other", "v1", Priority{}))
+		m.catalog.Set(hosted(Custom, "other", "v1", Priority{}))
 		if code, _ := m.ask(t, "/apis/a/v1/apples", testJSON); code != http.StatusNotFound {
 			t.Errorf("status %d", code)
 		}

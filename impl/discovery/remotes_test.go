@@ -253,25 +253,26 @@ func TestMisbehavingServers(t *testing.T) {
 		server http.RoundTripper
 		want   string
 	}{
-		"hangs":            {roundTrip(hanging), "Stale "},
-		"garbage":          {answering(200, content, "\x00{{{"), "Stale "},
-		"another type":     {answering(200, content, `{"items":"none"}`), "Stale "},
-		"a wrong promise":  {answering(200, as(testProtobuf, V2), "k8s\x00"), "Stale "},
-		"an HTML page":     {answering(200, "text/html", "<p>"), "Stale "},
-		"always 304":       {answering(304, "", ""), "Stale "},
-		"304 with a tag":   {answering(304, "", "", "ETag", `"A"`), "Stale "},
-		"a redirection":    {answering(302, "", "", "Location", "https://elsewhere.dev/apis"), "Stale "},
-		"status 500":       {answering(500, content, `{"items":[]}`), "Stale "},
-		"too many":         {answering(429, "", ""), "Stale "},
-		"forbidden":        {answering(403, testJSON, `{"kind":"Status"}`), "Stale "},
-		"drips":            {roundTrip(func(r *http.Request) (*http.Response, error) { return response(200, content, drip{r.Context()}), nil }), "Stale "},
-		"a giant":          {roundTrip(func(*http.Request) (*http.Response, error) { return response(200, content, endless{}), nil }), "Stale "},
-		"an empty list":    {answering(200, content, `{"items":[]}`), "Current "},
-		"null":             {answering(200, content, `null`), "Current "},
-		"foreign groups":   {answering(200, content, `{"items":[{"metadata":{"name":"good.dev"},"versions":[{"version":"v1","resources":[{"resource":"evil","scope":"Cluster"}]}]},{"metadata":{"name":"apps"},"versions":[{"version":"v1"}]}]}`), "Current "},
-		"null kinds":       {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1","resources":[{"resource":"x","scope":"Cluster","responseKind":null,"subresources":[{"subresource":"y"}]}]}]}]}`), "Current x"},
-		"unsure itself":    {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1","freshness":"Stale","resources":[{"resource":"x","scope":"Cluster"}]}]}]}`), "Stale x"},
-		"twice and broken": {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev","resourceVersion":"7"},"versions":[{"version":"v1","resources":[{"resource":"z","scope":"Cluster"},{"resource":"x","scope":"Cluster"},{"resource":"x","scope":"Cluster"},{"resource":"","scope":"Cluster"},{"resource":"w","scope":"Nowhere"}]},{"version":"v1"}]},{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1"}]}]}`), "Current x,z"},
+		"hangs":              {roundTrip(hanging), "Stale "},
+		"garbage":            {answering(200, content, "\x00{{{"), "Stale "},
+		"another type":       {answering(200, content, `{"items":"none"}`), "Stale "},
+		"a wrong promise":    {answering(200, as(testProtobuf, V2), "k8s\x00"), "Stale "},
+		"an HTML page":       {answering(200, "text/html", "<p>"), "Stale "},
+		"always 304":         {answering(304, "", ""), "Stale "},
+		"304 with a tag":     {answering(304, "", "", "ETag", `"A"`), "Stale "},
+		"a redirection":      {answering(302, "", "", "Location", "https://elsewhere.dev/apis"), "Stale "},
+		"status 500":         {answering(500, content, `{"items":[]}`), "Stale "},
+		"too many":           {answering(429, "", ""), "Stale "},
+		"forbidden":          {answering(403, testJSON, `{"kind":"Status"}`), "Stale "},
+		"drips":              {roundTrip(func(r *http.Request) (*http.Response, error) { return response(200, content, drip{r.Context()}), nil }), "Stale "},
+		"a giant":            {roundTrip(func(*http.Request) (*http.Response, error) { return response(200, content, endless{}), nil }), "Stale "},
+		"an empty list":      {answering(200, content, `{"items":[]}`), "Current "},
+		"null":               {answering(200, content, `null`), "Current "},
+		"foreign groups":     {answering(200, content, `{"items":[{"metadata":{"name":"good.dev"},"versions":[{"version":"v1","resources":[{"resource":"evil","scope":"Cluster"}]}]},{"metadata":{"name":"apps"},"versions":[{"version":"v1"}]}]}`), "Current "},
+		"null kinds":         {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1","resources":[{"resource":"x","scope":"Cluster","responseKind":null,"subresources":[{"subresource":"y"}]}]}]}]}`), "Current x"},
+		"control characters": {answering(200, content, "{\"items\":[{\"metadata\":{\"name\":\"bad.dev\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":\"x\",\"scope\":\"Cluster\",\"subresources\":[{\"subresource\":\"s\\u0007\"}]},{\"resource\":\"y\x7f\",\"scope\":\"Cluster\"},{\"resource\":\"z\",\"scope\":\"Cluster\",\"shortNames\":[\"\\ufeff\"]}]}]}]}"), "Current x"},
+		"unsure itself":      {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1","freshness":"Stale","resources":[{"resource":"x","scope":"Cluster"}]}]}]}`), "Stale x"},
+		"twice and broken":   {answering(200, content, `{"items":[{"metadata":{"name":"bad.dev","resourceVersion":"7"},"versions":[{"version":"v1","resources":[{"resource":"z","scope":"Cluster"},{"resource":"x","scope":"Cluster"},{"resource":"x","scope":"Cluster"},{"resource":"","scope":"Cluster"},{"resource":"w","scope":"Nowhere"}]},{"version":"v1"}]},{"metadata":{"name":"bad.dev"},"versions":[{"version":"v1"}]}]}`), "Current x,z"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -283,6 +284,11 @@ func TestMisbehavingServers(t *testing.T) {
 				f.remotes.Track(service("good", "good.dev", "v1"))
 				f.expect("at once", map[string]string{"good.dev/v1": f.after(0)["good.dev/v1"]}, "good.dev/v1 Current apples")
 				f.expect("after a while", f.after(10*time.Minute), "bad.dev/v1 "+test.want, "good.dev/v1 Current apples")
+				for _, mediaType := range mediaTypes {
+					if _, err := f.catalog.Document().Bytes(Form{Version: V2, MediaType: mediaType}, false); err != nil {
+						t.Errorf("%s: %v", mediaType, err)
+					}
+				}
 				raw, err := f.catalog.Document().Bytes(Form{Version: V2, MediaType: testJSON}, false)
 				if err != nil || bytes.Contains(raw, []byte("null")) || bytes.Contains(raw, []byte("resourceVersion")) {
 					t.Errorf("got %s, %v", raw, err)
@@ -380,6 +386,7 @@ func FuzzRemoteDocument(f *testing.F) {
 	f.Add(`{"items":[{"metadata":{"name":"a.dev"},"versions":[{"version":"v1","resources":[{"resource":"x","scope":"Cluster","verbs":null,"subresources":[{"subresource":"y"}]}]}]}]}`, V2)
 	f.Add(`{"groupVersion":"a.dev/v1","resources":[{"name":"x"},{"name":"x/y"},{"name":"/"},{"name":"z/"}]}`, "")
 	f.Add(`null`, V2beta1)
+	f.Add("{\"items\":[{\"metadata\":{\"name\":\"a.dev\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":\"x\x7f\",\"scope\":\"Cluster\"}]}]}]}", V2)
 	f.Fuzz(func(t *testing.T, raw, version string) {
 		named := schema.GroupVersion{Group: "a.dev", Version: "v1"}
 		var told apidiscoveryv2.APIVersionDiscovery

@@ -30,4 +30,10 @@
 //     process takes the Lease over, which is before that process publishes
 //     anything. A restarted server's old entries stay in force until it replaces
 //     them, which is truthful: it cannot write before that.
+//
+// Custom resources come and change while a server runs. Each is announced by
+// itself (Publish), and an object is stored only in the version that was
+// announced (MayPersistAs). When the version changes, whoever calls Publish has
+// let the writes in the old version end before; so here too a server without an
+// entry has stored nothing, and one with an entry stores what it says.
 package storageversion

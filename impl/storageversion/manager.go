@@ -93,9 +93,15 @@ type Manager struct {
 	repair *pile
 	// renew is poked when the identity Lease was seen to be not as we left it.
 	renew *pile
+	// announced are the reports in place; locks keeps two reports in one object
+	// from overtaking each other.
+	announced *announced
+	locks     locks
 
 	mu      sync.Mutex
 	reports map[string]report
+	// custom are the names of those that came through Publish.
+	custom  map[string]bool
 	clients clients
 }
 
@@ -110,6 +116,9 @@ func New(config Config) (*Manager, error) {
 		repair:  newPile(),
 		renew:   newPile(),
 		reports: map[string]report{},
+		custom:  map[string]bool{},
+
+		announced: newAnnounced(),
 	}
 	m.metrics = metricsFor(config.ServerID)
 	m.holder = config.ServerID + "_" + m.random.uuid()
@@ -117,7 +126,7 @@ func New(config Config) (*Manager, error) {
 		if _, twice := m.reports[resource.Name()]; twice {
 			return nil, fmt.Errorf("storage versions: %s is listed twice", resource.Name())
 		}
-		if err := m.add(resource); err != nil {
+		if err := m.add(resource, false); err != nil {
 			return nil, fmt.Errorf("storage versions: %w", err)
 		}
 	}
@@ -125,7 +134,7 @@ func New(config Config) (*Manager, error) {
 }
 
 // add makes the manager publish a resource from now on.
-func (m *Manager) add(resource Resource) error {
+func (m *Manager) add(resource Resource, custom bool) error {
 	if err := resource.validate(); err != nil {
 		return err
 	}
@@ -133,6 +142,7 @@ func (m *Manager) add(resource Resource) error {
 	defer m.mu.Unlock()
 	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
 		m.reports[r.name] = r
+		m.custom[r.name] = custom
 	}
 	return nil
 }
@@ -145,17 +155,23 @@ func (m *Manager) want(name string) (report, bool) {
 	return r, ok
 }
 
-// names are the objects that the server reports in, in an order of its own:
-// servers that boot together then meet less often at one object.
+// names are the objects that the server reports in. Custom resources come first:
+// their requests do not wait for the barrier. Otherwise the order is the
+// server's own: servers that boot together then meet less often at one object.
 func (m *Manager) names() []string {
 	m.mu.Lock()
-	names := make([]string, 0, len(m.reports))
+	var custom, builtin []string
 	for name := range m.reports {
-		names = append(names, name)
+		if m.custom[name] {
+			custom = append(custom, name)
+		} else {
+			builtin = append(builtin, name)
+		}
 	}
 	m.mu.Unlock()
-	m.random.shuffle(names)
-	return names
+	m.random.shuffle(custom)
+	m.random.shuffle(builtin)
+	return append(custom, builtin...)
 }
 
 // clients are what the Manager reads and writes through.
@@ -235,6 +251,10 @@ func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, mem
 		m.metrics.registered.Set(0)
 	}
 	workers.Wait()
+	if ctx.Err() == nil {
+		// Before the next membership begins, and after the last worker of this one.
+		m.announced.forget()
+	}
 	return context.Cause(term)
 }
 
@@ -263,16 +283,15 @@ func (m *Manager) WaitRegistered(ctx context.Context) error {
 }
 
 // Publish adds a resource that the server begins to host, or changes how it
-// stores one, while it runs. When it returns without error the report is in
-// place; the caller stores no object in the new version before that. Afterwards
-// it is maintained like the others.
+// stores one. When it returns without error the report is in place, or, before
+// Run, will be made first of all. The caller stores no object in the new version
+// before MayPersistAs allows it, and none in the old version from the moment
+// that it calls. Afterwards the report is maintained like the others.
 func (m *Manager) Publish(ctx context.Context, resource Resource) error {
-	if err := m.add(resource); err != nil {
+	if err := m.add(resource, true); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	client := m.clients.Interface
-	m.mu.Unlock()
+	client := m.client()
 	if client == nil {
 		return nil // Run registers it with the others.
 	}
@@ -282,6 +301,29 @@ func (m *Manager) Publish(ctx context.Context, resource Resource) error {
 		}
 	}
 	return nil
+}
+
+// Withdraw ends what Publish began: the server does not host the resource any
+// more. It returns when the report is taken back. The caller stores no object
+// of the resource any more when it calls.
+func (m *Manager) Withdraw(ctx context.Context, group, resource string) error {
+	name := Name(group, resource)
+	m.mu.Lock()
+	delete(m.reports, name)
+	delete(m.custom, name)
+	m.mu.Unlock()
+	client := m.client()
+	if client == nil {
+		return nil // Nothing was reported.
+	}
+	return m.report(ctx, client, report{name: name}, withdraw)
+}
+
+// client is nil until Run begins.
+func (m *Manager) client() kubernetes.Interface {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.clients.Interface
 }
 
 // wait pauses, and reports whether it was for the whole time.

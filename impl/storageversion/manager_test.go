@@ -468,6 +468,70 @@ func TestPublish(t *testing.T) {
 	if m.Publish(context.Background(), sv.Resource{Group: "late.dev", Resource: "things"}) == nil {
 		t.Error("a resource without versions is accepted")
 	}
+	flipped := late
+	flipped.Encoding, flipped.Decodable = "late.dev/v2", []string{"late.dev/v1", "late.dev/v2"}
+	for _, next := range []sv.Resource{flipped, late} {
+		if err := m.MayPersistAs("late.dev", "things", next.Encoding); !errors.Is(err, sv.ErrUnannounced) {
+			t.Errorf("%s may be stored before it is announced: %v", next.Encoding, err)
+		}
+		if err := m.Publish(context.Background(), next); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.MayPersistAs("late.dev", "things", next.Encoding); err != nil {
+			t.Error(err)
+		}
+		if got := encodingOf(api.StorageVersion("late.dev.things"), "a"); got != next.Encoding {
+			t.Errorf("the entry says %s, want %s", got, next.Encoding)
+		}
+	}
+	if err := m.Withdraw(context.Background(), "late.dev", "things"); err != nil {
+		t.Fatal(err)
+	}
+	if got := encodingOf(api.StorageVersion("late.dev.things"), "a"); got != "" {
+		t.Errorf("withdrawn, and the entry says %s", got)
+	}
+	if m.MayPersistAs("late.dev", "things", late.Encoding) == nil {
+		t.Error("withdrawn, and may be stored")
+	}
+}
+
+// What is known before a server registers is announced before everything else,
+// and again under each membership.
+func TestPublishedBeforeRunComesFirst(t *testing.T) {
+	api := svtest.New(clock.RealClock{}, nil)
+	logger := klog.NewKlogr()
+	m, err := sv.New(sv.Config{ServerID: "a", Hostname: "h", Resources: resources("test.dev/v1"), Classifier: persistedAll{}, Logger: &logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := sv.Resource{Group: "early.dev", Resource: "things", Encoding: "early.dev/v1", Decodable: []string{"early.dev/v1"}}
+	if err := m.Publish(t.Context(), early); err != nil {
+		t.Fatal(err)
+	}
+	if m.MayPersistAs("early.dev", "things", early.Encoding) == nil {
+		t.Error("may be stored before the server has joined")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = m.RunWith(ctx, api.Client()) })
+	defer running.Wait()
+	defer cancel()
+	await(t, m)
+	if err := m.MayPersistAs("early.dev", "things", early.Encoding); err != nil {
+		t.Error(err)
+	}
+	place := 0
+	versions(api, func(_ svtest.Revision, before, object *apiserverinternalv1alpha1.StorageVersion, _ map[string]*coordinationv1.Lease) {
+		if before == nil {
+			if place++; object.Name == "early.dev.things" && place > sv.RegistrationWorkers {
+				t.Errorf("the custom resource was announced in place %d", place)
+			}
+		}
+	})
+	api.Remove("leases", "kube-system", "a")
+	eventually(t, "it is announced again under the next membership", func() bool {
+		return api.Lease("a") != nil && m.MayPersistAs("early.dev", "things", early.Encoding) == nil
+	})
 }
 
 func TestConfig(t *testing.T) {

@@ -185,8 +185,25 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 // locally, and update it with the resourceVersion of the first step. The object
 // comes first so that its entries are older than the list they are held against.
 func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
+	defer m.locks.lock(r.name)()
+	// What the server wants may have changed while this report waited.
+	switch current, ours := m.want(r.name); {
+	case why == withdraw && ours, why != withdraw && !ours:
+		return nil
+	case why != withdraw:
+		r = current
+	}
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
+	err := m.write(ctx, client, r, why)
+	if err == nil && why != vanish {
+		m.announced.note(r)
+	}
+	return err
+}
+
+// write makes an object tell a report, or tell it no more.
+func (m *Manager) write(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
 	svs := client.InternalV1alpha1().StorageVersions()
 	sv, err := svs.Get(ctx, r.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -97,7 +97,7 @@ func (e *endless) boot(i int, all bool) {
 	e.process(i, history.ProcessStarted)
 	e.lease(i)
 	for n := range 20 {
-		e.request(i, n, 503)
+		e.request(i, n, 503, e.seq)
 	}
 	e.now += int64(time.Second)
 	for n := range benchObjects {
@@ -165,8 +165,8 @@ func kindOf(n int) string {
 	return "Kind" + strconv.Itoa(n)
 }
 
-func (e *endless) request(i, n, code int) {
-	r := history.Request{Class: history.ClassGuarded, Verb: "update", Group: group, Version: "v1", Resource: fmt.Sprint("r", n%2), Name: "default/some-object-" + strconv.Itoa(n%12), Code: code, Write: e.seq}
+func (e *endless) request(i, n, code int, write int64) {
+	r := history.Request{Class: history.ClassGuarded, Verb: "update", Group: group, Version: "v1", Resource: fmt.Sprint("r", n%2), Name: "default/some-object-" + strconv.Itoa(n%12), Code: code, Write: write}
 	if code == 200 {
 		r.ResourceVersion = e.revision
 	} else {
@@ -180,10 +180,10 @@ func (e *endless) hold() {
 	h := history.Hold{Name: "h", Phase: history.PhaseBegin, Revision: e.revision, Releases: map[string]string{"cp1": "1", "cp2": "1", "cp3": "1"}}
 	e.emit(history.Event{Kind: history.KindHold, Hold: &h})
 	for n := range 950 {
-		i := n % 3
+		i, write := n%3, e.seq
 		e.stored(history.Stored{Key: "/registry/g.io/things/default/some-object-" + strconv.Itoa(n%12), Name: "default/some-object-" + strconv.Itoa(n%12), Created: 1,
-			APIVersion: e.encoding(n%2, i), ObjectKind: kindOf(n % 2), Writer: benchMembers[i], Write: e.seq})
-		e.request(i, n, 200)
+			APIVersion: e.encoding(n%2, i), ObjectKind: kindOf(n % 2), Writer: benchMembers[i], Write: write})
+		e.request(i, n, 200, write)
 		if n%100 == 0 {
 			e.emit(history.Event{Kind: history.KindReady, Member: benchMembers[i], From: e.now, Ready: &history.Ready{Code: 200}})
 			e.lease(i)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -14,6 +15,12 @@ type lease struct {
 	spans []span
 	// goneAt is when it was seen to be deleted last.
 	goneAt int64
+	// renewed and duration are what it said last, and lapses the times at which it
+	// was seen to be renewed only after its duration had passed, or made anew; the
+	// last few.
+	renewed  time.Time
+	duration time.Duration
+	lapses   []int64
 }
 
 // span is a range of revisions; deleted is 0 while it lasts.
@@ -39,6 +46,7 @@ func (w *World) changeLease(id string, ev *history.Event) {
 	// A Lease that has lost its label is still the one by which the server
 	// joined, so the label only counts when the Lease is new here.
 	if l != nil && l.there() {
+		l.renew(s.Lease, ev.At)
 		return
 	}
 	if s.Lease == nil || !s.Lease.Identity {
@@ -54,7 +62,37 @@ func (w *World) changeLease(id string, ev *history.Event) {
 	if len(l.spans) >= keptSpans {
 		l.spans = append(l.spans[:0], l.spans[1:]...)
 	}
+	if len(l.spans) > 0 {
+		l.lapse(ev.At)
+	}
 	l.spans = append(l.spans, span{created: s.Created})
+	l.renewed, l.duration = s.Lease.Renewed, time.Duration(s.Lease.Duration)*time.Second
+}
+
+// renew notes a change of a Lease that is there. Both times are by the clock of
+// the server that renews it, so that they can be compared.
+func (l *lease) renew(now *history.Lease, at int64) {
+	if now == nil {
+		return
+	}
+	if l.duration > 0 && !l.renewed.IsZero() && now.Renewed.Sub(l.renewed) >= l.duration {
+		l.lapse(at)
+	}
+	l.renewed, l.duration = now.Renewed, time.Duration(now.Duration)*time.Second
+}
+
+func (l *lease) lapse(at int64) {
+	if len(l.lapses) >= keptSpans {
+		l.lapses = append(l.lapses[:0], l.lapses[1:]...)
+	}
+	l.lapses = append(l.lapses, at)
+}
+
+// lapsed is whether the server's identity Lease was seen to have lapsed, and to
+// have been taken up again, between two times.
+func (w *World) lapsed(serverID string, from, to int64) bool {
+	l := w.leases[serverID]
+	return l != nil && slices.ContainsFunc(l.lapses, func(at int64) bool { return at > from && at <= to })
 }
 
 // joinedOrLeft is whether an event makes or deletes what may be an identity

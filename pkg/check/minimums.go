@@ -20,6 +20,8 @@ const (
 	// needRefusedProbes: invalid statuses that a server refused while it took a
 	// valid one at the same time.
 	needRefusedProbes = 1
+	// needEntriesEach: objects compared of what each member hosts.
+	needEntriesEach = 5
 	// needAgreements and needDisagreements: revisions of StorageVersions with
 	// and without an agreed version among reported entries.
 	needAgreements    = 5
@@ -27,18 +29,30 @@ const (
 	// needConcurrentObjects: StorageVersions that several servers wrote at
 	// the same time, so that they could have lost an entry.
 	needConcurrentObjects = 5
-	// needJoins: first entries of a server.
-	needJoins = 3
+	// needJoins: first entries of a server, and of each member's.
+	needJoins     = 3
+	needJoinsEach = 1
 	// needBarrierRefusals: guarded writes that reached a server while it had
 	// not registered.
 	needBarrierRefusals = 5
-	// needBarrierPasses: requests of each class that passed in the meantime.
+	// needRefusalsEach: such writes that reached each member.
+	needRefusalsEach = 2
+	// needBarrierPasses: requests of each class that passed in the meantime;
+	// through each member, of the classes that need nothing but the server.
 	needBarrierPasses = 1
-	// needRegistrations: starts of a server at which it had something new to
-	// register, with guarded writes accepted afterwards.
+	// needFailures: requests that failed at a member which let none of their
+	// class pass, where the class has to wait for something that is not up yet.
+	needFailures = 5
+	// passesForSlow: requests of a class that must have passed through a member
+	// for each one that it did not answer in time.
+	passesForSlow = 4
+	// needRegistrations: starts of a server, and of each member's, at which it
+	// had something new to register, with guarded writes accepted afterwards.
 	needRegistrations = 1
 	// needWritesAfterReady: guarded writes answered by ready servers.
 	needWritesAfterReady = 10
+	// needWritesEach: guarded writes of each member that were judged.
+	needWritesEach = 3
 	// needTaggedWrites: objects in etcd whose writer is known.
 	needTaggedWrites = 30
 	// needStoredVersions: different versions of one resource really stored.
@@ -104,6 +118,14 @@ const (
 	// recorderLag bounds how much later than it happened the etcd recorder tells
 	// of a change, even when the etcd that it followed was just taken away.
 	recorderLag = 5 * time.Second
+	// lookedWithin is how long a server must have been ready before it counts
+	// that nobody asked what it hosts: the recorder needs about a second on a
+	// busy machine, and the server may be taken away meanwhile.
+	lookedWithin = 10 * time.Second
+	// writeUntold is how far the two sides of a write may be apart: a request
+	// may take three seconds, and the etcd recorder five to tell of it. It is
+	// twice that, because being wrong here would make everything doubtful.
+	writeUntold = 15 * time.Second
 	// tail is how much of a history's end may be too late to be judged: the run
 	// could as well have ended before.
 	tail = 2 * time.Second

@@ -7,26 +7,40 @@ import "github.com/evenkeel/evenkeel/pkg/requirement"
 type entry struct {
 	make    func() Check
 	sources []Source
+	// relies is on what else the check builds.
+	relies reliance
 }
+
+// reliance is what a check takes for granted, beside sources that missed
+// nothing. Where the history speaks against it the check does not pass.
+type reliance int
+
+const (
+	// onLooks: each server that was ready was asked what it hosts, and the
+	// answers agree with each other and with etcd.
+	onLooks reliance = 1 << iota
+	// onTags: each accepted write of the harness shows in etcd under its tag.
+	onTags
+)
 
 // registry lists the checks that are built in.
 var registry = map[requirement.ID]entry{
-	"SV-01": {func() Check { return &sv01{} }, []Source{SourceEtcd, SourceReady, SourceDiscovery}},
-	"SV-02": {func() Check { return &sv02{} }, []Source{SourceEtcd, SourceDiscovery}},
-	"SV-03": {func() Check { return &sv03{} }, []Source{SourceEtcd, SourceDiscovery, SourceRequest}},
-	"SV-04": {func() Check { return &sv04{} }, []Source{SourceEtcd, SourceRequest}},
-	"SV-05": {func() Check { return &sv05{} }, []Source{SourceEtcd, SourceDiscovery}},
-	"SV-06": {func() Check { return newSV06() }, []Source{SourceEtcd, SourceRequest}},
-	"SV-07": {func() Check { return newSV07() }, []Source{SourceEtcd}},
-	"SV-09": {func() Check { return newSV09() }, []Source{SourceEtcd}},
-	"SV-11": {func() Check { return newSV11() }, []Source{SourceEtcd}},
-	"SV-12": {func() Check { return newSV12() }, []Source{SourceEtcd, SourceRequest}},
-	"SV-13": {func() Check { return newSV13() }, []Source{SourceEtcd, SourceRequest}},
-	"SV-14": {func() Check { return newSV14() }, []Source{SourceEtcd, SourceReady, SourceRequest, SourceDiscovery}},
-	"SV-15": {func() Check { return newSV15() }, []Source{SourceEtcd}},
-	"SV-21": {func() Check { return newSV21() }, []Source{SourceEtcd}},
-	"SV-22": {func() Check { return newSV22() }, []Source{SourceEtcd, SourceWatch}},
-	"SV-23": {func() Check { return newSV23() }, []Source{SourceEtcd}},
+	"SV-01": {func() Check { return &sv01{} }, []Source{SourceEtcd, SourceReady, SourceDiscovery}, onLooks},
+	"SV-02": {func() Check { return newSV02() }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
+	"SV-03": {func() Check { return &sv03{} }, []Source{SourceEtcd, SourceDiscovery, SourceRequest}, onLooks},
+	"SV-04": {func() Check { return &sv04{} }, []Source{SourceEtcd, SourceRequest}, 0},
+	"SV-05": {func() Check { return &sv05{} }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
+	"SV-06": {func() Check { return newSV06() }, []Source{SourceEtcd, SourceRequest}, 0},
+	"SV-07": {func() Check { return newSV07() }, []Source{SourceEtcd}, 0},
+	"SV-09": {func() Check { return newSV09() }, []Source{SourceEtcd}, 0},
+	"SV-11": {func() Check { return newSV11() }, []Source{SourceEtcd}, 0},
+	"SV-12": {func() Check { return newSV12() }, []Source{SourceEtcd, SourceRequest}, onTags},
+	"SV-13": {func() Check { return newSV13() }, []Source{SourceEtcd, SourceRequest}, 0},
+	"SV-14": {func() Check { return newSV14() }, []Source{SourceEtcd, SourceReady, SourceRequest, SourceDiscovery}, onLooks},
+	"SV-15": {func() Check { return newSV15() }, []Source{SourceEtcd}, onLooks | onTags},
+	"SV-21": {func() Check { return newSV21() }, []Source{SourceEtcd}, onLooks | onTags},
+	"SV-22": {func() Check { return newSV22() }, []Source{SourceEtcd, SourceWatch}, onLooks | onTags},
+	"SV-23": {func() Check { return newSV23() }, []Source{SourceEtcd}, onLooks},
 }
 
 // Built is whether a check for the requirement is built in.

@@ -60,25 +60,33 @@ func (w *World) learn() {
 			now.names[name] = true
 		}
 	}
+	said := map[groupResource]string{}
 	for _, member := range w.order {
 		for _, r := range w.servers[member].hosted {
 			gr := groupResource{r.Group, r.Resource}
 			now.byKind[groupKind{r.Group, r.Kind}] = gr
 			now.names[objectName(r.Group, r.Resource)] = true
-			now.hosting[gr] = hostedElse
+			// What one server calls built in is, whatever another one says: none
+			// may talk itself out of what it is judged on.
+			built := hostedElse
 			if guardedByBarrier(r) {
-				now.hosting[gr] = hostedBuiltIn
+				built = hostedBuiltIn
 			}
+			if before := said[gr]; before != "" && before != member && now.hosting[gr] != built {
+				w.dispute(gr, member, "%s and %s do not agree on whether %s is a persisted built-in resource", before, member, objectName(gr.group, gr.resource))
+			}
+			if said[gr] == "" || built == hostedBuiltIn {
+				now.hosting[gr] = built
+			}
+			said[gr] = member
 		}
 	}
 	w.resources = now
 }
 
-// tagged gives the resource of a stored object that the harness wrote. An
-// object of a kind that the harness does not write has its tag from elsewhere:
-// controllers copy annotations to what they make.
-func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
-	if s.Type != history.StoredPut || s.Writer == "" {
+// resourceOf gives the resource of a stored object, by its kind.
+func (w *World) resourceOf(s *history.Stored) (gr groupResource, ok bool) {
+	if s.Type != history.StoredPut || s.ObjectKind == "" {
 		return gr, false
 	}
 	group, _, found := strings.Cut(s.APIVersion, "/")
@@ -86,6 +94,17 @@ func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
 		group = ""
 	}
 	gr, ok = w.resources.byKind[groupKind{group, s.ObjectKind}]
+	return gr, ok
+}
+
+// tagged gives the resource of a stored object that the harness wrote. An
+// object of a kind that the harness does not write has its tag from elsewhere:
+// controllers copy annotations to what they make.
+func (w *World) tagged(s *history.Stored) (gr groupResource, ok bool) {
+	if s.Writer == "" {
+		return gr, false
+	}
+	gr, ok = w.resourceOf(s)
 	if len(w.resources.written) > 0 && !w.resources.written[gr] {
 		return gr, false
 	}

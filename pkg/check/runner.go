@@ -124,6 +124,12 @@ func (r *runner) reasons(w *World, observations []Observation) []string {
 	if r.lost > 0 {
 		out = append(out, fmt.Sprintf("%d things could not be judged: what etcd told ends at revision %d, before theirs", r.lost, w.Revision))
 	}
+	if r.entry.relies&onLooks != 0 {
+		out = append(out, w.looks.doubts()...)
+	}
+	if r.entry.relies&onTags != 0 {
+		out = append(out, w.writes.doubts()...)
+	}
 	for _, s := range r.entry.sources {
 		if n := w.gaps[s]; n > 0 {
 			out = append(out, fmt.Sprintf("the %s recorder may have missed something %d times", s, n))

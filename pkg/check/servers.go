@@ -16,6 +16,7 @@ type server struct {
 	// hosted is what its latest discovery listed, hostedBy the process that
 	// answered, and hostedRevision etcd's revision then.
 	hosted         []history.HostedResource
+	listed         map[groupResource]history.HostedResource
 	hostedBy       *instance
 	hostedRevision int64
 }
@@ -44,7 +45,7 @@ type instance struct {
 // readiness is the first ready answer, and the first revision that was read
 // after one; 0 while there is none.
 type readiness struct {
-	seq, revision int64
+	seq, at, revision int64
 }
 
 // keptInstances is how many processes of one server are remembered. An event
@@ -77,6 +78,7 @@ func (w *World) takeProcess(ev *history.Event) {
 		if before := srv.current(); before != nil && before.exitedAt == 0 {
 			before.exitedAt = ev.At // they share a port, so it is gone
 		}
+		w.closeInstance(srv.current())
 		in := &instance{
 			server: srv, number: p.Instance, release: p.Release, first: srv.started == 0,
 			startSeq: ev.Seq, startedAt: ev.At, startRevision: max(w.Revision, w.heard),
@@ -101,7 +103,7 @@ func (w *World) takeReady(ev *history.Event) {
 		return
 	}
 	if in.ready == nil {
-		in.ready = &readiness{seq: ev.Seq}
+		in.ready = &readiness{seq: ev.Seq, at: ev.At}
 	}
 	if in.ready.revision == 0 {
 		in.ready.revision = ev.Ready.Revision
@@ -115,6 +117,10 @@ func (w *World) takeDiscovery(ev *history.Event) {
 	}
 	in := w.instanceAt(ev.Member, ev)
 	srv.hosted, srv.hostedBy, srv.hostedRevision = ev.Discovery.Resources, in, ev.Discovery.Revision
+	srv.listed = make(map[groupResource]history.HostedResource, len(srv.hosted))
+	for _, r := range srv.hosted {
+		srv.listed[groupResource{r.Group, r.Resource}] = r
+	}
 	w.learn()
 	if in != nil && in.discovered == nil {
 		in.discovered, in.discSeq = ev.Discovery, ev.Seq

@@ -74,6 +74,12 @@ func TestSV02Names(t *testing.T) {
 	t.Run("a custom resource that came after discovery was read", func(t *testing.T) {
 		settled(tell()).says("custom.io.soundings", 25).holds(history.PhaseEnd, 30).blames(t, "SV-02")
 	})
+	t.Run("a custom resource that is defined and not served yet", func(t *testing.T) {
+		settled(tell().stored(history.Stored{
+			Type: history.StoredPut, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/soundings.custom.io", Revision: 5,
+			APIVersion: "apiextensions.k8s.io/v1", ObjectKind: "CustomResourceDefinition", Name: "soundings.custom.io",
+		}).says("custom.io.soundings", 6)).holds(history.PhaseEnd, 30).blames(t, "SV-02")
+	})
 	t.Run("what a member hosts is not known since its restart", func(t *testing.T) {
 		r := settled(tell().says("core.configmaps", 5).says(things, 6)).exits("b", 1).starts("b", 2).holds(history.PhaseEnd, 30).blames(t, "SV-02")
 		saw(t, r, "of other groups", 0)

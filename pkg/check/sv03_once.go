@@ -14,7 +14,9 @@ import (
 type sv03 struct {
 	findings
 	entries, objects int64
-	probes           probes
+	// compared counts for each member the objects of what it hosts.
+	compared perMember
+	probes   probes
 }
 
 func (c *sv03) Observe(w *World, ev *history.Event) {
@@ -26,7 +28,7 @@ func (c *sv03) Observe(w *World, ev *history.Event) {
 			}
 		}
 	}
-	if wrong, _ := c.probes.outcome(ev, history.InvalidDuplicate); wrong {
+	if wrong, _ := c.probes.outcome(w, ev, history.InvalidDuplicate); wrong {
 		c.violate(at(ev.Seq), "%s took a status of %s in which one server has two entries", ev.Member, ev.Request.Name)
 	}
 	if ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd {
@@ -46,6 +48,7 @@ func (c *sv03) judge(w *World, ev *history.Event, v *storageVersion, participant
 			continue
 		}
 		known = true
+		c.compared.add(w, srv.member)
 		if indexOf(v.now.Entries, id) < 0 && !repairing(w, v) {
 			c.infer(w, at(v.seq, ev.Seq), "%s takes part and hosts the resource, but has no entry in %s at the end of hold %q", id, v.name, ev.Hold.Name)
 		}
@@ -82,9 +85,13 @@ func repairing(w *World, v *storageVersion) bool {
 
 func (c *sv03) Finish(*World) {}
 
+func (c *sv03) doubts() []string { return c.probes.doubts() }
+
 func (c *sv03) Observations() []Observation {
 	return []Observation{
 		{"entries in StorageVersions", c.entries, needEntries},
 		{"StorageVersions compared with the participants at the end of a hold", c.objects, needEntries},
+		c.compared.fewest("StorageVersions looked into for a server's entry at the end of a hold", needEntriesEach),
+		c.probes.least("statuses with two entries of one server"),
 	}
 }

@@ -24,7 +24,7 @@ func (c *sv04) Observe(w *World, ev *history.Event) {
 			}
 		}
 	}
-	wrong, refused := c.probes.outcome(ev, history.InvalidUndecodable)
+	wrong, refused := c.probes.outcome(w, ev, history.InvalidUndecodable)
 	if wrong {
 		c.violate(at(ev.Seq), "%s took a status of %s whose encoding version cannot be decoded", ev.Member, ev.Request.Name)
 	}
@@ -35,9 +35,12 @@ func (c *sv04) Observe(w *World, ev *history.Event) {
 
 func (c *sv04) Finish(*World) {}
 
+func (c *sv04) doubts() []string { return c.probes.doubts() }
+
 func (c *sv04) Observations() []Observation {
 	return []Observation{
 		{"entries in StorageVersions", c.entries, needEntries},
 		{"statuses with an undecodable version refused", c.refusals, needRefusedProbes},
+		c.probes.least("statuses with an undecodable version"),
 	}
 }

@@ -21,6 +21,7 @@ import (
 type sv05 struct {
 	findings
 	compared int64
+	each     perMember
 }
 
 func (c *sv05) Observe(w *World, ev *history.Event) {
@@ -58,6 +59,7 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 			continue // SV-01 and SV-03 judge what is missing
 		}
 		c.compared++
+		c.each.add(w, in.server.member)
 		if e := change.entry; !sameSet(e.Served, slices.Concat(r.Served, r.Unlisted)) {
 			beside := ""
 			if len(r.Unlisted) > 0 {
@@ -71,5 +73,8 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 func (c *sv05) Finish(*World) {}
 
 func (c *sv05) Observations() []Observation {
-	return []Observation{{"entries compared with their server's discovery", c.compared, needServedCompared}}
+	return []Observation{
+		{"entries compared with their server's discovery", c.compared, needServedCompared},
+		c.each.fewest("entries compared with their server's discovery", needServedCompared),
+	}
 }

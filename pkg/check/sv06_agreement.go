@@ -42,7 +42,7 @@ func (c *sv06) Observe(w *World, ev *history.Event) {
 			c.watch(w, ev, name)
 		}
 	}
-	wrong, refused := c.probes.outcome(ev, history.InvalidAgreement)
+	wrong, refused := c.probes.outcome(w, ev, history.InvalidAgreement)
 	if wrong {
 		c.violate(at(ev.Seq), "%s took a status of %s that calls a version agreed though the entries differ", ev.Member, ev.Request.Name)
 	}
@@ -130,10 +130,13 @@ func (c *sv06) expire(w *World, now int64) {
 
 func (c *sv06) Finish(*World) {}
 
+func (c *sv06) doubts() []string { return c.probes.doubts() }
+
 func (c *sv06) Observations() []Observation {
 	return []Observation{
 		{"revisions with an agreed version", c.agreed, needAgreements},
 		{"revisions with entries that differ", c.disagreed, needDisagreements},
 		{"statuses with a false agreement refused", c.refusals, needRefusedProbes},
+		c.probes.least("statuses with a false agreement"),
 	}
 }

@@ -8,6 +8,7 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type sv11 struct {
 	findings
 	joins int64
+	each  perMember
 	last  map[string][]history.Entry
 	// strangers are entries of servers that are no members and have no Lease:
 	// anybody may have made them up, unless such a server joins later.
@@ -36,6 +37,7 @@ func (c *sv11) Observe(w *World, ev *history.Event) {
 			continue
 		}
 		c.joins++
+		c.each.add(w, w.memberOf[e.ServerID])
 		switch {
 		case w.participates(e.ServerID, ev.Stored.Revision):
 		case w.memberOf[e.ServerID] != "":
@@ -69,5 +71,8 @@ func (c *sv11) lateJoin(w *World, ev *history.Event) {
 func (c *sv11) Finish(*World) {}
 
 func (c *sv11) Observations() []Observation {
-	return []Observation{{"entries that appeared", c.joins, needJoins}}
+	return []Observation{
+		{"entries that appeared", c.joins, needJoins},
+		c.each.fewest("entries that appeared", needJoinsEach),
+	}
 }

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +84,18 @@ func TestSV13Passes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { saw(t, tc.told.blames(t, "SV-13"), "class read", tc.n) })
 	}
+	t.Run("a request that times out among many that pass is a slow machine's", func(t *testing.T) {
+		for passes, doubted := range map[int]bool{passesForSlow: false, passesForSlow - 1: true} {
+			told := tell().starts("a", 1).asks("a", 503, 0).asks("a", 0, 0, class(history.ClassRead))
+			for range passes {
+				told.asks("a", 200, 1, class(history.ClassRead))
+			}
+			r := told.asks("a", 503, 0).blames(t, "SV-13")
+			if got := strings.Contains(fmt.Sprint(r.Reasons), "a let 1 requests of class read fail"); got != doubted {
+				t.Errorf("after %d passes: %q", passes, r.Reasons)
+			}
+		}
+	})
 	t.Run("its own StorageVersion writes", func(t *testing.T) {
 		saw(t, tell().starts("a", 1).says(things, 5, "a="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 1)
 		saw(t, tell().starts("a", 1).says(things, 5, "b="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 0)
@@ -93,6 +107,7 @@ func TestSV14Ready(t *testing.T) {
 	late := "was ready at revision 9 and announced its version in g.io.things only at revision 12"
 	lingers := "a was ready, refused 1 writes because its registration was not complete, and was ready again"
 	up := func() *tale { return tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
+	cut := func() *tale { return tell().renews("a", 3, 3, 0).starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
 	for _, tc := range []struct {
 		name   string
 		told   *tale
@@ -116,6 +131,13 @@ func TestSV14Ready(t *testing.T) {
 		{"the next process refuses", up().exits("a", 1).starts("a", 2).asks("a", 503, 0).ready("a", 200, 0), nil},
 		{"the next process refuses, and the one before said that it was ready", up().exits("a", 1).starts("a", 2).asks("a", 503, 0).
 			add(history.Event{Kind: history.KindReady, Member: "a", From: 1, Ready: &history.Ready{Code: 200}}).asks("a", 503, 0).ready("a", 500, 0), nil},
+		{"its Lease had lapsed", cut().asks("a", 503, 0).renews("a", 11, 3, 10*time.Second).ready("a", 200, 0), nil},
+		{"its Lease had lapsed, which is told late", cut().asks("a", 503, 0).ready("a", 200, 0).renews("a", 11, 3, 10*time.Second), nil},
+		{"its Lease had lapsed, which is told much too late", cut().asks("a", 503, 0).ready("a", 200, 0).pass(recorderLag+time.Second).renews("a", 11, 3, 10*time.Second), []string{lingers}},
+		{"its Lease was renewed in time", cut().asks("a", 503, 0).renews("a", 11, 3, 9*time.Second).ready("a", 200, 0), []string{lingers}},
+		{"its Lease had lapsed before it was ready", cut().renews("a", 11, 3, 10*time.Second).ready("a", 200, 0).asks("a", 503, 0).ready("a", 200, 0), []string{lingers}},
+		{"the Lease of another server had lapsed", cut().renews("b", 10, 10, 0).asks("a", 503, 0).renews("b", 11, 10, 10*time.Second).ready("a", 200, 0), []string{lingers}},
+		{"its Lease was removed and is there again", cut().leaves("a", 10).asks("a", 503, 0).renews("a", 11, 11, 5*time.Second).ready("a", 200, 0), nil},
 		{"a read is not held to it", up().asks("a", 503, 0, class(history.ClassRead)).ready("a", 200, 0), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.told.writes("b", v1, 30).blames(t, "SV-14", tc.blames...) })

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -13,8 +16,23 @@ import (
 type sv13 struct {
 	findings
 	passed  map[string]int64
+	each    map[string]*perMember
 	own     int64
 	waiting perInstance[passing]
+	// failed are requests that a server answered otherwise, or not at all, while
+	// it held back writes, by member and class; confirmed are all of them, until
+	// it is known at the end how what they were for is hosted.
+	failed    map[memberClass]*failures
+	confirmed []failure
+}
+
+type memberClass struct{ member, class string }
+
+type failures struct {
+	// count is of all, slow of those that were not answered, or shed; code and
+	// seq are the first one's.
+	count, slow, seq int64
+	code             int
 }
 
 // passing are the times of answers, by class, and of the server's own writes
@@ -22,16 +40,38 @@ type sv13 struct {
 type passing struct {
 	answers map[string][]int64
 	own     []int64
+	// barredAt is when a guarded write was seen to be refused first, 0 before;
+	// failures are what was sent after that and did not pass.
+	barredAt int64
+	failures []failure
+}
+
+// failure is a request that did not pass.
+type failure struct {
+	memberClass
+	resource groupResource
+	at, seq  int64
+	code     int
 }
 
 // exceptions are the classes of requests that the filter lets through.
 var exceptions = []string{history.ClassRead, history.ClassReview, history.ClassCustom, history.ClassAggregated}
 
+// alone are those of them that need nothing but the server itself: the others
+// have to wait for something that is not up when the server begins.
+var alone = []string{history.ClassRead, history.ClassReview}
+
 // maxWaiting bounds what is kept of one process and class: a barrier that never
 // refuses anything would otherwise collect for ever.
 const maxWaiting = 64
 
-func newSV13() *sv13 { return &sv13{passed: map[string]int64{}} }
+func newSV13() *sv13 {
+	c := &sv13{passed: map[string]int64{}, each: map[string]*perMember{}, failed: map[memberClass]*failures{}}
+	for _, class := range exceptions {
+		c.each[class] = &perMember{}
+	}
+	return c
+}
 
 func (c *sv13) Observe(w *World, ev *history.Event) {
 	if name, now, ok := changedStorageVersion(ev); ok && now != nil {
@@ -39,7 +79,7 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 		return
 	}
 	r := ev.Request
-	if r == nil || r.Code == 0 {
+	if r == nil || r.Code == 0 && noServer(r) {
 		return
 	}
 	exception := slices.Contains(exceptions, r.Class)
@@ -53,7 +93,11 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 	}
 	switch {
 	case r.Class == history.ClassGuarded && r.Barrier:
-		c.confirm(c.waiting.of(in), ev.From)
+		p := c.waiting.of(in)
+		c.confirm(w, ev.Member, p, ev.From)
+		if p.barredAt == 0 {
+			p.barredAt = ev.At
+		}
 	case exception && accepted(r):
 		p := c.waiting.of(in)
 		if p.answers == nil {
@@ -61,6 +105,12 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 		}
 		if len(p.answers[r.Class]) < maxWaiting {
 			p.answers[r.Class] = append(p.answers[r.Class], ev.At)
+		}
+	// An object that is not there was looked for.
+	case exception && !(r.Class == history.ClassRead && r.Code == 404):
+		p := c.waiting.of(in)
+		if p.barredAt > 0 && ev.From >= p.barredAt && len(p.failures) < maxWaiting {
+			p.failures = append(p.failures, failure{memberClass{ev.Member, r.Class}, groupResource{r.Group, r.Resource}, ev.At, ev.Seq, r.Code})
 		}
 	}
 }
@@ -80,7 +130,7 @@ func (c *sv13) ownWrites(w *World, ev *history.Event, name string, now *history.
 }
 
 // confirm counts what came before a guarded write was sent that was refused.
-func (c *sv13) confirm(p *passing, from int64) {
+func (c *sv13) confirm(w *World, member string, p *passing, from int64) {
 	count := func(times []int64) (rest []int64, n int64) {
 		rest = slices.DeleteFunc(times, func(t int64) bool { return t <= from })
 		return rest, int64(len(times) - len(rest))
@@ -90,19 +140,72 @@ func (c *sv13) confirm(p *passing, from int64) {
 		if n > 0 {
 			p.answers[class] = rest
 			c.passed[class] += n
+			c.each[class].addMany(w, member, n)
 		}
 	}
 	rest, n := count(p.own)
 	p.own = rest
 	c.own += n
+	p.failures = slices.DeleteFunc(p.failures, func(f failure) bool {
+		if f.at > from {
+			return false
+		}
+		c.confirmed = append(c.confirmed, f)
+		return true
+	})
 }
 
-func (c *sv13) Finish(*World) {}
+// doubts: between two refusals of writes the server was up and its barrier
+// shut, so that what failed then was not let pass; another reason for it there
+// may be, so that it is no proof. A slow machine lets a few requests time out
+// among many that pass.
+func (c *sv13) doubts() []string {
+	var out []string
+	for _, key := range slices.SortedFunc(maps.Keys(c.failed), func(a, b memberClass) int {
+		return cmp.Or(cmp.Compare(a.member, b.member), cmp.Compare(a.class, b.class))
+	}) {
+		f := c.failed[key]
+		passed := c.each[key.class].seen[key.member]
+		if slices.Contains(alone, key.class) {
+			if f.count == f.slow && f.slow*passesForSlow <= passed {
+				continue
+			}
+		} else if passed > 0 || f.count < needFailures {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s let %d requests of class %s fail while it held back writes, the first with code %d (event %d)",
+			key.member, f.count, key.class, f.code, f.seq))
+	}
+	return out
+}
+
+// Finish leaves out reads of what is not built in: they wait for who hosts it,
+// and whether that is so may only be known after it was asked for.
+func (c *sv13) Finish(w *World) {
+	for _, f := range c.confirmed {
+		if f.class == history.ClassRead && w.resources.hosting[f.resource] == hostedElse {
+			continue
+		}
+		of := c.failed[f.memberClass]
+		if of == nil {
+			of = &failures{seq: f.seq, code: f.code}
+			c.failed[f.memberClass] = of
+		}
+		of.count++
+		switch f.code {
+		case 0, 429, 504:
+			of.slow++
+		}
+	}
+}
 
 func (c *sv13) Observations() []Observation {
 	var out []Observation
 	for _, class := range exceptions {
 		out = append(out, Observation{"requests of class " + class + " that passed during the barrier", c.passed[class], needBarrierPasses})
+		if slices.Contains(alone, class) {
+			out = append(out, c.each[class].fewest("requests of class "+class+" that passed during the barrier", needBarrierPasses))
+		}
 	}
 	return append(out, Observation{"StorageVersion writes of the server itself during the barrier", c.own, needBarrierPasses})
 }

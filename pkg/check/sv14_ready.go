@@ -5,11 +5,26 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // sv14: a server is not ready until it has registered, and once ready never
 // answers with the barrier's 503 (KEP-2339: the post-start hook). A refusal
 // after readiness counts only when the same process is ready before and after
-// it, so that a server which honestly becomes unready is not blamed.
+// it, so that a server which honestly becomes unready is not blamed. Neither is
+// one whose identity Lease had lapsed in between, as when it stood still or was
+// cut off: it does not take part until it has joined and registered anew, which
+// may be over before its readiness is asked again.
 type sv14 struct {
 	findings
-	starts, after int64
-	states        perInstance[readyState]
+	starts, after         int64
+	startsEach, afterEach perMember
+	states                perInstance[readyState]
+	// waiting are refusals that count unless the etcd recorder, which may lag,
+	// still tells of such a Lease.
+	waiting []refusals
+}
+
+// refusals are those of one server between two ready answers.
+type refusals struct {
+	serverID string
+	// after and before are the times of the two answers.
+	after, before int64
+	report        func()
 }
 
 // readyState is what was seen of one process.
@@ -36,6 +51,9 @@ type suspect struct {
 func newSV14() *sv14 { return &sv14{} }
 
 func (c *sv14) Observe(w *World, ev *history.Event) {
+	for len(c.waiting) > 0 && w.Now > c.waiting[0].until() {
+		c.decide(w)
+	}
 	if before, until := w.replaced(ev); before != nil {
 		w.when(until, func() { c.early(w, before, until) })
 		return
@@ -67,18 +85,36 @@ func (c *sv14) Observe(w *World, ev *history.Event) {
 		st.barred = st.barred || in.ready == nil
 	case isReady && accepted(r):
 		c.after++
+		c.afterEach.add(w, ev.Member)
 	}
 }
 
 func (c *sv14) ready(w *World, ev *history.Event, in *instance, st *readyState) {
 	if s := st.suspect; s.count > 0 && ev.Ready.Code == 200 {
-		c.infer(w, at(s.readySeq, s.seq, ev.Seq), "%s was ready, refused %d writes because its registration was not complete, and was ready again", ev.Member, s.count)
+		member, evidence := ev.Member, at(s.readySeq, s.seq, ev.Seq)
+		c.waiting = append(c.waiting, refusals{in.server.id, st.last.at, ev.At, func() {
+			c.infer(w, evidence, "%s was ready, refused %d writes because its registration was not complete, and was ready again", member, s.count)
+		}})
 	}
 	st.suspect = suspect{}
 	st.last = readyAnswer{ev.Ready.Code, ev.At, ev.Seq}
 	if in.ready != nil && st.barred && !st.counted {
 		st.counted = true
 		c.starts++
+		c.startsEach.add(w, ev.Member)
+	}
+}
+
+// until is when the etcd recorder has told of every Lease that matters.
+func (r refusals) until() int64 { return r.before + int64(recorderLag) }
+
+// decide reports the refusals that have waited longest, unless the Lease excuses
+// them.
+func (c *sv14) decide(w *World) {
+	oldest := c.waiting[0]
+	c.waiting = c.waiting[1:]
+	if !w.lapsed(oldest.serverID, oldest.after, oldest.until()) {
+		oldest.report()
 	}
 }
 
@@ -101,6 +137,9 @@ func (c *sv14) early(w *World, in *instance, until int64) {
 }
 
 func (c *sv14) Finish(w *World) {
+	for len(c.waiting) > 0 {
+		c.decide(w)
+	}
 	for _, in := range w.running() {
 		c.early(w, in, w.Revision)
 	}
@@ -109,6 +148,8 @@ func (c *sv14) Finish(w *World) {
 func (c *sv14) Observations() []Observation {
 	return []Observation{
 		{"starts at which writes were refused before the server was ready", c.starts, needReadyServers},
+		c.startsEach.fewest("starts at which writes were refused before the server was ready", needReadyServers),
 		{"guarded writes accepted by ready servers", c.after, needWritesAfterReady},
+		c.afterEach.fewest("guarded writes accepted by ready servers", needWritesEach),
 	}
 }

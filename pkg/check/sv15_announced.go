@@ -13,6 +13,7 @@ import (
 type sv15 struct {
 	findings
 	writes   int64
+	each     perMember
 	versions map[groupResource]map[string]bool
 	// open are breaches if the resource turns out to be a built-in one, which
 	// discovery may tell later than the first write; lost counts those for which
@@ -50,6 +51,7 @@ func (c *sv15) Observe(w *World, ev *history.Event) {
 	}
 	if hosting == hostedBuiltIn {
 		c.count(gr, s.APIVersion)
+		c.each.add(w, s.Writer)
 	}
 	report := c.judge(w, ev, gr, id)
 	switch {
@@ -142,6 +144,7 @@ func (c *sv15) Observations() []Observation {
 	}
 	return []Observation{
 		{"stored objects whose writer is known", c.writes, needTaggedWrites},
+		c.each.fewest("stored objects whose writer is known", needWritesEach),
 		{"different versions of one resource in etcd", int64(most), needStoredVersions},
 	}
 }

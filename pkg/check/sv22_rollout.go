@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +27,13 @@ type sv22 struct {
 	wrote      map[groupResource]string
 	agreed     map[groupResource]string
 	rolledBack bool
+	// unseen are members, with their holds, whose clients were shown nothing; in
+	// words.
+	unseen []string
 }
+
+// keptUnseen bounds how many are told one by one.
+const keptUnseen = 20
 
 // views is what one member shows its clients, from an open watch.
 type views struct {
@@ -130,6 +137,8 @@ func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
 		}
 		if v, ok := c.see(member, name); ok {
 			seen[member] = v
+		} else if up(w.servers[member]) {
+			c.miss("in hold %q clients of %s were shown no StorageVersions", ev.Hold.Name, member)
 		}
 	}
 	versions := sortedKeys(written)
@@ -143,6 +152,18 @@ func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
 	}
 	c.count(gr, versions)
 }
+
+// up is whether a server runs, and was ready: only then it is asked what it
+// hosts.
+func up(srv *server) bool { return srv.knows() && srv.current().exitedAt == 0 }
+
+func (c *sv22) miss(format string, args ...any) {
+	if s := fmt.Sprintf(format, args...); len(c.unseen) < keptUnseen && !slices.Contains(c.unseen, s) {
+		c.unseen = append(c.unseen, s)
+	}
+}
+
+func (c *sv22) doubts() []string { return c.unseen }
 
 func (c *sv22) count(gr groupResource, versions []string) {
 	now := strings.Join(versions, " and ")

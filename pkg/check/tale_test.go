@@ -84,6 +84,14 @@ func (t *tale) joins(member string, revision int64) *tale {
 	return t.stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "id" + member, Revision: revision, Created: revision, Lease: &history.Lease{Identity: true}})
 }
 
+// renews has the identity Lease that was made at the created revision renewed,
+// so long after the beginning; it lasts 10 s.
+func (t *tale) renews(member string, revision, created int64, after time.Duration) *tale {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	return t.stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "id" + member, Revision: revision, Created: created,
+		Lease: &history.Lease{Identity: true, Duration: 10, Renewed: begin.Add(after)}})
+}
+
 func (t *tale) leaves(member string, revision int64) *tale {
 	return t.stored(history.Stored{Type: history.StoredDelete, Key: identityLeasePrefix + "id" + member, Revision: revision})
 }

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/requirement"
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
 
 // Verdict is the outcome of judging one requirement. Fail outweighs
 // Inconclusive, which outweighs Deviation and Pass; the other two stand beside
@@ -36,6 +40,13 @@ type Observation struct {
 	// Need is the least that makes a pass; see minimums.go.
 	Need int64 `json:"need"`
 }
+
+// withFewest ends the words of what is counted for each member alone.
+const withFewest = ", of the member with the fewest"
+
+// OfOneMember is whether only those of the member with the fewest are counted,
+// which another Observation counts among all others.
+func (o Observation) OfOneMember() bool { return strings.HasSuffix(o.What, withFewest) }
 
 // Violation is one breach of a requirement.
 type Violation struct {

@@ -23,9 +23,13 @@ type World struct {
 	order []string
 
 	resources *resources
-	versions  map[string]*storageVersion
-	gone      []string // names of deleted ones, oldest first
-	leases    map[string]*lease
+	looks     looks
+	writes    *writes
+	// matched is the tagged write whose second side the event in hand is.
+	matched  *write
+	versions map[string]*storageVersion
+	gone     []string // names of deleted ones, oldest first
+	leases   map[string]*lease
 
 	// latest is the revision of the change that was seen last. There may be
 	// more of the same revision to come, so that the watermark is behind it.
@@ -67,6 +71,7 @@ func newWorld(h history.Header) *World {
 		serverOf:  map[string]string{},
 		servers:   map[string]*server{},
 		resources: newResources(h),
+		writes:    newWrites(),
 		versions:  map[string]*storageVersion{},
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
@@ -86,6 +91,7 @@ func (w *World) take(ev *history.Event) {
 	w.Now = ev.At
 	w.torn = w.torn || ev.Seq != w.seq+1
 	w.seq = ev.Seq
+	w.matched = nil
 	switch {
 	case ev.Stored != nil:
 		w.takeStored(ev)
@@ -121,6 +127,10 @@ func (w *World) take(ev *history.Event) {
 func (w *World) finish() {
 	w.reach(w.latest)
 	w.docs.suspicions.weigh(w, true)
+	for _, in := range w.running() {
+		w.closeInstance(in)
+	}
+	w.writes.finish(w.Now - int64(tail))
 	w.later.giveUp(w.Now - int64(tail))
 }
 
@@ -140,6 +150,8 @@ func (w *World) takeStored(ev *history.Event) {
 	if id, ok := strings.CutPrefix(s.Key, identityLeasePrefix); ok {
 		w.changeLease(id, ev)
 	}
+	w.disputeStored(ev)
+	w.matched = w.takeChange(ev)
 }
 
 // Where the objects that checks read live in etcd, by the layout that
@@ -176,7 +188,8 @@ func changedStorageVersion(ev *history.Event) (name string, now *history.Storage
 // the control plane's back.
 func (w *World) takeRequest(ev *history.Event) {
 	r := ev.Request
-	if r.Group != storageVersionGroup || !strings.HasPrefix(r.Resource, "storageversions") || r.Class == history.ClassInvalid || !accepted(r) {
+	w.matched = w.takeAnswer(ev)
+	if r.Group != storageVersionGroup || !strings.HasPrefix(r.Resource, "storageversions") || r.Class == history.ClassInvalid && !r.Lasting || !accepted(r) {
 		return
 	}
 	switch r.Verb {

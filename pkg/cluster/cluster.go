@@ -25,6 +25,11 @@ const (
 	Scheduler         Component = "scheduler"
 )
 
+// Whole stands for all of a member where Pause, Resume and Paused take a
+// component: everything that runs on it stands still at the same time, as a
+// machine does that is suspended or starved. No other operation takes it.
+const Whole Component = "whole"
+
 // Link is a network path that starts or ends at a member.
 type Link string
 
@@ -173,7 +178,10 @@ type Cluster interface {
 
 	// Kill ends a component's process without warning and leaves it down.
 	Kill(ctx context.Context, member string, component Component) error
-	// Pause stops a component's process from running; Resume lets it go on.
+	// Pause stops a component's process from running; Resume lets it go on. With
+	// Whole they do so for all that runs on the member, and the Observer is told
+	// of each component; a Pause that fails has let everything go on again. It is
+	// an error if nothing runs.
 	Pause(ctx context.Context, member string, component Component) error
 	Resume(ctx context.Context, member string, component Component) error
 	// PowerOff takes a member's power away: all its processes and its network
@@ -186,7 +194,9 @@ type Cluster interface {
 
 	// Process that runs now; ok is false where there is none.
 	Process(member string, component Component) (p Process, ok bool)
-	// Paused is whether the kernel really holds the component's process.
+	// Paused is whether the kernel really holds the component's process; with
+	// Whole, whether it holds all that runs on the member, which is an error if
+	// nothing does.
 	Paused(member string, component Component) (bool, error)
 
 	// SetLink shapes a link; the zero Shape heals it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -80,7 +81,7 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 
 func (e *Executor) has(member string, component cluster.Component) bool {
 	return slices.ContainsFunc(e.cluster.Members(), func(m cluster.Member) bool {
-		return m.Name == member && slices.Contains(m.Components, component)
+		return m.Name == member && (component == cluster.Whole || slices.Contains(m.Components, component))
 	})
 }
 
@@ -131,6 +132,9 @@ func (a *Active) undo(ctx context.Context) error {
 
 func (a *Active) record(phase history.Phase, proof string) {
 	component := a.Fault.Components[0]
+	if component == cluster.Whole {
+		component = "" // as for a power cut: it is the member that was hit
+	}
 	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
 		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Phase: phase, Proof: proof,
 	}})
@@ -175,8 +179,8 @@ func (e *Executor) ended(ctx context.Context, member string, component cluster.C
 
 func (a *Active) pause(ctx context.Context) error {
 	e, component := a.executor, a.Fault.Components[0]
-	process, ok := e.cluster.Process(a.Member, component)
-	if !ok {
+	held := e.processes(a.Member, component)
+	if len(held) == 0 {
 		return fmt.Errorf("no process of %s runs that could be paused", component)
 	}
 	a.record(history.PhaseInject, "")
@@ -190,8 +194,8 @@ func (a *Active) pause(ctx context.Context) error {
 	if !paused {
 		return nil
 	}
-	proof := fmt.Sprintf("the kernel holds the process of %s at %s stopped (%s)", component, a.Member, describe(process))
-	if component == cluster.APIServer {
+	proof := fmt.Sprintf("the kernel holds what runs at %s stopped: %s", a.Member, strings.Join(held, ", "))
+	if component == cluster.APIServer || component == cluster.Whole {
 		if !e.silent(ctx, a.Member) {
 			return ctx.Err()
 		}
@@ -199,6 +203,21 @@ func (a *Active) pause(ctx context.Context) error {
 	}
 	a.record(history.PhaseWitness, proof)
 	return nil
+}
+
+// processes describes those of a component that run, or of all components.
+func (e *Executor) processes(member string, component cluster.Component) []string {
+	components := []cluster.Component{component}
+	if component == cluster.Whole {
+		components = e.components(member)
+	}
+	var found []string
+	for _, one := range components {
+		if process, ok := e.cluster.Process(member, one); ok {
+			found = append(found, fmt.Sprintf("%s (%s)", one, describe(process)))
+		}
+	}
+	return found
 }
 
 // silent is whether the member's API server leaves a request unanswered.
@@ -228,8 +247,8 @@ func (a *Active) shape(ctx context.Context) error {
 		}
 		now, err := e.cluster.LinkStats(a.Member, fault.Link)
 		if withheld := now.Withheld - carried.Withheld; err == nil && withheld > 0 {
-			a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before, and had no answer within %s during the fault, when the link held back %d pieces of data",
-				a.Member, before.Round(shownTo), SilenceBound, withheld))
+			a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs %s took %s before, and had no answer within %s during the fault, when the link held back %d pieces of data",
+				a.Member, needed(fault.Link), before.Round(shownTo), SilenceBound, withheld))
 		}
 		return ctx.Err()
 	}
@@ -244,6 +263,16 @@ func (a *Active) shape(ctx context.Context) error {
 	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before and %s during the fault, when the link delayed %d pieces of data by %s or more",
 		a.Member, before.Round(shownTo), during.Round(shownTo), delayed, fault.Shape.Latency))
 	return nil
+}
+
+// needed is what lies behind a link that the witness's read needs. A member that
+// is cut off has its own etcd still, which alone is no majority: a cluster of
+// one gives no witness.
+func needed(link cluster.Link) string {
+	if link == cluster.LinkNode {
+		return "a majority of etcd"
+	}
+	return "its etcd"
 }
 
 // shortest is the shortest of a few round trips.

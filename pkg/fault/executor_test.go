@@ -28,6 +28,7 @@ type plane struct {
 	// deafToPower answers though its power was cut; sameProcess comes back with
 	// the process of before.
 	deafToPower, sameProcess bool
+	deafToPause              bool   // answers though it is paused
 	killed                   func() // called by a kill
 	// busy is how much longer an answer takes once a link was shaped, whatever
 	// the link does, and idle how much shorter.
@@ -86,7 +87,7 @@ func (p *plane) RoundTrip(ctx context.Context, _ string) (time.Duration, error) 
 	switch {
 	case p.apiDown:
 		return 0, errors.New("nobody answers")
-	case p.paused || p.shape.Cut || p.slowed > time.Hour:
+	case p.paused && !p.deafToPause || p.shape.Cut || p.slowed > time.Hour:
 		if p.shape.Cut {
 			p.stats.Withheld++
 		}
@@ -117,12 +118,19 @@ func TestFaultsAreWitnessed(t *testing.T) {
 	pause := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: apiserver}
 	delay := &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Shape: cluster.Shape{Latency: time.Second}}
 	cut := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Shape: cluster.Shape{Cut: true}}
+	pauseAll := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}}
+	cutOff := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}}
 	for _, test := range []struct {
 		name   string
 		fault  *Fault
 		plane  plane
 		phases string
 	}{
+		{"pause of a whole member", pauseAll, plane{}, "inject witness heal"},
+		{"pause of a whole member that does not bite", pauseAll, plane{immortal: true}, "inject heal"},
+		{"pause of a whole member whose API answers on", pauseAll, plane{deafToPause: true}, "inject heal"},
+		{"cut off", cutOff, plane{}, "inject witness heal"},
+		{"cut off while the others are not needed", cutOff, plane{immortal: true}, "inject heal"},
 		{"crash", crash, plane{}, "inject witness heal witness"},
 		{"pause", pause, plane{}, "inject witness heal"},
 		{"pause that does not bite", pause, plane{immortal: true}, "inject heal"},
@@ -149,9 +157,13 @@ func TestFaultsAreWitnessed(t *testing.T) {
 			if got := recorded.phases(); got != test.phases {
 				t.Errorf("recorded %q, want %q", got, test.phases)
 			}
+			component := "apiserver"
+			if test.fault.Components[0] == cluster.Whole {
+				component = ""
+			}
 			for _, event := range *recorded {
 				f := event.Fault
-				if f.ID != "f-1" || event.Member != "cp1" || f.Component != "apiserver" || (f.Proof != "") != (f.Phase == history.PhaseWitness) {
+				if f.ID != "f-1" || event.Member != "cp1" || f.Component != component || (f.Proof != "") != (f.Phase == history.PhaseWitness) {
 					t.Errorf("recorded %+v", f)
 				}
 			}

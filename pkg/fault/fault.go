@@ -52,7 +52,8 @@ type Fault struct {
 	Member string
 	// One is whether the fault must hit a single member.
 	One bool
-	// Components that are hit; for a NetworkChaos it is whose end of the link.
+	// Components that are hit, cluster.Whole for all of the member; for a
+	// NetworkChaos it is whose end of the link.
 	Components []cluster.Component
 	// Link and Shape are set for a NetworkChaos.
 	Link  cluster.Link
@@ -66,10 +67,13 @@ func (f *Fault) Crashes() bool {
 	return f.Type == TypePod && f.Action == string(chaos.ContainerKillAction)
 }
 
-// Pauses is whether the fault freezes a process.
+// Pauses is whether the fault freezes a process, or a whole member.
 func (f *Fault) Pauses() bool {
 	return f.Type == TypePod && f.Action == string(chaos.PodFailureAction)
 }
+
+// Partitions is whether the fault lets nothing pass along a link.
+func (f *Fault) Partitions() bool { return f.Type == TypeNetwork && f.Shape.Cut }
 
 // Load reads a fault from a file. What a Chaos Mesh object can say and this
 // package cannot do is an error that names it, and never ignored.
@@ -141,7 +145,8 @@ func fromPodChaos(object *chaos.PodChaos) (*Fault, error) {
 		spec.ContainerNames = nil
 	case chaos.PodFailureAction:
 		if component == "" {
-			errs = append(errs, fmt.Errorf("spec.selector.labelSelectors must have %q, the component to freeze", componentLabel))
+			component = cluster.Whole
+			errs = append(errs, allOf(spec.Mode))
 		}
 		if spec.Duration != nil {
 			fault.Duration, err = positive("spec.duration", *spec.Duration)
@@ -165,9 +170,17 @@ func fromNetworkChaos(object *chaos.NetworkChaos) (*Fault, error) {
 	errs = append(errs, err)
 	fault.Member, fault.One = member, spec.Mode == chaos.OneMode
 	fault.Components = []cluster.Component{from}
-	if spec.Target == nil {
-		errs = append(errs, errors.New("spec.target must select the other end of the link"))
-	} else {
+	direction, why := chaos.Both, "a link is shaped in both directions alike"
+	switch {
+	case spec.Target == nil && from == "" && spec.Action == chaos.PartitionAction:
+		// Without a target everybody is meant. Chaos Mesh takes no other direction
+		// then: to whom nothing comes back, he is cut off all the same.
+		fault.Link, fault.Components = cluster.LinkNode, []cluster.Component{cluster.Whole}
+		direction, why = chaos.To, "Chaos Mesh has no other one where there is no target; the member is cut off both ways"
+		errs = append(errs, allOf(spec.Mode))
+	case spec.Target == nil:
+		errs = append(errs, fmt.Errorf("spec.target must select the other end of the link; only a partition of a whole member, without the label %s in its selector, can be without", componentLabel))
+	default:
 		target := *spec.Target
 		to, targetMember, err := selected(&target)
 		errs = append(errs, err)
@@ -178,8 +191,8 @@ func fromNetworkChaos(object *chaos.NetworkChaos) (*Fault, error) {
 		errs = append(errs, nothingElse("spec.target", target))
 		spec.Target = nil
 	}
-	if spec.Direction != chaos.Both {
-		errs = append(errs, fmt.Errorf("spec.direction is %q, and must be %q: a link is shaped in both directions alike", spec.Direction, chaos.Both))
+	if spec.Direction != direction {
+		errs = append(errs, fmt.Errorf("spec.direction is %q, and must be %q: %s", spec.Direction, direction, why))
 	}
 	if spec.Duration != nil {
 		fault.Duration, err = positive("spec.duration", *spec.Duration)
@@ -223,6 +236,15 @@ func delay(spec *chaos.NetworkChaosSpec) (cluster.Shape, error) {
 	}
 	rest.Latency, rest.Jitter = "", ""
 	return shape, errors.Join(append(errs, nothingElse("spec.delay", rest))...)
+}
+
+// allOf is an error if a mode would leave out a part of a whole member, which
+// is several Pods to Chaos Mesh.
+func allOf(mode chaos.SelectorMode) error {
+	if mode == chaos.AllMode {
+		return nil
+	}
+	return fmt.Errorf("spec.mode is %q, and must be %q where the selector has no %q: a whole member is several Pods", mode, chaos.AllMode, componentLabel)
 }
 
 // selected reads which component and member are meant, and takes what it read

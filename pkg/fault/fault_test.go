@@ -3,6 +3,7 @@ package fault
 import (
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,9 @@ func TestShippedFaults(t *testing.T) {
 		"apiserver-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}, Duration: 5 * time.Second},
 		"slow-etcd": {Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer},
 			Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: 25 * time.Millisecond}},
+		"node-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}, Duration: 5 * time.Second},
+		"node-cut-off": {Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Duration: 8 * time.Second,
+			Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}},
 		"controller-manager-crash": {Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.ControllerManager}},
 	}
 	files, err := fs.Glob(fixtures.Files, "faults/*.yaml")
@@ -33,11 +37,11 @@ func TestShippedFaults(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if file != "faults/"+got.Name+".yaml" || got.Member != StepMember || !got.One {
+		if file != "faults/"+got.Name+".yaml" || got.Member != StepMember || got.One == slices.Contains(got.Components, cluster.Whole) {
 			t.Errorf("%s: %+v", file, got)
 		}
 		if expected := want[got.Name]; expected != nil {
-			expected.Name, expected.Member, expected.One = got.Name, StepMember, true
+			expected.Name, expected.Member, expected.One = got.Name, StepMember, got.One
 			if !reflect.DeepEqual(got, expected) {
 				t.Errorf("%s is\n%+v, want\n%+v", file, got, expected)
 			}
@@ -63,6 +67,15 @@ spec:
 `
 )
 
+// cutOff has no target and no component, so that a whole member is meant.
+const cutOff = `apiVersion: chaos-mesh.org/v1alpha1
+kind: NetworkChaos
+metadata: {name: f}
+spec:
+  mode: all
+  selector: {labelSelectors: {evenkeel.dev/member: "@member"}}
+`
+
 func TestWhatCannotBeCarriedOutIsAnError(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"crash", pod + "  action: container-kill\n  containerNames: [etcd, kube-apiserver]\n", ""},
@@ -80,6 +93,13 @@ func TestWhatCannotBeCarriedOutIsAnError(t *testing.T) {
 		{"duration of a crash", pod + "  action: container-kill\n  containerNames: [etcd]\n  duration: 3s\n", "spec.duration"},
 		{"selector by field", strings.Replace(pod, "selector: {", "selector: {fieldSelectors: {a: b}, ", 1) + "  action: container-kill\n  containerNames: [etcd]\n", "spec.selector.fieldSelectors"},
 		{"selector by another label", strings.Replace(pod, "component: kube", "tier: x, component: kube", 1) + "  action: pod-failure\n  duration: 1s\n", "tier"},
+		{"pause of one Pod of a whole member", strings.Replace(pod, "component: kube-apiserver, ", "", 1) + "  action: pod-failure\n", `spec.mode is "one", and must be "all"`},
+		{"pause of a whole member", strings.NewReplacer("component: kube-apiserver, ", "", "mode: one", "mode: all").Replace(pod) + "  action: pod-failure\n", ""},
+		{"cut off", cutOff + "  action: partition\n  direction: to\n", ""},
+		{"cut off, one Pod of it", strings.Replace(cutOff, "mode: all", "mode: one", 1) + "  action: partition\n  direction: to\n", `spec.mode is "one", and must be "all"`},
+		{"cut off both ways", cutOff + "  action: partition\n  direction: both\n", `must be "to": Chaos Mesh has no other`},
+		{"delay to everybody", cutOff + "  action: delay\n  direction: to\n  delay: {latency: 5ms}\n", "spec.target must select"},
+		{"cut off, one component", strings.Replace(cutOff, "{evenkeel", "{component: etcd, evenkeel", 1) + "  action: partition\n  direction: to\n", "spec.target must select"},
 		{"no member", strings.Replace(pod, `, evenkeel.dev/member: "@member"`, "", 1) + "  action: pod-failure\n  duration: 1s\n", "evenkeel.dev/member"},
 		{"mode by number", strings.Replace(pod, "mode: one", "mode: fixed", 1) + "  action: pod-failure\n  duration: 1s\n", `mode "fixed"`},
 		{"annotations", strings.Replace(pod, "name: f", "name: f, annotations: {a: b}", 1) + "  action: pod-failure\n  duration: 1s\n", "metadata.annotations"},

@@ -241,7 +241,8 @@ type Process struct {
 // Classes of requests.
 const (
 	// ClassGuarded is a write to a persisted built-in resource, which the
-	// registration barrier must hold back.
+	// registration barrier must hold back: a create, update, patch, delete or
+	// deletecollection, also of a subresource.
 	ClassGuarded = "guarded"
 	// ClassRead is a get or list of a persisted built-in resource.
 	ClassRead = "read"
@@ -253,7 +254,8 @@ const (
 	// ClassAggregated is a write to an API that an aggregated server hosts.
 	ClassAggregated = "aggregated"
 	// ClassInvalid is a write of a StorageVersion status that must be refused;
-	// Request.Invalid says what is wrong with it. Sent with dryRun=All.
+	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
+	// Request.Lasting says otherwise.
 	ClassInvalid = "invalid"
 )
 
@@ -293,6 +295,9 @@ type Request struct {
 	// Defines is what a write of a CustomResourceDefinition or an APIService asks
 	// to be hosted.
 	Defines *Definition `json:"defines,omitempty"`
+	// Lasting is whether a ClassInvalid request was sent for good, and not as a
+	// dry run: what a server looks at in a dry run it may let pass otherwise.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
@@ -438,8 +443,9 @@ type Fault struct {
 	ID string `json:"id"`
 	// Type and Action are the Chaos Mesh kind and action, or FaultPower and
 	// FaultPowerCut.
-	Type      string `json:"type"`
-	Action    string `json:"action"`
+	Type   string `json:"type"`
+	Action string `json:"action"`
+	// Component that is hit; empty if it is the whole member.
 	Component string `json:"component,omitempty"`
 	// Group is that of the APIs of a FaultBackend.
 	Group string `json:"group,omitempty"`

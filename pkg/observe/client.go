@@ -50,14 +50,19 @@ func Connect(config *rest.Config) (*http.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use the credentials for %s: %w", config.Host, err)
 	}
-	return &http.Client{Transport: wrapped}, nil
+	return &http.Client{
+		Transport: wrapped,
+		// An answer must be the member's own, not that of whom it points at.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
 }
 
 // Call is one request to an API server, before it is sent.
 type Call struct {
 	// Class is one of history's Class… values.
 	Class string
-	// Verb is create, update, delete, get or list.
+	// Verb is create, update, patch, delete, deletecollection, get or list.
+	// The body of a patch is a merge patch.
 	Verb                     string
 	Group, Version, Resource string
 	Namespace, Name          string
@@ -65,9 +70,10 @@ type Call struct {
 	Query                    url.Values
 	// Body is sent as JSON.
 	Body any
-	// Write, Invalid and Defines go to the Request event as they are.
+	// Write, Invalid, Lasting and Defines go to the Request event as they are.
 	Write   int64
 	Invalid string
+	Lasting bool
 	Defines *history.Definition
 }
 
@@ -120,6 +126,12 @@ func (c *Client) Member() string { return c.member }
 // Close gives up the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// Missed records that the member was not asked what it should have been, and
+// why, in words.
+func (c *Client) Missed(why string) {
+	c.recorder.Record(history.Event{Kind: history.KindGap, Member: c.member, Gap: &history.Gap{Source: "request", Message: why}})
+}
+
 // Get fetches a path without recording it.
 func (c *Client) Get(ctx context.Context, path string) Answer {
 	return c.send(ctx, http.MethodGet, path, nil, nil)
@@ -152,6 +164,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		Write:           call.Write,
 		Invalid:         call.Invalid,
 		Defines:         call.Defines,
+		Lasting:         call.Lasting,
 	}
 	if call.Subresource != "" {
 		request.Resource += "/" + call.Subresource
@@ -202,7 +215,7 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "evenkeel/"+c.member)
 	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", contentType(method))
 	}
 	return request, nil
 }
@@ -239,11 +252,20 @@ func method(verb string) string {
 		return http.MethodPost
 	case "update":
 		return http.MethodPut
-	case "delete":
+	case "patch":
+		return http.MethodPatch
+	case "delete", "deletecollection":
 		return http.MethodDelete
 	default:
 		return http.MethodGet
 	}
+}
+
+func contentType(method string) string {
+	if method == http.MethodPatch {
+		return "application/merge-patch+json"
+	}
+	return "application/json"
 }
 
 func resourcePath(call Call) string {

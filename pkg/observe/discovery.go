@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -30,7 +31,7 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 	if err != nil {
 		return nil, err
 	}
-	aggregated, err := aggregatedVersions(ctx, client)
+	services, err := apiServices(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +45,16 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 	listed := len(versions)
 	for _, version := range claimed {
 		// The answer of an aggregated server would be another server's.
-		if !slices.Contains(versions, version) && !aggregated[version.String()] {
+		if !slices.Contains(versions, version) && !services.handedOn[version.String()] {
 			versions = append(versions, version)
 		}
 	}
 	for i, version := range versions {
-		handedOn := aggregated[version.String()]
-		// A version that is not there is an empty list.
+		handedOn := services.handedOn[version.String()]
 		var list metav1.APIResourceList
 		if err := getInto(ctx, client, GroupVersionPath(version.Group, version.Version), &list); err != nil {
-			if handedOn {
+			unlisted := i >= listed
+			if services.mayLack(version.String()) || unlisted && errors.Is(err, errNotThere) {
 				continue
 			}
 			return nil, err
@@ -132,7 +133,7 @@ func customResources(ctx context.Context, client *Client) (map[groupResource]boo
 			} `json:"spec"`
 		} `json:"items"`
 	}
-	if err := getInto(ctx, client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &list); err != nil {
+	if err := getInto(ctx, client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &list); err != nil && !errors.Is(err, errNotThere) {
 		return nil, err
 	}
 	out := map[groupResource]bool{}
@@ -156,7 +157,7 @@ func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error
 			} `json:"status"`
 		} `json:"items"`
 	}
-	if err := getInto(ctx, client, "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", &list); err != nil {
+	if err := getInto(ctx, client, "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", &list); err != nil && !errors.Is(err, errNotThere) {
 		return nil, err
 	}
 	var out []groupVersion
@@ -176,8 +177,16 @@ func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error
 	return out, nil
 }
 
-// aggregatedVersions are those that an APIService hands to another server.
-func aggregatedVersions(ctx context.Context, client *Client) (map[string]bool, error) {
+// services are the APIServices, by the group version that each registers.
+type services struct{ handedOn, local map[string]bool }
+
+// mayLack is whether a server may have no document of a group version that it
+// lists: the one to which it hands that on may be down, and the APIServices of
+// an aggregator are shared by all servers, so that one lists what only another
+// release hosts. Anybody else's list is its own word.
+func (s services) mayLack(version string) bool { return s.handedOn[version] || s.local[version] }
+
+func apiServices(ctx context.Context, client *Client) (services, error) {
 	var list struct {
 		Items []struct {
 			Spec struct {
@@ -187,26 +196,29 @@ func aggregatedVersions(ctx context.Context, client *Client) (map[string]bool, e
 			} `json:"spec"`
 		} `json:"items"`
 	}
-	if err := getInto(ctx, client, "/apis/apiregistration.k8s.io/v1/apiservices", &list); err != nil {
-		return nil, err
+	out := services{handedOn: map[string]bool{}, local: map[string]bool{}}
+	if err := getInto(ctx, client, "/apis/apiregistration.k8s.io/v1/apiservices", &list); err != nil && !errors.Is(err, errNotThere) {
+		return out, err
 	}
-	out := map[string]bool{}
 	for _, item := range list.Items {
-		if item.Spec.Service != nil {
-			out[groupVersion{item.Spec.Group, item.Spec.Version}.String()] = true
-		}
+		version := groupVersion{item.Spec.Group, item.Spec.Version}.String()
+		out.handedOn[version] = item.Spec.Service != nil
+		out.local[version] = item.Spec.Service == nil
 	}
 	return out, nil
 }
 
-// getInto reads a document; one that is not there leaves into as it is.
+// errNotThere is that a server does not have what it was asked for.
+var errNotThere = errors.New("it answered 404")
+
+// getInto reads a document; the error is errNotThere where there is none.
 func getInto(ctx context.Context, client *Client, path string, into any) error {
 	answer := client.Get(ctx, path)
 	switch {
 	case answer.Err != nil:
 		return fmt.Errorf("get %s from %s: %w", path, client.Member(), answer.Err)
 	case answer.Code == http.StatusNotFound:
-		return nil
+		return fmt.Errorf("get %s from %s: %w", path, client.Member(), errNotThere)
 	case answer.Code != http.StatusOK:
 		return fmt.Errorf("get %s from %s: it answered %d: %s", path, client.Member(), answer.Code, answer.Message)
 	}

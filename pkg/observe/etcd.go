@@ -41,8 +41,10 @@ type Etcd struct {
 	// one that is down is not waited for each time.
 	answered int
 
-	// Only the goroutine of Run uses what follows.
+	// Only the goroutine of Run uses what follows. The watch in hand has told
+	// everything up to told.
 	next int64
+	told int64
 	keys map[string]storedKey
 }
 
@@ -113,6 +115,7 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 	}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
+	r.told = 0
 	responses := client.Watch(ctx, registryPrefix, clientv3.WithPrefix(), clientv3.WithRev(r.next))
 	ticker := r.clock.NewTicker(EtcdProgress)
 	defer ticker.Stop()
@@ -155,6 +158,9 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 	agreement := int64(0)
 	for _, event := range response.Events {
 		if event.Kv.ModRevision < r.next {
+			if event.Kv.ModRevision <= r.told {
+				r.late(event)
+			}
 			continue // already told by another member
 		}
 		stored := r.stored(event)
@@ -172,6 +178,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		through = max(through, response.Header.Revision)
 	}
 	r.next = through + 1
+	r.told = through
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,6 +191,16 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		r.moved = make(chan struct{})
 	}
 	return true
+}
+
+// late notes a change of which this very watch had said that it was past it.
+// The history has to be in the order of the revisions, so the change itself
+// has no place in it any more.
+func (r *Etcd) late(event *clientv3.Event) {
+	r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{
+		Source:  "etcd",
+		Message: fmt.Sprintf("etcd told of revision %d only after it had told of %d, so that a change of %s is missing", event.Kv.ModRevision, r.told, event.Kv.Key),
+	}})
 }
 
 func (r *Etcd) stored(event *clientv3.Event) history.Stored {

@@ -36,9 +36,11 @@ type Hammer struct {
 
 	mu       sync.Mutex
 	instance int
-	end      context.CancelFunc
-	ready    chan struct{}
-	starts   chan int
+	// end ends the session in hand, and abandon also cuts off what it still has
+	// under way.
+	end, abandon context.CancelFunc
+	ready        chan struct{}
+	starts       chan int
 }
 
 // NewHammer makes a hammer that uses the probes at each boot.
@@ -57,10 +59,13 @@ func (h *Hammer) ProcessChanged(change cluster.Change) {
 	case history.ProcessStarted:
 		h.instance = change.Instance
 		h.ready = make(chan struct{})
-		if h.end != nil {
-			h.end()
-			h.end = nil
+		// What was asked of the process before can have no answer any more, and
+		// must not keep this one waiting.
+		if h.abandon != nil {
+			h.abandon()
+			h.abandon = nil
 		}
+		h.end = nil
 		select {
 		case h.starts <- change.Instance:
 		default:
@@ -107,6 +112,8 @@ func (h *Hammer) missed(instance int) {
 // session hammers one instance; it returns when that ended or has been ready
 // for long enough.
 func (h *Hammer) session(run context.Context, instance int) {
+	run, abandon := context.WithCancel(run)
+	defer abandon()
 	ctx, cancel := context.WithCancel(run)
 	defer cancel()
 	h.mu.Lock()
@@ -118,7 +125,7 @@ func (h *Hammer) session(run context.Context, instance int) {
 		h.mu.Unlock()
 		return // it is gone or ready already: there is nothing left to see
 	}
-	h.end = cancel
+	h.end, h.abandon = cancel, abandon
 	h.mu.Unlock()
 
 	var probing sync.WaitGroup
@@ -138,7 +145,8 @@ func (h *Hammer) session(run context.Context, instance int) {
 }
 
 // hammer probes until the session's context ends. What is under way then is
-// let come to its end, because a request cut off has no known outcome.
+// let come to its end, because a request cut off has no known outcome, unless
+// run ends too.
 func (h *Hammer) hammer(ctx, run context.Context, probe Probe) {
 	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
 	if client == nil {

@@ -18,9 +18,12 @@ const foreignVersion = "v0evenkeel1"
 
 // ProbeInvalidStatus sends the StorageVersion statuses that a server must
 // refuse, each with one flaw only, and one without any that it must accept, as
-// a dry run: nothing is changed whatever the server answers. It takes the
-// StorageVersion that the turn points at of those that have entries, and does
-// nothing where there is none.
+// a dry run: nothing is changed whatever the server answers. What it refused as
+// a dry run it is then sent for good, because it may look at the two with
+// different eyes: only a server that breaks its promise is changed by that. It
+// takes the StorageVersion that the turn points at of those that have entries;
+// where there is none, or where the list is refused, nothing is sent, and the
+// checks notice that a member was not probed.
 func ProbeInvalidStatus(ctx context.Context, client *Client, turn int) {
 	var list apiserverinternalv1alpha1.StorageVersionList
 	if getInto(ctx, client, storageVersionsPath, &list) != nil {
@@ -37,21 +40,34 @@ func ProbeInvalidStatus(ctx context.Context, client *Client, turn int) {
 	}
 	name := names[turn%len(names)]
 	for _, flaw := range []string{"", history.InvalidUndecodable, history.InvalidAgreement, history.InvalidDuplicate} {
-		for range InvalidAttempts {
-			if !sendStatus(ctx, client, name, flaw) {
-				break
-			}
+		if insist(ctx, client, name, flaw, false) == http.StatusUnprocessableEntity && flaw != "" {
+			insist(ctx, client, name, flaw, true)
 		}
 	}
 }
 
-// sendStatus is true when the object had changed meanwhile, so that the flaw
-// was not looked at.
-func sendStatus(ctx context.Context, client *Client, name, flaw string) (again bool) {
+// insist sends a status until it is not refused for the reason alone that the
+// object had changed meanwhile, so that the flaw was not looked at; it gives the
+// last answer's code.
+func insist(ctx context.Context, client *Client, name, flaw string, lasting bool) (code int) {
+	for range InvalidAttempts {
+		if code = sendStatus(ctx, client, name, flaw, lasting); code != http.StatusConflict {
+			break
+		}
+	}
+	return code
+}
+
+// sendStatus gives the code of the answer, 0 where nothing could be sent.
+func sendStatus(ctx context.Context, client *Client, name, flaw string, lasting bool) (code int) {
 	answer := client.Get(ctx, storageVersionsPath+"/"+name)
 	object := new(apiserverinternalv1alpha1.StorageVersion)
 	if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, object) != nil || len(object.Status.StorageVersions) == 0 {
-		return false
+		return 0
+	}
+	var query url.Values
+	if !lasting {
+		query = url.Values{"dryRun": {metav1.DryRunAll}}
 	}
 	object.ManagedFields = nil
 	object.Kind, object.APIVersion = "StorageVersion", apiserverinternalv1alpha1.SchemeGroupVersion.String()
@@ -64,11 +80,12 @@ func sendStatus(ctx context.Context, client *Client, name, flaw string) (again b
 		Resource:    storageVersionResource,
 		Subresource: "status",
 		Name:        name,
-		Query:       url.Values{"dryRun": {metav1.DryRunAll}},
+		Query:       query,
 		Body:        object,
 		Invalid:     flaw,
+		Lasting:     lasting,
 	})
-	return answer.Code == http.StatusConflict
+	return answer.Code
 }
 
 // spoil gives a valid status the one flaw, and leaves all the rest right: what

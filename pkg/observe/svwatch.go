@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"sync"
+	"syscall"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +27,8 @@ const (
 
 // StorageVersionWatch records the StorageVersions as one member's API server
 // shows them to a client. Each list that it begins with is recorded as OPENED
-// and one ADDED for each object; the loss of the watch as BROKEN.
+// and one ADDED for each object; the loss of the watch, and that it could not be
+// begun, as BROKEN.
 type StorageVersionWatch struct {
 	member   string
 	config   func() (*rest.Config, error)
@@ -51,10 +54,20 @@ func (w *StorageVersionWatch) Run(ctx context.Context) {
 		return
 	}
 	defer client.Close()
+	last := ""
 	for ctx.Err() == nil {
 		opened, err := w.watch(ctx, client)
-		if opened && ctx.Err() == nil {
-			w.record(history.Watch{Type: history.WatchBroken, Message: shorten(err.Error())})
+		if ctx.Err() != nil {
+			return
+		}
+		// A server that refuses shows its clients nothing, which must be seen; one
+		// that is not there has no clients. The same refusal is told once in a row.
+		message := shorten(err.Error())
+		if opened || message != last && !errors.Is(err, syscall.ECONNREFUSED) {
+			w.record(history.Watch{Type: history.WatchBroken, Message: message})
+		}
+		last = message
+		if opened {
 			w.cameTo(0)
 		}
 		pause(ctx, w.clock, RetryInterval)
@@ -99,6 +112,9 @@ func (w *StorageVersionWatch) record(event history.Watch) {
 // watch lists and follows; it returns, always with an error, when that ended.
 func (w *StorageVersionWatch) watch(ctx context.Context, client *Client) (opened bool, err error) {
 	answer := client.Get(ctx, storageVersionsPath)
+	if answer.Err != nil {
+		return false, fmt.Errorf("the list was not answered: %w", answer.Err)
+	}
 	if answer.Code != http.StatusOK {
 		return false, fmt.Errorf("the list was answered %d", answer.Code)
 	}

@@ -63,7 +63,9 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 func seen(res check.Result) int64 {
 	var n int64
 	for _, o := range res.Observations {
-		n += o.Seen
+		if !o.OfOneMember() {
+			n += o.Seen
+		}
 	}
 	return n
 }

@@ -199,7 +199,8 @@ func TestCheapest(t *testing.T) {
 	for _, tc := range []struct{ ids, want string }{
 		{"SV-01", quick},
 		{"SV-01 SV-14", "fixtures/scenarios/restart-skew.yaml"},
-		{"SV-02 SV-12", DefaultScenario},
+		{"SV-02 SV-12", "fixtures/scenarios/node-faults.yaml"},
+		{"SV-02 SV-22", DefaultScenario},
 		{"SV-01 AD-01", ""},
 		{"", ""},
 	} {

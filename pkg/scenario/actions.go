@@ -384,12 +384,14 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 		return err
 	}
 	defer client.Close()
-	answer := client.Do(ctx, observe.Call{
-		Class: history.ClassGuarded, Verb: "delete",
-		Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: tamper.Delete,
-	})
-	if !answer.OK() {
-		return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", tamper.Delete, member, answer.Code, answer.Message, answer.Err)
+	for _, name := range tamper.Delete {
+		answer := client.Do(ctx, observe.Call{
+			Class: history.ClassGuarded, Verb: "delete",
+			Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: name,
+		})
+		if !answer.OK() {
+			return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", name, member, answer.Code, answer.Message, answer.Err)
+		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
@@ -189,7 +190,7 @@ func (s *Step) validate() (action string, err error) {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
 	case *Tamper:
-		err = errors.Join(missing("member", v.Member), missing("delete", v.Delete))
+		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
 	case *Define:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Undefine:
@@ -285,8 +286,10 @@ func fits(action string, set any, named *fault.Fault) error {
 		return errors.New("kills no process")
 	case action == "pause" && !named.Pauses():
 		return errors.New("freezes no process")
-	case action == "pause" && named.Duration == 0:
-		return errors.New("has no spec.duration, so that the pause would be over at once")
+	case action == "partition" && !named.Partitions():
+		return errors.New("cuts no link")
+	case (action == "pause" || action == "partition") && named.Duration == 0:
+		return fmt.Errorf("has no spec.duration, so that the %s would be over at once", action)
 	case action == "inject" && named.Duration > 0:
 		return errors.New("has a spec.duration, but lasts until a step heals it; leave the duration out")
 	case !struck && (named.Crashes() || named.Duration > 0):

@@ -80,6 +80,7 @@ type Step struct {
 	Restart    *Restart    `yaml:"restart,omitempty"`
 	Crash      *Strike     `yaml:"crash,omitempty"`
 	Pause      *Strike     `yaml:"pause,omitempty"`
+	Partition  *Strike     `yaml:"partition,omitempty"`
 	Inject     *Strike     `yaml:"inject,omitempty"`
 	Heal       *Strike     `yaml:"heal,omitempty"`
 	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
@@ -117,7 +118,8 @@ type Restart struct {
 	With []string `yaml:"with,omitempty"`
 }
 
-// Strike injects a fault, or heals it.
+// Strike injects a fault, or heals it. A crash, pause or partition does both, and
+// is over when what it hit is ready again.
 type Strike struct {
 	// Fault names a file in the fixtures' folder of faults.
 	Fault string `yaml:"fault"`
@@ -152,8 +154,8 @@ type Hold struct {
 // through one member's API server.
 type Tamper struct {
 	Member string `yaml:"member"`
-	// Delete names a StorageVersion to delete.
-	Delete string `yaml:"delete"`
+	// Delete names StorageVersions to delete, as <group or core>.<resource>.
+	Delete []string `yaml:"delete"`
 }
 
 // Define has a custom resource hosted, or an aggregated server; or otherwise

@@ -72,12 +72,19 @@ const (
 		"  selector: {labelSelectors: {component: kube-apiserver, evenkeel.dev/member: \"@member\"}}\n"
 	crashFault = podFault + "  action: container-kill\n  containerNames: [kube-apiserver]\n"
 	pauseFault = podFault + "  action: pod-failure\n"
+	cutFault   = "apiVersion: chaos-mesh.org/v1alpha1\nkind: NetworkChaos\nmetadata: {name: f}\nspec:\n  mode: all\n" +
+		"  selector: {labelSelectors: {evenkeel.dev/member: \"@member\"}}\n  action: partition\n  direction: to\n"
 )
 
 func TestStepsFitTheirFaults(t *testing.T) {
 	for _, test := range []struct{ name, step, fault, want string }{
 		{"crash", "crash: {member: cp1, fault: f.yaml}", crashFault, ""},
 		{"pause", "pause: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", ""},
+		{"partition", "partition: {member: cp1, fault: f.yaml}", cutFault + "  duration: 1s\n", ""},
+		{"partition until healed", "inject: {member: cp1, fault: f.yaml}", cutFault, ""},
+		{"partition for no time", "partition: {member: cp1, fault: f.yaml}", cutFault, "the partition would be over at once"},
+		{"partition by a pause", "partition: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", "cuts no link"},
+		{"pause by a partition", "pause: {member: cp1, fault: f.yaml}", cutFault + "  duration: 1s\n", "freezes no process"},
 		{"pause until healed", "inject: {member: cp1, fault: f.yaml}", pauseFault, ""},
 		{"heal everywhere", "heal: {fault: f.yaml}", crashFault, ""},
 		{"fixed member", "crash: {fault: f.yaml}", strings.Replace(crashFault, "@member", "@leader", 1), ""},

@@ -27,6 +27,10 @@ const (
 	backendResource = "echoes"
 	backendKind     = "Echo"
 	backendService  = "evenkeel-backend"
+	// registrationGroup is that of the APIServices, of which backendRegistration
+	// hands BackendGroup on.
+	registrationGroup   = "apiregistration.k8s.io"
+	backendRegistration = "v1." + BackendGroup
 	// PrerequisitesTimeout bounds the wait until what was set up is served.
 	// Both classes together take a second on an idle machine.
 	PrerequisitesTimeout = 30 * time.Second
@@ -82,8 +86,8 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 		},
 	}
 	registration := map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-		"metadata": map[string]any{"name": "v1." + BackendGroup},
+		"apiVersion": registrationGroup + "/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": backendRegistration},
 		"spec": map[string]any{
 			"group": BackendGroup, "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 15,
 			"insecureSkipTLSVerify": true,
@@ -92,7 +96,7 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 	}
 	for _, call := range []observe.Call{
 		{Version: "v1", Resource: "services", Namespace: probeNamespace, Body: service},
-		{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Body: registration,
+		{Group: registrationGroup, Version: "v1", Resource: "apiservices", Body: registration,
 			Defines: &history.Definition{Remote: true, Group: BackendGroup, Versions: []string{"v1"}}},
 	} {
 		hosted, err := create(ctx, client, clk, call)

@@ -12,7 +12,7 @@ import (
 )
 
 // Probes makes what a booting member is hammered with: a stream of guarded
-// writes for each workload, and one probe for each class of request that must
+// writes for each workload, one of other kinds of them, and one probe for each class of request that must
 // pass while those are held back. Classes that the control plane cannot host
 // are left out for as long as the prerequisites do not have them.
 func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member string, tagger *Tagger, clk clock.PassiveClock) []observe.Probe {
@@ -20,6 +20,7 @@ func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member str
 	for _, w := range workloads {
 		if w.Spec.class() == history.ClassGuarded {
 			source := NewSource(w, run, member, "h", tagger, clk)
+			source.watched = true
 			probes = append(probes, observe.Probe{
 				Interval: observe.HammerInterval,
 				Begin:    source.Reset,
@@ -47,8 +48,31 @@ func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member str
 			},
 		})
 	}
-	return append(probes, readProbe(), reviewProbe())
+	return append(probes, otherWritesProbe(&prerequisites.aggregated), readProbe(), reviewProbe())
 }
+
+// otherWritesProbe sends writes of the kinds that no workload has: of a
+// collection in which nothing is selected, and of a subresource of an object of
+// the prerequisites, by a patch without content. A server that lets them pass
+// changes nothing, and has not held them back.
+func otherWritesProbe(registered *atomic.Bool) observe.Probe {
+	turn := 0
+	return observe.Probe{
+		Interval: observe.HammerClassInterval,
+		Step: func(ctx context.Context, client *observe.Client) {
+			call := observe.Call{Class: history.ClassGuarded, Verb: "deletecollection", Version: "v1", Resource: "configmaps", Namespace: probeNamespace,
+				Query: url.Values{"labelSelector": {nothingSelected}}}
+			if turn++; turn%2 == 0 && registered.Load() {
+				call = observe.Call{Class: history.ClassGuarded, Verb: "patch", Group: registrationGroup, Version: "v1", Resource: "apiservices",
+					Subresource: "status", Name: backendRegistration, Body: map[string]any{}}
+			}
+			client.Do(ctx, call)
+		},
+	}
+}
+
+// nothingSelected is a label that no object has.
+const nothingSelected = "evenkeel.dev/none=selected"
 
 func readProbe() observe.Probe {
 	turn := 0

@@ -21,6 +21,10 @@ import (
 // for again.
 const lookAgain = 500 * time.Millisecond
 
+// patchEvery makes every so many-th write to a built-in object a patch, so that
+// what is true of updates is seen to be true of those.
+const patchEvery = 5
+
 // state is what a Source knows of one of its objects.
 type state int
 
@@ -48,8 +52,13 @@ type Source struct {
 	mu       sync.Mutex
 	versions []string // that the server serves and the workload has
 	lookAt   time.Time
-	slots    []slot
-	turn     int
+	// hidden is whether the server has said that it does not have the resource.
+	hidden bool
+	// watched is whether it must be told when that was not true: a server that
+	// boots is not written to meanwhile.
+	watched bool
+	slots   []slot
+	turn    int
 }
 
 // NewSource makes a stream of objects named <run>-<member>-<role><n>. Two
@@ -69,7 +78,7 @@ func fresh(n int) []slot { return slices.Repeat([]slot{{state: absent}}, n) }
 func (s *Source) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.versions, s.lookAt = nil, time.Time{}
+	s.versions, s.lookAt, s.hidden = nil, time.Time{}, false
 }
 
 // Write sends the next write, or the read that is needed to know what that
@@ -90,6 +99,9 @@ func (s *Source) Write(ctx context.Context, client *observe.Client) (answer obse
 		s.fill(&call, slot)
 	case every > 0 && turn%every == every-1:
 		call.Verb = "delete"
+	case call.Class == history.ClassGuarded && turn%patchEvery == patchEvery-1:
+		call.Verb = "patch"
+		s.fill(&call, slot)
 	default:
 		call.Verb = "update"
 		s.fill(&call, slot)
@@ -127,7 +139,12 @@ func (s *Source) next(ctx context.Context, client *observe.Client) (version stri
 		if known && len(found) == 0 {
 			s.lookAt = s.clock.Now().Add(lookAgain)
 		}
+		late := s.hidden && s.watched && len(found) > 0
+		s.hidden = known && len(found) == 0
 		s.mu.Unlock()
+		if late {
+			client.Missed(fmt.Sprintf("the server that boots said that it did not have %s, and has it: it was not written to meanwhile", s.workload.Spec.Resource))
+		}
 		versions = found
 	}
 	if len(versions) == 0 {
@@ -211,12 +228,16 @@ func (s *Source) call(index int, version string) observe.Call {
 	}
 }
 
-// fill gives a create or update its number and body.
+// fill gives a create, update or patch its number and body.
 func (s *Source) fill(call *observe.Call, slot slot) {
 	call.Write = s.tagger.Next(s.member)
 	metadata := map[string]any{
 		"name":        call.Name,
 		"annotations": map[string]string{observe.WriteAnnotation: observe.Tag(s.member, call.Write)},
+	}
+	if call.Verb == "patch" {
+		call.Body = map[string]any{"metadata": map[string]any{"annotations": metadata["annotations"]}}
+		return
 	}
 	if call.Namespace != "" {
 		metadata["namespace"] = call.Namespace

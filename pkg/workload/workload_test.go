@@ -9,13 +9,16 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/fixtures"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -103,6 +106,13 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.objects[name] = s.rv
 		answer(200, s.rv)
+	case http.MethodPatch:
+		if !exists || r.Header.Get("Content-Type") != "application/merge-patch+json" || object.Metadata.Name != "" {
+			answer(400, 0)
+			return
+		}
+		s.objects[name] = s.rv
+		answer(200, s.rv)
 	case http.MethodDelete:
 		delete(s.objects, name)
 		answer(200, rv)
@@ -145,7 +155,7 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 			t.Fatal("the resource was not found")
 		}
 	}
-	versions := map[string]bool{}
+	versions, verbs := map[string]bool{}, map[string]int{}
 	written := int64(0)
 	for i, e := range m.events {
 		r := e.Request
@@ -153,6 +163,7 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 			t.Errorf("request %d: %+v", i, r)
 		}
 		versions[r.Version] = true
+		verbs[r.Verb]++
 		if !strings.HasPrefix(r.Name, "n/run-cp1-t") {
 			t.Errorf("name %q", r.Name)
 		}
@@ -163,6 +174,12 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 	}
 	if !versions["v1"] || !versions["v2"] || versions["v3"] || int(written) != len(s.tags) || s.tags[0] != "cp1/1" {
 		t.Errorf("versions %v, %d writes, tags %v", versions, written, s.tags)
+	}
+
+	for _, verb := range []string{"create", "update", "patch", "delete"} {
+		if verbs[verb] < 2 {
+			t.Errorf("%d writes are a %s", verbs[verb], verb)
+		}
 	}
 
 	// Refused: nothing changed. Anything else unexpected: ask before going on.
@@ -177,7 +194,7 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 	for range 4 {
 		source.Write(t.Context(), client)
 	}
-	verbs := map[string]int{}
+	clear(verbs)
 	for _, e := range m.events {
 		verbs[e.Request.Verb]++
 		if e.Request.Code >= 400 && e.Request.Code != 404 {
@@ -198,6 +215,68 @@ func TestSourceOfAResourceThatIsNotThere(t *testing.T) {
 	}
 	if _, ok := source.Read(t.Context(), client); ok {
 		t.Error("was read")
+	}
+}
+
+// A server that boots and hides what it has is not written to meanwhile, which
+// must show: the traffic after that has time.
+func TestAHiddenResourceLeavesAGap(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		m, s := &memory{}, &store{objects: map[string]int64{}}
+		hidden := true
+		_, client := begin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if hidden {
+				http.NotFound(w, r)
+				return
+			}
+			s.ServeHTTP(w, r)
+		}), m)
+		passes := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+		source := NewSource(two(), "run", "cp1", "h", &Tagger{}, passes)
+		source.watched = watched
+		source.Write(t.Context(), client)
+		hidden = false
+		passes.SetTime(passes.Now().Add(2 * lookAgain))
+		if _, ok := source.Write(t.Context(), client); !ok {
+			t.Fatal("the resource was not found")
+		}
+		gaps := 0
+		for _, e := range m.events {
+			if e.Gap != nil && e.Gap.Source == "request" && e.Member == "cp1" {
+				gaps++
+			}
+		}
+		if want := map[bool]int{true: 1}[watched]; gaps != want {
+			t.Errorf("%d gaps, want %d", gaps, want)
+		}
+	}
+}
+
+// What no workload writes is sent all the same, and changes nothing.
+func TestOtherWrites(t *testing.T) {
+	var sent []string
+	m := &memory{}
+	_, client := begin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = append(sent, r.Method+" "+r.URL.RequestURI()+" "+string(body))
+		fmt.Fprint(w, "{}")
+	}), m)
+	var registered atomic.Bool
+	probe := otherWritesProbe(&registered)
+	probe.Step(t.Context(), client)
+	probe.Step(t.Context(), client)
+	registered.Store(true)
+	probe.Step(t.Context(), client)
+	probe.Step(t.Context(), client)
+	collection := "DELETE /api/v1/namespaces/default/configmaps?labelSelector=evenkeel.dev%2Fnone%3Dselected "
+	want := []string{collection, collection, collection, "PATCH /apis/apiregistration.k8s.io/v1/apiservices/v1.backend.evenkeel.dev/status {}"}
+	if !slices.Equal(sent, want) {
+		t.Errorf("sent %q", sent)
+	}
+	for _, e := range m.events {
+		if e.Request.Class != history.ClassGuarded || e.Request.Write != 0 {
+			t.Errorf("recorded %+v", e.Request)
+		}
 	}
 }
 

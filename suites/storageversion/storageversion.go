@@ -10,5 +10,6 @@ var (
 	_ = play.Scenario("restart-same.yaml")
 	_ = play.Scenario("restart-skew.yaml")
 	_ = play.Scenario("crash-under-writes.yaml")
+	_ = play.Scenario("node-faults.yaml")
 	_ = play.Scenario("upgrade-and-back.yaml")
 )

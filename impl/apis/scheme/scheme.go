@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,7 +25,7 @@ import (
 )
 
 // published are the kinds of k8s.io/api that are served, by group and version.
-// They have one version each.
+// They have one version each, but for storage migrations (migrations.go).
 var published = []struct {
 	version schema.GroupVersion
 	objects []runtime.Object
@@ -45,6 +46,9 @@ var published = []struct {
 	}},
 	{apiserverinternalv1alpha1.SchemeGroupVersion, []runtime.Object{
 		&apiserverinternalv1alpha1.StorageVersion{}, &apiserverinternalv1alpha1.StorageVersionList{},
+	}},
+	{storagemigrationv1.SchemeGroupVersion, []runtime.Object{
+		&storagemigrationv1.StorageVersionMigration{}, &storagemigrationv1.StorageVersionMigrationList{},
 	}},
 	{authenticationv1.SchemeGroupVersion, []runtime.Object{
 		&authenticationv1.TokenReview{}, &authenticationv1.SelfSubjectReview{},
@@ -78,13 +82,14 @@ func New(r release.Release) *runtime.Scheme {
 		addPublished(scheme, group.version, group.objects)
 	}
 	addDefaults(scheme)
+	addMigrations(scheme)
 	addBallasts(scheme, r.Ballasts())
 	return scheme
 }
 
 // addPublished registers kinds under their published version and as their own
-// in-memory form. These groups have one version each, so there is nothing that
-// a form of their own would have to reconcile.
+// in-memory form. Where a group has one version there is nothing that a form of
+// its own would have to reconcile.
 func addPublished(scheme *runtime.Scheme, version schema.GroupVersion, objects []runtime.Object) {
 	scheme.AddKnownTypes(version, objects...)
 	scheme.AddKnownTypes(schema.GroupVersion{Group: version.Group, Version: runtime.APIVersionInternal}, objects...)

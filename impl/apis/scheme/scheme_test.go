@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -129,6 +130,34 @@ func TestDecodedObjectsGetDefaults(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: type is %v, want %s", body, got, want)
+		}
+	}
+}
+
+// Both served versions of a storage migration carry everything that it holds.
+func TestMigrationsConvertBothWays(t *testing.T) {
+	codecs := serializer.NewCodecFactory(New(release.All()[0]))
+	want := &storagemigrationv1.StorageVersionMigration{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Generation: 1},
+		Spec:       storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: "g", Resource: "r"}},
+		Status: storagemigrationv1.StorageVersionMigrationStatus{ResourceVersion: "7", Conditions: []metav1.Condition{
+			{Type: "Running", Status: metav1.ConditionTrue, Reason: "R", Message: "m", ObservedGeneration: 1, LastTransitionTime: metav1.Unix(5, 0)},
+		}},
+	}
+	for _, version := range []string{"v1", "v1beta1"} {
+		codec := codecs.LegacyCodec(schema.GroupVersion{Group: storagemigrationv1.GroupName, Version: version})
+		for _, obj := range []runtime.Object{want, &storagemigrationv1.StorageVersionMigrationList{Items: []storagemigrationv1.StorageVersionMigration{*want}}} {
+			bytes, err := runtime.Encode(codec, obj.DeepCopyObject())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := runtime.Decode(codec, bytes)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, bytes)
+			}
+			if !equality.Semantic.DeepEqual(got, obj) {
+				t.Errorf("%s: got %+v, want %+v", version, got, obj)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -162,5 +163,37 @@ func TestStorageVersionStatusIsValidated(t *testing.T) {
 	// forbids agreement although all entries are equal.
 	if errs := strategy.ValidateUpdate(t.Context(), &apiserverinternalv1alpha1.StorageVersion{Status: reporting("v1")}, &apiserverinternalv1alpha1.StorageVersion{}); len(errs) != 0 {
 		t.Errorf("an agreement that is left open is refused: %v", errs)
+	}
+}
+
+func TestAMigrationIsRunByItsStatusOnly(t *testing.T) {
+	objectRules, statusRules := StorageMigrations()
+	object, status := newStrategy(typer, objectRules), newStrategy(typer, statusRules)
+	finished := storagemigrationv1.StorageVersionMigrationStatus{ResourceVersion: "7"}
+
+	created := &storagemigrationv1.StorageVersionMigration{Status: finished}
+	object.PrepareForCreate(t.Context(), created)
+	if created.Status.ResourceVersion != "" || created.Generation != 1 {
+		t.Errorf("created with %+v", created)
+	}
+	before := &storagemigrationv1.StorageVersionMigration{Spec: storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Resource: "configmaps"}}}
+	after := before.DeepCopy()
+	after.Status, after.Spec.Resource.Resource = finished, "secrets"
+
+	byObject := after.DeepCopy()
+	object.PrepareForUpdate(t.Context(), byObject, before)
+	if byObject.Status.ResourceVersion != "" {
+		t.Error("an update of the object changed the status")
+	}
+	if errs := object.ValidateUpdate(t.Context(), byObject, before); len(errs) != 1 {
+		t.Errorf("changing the resource gives %v, want one error", errs)
+	}
+	byStatus := after.DeepCopy()
+	status.PrepareForUpdate(t.Context(), byStatus, before)
+	if byStatus.Spec.Resource.Resource != "configmaps" || byStatus.Status.ResourceVersion != "7" {
+		t.Errorf("an update of the status made %+v", byStatus)
+	}
+	if errs := status.ValidateUpdate(t.Context(), before.DeepCopy(), byStatus); len(errs) != 1 {
+		t.Errorf("taking the revision back gives %v, want one error", errs)
 	}
 }

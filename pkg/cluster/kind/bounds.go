@@ -32,6 +32,9 @@ const (
 	// createBound is how long kind may take to bring its nodes up and kubeadm to
 	// join them; some 50 s on two idle cores for three members.
 	createBound = 10 * time.Minute
+	// takeAwayRetry is the pause between two attempts to remove nodes that are
+	// just being made.
+	takeAwayRetry = time.Second
 	// powerBound is how long a node may take from its power until its agent
 	// answers.
 	powerBound = 2 * time.Minute

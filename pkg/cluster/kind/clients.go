@@ -69,9 +69,20 @@ func (c *kindCluster) EtcdConfig(name string) (clientv3.Config, error) {
 
 // openClientLink begins to carry what comes over the member's client link.
 func (m *member) openClientLink(listener net.Listener) {
-	carried := []*link.Link{m.client}
+	carried := []*link.Link{m.client, m.outside}
 	m.proxy = link.NewProxy(listener, link.To(port.Address(m.apiserver)), func(net.Addr) []*link.Link { return carried })
 	m.proxy.Start()
+}
+
+// sum is what two parts of one link have carried together.
+func sum(one, other cluster.LinkStats) cluster.LinkStats {
+	return cluster.LinkStats{
+		Connections:   one.Connections + other.Connections,
+		BytesToServer: one.BytesToServer + other.BytesToServer,
+		BytesToClient: one.BytesToClient + other.BytesToClient,
+		Withheld:      one.Withheld + other.Withheld,
+		Delayed:       one.Delayed + other.Delayed,
+	}
 }
 
 // SetLink implements cluster.Cluster.
@@ -91,7 +102,7 @@ func (c *kindCluster) SetLink(name string, which cluster.Link, shape cluster.Sha
 		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
 	}
 	if which == cluster.LinkNode {
-		m.client.Set(shape)
+		m.outside.Set(shape)
 	}
 	return nil
 }
@@ -105,5 +116,9 @@ func (c *kindCluster) LinkStats(name string, which cluster.Link) (cluster.LinkSt
 	if which == cluster.LinkClient {
 		return m.client.Stats(), nil
 	}
-	return m.agent.LinkStats(c.life, which)
+	stats, err := m.agent.LinkStats(c.life, which)
+	if err == nil && which == cluster.LinkNode {
+		stats = sum(stats, m.outside.Stats())
+	}
+	return stats, err
 }

@@ -50,12 +50,14 @@ type kindCluster struct {
 	// listening counts the goroutines that listen to agents.
 	listening sync.WaitGroup
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	wanted []string // releases that members will be replaced with
+	// starting is held by Start for as long as it works, and by Stop until
+	// nothing is left: what makes nodes must have ended before they are removed.
+	starting sync.Mutex
 	// made is whether anything was made at the container engine.
-	made     bool
-	wanted   []string // releases that members will be replaced with
-	stopping sync.Mutex
-	stopped  bool
+	made    bool
+	stopped bool
 }
 
 var (
@@ -80,7 +82,10 @@ type member struct {
 	// client carries what comes over cluster.LinkClient, on this side of the
 	// node; the other links are the agent's.
 	client *link.Link
-	proxy  *link.Proxy
+	// outside is the part of cluster.LinkNode that is on this side of the node,
+	// which carries the same.
+	outside *link.Link
+	proxy   *link.Proxy
 	// apiserver and etcd are the ports of this machine that lead to them.
 	apiserver, etcd int
 
@@ -99,6 +104,24 @@ type member struct {
 	// puts counts the static Pods that were put: each is another one to the
 	// kubelet.
 	puts int
+	// away are the components whose static Pods were taken away on purpose.
+	away map[cluster.Component]bool
+	// frozen is whether the node was paused as a whole.
+	frozen bool
+}
+
+// setAway notes whether the component's static Pod was taken away on purpose.
+func (m *member) setAway(component cluster.Component, away bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.away[component] = away
+}
+
+// isAway is whether the component's static Pod was taken away on purpose.
+func (m *member) isAway(component cluster.Component) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.away[component]
 }
 
 // errStopped is what operations end with when Stop came between.
@@ -127,8 +150,9 @@ func newCluster(entry *state.Entry, runs distribution, releases []string, topolo
 			shared: shared, agent: agent.NewClient(spec.Name, shared),
 			units:   newUnits(spec.Name, runs.components(), release, options.Observer),
 			client:  link.New(options.Seed, spec.Name+"/"+string(cluster.LinkClient)),
+			outside: link.New(options.Seed, spec.Name+"/"+string(cluster.LinkNode)),
 			turn:    make(chan struct{}, 1),
-			release: release, pods: map[cluster.Component][]byte{},
+			release: release, pods: map[cluster.Component][]byte{}, away: map[cluster.Component]bool{},
 		}
 		c.members = append(c.members, m)
 		c.byName[m.name] = m
@@ -186,6 +210,11 @@ func (c *kindCluster) Prepare(ctx context.Context, releases []string) error {
 
 // Start implements cluster.Cluster.
 func (c *kindCluster) Start(ctx context.Context) error {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if err := context.Cause(c.life); err != nil {
+		return fmt.Errorf("cannot start the cluster %s: %w", c.entry.Record().Name, err)
+	}
 	both, done := c.within(ctx)
 	defer done()
 	if err := c.start(both); err != nil {
@@ -195,8 +224,8 @@ func (c *kindCluster) Start(ctx context.Context) error {
 }
 
 func (c *kindCluster) start(ctx context.Context) error {
-	c.mu.Lock()
 	c.made = true
+	c.mu.Lock()
 	wanted := c.wanted
 	c.mu.Unlock()
 	if err := makeNetwork(ctx, c.id(), labelOf(c.entry.Record().Owner)); err != nil {
@@ -254,7 +283,7 @@ func (c *kindCluster) supply(ctx context.Context, m *member, release string) err
 // lives: an agent goes with its node's power and is another one afterwards.
 func (c *kindCluster) listen(m *member) {
 	for c.life.Err() == nil {
-		_ = m.agent.Events(c.life, m.units.told)
+		_ = m.agent.Events(c.life, m.units.listener())
 		_ = pause(c.life, agentRetry)
 	}
 }
@@ -262,19 +291,16 @@ func (c *kindCluster) listen(m *member) {
 // Stop implements cluster.Cluster. Nothing is ended gently: the data goes, so
 // there is nothing to lose.
 func (c *kindCluster) Stop(ctx context.Context) error {
-	c.stopping.Lock()
-	defer c.stopping.Unlock()
+	c.endLife(errStopped)
+	c.starting.Lock()
+	defer c.starting.Unlock()
 	if c.stopped {
 		return nil
 	}
-	c.endLife(errStopped)
 	// Whoever stops because he was interrupted comes with an ended context,
 	// and must not leave containers behind for it.
 	ctx = context.WithoutCancel(ctx)
-	c.mu.Lock()
-	made := c.made
-	c.mu.Unlock()
-	if made {
+	if c.made {
 		for _, m := range c.members {
 			for _, component := range c.distribution.components() {
 				m.units.ending(component)

@@ -47,8 +47,7 @@ func (c *kindCluster) create(ctx context.Context) error {
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		_, _ = removeFromEngine(context.WithoutCancel(ctx), c.id())
-		<-ended
+		c.takeAwayUntil(context.WithoutCancel(ctx), ended)
 		return fmt.Errorf("making the nodes was given up: %w", context.Cause(ctx))
 	}
 	if err == nil {
@@ -61,6 +60,22 @@ func (c *kindCluster) create(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("kind could not make the nodes: %w", err)
+}
+
+// takeAwayUntil takes away what is being made until that has ended: kind makes
+// its nodes at the same time, and some may come only after the others went.
+func (c *kindCluster) takeAwayUntil(ctx context.Context, ended <-chan error) {
+	ticker := time.NewTicker(takeAwayRetry)
+	defer ticker.Stop()
+	for {
+		// What cannot be removed now is removed by Stop, which tells of it.
+		_, _ = removeFromEngine(ctx, c.id())
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // configuration of kind's cluster.

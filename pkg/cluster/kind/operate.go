@@ -4,7 +4,6 @@ package kind
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 )
 
 // upwards are a member's components in the order in which they start, and
@@ -33,6 +33,12 @@ func (c *kindCluster) StopMember(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
+	if m.isFrozen() {
+		// Nothing in there could end otherwise.
+		if err := c.unpause(ctx, m); err != nil {
+			return fmt.Errorf("stopping member %s: %w", name, err)
+		}
+	}
 	return c.stopAll(ctx, m)
 }
 
@@ -41,7 +47,7 @@ func (c *kindCluster) stopAll(ctx context.Context, m *member) error {
 	for _, component := range c.downwards() {
 		problems = append(problems, m.end(ctx, component, syscall.SIGTERM, stopGrace))
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := oneline.Join(problems...); err != nil {
 		return fmt.Errorf("stopping member %s: %w", m.name, err)
 	}
 	return nil
@@ -102,7 +108,11 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 		return fmt.Errorf("cannot write the static Pod of the %s of %s: %w", component, m.name, err)
 	}
 	m.units.starting(component, release)
-	return m.agent.PutPod(ctx, component, manifest)
+	if err := m.agent.PutPod(ctx, component, manifest); err != nil {
+		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
+	}
+	m.setAway(component, false)
+	return nil
 }
 
 // StartComponent implements cluster.Cluster.
@@ -145,9 +155,14 @@ func (c *kindCluster) Kill(ctx context.Context, name string, component cluster.C
 // takeUnit is take for an operation on a component that the member must have.
 func (c *kindCluster) takeUnit(ctx context.Context, name string, component cluster.Component) (*member, context.Context, func(), error) {
 	m, ctx, done, err := c.take(ctx, name)
-	if err == nil && !m.units.has(component) {
+	switch {
+	case err != nil:
+	case !m.units.has(component):
 		done()
 		err = fmt.Errorf("member %s has no %s: %w", name, component, cluster.ErrUnsupported)
+	case m.isFrozen():
+		done()
+		err = fmt.Errorf("nothing can be done to the %s of member %s while the whole member is paused: resume it first", component, name)
 	}
 	return m, ctx, done, err
 }
@@ -156,8 +171,9 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 // the end. If the grace passes, it is killed. It is no error if nothing runs.
 func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
 	m.units.ending(component)
+	m.setAway(component, true)
 	if _, err := m.agent.End(ctx, component, signal, true); err != nil {
-		return err
+		return fmt.Errorf("cannot end the %s of member %s: %w", component, m.name, err)
 	}
 	// A stopped process would sleep over the signal.
 	if _, err := m.agent.End(ctx, component, syscall.SIGCONT, false); err != nil {
@@ -183,11 +199,17 @@ func (m *member) end(ctx context.Context, component cluster.Component, signal sy
 
 // Pause implements cluster.Cluster.
 func (c *kindCluster) Pause(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.freeze(ctx, name)
+	}
 	return c.signal(ctx, name, component, syscall.SIGSTOP, "pause", true)
 }
 
 // Resume implements cluster.Cluster.
 func (c *kindCluster) Resume(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.thaw(ctx, name)
+	}
 	return c.signal(ctx, name, component, syscall.SIGCONT, "resume", false)
 }
 
@@ -230,7 +252,13 @@ func (c *kindCluster) Paused(name string, component cluster.Component) (bool, er
 	if err != nil {
 		return false, err
 	}
+	if component == cluster.Whole {
+		return c.frozen(m)
+	}
 	process, runs := m.units.process(component)
+	if runs && m.isFrozen() {
+		return c.frozen(m) // its agent stands still as well
+	}
 	if !runs {
 		return false, fmt.Errorf("cannot tell whether the %s of member %s is paused: no process runs", component, name)
 	}

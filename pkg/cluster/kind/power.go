@@ -6,7 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
+
+// errPowerless is wrapped by what needs something to run on a member.
+var errPowerless = errors.New("nothing of it runs")
 
 // PowerOff implements cluster.Cluster: the container is killed, and everything
 // in it with it. Its file systems stay as they were at that moment.
@@ -16,26 +21,42 @@ func (c *kindCluster) PowerOff(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
+	if m.units.none() {
+		return fmt.Errorf("cannot take the power of member %s away: %w", name, errPowerless)
+	}
 	for _, component := range c.upwards() {
 		m.units.ending(component)
 	}
 	if _, err := docker(ctx, "kill", m.host); err != nil {
-		return fmt.Errorf("cannot take the power from member %s: %w", name, err)
+		for _, component := range c.upwards() {
+			m.units.starting(component, c.Release(name)) // no end was asked for, after all
+		}
+		return fmt.Errorf("cannot take the power of member %s away: %w", name, err)
 	}
+	m.setFrozen(false)
+	m.outside.Set(cluster.Shape{}) // the node's rules are gone too
 	m.units.powerLost()
 	return nil
 }
 
 // PowerOn implements cluster.Cluster. The kubelet starts the static Pods that
-// it had.
+// it had; those that had been taken away on purpose are put again.
 func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 	m, ctx, done, err := c.take(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer done()
+	on, err := docker(ctx, "inspect", "--format", "{{.State.Running}}", m.host)
+	if err != nil {
+		return fmt.Errorf("cannot give member %s power: %w", name, err)
+	}
+	if on == "true" {
+		return fmt.Errorf("cannot give member %s power: it has it; take it away first", name)
+	}
+	release := c.Release(name)
 	for _, component := range c.upwards() {
-		m.units.starting(component, c.Release(name))
+		m.units.starting(component, release)
 	}
 	if err := pinAddress(ctx, c.id(), m.host, m.address); err != nil {
 		return fmt.Errorf("cannot give member %s its address again: %w", name, err)
@@ -54,6 +75,13 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 	defer cancel()
 	if err := c.awaitAgent(bounded, m); err != nil {
 		return fmt.Errorf("member %s: %w", name, err)
+	}
+	for _, component := range c.upwards() {
+		if m.isAway(component) {
+			if err := c.put(ctx, m, component, release); err != nil {
+				return err
+			}
+		}
 	}
 	for _, component := range c.upwards() {
 		if err := c.awaitReady(ctx, m, component); err != nil {

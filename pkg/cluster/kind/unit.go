@@ -24,6 +24,9 @@ type units struct {
 	moved chan struct{} // closed and replaced at each change
 	// release is what a process that appears is taken for.
 	release string
+	// powerCuts counts them: what was told over a connection from before one is
+	// of processes that are gone with it.
+	powerCuts int
 }
 
 // unit is one component.
@@ -40,6 +43,8 @@ type running struct {
 	instance int
 	release  string
 	paused   bool
+	// byNode is whether it is paused because its node is.
+	byNode bool
 }
 
 func newUnits(member string, components []cluster.Component, release string, observe cluster.Observer) *units {
@@ -53,11 +58,24 @@ func newUnits(member string, components []cluster.Component, release string, obs
 	return u
 }
 
-// told takes in what the agent tells. It tells all of it again after a
-// connection was lost.
-func (u *units) told(event agent.Event) {
+// listener gives what takes in the events of one connection to the agent. It
+// must be asked for before the connection is made.
+func (u *units) listener() func(agent.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	cuts := u.powerCuts
+	return func(event agent.Event) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if cuts == u.powerCuts {
+			u.told(event)
+		}
+	}
+}
+
+// told takes in what the agent tells. It tells all of it again after a
+// connection was lost. The lock is held.
+func (u *units) told(event agent.Event) {
 	one, ok := u.of[event.Component]
 	if !ok {
 		return
@@ -107,6 +125,7 @@ func (u *units) tell(component cluster.Component, of *running, what string, expe
 func (u *units) powerLost() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.powerCuts++
 	for component, one := range u.of {
 		if one.now != nil {
 			u.gone(component, one)
@@ -123,6 +142,42 @@ func (u *units) process(component cluster.Component) (cluster.Process, bool) {
 		return cluster.Process{}, false
 	}
 	return one.now.process, true
+}
+
+// none is whether no component has a process.
+func (u *units) none() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, one := range u.of {
+		if one.now != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// frozen notes that the whole node stands still or goes on. A process that was
+// paused by itself before is so afterwards.
+func (u *units) frozen(stopped bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for component, one := range u.of {
+		now := one.now
+		if now == nil || now.paused == stopped || now.paused && !now.byNode {
+			continue
+		}
+		now.paused, now.byNode = stopped, stopped
+		u.tellPaused(component, now)
+	}
+}
+
+// tellPaused reports whether a process is paused; the lock is held.
+func (u *units) tellPaused(component cluster.Component, now *running) {
+	what := history.ProcessResumed
+	if now.paused {
+		what = history.ProcessPaused
+	}
+	u.tell(component, now, what, false)
 }
 
 // has is whether the member has such a component.
@@ -165,11 +220,7 @@ func (u *units) paused(component cluster.Component, process cluster.Process, sto
 		return
 	}
 	now.paused = stopped
-	what := history.ProcessResumed
-	if stopped {
-		what = history.ProcessPaused
-	}
-	u.tell(component, now, what, false)
+	u.tellPaused(component, now)
 }
 
 // await waits until the condition holds, which is asked at each change.

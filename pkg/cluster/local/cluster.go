@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
@@ -168,7 +168,7 @@ func (c *local) StopMember(ctx context.Context, name string) error {
 	for _, component := range c.downwards() {
 		problems = append(problems, m.units[component].end(ctx, syscall.SIGTERM, stopGrace))
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := oneline.Join(problems...); err != nil {
 		return fmt.Errorf("stopping member %s: %w", name, err)
 	}
 	return nil
@@ -232,11 +232,17 @@ func (c *local) Kill(ctx context.Context, name string, component cluster.Compone
 
 // Pause implements cluster.Cluster.
 func (c *local) Pause(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.freeze(ctx, name)
+	}
 	return c.operate(ctx, name, component, (*unit).pause)
 }
 
 // Resume implements cluster.Cluster.
 func (c *local) Resume(ctx context.Context, name string, component cluster.Component) error {
+	if component == cluster.Whole {
+		return c.thaw(ctx, name)
+	}
 	return c.operate(ctx, name, component, (*unit).resume)
 }
 
@@ -264,6 +270,9 @@ func (c *local) Process(name string, component cluster.Component) (cluster.Proce
 
 // Paused implements cluster.Cluster.
 func (c *local) Paused(name string, component cluster.Component) (bool, error) {
+	if component == cluster.Whole {
+		return c.frozen(name)
+	}
 	u, err := c.find(name, component)
 	if err != nil {
 		return false, err

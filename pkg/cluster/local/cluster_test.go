@@ -132,6 +132,83 @@ func TestCluster(t *testing.T) {
 		}
 	})
 
+	t.Run("pause and resume a whole member", func(t *testing.T) {
+		before := map[cluster.Component]cluster.Process{}
+		for _, component := range c.upwards() {
+			before[component], _ = c.Process("cp1", component)
+		}
+		for _, tc := range []struct {
+			does   func(context.Context, string, cluster.Component) error
+			paused bool
+			told   string
+		}{{c.Pause, true, history.ProcessPaused}, {c.Resume, false, history.ProcessResumed}} {
+			if err := tc.does(t.Context(), "cp1", cluster.Whole); err != nil {
+				t.Fatal(err)
+			}
+			for _, component := range append(c.upwards(), cluster.Whole) {
+				if paused, err := c.Paused("cp1", component); err != nil || paused != tc.paused {
+					t.Errorf("Paused %s = %v, %v", component, paused, err)
+				}
+			}
+			for _, component := range c.upwards() {
+				if last := seen.last("cp1", component); last.What != tc.told || last.Process != before[component] {
+					t.Errorf("told %+v", last)
+				}
+			}
+		}
+		if paused, err := c.Paused("cp2", cluster.Whole); err != nil || paused {
+			t.Errorf("Paused = %v, %v", paused, err)
+		}
+	})
+
+	t.Run("a member of which a part is paused is not paused", func(t *testing.T) {
+		if err := c.Pause(t.Context(), "cp1", cluster.Etcd); err != nil {
+			t.Fatal(err)
+		}
+		if paused, err := c.Paused("cp1", cluster.Whole); err != nil || paused {
+			t.Errorf("Paused = %v, %v", paused, err)
+		}
+		if err := c.Resume(t.Context(), "cp1", cluster.Whole); err != nil {
+			t.Fatal(err)
+		}
+		if paused, err := c.Paused("cp1", cluster.Etcd); err != nil || paused {
+			t.Errorf("Paused = %v, %v", paused, err)
+		}
+	})
+
+	t.Run("a pause that is given up leaves nothing paused", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		m, err := c.look("cp1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The context ends while the second process is being paused.
+		told := 0
+		for _, u := range m.units {
+			u.mu.Lock()
+			observe := u.observe
+			u.observe = func(change cluster.Change) {
+				observe(change)
+				if told++; told == 2 {
+					cancel(errors.New("enough"))
+				}
+			}
+			u.mu.Unlock()
+			defer func() {
+				u.mu.Lock()
+				defer u.mu.Unlock()
+				u.observe = observe
+			}()
+		}
+		expectError(t, c.Pause(ctx, "cp1", cluster.Whole), "cannot pause member cp1: enough")
+		for _, component := range c.upwards() {
+			if paused, err := c.Paused("cp1", component); err != nil || paused {
+				t.Errorf("Paused %s = %v, %v", component, paused, err)
+			}
+		}
+	})
+
 	t.Run("kill leaves it down", func(t *testing.T) {
 		before, _ := c.Process("cp2", cluster.ControllerManager)
 		if err := c.Kill(t.Context(), "cp2", cluster.ControllerManager); err != nil {
@@ -215,6 +292,10 @@ func TestCluster(t *testing.T) {
 		if _, err := call(t.Context(), faulty, "/readyz", ""); err == nil {
 			t.Error("a member without power answers")
 		}
+		expectError(t, c.Pause(t.Context(), "cp2", cluster.Whole), "cannot pause member cp2: nothing of it runs")
+		expectError(t, c.Resume(t.Context(), "cp2", cluster.Whole), "cannot resume member cp2: nothing of it runs")
+		_, err := c.Paused("cp2", cluster.Whole)
+		expectError(t, err, "cannot tell whether member cp2 is paused: nothing of it runs")
 		expectError(t, c.PowerOff(t.Context(), "cp2"), "cannot take the power of member cp2 away: nothing of it runs")
 		if err := c.PowerOn(t.Context(), "cp2"); err != nil {
 			t.Fatal(err)
@@ -284,6 +365,29 @@ func TestCluster(t *testing.T) {
 		}
 		setLink(t, c, "cp3", cluster.LinkPeer, cluster.Shape{})
 		eventually(t, "bytes to pass again", func() bool { return stats(t, c, "cp3", cluster.LinkPeer).BytesToServer > after.BytesToServer })
+	})
+
+	t.Run("a node that is cut off", func(t *testing.T) {
+		direct, _ := c.ClientConfig("cp3", false)
+		faulty, _ := c.ClientConfig("cp3", true)
+		setLink(t, c, "cp3", cluster.LinkNode, cluster.Shape{Cut: true})
+		eventually(t, "the peers' data to be withheld", func() bool { return stats(t, c, "cp3", cluster.LinkNode).Withheld > 0 })
+		before := stats(t, c, "cp3", cluster.LinkNode).Withheld
+		answer := make(chan error, 1)
+		go func() {
+			_, err := call(t.Context(), faulty, "/echo", "hello")
+			answer <- err
+		}()
+		eventually(t, "the client to be withheld", func() bool { return stats(t, c, "cp3", cluster.LinkNode).Withheld > before })
+		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
+			t.Errorf("the direct way: %v", err)
+		}
+		others := stats(t, c, "cp1", cluster.LinkPeer).BytesToServer
+		eventually(t, "the others to go on", func() bool { return stats(t, c, "cp1", cluster.LinkPeer).BytesToServer > others+100 })
+		setLink(t, c, "cp3", cluster.LinkNode, cluster.Shape{})
+		if err := <-answer; err != nil {
+			t.Errorf("after healing: %v", err)
+		}
 	})
 
 	t.Run("refused", func(t *testing.T) {
@@ -357,11 +461,16 @@ func TestStopInTheMiddleOfStart(t *testing.T) {
 
 func TestStartIsInterrupted(t *testing.T) {
 	useFake(t)
-	c := newCluster(t, 1, cluster.Options{})
+	seen := &changes{}
+	c := newCluster(t, 1, cluster.Options{Observer: seen.add})
 	c.members[0].release = fakeplane.Unready
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, errors.New("enough"))
-	defer cancel()
-	expectError(t, c.Start(ctx), "waiting for the apiserver of member cp1 was given up: enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	failed := make(chan error, 1)
+	go func() { failed <- c.Start(ctx) }()
+	eventually(t, "an API server", func() bool { return len(seen.all("cp1", cluster.APIServer)) > 0 })
+	cancel(errors.New("enough"))
+	expectError(t, <-failed, "waiting for the apiserver of member cp1 was given up: enough")
 	if err := c.Stop(ctx); err != nil {
 		t.Errorf("Stop with an ended context: %v", err)
 	}

@@ -60,7 +60,7 @@ func (c *local) newMember(name, release string, options cluster.Options) *member
 			observe: options.Observer,
 		}
 	}
-	for _, one := range []cluster.Link{cluster.LinkClient, cluster.LinkEtcd, cluster.LinkPeer, cluster.LinkComponents} {
+	for _, one := range []cluster.Link{cluster.LinkClient, cluster.LinkEtcd, cluster.LinkPeer, cluster.LinkComponents, cluster.LinkNode} {
 		m.links[one] = link.New(options.Seed, name+"/"+string(one))
 	}
 	c.members = append(c.members, m)
@@ -90,13 +90,25 @@ func (m *member) only(name cluster.Link) func(net.Addr) []*link.Link {
 	return func(net.Addr) []*link.Link { return links }
 }
 
-// peerLinks makes a connection to the member's etcd belong to the peer links
-// of both ends. All members see the same address of this one, so the other end
+// fromOutside makes every connection one of the client link, and so of the
+// member's way to the outside.
+func (m *member) fromOutside() func(net.Addr) []*link.Link {
+	links := []*link.Link{m.links[cluster.LinkClient], m.links[cluster.LinkNode]}
+	return func(net.Addr) []*link.Link { return links }
+}
+
+// toPeers are the links of a member that its etcd's connections belong to.
+func (m *member) toPeers() []*link.Link {
+	return []*link.Link{m.links[cluster.LinkPeer], m.links[cluster.LinkNode]}
+}
+
+// peerLinks makes a connection to the member's etcd belong to the links of
+// both ends. All members see the same address of this one, so the other end
 // is known only by whose socket it is.
 func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*link.Link {
 	proxyPort := listener.Addr().(*net.TCPAddr).Port
 	return func(client net.Addr) []*link.Link {
-		links := []*link.Link{to.links[cluster.LinkPeer]}
+		links := to.toPeers()
 		inode, ok, err := procfs.SocketInode(client.(*net.TCPAddr).Port, proxyPort)
 		if err != nil || !ok {
 			return links // the other end has gone already
@@ -104,7 +116,7 @@ func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*l
 		for _, from := range c.members {
 			process, ok := from.units[cluster.Etcd].process()
 			if from != to && ok && procfs.HoldsSocket(process.PID, inode) {
-				links = append(links, from.links[cluster.LinkPeer])
+				links = append(links, from.toPeers()...)
 			}
 		}
 		return links

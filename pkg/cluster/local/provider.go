@@ -208,7 +208,10 @@ func (c *local) connect(m *member, free *port.Source) error {
 			return err
 		}
 		linksOf := m.only(one.link)
-		if one.link == cluster.LinkPeer {
+		switch one.link {
+		case cluster.LinkClient:
+			linksOf = m.fromOutside()
+		case cluster.LinkPeer:
 			linksOf = c.peerLinks(m, listener)
 		}
 		*one.at = link.NewProxy(listener, link.To(one.to.Address), linksOf)

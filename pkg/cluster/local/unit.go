@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"sync"
@@ -44,6 +45,9 @@ type unit struct {
 	// the wait for it.
 	wanted bool
 	giveUp context.CancelFunc
+	// held keeps the process from being started again by itself while the whole
+	// member stands still.
+	held bool
 	// closed is set by the cluster's Stop; nothing starts afterwards.
 	closed bool
 	// supervisor counts the goroutine that waits for the process.
@@ -62,6 +66,9 @@ type running struct {
 
 // errDown is wrapped by operations that need a process where there is none.
 var errDown = errors.New("no process runs")
+
+// errExited is errDown for a process that was there a moment ago.
+var errExited = fmt.Errorf("it has exited, and %w", errDown)
 
 // errStopped is what operations end with when Stop came between.
 var errStopped = errors.New("the cluster was stopped")
@@ -116,7 +123,7 @@ func (u *unit) supervise(ctx context.Context, ended <-chan struct{}) {
 func (u *unit) respawn(ctx context.Context) <-chan struct{} {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || u.held {
 		return nil
 	}
 	ended, err := u.spawn()
@@ -225,7 +232,7 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	if u.giveUp != nil {
 		u.giveUp()
 	}
-	u.wanted = false
+	u.wanted, u.held = false, false
 	now := u.now
 	if now != nil {
 		now.expected = true
@@ -283,6 +290,13 @@ func (u *unit) kill(ctx context.Context) error {
 // being started again by itself if none does.
 func (u *unit) cut(ctx context.Context) error { return u.end(ctx, syscall.SIGKILL, killBound) }
 
+// hold keeps the unit from being started again by itself, or no longer.
+func (u *unit) hold(held bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.held = held
+}
+
 func (u *unit) process() (cluster.Process, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -310,12 +324,15 @@ func (u *unit) signal(ctx context.Context, signal syscall.Signal, verb string, s
 		return fmt.Errorf("cannot %s the %s: %w", verb, u, errDown)
 	}
 	if err := now.handle.Signal(signal); err != nil {
+		if errors.Is(err, os.ErrProcessDone) {
+			err = errExited
+		}
 		return fmt.Errorf("cannot %s the %s: %w", verb, u, err)
 	}
 	err := wait.PollUntilContextTimeout(ctx, signalPoll, signalBound, true, func(context.Context) (bool, error) {
 		stat, err := procfs.Read(now.process.PID)
-		if err == nil && !stat.Alive() {
-			err = errors.New("it has exited")
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) || err == nil && !stat.Alive() {
+			err = errExited
 		}
 		return err == nil && stat.Stopped() == stopped, err
 	})

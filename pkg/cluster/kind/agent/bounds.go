@@ -10,6 +10,10 @@ const (
 	// component needs some hundred milliseconds from its start until it serves,
 	// and must be known before.
 	scanInterval = 20 * time.Millisecond
+	// settleTicks is how old a process must be, in clock ticks of which a second
+	// has ticksPerSecond, before it is taken to stay what it is.
+	settleTicks    = 3 * ticksPerSecond
+	ticksPerSecond = 100
 	// logScanInterval is the pause between two looks for new log files, and
 	// logReadInterval that between two looks for more of a known one. The kubelet
 	// removes a Pod's logs with the Pod, but who has them open can read on.
@@ -19,6 +23,10 @@ const (
 	ruleBound = 10 * time.Second
 	// askBound is how long a component may take to tell whether it is ready.
 	askBound = 5 * time.Second
+	// answerBound is how long the agent may take for an answer, events apart. It is
+	// above all that the agent waits for; only one in a node that stands still
+	// needs longer.
+	answerBound = 30 * time.Second
 	// shutdownBound is how long requests may take to end when the agent ends.
 	shutdownBound = time.Second
 )

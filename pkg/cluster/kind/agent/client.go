@@ -76,6 +76,8 @@ func (c *Client) PutPod(ctx context.Context, component cluster.Component, manife
 
 // Manifest is the static Pod of a component as it is there now.
 func (c *Client) Manifest(ctx context.Context, component cluster.Component) ([]byte, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, pathManifest, url.Values{"component": {string(component)}}, nil)
 	if err != nil {
 		return nil, err
@@ -86,6 +88,8 @@ func (c *Client) Manifest(ctx context.Context, component cluster.Component) ([]b
 
 // Health is nil if the component says that it is ready, and why not if not.
 func (c *Client) Health(ctx context.Context, component cluster.Component) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, pathHealth, url.Values{"component": {string(component)}}, nil)
 	if err != nil {
 		return err
@@ -105,6 +109,12 @@ func (c *Client) LinkStats(ctx context.Context, name cluster.Link) (cluster.Link
 	return stats, err
 }
 
+// bounded is a context for one question: who asks a node that stands still is to
+// hear of it.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, answerBound, fmt.Errorf("it has said nothing for %s", answerBound))
+}
+
 // exchange sends JSON, if in is set, and reads JSON, if out is.
 func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	var raw []byte
@@ -114,6 +124,8 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 			return err
 		}
 	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	body, err := c.do(ctx, method, path, query, raw)
 	if err != nil {
 		return err
@@ -140,6 +152,9 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
 		}
 		return nil, fmt.Errorf("the agent in the node of %s does not answer: %w", c.member, err)
 	}

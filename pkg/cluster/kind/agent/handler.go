@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -161,10 +162,21 @@ func (a *agent) askHealth(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, err)
 		return
 	}
-	client := &http.Client{Timeout: askBound, Transport: &http.Transport{
+	if of.Health == "" {
+		answer(w, nil, fmt.Errorf("the %s is asked from outside whether it is ready", of.Name))
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askBound)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, of.Health, nil)
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
-	response, err := client.Get(of.Health)
+	response, err := client.Do(request)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return

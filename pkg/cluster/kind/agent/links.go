@@ -4,7 +4,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -54,7 +53,8 @@ func openLinks(ctx context.Context, config Config) (*links, error) {
 	} {
 		listener, err := net.Listen("tcp4", ":"+strconv.Itoa(one.port))
 		if err != nil {
-			return nil, errors.Join(err, l.close())
+			l.close()
+			return nil, err
 		}
 		carried := []*link.Link{l.byName[one.link]}
 		proxy := link.NewProxy(listener, redirected(one.dialer), func(net.Addr) []*link.Link { return carried })
@@ -63,17 +63,17 @@ func openLinks(ctx context.Context, config Config) (*links, error) {
 	}
 	for _, rule := range rules(address) {
 		if _, err := filter(ctx, rule...); err != nil {
-			return nil, errors.Join(err, l.close())
+			l.close()
+			return nil, err
 		}
 	}
 	return l, nil
 }
 
-func (l *links) close() error {
+func (l *links) close() {
 	for _, proxy := range l.proxies {
 		proxy.Stop()
 	}
-	return nil
 }
 
 // redirected dials where the connection was meant to go.
@@ -124,11 +124,21 @@ func (l *links) sever(ctx context.Context, cut bool) error {
 	}
 	for _, rule := range severance(l.gateway) {
 		if _, err := filter(ctx, append([]string{action}, rule...)...); err != nil {
+			if cut {
+				l.mend(context.WithoutCancel(ctx))
+			}
 			return err
 		}
 	}
 	l.severed = cut
 	return nil
+}
+
+// mend takes away what a severance that failed half way has left.
+func (l *links) mend(ctx context.Context) {
+	for _, rule := range severance(l.gateway) {
+		_, _ = filter(ctx, append([]string{"-D"}, rule...)...)
+	}
 }
 
 func (l *links) stats(ctx context.Context, name cluster.Link) (cluster.LinkStats, error) {

@@ -22,18 +22,34 @@ const podLogs = "/var/log/pods"
 // logKeeper copies what the components' containers say into one file for each
 // component, as long as the kubelet keeps it or longer.
 type logKeeper struct {
-	from, to string
-	config   Config
+	from   string
+	config Config
 
 	copying sync.WaitGroup
-	known   map[string]bool
-	locks   map[cluster.Component]*sync.Mutex
+	// known are the logs that were found, by their names.
+	known map[string]os.FileInfo
+	kept  map[cluster.Component]*keptLog
+}
+
+// keptLog is the file that has all of a component's logs. Its time of change is
+// made that of its last line: when the node has its power back the kubelet still
+// has the logs of before, and so it can be told what of them is there already.
+type keptLog struct {
+	path string
+	mu   sync.Mutex
+	// before is the time of the last line that an earlier agent wrote, and last
+	// that of the last one.
+	before, last time.Time
 }
 
 func newLogKeeper(from, to string, config Config) *logKeeper {
-	k := &logKeeper{from: from, to: to, config: config, known: map[string]bool{}, locks: map[cluster.Component]*sync.Mutex{}}
+	k := &logKeeper{from: from, config: config, known: map[string]os.FileInfo{}, kept: map[cluster.Component]*keptLog{}}
 	for _, component := range config.Components {
-		k.locks[component.Name] = &sync.Mutex{}
+		one := &keptLog{path: filepath.Join(to, fmt.Sprintf("%s-%s.log", config.Member, component.Name))}
+		if info, err := os.Stat(one.path); err == nil {
+			one.before = info.ModTime()
+		}
+		k.kept[component.Name] = one
 	}
 	return k
 }
@@ -61,46 +77,59 @@ func (k *logKeeper) scan(ctx context.Context) {
 			continue
 		}
 		for _, path := range found {
-			if k.known[path] {
-				continue
-			}
-			file, err := os.Open(path)
-			if err != nil {
-				continue // gone already, or not there yet
-			}
-			k.known[path] = true
-			k.copying.Go(func() {
-				defer file.Close()
-				k.follow(ctx, file, component.Name)
-			})
+			k.begin(ctx, path, component.Name)
 		}
 	}
 }
 
-// follow copies the file until it is removed and read to its end.
-func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster.Component) {
-	into, err := os.OpenFile(filepath.Join(k.to, fmt.Sprintf("%s-%s.log", k.config.Member, component)),
-		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// begin begins to copy a log unless it is being copied already. A name alone says
+// nothing: when a log has grown too long, a new one takes its place.
+func (k *logKeeper) begin(ctx context.Context, path string, component cluster.Component) {
+	info, err := os.Stat(path)
+	if err != nil || os.SameFile(info, k.known[path]) {
+		return // gone already, or known
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return
 	}
-	defer into.Close()
+	// Between looking and opening another one may have come.
+	if k.known[path], err = file.Stat(); err != nil {
+		file.Close()
+		return
+	}
+	k.copying.Go(func() {
+		defer file.Close()
+		k.follow(ctx, file, component)
+	})
+}
+
+// follow copies the file until another one is in its place, or none, and all of
+// it was read. Whoever writes it may go on for a moment after it was moved away,
+// and after the agent was told to end, so it is looked at once more then.
+func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster.Component) {
+	kept := k.kept[component]
 	ticker := time.NewTicker(logReadInterval)
 	defer ticker.Stop()
 	rest := ""
-	for {
-		// Whether it is removed is looked at before it is read: what was written
-		// before the removal is then read in any case.
-		removed := unlinked(file)
+	for last := false; ; {
+		// That it was moved is looked at before it is read: what was written
+		// before is then read in any case.
+		moved := displaced(file)
 		raw, err := io.ReadAll(file)
-		rest = k.write(into, component, rest+string(raw))
-		if removed || err != nil && !errors.Is(err, io.EOF) {
+		rest = kept.write(rest + string(raw))
+		if last || err != nil {
+			if rest != "" {
+				// A process that is killed may leave half a line.
+				kept.write(rest + "\n")
+			}
 			return
 		}
+		last = moved
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return
+			last = true
 		}
 	}
 }
@@ -108,19 +137,49 @@ func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster
 // write appends whole lines, without what the container runtime puts before
 // each, and gives what is left: several containers of one component write to
 // one file when one is just ending and the next one starting.
-func (k *logKeeper) write(into io.Writer, component cluster.Component, text string) (rest string) {
+func (l *keptLog) write(text string) (rest string) {
 	end := strings.LastIndexByte(text, '\n')
 	if end < 0 {
 		return text
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var plain strings.Builder
 	for line := range strings.Lines(text[:end+1]) {
+		when, framed := timeOf(line)
+		if framed && !when.After(l.before) {
+			continue
+		}
+		if when.After(l.last) {
+			l.last = when
+		}
 		plain.WriteString(unframed(line))
 	}
-	k.locks[component].Lock()
-	defer k.locks[component].Unlock()
-	_, _ = io.WriteString(into, plain.String())
+	if plain.Len() > 0 {
+		l.append(plain.String())
+	}
 	return text[end+1:]
+}
+
+// append writes to the file. What cannot be written is lost: a log is no reason
+// for a member to fail.
+func (l *keptLog) append(text string) {
+	into, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return
+	}
+	defer into.Close()
+	_, _ = io.WriteString(into, text)
+	if !l.last.IsZero() {
+		_ = os.Chtimes(l.path, time.Time{}, l.last)
+	}
+}
+
+// timeOf is when a line was written, if the container runtime says so.
+func timeOf(line string) (when time.Time, framed bool) {
+	first, _, _ := strings.Cut(line, " ")
+	when, err := time.Parse(time.RFC3339Nano, first)
+	return when, err == nil
 }
 
 // unframed takes away what the container runtime interface puts before each
@@ -136,7 +195,14 @@ func unframed(line string) string {
 	return fields[3]
 }
 
-func unlinked(file *os.File) bool {
-	_, err := os.Stat(file.Name())
-	return errors.Is(err, os.ErrNotExist)
+// displaced is whether the file is no longer what is found under its name: the
+// kubelet removes a log with its Pod, and moves one away that has grown too
+// long.
+func displaced(file *os.File) bool {
+	there, err := os.Stat(file.Name())
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	here, err := file.Stat()
+	return err == nil && !os.SameFile(here, there)
 }

@@ -29,6 +29,9 @@ type watcher struct {
 	events []Event
 	more   chan struct{} // closed and replaced when events grow
 	living map[cluster.Process]*process
+
+	// settled are the PIDs that need not be looked at again. Only scan uses it.
+	settled map[int]bool
 }
 
 // process is a living process of a component.
@@ -41,7 +44,7 @@ type process struct {
 func newWatcher(components []Component) *watcher {
 	return &watcher{
 		components: components, more: make(chan struct{}),
-		living: map[cluster.Process]*process{},
+		living: map[cluster.Process]*process{}, settled: map[int]bool{},
 	}
 }
 
@@ -58,39 +61,44 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// scan looks at every process that is not known. All are looked at each time: a
-// process becomes a component's only when it executes the component's program.
+// scan looks at every process that it has not settled what it is. A PID that is
+// gone from the list is forgotten: numbers are used again only after all others.
 func (w *watcher) scan() {
 	folders, err := os.ReadDir("/proc")
 	if err != nil {
 		return
 	}
+	still := make(map[int]bool, len(folders))
 	for _, folder := range folders {
 		pid, err := strconv.Atoi(folder.Name())
 		if err != nil {
 			continue
 		}
-		stat, err := procfs.Read(pid)
-		if err != nil {
-			continue
+		if !w.settled[pid] {
+			component, settled := w.recognise(pid)
+			if component != "" {
+				settled = w.add(component, pid)
+			}
+			if !settled {
+				continue
+			}
 		}
-		w.mu.Lock()
-		_, known := w.living[cluster.Process{PID: pid, StartTime: stat.StartTime}]
-		w.mu.Unlock()
-		if known {
-			continue
-		}
-		if component := w.recognise(pid); component != "" {
-			w.add(component, pid, stat.StartTime)
-		}
+		still[pid] = true
 	}
+	w.settled = still
 }
 
-// recognise gives the component whose process it is, if any.
-func (w *watcher) recognise(pid int) cluster.Component {
+// launching is the argument of the container runtime's process that becomes the
+// container's program, which can take any time; some call themselves by the path
+// of a descriptor.
+const launching = "init"
+
+// recognise gives the component whose process it is, if any, and whether that
+// can be said for good.
+func (w *watcher) recognise(pid int) (component cluster.Component, settled bool) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || len(raw) == 0 {
-		return "" // a kernel thread, or gone
+	if err != nil {
+		return "", false // gone
 	}
 	words := bytes.SplitN(raw, []byte{0}, 3)
 	program, argument := filepath.Base(string(words[0])), ""
@@ -99,23 +107,39 @@ func (w *watcher) recognise(pid int) cluster.Component {
 	}
 	for _, one := range w.components {
 		if one.Program == program && (one.Argument == "" || one.Argument == argument) {
-			return one.Name
+			return one.Name, true
 		}
 	}
-	return ""
+	stat, err := procfs.Read(pid)
+	if err != nil || argument == launching {
+		return "", false
+	}
+	// What has just been made may be about to execute something else.
+	return "", w.uptime()-stat.StartTime > settleTicks
 }
 
-func (w *watcher) add(component cluster.Component, pid int, started int64) {
+// uptime of the machine in clock ticks, as start times of processes are given.
+func (w *watcher) uptime() int64 {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0
+	}
+	return now.Nano() * ticksPerSecond / int64(time.Second)
+}
+
+// add begins to watch a process; it is false if that has gone meanwhile.
+func (w *watcher) add(component cluster.Component, pid int) bool {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return // gone already
+		return false
 	}
 	// Between looking and opening, the number may have become another's.
 	stat, err := procfs.Read(pid)
-	if err != nil || stat.StartTime != started || stat.State == 'Z' {
+	if again, _ := w.recognise(pid); err != nil || again != component || !stat.Alive() {
 		unix.Close(handle)
-		return
+		return false
 	}
+	started := stat.StartTime
 	id := cluster.Process{PID: pid, StartTime: started}
 	w.mu.Lock()
 	w.living[id] = &process{component: component, handle: handle}
@@ -129,6 +153,7 @@ func (w *watcher) add(component cluster.Component, pid int, started int64) {
 		unix.Close(handle)
 		w.tell(Event{Component: component, Gone: true, PID: pid, StartTime: started})
 	}()
+	return true
 }
 
 // awaitExit returns when the process has ended.

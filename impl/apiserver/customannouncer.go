@@ -1,0 +1,212 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
+	crdlisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/evenkeel/evenkeel/impl/storageversion"
+)
+
+const (
+	// customWorkers is how many custom resources are announced at a time: one
+	// whose older writes do not end must not hold up the others.
+	customWorkers = 4
+	// customRetry and customRetryMax bound the pause after a failure.
+	customRetry    = 50 * time.Millisecond
+	customRetryMax = 5 * time.Second
+)
+
+// publisher is the part of storageversion.Manager that announces.
+type publisher interface {
+	Publish(ctx context.Context, resource storageversion.Resource) error
+	Withdraw(ctx context.Context, group, resource string) error
+}
+
+// customAnnouncer announces in which version each custom resource is stored, as
+// the definitions come, change and go.
+type customAnnouncer struct {
+	publisher publisher
+	doors     *customDoors
+	crds      crdlisters.CustomResourceDefinitionLister
+	synced    cache.InformerSynced
+	queue     workqueue.TypedRateLimitingInterface[string]
+
+	mu sync.Mutex
+	// published is what was announced last, by name of the definition.
+	published map[string]storageversion.Resource
+}
+
+func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer) (*customAnnouncer, error) {
+	v := &customAnnouncer{
+		publisher: publisher, doors: doors,
+		crds: crds.Lister(), synced: crds.Informer().HasSynced,
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](customRetry, customRetryMax)),
+		published: map[string]storageversion.Resource{},
+	}
+	enqueue := func(obj any) {
+		if name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+			v.queue.Add(name)
+		}
+	}
+	_, err := crds.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    enqueue,
+		UpdateFunc: func(_, obj any) { enqueue(obj) },
+		DeleteFunc: enqueue,
+	})
+	return v, err
+}
+
+// begin announces the definitions that exist. It comes before the server
+// registers: what a server that restarts left behind must be confirmed or
+// replaced, not taken for a resource that it does not host.
+func (v *customAnnouncer) begin(ctx context.Context) error {
+	if !cache.WaitForCacheSync(ctx.Done(), v.synced) {
+		return fmt.Errorf("read the custom resource definitions: %w", ctx.Err())
+	}
+	crds, err := v.crds.List(labels.Everything())
+	if err != nil {
+		return fmt.Errorf("read the custom resource definitions: %w", err)
+	}
+	for _, crd := range crds {
+		if err := v.sync(ctx, crd.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run keeps the announcements up to date until the context ends.
+func (v *customAnnouncer) run(ctx context.Context) {
+	defer context.AfterFunc(ctx, v.queue.ShutDown)()
+	var workers sync.WaitGroup
+	for range customWorkers {
+		workers.Go(func() {
+			for v.next(ctx) {
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (v *customAnnouncer) next(ctx context.Context) bool {
+	name, shutdown := v.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer v.queue.Done(name)
+	err := v.sync(ctx, name)
+	switch {
+	case err == nil:
+		v.queue.Forget(name)
+	case ctx.Err() == nil:
+		klog.ErrorS(err, "Cannot announce the storage version of a custom resource, trying again", "customResourceDefinition", name)
+		v.queue.AddRateLimited(name)
+	}
+	return true
+}
+
+// sync announces what one definition says now.
+func (v *customAnnouncer) sync(ctx context.Context, name string) error {
+	crd, err := v.crds.Get(name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return v.withdraw(ctx, name)
+	case err != nil:
+		return fmt.Errorf("read custom resource definition %s: %w", name, err)
+	}
+	wanted, ok := customResource(crd)
+	if !ok {
+		return nil
+	}
+	last, known := v.last(name)
+	if known && equalResource(last, wanted) {
+		return nil
+	}
+	resource := schema.GroupResource{Group: wanted.Group, Resource: wanted.Resource}
+	if known && last.Encoding != wanted.Encoding {
+		if err := v.doors.shut(ctx, resource); err != nil {
+			return fmt.Errorf("wait for writes of %s to end: %w", resource, err)
+		}
+		defer v.doors.open(resource)
+	}
+	if err := v.publisher.Publish(ctx, wanted); err != nil {
+		return fmt.Errorf("announce the storage version of %s: %w", resource, err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.published[name] = wanted
+	return nil
+}
+
+// withdraw takes an announcement back once the definition is gone.
+func (v *customAnnouncer) withdraw(ctx context.Context, name string) error {
+	last, known := v.last(name)
+	if !known {
+		return nil
+	}
+	resource := schema.GroupResource{Group: last.Group, Resource: last.Resource}
+	if err := v.doors.shut(ctx, resource); err != nil {
+		return fmt.Errorf("wait for writes of %s to end: %w", resource, err)
+	}
+	defer v.doors.open(resource)
+	if err := v.publisher.Withdraw(ctx, last.Group, last.Resource); err != nil {
+		return fmt.Errorf("withdraw the storage version of %s: %w", resource, err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.published, name)
+	return nil
+}
+
+func (v *customAnnouncer) last(name string) (storageversion.Resource, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	resource, known := v.published[name]
+	return resource, known
+}
+
+// customResource is how a definition has its objects stored. It is false until
+// the resource is established, which is when discovery begins to list it: there
+// is no announcement of what nobody hosts. The library lets writes in some
+// seconds earlier, when the names are accepted; these wait (customstorage.go).
+func customResource(crd *apiextensionsv1.CustomResourceDefinition) (storageversion.Resource, bool) {
+	encoding, err := apiextensionshelpers.GetCRDStorageVersion(crd)
+	if err != nil || !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+		return storageversion.Resource{}, false
+	}
+	resource := storageversion.Resource{
+		Group: crd.Spec.Group, Resource: crd.Status.AcceptedNames.Plural,
+		Encoding: schema.GroupVersion{Group: crd.Spec.Group, Version: encoding}.String(),
+	}
+	for _, version := range crd.Spec.Versions {
+		name := schema.GroupVersion{Group: crd.Spec.Group, Version: version.Name}.String()
+		resource.Decodable = append(resource.Decodable, name)
+		if version.Served {
+			resource.Served = append(resource.Served, name)
+		}
+	}
+	slices.SortFunc(resource.Decodable, strings.Compare)
+	slices.SortFunc(resource.Served, strings.Compare)
+	return resource, true
+}
+
+func equalResource(a, b storageversion.Resource) bool {
+	return a.Group == b.Group && a.Resource == b.Resource && a.Encoding == b.Encoding &&
+		slices.Equal(a.Decodable, b.Decodable) && slices.Equal(a.Served, b.Served)
+}

@@ -1,0 +1,29 @@
+package migrator
+
+import "time"
+
+// The bounds of this package, all in one place.
+const (
+	// RequestTimeout ends a request that nobody answers. It includes the time
+	// that a write waits for its turn, so it is above what MostWriters need for one
+	// write each at the least rate.
+	RequestTimeout = time.Minute
+	// Recheck is how often the loop looks again at what waits although nothing
+	// was seen to change: a server may have come back, or a grace be over.
+	Recheck = 5 * time.Second
+	// DiscoveryFresh is for how long the list of resources is used again.
+	DiscoveryFresh = 5 * time.Second
+	// ProgressInterval is the least time between two reports of progress in the
+	// status, so that reporting stays a small part of the writes.
+	ProgressInterval = 2 * time.Second
+
+	// WritesPerWriter is how many writes a second one writer is trusted to manage;
+	// a higher rate is shared by several, at most MostWriters.
+	WritesPerWriter = 50
+	MostWriters     = 16
+)
+
+// writers is how many writers a rate calls for.
+func writers(rate float64) int {
+	return min(MostWriters, 1+int(rate/WritesPerWriter))
+}

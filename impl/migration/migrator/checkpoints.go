@@ -1,0 +1,92 @@
+package migrator
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// checkpoint reads how far a former worker got; written is nil if there was
+// none.
+func (m *Migrator) checkpoint(ctx context.Context, svm types.UID) (c migration.Checkpoint, written *corev1.ConfigMap, err error) {
+	written, err = m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).Get(ctx, migration.CheckpointName(svm), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return c, nil, nil
+	}
+	if err != nil {
+		return c, nil, fmt.Errorf("reading the checkpoint of a migration: %w", err)
+	}
+	c, err = migration.DecodeCheckpoint(written.Data[migration.RecordKey])
+	if err != nil || c.Migration != svm {
+		// Beginning anew is always right; what is written lies on the way.
+		return migration.Checkpoint{}, written, nil
+	}
+	return c, written, nil
+}
+
+// saveCheckpoint writes down how far a worker got. It is based on what was
+// written before, so that a worker that another one has succeeded cannot set it
+// back.
+//
+// KEP-25: the checkpoint is a ConfigMap owned by the worker, which ends with it.
+func (m *Migrator) saveCheckpoint(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, c migration.Checkpoint, written *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	records := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace)
+	data := map[string]string{migration.RecordKey: c.Encode()}
+	if written != nil {
+		next := written.DeepCopy()
+		next.Data = data
+		return records.Update(ctx, next, metav1.UpdateOptions{})
+	}
+	return records.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   migration.CheckpointName(svm.UID),
+			Labels: map[string]string{migration.RecordLabel: migration.CheckpointRecord},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: "StorageVersionMigration", Name: svm.Name, UID: svm.UID,
+			}},
+		},
+		Data: data,
+	}, metav1.CreateOptions{})
+}
+
+// dropCheckpoint removes what no worker needs any more. If that fails, the next
+// leader does it (dropOrphans).
+func (m *Migrator) dropCheckpoint(ctx context.Context, svm types.UID) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	err := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).Delete(ctx, migration.CheckpointName(svm), metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
+		m.options.Logger.Error(err, "Cannot remove the checkpoint of a migration", "uid", svm)
+	}
+}
+
+// dropOrphans removes the checkpoints of migrations that ended or were deleted
+// while nobody led.
+func (m *Migrator) dropOrphans(ctx context.Context, view view) {
+	open := map[string]bool{}
+	for _, svm := range view.all() {
+		if !migration.Finished(svm) {
+			open[migration.CheckpointName(svm.UID)] = true
+		}
+	}
+	list, err := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).List(ctx, metav1.ListOptions{
+		LabelSelector: migration.RecordLabel + "=" + migration.CheckpointRecord})
+	if err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot look for checkpoints that are left over")
+		}
+		return
+	}
+	for i := range list.Items {
+		if name := list.Items[i].Name; !open[name] {
+			m.dropCheckpoint(ctx, types.UID(name[min(len(name), len(migration.CheckpointName(""))):]))
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package migrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	apiregistrationclient "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// clients are what a Migrator reads and writes through.
+type clients struct {
+	kubernetes.Interface
+	extensions apiextensionsclient.Interface
+	objects    objects
+	// targets asks what is served.
+	targets func(context.Context) (migration.Targets, error)
+}
+
+// objects are those that are migrated, of any resource.
+type objects interface {
+	list(ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error)
+	// update writes an object as it is.
+	update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error
+}
+
+// newClients makes clients whose writes keep to the pace and to the leadership.
+func newClients(config *rest.Config, pacer *pacer, leading func() error) (clients, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(paced(config, pacer, leading))
+	if err != nil {
+		return clients{}, err
+	}
+	extensions, err := apiextensionsclient.NewForConfig(paced(config, pacer, leading))
+	if err != nil {
+		return clients{}, err
+	}
+	anything, err := dynamic.NewForConfig(paced(config, pacer, leading))
+	if err != nil {
+		return clients{}, err
+	}
+	registration, err := apiregistrationclient.NewForConfig(config)
+	if err != nil {
+		return clients{}, err
+	}
+	return clients{
+		Interface: client, extensions: extensions, objects: dynamicObjects{anything},
+		targets: func(ctx context.Context) (migration.Targets, error) {
+			return discover(ctx, client.Discovery(), extensions, registration)
+		},
+	}, nil
+}
+
+// Targets asks what is served.
+func Targets(ctx context.Context, config *rest.Config) (migration.Targets, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	extensions, err := apiextensionsclient.NewForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	registration, err := apiregistrationclient.NewForConfig(config)
+	if err != nil {
+		return migration.Targets{}, err
+	}
+	return discover(ctx, client, extensions, registration)
+}
+
+func paced(config *rest.Config, pacer *pacer, leading func() error) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport{next: next, pacer: pacer, leading: leading}
+	})
+	return config
+}
+
+type dynamicObjects struct{ client dynamic.Interface }
+
+func (o dynamicObjects) list(ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	return o.client.Resource(resource).List(ctx, options)
+}
+
+func (o dynamicObjects) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
+	_, err := o.client.Resource(resource).Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
+	return err
+}
+
+// discover reads what is served, and by whom.
+func discover(ctx context.Context, client discovery.DiscoveryInterface, extensions apiextensionsclient.Interface, registration apiregistrationclient.Interface) (migration.Targets, error) {
+	lists, err := discovery.ServerPreferredResources(client)
+	var silent []schema.GroupVersion
+	var failed *discovery.ErrGroupDiscoveryFailed
+	switch {
+	case errors.As(err, &failed):
+		for version := range failed.Groups {
+			silent = append(silent, version)
+		}
+	case err != nil:
+		return migration.Targets{}, fmt.Errorf("asking what is served: %w", err)
+	}
+	crds, err := extensions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return migration.Targets{}, fmt.Errorf("listing custom resource definitions: %w", err)
+	}
+	custom := sets.New[schema.GroupResource]()
+	for i := range crds.Items {
+		custom.Insert(schema.GroupResource{Group: crds.Items[i].Spec.Group, Resource: crds.Items[i].Spec.Names.Plural})
+	}
+	services, err := registration.ApiregistrationV1().APIServices().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return migration.Targets{}, fmt.Errorf("listing APIServices: %w", err)
+	}
+	aggregated := sets.New[schema.GroupVersion]()
+	for i := range services.Items {
+		if spec := &services.Items[i].Spec; spec.Service != nil {
+			aggregated.Insert(schema.GroupVersion{Group: spec.Group, Version: spec.Version})
+		}
+	}
+	return migration.Discover(lists, silent, custom, aggregated), nil
+}
+
+// storageVersion reads an object afresh; nil means that there is none.
+func (c clients) storageVersion(ctx context.Context, name string) (*apiserverinternalv1alpha1.StorageVersion, error) {
+	sv, err := c.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting storage version %s: %w", name, err)
+	}
+	return sv, nil
+}
+
+// crd reads the definition of a resource afresh; nil means that there is none.
+func (c clients) crd(ctx context.Context, resource schema.GroupResource) (*apiextensionsv1.CustomResourceDefinition, error) {
+	crd, err := c.extensions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting custom resource definition %s: %w", resource, err)
+	}
+	return crd, nil
+}
+
+// definitionOf is what matters of a definition; nil gives nil.
+func definitionOf(crd *apiextensionsv1.CustomResourceDefinition) *migration.Definition {
+	if crd == nil {
+		return nil
+	}
+	definition := &migration.Definition{Group: crd.Spec.Group, Generation: crd.Generation, Stored: crd.Status.StoredVersions}
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		definition.Versions = append(definition.Versions, version.Name)
+		if version.Storage {
+			definition.Storage = version.Name
+		}
+	}
+	return definition
+}

@@ -1,0 +1,284 @@
+package migrator
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	apiserverinternallisters "k8s.io/client-go/listers/apiserverinternal/v1alpha1"
+	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/storageversion"
+)
+
+// view is what the loop decides by. It may be old; a worker reads afresh what
+// the truth of an outcome depends on.
+type view struct {
+	versions    apiserverinternallisters.StorageVersionLister
+	migrations  storagemigrationlisters.StorageVersionMigrationLister
+	definitions apiextensionslisters.CustomResourceDefinitionLister
+	synced      []cache.InformerSynced
+}
+
+// definition of a resource, nil if it is no custom one.
+func (v view) definition(resource schema.GroupResource) *migration.Definition {
+	// A lister fails only where nothing is found.
+	crd, err := v.definitions.Get(resource.String())
+	if err != nil {
+		return nil
+	}
+	return definitionOf(crd)
+}
+
+func (v view) all() []*storagemigrationv1.StorageVersionMigration {
+	// A lister over everything does not fail.
+	all, _ := v.migrations.List(labels.Everything())
+	return all
+}
+
+// pass does once whatever there is to do.
+func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup) {
+	m.states.flush(ctx)
+	all := view.all()
+	m.trigger(ctx, view, all)
+	heads := migration.Heads(all)
+	if len(heads) == 0 || ctx.Err() != nil {
+		return
+	}
+	if m.options.Clock.Since(m.targetsAt) >= DiscoveryFresh {
+		targets, err := m.clients.targets(ctx)
+		if err != nil {
+			m.options.Logger.Error(err, "Cannot tell what is served, trying again")
+			return
+		}
+		m.targets, m.targetsAt = targets, m.options.Clock.Now()
+	}
+	for _, head := range heads {
+		m.advance(ctx, view, head, workers)
+	}
+}
+
+// trigger asks for the migrations that are due, if it may, and remembers where
+// none is needed.
+//
+// KEP-2339: a migration starts if the agreed version differs from what is
+// persisted. KEP-25: the generation is incremented and the reason told.
+func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrationv1.StorageVersionMigration) {
+	underWay := sets.New[schema.GroupResource]()
+	for _, svm := range all {
+		if !migration.Finished(svm) {
+			underWay.Insert(migration.ResourceOf(svm))
+		}
+	}
+	for _, name := range m.states.names() {
+		sv, err := view.versions.Get(name)
+		group, resource, ok := storageversion.ParseName(name)
+		if err != nil || !ok || ctx.Err() != nil {
+			continue
+		}
+		target := schema.GroupResource{Group: group, Resource: resource}
+		decide := func(underWay bool) (migration.Trigger, string) {
+			return migration.Decide(m.states.read(name), sv, view.definition(target), underWay, m.options.Clock.Now())
+		}
+		switch trigger, reason := decide(underWay.Has(target)); trigger {
+		case migration.ShortCircuit:
+			basis, _ := migration.BasisOf(sv)
+			m.states.change(name, func(s migration.State) migration.State {
+				s = s.Asked(reason)
+				return s.Completed(s.Generation, basis)
+			})
+		case migration.Begin:
+			if m.options.Automatic {
+				m.request(ctx, name, target, decide)
+			}
+		}
+	}
+	m.states.flush(ctx)
+}
+
+// request creates a migration. Its name tells its number, so that a leader that
+// has not seen it yet cannot create it twice.
+func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(underWay bool) (migration.Trigger, string)) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
+	// The view may not show yet what was asked for a moment ago.
+	list, err := client.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot tell whether a migration is under way, trying again", "resource", target)
+		}
+		return
+	}
+	underWay := false
+	for i := range list.Items {
+		svm := &list.Items[i]
+		underWay = underWay || migration.ResourceOf(svm) == target && !migration.Finished(svm)
+	}
+	// One that has ended in between is remembered by now.
+	trigger, reason := decide(underWay)
+	if trigger != migration.Begin {
+		return
+	}
+	generation := strconv.FormatInt(m.states.read(name).Generation+1, 10)
+	svm := &storagemigrationv1.StorageVersionMigration{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name + "." + generation,
+			Annotations: map[string]string{migration.GenerationAnnotation: generation, migration.ReasonAnnotation: reason},
+		},
+		Spec: storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: target.Group, Resource: target.Resource}},
+	}
+	_, err = client.Create(ctx, svm, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot ask for a migration, trying again", "migration", svm.Name)
+		}
+		return
+	}
+	m.states.change(name, func(s migration.State) migration.State { return s.Asked(reason) })
+	m.options.Logger.Info("Asked for a migration", "migration", svm.Name, "reason", reason)
+}
+
+// advance does what the migration whose turn it is needs next.
+func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigrationv1.StorageVersionMigration, workers *sync.WaitGroup) {
+	m.mu.Lock()
+	active := m.active
+	m.mu.Unlock()
+	if active != nil && active.uid == svm.UID {
+		return // Its worker looks after it.
+	}
+	resource := migration.ResourceOf(svm)
+	name := storageversion.Name(resource.Group, resource.Resource)
+	facts := migration.Facts{Definition: view.definition(resource)}
+	facts.Target, facts.Found, facts.Certain = m.targets.Find(resource)
+	if sv, err := view.versions.Get(name); err == nil {
+		facts.StorageVersion = sv
+	}
+	next := migration.Assess(svm, facts, m.options.Clock.Now())
+	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	switch {
+	case next.Step == migration.Fail:
+		m.finish(attempt, svm, name, storagemigrationv1.MigrationFailed, next.Reason, next.Message)
+	case next.Step == migration.Skip:
+		if m.current(attempt, svm) {
+			m.states.change(name, func(s migration.State) migration.State {
+				generation, s := numbered(svm, s)
+				return s.Completed(generation, next.Basis)
+			})
+			m.finish(attempt, svm, name, storagemigrationv1.MigrationSucceeded, next.Reason, next.Message)
+		}
+	case next.Step == migration.Wait:
+		m.tell(attempt, svm, next.Reason, next.Message)
+	case active != nil:
+		// KEP-25: there is one worker at a time, to avoid overloading the servers.
+		m.tell(attempt, svm, migration.ReasonQueued, "Another resource is being migrated.")
+	default:
+		m.launch(ctx, svm, name, facts.Target, view, workers)
+	}
+}
+
+// current reports whether a migration that the view shows is still without an
+// outcome.
+func (m *Migrator) current(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration) bool {
+	live, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, svm.Name, metav1.GetOptions{})
+	return err == nil && live.UID == svm.UID && !migration.Finished(live)
+}
+
+// numbered is the number of a migration: the one that it was asked for by, or
+// the next one.
+func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.State) (int64, migration.State) {
+	if generation, err := strconv.ParseInt(svm.Annotations[migration.GenerationAnnotation], 10, 64); err == nil && generation > 0 {
+		return generation, state
+	}
+	state = state.Asked(fmt.Sprintf("migration %s was created", svm.Name))
+	return state.Generation, state
+}
+
+// launch starts the worker.
+func (m *Migrator) launch(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, target migration.Target, view view, workers *sync.WaitGroup) {
+	term, stop := context.WithCancelCause(ctx)
+	w := &worker{m: m, uid: svm.UID, svm: svm, name: name, target: target, view: view, stop: stop}
+	m.mu.Lock()
+	m.active = w
+	m.mu.Unlock()
+	workerRunning.Set(1)
+	workers.Go(func() {
+		defer stop(nil)
+		decided := w.run(ctx, term)
+		workerRunning.Set(0)
+		m.mu.Lock()
+		m.active = nil
+		m.mu.Unlock()
+		if decided {
+			m.wake()
+		}
+	})
+}
+
+// tell people why a migration waits. What the status says already is not
+// written again.
+func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, reason, message string) {
+	for i := range svm.Status.Conditions {
+		if c := &svm.Status.Conditions[i]; c.Type == string(storagemigrationv1.MigrationRunning) && c.Status == metav1.ConditionFalse && c.Reason == reason && c.Message == message {
+			return
+		}
+	}
+	if migration.Started(svm) {
+		return // The worker that resumes it says how it goes.
+	}
+	next := svm.DeepCopy()
+	next.Status = migration.Waiting(svm, reason, message, m.options.Clock.Now())
+	_, err := m.clients.StoragemigrationV1().StorageVersionMigrations().UpdateStatus(ctx, next, metav1.UpdateOptions{})
+	// A conflict or an absence will be seen by the watch.
+	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		m.options.Logger.Error(err, "Cannot tell why a migration waits", "migration", svm.Name)
+	}
+}
+
+// finish gives a migration its outcome, trying until it succeeds or the context
+// ends. What is remembered of the resource comes before, so that nobody who sees
+// the outcome finds the resource still in need of a migration.
+func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, outcome storagemigrationv1.MigrationConditionType, reason, message string) {
+	if outcome == storagemigrationv1.MigrationFailed {
+		m.states.stopped(name, m.options.Clock.Now())
+	}
+	ours := false
+	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
+	recorded := m.persist(ctx, "record the outcome of a migration", func(ctx context.Context) error {
+		ours = false
+		live, err := client.Get(ctx, svm.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		case live.UID != svm.UID || migration.Finished(live):
+			return nil
+		}
+		live.Status = migration.Ended(live, outcome, reason, message, m.options.Clock.Now())
+		if _, err := client.UpdateStatus(ctx, live, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+		ours = true
+		return nil
+	})
+	if recorded {
+		m.dropCheckpoint(ctx, svm.UID)
+	}
+	if !ours {
+		return
+	}
+	migrationsDone.WithLabelValues(svm.Spec.Resource.Group, svm.Spec.Resource.Resource, reason).Inc()
+	m.options.Logger.Info("A migration has ended", "migration", svm.Name, "outcome", outcome, "reason", reason, "message", message)
+}

@@ -1,0 +1,264 @@
+package migrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// Options are what a Migrator needs to know.
+type Options struct {
+	// Config leads to the API server.
+	Config *rest.Config
+	// Rate is the most single-object writes a second; it defaults to
+	// migration.DefaultRate.
+	Rate float64
+	// ChunkSize is how many objects are listed at a time; it defaults to what
+	// migration.ChunkSize gives for the rate.
+	ChunkSize int64
+	// Automatic is whether a migration is started when the agreed version differs
+	// from what is persisted, though nobody asked.
+	Automatic bool
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Logger defaults to klog's.
+	Logger *klog.Logger
+}
+
+// ValidateRate says what is wrong with a rate, if anything.
+func ValidateRate(rate float64) error {
+	if rate < migration.LeastRate {
+		return fmt.Errorf("a rate of %v migrated objects a second is below %v, the least that makes progress", rate, migration.LeastRate)
+	}
+	return nil
+}
+
+func (o *Options) complete() error {
+	if o.Rate == 0 {
+		o.Rate = migration.DefaultRate
+	}
+	if err := ValidateRate(o.Rate); err != nil {
+		return err
+	}
+	if o.ChunkSize == 0 {
+		o.ChunkSize = migration.ChunkSize(o.Rate)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Logger == nil {
+		logger := klog.Background().WithName("storage-migration")
+		o.Logger = &logger
+	}
+	return nil
+}
+
+// Why a worker is stopped.
+var (
+	errAgreementLost = errors.New("the agreement is lost")
+	errDeleted       = errors.New("the migration was deleted")
+)
+
+// Migrator is one leadership's worth of migrating.
+type Migrator struct {
+	options Options
+	clients clients
+	states  *states
+	// poke wakes the loop.
+	poke chan struct{}
+
+	// targets were discovered at targetsAt; only the loop uses them.
+	targets   migration.Targets
+	targetsAt time.Time
+
+	mu sync.Mutex
+	// active is the worker, nil if there is none.
+	active *worker
+}
+
+// Run migrates until the context ends; then nothing of it is left. leading says
+// why nothing may be written, if so.
+func Run(ctx context.Context, options Options, leading func() error) error {
+	if err := options.complete(); err != nil {
+		return fmt.Errorf("storage migration: %w", err)
+	}
+	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading)
+	if err != nil {
+		return fmt.Errorf("storage migration: %w", err)
+	}
+	newMigrator(options, clients).run(ctx)
+	return nil
+}
+
+func newMigrator(options Options, clients clients) *Migrator {
+	registerMetrics()
+	return &Migrator{
+		options: options, clients: clients,
+		states: newStates(clients.Interface, *options.Logger),
+		poke:   make(chan struct{}, 1),
+	}
+}
+
+func (m *Migrator) run(ctx context.Context) {
+	// What was remembered comes before what is observed, or a gap would not be seen.
+	for failed := 1; ; failed++ {
+		err := m.states.load(ctx)
+		if err == nil {
+			break
+		}
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot begin, trying again")
+		}
+		if !m.sleep(ctx, migration.Retry(failed, 0)) {
+			return
+		}
+	}
+	view, stop := m.watch(ctx)
+	defer stop()
+	if !cache.WaitForCacheSync(ctx.Done(), view.synced...) {
+		return
+	}
+	m.dropOrphans(ctx, view)
+
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	for {
+		m.pass(ctx, view, &workers)
+		timer := m.options.Clock.NewTimer(Recheck)
+		select {
+		case <-m.poke:
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// watch follows what the loop decides by. A worker is stopped as soon as its
+// agreement is seen to be lost or its migration to be deleted.
+//
+// KEP-2339: as an optimization the migrator aborts when it sees the change.
+func (m *Migrator) watch(ctx context.Context) (view, func()) {
+	core := informers.NewSharedInformerFactory(m.clients.Interface, 0)
+	extensions := apiextensionsinformers.NewSharedInformerFactory(m.clients.extensions, 0)
+	versions := core.Internal().V1alpha1().StorageVersions()
+	migrations := core.Storagemigration().V1().StorageVersionMigrations()
+	definitions := extensions.Apiextensions().V1().CustomResourceDefinitions()
+	observe := func(obj any) {
+		if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
+			m.states.observe(sv)
+			m.stopIf(errAgreementLost, func(w *worker) bool {
+				basis := w.basis()
+				return w.name == sv.Name && basis.Precedes(sv) && basis.Check(sv) == migration.Lost
+			})
+		}
+		m.wake()
+	}
+	// Adding a handler fails only once an informer was stopped.
+	_, _ = versions.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    observe,
+		UpdateFunc: func(_, obj any) { observe(obj) },
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
+				m.states.forget(sv.Name)
+				m.stopIf(errAgreementLost, func(w *worker) bool { return w.name == sv.Name && w.basis().UID == sv.UID })
+			}
+			m.wake()
+		},
+	})
+	_, _ = migrations.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { m.wake() },
+		UpdateFunc: func(_, _ any) { m.wake() },
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok {
+				m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
+			}
+			m.wake()
+		},
+	})
+	_, _ = definitions.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { m.wake() },
+		UpdateFunc: func(_, _ any) { m.wake() },
+		DeleteFunc: func(any) { m.wake() },
+	})
+	v := view{versions: versions.Lister(), migrations: migrations.Lister(), definitions: definitions.Lister(),
+		synced: []cache.InformerSynced{versions.Informer().HasSynced, migrations.Informer().HasSynced, definitions.Informer().HasSynced}}
+	ctx, cancel := context.WithCancel(ctx)
+	core.Start(ctx.Done())
+	extensions.Start(ctx.Done())
+	return v, func() {
+		cancel()
+		core.Shutdown()
+		extensions.Shutdown()
+	}
+}
+
+// stopIf stops the worker if there is one that is concerned.
+func (m *Migrator) stopIf(cause error, concerned func(*worker) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.active != nil && concerned(m.active) {
+		m.active.stop(cause)
+	}
+}
+
+func (m *Migrator) wake() {
+	select {
+	case m.poke <- struct{}{}:
+	default:
+	}
+}
+
+// sleep pauses, and reports whether it was for the whole time.
+func (m *Migrator) sleep(ctx context.Context, d time.Duration) bool {
+	timer := m.options.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// persist tries until f succeeds or the context ends; it is false in the latter
+// case.
+func (m *Migrator) persist(ctx context.Context, what string, f func(context.Context) error) bool {
+	for failed := 1; ; failed++ {
+		attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
+		err := f(attempt)
+		cancel()
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		m.options.Logger.Error(err, "Cannot "+what+", trying again")
+		_, asked := migration.Classify(err)
+		if !m.sleep(ctx, migration.Retry(failed, asked)) {
+			return false
+		}
+	}
+}

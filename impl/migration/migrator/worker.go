@@ -1,0 +1,452 @@
+package migrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// worker migrates one resource once.
+type worker struct {
+	m      *Migrator
+	uid    types.UID
+	svm    *storagemigrationv1.StorageVersionMigration
+	name   string
+	target migration.Target
+	view   view
+	// stop ends the worker early.
+	stop context.CancelCauseFunc
+
+	mu         sync.Mutex
+	checkpoint migration.Checkpoint
+
+	// generation is the number of the migration, once it was given.
+	generation int64
+	written    *corev1.ConfigMap
+	reported   time.Time
+}
+
+// verdict is how a worker ended.
+type verdict struct {
+	outcome         storagemigrationv1.MigrationConditionType
+	reason, message string
+}
+
+// errUndecided ends a worker that cannot tell an outcome now; the loop will
+// start another one when it can.
+var errUndecided = errors.New("the migration cannot go on now")
+
+// errOver ends a worker whose migration has its outcome, or is gone, as the view
+// did not show yet.
+var errOver = errors.New("the migration is over")
+
+func (w *worker) basis() migration.Basis {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.checkpoint.Basis
+}
+
+func (w *worker) set(c migration.Checkpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.checkpoint = c
+}
+
+// run migrates until there is an outcome, or the context ends. What follows a
+// stop of the worker is done as long as the leadership lasts. It is false if
+// nothing was decided.
+func (w *worker) run(leadership, ctx context.Context) (decided bool) {
+	defer w.forgetObjects()
+	verdict, err := w.migrate(ctx)
+	cause := context.Cause(ctx)
+	switch {
+	case cause == errDeleted:
+		// KEP-25: to delete a migration is to abort it.
+		w.m.options.Logger.Info("A migration was deleted before it ended", "migration", w.svm.Name)
+		w.m.states.stopped(w.name, w.m.options.Clock.Now())
+		w.m.dropCheckpoint(leadership, w.uid)
+	case cause == errOver:
+		w.m.dropCheckpoint(leadership, w.uid)
+		return false
+	case err == nil:
+		w.end(leadership, verdict)
+	case cause == errAgreementLost:
+		w.end(leadership, w.lost())
+	default:
+		// Undecided, or the leadership is over: somebody goes on from the checkpoint.
+		w.m.options.Logger.Info("A migration is put off", "migration", w.svm.Name, "reason", err)
+		return false
+	}
+	return true
+}
+
+func (w *worker) forgetObjects() {
+	objectsRemaining.DeleteLabelValues(w.target.Resource.Group, w.target.Resource.Resource)
+}
+
+func (w *worker) end(ctx context.Context, v verdict) {
+	if v.outcome == storagemigrationv1.MigrationSucceeded {
+		c := w.checkpoint
+		w.m.states.change(w.name, func(s migration.State) migration.State { return s.Completed(c.Generation, c.Basis) })
+	}
+	w.m.finish(ctx, w.svm, w.name, v.outcome, v.reason, v.message)
+}
+
+func (w *worker) lost() verdict {
+	return verdict{storagemigrationv1.MigrationFailed, migration.ReasonAgreementLost,
+		fmt.Sprintf("The servers do not agree any more on storing %s as %s; %s Migrate again when they agree.", w.target.Resource, w.basis().Version, w.checkpoint.Message())}
+}
+
+// migrate goes through all objects, as often as it takes until the agreement has
+// not moved meanwhile.
+func (w *worker) migrate(ctx context.Context) (verdict, error) {
+	if v, err := w.begin(ctx); err != nil || v != (verdict{}) {
+		return v, err
+	}
+	for {
+		if v, err := w.pass(ctx); err != nil || v != (verdict{}) {
+			return v, err
+		}
+		if v, done, err := w.conclude(ctx); err != nil || done {
+			return v, err
+		}
+	}
+}
+
+// begin finds out where to go on, and records that the migration is running.
+func (w *worker) begin(ctx context.Context) (verdict, error) {
+	var found verdict
+	m := w.m
+	ok := m.persist(ctx, "begin a migration", func(ctx context.Context) error {
+		found = verdict{}
+		svm, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, w.svm.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
+			w.stop(errOver)
+			return errOver
+		}
+		if err != nil {
+			return err
+		}
+		c, written, err := m.checkpoint(ctx, svm.UID)
+		if err != nil {
+			return err
+		}
+		w.written = written
+		// The agreement comes before the list: what is stored later is stored in it.
+		sv, err := m.clients.storageVersion(ctx, w.name)
+		if err != nil {
+			return err
+		}
+		crd, err := m.clients.crd(ctx, w.target.Resource)
+		if err != nil {
+			return err
+		}
+		basis, agreed := migration.BasisOf(sv)
+		switch {
+		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)):
+			w.stop(errUndecided) // The loop has not seen it yet.
+			return errUndecided
+		case c.Pass == 0:
+			c = migration.Begun(svm.UID, w.number(svm), basis, definitionOf(crd))
+			if err := m.states.write(ctx, w.name); err != nil {
+				return err
+			}
+		case c.Basis.Check(sv) == migration.Lost:
+			w.set(c)
+			found = w.lost()
+			return nil
+		case c.Basis.Check(sv) == migration.Moved:
+			c = c.Again(basis, definitionOf(crd))
+		}
+		first, err := m.clients.objects.list(ctx, w.target.GVR(), metav1.ListOptions{Limit: 1})
+		if apierrors.IsNotFound(err) {
+			w.stop(errUndecided) // It is not served; the loop finds out whether it will be.
+		}
+		if err != nil {
+			return err
+		}
+		w.set(c)
+		if err := w.save(ctx); err != nil {
+			return err
+		}
+		next := svm.DeepCopy()
+		next.Status = migration.Running(svm, first.GetResourceVersion(), c.Message(), m.options.Clock.Now())
+		w.svm, err = m.clients.StoragemigrationV1().StorageVersionMigrations().UpdateStatus(ctx, next, metav1.UpdateOptions{})
+		if err != nil {
+			w.svm = svm
+		}
+		return err
+	})
+	if !ok {
+		return verdict{}, context.Cause(ctx)
+	}
+	if found == (verdict{}) {
+		m.options.Logger.Info("Migrating", "migration", w.svm.Name, "resource", w.target.Resource, "version", w.basis().Version,
+			"generation", w.checkpoint.Generation, "pass", w.checkpoint.Pass, "done", w.checkpoint.Done.Total())
+	}
+	return found, nil
+}
+
+// number gives the migration its number, once, and notes that it is launched.
+//
+// KEP-25: the observed generation tells that a worker was launched for it.
+func (w *worker) number(svm *storagemigrationv1.StorageVersionMigration) int64 {
+	w.m.states.change(w.name, func(s migration.State) migration.State {
+		if w.generation == 0 {
+			w.generation, s = numbered(svm, s)
+		}
+		return s.Launched(w.generation)
+	})
+	return w.generation
+}
+
+// save writes the checkpoint down.
+func (w *worker) save(ctx context.Context) error {
+	written, err := w.m.saveCheckpoint(ctx, w.svm, w.checkpoint, w.written)
+	if err == nil {
+		w.written = written
+	}
+	return err
+}
+
+// pass lists and writes chunk after chunk to the end. It has a verdict if the
+// objects cannot be listed.
+func (w *worker) pass(ctx context.Context) (verdict, error) {
+	for !w.checkpoint.Listed {
+		if sv, err := w.view.versions.Get(w.name); err == nil && w.basis().Precedes(sv) && w.basis().Check(sv) != migration.Holds {
+			return verdict{}, nil // Going on would be in vain.
+		}
+		list, v, err := w.list(ctx)
+		if err != nil || v != (verdict{}) {
+			return v, err
+		}
+		if list == nil {
+			continue // The checkpoint has changed.
+		}
+		chunk, err := w.write(ctx, list)
+		if err != nil {
+			return verdict{}, err
+		}
+		w.set(w.checkpoint.After(chunk))
+		if err := w.record(ctx); err != nil {
+			return verdict{}, err
+		}
+	}
+	return verdict{}, nil
+}
+
+// record writes the checkpoint down, and from time to time the progress.
+func (w *worker) record(ctx context.Context) error {
+	if !w.m.persist(ctx, "write a checkpoint down", func(ctx context.Context) error {
+		err := w.save(ctx)
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			// Somebody else works on it, or it was deleted: this worker is not the one.
+			w.stop(errUndecided)
+		}
+		return err
+	}) {
+		return context.Cause(ctx)
+	}
+	if total, known := w.checkpoint.Total(); known {
+		objectsRemaining.WithLabelValues(w.target.Resource.Group, w.target.Resource.Resource).Set(float64(total - w.checkpoint.Done.Total()))
+	}
+	now := w.m.options.Clock.Now()
+	if now.Sub(w.reported) < ProgressInterval {
+		return nil
+	}
+	w.reported = now
+	next := w.svm.DeepCopy()
+	next.Status = migration.Running(w.svm, "", w.checkpoint.Message(), now)
+	request, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	client := w.m.clients.StoragemigrationV1().StorageVersionMigrations()
+	svm, err := client.UpdateStatus(request, next, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		if svm, err = client.Get(request, w.svm.Name, metav1.GetOptions{}); err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
+			w.stop(errOver)
+			return errOver
+		}
+	}
+	if err == nil {
+		w.svm = svm
+	}
+	return nil // Progress is told again after the next chunk.
+}
+
+// list reads the next chunk. It is nil if the checkpoint had to be changed
+// instead.
+func (w *worker) list(ctx context.Context) (*unstructured.UnstructuredList, verdict, error) {
+	var broken time.Time
+	for failed := 1; ; failed++ {
+		request, cancel := context.WithTimeout(ctx, RequestTimeout)
+		list, err := w.m.clients.objects.list(request, w.target.GVR(), metav1.ListOptions{Limit: w.m.options.ChunkSize, Continue: w.checkpoint.Continue})
+		cancel()
+		switch outcome, asked := migration.Classify(err); {
+		case err == nil:
+			return list, verdict{}, nil
+		case ctx.Err() != nil:
+			return nil, verdict{}, context.Cause(ctx)
+		case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+			var status apierrors.APIStatus
+			inconsistent := ""
+			if errors.As(err, &status) {
+				inconsistent = status.Status().ListMeta.Continue
+			}
+			w.set(w.checkpoint.Expired(inconsistent))
+			return nil, verdict{}, nil
+		case outcome == migration.Gone:
+			// The resource is not served any more. The loop finds out for how long.
+			return nil, verdict{}, fmt.Errorf("%w: %w", errUndecided, err)
+		case outcome == migration.Refused, outcome == migration.Broken && w.overdue(&broken):
+			return nil, verdict{storagemigrationv1.MigrationFailed, migration.ReasonUnreadable,
+				fmt.Sprintf("The objects of %s cannot be listed: %v. %s", w.target.Resource, err, w.checkpoint.Message())}, nil
+		default:
+			w.m.options.Logger.Error(err, "Cannot list objects, trying again", "migration", w.svm.Name)
+			if outcome != migration.Broken {
+				broken = time.Time{}
+			}
+			if !w.m.sleep(ctx, migration.Retry(failed, asked)) {
+				return nil, verdict{}, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// overdue reports whether something has been broken for too long; since is when
+// it began.
+func (w *worker) overdue(since *time.Time) bool {
+	now := w.m.options.Clock.Now()
+	if since.IsZero() {
+		*since = now
+	}
+	return now.Sub(*since) >= migration.ObjectPatience
+}
+
+// write sends the objects of a chunk back, each as it was listed.
+func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList) (migration.Chunk, error) {
+	chunk := migration.Chunk{Continue: list.GetContinue(), Remaining: list.GetRemainingItemCount()}
+	var mu sync.Mutex
+	work := make(chan *unstructured.Unstructured)
+	var group sync.WaitGroup
+	for range writers(w.m.options.Rate) {
+		group.Go(func() {
+			for object := range work {
+				outcome, refusal := w.rewrite(ctx, object)
+				if outcome == migration.Again {
+					continue // The context has ended.
+				}
+				objectsDone.WithLabelValues(w.target.Resource.Group, w.target.Resource.Resource, string(outcome)).Inc()
+				mu.Lock()
+				chunk.Done = chunk.Done.Add(outcome)
+				if chunk.Refusal == "" {
+					chunk.Refusal = refusal
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range list.Items {
+		select {
+		case work <- &list.Items[i]:
+		case <-ctx.Done():
+		}
+	}
+	close(work)
+	group.Wait()
+	return chunk, context.Cause(ctx)
+}
+
+// rewrite sends one object back until there is an outcome, or the context ends.
+// It is based on the uid and the resourceVersion that were listed, so it neither
+// undoes another write nor brings back what was deleted.
+func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured) (migration.Outcome, string) {
+	var broken time.Time
+	for failed := 1; ; failed++ {
+		request, cancel := context.WithTimeout(ctx, RequestTimeout)
+		err := w.m.clients.objects.update(request, w.target.GVR(), object)
+		cancel()
+		if ctx.Err() != nil {
+			return migration.Again, ""
+		}
+		outcome, asked := migration.Classify(err)
+		if outcome == migration.Broken && w.overdue(&broken) {
+			outcome = migration.Refused
+		}
+		switch outcome {
+		case migration.Refused:
+			name := object.GetName()
+			if object.GetNamespace() != "" {
+				name = object.GetNamespace() + "/" + name
+			}
+			return outcome, fmt.Sprintf("%s: %v", name, err)
+		case migration.Again, migration.Broken:
+			if outcome == migration.Again {
+				broken = time.Time{}
+			}
+			if !w.m.sleep(ctx, migration.Retry(failed, asked)) {
+				return migration.Again, ""
+			}
+		default:
+			return outcome, ""
+		}
+	}
+}
+
+// conclude decides whether the pass that has ended was the last one. Everything
+// is read afresh, and storedVersions is trimmed before success is told: a crash
+// in between repeats the pass, and loses nothing.
+//
+// KEP-2339: the resourceVersion of the StorageVersion is compared before and
+// after the migration.
+func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error) {
+	m := w.m
+	ok := m.persist(ctx, "conclude a migration", func(ctx context.Context) error {
+		v, done = verdict{}, false
+		crd, err := m.clients.crd(ctx, w.target.Resource)
+		if err != nil {
+			return err
+		}
+		sv, err := m.clients.storageVersion(ctx, w.name)
+		if err != nil {
+			return err
+		}
+		c, definition := w.checkpoint, definitionOf(crd)
+		basis, _ := migration.BasisOf(sv)
+		switch standing := c.Basis.Check(sv); {
+		case standing == migration.Lost, !definition.Follows(c.Basis):
+			v, done = w.lost(), true
+			return nil
+		case standing == migration.Moved, !c.Listed:
+			w.set(c.Again(basis, definition))
+			return w.save(ctx)
+		case c.Done.Refused > 0:
+			v, done = verdict{storagemigrationv1.MigrationFailed, migration.ReasonObjectsRefused, c.Message()}, true
+			return nil
+		}
+		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim {
+			next := crd.DeepCopy()
+			next.Status.StoredVersions = stored
+			// Based on what was read before the agreement was compared.
+			if _, err := m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions().UpdateStatus(ctx, next, metav1.UpdateOptions{}); err != nil {
+				return err
+			}
+		}
+		v, done = verdict{storagemigrationv1.MigrationSucceeded, migration.ReasonSucceeded, c.Message()}, true
+		return nil
+	})
+	if !ok {
+		return verdict{}, false, context.Cause(ctx)
+	}
+	return v, done, nil
+}

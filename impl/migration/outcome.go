@@ -1,0 +1,70 @@
+package migration
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Outcome is what became of an attempt to write an object back as it was listed.
+type Outcome string
+
+// The outcomes of an attempt.
+const (
+	// Written: it is stored in the agreed version now, or was before.
+	Written Outcome = "written"
+	// Overtaken: somebody wrote it since it was listed, or replaced it by another
+	// of its name. Every server stores in the agreed version, so it is done.
+	Overtaken Outcome = "overtaken"
+	// Gone: it was deleted, alone or with its namespace. It is not brought back:
+	// the attempt names its uid.
+	Gone Outcome = "gone"
+	// Again: it did not work this time.
+	Again Outcome = "again"
+	// Broken: the server erred. It may be a passing error; see ObjectPatience.
+	Broken Outcome = "broken"
+	// Refused: the server does not accept the object as it is. It may be stored in
+	// another version still, so the migration cannot succeed.
+	Refused Outcome = "refused"
+)
+
+// Classify is the outcome of an attempt, with how long the server asked to wait.
+func Classify(err error) (Outcome, time.Duration) {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	asked := time.Duration(seconds) * time.Second
+	switch {
+	case err == nil:
+		return Written, 0
+	case apierrors.IsNotFound(err):
+		return Gone, 0
+	case apierrors.IsConflict(err):
+		return Overtaken, 0
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// It will be gone; until it is, it is not migrated.
+		return Again, asked
+	case apierrors.IsTooManyRequests(err), apierrors.IsServiceUnavailable(err), apierrors.IsTimeout(err),
+		apierrors.IsServerTimeout(err), apierrors.IsUnauthorized(err):
+		return Again, asked
+	}
+	switch code := codeOf(err); {
+	case code == 0, code > http.StatusNotImplemented:
+		// No answer, or one of a proxy in between: the connection broke, or the time
+		// was over.
+		return Again, asked
+	case code >= http.StatusInternalServerError:
+		return Broken, asked
+	}
+	return Refused, 0
+}
+
+// codeOf is the status code of an answer, 0 if there was none.
+func codeOf(err error) int32 {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return 0
+	}
+	return status.Status().Code
+}

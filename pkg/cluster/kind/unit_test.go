@@ -1,0 +1,157 @@
+//go:build linux
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+)
+
+// changes are what an observer was told, each in a few words.
+type changes []string
+
+func (c *changes) add(change cluster.Change) {
+	said := fmt.Sprintf("%s %s %d pid %d at %s", change.Component, change.What, change.Instance, change.Process.PID, change.Release)
+	if change.Expected {
+		said += " expected"
+	}
+	*c = append(*c, said)
+}
+
+func (c *changes) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(*c, want) {
+		t.Errorf("told\n%q, want\n%q", *c, want)
+	}
+}
+
+// started and gone are events of the agent about a process of etcd.
+func started(pid int) agent.Event {
+	return agent.Event{Component: cluster.Etcd, PID: pid, StartTime: int64(pid) * 10}
+}
+
+func gone(pid int) agent.Event {
+	event := started(pid)
+	event.Gone = true
+	return event
+}
+
+func TestUnitsTellOfProcesses(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		do   func(u *units, tell func(agent.Event))
+		want []string
+	}{
+		{"an exit that nobody asked for, and the kubelet's restart", func(_ *units, tell func(agent.Event)) {
+			tell(started(1))
+			tell(gone(1))
+			tell(started(2))
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2", "etcd started 2 pid 2 at 1.2"}},
+		{"an exit that was asked for, and a start at another release", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.ending(cluster.Etcd)
+			tell(gone(1))
+			u.starting(cluster.Etcd, "1.3")
+			tell(started(2))
+			tell(gone(2))
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 2 at 1.3", "etcd exited 2 pid 2 at 1.3"}},
+		{"the process before is gone when another one is there", func(_ *units, tell func(agent.Event)) {
+			tell(started(1))
+			tell(started(2))
+			tell(gone(1))
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2", "etcd started 2 pid 2 at 1.2"}},
+		{"all is told again after a connection was lost", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			tell(gone(1))
+			tell(started(2))
+			again := u.listener()
+			for _, event := range []agent.Event{started(1), gone(1), started(2), gone(2)} {
+				again(event)
+			}
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2", "etcd started 2 pid 2 at 1.2", "etcd exited 2 pid 2 at 1.2"}},
+		{"what is told too late of a node without power", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.ending(cluster.Etcd)
+			u.powerLost()
+			tell(started(2))
+			u.listener()(started(3))
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 3 at 1.2"}},
+		{"a component that the member does not have", func(_ *units, tell func(agent.Event)) {
+			tell(agent.Event{Component: "kubelet", PID: 1, StartTime: 1})
+		}, nil},
+		{"the whole node stands still", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.frozen(true)
+			u.frozen(true)
+			u.frozen(false)
+			u.frozen(false)
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd paused 1 pid 1 at 1.2", "etcd resumed 1 pid 1 at 1.2"}},
+		{"what was paused before the node stays so", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.paused(cluster.Etcd, cluster.Process{PID: 1, StartTime: 10}, true)
+			u.frozen(true)
+			u.frozen(false)
+			u.paused(cluster.Etcd, cluster.Process{PID: 1, StartTime: 10}, false)
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd paused 1 pid 1 at 1.2", "etcd resumed 1 pid 1 at 1.2"}},
+		{"a process that is not there is not paused", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.paused(cluster.Etcd, cluster.Process{PID: 2, StartTime: 20}, true)
+			tell(gone(1))
+			u.frozen(true)
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			told := &changes{}
+			u := newUnits("cp1", []cluster.Component{cluster.Etcd, cluster.APIServer}, "1.2", told.add)
+			tc.do(u, u.listener())
+			told.expect(t, tc.want...)
+		})
+	}
+}
+
+func TestWhatUnitsKnow(t *testing.T) {
+	u := newUnits("cp1", []cluster.Component{cluster.Etcd}, "1.2", nil)
+	tell := u.listener()
+	if !u.has(cluster.Etcd) || u.has(cluster.Scheduler) || !u.none() {
+		t.Error("a member without processes")
+	}
+	tell(started(1))
+	if process, runs := u.process(cluster.Etcd); !runs || process != (cluster.Process{PID: 1, StartTime: 10}) || u.none() {
+		t.Errorf("process %v, %v", process, runs)
+	}
+	tell(gone(1))
+	tell(started(2))
+	tell(gone(2))
+	if got := u.exits(cluster.Etcd); got != 2 {
+		t.Errorf("%d exits", got)
+	}
+	u.starting(cluster.Etcd, "1.3")
+	if got := u.exits(cluster.Etcd); got != 0 {
+		t.Errorf("%d exits since the start", got)
+	}
+}
+
+func TestWaitingForUnits(t *testing.T) {
+	u := newUnits("cp1", []cluster.Component{cluster.Etcd}, "1.2", nil)
+	tell := u.listener()
+	tell(started(1))
+	ended := make(chan error, 1)
+	go func() { ended <- u.awaitGone(t.Context(), cluster.Etcd) }()
+	tell(gone(1))
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	tell(started(2))
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(enough)
+	if err := u.awaitGone(ctx, cluster.Etcd); !errors.Is(err, enough) {
+		t.Errorf("error %v", err)
+	}
+}
