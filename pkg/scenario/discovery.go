@@ -200,8 +200,7 @@ func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggr
 			return err
 		}
 	}
-	// Either of two does: only that it is another one matters.
-	backend.priority = 15 + (backend.priority+1)%2
+	backend.priority = otherPriority(backend.priority)
 	name := faultybackend.Version + "." + backend.Group()
 	err := r.put(ctx, member, serviceGroup, serviceResource, name, map[string]any{
 		"apiVersion": serviceGroup + "/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
@@ -213,6 +212,15 @@ func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggr
 	}, &history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
 	backend.defined = backend.defined || err == nil
 	return err
+}
+
+// otherPriority is one of two priorities, and not the one from before.
+func otherPriority(before int) int {
+	const one, other = 15, 16
+	if before == one {
+		return other
+	}
+	return one
 }
 
 func (r *Runner) undefineBackend(ctx context.Context, member string, backend *aggregated) error {
@@ -344,16 +352,16 @@ func (r *Runner) behave(ctx context.Context, step *Backend) error {
 	return r.wait(ctx, step.For)
 }
 
-// bite waits for the witness of a backend's misbehaviour, if it has none yet.
-// Without one the run goes on: what it shows is worth nothing, and the history
-// says so.
+// bite waits for the witness of a backend's misbehaviour, if it has none yet: as
+// many requests as there are members, each of which has reason to ask. Without it
+// the run goes on: what it shows is worth nothing, and the history says so.
 func (r *Runner) bite(ctx context.Context, backend *aggregated) error {
 	if backend.bitten || backend.does == "" {
 		return nil
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, BiteTimeout, fmt.Errorf("within %s", BiteTimeout))
 	defer cancel()
-	proof, err := backend.Bitten(bounded)
+	proof, err := backend.Bitten(bounded, len(r.members()))
 	if err != nil {
 		return ctx.Err()
 	}

@@ -180,6 +180,22 @@ func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	}
 }
 
+func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
+	r, s, _ := onShelf(t, "tides")
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.tides.aggregated.evenkeel.dev"
+	var before any
+	for range 3 {
+		if err := r.play(t.Context(), 1, &Step{Define: &Define{Member: "@cp1", Backend: "tides"}}); err != nil {
+			t.Fatal(err)
+		}
+		now := s.objects[path]["spec"].(map[string]any)["versionPriority"]
+		if now == before {
+			t.Errorf("the priority stays %v, so that nobody looks anew", now)
+		}
+		before = now
+	}
+}
+
 func TestMistakesInStepsOfDiscovery(t *testing.T) {
 	for _, test := range []struct{ step, want string }{
 		{"define: {member: cp1}", "needs either crd and group, or backend"},

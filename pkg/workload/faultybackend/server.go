@@ -105,9 +105,10 @@ func (s *Server) Behave(behaviour string) error {
 	return nil
 }
 
-// Bitten waits until the misbehaviour has met somebody who wants discovery, and
-// says what was seen. It returns an error when the context ends before.
-func (s *Server) Bitten(ctx context.Context) (proof string, err error) {
+// Bitten waits until the misbehaviour has met so many requests for discovery, and
+// says what was seen. It returns an error when the context ends before. One that
+// refuses connections cannot see who tries: it proves that nobody can.
+func (s *Server) Bitten(ctx context.Context, times int) (proof string, err error) {
 	for {
 		s.mu.Lock()
 		behaviour, asked, news := s.behaviour, s.asked, s.news
@@ -115,13 +116,13 @@ func (s *Server) Bitten(ctx context.Context) (proof string, err error) {
 		if behaviour == history.BackendRefuse {
 			return s.refuses(ctx)
 		}
-		if asked > 0 {
+		if asked >= times {
 			return fmt.Sprintf("the backend of %s was asked for discovery %d times, and its answer was: %s", s.group, asked, behaviour), nil
 		}
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return "", fmt.Errorf("nobody asked the backend of %s for discovery while it was to %s: %w", s.group, behaviour, context.Cause(ctx))
+			return "", fmt.Errorf("the backend of %s was asked for discovery %d times and not %d while its answer was %s: %w", s.group, asked, times, behaviour, context.Cause(ctx))
 		}
 	}
 }

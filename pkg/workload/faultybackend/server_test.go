@@ -87,7 +87,7 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 			if tc.never {
 				// Whoever waits for the end is cut off when the server behaves again.
 				go func() {
-					if _, err := s.Bitten(ctx); err == nil {
+					if _, err := s.Bitten(ctx, 1); err == nil {
 						_ = s.Behave(healthy)
 					}
 				}()
@@ -99,7 +99,7 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 			if tc.never {
 				return
 			}
-			proof, err := s.Bitten(ctx)
+			proof, err := s.Bitten(ctx, 1)
 			if err != nil || !strings.Contains(proof, group) {
 				t.Errorf("%q %v", proof, err)
 			}
@@ -126,7 +126,7 @@ func TestNobodyIsBittenWithoutAsking(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if proof, err := s.Bitten(ctx); err == nil {
+	if proof, err := s.Bitten(ctx, 1); err == nil {
 		t.Errorf("there is the proof %q", proof)
 	}
 }
