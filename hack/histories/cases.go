@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -10,6 +11,8 @@ import (
 // testCase is how the story is changed for one requirement.
 type testCase struct {
 	id requirement.ID
+	// tells is the story that is changed; nil is that of storage versions.
+	tells func() []history.Event
 	// reads is what the fixtures keep of the story.
 	reads keep
 	// fail makes the smallest change that breaks the promise, so that a
@@ -35,14 +38,28 @@ func (c *testCase) files() map[string][]history.Event {
 
 // make gives the whole story, changed.
 func (c *testCase) make(change func(*edit)) *edit {
-	e := &edit{story()}
+	tells := c.tells
+	if tells == nil {
+		tells = story
+	}
+	e := &edit{tells()}
 	if change != nil {
 		change(e)
 	}
 	return e
 }
 
-var cases = []testCase{
+var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases))
+
+// told are the cases of a story.
+func told(tells func() []history.Event, cases []testCase) []testCase {
+	for i := range cases {
+		cases[i].tells = tells
+	}
+	return cases
+}
+
+var storageVersionCases = []testCase{
 	{
 		id: "SV-01", reads: either(kinds(history.KindProcess, history.KindReady, history.KindHold), versions, looks),
 		fails: "cp2 was ready at revision",

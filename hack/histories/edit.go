@@ -158,6 +158,7 @@ func (e *edit) trim(k keep) []history.Event {
 	if len(out) > maxLines {
 		panic(fmt.Sprintf("%d events are too many to read", len(out)))
 	}
+	tellOnce(out)
 	return out
 }
 

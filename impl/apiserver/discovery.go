@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -17,6 +18,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
@@ -24,6 +26,10 @@ import (
 // aggregated discovery, and put off readiness until every aggregated server was
 // asked once. KEP-3352's health check waits for local servers only.
 const libraryDiscovery = "apiservice-discovery-controller"
+
+// deadRemoteDelay is how long a planted defect has readiness wait for aggregated
+// servers.
+const deadRemoteDelay = 30 * time.Second
 
 // catalogs are the documents of this server: /api and /apis.
 type catalogs struct{ core, groups *discovery.Catalog }
@@ -59,6 +65,7 @@ func (s *server) serveDiscovery() error {
 	if err != nil {
 		return err
 	}
+	remotes.Defects = s.options.Defects
 	servicesSynced, err := followServices(s.aggregator.APIRegistrationInformers.Apiregistration().V1().APIServices(), remotes)
 	if err != nil {
 		return err
@@ -70,7 +77,9 @@ func (s *server) serveDiscovery() error {
 		}
 		groups = s.neighbours.view
 	}
-	s.inner = discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
+	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
+	handler.Defects = s.options.Defects
+	s.inner = handler
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
 	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {
@@ -95,7 +104,13 @@ func (s *server) serveDiscovery() error {
 		go s.catalogs.groups.Run(hook)
 		go remotes.Run(hook)
 		go func() {
+			if s.options.Defects.Has(defects.AD15ReadyEarly) {
+				complete.Store(true) // defect: AD-15-ready-early
+			}
 			if cache.WaitForCacheSync(hook.Done(), crdsSynced, servicesSynced) && s.catalogs.groups.WaitFor(hook, discovery.Custom, established) == nil {
+				if s.options.Defects.Has(defects.AD16WaitsForRemotes) {
+					remotes.WaitFetched(hook, deadRemoteDelay) // defect: AD-16-waits-for-remotes
+				}
 				complete.Store(true)
 			}
 		}()

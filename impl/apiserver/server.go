@@ -124,6 +124,7 @@ func (s *server) configure() error {
 	if s.catalogs, err = newCatalogs(); err != nil {
 		return err
 	}
+	s.catalogs.core.Defects, s.catalogs.groups.Defects = s.options.Defects, s.options.Defects
 	config.AggregatedDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.groups)
 
 	address := net.JoinHostPort(s.options.BindAddress, strconv.Itoa(s.options.SecurePort))

@@ -1,5 +1,7 @@
 package defects
 
+import "slices"
+
 // Defects of the storage version API, KEP-2339.
 const (
 	SV01SkipsAResource        ID = "SV-01-skips-a-resource"
@@ -30,7 +32,9 @@ var (
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
-var catalogue = []Defect{
+var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue)
+
+var storageVersionCatalogue = []Defect{
 	{SV01SkipsAResource, "SV-01", inAPIServer, "the storage version of secrets is never published, and nobody waits for it"},
 	{SV02NamelessCore, "SV-02", inAPIServer, "core resources are published a second time under a name that lacks the group word"},
 	{SV03DuplicateEntry, "SV-03", inAPIServer, "a server's entry stands twice in each object"},

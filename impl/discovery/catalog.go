@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // place is where an entry stands: each source has at most one for each
@@ -26,6 +28,8 @@ type place struct {
 type Catalog struct {
 	clock   clock.WithTicker
 	metrics catalogMetrics
+	// Defects planted on purpose; to be set before anything else is done.
+	Defects defects.Set
 
 	mu      sync.Mutex
 	entries map[place]Entry
@@ -73,6 +77,7 @@ func (c *Catalog) setLocked(entry Entry) {
 	at := place{entry.Source, entry.GroupVersion()}
 	entry.Version = *entry.Version.DeepCopy()
 	completeKinds(entry.GroupVersion(), entry.Version.Resources)
+	entry = plantedEntry(entry, c.Defects)
 	if before, ok := c.entries[at]; ok && apiequality.Semantic.DeepEqual(before, entry) {
 		return
 	}
@@ -94,11 +99,17 @@ func (c *Catalog) Rank(source Source, version schema.GroupVersion, priority Prio
 
 // Remove takes a group-version of a source out.
 func (c *Catalog) Remove(source Source, version schema.GroupVersion) {
+	if source == Custom && c.Defects.Has(defects.AD13Ghost) {
+		return // defect: AD-13-ghost
+	}
 	c.removeWhere(func(at place) bool { return at == place{source, version} })
 }
 
 // RemoveGroup takes all versions of a group of a source out.
 func (c *Catalog) RemoveGroup(source Source, group string) {
+	if source == Custom && c.Defects.Has(defects.AD13Ghost) {
+		return // defect: AD-13-ghost
+	}
 	c.removeWhere(func(at place) bool { return at.source == source && at.version.Group == group })
 }
 
@@ -186,6 +197,9 @@ func (c *Catalog) Notify(listener func()) {
 
 // Run publishes changes until the context ends.
 func (c *Catalog) Run(ctx context.Context) {
+	if c.Defects.Has(defects.AD15ReadyEarly) {
+		<-c.clock.After(lateCustom) // defect: AD-15-ready-early
+	}
 	for {
 		select {
 		case <-c.dirty:
@@ -201,6 +215,14 @@ func (c *Catalog) Run(ctx context.Context) {
 		case <-c.clock.After(pause):
 		case <-ctx.Done():
 			return
+		}
+		if c.Defects.Has(defects.AD25LosesChanges) {
+			// defect: AD-25-loses-changes
+			<-c.clock.After(deafFor)
+			select {
+			case <-c.dirty:
+			default:
+			}
 		}
 	}
 }
@@ -232,12 +254,12 @@ func (c *Catalog) Publish() error {
 	}
 
 	start := c.clock.Now()
-	document, err := succeed(before, Merge(entries))
+	document, err := succeed(before, plantedMerge(Merge(entries), c.Defects), c.Defects)
 	if err != nil {
 		return fmt.Errorf("merge %d group-versions: %w", len(entries), err)
 	}
 	foreign := func(e Entry) bool { return e.Source != Builtin }
-	builtin, err = succeed(builtin, Merge(slices.DeleteFunc(slices.Clone(entries), foreign)))
+	builtin, err = succeed(builtin, Merge(slices.DeleteFunc(slices.Clone(entries), foreign)), c.Defects)
 	if err != nil {
 		return fmt.Errorf("merge the built-in ones of %d group-versions: %w", len(entries), err)
 	}

@@ -11,6 +11,8 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Document is what a server tells of one moment. It does not change; what it
@@ -98,8 +100,11 @@ func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
 
 // succeed makes the document of some groups that takes the place of another one,
 // which is that one if nothing changed.
-func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
+func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery, d defects.Set) (*Document, error) {
 	next, err := NewDocument(groups)
+	if err == nil {
+		next, err = plantedDocument(next, d)
+	}
 	if err != nil || next.Tag() == before.Tag() {
 		return before, err
 	}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/metrics"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Paths of the two documents.
@@ -53,6 +55,8 @@ type Handler struct {
 	offered []string
 	// next serves everything else, and /api in the form that is not aggregated.
 	next http.Handler
+	// Defects planted on purpose; to be set before anything is served.
+	Defects defects.Set
 	// The aggregated answers, counted like all other requests.
 	aggregatedCore, aggregatedGroups http.HandlerFunc
 }
@@ -97,8 +101,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // negotiate serves the form that the client wants, or says that there is none.
 func (h *Handler) negotiate(w http.ResponseWriter, r *http.Request, offered []string, aggregated, plain http.HandlerFunc) {
 	w.Header().Add("Vary", "Accept")
-	form, ok := Negotiate(r.Header.Values("Accept"), offered)
+	if len(offered) > 0 && h.Defects.Has(defects.AD05BetaForEver) {
+		offered = versions // defect: AD-05-beta-for-ever
+	}
+	form, ok := plantedForm(r.Header.Values("Accept"), offered, h.Defects)
 	switch {
+	case !ok && h.Defects.Has(defects.AD04BareRefusal):
+		w.WriteHeader(http.StatusNotAcceptable) // defect: AD-04-bare-refusal
 	case !ok:
 		refuse(w, offered)
 	case form.Aggregated():
@@ -127,29 +136,37 @@ func refuse(w http.ResponseWriter, offered []string) {
 func (h *Handler) serve(view View) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// The form was found to be acceptable before.
-		form, _ := Negotiate(r.Header.Values("Accept"), h.offered)
+		offered := h.offered
+		if h.Defects.Has(defects.AD05BetaForEver) {
+			offered = versions // defect: AD-05-beta-for-ever
+		}
+		form, _ := plantedForm(r.Header.Values("Accept"), offered, h.Defects)
 		if form.Scope == WithoutPeers {
 			localRequests.Inc()
 		}
-		write(w, r, view.Document(form.Scope), form)
+		if h.Defects.Has(defects.AD21CountsReads) {
+			aggregations.Inc() // defect: AD-21-counts-reads
+		}
+		write(w, r, view.Document(form.Scope), form, h.Defects)
 	}
 }
 
 // write answers with a document in an aggregated form, or tells that the client
 // has it already.
-func write(w http.ResponseWriter, r *http.Request, document *Document, form Form) {
+func write(w http.ResponseWriter, r *http.Request, document *Document, form Form, d defects.Set) {
 	header := w.Header()
+	tag := plantedTag(document.Tag(), form, d)
 	header.Add("Vary", "Accept-Encoding")
-	header.Set("ETag", document.Tag())
+	header.Set("ETag", tag)
 	// Everybody who may ask is told the same, so any cache may keep it; but it
 	// has to ask each time whether it still holds.
 	header.Set("Cache-Control", "public, no-cache")
-	if Unchanged(r.Header.Values("If-None-Match"), document.Tag()) {
+	if plantedUnchanged(r.Header.Values("If-None-Match"), tag, d) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	gzipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
-	body, err := document.Bytes(form, gzipped)
+	body, err := document.Bytes(plantedEncoding(form, d), gzipped)
 	if err != nil {
 		header.Del("ETag")
 		header.Del("Cache-Control")

@@ -79,7 +79,7 @@ func (n *Neighbourhood) refresh(peers []Hosting) error {
 		before = now.document
 	}
 	start := n.catalog.clock.Now()
-	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)))
+	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)), n.catalog.Defects)
 	if err != nil {
 		return fmt.Errorf("unite with %d peers: %w", len(peers), err)
 	}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Backend is how an aggregated server is reached. Group-versions of which it is
@@ -54,6 +56,8 @@ type Remotes struct {
 	catalog *Catalog
 	dial    Dial
 	rhythm  *rhythm
+	// Defects planted on purpose; to be set before anything else is done.
+	Defects defects.Set
 
 	mu       sync.Mutex
 	ctx      context.Context // nil until Run
@@ -77,6 +81,8 @@ type worker struct {
 	// inARow counts the conditional fetches since then.
 	inARow int
 	failed int
+	// lost is whether it ever did not answer.
+	lost bool
 }
 
 // NewRemotes returns one that knows no servers. The source of randomness
@@ -116,6 +122,9 @@ func (r *Remotes) Track(service Service) {
 	r.services[version] = service
 	if !had || before.Backend.address() != service.Backend.address() {
 		r.listed[version] = unfetched(version)
+		if r.Defects.Has(defects.AD14UnfetchedCurrent) {
+			r.listed[version] = fetched(version, answer{}) // defect: AD-14-unfetched-current
+		}
 	}
 	r.listLocked(version)
 	if had && before == service {
@@ -140,6 +149,9 @@ func (r *Remotes) Untrack(version schema.GroupVersion) {
 	}
 	delete(r.services, version)
 	delete(r.listed, version)
+	if r.Defects.Has(defects.AD19TakesTheGroup) {
+		r.catalog.RemoveGroup(Custom, version.Group) // defect: AD-19-takes-the-group
+	}
 	r.catalog.Remove(Remote, version)
 	r.dismissLocked(service.Backend)
 }
@@ -266,13 +278,28 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 		switch {
 		case failure != nil && (a.asked == nil || !a.covers(version)):
 			r.listed[version] = outdated(r.listed[version])
+			if r.Defects.Has(defects.AD17Forgets) {
+				r.listed[version] = unfetched(version) // defect: AD-17-forgets
+			}
+			w.lost = true
 		case a.covers(version):
 			r.listed[version] = fetched(version, a)
+			if w.lost && r.Defects.Has(defects.AD18StaleForEver) {
+				r.listed[version] = outdated(r.listed[version]) // defect: AD-18-stale-for-ever
+			}
 		default:
 			// It came up while the fetch was under way; its own is about to follow.
 			continue
 		}
 		r.listLocked(version)
+	}
+	if r.Defects.Has(defects.AD22FallsOver) && failure == nil && lacksKind(a) {
+		panic("a resource has no kind") // defect: AD-22-falls-over
+	}
+	if r.Defects.Has(defects.AD22BelievesAnything) && failure == nil {
+		for version, told := range a.versions {
+			r.catalog.Set(Entry{Source: Remote, Group: version.Group, Version: told}) // defect: AD-22-believes-anything
+		}
 	}
 }
 

@@ -39,8 +39,9 @@ const (
 	SourceRequest   Source = "request"
 	SourceWatch     Source = "watch"
 	SourceDiscovery Source = "discovery"
+	SourceDocument  Source = "document"
 )
 
 // sources are all of them. A gap of any other one is nobody's in particular,
 // and so everybody's.
-var sources = []Source{SourceEtcd, SourceReady, SourceRequest, SourceWatch, SourceDiscovery}
+var sources = []Source{SourceEtcd, SourceReady, SourceRequest, SourceWatch, SourceDiscovery, SourceDocument}

@@ -68,6 +68,30 @@ const (
 	// and revisions that changed something.
 	needUnchangedStarts = 1
 	needContentChanges  = 5
+	// needForms: answers of each member of the kind that the requirement speaks of.
+	needForms = 2
+	// needSweeps: thorough looks at each member, while nothing changed, that were
+	// compared.
+	needSweeps = 1
+	// needReads: aggregated documents read in one look, so that a counter which
+	// grew with them would show it.
+	needReads = 8
+	// needDocuments: documents that differ, of one path.
+	needDocuments = 2
+	// needShown: changes of definitions of each kind that each member showed.
+	needShown = 1
+	// needCommon: documents that each member showed, and documents that a member
+	// showed before and after a restart.
+	needCommon = 1
+	// needFirstLooks: custom resources that starting servers had to know.
+	needFirstLooks = 2
+	// needOutages: outages of an aggregated server that each member showed.
+	needOutages = 1
+	// needMisbehaviours: different misbehaviours of aggregated servers that every
+	// member bore.
+	needMisbehaviours = 4
+	// needDefined: changes of what is to be hosted before a convergence.
+	needDefined = 5
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
 	// something else than the outcome of the agreement.
 	needUnchangedOutcomes = 1
@@ -105,6 +129,27 @@ const (
 	// tail is how much of a history's end may be too late to be judged: the run
 	// could as well have ended before.
 	tail = 2 * time.Second
+)
+
+// Bounds in time of discovery.
+const (
+	// definitionShows is how soon every ready server shows that a custom resource
+	// or an APIService was created, changed or deleted.
+	definitionShows = 10 * time.Second
+	// firstMoment is how soon after its readiness a look at a server is one at the
+	// first moment.
+	firstMoment = 2 * time.Second
+	// deadCosts is how much later a server may be ready because an aggregated
+	// server is dead.
+	deadCosts = 15 * time.Second
+	// underWay is longer than any request of the harness that defines something.
+	underWay = 5 * time.Second
+	// outageShows is how long an aggregated server may be dead before it is marked:
+	// Kubernetes asks each minute, and waits some seconds for the answer.
+	outageShows = 75 * time.Second
+	// recovers is how long it may take until an aggregated server that is back is
+	// current again.
+	recovers = 70 * time.Second
 )
 
 // Bounds in memory.

@@ -53,6 +53,8 @@ type World struct {
 
 	later  questions
 	asking *runner
+	// docs is what was told of discovery.
+	docs *documents
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
 }
@@ -73,6 +75,7 @@ func newWorld(h history.Header) *World {
 		versions:  map[string]*storageVersion{},
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
+		docs:      newDocuments(),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -117,11 +120,13 @@ func (w *World) take(ev *history.Event) {
 		end := *ev.End
 		w.end = &end
 	}
+	w.docs.take(w, ev)
 }
 
 // finish is called when nothing more will come.
 func (w *World) finish() {
 	w.reach(w.latest)
+	w.docs.suspicions.weigh(w, true)
 	for _, in := range w.running() {
 		w.closeInstance(in)
 	}

@@ -80,6 +80,7 @@ const (
 	KindFault     Kind = "fault"
 	KindEtcd      Kind = "etcd"
 	KindBalancer  Kind = "balancer"
+	KindDocument  Kind = "document"
 	KindGap       Kind = "gap"
 	KindEnd       Kind = "end"
 )
@@ -112,6 +113,8 @@ type Event struct {
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
 	// Balancer is the answer to one client of the load balancer.
 	Balancer *Balancer `json:"balancer,omitempty"`
+	// Document is an answer to a request for discovery.
+	Document *Document `json:"document,omitempty"`
 	Gap      *Gap      `json:"gap,omitempty"`
 	End      *End      `json:"end,omitempty"`
 }
@@ -143,6 +146,8 @@ func (e *Event) told() bool {
 		return e.Etcd != nil
 	case KindBalancer:
 		return e.Balancer != nil
+	case KindDocument:
+		return e.Document != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindEnd:
@@ -287,6 +292,9 @@ type Request struct {
 	// Write is the number of a tagged write, see Tag; 0 for all others.
 	Write   int64  `json:"write,omitempty"`
 	Invalid string `json:"invalid,omitempty"`
+	// Defines is what a write of a CustomResourceDefinition or an APIService asks
+	// to be hosted.
+	Defines *Definition `json:"defines,omitempty"`
 	// Lasting is whether a ClassInvalid request was sent for good, and not as a
 	// dry run: what a server looks at in a dry run it may let pass otherwise.
 	Lasting bool `json:"lasting,omitempty"`
@@ -439,7 +447,9 @@ type Fault struct {
 	Action string `json:"action"`
 	// Component that is hit; empty if it is the whole member.
 	Component string `json:"component,omitempty"`
-	Phase     Phase  `json:"phase"`
+	// Group is that of the APIs of a FaultBackend.
+	Group string `json:"group,omitempty"`
+	Phase Phase  `json:"phase"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.
@@ -449,7 +459,8 @@ type Fault struct {
 // Gap says that a source may have missed something, and why. Checks that rely
 // on the source being complete must not pass over a gap.
 type Gap struct {
-	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery".
+	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
+	// "document".
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

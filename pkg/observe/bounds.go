@@ -44,6 +44,17 @@ const (
 	// history gets a gap instead.
 	DiscoveryAttempts = 20
 
+	// DocumentInterval is the pause between two looks at a member's discovery
+	// document: short, because how soon a change shows is judged in seconds.
+	DocumentInterval = 250 * time.Millisecond
+	// DocumentTimeout is after which a request for discovery counts as
+	// unanswered. A server that fetches from others before it answers may take
+	// as long as it waits for them.
+	DocumentTimeout = 10 * time.Second
+	// SweepSpacing is the least time between two thorough looks at a member whose
+	// document keeps changing; each is some sixty requests.
+	SweepSpacing = 5 * time.Second
+
 	// HammerInterval is the pause between two guarded writes of one probe to a
 	// booting server. Two probes take turns, which makes one write each 10 ms.
 	HammerInterval = 20 * time.Millisecond

@@ -74,10 +74,11 @@ type Call struct {
 	Query                    url.Values
 	// Body is sent as JSON.
 	Body any
-	// Write, Invalid and Lasting go to the Request event as they are.
+	// Write, Invalid, Lasting and Defines go to the Request event as they are.
 	Write   int64
 	Invalid string
 	Lasting bool
+	Defines *history.Definition
 }
 
 // Answer is what came of a Call.
@@ -166,6 +167,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		ResourceVersion: answer.ResourceVersion,
 		Write:           call.Write,
 		Invalid:         call.Invalid,
+		Defines:         call.Defines,
 		Lasting:         call.Lasting,
 	}
 	if call.Subresource != "" {

@@ -133,6 +133,11 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(o.Profiles) == 0 && focus == "" {
+		if err := p.claim(); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
@@ -148,6 +153,20 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		p.out = filepath.Join(DefaultOut, p.id)
 	}
 	return p, nil
+}
+
+// claim leaves out the profiles of which the scenario can judge nothing: who names
+// neither profiles nor requirements asks for what the scenario is made for.
+func (p *plan) claim() (err error) {
+	can := slices.DeleteFunc(slices.Clone(p.profiles), func(profile requirement.Profile) bool {
+		return !slices.ContainsFunc(profile.Requirements, func(id requirement.ID) bool { return slices.Contains(p.scenario.Judges, string(id)) })
+	})
+	if len(can) == 0 {
+		return nil // narrow says so
+	}
+	p.profiles = can
+	p.asked, err = requirement.Select(p.profiles, "")
+	return err
 }
 
 // narrow leaves out what the scenario cannot judge; the report tells of it, and

@@ -37,6 +37,12 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Tamper:
 		return []string{v.Member}
+	case *Define:
+		return []string{v.Member}
+	case *Undefine:
+		return []string{v.Member}
+	case *Churn:
+		return v.Members
 	}
 	return nil
 }
@@ -87,6 +93,14 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
 		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
+	case *Define:
+		do = func(ctx context.Context) error { return r.define(ctx, members[0], v) }
+	case *Undefine:
+		do = func(ctx context.Context) error { return r.undefine(ctx, members[0], v) }
+	case *Churn:
+		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
+	case *Backend:
+		do = func(ctx context.Context) error { return r.behave(ctx, v) }
 	}
 	return r.step(ctx, index, action, member, release, do)
 }

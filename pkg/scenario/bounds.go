@@ -40,6 +40,17 @@ const (
 	// RejoinLook is the pause between two looks at whether they are; each is a
 	// line of the history.
 	RejoinLook = 250 * time.Millisecond
+	// DefineTimeout is how long a definition may be refused before the step has
+	// failed: what was deleted just now may still be there.
+	DefineTimeout = 30 * time.Second
+	// BiteTimeout is how long it may take until somebody asks a misbehaving
+	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
+	BiteTimeout = 90 * time.Second
+	// ChurnPauseLeast and ChurnPauseMost are around what is waited between two
+	// changes of a churn: about as long as a change takes to show, so that many
+	// are under way at once and some are not.
+	ChurnPauseLeast = 50 * time.Millisecond
+	ChurnPauseMost  = 700 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 )

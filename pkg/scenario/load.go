@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -96,6 +97,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	for i := range s.Steps {
 		where := fmt.Sprintf("steps[%d]", i)
 		step := &s.Steps[i]
+		if name := step.backend(); name != "" && !slices.Contains(s.Discovery.Backends, name) {
+			wrong(where, "step %d: there is no backend %q among discovery.backends", i+1, name)
+		}
 		action, err := step.validate()
 		if err != nil {
 			wrong(where, "step %d (%s): %w", i+1, action, err)
@@ -187,6 +191,16 @@ func (s *Step) validate() (action string, err error) {
 		}
 	case *Tamper:
 		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
+	case *Define:
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Undefine:
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Churn:
+		if len(v.Members) == 0 || v.Rounds <= 0 {
+			err = errors.New("members must be there and rounds positive")
+		}
+	case *Backend:
+		err = errors.Join(missing("name", v.Name), v.validate())
 	}
 	return action, err
 }

@@ -33,10 +33,12 @@ type recorders struct {
 
 // memberRecorders are those of one member.
 type memberRecorders struct {
-	name    string
-	prober  *observe.Prober
-	watch   *observe.StorageVersionWatch
-	traffic *workload.Traffic
+	name   string
+	prober *observe.Prober
+	// documents is nil where the scenario does not look at discovery.
+	documents *observe.Documents
+	watch     *observe.StorageVersionWatch
+	traffic   *workload.Traffic
 }
 
 func (rs *recorders) processChanged(change cluster.Change) {
@@ -64,14 +66,24 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		}
 	}
 	tagger := &workload.Tagger{}
+	library := observe.NewLibrary()
 	for _, name := range r.members() {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }
 		hammer := observe.NewHammer(name, config, r.History, r.Clock,
 			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, tagger, r.Clock))
+		onReady, documents := hammer.Ready, (*observe.Documents)(nil)
+		if r.Scenario.Discovery.Record {
+			documents = observe.NewDocuments(name, config, r.History, library, r.Clock)
+			onReady = func(instance int) {
+				documents.Ready(instance) // first: what it tells of that very moment counts
+				hammer.Ready(instance)
+			}
+		}
 		member := &memberRecorders{
-			name:   name,
-			watch:  observe.NewStorageVersionWatch(name, config, r.History, r.Clock),
-			prober: observe.NewProber(name, config, r.History, rs.etcd, r.Clock, hammer.Ready),
+			name:      name,
+			documents: documents,
+			watch:     observe.NewStorageVersionWatch(name, config, r.History, r.Clock),
+			prober:    observe.NewProber(name, config, r.History, rs.etcd, r.Clock, onReady),
 			// Each member draws from a source of its own, because they run at once.
 			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, tagger, r.Clock,
 				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
@@ -79,6 +91,10 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		rs.mu.Lock()
 		rs.members = append(rs.members, member)
 		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, hammer.ProcessChanged, member.traffic.ProcessChanged)
+		if documents != nil {
+			rs.listeners = append(rs.listeners, documents.ProcessChanged)
+			rs.probes.Go(func() { documents.Run(ctx) })
+		}
 		rs.mu.Unlock()
 		rs.probes.Go(func() { member.prober.Run(ctx) })
 		rs.probes.Go(func() { member.watch.Run(ctx) })
@@ -148,7 +164,7 @@ func (rs *recorders) waitReady(ctx context.Context, names ...string) error {
 
 // setUp makes what the probes of some classes need, through the first member.
 func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
-	if r.Scenario.CRD == nil {
+	if r.Scenario.CRD == nil && len(r.Scenario.Discovery.Backends) == 0 {
 		return nil
 	}
 	host := "localhost"
@@ -157,6 +173,12 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 		if host, err = apart.HostAddress(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.startBackends(host); err != nil {
+		return err
+	}
+	if r.Scenario.CRD == nil {
+		return nil
 	}
 	server, err := backend.Start(host, workload.BackendGroup, r.Clock.Now())
 	if err != nil {
@@ -186,6 +208,9 @@ func (rs *recorders) look(ctx context.Context, r *Runner) error {
 			}
 			defer client.Close()
 			member.prober.Look(ctx, client)
+			if member.documents != nil {
+				member.documents.Sweep(ctx, client)
+			}
 			observe.ProbeInvalidStatus(ctx, client, turn)
 		})
 	}

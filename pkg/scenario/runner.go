@@ -62,7 +62,8 @@ type Runner struct {
 	faults    *fault.Executor
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
-	turn      int // of the probes with invalid statuses
+	backends  map[string]*aggregated // by name
+	turn      int                    // of the probes with invalid statuses
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }
@@ -72,7 +73,7 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, recorders: &recorders{}}
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r
 }
@@ -133,6 +134,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if err := r.recorders.begin(ctx, r); err != nil {
 		return err
 	}
+	defer r.stopBackends()
 	defer r.recorders.end()
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
@@ -178,8 +180,11 @@ func (r *Runner) check() error {
 		}
 		for _, selector := range selectors {
 			members, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
-			if _, tampers := set.(*Tamper); tampers && len(members) > 1 {
-				err = fmt.Errorf("%s means %d members, and a tamper goes through one", selector, len(members))
+			switch set.(type) {
+			case *Tamper, *Define, *Undefine:
+				if len(members) > 1 {
+					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
+				}
 			}
 			if err != nil {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)

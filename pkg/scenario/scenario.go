@@ -27,6 +27,8 @@ type Scenario struct {
 	Judges []string `yaml:"judges"`
 	// Traffic is written to every member all the time.
 	Traffic Traffic `yaml:"traffic,omitempty"`
+	// Discovery says what of discovery is looked at.
+	Discovery Discovery `yaml:"discovery,omitempty"`
 	// Start says how the control plane begins.
 	Start Start `yaml:"start,omitempty"`
 	// Steps are played in order.
@@ -56,6 +58,15 @@ type Traffic struct {
 	Workloads []string `yaml:"workloads"`
 }
 
+// Discovery is what a run looks at and has at hand to judge discovery.
+type Discovery struct {
+	// Record has the discovery documents of every member recorded all the time.
+	Record bool `yaml:"record,omitempty"`
+	// Backends are names of aggregated servers, which steps can define and have
+	// misbehave. The group of each is its name below aggregated.evenkeel.dev.
+	Backends []string `yaml:"backends,omitempty"`
+}
+
 // Start is how the control plane begins.
 type Start struct {
 	// Release of all members; empty means those of the topology.
@@ -77,6 +88,10 @@ type Step struct {
 	Boot       *Target     `yaml:"boot,omitempty"`
 	Hold       *Hold       `yaml:"hold,omitempty"`
 	Tamper     *Tamper     `yaml:"tamper,omitempty"`
+	Define     *Define     `yaml:"define,omitempty"`
+	Undefine   *Undefine   `yaml:"undefine,omitempty"`
+	Churn      *Churn      `yaml:"churn,omitempty"`
+	Backend    *Backend    `yaml:"backend,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -141,4 +156,48 @@ type Tamper struct {
 	Member string `yaml:"member"`
 	// Delete names StorageVersions to delete, as <group or core>.<resource>.
 	Delete []string `yaml:"delete"`
+}
+
+// Define has a custom resource hosted, or an aggregated server; or otherwise
+// than before.
+type Define struct {
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// CRD is the plural name of a custom resource, and Group and Versions those in
+	// which it is to be served. Versions may be v1, v1beta1 and v1alpha1.
+	CRD      string   `yaml:"crd,omitempty"`
+	Group    string   `yaml:"group,omitempty"`
+	Versions []string `yaml:"versions,omitempty"`
+	// Backend is, in the place of all that, the aggregated server whose
+	// group-version is to be handed on to it.
+	Backend string `yaml:"backend,omitempty"`
+}
+
+// Undefine takes back what a Define has made.
+type Undefine struct {
+	// Member is through whose API server.
+	Member  string `yaml:"member"`
+	CRD     string `yaml:"crd,omitempty"`
+	Group   string `yaml:"group,omitempty"`
+	Backend string `yaml:"backend,omitempty"`
+}
+
+// Churn defines, changes and takes back custom resources of a group of its own
+// in quick succession, and leaves none behind.
+type Churn struct {
+	// Members are selectors; each change goes through one of them.
+	Members []string `yaml:"members"`
+	// Rounds is how many changes there are, those at the end not counted.
+	Rounds int `yaml:"rounds"`
+	// Backend is an aggregated server that comes and goes too; may be empty.
+	Backend string `yaml:"backend,omitempty"`
+}
+
+// Backend has an aggregated server do something else than before.
+type Backend struct {
+	Name string `yaml:"name"`
+	// Does is what it does wrong; "answer" is that it does as it should again.
+	Does string `yaml:"does"`
+	// For is how long it is left so before the next step.
+	For time.Duration `yaml:"for,omitempty"`
 }

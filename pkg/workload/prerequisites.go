@@ -64,7 +64,8 @@ func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client,
 	if err := yaml.UnmarshalStrict(raw, &body); err != nil {
 		return fmt.Errorf("read the CustomResourceDefinition of the probes: %w", err)
 	}
-	hosted, err := create(ctx, client, clk, observe.Call{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Body: body})
+	hosted, err := create(ctx, client, clk, observe.Call{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Body: body,
+		Defines: &history.Definition{Group: customGroup, Resource: customResource, Versions: []string{"v1"}}})
 	if err != nil || !hosted {
 		return err
 	}
@@ -95,7 +96,8 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 	}
 	for _, call := range []observe.Call{
 		{Version: "v1", Resource: "services", Namespace: probeNamespace, Body: service},
-		{Group: registrationGroup, Version: "v1", Resource: "apiservices", Body: registration},
+		{Group: registrationGroup, Version: "v1", Resource: "apiservices", Body: registration,
+			Defines: &history.Definition{Remote: true, Group: BackendGroup, Versions: []string{"v1"}}},
 	} {
 		hosted, err := create(ctx, client, clk, call)
 		if err != nil || !hosted {

@@ -44,13 +44,14 @@ type Server struct {
 // Start listens on a free port of a host, which must be a name or an address of
 // this machine, with a certificate of its own, valid from a day before now.
 func Start(host, group string, now time.Time) (*Server, error) {
-	certificate, err := selfSigned(now)
-	if err != nil {
-		return nil, fmt.Errorf("make the backend's certificate: %w", err)
-	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("listen for the backend: %w", err)
+	}
+	secured, err := Secure(listener, now)
+	if err != nil {
+		_ = listener.Close()
+		return nil, err
 	}
 	s := &Server{
 		host: host,
@@ -63,16 +64,25 @@ func Start(host, group string, now time.Time) (*Server, error) {
 		},
 		done: make(chan struct{}),
 	}
-	secured := tls.NewListener(listener, &tls.Config{
-		Certificates: []tls.Certificate{certificate},
-		MinVersion:   tls.VersionTLS12,
-		NextProtos:   []string{"http/1.1"},
-	})
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(secured)
 	}()
 	return s, nil
+}
+
+// Secure makes a listener speak TLS, with a certificate of its own that is valid
+// from a day before now. Nobody can verify it.
+func Secure(listener net.Listener, now time.Time) (net.Listener, error) {
+	certificate, err := selfSigned(now)
+	if err != nil {
+		return nil, fmt.Errorf("make the backend's certificate: %w", err)
+	}
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{certificate},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"http/1.1"},
+	}), nil
 }
 
 // Host that the backend was started on.

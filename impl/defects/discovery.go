@@ -1,0 +1,58 @@
+package defects
+
+// Defects of aggregated discovery, KEP-3352.
+const (
+	AD01FalseProtobuf       ID = "AD-01-false-protobuf"
+	AD02AggregatedByDefault ID = "AD-02-aggregated-by-default"
+	AD03AggregatedFirst     ID = "AD-03-aggregated-first"
+	AD04BareRefusal         ID = "AD-04-bare-refusal"
+	AD05BetaForEver         ID = "AD-05-beta-for-ever"
+	AD06TagPerEncoding      ID = "AD-06-tag-per-encoding"
+	AD07TagPerProcess       ID = "AD-07-tag-per-process"
+	AD08NeverUnchanged      ID = "AD-08-never-unchanged"
+	AD08AlwaysUnchanged     ID = "AD-08-always-unchanged"
+	AD09LiteralTags         ID = "AD-09-literal-tags"
+	AD10LosesShortNames     ID = "AD-10-loses-short-names"
+	AD11OldestFirst         ID = "AD-11-oldest-first"
+	AD12OrderPerProcess     ID = "AD-12-order-per-process"
+	AD13Ghost               ID = "AD-13-ghost"
+	AD14UnfetchedCurrent    ID = "AD-14-unfetched-current"
+	AD15ReadyEarly          ID = "AD-15-ready-early"
+	AD16WaitsForRemotes     ID = "AD-16-waits-for-remotes"
+	AD17Forgets             ID = "AD-17-forgets"
+	AD18StaleForEver        ID = "AD-18-stale-for-ever"
+	AD19TakesTheGroup       ID = "AD-19-takes-the-group"
+	AD20Revision            ID = "AD-20-revision"
+	AD21CountsReads         ID = "AD-21-counts-reads"
+	AD22BelievesAnything    ID = "AD-22-believes-anything"
+	AD22FallsOver           ID = "AD-22-falls-over"
+	AD25LosesChanges        ID = "AD-25-loses-changes"
+)
+
+var discoveryCatalogue = []Defect{
+	{AD01FalseProtobuf, "AD-01", inAPIServer, "who asks for protobuf is sent JSON under that name"},
+	{AD02AggregatedByDefault, "AD-02", inAPIServer, "who sends no Accept header gets the aggregated document"},
+	{AD03AggregatedFirst, "AD-03", inAPIServer, "an aggregated form is given though the client prefers the other one"},
+	{AD04BareRefusal, "AD-04", inAPIServer, "a refusal with 406 has no body"},
+	{AD05BetaForEver, "AD-05", inAPIServer, "v2beta1 is served in every release"},
+	{AD06TagPerEncoding, "AD-06", inAPIServer, "each encoding has a tag of its own"},
+	{AD07TagPerProcess, "AD-07", inAPIServer, "the tag depends on the process that gives it"},
+	{AD08NeverUnchanged, "AD-08", inAPIServer, "a matching condition is answered with the whole document"},
+	{AD08AlwaysUnchanged, "AD-08", inAPIServer, "any condition is answered with 304"},
+	{AD09LiteralTags, "AD-09", inAPIServer, "a condition matches only if it is the tag to the letter"},
+	{AD10LosesShortNames, "AD-10", inAPIServer, "the aggregated document leaves short names out"},
+	{AD11OldestFirst, "AD-11", inAPIServer, "the aggregated document has the preferred version of a group last"},
+	{AD12OrderPerProcess, "AD-12", inAPIServer, "each process begins the document with another group"},
+	{AD13Ghost, "AD-13", inAPIServer, "custom resources that are deleted stay in the document"},
+	{AD14UnfetchedCurrent, "AD-14", inAPIServer, "what was never fetched from an aggregated server is called current"},
+	{AD15ReadyEarly, "AD-15", inAPIServer, "readiness does not wait for custom resources, which are published late"},
+	{AD16WaitsForRemotes, "AD-16", inAPIServer, "readiness waits half a minute for aggregated servers that do not answer"},
+	{AD17Forgets, "AD-17", inAPIServer, "after an outage of an aggregated server nothing of what it had is listed"},
+	{AD18StaleForEver, "AD-18", inAPIServer, "an aggregated server that was lost once is stale for ever"},
+	{AD19TakesTheGroup, "AD-19", inAPIServer, "removing an APIService also takes the custom resources of its group out"},
+	{AD20Revision, "AD-20", inAPIServer, "the list has a resourceVersion"},
+	{AD21CountsReads, "AD-21", inAPIServer, "every read is counted as an aggregation"},
+	{AD22BelievesAnything, "AD-22", inAPIServer, "an aggregated server is believed what it says of any group"},
+	{AD22FallsOver, "AD-22", inAPIServer, "a resource without a kind in the document of an aggregated server ends the process"},
+	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
+}

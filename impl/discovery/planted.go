@@ -1,0 +1,163 @@
+package discovery
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// What planted defects do; where they are switched on is marked.
+
+// lateCustom is how long the first publication after a start is put off.
+const lateCustom = 4 * time.Second
+
+// deafFor is how long a catalog hears of no changes after a publication.
+const deafFor = time.Second
+
+// plantedTag is the tag of a form of a document.
+func plantedTag(tag string, form Form, d defects.Set) string {
+	salt := ""
+	if d.Has(defects.AD06TagPerEncoding) {
+		salt = form.MediaType[strings.Index(form.MediaType, "/")+1:] // defect: AD-06-tag-per-encoding
+	}
+	if d.Has(defects.AD07TagPerProcess) {
+		salt = strconv.Itoa(os.Getpid()) // defect: AD-07-tag-per-process
+	}
+	if salt == "" {
+		return tag
+	}
+	return strings.TrimSuffix(tag, `"`) + "-" + salt + `"`
+}
+
+// plantedUnchanged is whether the client has the document.
+func plantedUnchanged(ifNoneMatch []string, tag string, d defects.Set) bool {
+	switch {
+	case d.Has(defects.AD08NeverUnchanged):
+		return false // defect: AD-08-never-unchanged
+	case d.Has(defects.AD08AlwaysUnchanged):
+		return len(ifNoneMatch) > 0 // defect: AD-08-always-unchanged
+	case d.Has(defects.AD09LiteralTags):
+		return len(ifNoneMatch) == 1 && ifNoneMatch[0] == tag // defect: AD-09-literal-tags
+	}
+	return Unchanged(ifNoneMatch, tag)
+}
+
+// plantedForm is the form that a client gets.
+func plantedForm(accept []string, offered []string, d defects.Set) (Form, bool) {
+	if len(accept) == 0 && len(offered) > 0 && d.Has(defects.AD02AggregatedByDefault) {
+		return Form{Version: V2, MediaType: runtime.ContentTypeJSON}, true // defect: AD-02-aggregated-by-default
+	}
+	if d.Has(defects.AD03AggregatedFirst) {
+		// defect: AD-03-aggregated-first
+		for _, o := range byPreference(parseAccept(strings.Join(accept, ","))) {
+			if o.converts && o.supported(offered) && slices.Contains(mediaTypes, o.mediaType) {
+				return Form{Version: o.version, MediaType: o.mediaType, Scope: o.scope}, true
+			}
+		}
+	}
+	return Negotiate(accept, offered)
+}
+
+// plantedEncoding is the form whose bytes are sent in the name of another one.
+func plantedEncoding(form Form, d defects.Set) Form {
+	if form.MediaType == runtime.ContentTypeProtobuf && d.Has(defects.AD01FalseProtobuf) {
+		form.MediaType = runtime.ContentTypeJSON // defect: AD-01-false-protobuf
+	}
+	return form
+}
+
+// plantedEntry is what is put into the catalog.
+func plantedEntry(entry Entry, d defects.Set) Entry {
+	if d.Has(defects.AD10LosesShortNames) {
+		for i := range entry.Version.Resources {
+			entry.Version.Resources[i].ShortNames = nil // defect: AD-10-loses-short-names
+		}
+	}
+	return entry
+}
+
+// plantedMerge is the list that is published.
+func plantedMerge(groups []apidiscoveryv2.APIGroupDiscovery, d defects.Set) []apidiscoveryv2.APIGroupDiscovery {
+	if d.Has(defects.AD12OrderPerProcess) && len(groups) > 0 {
+		at := os.Getpid() % len(groups)
+		groups = slices.Concat(groups[at:], groups[:at]) // defect: AD-12-order-per-process
+	}
+	return groups
+}
+
+// plantedDocument is what the aggregated form of a document tells, which the other
+// form was derived from before.
+func plantedDocument(document *Document, d defects.Set) (*Document, error) {
+	if !d.Has(defects.AD11OldestFirst) && !d.Has(defects.AD20Revision) {
+		return document, nil
+	}
+	list := document.list.DeepCopy()
+	if d.Has(defects.AD11OldestFirst) {
+		for i := range list.Items {
+			slices.Reverse(list.Items[i].Versions) // defect: AD-11-oldest-first
+		}
+	}
+	planted, err := NewDocument(list.Items)
+	if err != nil {
+		return nil, err
+	}
+	if d.Has(defects.AD20Revision) {
+		planted.list.ResourceVersion = "1" // defect: AD-20-revision
+	}
+	planted.plain = document.plain
+	return planted, planted.encodeAnew()
+}
+
+// encodeAnew makes the canonical form of a document that was changed.
+func (d *Document) encodeAnew() error {
+	canonical := Form{Version: V2, MediaType: runtime.ContentTypeJSON}
+	content, err := encode(d.list, canonical)
+	if err != nil {
+		return err
+	}
+	d.tag = tagOf(content)
+	first := &body{}
+	first.plain.once.Do(func() { first.plain.bytes = content })
+	d.forms[canonical] = first
+	return nil
+}
+
+// lacksKind is whether an answer has a resource that does not say of which kind
+// it is.
+func lacksKind(a answer) bool {
+	for _, version := range a.versions {
+		if slices.ContainsFunc(version.Resources, func(r apidiscoveryv2.APIResourceDiscovery) bool {
+			return r.ResponseKind == nil || r.ResponseKind.Kind == ""
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// WaitFetched returns once every aggregated server was fetched from, or after a
+// while. Nothing waits so but a planted defect.
+func (r *Remotes) WaitFetched(ctx context.Context, longest time.Duration) {
+	over := r.catalog.clock.After(longest)
+	for {
+		stale := slices.ContainsFunc(r.catalog.Entries(), func(e Entry) bool { return e.Source == Remote && isStale(e.Version) })
+		if !stale {
+			return
+		}
+		select {
+		case <-r.catalog.clock.After(recheck):
+		case <-over:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// ad15: at the first moment of readiness all built-in and custom group-versions
+// are present and current (KEP-3352: the health check waits for local servers).
+// The document of that moment is compared with what the harness had defined by
+// then, and with what the same process said later, when all was quiet.
+type ad15 struct {
+	findings
+	firsts perInstance[firstLook]
+	// prompt are first looks of whole processes, custom the custom resources in
+	// them, and whole those that were compared with a later one.
+	prompt, whole tally
+	custom        int64
+}
+
+// firstLook is the first document of a process that was ready.
+type firstLook struct {
+	listing  *history.Listing
+	seq      int64
+	compared bool
+}
+
+func (c *ad15) Observe(w *World, ev *history.Event) {
+	if s := w.docs.swept; s != nil {
+		c.compare(w, s)
+	}
+	if !polled(ev) {
+		return
+	}
+	since, ok := w.docs.knows(w, ev)
+	in := w.instanceAt(ev.Member, ev)
+	listing := w.docs.listing(ev.Document)
+	if !ok || listing == nil || in == nil {
+		return
+	}
+	first := c.firsts.of(in)
+	if first.listing != nil {
+		return
+	}
+	first.listing, first.seq = listing, ev.Seq
+	if ev.From <= since+int64(firstMoment) {
+		c.prompt.add(w, ev.Member)
+	}
+	for _, one := range w.docs.wants {
+		// Servers have to agree first on whether a resource can be hosted.
+		if one.remote || one.until == 0 || one.until+int64(definitionShows) > in.startedAt {
+			continue
+		}
+		if wrong := w.docs.missing(listing, one); wrong != "" {
+			c.infer(w, at(one.seq, in.startSeq, ev.Seq), "%s was ready and %s, which was defined before it started", ev.Member, wrong)
+			continue
+		}
+		if len(one.versions) > 0 {
+			c.custom++
+		}
+	}
+}
+
+// compare looks in the first document for what the same process hosts later.
+func (c *ad15) compare(w *World, s *sweep) {
+	document, ok := s.steady(groupsPath)
+	if !ok || !s.settled || s.in != w.servers[s.member].current() {
+		return
+	}
+	first := c.firsts.of(s.in)
+	later := w.docs.listing(document.Document)
+	if first.listing == nil || later == nil || first.compared {
+		return
+	}
+	first.compared = true
+	for _, group := range later.Groups {
+		if w.docs.defined(group.Name) {
+			continue
+		}
+		for _, version := range group.Versions {
+			name := named(group.Name, version.Version)
+			found := versionIn(first.listing, group.Name, version.Version)
+			wrong := ""
+			switch {
+			case found == nil:
+				wrong = "did not list it"
+			case found.Freshness != history.FreshnessCurrent:
+				wrong = fmt.Sprintf("called it %q", found.Freshness)
+			case found.Inventory != version.Inventory:
+				wrong = "listed other resources in it"
+			}
+			if wrong != "" {
+				c.infer(w, at(s.in.startSeq, first.seq, document.Seq), "%s hosts %s, and when it was ready first it %s", s.member, name, wrong)
+			}
+		}
+	}
+	c.whole.add(w, s.member)
+}
+
+func (c *ad15) Finish(*World) {}
+
+func (c *ad15) Observations() []Observation {
+	return []Observation{
+		{"looks at the member with the fewest right after it was ready", c.prompt.least(), needSweeps},
+		{"processes of the member with the fewest whose first document was compared with a later one", c.whole.least(), needSweeps},
+		{"custom resources that a starting server had to know", c.custom, needFirstLooks},
+	}
+}

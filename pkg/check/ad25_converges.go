@@ -1,0 +1,126 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// ad25: when changes stop, the document converges to unaggregated discovery, the
+// same on all members of a release, and nothing stays stale.
+type ad25 struct {
+	findings
+	equal, changes tally
+	// latest is what each member had when it was looked at last, all quiet.
+	latest map[string]settledLook
+}
+
+type settledLook struct {
+	// changedAt is when the last change was made by then.
+	changedAt int64
+	release   string
+	content   string
+	seq       int64
+}
+
+func newAD25() *ad25 { return &ad25{latest: map[string]settledLook{}} }
+
+func (c *ad25) Observe(w *World, ev *history.Event) {
+	if r := ev.Request; r != nil && r.Defines != nil && accepted(r) {
+		for _, member := range w.order {
+			c.changes.add(w, member)
+		}
+	}
+	s := w.docs.swept
+	if s == nil || s.in == nil || !s.settled {
+		return
+	}
+	document, ok := s.steady(groupsPath)
+	plain := s.plainGroups(w)
+	if !ok || plain == nil {
+		return
+	}
+	listing := w.docs.listing(document.Document)
+	if listing == nil {
+		return
+	}
+	unfit, stale := c.compare(w, s, document, plain, listing)
+	if stale {
+		return // an aggregated server may still be on its way
+	}
+	if !unfit {
+		c.equal.add(w, s.member)
+	}
+	c.members(w, s, document)
+}
+
+// compare reports whether the aggregated document differs from the others, and
+// whether it has something stale that may be.
+func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listing *history.Listing) (unfit, stale bool) {
+	wrong := func(seq int64, format string, args ...any) {
+		unfit = true
+		c.infer(w, at(document.Seq, seq), "%s after the last change %s", seconds(s.from-w.docs.changedAt), fmt.Sprintf(format, args...))
+	}
+	answers := s.versionAnswers()
+	others := w.docs.listing(plain.Document)
+	for _, group := range listing.Groups {
+		for _, version := range group.Versions {
+			name := named(group.Name, version.Version)
+			remote := w.docs.remote(group.Name, version.Version)
+			if version.Freshness != history.FreshnessCurrent {
+				if remote && (w.docs.misbehaves(group.Name) != nil || s.from < max(w.docs.changedAt, w.docs.healedAt)+int64(recovers)) {
+					stale = true
+					continue
+				}
+				wrong(document.Seq, "%s calls %s %q", s.member, name, version.Freshness)
+				continue
+			}
+			if versionIn(others, group.Name, version.Version) == nil {
+				wrong(plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
+			}
+			if ev := answers[name]; ev != nil && ev.Document.Code == 200 {
+				if told := versionIn(w.docs.listing(ev.Document), group.Name, version.Version); told != nil && told.Inventory != version.Inventory {
+					wrong(ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
+				}
+			}
+		}
+	}
+	for _, group := range others.Groups {
+		for _, version := range group.Versions {
+			ev := answers[named(group.Name, version.Version)]
+			if ev != nil && ev.Document.Code == 200 && versionIn(listing, group.Name, version.Version) == nil {
+				wrong(plain.Seq, "%s lists %s only in the list of groups that is not aggregated", s.member, named(group.Name, version.Version))
+			}
+		}
+	}
+	for _, one := range w.docs.wants {
+		if one.remote {
+			continue
+		}
+		if missing := w.docs.missing(listing, one); missing != "" {
+			wrong(one.seq, "%s %s", s.member, missing)
+		}
+	}
+	return unfit, stale
+}
+
+// members compares what members of one release have after the same last change.
+func (c *ad25) members(w *World, s *sweep, document *history.Event) {
+	mine := settledLook{w.docs.changedAt, s.in.release, document.Document.Content, document.Seq}
+	for _, member := range w.order {
+		other, ok := c.latest[member]
+		if ok && member != s.member && other.changedAt == mine.changedAt && other.release == mine.release && other.content != mine.content {
+			c.infer(w, at(other.seq, mine.seq), "%s after the last change %s and %s, which run the same release, have different documents", seconds(s.from-mine.changedAt), member, s.member)
+		}
+	}
+	c.latest[s.member] = mine
+}
+
+func (c *ad25) Finish(*World) {}
+
+func (c *ad25) Observations() []Observation {
+	return []Observation{
+		{"quiet looks at the member with the fewest that found all documents equal", c.equal.least(), needSweeps},
+		{"changes of what is to be hosted", c.changes.least(), needDefined},
+	}
+}

@@ -1,0 +1,333 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// documents is what the history has told of discovery so far.
+type documents struct {
+	// listings and inventories by their names.
+	listings    map[string]*history.Listing
+	inventories map[string][]history.ListedResource
+	// under are the sweeps that are not at their end, by member.
+	under map[string]*sweep
+	// swept is the sweep that the event in hand completes; nil if none.
+	swept *sweep
+	// wanted is what the harness has defined, by what it is, and changedAt when
+	// that changed last.
+	wanted map[wish]*wanting
+	// wants are the same, in the order in which they came up.
+	wants     []*wanting
+	changedAt int64
+	// backends are the groups of aggregated servers that misbehave, and how.
+	backends map[string]*misbehaviour
+	healedAt int64
+	// standing tells of each member since when it is ready without a break.
+	standing   map[string]*standing
+	suspicions suspicions
+}
+
+// wish names one thing that the harness can define: a CustomResourceDefinition or
+// an APIService. One of those has one version only.
+type wish struct {
+	remote   bool
+	group    string
+	resource string
+}
+
+// wanting is what is to be hosted because of a wish. It stays known after a
+// delete: what is gone must not show.
+type wanting struct {
+	wish
+	versions []string
+	// before are the versions before the last change.
+	before []string
+	// from and until are when the last change was sent and answered; a change
+	// whose outcome is unknown has no until.
+	from, until int64
+	seq         int64
+	// spans are from and until of the last few changes.
+	spans [][2]int64
+}
+
+// keptDefinitions is how many changes are remembered: more than a churn makes of one
+// thing while a breach is held open.
+const keptDefinitions = 32
+
+// misbehaviour is what an aggregated server does wrong.
+type misbehaviour struct {
+	group, action string
+	// since and until it does; until is 0 while it does.
+	since, until int64
+	// bitten is since when it is known to have met somebody; 0 if it is not.
+	bitten int64
+	seq    int64
+}
+
+// standing is how a member's API server is.
+type standing struct {
+	in *instance
+	// since is when it was first ready, or ready again; 0 while it is not.
+	since int64
+	// paused is whether it was frozen.
+	paused bool
+}
+
+func newDocuments() *documents {
+	return &documents{
+		listings: map[string]*history.Listing{}, inventories: map[string][]history.ListedResource{}, under: map[string]*sweep{},
+		wanted: map[wish]*wanting{}, backends: map[string]*misbehaviour{}, standing: map[string]*standing{},
+	}
+}
+
+// take brings what is known up to date.
+func (d *documents) take(w *World, ev *history.Event) {
+	d.swept = nil
+	switch {
+	case ev.Document != nil:
+		d.learn(ev.Document.Listing, ev.Document.Content)
+		d.sweep(w, ev)
+	case ev.Request != nil && ev.Request.Defines != nil:
+		d.want(ev)
+	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
+		d.takeBackend(ev)
+	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
+		d.takeProcess(w, ev)
+	case ev.Ready != nil:
+		d.takeReady(w, ev)
+	}
+	d.suspicions.weigh(w, false)
+}
+
+func (d *documents) learn(listing *history.Listing, name string) {
+	if listing == nil {
+		return
+	}
+	d.listings[name] = listing
+	for _, group := range listing.Groups {
+		for _, version := range group.Versions {
+			if len(version.Resources) > 0 {
+				d.inventories[version.Inventory] = version.Resources
+			}
+		}
+	}
+}
+
+// listing is what a document says; nil where it says nothing, or where the line
+// that told it is lost.
+func (d *documents) listing(document *history.Document) *history.Listing {
+	if document.Content == "" {
+		return nil
+	}
+	return d.listings[document.Content]
+}
+
+// untold is whether the line is lost that told what a document says.
+func (d *documents) untold(document *history.Document) bool {
+	return document.Content != "" && d.listings[document.Content] == nil
+}
+
+func (d *documents) want(ev *history.Event) {
+	r, defines := ev.Request, ev.Request.Defines
+	if r.Code >= 400 && (r.Verb != "delete" || r.Code != 404) {
+		return // it was refused
+	}
+	key := wish{defines.Remote, defines.Group, defines.Resource}
+	now := d.wanted[key]
+	if now == nil {
+		now = &wanting{wish: key}
+		d.wanted[key] = now
+		d.wants = append(d.wants, now)
+	}
+	unsettled := now.until == 0 && now.from > 0
+	if !unsettled {
+		now.before = now.versions
+	}
+	if len(now.spans) >= keptDefinitions {
+		now.spans = slices.Delete(now.spans, 0, 1)
+	}
+	now.spans = append(now.spans, [2]int64{ev.From, ev.At})
+	if slices.Equal(now.versions, defines.Versions) && !unsettled && r.Code != 0 {
+		// Only the priority of an APIService is another one.
+		d.changedAt = ev.At
+		return
+	}
+	now.versions, now.from, now.until, now.seq = slices.Clone(defines.Versions), ev.From, ev.At, ev.Seq
+	if r.Code == 0 {
+		now.until = 0
+	}
+	d.changedAt = ev.At
+}
+
+func (d *documents) takeBackend(ev *history.Event) {
+	f := ev.Fault
+	switch f.Phase {
+	case history.PhaseInject:
+		d.backends[f.Group] = &misbehaviour{group: f.Group, action: f.Action, since: ev.At, seq: ev.Seq}
+	case history.PhaseWitness:
+		if b := d.backends[f.Group]; b != nil && f.Proof != "" {
+			b.bitten = ev.At
+		}
+	case history.PhaseHeal:
+		if b := d.backends[f.Group]; b != nil {
+			b.until = ev.At
+		}
+		d.healedAt = ev.At
+	}
+	d.changedAt = ev.At
+}
+
+// active are all that misbehave now, in the order in which they began.
+func (d *documents) active() (out []*misbehaviour) {
+	for _, b := range d.backends {
+		if b.until == 0 {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b *misbehaviour) int { return cmp.Compare(a.seq, b.seq) })
+	return out
+}
+
+// misbehaves is what a group's server does wrong now; nil if nothing.
+func (d *documents) misbehaves(group string) *misbehaviour {
+	if b := d.backends[group]; b != nil && b.until == 0 {
+		return b
+	}
+	return nil
+}
+
+func (d *documents) takeProcess(w *World, ev *history.Event) {
+	s := d.standingOf(ev.Member)
+	switch ev.Process.Change {
+	case history.ProcessStarted:
+		*s = standing{in: w.servers[ev.Member].current()}
+	case history.ProcessExited:
+		*s = standing{}
+	case history.ProcessPaused:
+		s.since, s.paused = 0, true
+	case history.ProcessResumed:
+		s.paused = false
+	}
+}
+
+func (d *documents) takeReady(w *World, ev *history.Event) {
+	s := d.standingOf(ev.Member)
+	in := w.instanceAt(ev.Member, ev)
+	switch {
+	case ev.Ready.Code != 200 || s.paused || in == nil || in != s.in:
+		s.since = 0
+	case s.since == 0:
+		s.since = ev.At
+	}
+}
+
+func (d *documents) standingOf(member string) *standing {
+	s := d.standing[member]
+	if s == nil {
+		s = &standing{}
+		d.standing[member] = s
+	}
+	return s
+}
+
+// knows is since when the member that answered could know all that was done
+// before: when it was ready last. It is false where it was not ready, or another
+// process may have answered.
+func (d *documents) knows(w *World, ev *history.Event) (since int64, ok bool) {
+	s := d.standing[ev.Member]
+	if s == nil || s.since == 0 || ev.From < s.since || s.in == nil || w.instanceAt(ev.Member, ev) != s.in {
+		return 0, false
+	}
+	return s.since, true
+}
+
+// settledBy is whether everything that the harness had done by now must show in
+// an answer that was asked for at the time.
+func (d *documents) settledBy(from int64) bool {
+	for _, one := range d.wants {
+		if one.until == 0 {
+			return false
+		}
+	}
+	return from >= d.changedAt+int64(definitionShows)
+}
+
+// at gives the group-version as a listing has it.
+func versionIn(listing *history.Listing, group, version string) *history.ListedVersion {
+	if listing == nil {
+		return nil
+	}
+	for i := range listing.Groups {
+		if listing.Groups[i].Name != group {
+			continue
+		}
+		for j := range listing.Groups[i].Versions {
+			if listing.Groups[i].Versions[j].Version == version {
+				return &listing.Groups[i].Versions[j]
+			}
+		}
+	}
+	return nil
+}
+
+// hosts is whether the group-version, as a listing has it, has the resource.
+func (d *documents) hosts(version *history.ListedVersion, resource string) bool {
+	return version != nil && slices.ContainsFunc(d.inventories[version.Inventory], func(r history.ListedResource) bool { return r.Name == resource })
+}
+
+// remote is whether an APIService of the harness hands the group-version on.
+func (d *documents) remote(group, version string) bool {
+	one := d.wanted[wish{remote: true, group: group}]
+	return one != nil && (slices.Contains(one.versions, version) || slices.Contains(one.before, version))
+}
+
+// defined is whether the harness has anything to do with the group.
+func (d *documents) defined(group string) bool {
+	for _, one := range d.wants {
+		if one.group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// polled is whether the event is an answer of the aggregated document of all
+// groups in JSON, wherever it comes from.
+func polled(ev *history.Event) bool {
+	d := ev.Document
+	return d != nil && d.Path == groupsPath && d.IfNoneMatch == "" && d.Code == 200 && d.Accept == askedJSON
+}
+
+// askedJSON is the form in which documents are compared over time.
+const askedJSON = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// Paths of the two documents.
+const (
+	corePath   = "/api"
+	groupsPath = "/apis"
+)
+
+// named writes a group-version as the API does.
+func named(group, version string) string {
+	if group == "" {
+		return version
+	}
+	return group + "/" + version
+}
+
+// versionPath is where a group-version is; ok is false for any other path.
+func versionOfPath(path string) (group, version string, ok bool) {
+	if version, ok = strings.CutPrefix(path, corePath+"/"); ok {
+		return "", version, version != "" && !strings.Contains(version, "/")
+	}
+	rest, ok := strings.CutPrefix(path, groupsPath+"/")
+	if !ok {
+		return "", "", false
+	}
+	group, version, ok = strings.Cut(rest, "/")
+	return group, version, ok && version != ""
+}

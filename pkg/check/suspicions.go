@@ -1,0 +1,46 @@
+package check
+
+import "slices"
+
+// suspicions are breaches that a change may explain whose request was under way:
+// its line comes only when it was answered, after lines that show its effect.
+type suspicions struct{ open []suspicion }
+
+type suspicion struct {
+	// at is when the breach was seen.
+	at    int64
+	group string
+	owner *runner
+	do    func()
+}
+
+// suspect has do run once it is known that nothing of the group was being
+// changed at the time; never, if something was.
+func (w *World) suspect(group string, do func()) {
+	w.docs.suspicions.open = append(w.docs.suspicions.open, suspicion{at: w.Now, group: group, owner: w.asking, do: do})
+}
+
+// weigh runs what is due.
+func (s *suspicions) weigh(w *World, all bool) {
+	s.open = slices.DeleteFunc(s.open, func(x suspicion) bool {
+		if !all && w.Now < x.at+int64(underWay) {
+			return false
+		}
+		if !w.docs.changedAround(x.group, x.at) && x.owner != nil {
+			x.owner.answer(w, x.do)
+		}
+		return true
+	})
+}
+
+// changedAround is whether a change of the group was under way at the time, or
+// is one whose outcome nobody knows.
+func (d *documents) changedAround(group string, when int64) bool {
+	for _, one := range d.wants {
+		under := func(span [2]int64) bool { return span[0] <= when && when <= span[1] }
+		if one.group == group && (one.until == 0 || slices.ContainsFunc(one.spans, under)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package history
+
+import "time"
+
+// Document is the answer to one request for discovery, aggregated or not.
+type Document struct {
+	// Path that was asked for: /api, /apis, or that of a group-version.
+	Path string `json:"path"`
+	// Accept and IfNoneMatch are the request's headers; empty means that none was
+	// sent.
+	Accept      string `json:"accept,omitempty"`
+	IfNoneMatch string `json:"ifNoneMatch,omitempty"`
+	// Sweep counts the thorough looks at one member from 1; all answers of one
+	// have its number. 0 is a single look, of which those that told nothing new
+	// are left out, but for one each second.
+	Sweep int64 `json:"sweep,omitempty"`
+	// Last is whether it is the last answer of its sweep.
+	Last bool `json:"last,omitempty"`
+
+	// Code is the HTTP status; 0 when no answer came, and Error says why.
+	Code  int    `json:"code,omitempty"`
+	Error string `json:"error,omitempty"`
+	// ContentType, ETag, Vary and CacheControl are headers of the answer.
+	ContentType  string `json:"contentType,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	Vary         string `json:"vary,omitempty"`
+	CacheControl string `json:"cacheControl,omitempty"`
+	// Size of the body in bytes, and Digest of it (SHA-256).
+	Size   int    `json:"size,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// Content names the Listing that the body holds; empty where it holds none,
+	// and Unreadable then says why if the status is 200.
+	Content    string `json:"content,omitempty"`
+	Unreadable string `json:"unreadable,omitempty"`
+	// Listing is that content, the first time that a history has it.
+	Listing *Listing `json:"listing,omitempty"`
+	// Status is the reason of a Status in the body, in the place of a document.
+	Status string `json:"status,omitempty"`
+	// Aggregations is what the server's counter of aggregations stands at, in the
+	// answers of its metrics; nil where it has none.
+	Aggregations *int64 `json:"aggregations,omitempty"`
+}
+
+// MetricsPath is the Path of a Document that is not one, but tells Aggregations.
+const MetricsPath = "/metrics"
+
+// Listing is what a discovery document says, whatever the encoding: two bodies
+// that tell the same have the same one.
+type Listing struct {
+	// APIVersion and Kind of the document.
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind"`
+	// Metadata are the names of the fields that the list's metadata has.
+	Metadata []string `json:"metadata,omitempty"`
+	// Groups in the order of the document. A document of the core group alone, or
+	// of a single group-version, has one.
+	Groups []ListedGroup `json:"groups,omitempty"`
+}
+
+// ListedGroup is a group in a discovery document.
+type ListedGroup struct {
+	// Name is empty for the core group.
+	Name string `json:"name,omitempty"`
+	// Metadata are the names of the fields that its metadata has beside the name.
+	Metadata []string `json:"metadata,omitempty"`
+	// Preferred is the version that a document says is preferred; the aggregated
+	// one says so by the order alone.
+	Preferred string          `json:"preferred,omitempty"`
+	Versions  []ListedVersion `json:"versions,omitempty"`
+}
+
+// ListedVersion is a version of a group in a discovery document.
+type ListedVersion struct {
+	Version   string `json:"version"`
+	Freshness string `json:"freshness,omitempty"`
+	// Inventory names the resources whatever their order, in the same words for
+	// all kinds of documents; empty where a document does not tell of resources.
+	Inventory string `json:"inventory,omitempty"`
+	// Order names the order of the resources.
+	Order string `json:"order,omitempty"`
+	// Resources are those of the Inventory, the first time that a history has it.
+	Resources []ListedResource `json:"resources,omitempty"`
+}
+
+// Values of ListedVersion.Freshness.
+const (
+	FreshnessCurrent = "Current"
+	FreshnessStale   = "Stale"
+)
+
+// ListedResource is a resource of a group-version, or a subresource of one. All
+// lists are sorted.
+type ListedResource struct {
+	Name     string `json:"name"`
+	Singular string `json:"singular,omitempty"`
+	// Kind is group, version and kind, in full, with slashes between them.
+	Kind         string           `json:"kind,omitempty"`
+	Namespaced   bool             `json:"namespaced,omitempty"`
+	Verbs        []string         `json:"verbs,omitempty"`
+	ShortNames   []string         `json:"shortNames,omitempty"`
+	Categories   []string         `json:"categories,omitempty"`
+	Subresources []ListedResource `json:"subresources,omitempty"`
+}
+
+// Definition is what a request of the harness says shall be hosted: by a
+// CustomResourceDefinition, or by an APIService that hands a group-version on.
+type Definition struct {
+	// Remote is whether it is an APIService.
+	Remote bool   `json:"remote,omitempty"`
+	Group  string `json:"group"`
+	// Resource that a CustomResourceDefinition defines.
+	Resource string `json:"resource,omitempty"`
+	// Versions to be served from now on; none after a delete.
+	Versions []string `json:"versions,omitempty"`
+}
+
+// FaultBackend is the type of a fault of an aggregated server; the Action is one
+// of Backend…, and the Group that of its APIs. Chaos Mesh has no kind for it.
+const FaultBackend = "Backend"
+
+// What a misbehaving aggregated server does.
+const (
+	// BackendRefuse: it takes no connections.
+	BackendRefuse = "refuse"
+	// BackendHang: it takes requests and never answers.
+	BackendHang = "hang"
+	// BackendUnavailable: it answers 503.
+	BackendUnavailable = "unavailable"
+	// BackendReset: it breaks the connection in the place of an answer.
+	BackendReset = "reset"
+	// BackendGarbage: it answers 200 with what is no document.
+	BackendGarbage = "garbage"
+	// BackendForeign: its document tells of groups that are not its own, and of
+	// resources without a kind.
+	BackendForeign = "foreign"
+	// BackendUnchanged: it answers 304 to everything.
+	BackendUnchanged = "unchanged"
+	// BackendDrip: it answers a byte at a time and does not come to an end.
+	BackendDrip = "drip"
+	// BackendHuge: its document has ten megabytes.
+	BackendHuge = "huge"
+)
+
+// BackendTakesNothing is whether clients get no answer at all from a server that
+// behaves so, which no server can take for one.
+func BackendTakesNothing(action string) bool {
+	switch action {
+	case BackendRefuse, BackendHang, BackendUnavailable, BackendReset, BackendDrip:
+		return true
+	}
+	return false
+}
+
+// DocumentRepeat is the longest time between two Document events of a member
+// that answers, even when nothing changes.
+const DocumentRepeat = time.Second

@@ -1,0 +1,281 @@
+package observe
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Documents records the discovery documents of one member: the aggregated one of
+// all groups again and again, and now and then everything in every form.
+type Documents struct {
+	member   string
+	config   func() (*rest.Config, error)
+	recorder Recorder
+	library  *Library
+	clock    clock.WithTicker
+	woken    chan struct{}
+
+	mu sync.Mutex
+	// running is whether there is a process to ask, ready whether it ever was
+	// ready, and fresh whether that is news.
+	running, ready, fresh bool
+
+	// sweeping keeps thorough looks apart.
+	sweeping sync.Mutex
+	sweeps   int64
+	// tags are those of the look before, by path, and outdated the last ones that
+	// were others.
+	tags, outdated map[string]string
+
+	// Only the goroutine of Run uses what follows.
+	last      history.Document
+	lastTime  time.Time
+	sweptTime time.Time
+	sweptTag  string
+}
+
+// NewDocuments makes the recorder of one member; those of all members share the
+// library.
+func NewDocuments(member string, config func() (*rest.Config, error), recorder Recorder, library *Library, clk clock.WithTicker) *Documents {
+	return &Documents{member: member, config: config, recorder: recorder, library: library, clock: clk, woken: make(chan struct{}, 1),
+		tags: map[string]string{}, outdated: map[string]string{},
+	}
+}
+
+// ProcessChanged tells the recorder of a change of its member's processes.
+func (d *Documents) ProcessChanged(change cluster.Change) {
+	if change.Member != d.member || change.Component != cluster.APIServer {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch change.What {
+	case history.ProcessStarted:
+		d.running, d.ready = true, false
+	case history.ProcessExited:
+		d.running, d.ready, d.fresh = false, false, false
+	}
+}
+
+// Ready tells the recorder of the first ready answer of an instance: what the
+// document says at that moment is a promise of its own.
+func (d *Documents) Ready(int) {
+	d.mu.Lock()
+	d.ready, d.fresh = d.running, d.running
+	d.mu.Unlock()
+	select {
+	case d.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Run looks until the context ends.
+func (d *Documents) Run(ctx context.Context) {
+	client := connectUntil(ctx, d.member, d.config, d.recorder, d.clock)
+	if client == nil {
+		return
+	}
+	defer client.Close()
+	for ctx.Err() == nil {
+		d.look(ctx, client)
+		timer := d.clock.NewTimer(DocumentInterval)
+		select {
+		case <-timer.C():
+		case <-d.woken:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// look asks once, and thoroughly where there is reason to.
+func (d *Documents) look(ctx context.Context, client *Client) {
+	d.mu.Lock()
+	running, ready, fresh := d.running, d.ready, d.fresh
+	d.fresh = false
+	d.mu.Unlock()
+	if !running {
+		return
+	}
+	ev := d.ask(ctx, client, groupsPath, askJSON, "")
+	if ctx.Err() != nil || ev.Document.Code == 0 && !fresh && d.last.Code == 0 {
+		return
+	}
+	seen := ev.Document
+	news := fresh || seen.Code != d.last.Code || seen.ETag != d.last.ETag || seen.Digest != d.last.Digest
+	now := d.clock.Now()
+	if news || now.Sub(d.lastTime) >= history.DocumentRepeat {
+		d.last, d.lastTime = *seen, now
+		d.library.record(d.recorder, ev)
+	}
+	due := fresh || seen.ETag != d.sweptTag && now.Sub(d.sweptTime) >= SweepSpacing
+	if seen.Code == http.StatusOK && ready && due {
+		d.sweptTime, d.sweptTag = now, seen.ETag
+		d.Sweep(ctx, client)
+	}
+}
+
+// groupsPath and corePath are where the two documents are.
+const (
+	groupsPath = "/apis"
+	corePath   = "/api"
+)
+
+// Sweep asks for everything in every form. The document is fetched in the same
+// form at the beginning and the end, so that who reads it knows whether what
+// came in between was of one and the same moment.
+func (d *Documents) Sweep(ctx context.Context, client *Client) {
+	d.sweeping.Lock()
+	defer d.sweeping.Unlock()
+	d.sweeps++
+	tell := func(ev history.Event, last bool) *history.Document {
+		ev.Document.Sweep, ev.Document.Last = d.sweeps, last
+		if ctx.Err() == nil {
+			d.library.record(d.recorder, ev)
+		}
+		return ev.Document
+	}
+	ask := func(path, accept, tag string) *history.Document {
+		return tell(d.ask(ctx, client, path, accept, tag), false)
+	}
+	tell(d.measure(ctx, client), false)
+	for _, path := range []string{corePath, groupsPath} {
+		if tag := ask(path, askJSON, "").ETag; tag != d.tags[path] {
+			d.tags[path], d.outdated[path] = tag, d.tags[path]
+		}
+		for _, form := range forms {
+			ask(path, form, "")
+		}
+		for _, condition := range conditions(d.tags[path], d.outdated[path]) {
+			ask(path, askJSON, condition)
+		}
+	}
+	for _, version := range d.versions(ctx, client) {
+		ask(GroupVersionPath(version.Group, version.Version), asJSON, "")
+	}
+	ask(corePath, askJSON, "")
+	ask(groupsPath, asJSON, "")
+	ask(groupsPath, askJSON, "")
+	tell(d.measure(ctx, client), true)
+}
+
+// versions are those that the documents tell of that are not aggregated.
+func (d *Documents) versions(ctx context.Context, client *Client) []groupVersion {
+	versions, err := groupVersions(ctx, client)
+	if err != nil {
+		// The answers of the same requests are in the history: checks see why.
+		return nil
+	}
+	return versions
+}
+
+// ask sends one request. What came of it is in the event's Document.
+func (d *Documents) ask(ctx context.Context, client *Client, path, accept, ifNoneMatch string) history.Event {
+	seen := &history.Document{Path: path, Accept: accept, IfNoneMatch: ifNoneMatch}
+	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
+	header, body, err := client.fetch(ctx, path, accept, ifNoneMatch, &seen.Code)
+	if err != nil {
+		seen.Code, seen.Error = 0, shorten(err.Error())
+		return ev
+	}
+	seen.ContentType, seen.ETag = header.Get("Content-Type"), header.Get("ETag")
+	seen.Vary, seen.CacheControl = strings.Join(header.Values("Vary"), ", "), header.Get("Cache-Control")
+	seen.Size = len(body)
+	if seen.Size > 0 {
+		sum := sha256.Sum256(body)
+		seen.Digest = hex.EncodeToString(sum[:digestBytes])
+		d.library.read(seen, body)
+	}
+	return ev
+}
+
+// measure reads the counter of aggregations.
+func (d *Documents) measure(ctx context.Context, client *Client) history.Event {
+	seen := &history.Document{Path: history.MetricsPath}
+	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
+	_, body, err := client.fetch(ctx, history.MetricsPath, "", "", &seen.Code)
+	if err != nil {
+		seen.Code, seen.Error = 0, shorten(err.Error())
+		return ev
+	}
+	seen.Aggregations = aggregations(body)
+	return ev
+}
+
+// Names of the counter: as KEP-3352 has it, and as Kubernetes does.
+var counters = []string{"aggregator_discovery_aggregation_count", "aggregator_discovery_aggregation_count_total"}
+
+// aggregations reads the counter from the text of the metrics; nil if it is not
+// there.
+func aggregations(text []byte) *int64 {
+	for line := range bytes.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if !slices.Contains(counters, name) {
+			continue
+		}
+		if count, err := strconv.ParseFloat(value, 64); err == nil {
+			n := int64(count)
+			return &n
+		}
+	}
+	return nil
+}
+
+// fetch sends a request with exactly these headers and sets the code.
+func (c *Client) fetch(ctx context.Context, path, accept, ifNoneMatch string, code *int) (http.Header, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, DocumentTimeout)
+	defer cancel()
+	request, err := c.request(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	request.Header.Del("Accept")
+	if accept != "" {
+		request.Header.Set("Accept", accept)
+	}
+	if ifNoneMatch != "" {
+		request.Header.Set("If-None-Match", ifNoneMatch)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the answer: %w", err)
+	}
+	*code = response.StatusCode
+	return response.Header, body, nil
+}
+
+// digestBytes is how much of a SHA-256 names something in a history: enough that
+// no two things have the same name.
+const digestBytes = 16
+
+// nameOf names a value by what it is in JSON.
+func nameOf(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("a value of the history has no JSON: %v", err)) // its types all have
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:digestBytes])
+}

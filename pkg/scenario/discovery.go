@@ -1,0 +1,445 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
+)
+
+const (
+	// aggregatedGroup is below which the groups of the backends are, and churnGroup
+	// that of what a churn defines.
+	aggregatedGroup = "aggregated.evenkeel.dev"
+	churnGroup      = "churn.evenkeel.dev"
+	// backendNamespace is where the Services of backends are.
+	backendNamespace = "default"
+	// doesAnswer has a backend behave again.
+	doesAnswer = "answer"
+
+	crdGroup, crdResource         = "apiextensions.k8s.io", "customresourcedefinitions"
+	serviceGroup, serviceResource = "apiregistration.k8s.io", "apiservices"
+)
+
+// definable are the versions that a custom resource can have; the first is the
+// one that it is stored in.
+var definable = []string{"v1", "v1beta1", "v1alpha1"}
+
+// aggregated is an aggregated server of the harness.
+type aggregated struct {
+	*faultybackend.Server
+	name string
+	// faults counts how often it was made to misbehave.
+	faults int
+	// does is what it does wrong now, and bitten whether anybody met that.
+	does   string
+	bitten bool
+	// defined is whether its group-version is handed on to it, and priority that
+	// of the APIService.
+	defined  bool
+	priority int
+}
+
+// groupOf is the group that a backend hosts.
+func groupOf(backend string) string { return backend + "." + aggregatedGroup }
+
+// validate says what is wrong with a Define.
+func (d *Define) validate() error {
+	if err := definesOne(d.CRD, d.Group, d.Backend); err != nil {
+		return err
+	}
+	for _, version := range d.Versions {
+		if !slices.Contains(definable, version) {
+			return fmt.Errorf("%q is none of the versions %v", version, definable)
+		}
+	}
+	if (d.CRD == "") != (len(d.Versions) == 0) {
+		return errors.New("versions belongs to a crd, which must have some")
+	}
+	return nil
+}
+
+func (u *Undefine) validate() error { return definesOne(u.CRD, u.Group, u.Backend) }
+
+func definesOne(crd, group, backend string) error {
+	if (crd == "") == (backend == "") || (crd == "") != (group == "") {
+		return errors.New("needs either crd and group, or backend")
+	}
+	return nil
+}
+
+func (b *Backend) validate() error {
+	var err error
+	if b.Does != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Does) {
+		err = fmt.Errorf("does must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", "))
+	}
+	if b.For < 0 {
+		err = errors.Join(err, errors.New("for must not be negative"))
+	}
+	return err
+}
+
+// backend is the name of the aggregated server that a step needs.
+func (s *Step) backend() string {
+	switch {
+	case s.Define != nil:
+		return s.Define.Backend
+	case s.Undefine != nil:
+		return s.Undefine.Backend
+	case s.Churn != nil:
+		return s.Churn.Backend
+	case s.Backend != nil:
+		return s.Backend.Name
+	}
+	return ""
+}
+
+// startBackends starts the scenario's aggregated servers, of which nobody knows
+// until a step defines them.
+func (r *Runner) startBackends(host string) error {
+	for _, name := range r.Scenario.Discovery.Backends {
+		server, err := faultybackend.Start(host, groupOf(name), r.Clock.Now())
+		if err != nil {
+			return err
+		}
+		r.backends[name] = &aggregated{Server: server, name: name}
+	}
+	return nil
+}
+
+func (r *Runner) stopBackends() {
+	for _, backend := range r.backends {
+		// Its connections are cut here; whoever still used one has gone.
+		_ = backend.Stop()
+	}
+}
+
+// backendOf is a running backend; there is none if the control plane could not
+// be reached when they were to be started.
+func (r *Runner) backendOf(name string) (*aggregated, error) {
+	if backend := r.backends[name]; backend != nil {
+		return backend, nil
+	}
+	return nil, fmt.Errorf("the backend %s was not started", name)
+}
+
+// define has something hosted.
+func (r *Runner) define(ctx context.Context, member string, define *Define) error {
+	if define.Backend == "" {
+		return r.defineCRD(ctx, member, define.CRD, define.Group, define.Versions)
+	}
+	backend, err := r.backendOf(define.Backend)
+	if err != nil {
+		return err
+	}
+	if err := r.defineBackend(ctx, member, backend); err != nil {
+		return err
+	}
+	return r.bite(ctx, backend)
+}
+
+// undefine takes something back.
+func (r *Runner) undefine(ctx context.Context, member string, undefine *Undefine) error {
+	if undefine.Backend == "" {
+		return r.undefineCRD(ctx, member, undefine.CRD, undefine.Group)
+	}
+	backend, err := r.backendOf(undefine.Backend)
+	if err != nil {
+		return err
+	}
+	return r.undefineBackend(ctx, member, backend)
+}
+
+// defineCRD makes a CustomResourceDefinition, or changes the versions that one
+// serves.
+func (r *Runner) defineCRD(ctx context.Context, member, plural, group string, versions []string) error {
+	name := plural + "." + group
+	var listed []any
+	for i, version := range definable {
+		listed = append(listed, map[string]any{
+			"name": version, "served": slices.Contains(versions, version), "storage": i == 0,
+			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+		})
+	}
+	kind := strings.ToUpper(plural[:1]) + plural[1:]
+	wanted := map[string]any{
+		"apiVersion": crdGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"group": group, "scope": "Namespaced", "versions": listed,
+			"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
+		},
+	}
+	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions})
+}
+
+func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) error {
+	return r.remove(ctx, member, crdGroup, crdResource, plural+"."+group, &history.Definition{Group: group, Resource: plural})
+}
+
+// defineBackend hands a backend's group-version on to it, or changes the priority
+// of that, so that whoever knows of it looks at it anew.
+func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggregated) error {
+	service := "evenkeel-" + backend.name
+	if !backend.defined {
+		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: backendNamespace, Body: map[string]any{
+			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": service, "namespace": backendNamespace},
+			"spec": map[string]any{
+				"type": "ExternalName", "externalName": backend.Host(), "ports": []any{map[string]any{"port": backend.Port(), "protocol": "TCP"}},
+			},
+		}}, http.StatusConflict)
+		if err != nil {
+			return err
+		}
+	}
+	backend.priority = otherPriority(backend.priority)
+	name := faultybackend.Version + "." + backend.Group()
+	err := r.put(ctx, member, serviceGroup, serviceResource, name, map[string]any{
+		"apiVersion": serviceGroup + "/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"group": backend.Group(), "version": faultybackend.Version, "groupPriorityMinimum": 1000, "versionPriority": backend.priority,
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"name": service, "namespace": backendNamespace, "port": backend.Port()},
+		},
+	}, &history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
+	backend.defined = backend.defined || err == nil
+	return err
+}
+
+// otherPriority is one of two priorities, and not the one from before.
+func otherPriority(before int) int {
+	const one, other = 15, 16
+	if before == one {
+		return other
+	}
+	return one
+}
+
+func (r *Runner) undefineBackend(ctx context.Context, member string, backend *aggregated) error {
+	backend.defined = false
+	return r.remove(ctx, member, serviceGroup, serviceResource, faultybackend.Version+"."+backend.Group(), &history.Definition{Remote: true, Group: backend.Group()})
+}
+
+// put makes an object, or gives one that is there another spec.
+func (r *Runner) put(ctx context.Context, member, group, resource, name string, wanted map[string]any, defines *history.Definition) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	defer cancel()
+	for {
+		call := observe.Call{Class: history.ClassGuarded, Verb: "create", Group: group, Version: "v1", Resource: resource, Name: name, Body: wanted, Defines: defines}
+		found := client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name)
+		if found.OK() {
+			var now map[string]any
+			if err := json.Unmarshal(found.Body, &now); err != nil {
+				return fmt.Errorf("read %s %s from %s: %w", resource, name, member, err)
+			}
+			now["spec"] = wanted["spec"]
+			call.Verb, call.Body = "update", now
+		}
+		answer := client.Do(ctx, call)
+		if answer.OK() {
+			return nil
+		}
+		// A conflict, or what was deleted and is not gone yet, goes by.
+		if answer.Code >= 400 && answer.Code < 500 && answer.Code != http.StatusConflict && answer.Code != http.StatusTooManyRequests {
+			return refused(call, member, answer)
+		}
+		if waited := r.wait(ctx, observe.RetryInterval); waited != nil {
+			return errors.Join(waited, refused(call, member, answer))
+		}
+	}
+}
+
+// remove deletes an object and waits until it is gone, so that what comes next
+// does not meet it.
+func (r *Runner) remove(ctx context.Context, member, group, resource, name string, defines *history.Definition) error {
+	err := r.send(ctx, member, observe.Call{Verb: "delete", Group: group, Version: "v1", Resource: resource, Name: name, Defines: defines}, http.StatusNotFound)
+	if err != nil {
+		return err
+	}
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("%s %s was not gone within %s", resource, name, DefineTimeout))
+	defer cancel()
+	for client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name).Code != http.StatusNotFound {
+		if err := r.wait(ctx, observe.RetryInterval); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send sends a write until it is answered with success, or with the code that is
+// as good.
+func (r *Runner) send(ctx context.Context, member string, call observe.Call, asGood int) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	defer cancel()
+	call.Class = history.ClassGuarded
+	for {
+		answer := client.Do(ctx, call)
+		if answer.OK() || answer.Code == asGood {
+			return nil
+		}
+		if answer.Code >= 400 && answer.Code < 500 && answer.Code != http.StatusTooManyRequests {
+			return refused(call, member, answer)
+		}
+		if waited := r.wait(ctx, observe.RetryInterval); waited != nil {
+			return errors.Join(waited, refused(call, member, answer))
+		}
+	}
+}
+
+func refused(call observe.Call, member string, answer observe.Answer) error {
+	if answer.Err != nil {
+		return fmt.Errorf("%s %s %s through %s: %w", call.Verb, call.Resource, call.Name, member, answer.Err)
+	}
+	return fmt.Errorf("%s %s %s through %s: it answered %d %s", call.Verb, call.Resource, call.Name, member, answer.Code, answer.Message)
+}
+
+// behave has a backend do something else, and waits until somebody has met that
+// if anybody can.
+func (r *Runner) behave(ctx context.Context, step *Backend) error {
+	backend, err := r.backendOf(step.Name)
+	if err != nil {
+		return err
+	}
+	if backend.does != "" {
+		r.tellBackend(backend, history.PhaseHeal, "")
+	}
+	does := step.Does
+	if does == doesAnswer {
+		does = ""
+	}
+	backend.does, backend.bitten = does, does == ""
+	if does != "" {
+		backend.faults++
+		r.tellBackend(backend, history.PhaseInject, "")
+	}
+	if err := backend.Behave(does); err != nil {
+		return err
+	}
+	if does != "" && backend.defined {
+		if err := r.defineBackend(ctx, r.members()[0], backend); err != nil {
+			return err
+		}
+		if err := r.bite(ctx, backend); err != nil {
+			return err
+		}
+	}
+	if step.For == 0 {
+		return nil
+	}
+	return r.wait(ctx, step.For)
+}
+
+// bite waits for the witness of a backend's misbehaviour, if it has none yet: as
+// many requests as there are members, each of which has reason to ask. Without it
+// the run goes on: what it shows is worth nothing, and the history says so.
+func (r *Runner) bite(ctx context.Context, backend *aggregated) error {
+	if backend.bitten || backend.does == "" {
+		return nil
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, BiteTimeout, fmt.Errorf("within %s", BiteTimeout))
+	defer cancel()
+	proof, err := backend.Bitten(bounded, len(r.members()))
+	if err != nil {
+		return ctx.Err()
+	}
+	backend.bitten = true
+	r.tellBackend(backend, history.PhaseWitness, proof)
+	return nil
+}
+
+func (r *Runner) tellBackend(backend *aggregated, phase history.Phase, proof string) {
+	r.History.Record(history.Event{Kind: history.KindFault, Fault: &history.Fault{
+		ID: fmt.Sprintf("backend-%s-%d", backend.name, backend.faults), Type: history.FaultBackend, Action: backend.does,
+		Group: backend.Group(), Phase: phase, Proof: proof,
+	}})
+}
+
+// churnResources are those that a churn defines.
+var churnResources = []string{"anchors", "buoys", "capstans", "davits"}
+
+// churn plays a number of changes, and takes all of them back.
+func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) error {
+	var backend *aggregated
+	resources := slices.Clone(churnResources)
+	if churn.Backend != "" {
+		var err error
+		if backend, err = r.backendOf(churn.Backend); err != nil {
+			return err
+		}
+		resources = append(resources, churn.Backend)
+	}
+	there := map[string]bool{}
+	through := func() string { return members[r.Rand.IntN(len(members))] }
+	for range churn.Rounds {
+		one := resources[r.Rand.IntN(len(resources))]
+		// Two of three changes add or alter, so that there is always something.
+		goes := there[one] && r.Rand.IntN(3) == 0
+		there[one] = !goes
+		var err error
+		switch {
+		case one == churn.Backend && goes:
+			err = r.undefineBackend(ctx, through(), backend)
+		case one == churn.Backend:
+			err = r.defineBackend(ctx, through(), backend)
+		case goes:
+			err = r.undefineCRD(ctx, through(), one, churnGroup)
+		default:
+			err = r.defineCRD(ctx, through(), one, churnGroup, r.someVersions())
+		}
+		if err != nil {
+			return err
+		}
+		pause := ChurnPauseLeast + time.Duration(r.Rand.Int64N(int64(ChurnPauseMost-ChurnPauseLeast)))
+		if err := r.wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+	for _, one := range slices.Sorted(maps.Keys(there)) {
+		var err error
+		switch {
+		case !there[one]:
+		case one == churn.Backend:
+			err = r.undefineBackend(ctx, through(), backend)
+		default:
+			err = r.undefineCRD(ctx, through(), one, churnGroup)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someVersions are at least one of those that can be defined.
+func (r *Runner) someVersions() []string {
+	count := 1 + r.Rand.IntN(len(definable))
+	var versions []string
+	for _, i := range r.Rand.Perm(len(definable))[:count] {
+		versions = append(versions, definable[i])
+	}
+	slices.Sort(versions)
+	return versions
+}

@@ -1,0 +1,218 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// shelf is an API server that stores what it is given, by path.
+type shelf struct {
+	mu      sync.Mutex
+	objects map[string]map[string]any
+	calls   []string
+	// lag is how many reads a deleted object stays visible for.
+	lag int
+}
+
+func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := r.URL.Path
+	answer := func(code int, body any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+	var object map[string]any
+	if r.Method == http.MethodPost || r.Method == http.MethodPut {
+		if err := json.NewDecoder(r.Body).Decode(&object); err != nil {
+			answer(400, nil)
+			return
+		}
+	}
+	switch r.Method {
+	case http.MethodPost:
+		path += "/" + object["metadata"].(map[string]any)["name"].(string)
+		s.objects[path] = object
+		answer(201, object)
+	case http.MethodPut:
+		s.objects[path] = object
+		answer(200, object)
+	case http.MethodDelete:
+		if s.objects[path] == nil {
+			answer(404, nil)
+			return
+		}
+		s.objects[path]["deleted"] = true
+		answer(200, nil)
+	default:
+		found := s.objects[path]
+		if found != nil && found["deleted"] == true {
+			if s.lag--; s.lag < 0 {
+				delete(s.objects, path)
+				found = nil
+			}
+		}
+		if found == nil {
+			answer(404, nil)
+			return
+		}
+		answer(200, found)
+		return // reads are not worth telling
+	}
+	s.calls = append(s.calls, r.Method+" "+path[strings.LastIndex(path, "/")+1:])
+}
+
+// shelved is a cluster whose members all have the shelf for an API server.
+type shelved struct {
+	*fakeCluster
+	address string
+}
+
+func (s shelved) ClientConfig(string, bool) (*rest.Config, error) {
+	return &rest.Config{Host: s.address}, nil
+}
+
+func onShelf(t *testing.T, backends ...string) (*Runner, *shelf, *fakeHistory) {
+	t.Helper()
+	s, h := &shelf{objects: map[string]map[string]any{}, lag: 1}, newHistory()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	r := newRunner(newFake(), h)
+	r.Clock = clock.RealClock{}
+	r.cluster = shelved{newFake(), server.URL}
+	r.Scenario.Discovery.Backends = backends
+	if err := r.startBackends("localhost"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.stopBackends)
+	return r, s, h
+}
+
+// defined are what the accepted requests define, in their order.
+func (h *fakeHistory) defined() (out []string) {
+	for _, e := range h.events {
+		if e.Request != nil && e.Request.Defines != nil && e.Request.Code < 300 {
+			d := e.Request.Defines
+			out = append(out, fmt.Sprintf("%s %s %v %v", e.Request.Verb, d.Group, d.Remote, d.Versions))
+		}
+	}
+	return out
+}
+
+func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
+	r, s, h := onShelf(t, "tides")
+	for i, step := range []Step{
+		{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}}},
+		{Define: &Define{Member: "@cp2", CRD: "buoys", Group: "sea.io", Versions: []string{"v1beta1"}}},
+		{Define: &Define{Member: "@cp3", Backend: "tides"}},
+		{Undefine: &Undefine{Member: "@cp1", CRD: "buoys", Group: "sea.io"}},
+		{Undefine: &Undefine{Member: "@cp1", Backend: "tides"}},
+	} {
+		if err := r.play(t.Context(), i+1, &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"create sea.io false [v1]", "update sea.io false [v1beta1]", "create tides.aggregated.evenkeel.dev true [v1]",
+		"delete sea.io false []", "delete tides.aggregated.evenkeel.dev true []",
+	}
+	if got := h.defined(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(s.objects) != 1 {
+		t.Errorf("all but the Service was to go: %v", s.objects)
+	}
+}
+
+func TestAChurnLeavesNothingBehind(t *testing.T) {
+	r, s, h := onShelf(t, "tides")
+	if err := r.play(t.Context(), 1, &Step{Churn: &Churn{Members: []string{"@all"}, Rounds: 4, Backend: "tides"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.defined()); n < 4 {
+		t.Errorf("only %d changes were made", n)
+	}
+	for path := range s.objects {
+		if !strings.Contains(path, "/services/") {
+			t.Errorf("%s was left", path)
+		}
+	}
+}
+
+func TestAMisbehavingBackendHasAWitness(t *testing.T) {
+	r, _, h := onShelf(t, "tides")
+	refuse := &Step{Backend: &Backend{Name: "tides", Does: history.BackendRefuse}}
+	for i, step := range []*Step{refuse, {Define: &Define{Member: "@cp1", Backend: "tides"}}, {Backend: &Backend{Name: "tides", Does: doesAnswer, For: time.Millisecond}}} {
+		if err := r.play(t.Context(), i+1, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []string
+	for _, e := range h.events {
+		if e.Fault != nil {
+			told = append(told, fmt.Sprintf("%s %s %s %s %v", e.Fault.ID, e.Fault.Action, e.Fault.Group, e.Fault.Phase, e.Fault.Proof != ""))
+		}
+	}
+	want := []string{
+		"backend-tides-1 refuse tides.aggregated.evenkeel.dev inject false",
+		"backend-tides-1 refuse tides.aggregated.evenkeel.dev witness true",
+		"backend-tides-1 refuse tides.aggregated.evenkeel.dev heal false",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("got %q, want %q", told, want)
+	}
+	if err := r.play(t.Context(), 4, &Step{Backend: &Backend{Name: "wrecks", Does: doesAnswer}}); err == nil {
+		t.Error("a backend that was not started behaves")
+	}
+}
+
+func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
+	r, s, _ := onShelf(t, "tides")
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.tides.aggregated.evenkeel.dev"
+	var before any
+	for range 3 {
+		if err := r.play(t.Context(), 1, &Step{Define: &Define{Member: "@cp1", Backend: "tides"}}); err != nil {
+			t.Fatal(err)
+		}
+		now := s.objects[path]["spec"].(map[string]any)["versionPriority"]
+		if now == before {
+			t.Errorf("the priority stays %v, so that nobody looks anew", now)
+		}
+		before = now
+	}
+}
+
+func TestMistakesInStepsOfDiscovery(t *testing.T) {
+	for _, test := range []struct{ step, want string }{
+		{"define: {member: cp1}", "needs either crd and group, or backend"},
+		{"define: {member: cp1, crd: a, versions: [v1]}", "needs either crd and group, or backend"},
+		{"define: {member: cp1, crd: a, group: g.io}", "versions belongs to a crd"},
+		{"define: {member: cp1, crd: a, group: g.io, versions: [v9]}", `"v9" is none of the versions`},
+		{"define: {crd: a, group: g.io, versions: [v1]}", "member is missing"},
+		{"define: {member: cp1, backend: tides}", `there is no backend "tides"`},
+		{"undefine: {member: cp1, crd: a, backend: b}", "needs either"},
+		{"churn: {rounds: 3}", "members must be there"},
+		{"churn: {members: [cp1]}", "rounds positive"},
+		{"backend: {name: b, does: sulk}", "does must be answer or one of"},
+		{"backend: {name: b, does: hang, for: -1s}", "for must not be negative"},
+	} {
+		_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- " + test.step + "\n")}}, "s/x.yaml")
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "s/x.yaml:5") {
+			t.Errorf("%s: error %v\nwant one with %s", test.step, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package faultybackend
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// healthy is what a server does that nothing is wrong with.
+const healthy = ""
+
+// Behaviours are all that a server can be told to do, in the words of
+// pkg/history.
+func Behaviours() []string {
+	return []string{
+		history.BackendRefuse, history.BackendHang, history.BackendUnavailable, history.BackendReset, history.BackendGarbage,
+		history.BackendForeign, history.BackendUnchanged, history.BackendDrip, history.BackendHuge,
+	}
+}
+
+// misbehave answers a request in a way that is not healthy. It returns when the
+// request is over, or when the server is told to do something else.
+func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
+	switch behaviour {
+	case history.BackendHang:
+		select {
+		case <-r.Context().Done():
+		case <-changed:
+		}
+		panic(http.ErrAbortHandler)
+	case history.BackendUnavailable:
+		http.Error(w, "nobody is here", http.StatusServiceUnavailable)
+	case history.BackendUnchanged:
+		w.WriteHeader(http.StatusNotModified)
+	case history.BackendGarbage:
+		w.Header().Set("Content-Type", aggregatedType)
+		_, _ = w.Write([]byte(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":7},"versions":"` + "\x00"))
+	case history.BackendForeign:
+		w.Header().Set("Content-Type", aggregatedType)
+		_, _ = w.Write([]byte(foreign(s.group)))
+	case history.BackendDrip:
+		s.drip(changed, w, r)
+	case history.BackendHuge:
+		w.Header().Set("Content-Type", aggregatedType)
+		_, _ = w.Write([]byte(huge(s.group)))
+	default: // history.BackendReset
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// drip writes a document a byte at a time.
+func (s *Server) drip(changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", aggregatedType)
+	out := http.NewResponseController(w)
+	for _, b := range []byte(document(s.group)) {
+		if _, err := w.Write([]byte{b}); err != nil || out.Flush() != nil {
+			return
+		}
+		timer := time.NewTimer(dripInterval)
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			timer.Stop()
+			return
+		case <-changed:
+			timer.Stop()
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// aggregatedType announces an aggregated document.
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// document is the healthy one of a group.
+func document(group string) string {
+	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[` + groupDocument(group) + `]}`
+}
+
+func groupDocument(group string) string {
+	return `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` +
+		resourceDocument(group, Resource) + `]}]}`
+}
+
+func resourceDocument(group, resource string) string {
+	return `{"resource":` + strconv.Quote(resource) + `,"responseKind":{"group":` + strconv.Quote(group) + `,"version":"` + Version + `","kind":"` + kind +
+		`"},"scope":"Namespaced","singularResource":"tide","verbs":["get","list"],"shortNames":["td"]}`
+}
+
+// foreign is a document that tells of the server's own group, of ones that belong
+// to others, of resources without a kind, and of nothing where it must tell.
+func foreign(group string) string {
+	null := `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` +
+		`{"resource":"` + Resource + `","responseKind":null,"scope":"Namespaced","singularResource":"","verbs":null,"subresources":[{"subresource":"status","responseKind":null,"verbs":null}]},` +
+		`{"resource":"","responseKind":null,"scope":"","verbs":null}]},{"version":"","resources":null}]}`
+	others := []string{null}
+	for _, other := range Claimed {
+		others = append(others, groupDocument(other))
+	}
+	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[` + strings.Join(others, ",") + `]}`
+}
+
+// Claimed are the groups that a foreign document claims to host: some that every
+// control plane has itself, and one that nobody has.
+var Claimed = []string{"", "coordination.k8s.io", "apiregistration.k8s.io", "nobody.evenkeel.dev"}
+
+// huge is a document of more than ten megabytes.
+func huge(group string) string {
+	var resources []string
+	one := resourceDocument(group, Resource)
+	for i := range hugeSize/len(one) + 1 {
+		resources = append(resources, resourceDocument(group, Resource+strconv.Itoa(i)))
+	}
+	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":` + strconv.Quote(group) +
+		`},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` + strings.Join(resources, ",") + `]}]}]}`
+}

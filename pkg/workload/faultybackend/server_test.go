@@ -1,0 +1,132 @@
+package faultybackend
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+const group = "tides.example.com"
+
+func start(t *testing.T) (*Server, *http.Client) {
+	t.Helper()
+	s, err := Start("localhost", group, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, client
+}
+
+func get(ctx context.Context, s *Server, client *http.Client, path string) (int, string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("https://%s:%d%s", s.Host(), s.Port(), path), nil)
+	if err != nil {
+		return 0, "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(body), err
+}
+
+func TestAHealthyServerTellsOfItsResource(t *testing.T) {
+	s, client := start(t)
+	if s.Group() != group {
+		t.Errorf("the group is %s", s.Group())
+	}
+	for path, want := range map[string]int{"/apis": 200, "/apis/" + group + "/v1": 200, "/healthz": 404} {
+		code, body, err := get(t.Context(), s, client, path)
+		if err != nil || code != want || !json.Valid([]byte(body)) || want == 200 && !strings.Contains(body, Resource) {
+			t.Errorf("%s: %d %v %s", path, code, err, body)
+		}
+	}
+}
+
+func TestEveryMisbehaviourBites(t *testing.T) {
+	for _, tc := range []struct {
+		behaviour string
+		code      int    // 0 if there is no answer
+		body      string // part of it
+		never     bool   // whether the answer has no end
+	}{
+		{history.BackendRefuse, 0, "", false},
+		{history.BackendHang, 0, "", true},
+		{history.BackendUnavailable, 503, "", false},
+		{history.BackendReset, 0, "", false},
+		{history.BackendGarbage, 200, `"name":7`, false},
+		{history.BackendForeign, 200, "coordination.k8s.io", false},
+		{history.BackendUnchanged, 304, "", false},
+		{history.BackendDrip, 0, "", true},
+		{history.BackendHuge, 200, Resource + "100", false},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			s, client := start(t)
+			if err := s.Behave(tc.behaviour); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tc.never {
+				// Whoever waits for the end is cut off when the server behaves again.
+				go func() {
+					if _, err := s.Bitten(ctx, 1); err == nil {
+						_ = s.Behave(healthy)
+					}
+				}()
+			}
+			code, body, err := get(ctx, s, client, "/apis")
+			if tc.code == 0 && err == nil || tc.code != 0 && (err != nil || code != tc.code || !strings.Contains(body, tc.body)) {
+				t.Errorf("%d %v %.200s", code, err, body)
+			}
+			if tc.never {
+				return
+			}
+			proof, err := s.Bitten(ctx, 1)
+			if err != nil || !strings.Contains(proof, group) {
+				t.Errorf("%q %v", proof, err)
+			}
+			if err := s.Behave(healthy); err != nil {
+				t.Fatal(err)
+			}
+			if code, _, err := get(ctx, s, client, "/apis"); err != nil || code != 200 {
+				t.Errorf("it does not recover: %d %v", code, err)
+			}
+		})
+	}
+	if len(Behaviours()) != 9 {
+		t.Errorf("there are %d misbehaviours; try them all", len(Behaviours()))
+	}
+}
+
+func TestNobodyIsBittenWithoutAsking(t *testing.T) {
+	s, _ := start(t)
+	if err := s.Behave("sulk"); err == nil {
+		t.Error("a misbehaviour that is unknown is taken")
+	}
+	if err := s.Behave(history.BackendHang); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if proof, err := s.Bitten(ctx, 1); err == nil {
+		t.Errorf("there is the proof %q", proof)
+	}
+}

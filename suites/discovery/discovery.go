@@ -1,0 +1,13 @@
+// Package discovery judges KEP-3352 by scenarios in which custom resources,
+// aggregated servers and members come, go and fail.
+package discovery
+
+import "github.com/evenkeel/evenkeel/suites/play"
+
+var (
+	_ = play.Scenario("discovery-quick.yaml")
+	_ = play.Scenario("discovery.yaml")
+	_ = play.Scenario("discovery-backends.yaml")
+	_ = play.Scenario("discovery-outage.yaml")
+	_ = play.Scenario("discovery-upgrade.yaml")
+)
