@@ -193,6 +193,16 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
 }
 
+// awaitCustom returns when the custom resource of the probes can be written to.
+func (rs *recorders) awaitCustom(ctx context.Context, r *Runner) error {
+	client, err := r.client(rs.members[0].name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return rs.prerequisites.AwaitCustom(ctx, client, r.Clock)
+}
+
 // look does what belongs to the end of a hold: what each member hosts, and
 // whether it refuses statuses that it must refuse.
 func (rs *recorders) look(ctx context.Context, r *Runner) error {

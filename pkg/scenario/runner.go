@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -299,10 +300,20 @@ func (r *Runner) boot(ctx context.Context) error {
 	}
 	// A control plane that cannot host the prerequisites can still be judged by
 	// everything else; the history has the failed requests.
-	if err := r.recorders.setUp(ctx, r); err != nil && ctx.Err() == nil {
+	err := r.recorders.setUp(ctx, r)
+	if err == nil && r.probesCustom() {
+		err = r.recorders.awaitCustom(ctx, r)
+	}
+	if err != nil && ctx.Err() == nil {
 		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 	}
 	return nil
+}
+
+// probesCustom is whether it matters that custom resources can be written to
+// before the steps begin; waiting for that takes seconds.
+func (r *Runner) probesCustom() bool {
+	return !r.NoTraffic && slices.Contains(r.Scenario.Judges, "SV-13")
 }
 
 // settle waits until nothing is on its way any more: all members are ready but
