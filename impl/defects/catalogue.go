@@ -22,6 +22,9 @@ const (
 	SV14ReadyEarly            ID = "SV-14-ready-early"
 	SV14BarrierLingers        ID = "SV-14-barrier-lingers"
 	SV15FirstWriteOlder       ID = "SV-15-first-write-older"
+	SV16NeverCollects         ID = "SV-16-never-collects"
+	SV16KeepsDisagreement     ID = "SV-16-keeps-disagreement"
+	SV18KeepsEmpty            ID = "SV-18-keeps-empty"
 	SV21VanishingEntry        ID = "SV-21-vanishing-entry"
 	SV22StaleView             ID = "SV-22-stale-view"
 	SV23Touches               ID = "SV-23-touches"
@@ -29,6 +32,7 @@ const (
 
 var (
 	inAPIServer = []Component{APIServer}
+	inManager   = []Component{ControllerManager}
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
@@ -53,6 +57,9 @@ var storageVersionCatalogue = []Defect{
 	{SV14ReadyEarly, "SV-14", inAPIServer, "readiness does not wait for registration, which takes a while"},
 	{SV14BarrierLingers, "SV-14", inAPIServer, "the barrier stays shut for a while after the server is ready"},
 	{SV15FirstWriteOlder, "SV-15", inAPIServer, "the first objects stored after boot are encoded in the previous version"},
+	{SV16NeverCollects, "SV-16", inBoth, "entries of departed servers are not removed while the others keep running"},
+	{SV16KeepsDisagreement, "SV-16", inManager, "the collector removes entries and leaves the agreement as it was"},
+	{SV18KeepsEmpty, "SV-18", inManager, "an object is kept when its last entry is removed"},
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},

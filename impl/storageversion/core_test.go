@@ -133,7 +133,7 @@ func TestMerge(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			old := svStatus{StorageVersions: tc.old}
 			before := old.DeepCopy()
-			got := merge(&old, "b", tc.own, tc.participants, epoch, nil)
+			got := merge(&old, "b", tc.own, tc.participants, false, epoch, nil)
 			want := svStatus{StorageVersions: tc.want, CommonEncodingVersion: tc.agreed, Conditions: got.Conditions}
 			if !sameStatus(&got, &want) {
 				t.Errorf("got %+v\nwant %+v", got, want)
@@ -144,7 +144,7 @@ func TestMerge(t *testing.T) {
 			if errs := ValidateStatus(&got, nil); len(errs) > 0 {
 				t.Errorf("invalid: %v", errs)
 			}
-			again := merge(&got, "b", tc.own, tc.participants, epoch.Add(time.Hour), nil)
+			again := merge(&got, "b", tc.own, tc.participants, false, epoch.Add(time.Hour), nil)
 			if !sameStatus(&got, &again) {
 				t.Errorf("merging again changes %+v\nto %+v", got, again)
 			}
@@ -206,7 +206,7 @@ func TestInterleavedMerges(t *testing.T) {
 				}
 				now = now.Add(time.Second)
 				entry := entryAt(id, rapid.SampledFrom([]string{"v1", "v2"}).Draw(t, "version"))
-				stored = merge(&r.status, id, []svEntry{entry}, r.participants, now, nil)
+				stored = merge(&r.status, id, []svEntry{entry}, r.participants, false, now, nil)
 				rv++
 				reported[id] = entry
 				for other := range r.participants {
@@ -241,8 +241,8 @@ func TestInterleavedMerges(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), epoch, nil)
-	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), epoch, nil)
+	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), false, epoch, nil)
+	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), false, epoch, nil)
 	for _, tc := range []struct {
 		name         string
 		status       svStatus

@@ -92,6 +92,12 @@ const (
 	needMisbehaviours = 4
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
+	// needDepartures: entries that went after their server had, and needFormed:
+	// agreements that were formed because of that.
+	needDepartures = 5
+	needFormed     = 1
+	// needEmptied: objects removed in which nobody who takes part had an entry.
+	needEmptied = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
 	// something else than the outcome of the agreement.
 	needUnchangedOutcomes = 1
@@ -106,6 +112,12 @@ const (
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second
+	// expiredEntryGoes is how much longer than twice its duration the Lease of a
+	// server may be left unrenewed before its entries have gone. Kubernetes looks
+	// for expired Leases as often as they last.
+	expiredEntryGoes = 5 * time.Minute
+	// expiryLook is the pause between two looks at whether something is overdue.
+	expiryLook = time.Second
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.
 	tamperRepaired = 10*time.Minute + 30*time.Second

@@ -378,24 +378,6 @@ func (r *Runner) target(ctx context.Context, action string, members []string, co
 	})
 }
 
-func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) error {
-	client, err := r.client(member)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for _, name := range tamper.Delete {
-		answer := client.Do(ctx, observe.Call{
-			Class: history.ClassGuarded, Verb: "delete",
-			Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: name,
-		})
-		if !answer.OK() {
-			return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", name, member, answer.Code, answer.Message, answer.Err)
-		}
-	}
-	return nil
-}
-
 // hold lets time pass and looks at everything at its end.
 func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 	const action = "hold"

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
@@ -190,7 +189,7 @@ func (s *Step) validate() (action string, err error) {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
 	case *Tamper:
-		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
+		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Define:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Undefine:

@@ -155,7 +155,13 @@ type Hold struct {
 type Tamper struct {
 	Member string `yaml:"member"`
 	// Delete names StorageVersions to delete, as <group or core>.<resource>.
-	Delete []string `yaml:"delete"`
+	Delete []string `yaml:"delete,omitempty"`
+	// DeleteLeases selects the members whose identity Leases are deleted, as one
+	// does with a server that will not come back.
+	DeleteLeases []string `yaml:"deleteLeases,omitempty"`
+	// Invent names StorageVersions to put the entry of a server into that does not
+	// exist; one that is not there is made.
+	Invent []string `yaml:"invent,omitempty"`
 }
 
 // Define has a custom resource hosted, or an aggregated server; or otherwise
