@@ -37,6 +37,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Tamper:
 		return []string{v.Member}
+	case *Guest:
+		return []string{v.Member}
 	case *Define:
 		return []string{v.Member}
 	case *Undefine:
@@ -93,6 +95,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
 		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
+	case *Guest:
+		do = func(ctx context.Context) error { return r.guest(ctx, members[0], v) }
+	case *Meet:
+		do = func(ctx context.Context) error { return r.meet(ctx, v) }
 	case *Define:
 		do = func(ctx context.Context) error { return r.define(ctx, members[0], v) }
 	case *Undefine:
