@@ -196,12 +196,22 @@ func (i *Interceptor) harm(w http.ResponseWriter, r *http.Request, from *caller,
 				return errAborted
 			}
 			if fault.Code != 0 {
-				answer.StatusCode, answer.Status = fault.Code, ""
+				fail(answer, fault.Code)
 			}
 		}
 		exchange.Code = answer.StatusCode
 		return nil
 	})
+}
+
+// fail makes an answer a failure. What it had to say goes with its status: it was
+// no failure's, and the stream of a watch would never end.
+func fail(answer *http.Response, code int) {
+	answer.StatusCode, answer.Status = code, ""
+	answer.Body.Close()
+	answer.Body, answer.ContentLength = http.NoBody, 0
+	answer.Header.Set("Content-Length", "0")
+	answer.Header.Del("Content-Encoding")
 }
 
 // holdBack waits; it is false if whoever asked has gone before the time was over.
