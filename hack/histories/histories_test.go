@@ -16,8 +16,15 @@ import (
 
 const fixtures = "../../fixtures/histories"
 
-// family is the first part of an ID: requirements of one are judged by one story.
+// collectionFamily are the requirements of KEP-2339's garbage collection.
+const collectionFamily = "collection"
+
+// family is the first part of an ID, or collectionFamily: requirements of one are
+// judged by one story.
 func family(id requirement.ID) string {
+	if slices.Contains([]requirement.ID{"SV-16", "SV-17", "SV-18", "SV-19", "SV-20"}, id) {
+		return collectionFamily
+	}
 	name, _, _ := strings.Cut(string(id), "-")
 	return name
 }
@@ -47,7 +54,7 @@ func judge(t *testing.T, of string, events []history.Event) map[requirement.ID]c
 }
 
 func TestTheStoryKeepsEveryPromise(t *testing.T) {
-	for of, events := range map[string][]history.Event{"SV": story(), "AD": discoveryStory()} {
+	for of, events := range map[string][]history.Event{"SV": story(), "AD": discoveryStory(), collectionFamily: collectionStory()} {
 		results := judge(t, of, events)
 		if len(results) == 0 {
 			t.Fatalf("no check of %s is built in", of)
@@ -55,6 +62,20 @@ func TestTheStoryKeepsEveryPromise(t *testing.T) {
 		for id, r := range results {
 			if r.Verdict != check.Pass {
 				t.Errorf("%s: %s: %q %v", id, r.Verdict, r.Reasons, r.Violations)
+			}
+		}
+	}
+}
+
+// What one family of checks is shown breaks no promise of another.
+func TestTheStoriesGoTogether(t *testing.T) {
+	for _, pair := range []struct {
+		of     string
+		events []history.Event
+	}{{collectionFamily, story()}, {"SV", collectionStory()}} {
+		for id, r := range judge(t, pair.of, pair.events) {
+			if r.Verdict == check.Fail {
+				t.Errorf("%s: %v", id, r.Violations)
 			}
 		}
 	}

@@ -56,6 +56,8 @@ type plane struct {
 	members  []*member
 	versions map[string]*history.StorageVersion
 	created  map[string]int64 // revision that created each key
+	// parties is how many servers take part.
+	parties int
 }
 
 type member struct {
@@ -73,6 +75,7 @@ func newPlane() *plane {
 	for _, name := range []string{"cp1", "cp2", "cp3"} {
 		p.members = append(p.members, &member{name: name, release: "1.2"})
 	}
+	p.parties = len(p.members)
 	return p
 }
 
@@ -158,11 +161,11 @@ func entry(m *member, r history.HostedResource) history.Entry {
 	return history.Entry{ServerID: m.id(), Encoding: rel.encoding, Decodable: decodable, Served: rel.served}
 }
 
-// agree sets the agreed version, which takes the word of every member, and the
-// condition.
+// agree sets the agreed version, which takes the word of every server that takes
+// part, and the condition.
 func (p *plane) agree(sv *history.StorageVersion) {
 	var common *string
-	if len(sv.Entries) == len(p.members) && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
+	if len(sv.Entries) == p.parties && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
 		agreed := sv.Entries[0].Encoding
 		common = &agreed
 	}

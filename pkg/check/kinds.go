@@ -9,7 +9,10 @@ const (
 	// kindRejoined is of SV-21: an entry went after the restarted server had
 	// joined under a new identity Lease, and was back before it was ready.
 	kindRejoined = "rejoined"
+	// kindStaleAtBoot is of SV-17: a server was ready and had left entries of
+	// others that did not take part.
+	kindStaleAtBoot = "stale-at-boot"
 )
 
 // kinds that each requirement's check can give.
-var kinds = map[requirement.ID][]string{"SV-21": {kindRejoined}}
+var kinds = map[requirement.ID][]string{"SV-17": {kindStaleAtBoot}, "SV-21": {kindRejoined}}

@@ -92,6 +92,22 @@ const (
 	needMisbehaviours = 4
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
+	// needDepartures: entries that went after their server had, and needFormed:
+	// agreements that were formed because of that.
+	needDepartures = 5
+	needFormed     = 1
+	// needEmptied: objects removed in which nobody who takes part had an entry.
+	needEmptied = 1
+	// needStaleAtBoot: stale entries that a starting server found which nobody else
+	// can have removed.
+	needStaleAtBoot = 5
+	// needRaces: writes of a collector of each kind that were under way while a
+	// participant added its entry to the same object.
+	needRaces = 1
+	// needBlindLookups: look-ups of a collector that failed, and needTempted:
+	// objects that it had something to do with at that time.
+	needBlindLookups = 5
+	needTempted      = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
 	// something else than the outcome of the agreement.
 	needUnchangedOutcomes = 1
@@ -106,6 +122,15 @@ const (
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second
+	// expiredEntryGoes is how much longer than twice its duration the Lease of a
+	// server may be left unrenewed before its entries have gone. Kubernetes looks
+	// for expired Leases as often as they last.
+	expiredEntryGoes = 5 * time.Minute
+	// expiryLook is the pause between two looks at whether something is overdue.
+	expiryLook = time.Second
+	// addedMeanwhile is how old an entry may be at most that was added while a write
+	// was under way: the writer had given up long before.
+	addedMeanwhile = 60 * time.Second
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.
 	tamperRepaired = 10*time.Minute + 30*time.Second

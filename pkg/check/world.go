@@ -57,6 +57,8 @@ type World struct {
 	docs *documents
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
+	// managers are the controller managers.
+	managers *managers
 }
 
 type openHold struct {
@@ -76,6 +78,7 @@ func newWorld(h history.Header) *World {
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
 		docs:      newDocuments(),
+		managers:  newManagers(),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -121,6 +124,7 @@ func (w *World) take(ev *history.Event) {
 		w.end = &end
 	}
 	w.docs.take(w, ev)
+	w.managers.take(w, ev)
 }
 
 // finish is called when nothing more will come.

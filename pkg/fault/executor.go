@@ -45,6 +45,7 @@ type Active struct {
 	executor *Executor
 	id       string
 	before   []cluster.Process // of Fault.Components, for a crash
+	met      *met              // for an HTTPChaos
 }
 
 // Inject injects the fault at the member, looks for its witness, and records
@@ -60,6 +61,8 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 	}
 	var err error
 	switch {
+	case fault.Type == TypeHTTP:
+		err = active.disturb()
 	case fault.Type == TypeNetwork:
 		err = active.shape(ctx)
 	case fault.Pauses():
@@ -92,6 +95,11 @@ func (a *Active) Heal(ctx context.Context) error {
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
 	a.record(history.PhaseHeal, "")
+	if a.met != nil {
+		if did := a.met.tally(a.Fault.HTTP); did != "" {
+			a.record(history.PhaseWitness, did)
+		}
+	}
 	for i, before := range a.before {
 		component := a.Fault.Components[i]
 		if now, ok := a.executor.cluster.Process(a.Member, component); ok && now != before {
@@ -112,6 +120,12 @@ func (a *Active) Undo(ctx context.Context) error {
 
 func (a *Active) undo(ctx context.Context) error {
 	e := a.executor
+	if a.Fault.Type == TypeHTTP {
+		if a.met != nil && a.met.heal != nil {
+			a.met.heal()
+		}
+		return nil
+	}
 	if a.Fault.Type == TypeNetwork {
 		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -22,6 +23,7 @@ import (
 const (
 	TypePod     = "PodChaos"
 	TypeNetwork = "NetworkChaos"
+	TypeHTTP    = history.FaultHTTP
 )
 
 const (
@@ -58,6 +60,8 @@ type Fault struct {
 	// Link and Shape are set for a NetworkChaos.
 	Link  cluster.Link
 	Shape cluster.Shape
+	// HTTP is set for an HTTPChaos, whose Components are who asks.
+	HTTP cluster.HTTPFault
 	// Duration after which the fault heals by itself; 0 means not at all.
 	Duration time.Duration
 }
@@ -113,8 +117,14 @@ func Parse(file string, raw []byte) (*Fault, error) {
 			return nil, err
 		}
 		fault, err = fromNetworkChaos(object)
+	case TypeHTTP:
+		object := new(chaos.HTTPChaos)
+		if err := strictyaml.DecodeJSON(file, raw, object); err != nil {
+			return nil, err
+		}
+		fault, err = fromHTTPChaos(object)
 	default:
-		err = fmt.Errorf("a %q cannot be carried out; %s and %s can", lenient["kind"], TypePod, TypeNetwork)
+		err = fmt.Errorf("a %q cannot be carried out; %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

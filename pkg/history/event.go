@@ -78,6 +78,7 @@ const (
 	KindWatch     Kind = "watch"
 	KindStored    Kind = "stored"
 	KindFault     Kind = "fault"
+	KindExchange  Kind = "exchange"
 	KindEtcd      Kind = "etcd"
 	KindBalancer  Kind = "balancer"
 	KindDocument  Kind = "document"
@@ -109,6 +110,8 @@ type Event struct {
 	Watch     *Watch     `json:"watch,omitempty"`
 	Stored    *Stored    `json:"stored,omitempty"`
 	Fault     *Fault     `json:"fault,omitempty"`
+	// Exchange is a request that a fault of HTTP hit.
+	Exchange *Exchange `json:"exchange,omitempty"`
 	// Etcd is how all members' etcd were.
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
 	// Balancer is the answer to one client of the load balancer.
@@ -142,6 +145,8 @@ func (e *Event) told() bool {
 		return e.Stored != nil
 	case KindFault:
 		return e.Fault != nil
+	case KindExchange:
+		return e.Exchange != nil
 	case KindEtcd:
 		return e.Etcd != nil
 	case KindBalancer:
@@ -454,6 +459,38 @@ type Fault struct {
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.
 	Proof string `json:"proof,omitempty"`
+}
+
+// FaultHTTP is the type of a fault that hits single requests of a controller to
+// its API server, and the Actions are what it does.
+const (
+	FaultHTTP        = "HTTPChaos"
+	FaultHTTPAbort   = "abort"
+	FaultHTTPDelay   = "delay"
+	FaultHTTPReplace = "replace"
+)
+
+// Exchange is a request of a controller to the API server of its member that a
+// FaultHTTP hit. The event's From is when it came to the fault, At when it was
+// over.
+type Exchange struct {
+	// Fault is the ID of the fault.
+	Fault string `json:"fault"`
+	// Component that asked.
+	Component string `json:"component"`
+	Method    string `json:"method"`
+	// Path that was asked for, without a query; Watch is whether the query was for
+	// a stream of changes.
+	Path  string `json:"path"`
+	Watch bool   `json:"watch,omitempty"`
+	// Held is how long the fault kept the request from the API server, in
+	// nanoseconds.
+	Held int64 `json:"held,omitempty"`
+	// Sent is whether the API server was asked.
+	Sent bool `json:"sent,omitempty"`
+	// Code is the status that the controller was answered with; 0 when it got no
+	// answer.
+	Code int `json:"code,omitempty"`
 }
 
 // Gap says that a source may have missed something, and why. Checks that rely

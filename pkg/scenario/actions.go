@@ -37,6 +37,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Tamper:
 		return []string{v.Member}
+	case *Guest:
+		return []string{v.Member}
 	case *Define:
 		return []string{v.Member}
 	case *Undefine:
@@ -93,6 +95,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
 		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
+	case *Guest:
+		do = func(ctx context.Context) error { return r.guest(ctx, members[0], v) }
+	case *Meet:
+		do = func(ctx context.Context) error { return r.meet(ctx, v) }
 	case *Define:
 		do = func(ctx context.Context) error { return r.define(ctx, members[0], v) }
 	case *Undefine:
@@ -376,24 +382,6 @@ func (r *Runner) target(ctx context.Context, action string, members []string, co
 			return r.cluster.StartComponent(ctx, member, component)
 		}
 	})
-}
-
-func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) error {
-	client, err := r.client(member)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for _, name := range tamper.Delete {
-		answer := client.Do(ctx, observe.Call{
-			Class: history.ClassGuarded, Verb: "delete",
-			Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: name,
-		})
-		if !answer.OK() {
-			return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", name, member, answer.Code, answer.Message, answer.Err)
-		}
-	}
-	return nil
 }
 
 // hold lets time pass and looks at everything at its end.

@@ -46,6 +46,9 @@ const (
 	// BiteTimeout is how long it may take until somebody asks a misbehaving
 	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
 	BiteTimeout = 90 * time.Second
+	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
+	// collector that has something to do asks at once, or tries again soon.
+	MeetTimeout = 60 * time.Second
 	// ChurnPauseLeast and ChurnPauseMost are around what is waited between two
 	// changes of a churn: about as long as a change takes to show, so that many
 	// are under way at once and some are not.

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
@@ -190,7 +189,14 @@ func (s *Step) validate() (action string, err error) {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
 	case *Tamper:
-		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Guest:
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Meet:
+		err = missing("fault", v.Fault)
+		if v.Requests < 0 || v.Over < 0 {
+			err = errors.Join(err, errors.New("requests and over must not be negative"))
+		}
 	case *Define:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Undefine:
@@ -214,6 +220,8 @@ func (s *Step) faults() []string {
 	case *Restart:
 		return v.With
 	case *Strike:
+		return []string{v.Fault}
+	case *Meet:
 		return []string{v.Fault}
 	}
 	return nil
@@ -281,7 +289,12 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 // fits is an error that says what of a fault a step would not do.
 func fits(action string, set any, named *fault.Fault) error {
 	strike, struck := set.(*Strike)
+	_, meets := set.(*Meet)
 	switch {
+	case meets && named.Type != fault.TypeHTTP:
+		return errors.New("hits no requests that could be waited for")
+	case meets:
+		return nil
 	case action == "crash" && !named.Crashes():
 		return errors.New("kills no process")
 	case action == "pause" && !named.Pauses():

@@ -175,14 +175,27 @@ func (r *Runner) check() error {
 		action, set, _ := r.Scenario.Steps[i].action()
 		selectors := selectorsOf(set)
 		for _, name := range r.Scenario.Steps[i].faults() {
-			if named := r.Scenario.Faults[name]; named != nil && named.Member != fault.StepMember {
+			named := r.Scenario.Faults[name]
+			if named == nil {
+				continue
+			}
+			if named.Member != fault.StepMember {
 				selectors = append(selectors, named.Member)
+			}
+			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
+				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
+					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
+			}
+		}
+		if tamper, ok := set.(*Tamper); ok {
+			if _, err := r.selectable(tamper.DeleteLeases); err != nil {
+				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
 			}
 		}
 		for _, selector := range selectors {
-			members, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Tamper, *Define, *Undefine:
+			case *Guest, *Tamper, *Define, *Undefine:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}
@@ -193,6 +206,19 @@ func (r *Runner) check() error {
 		}
 	}
 	return nil
+}
+
+// selectable are the members that selectors mean before anything runs, when any
+// member stands for the leader.
+func (r *Runner) selectable(selectors []string) (members []string, err error) {
+	for _, selector := range selectors {
+		some, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, some...)
+	}
+	return members, nil
 }
 
 // prepare has the cluster see to all releases that the scenario is going to

@@ -88,6 +88,8 @@ type Step struct {
 	Boot       *Target     `yaml:"boot,omitempty"`
 	Hold       *Hold       `yaml:"hold,omitempty"`
 	Tamper     *Tamper     `yaml:"tamper,omitempty"`
+	Guest      *Guest      `yaml:"guest,omitempty"`
+	Meet       *Meet       `yaml:"meet,omitempty"`
 	Define     *Define     `yaml:"define,omitempty"`
 	Undefine   *Undefine   `yaml:"undefine,omitempty"`
 	Churn      *Churn      `yaml:"churn,omitempty"`
@@ -155,7 +157,38 @@ type Hold struct {
 type Tamper struct {
 	Member string `yaml:"member"`
 	// Delete names StorageVersions to delete, as <group or core>.<resource>.
-	Delete []string `yaml:"delete"`
+	Delete []string `yaml:"delete,omitempty"`
+	// DeleteLeases selects the members whose identity Leases are deleted, as one
+	// does with a server that will not come back.
+	DeleteLeases []string `yaml:"deleteLeases,omitempty"`
+	// Invent names StorageVersions to put the entry of a server into that does not
+	// exist; one that is not there is made.
+	Invent []string `yaml:"invent,omitempty"`
+}
+
+// Guest has a server of the harness's own take part in publishing storage
+// versions, as API servers do: it joins with an identity Lease, and then puts its
+// entries in. Once it has joined it lives to the end of the run.
+type Guest struct {
+	// Member is through whose API server it does so.
+	Member string `yaml:"member"`
+	// Name tells guests apart.
+	Name string `yaml:"name"`
+	// Reports names StorageVersions to put its entry into; one that is not there
+	// is made.
+	Reports []string `yaml:"reports,omitempty"`
+}
+
+// Meet waits until a fault that hits requests has met some. It goes on after a
+// while also if it has not: then the fault has no witness, and the run shows
+// nothing.
+type Meet struct {
+	// Fault names the file that an inject step has named.
+	Fault string `yaml:"fault"`
+	// Requests is how many must have come, at least one; Over is how many of them
+	// must have been answered.
+	Requests int `yaml:"requests,omitempty"`
+	Over     int `yaml:"over,omitempty"`
 }
 
 // Define has a custom resource hosted, or an aggregated server; or otherwise

@@ -12,4 +12,8 @@ var (
 	_ = play.Scenario("crash-under-writes.yaml")
 	_ = play.Scenario("node-faults.yaml")
 	_ = play.Scenario("upgrade-and-back.yaml")
+	_ = play.Scenario("departed.yaml")
+	_ = play.Scenario("collector-off.yaml")
+	_ = play.Scenario("collector-slow.yaml")
+	_ = play.Scenario("collector-blind.yaml")
 )

@@ -27,6 +27,10 @@ type Proxy struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	active sync.WaitGroup
+
+	mu sync.Mutex
+	// open ends each connection that there is.
+	open map[net.Conn]context.CancelFunc
 }
 
 // Dialer reaches the server for which a client's connection is meant.
@@ -45,7 +49,7 @@ func To(address string) Dialer {
 
 // NewProxy makes a proxy that carries nothing before Start.
 func NewProxy(listener net.Listener, dial Dialer, linksOf func(net.Addr) []*Link) *Proxy {
-	p := &Proxy{listener: listener, dial: dial, linksOf: linksOf}
+	p := &Proxy{listener: listener, dial: dial, linksOf: linksOf, open: map[net.Conn]context.CancelFunc{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -61,6 +65,27 @@ func (p *Proxy) Stop() {
 	p.cancel()
 	p.listener.Close()
 	p.active.Wait()
+}
+
+// Break ends the connections that there are; new ones come about as before.
+func (p *Proxy) Break() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, end := range p.open {
+		end()
+	}
+}
+
+// keep remembers how a connection is ended while it is there.
+func (p *Proxy) keep(client net.Conn, end context.CancelFunc) (forget func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[client] = end
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.open, client)
+	}
 }
 
 func (p *Proxy) accept() {
@@ -109,6 +134,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	// both sockets, which ends the pumps wherever they wait.
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
+	defer p.keep(client, cancel)()
 	closing := context.AfterFunc(ctx, func() { client.Close(); server.Close() })
 	defer closing()
 	var pumps sync.WaitGroup

@@ -45,6 +45,7 @@ var (
 	_ cluster.Cluster          = (*local)(nil)
 	_ cluster.KubeconfigWriter = (*local)(nil)
 	_ cluster.Preparer         = (*local)(nil)
+	_ cluster.HTTPFaulter      = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -125,6 +126,7 @@ func (c *local) Stop(ctx context.Context) error {
 	}
 	for _, m := range c.members {
 		m.site.disconnect()
+		m.dropInterceptor()
 	}
 	if err := c.removeFiles(); err != nil {
 		return fmt.Errorf("cannot remove the files of cluster %s: %w; remove %s", c.entry.Record().Name, err, c.entry.Dir)

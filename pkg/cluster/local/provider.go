@@ -207,14 +207,16 @@ func (c *local) connect(m *member, free *port.Source) error {
 		if err != nil {
 			return err
 		}
-		linksOf := m.only(one.link)
+		linksOf, dial := m.only(one.link), link.To(one.to.Address)
 		switch one.link {
+		case cluster.LinkComponents:
+			dial = m.toAPIServer
 		case cluster.LinkClient:
 			linksOf = m.fromOutside()
 		case cluster.LinkPeer:
 			linksOf = c.peerLinks(m, listener)
 		}
-		*one.at = link.NewProxy(listener, link.To(one.to.Address), linksOf)
+		*one.at = link.NewProxy(listener, dial, linksOf)
 	}
 	m.units[cluster.Etcd].slots = []*port.Slot{s.etcdClient, s.etcdPeer}
 	m.units[cluster.APIServer].slots = []*port.Slot{s.apiserver}
@@ -229,7 +231,6 @@ func (c *local) equip(m *member) error {
 		return fmt.Errorf("cannot make the member's data folder: %w", err)
 	}
 	s.caFile = c.ca.File()
-	var controller pki.Pair
 	for _, one := range []struct {
 		at   *pki.Pair
 		file string
@@ -239,7 +240,7 @@ func (c *local) equip(m *member) error {
 		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true}},
 		{&s.etcdClientPair, "apiserver-etcd-client", pki.Subject{Name: s.serverID}},
 		{&s.controllerPair, "controller-manager", pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
-		{&controller, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
+		{&s.controllerClient, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
 	} {
 		pair, err := c.ca.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
@@ -248,7 +249,7 @@ func (c *local) equip(m *member) error {
 		*one.at = pair
 	}
 	s.controllerKubeconfig = filepath.Join(s.dir, "controller-manager.kubeconfig")
-	if err := pki.WriteKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", controller,
+	if err := pki.WriteKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", s.controllerClient,
 		pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()}); err != nil {
 		return err
 	}
