@@ -49,7 +49,7 @@ func (c *testCase) make(change func(*edit)) *edit {
 	return e
 }
 
-var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases))
+var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases), told(migrationStory, migrationCases))
 
 // told are the cases of a story.
 func told(tells func() []history.Event, cases []testCase) []testCase {

@@ -9,7 +9,14 @@ const (
 	// kindRejoined is of SV-21: an entry went after the restarted server had
 	// joined under a new identity Lease, and was back before it was ready.
 	kindRejoined = "rejoined"
+	// kindDisagreed is of SVM-20 and SVM-21: a migration took no notice of what the
+	// servers announce.
+	kindDisagreed = "disagreed"
 )
 
 // kinds that each requirement's check can give.
-var kinds = map[requirement.ID][]string{"SV-21": {kindRejoined}}
+var kinds = map[requirement.ID][]string{
+	"SV-21":  {kindRejoined},
+	"SVM-20": {kindDisagreed},
+	"SVM-21": {kindDisagreed},
+}

@@ -239,7 +239,7 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 	for _, m := range c.Members() {
 		h.Members = append(h.Members, memberHeader(m, c.Release(m.Name)))
 	}
-	for _, w := range p.scenario.Workloads {
+	for _, w := range p.scenario.Written() {
 		h.Writes = append(h.Writes, history.WrittenResource{Group: w.Spec.Group, Resource: w.Spec.Resource, Kind: w.Spec.Kind})
 	}
 	return h
