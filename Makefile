@@ -38,7 +38,7 @@ node-images:
 
 ## test: every test that needs neither Docker nor a cluster, with the race detector
 test:
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -vE '/suites/(discovery|example|storageversion|upgrade)$$')
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -vE '/suites/(discovery|example|migration|storageversion|upgrade)$$')
 
 ## e2e: the suites, and the example for e2e-framework, on the local provider with the
 ## reference control plane

@@ -106,6 +106,7 @@ type migrationMove struct {
 // objectSeen is an object as etcd has it; it is never changed, but replaced.
 type objectSeen struct {
 	key, name, version, metadata string
+	managed                      map[string]string
 	gr                           groupResource
 	seq, revision, created       int64
 	// tags are the writes of the harness that were applied to it, oldest first.
@@ -359,7 +360,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	if !ok || !w.resources.written[gr] && ms.custom[gr] == nil {
 		return
 	}
-	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
+	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, managed: s.Managed, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
 	touch := &objectTouch{gr: gr, before: before, now: now, during: ms.runningOf(gr)}
 	switch {
 	case before != nil:

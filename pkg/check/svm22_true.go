@@ -6,7 +6,8 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // as long as the servers announce the same, none of them stores an older version.
 type svm22 struct {
 	findings
-	each perMember
+	writes int64
+	each   perMember
 	// after are the resources that were migrated, with the last success of each.
 	after map[groupResource]*succeeded
 }
@@ -33,6 +34,7 @@ func (c *svm22) Observe(w *World, ev *history.Event) {
 	}
 	if t.now.version == s.target {
 		if t.by != (writeID{}) {
+			c.writes++
 			c.each.add(w, t.by.member)
 		}
 		return
@@ -59,5 +61,8 @@ func (c *svm22) begin(w *World, m *migrationSeen) {
 func (c *svm22) Finish(*World) {}
 
 func (c *svm22) Observations() []Observation {
-	return []Observation{c.each.fewest("writes after a success in the version that it was to", needWritesEach)}
+	return []Observation{
+		{"writes after a success in the version that it was to", c.writes, needWritesEach},
+		c.each.fewest("writes after a success in the version that it was to", needWritesEach),
+	}
 }

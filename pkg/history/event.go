@@ -393,10 +393,12 @@ type Stored struct {
 	Writer string `json:"writer,omitempty"`
 	Write  int64  `json:"write,omitempty"`
 
-	// Metadata is a digest of the object's metadata but for its resourceVersion:
-	// what a migration must leave alone. Only objects that the harness has written
-	// have one.
-	Metadata string `json:"metadata,omitempty"`
+	// Metadata is a digest of the object's metadata but for its resourceVersion and
+	// managed fields, and Managed has one of the managed fields for each version in
+	// which they are noted: what a migration must leave alone. Only objects that the
+	// harness has written have them.
+	Metadata string            `json:"metadata,omitempty"`
+	Managed  map[string]string `json:"managed,omitempty"`
 
 	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
 	Lease          *Lease          `json:"lease,omitempty"`

@@ -234,6 +234,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Migration:      object.migration,
 		CustomResource: object.customResource,
 		Metadata:       object.metadata,
+		Managed:        object.managed,
 	}
 	// A tag that was there before is a leftover: somebody else changed the
 	// object, and this change is not the tagged write.

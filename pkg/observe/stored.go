@@ -60,6 +60,7 @@ type storedObject struct {
 	customResource   *history.CustomResource
 	// metadata is the digest of an object that has a tag.
 	metadata string
+	managed  map[string]string
 }
 
 // decodeStored reads a value as Kubernetes stores it: JSON, or protobuf in its
@@ -87,6 +88,8 @@ func decodeStored(value []byte) storedObject {
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
+		object.managed = managed(meta.ManagedFields)
+		meta.ResourceVersion, meta.SelfLink, meta.ManagedFields = "", "", nil
 		object.metadata = digest(meta.ObjectMeta)
 	}
 
@@ -126,11 +129,22 @@ func decodeStored(value []byte) storedObject {
 // state of an object from another.
 const digestLength = 16
 
-// digest names what an object's metadata says, but for the resourceVersion,
-// which every write moves.
-func digest(meta metav1.ObjectMeta) string {
-	meta.ResourceVersion, meta.SelfLink = "", ""
-	raw, err := json.Marshal(meta)
+// managed gives a digest of the managed fields of each version.
+func managed(entries []metav1.ManagedFieldsEntry) map[string]string {
+	byVersion := map[string][]metav1.ManagedFieldsEntry{}
+	for _, entry := range entries {
+		byVersion[entry.APIVersion] = append(byVersion[entry.APIVersion], entry)
+	}
+	out := map[string]string{}
+	for version, of := range byVersion {
+		out[version] = digest(of)
+	}
+	return out
+}
+
+// digest names what something says.
+func digest(what any) string {
+	raw, err := json.Marshal(what)
 	if err != nil {
 		return ""
 	}
