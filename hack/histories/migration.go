@@ -150,7 +150,7 @@ func (v *voyage) put(m *member, c cargo) {
 
 // rewrite is what a migration does to an object.
 func (v *voyage) rewrite(c cargo, version string) {
-	v.pass(40)
+	v.pass(140)
 	v.stored(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name]})
 }
 

@@ -145,6 +145,18 @@ var migrationCases = []testCase{
 		weak: func(e *edit) { e.drop(migrationNamed("again")); e.drop(migrationNamed("next")) },
 	},
 	{
+		id: "SVM-15", reads: either(migrations, ballastVersions, definitionsStored, cargoes, crates, ballastRequests),
+		fails: "migration flip rewrote 6 objects in",
+		fail: func(e *edit) {
+			// They are written as fast as it goes.
+			last := e.events[e.find(6, both(crates, rewrites))].At
+			n := int64(0)
+			e.each(both(crates, rewrites), func(ev *history.Event) { n++; ev.At = last - (6-n)*ms })
+		},
+		why:  "saw 0 requests timed while a migration ran, and needs at least 5",
+		weak: func(e *edit) { e.drop(userAnswers(e)) },
+	},
+	{
 		id: "SVM-17", reads: migrations,
 		fails: "and its status told nothing on the way",
 		fail:  func(e *edit) { e.drop(both(migrationNamed("early"), runs, reported)) },

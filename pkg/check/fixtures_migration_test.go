@@ -17,6 +17,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-11": {"after its controller had ended", "migrations that succeeded after the controller that led had ended"},
 	"SVM-13": {"after API servers had been restarted", "migrations that succeeded after the API server of every member had been restarted"},
 	"SVM-14": {"while early ran", "migrations that ended and had another one of their resource before them"},
+	"SVM-15": {"migration flip rewrote 6 objects in", "requests timed while a migration ran"},
 	"SVM-17": {"and its status told nothing on the way", "reports of progress of migrations that took long"},
 	"SVM-18": {"migration unknown succeeded", "migrations of unknown resources that failed with a reason"},
 	"SVM-19": {"migration impossible succeeded", "migrations of what is never stored that failed"},

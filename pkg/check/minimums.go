@@ -180,6 +180,14 @@ const (
 	needUserDeletes     = 1
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
+	// needTimed: requests whose time was taken, with and without a migration.
+	needTimed = 5
+	// pacedWithin is how far a migration may seem to exceed its rate, because the
+	// recorder told of some of what it did later than of the rest.
+	pacedWithin = 1.5
+	// slowerThan is how many times as long as before the slowest requests may take
+	// while a migration runs.
+	slowerThan = 3
 	// maxExamples is how many objects a violation names.
 	maxExamples = 5
 )
@@ -203,6 +211,9 @@ const (
 	deletionStops = 10*time.Second + recorderLag
 	// longMigration is one that is long enough for its progress to be told.
 	longMigration = 10 * time.Second
+	// slowRequest is what a change of one object may take, by the service level
+	// objective that Kubernetes publishes for ninety-nine of a hundred.
+	slowRequest = time.Second
 	// sameAge is a difference in age that a control plane cannot see, since
 	// creation times are in whole seconds.
 	sameAge = 2 * time.Second

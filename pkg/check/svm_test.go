@@ -194,3 +194,37 @@ func TestDeletedObjectsAreForgotten(t *testing.T) {
 		t.Errorf("%d deleted objects are remembered, and %d live ones", n, len(w.migrations.objects))
 	}
 }
+
+func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
+	things := func(told *tale, apart time.Duration) *tale {
+		for i := range int64(6) {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		told.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for i := range int64(6) {
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 40+i, 0).pass(apart)
+		}
+		return told
+	}
+	things(upgraded(), time.Second).migrates("m", 30, 60, 31, nowSucceeded).blames(t, "SVM-15")
+	things(upgraded(), 10*time.Millisecond).migrates("m", 30, 60, 31, nowSucceeded).blames(t, "SVM-15", "a second, and 10 a second are declared")
+	declared := things(upgraded(), 10*time.Millisecond).migrates("m", 30, 60, 31, nowSucceeded)
+	declared.header.MigrationRate = 200
+	declared.blames(t, "SVM-15")
+
+	slow := func(before, during time.Duration) *tale {
+		told := upgraded()
+		for range needTimed {
+			told.asks("a", 200, 6, sentBefore(before))
+		}
+		things(told, time.Second)
+		for range needTimed {
+			told.asks("a", 200, 60, sentBefore(during))
+		}
+		return told.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	slow(10*time.Millisecond, 4*time.Second).blames(t, "SVM-15", "the slowest of a hundred requests took")
+	// Neither is a busy machine a migration's fault, nor is what is quick enough.
+	slow(3*time.Second, 4*time.Second).blames(t, "SVM-15")
+	slow(10*time.Millisecond, 500*time.Millisecond).blames(t, "SVM-15")
+}

@@ -40,6 +40,9 @@ type Header struct {
 	Strict bool `json:"strict,omitempty"`
 	// Writes lists the resources that the harness itself writes, tagged.
 	Writes []WrittenResource `json:"writes,omitempty"`
+	// MigrationRate is how many objects a second migrations were told to write at
+	// most; 0 if they were told nothing.
+	MigrationRate float64 `json:"migrationRate,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
 }

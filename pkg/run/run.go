@@ -232,6 +232,7 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 		Run: p.id, Seed: p.seed, Harness: o.Harness,
 		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
 		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect, Strict: o.Strict,
+		MigrationRate: p.topology.Spec.Settings.MigrationRate,
 	}
 	for _, profile := range p.profiles {
 		h.Profiles = append(h.Profiles, profile.Name)

@@ -98,6 +98,9 @@ func Run(ctx context.Context, options Options, leading func() error) error {
 	if err := options.complete(); err != nil {
 		return fmt.Errorf("storage migration: %w", err)
 	}
+	if options.Defects.Has(defects.SVM15Hurries) {
+		options.Rate = hurry // defect: SVM-15-hurries
+	}
 	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading, options.Defects)
 	if err != nil {
 		return fmt.Errorf("storage migration: %w", err)
