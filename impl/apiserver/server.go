@@ -141,7 +141,7 @@ func (s *server) configure() error {
 	if err := authenticate(&config.Config, s.options); err != nil {
 		return err
 	}
-	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
+	config.Authorization.Authorizer = authorizer.AuthorizerFunc(plantMaker(authorize, s.options.Defects))
 	if err := connectToSelf(&config.Config); err != nil {
 		return err
 	}

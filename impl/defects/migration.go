@@ -35,7 +35,7 @@ var migrationCatalogue = []Defect{
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
-	{SVM08BringsBack, "SVM-08", inControllerManager, "an object that was deleted since it was listed is created again"},
+	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
 	{SVM09FailsOnDeletion, "SVM-09", inControllerManager, "an object that was deleted since it was listed counts as refused"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
