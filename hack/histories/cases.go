@@ -49,7 +49,8 @@ func (c *testCase) make(change func(*edit)) *edit {
 	return e
 }
 
-var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases), told(collectionStory, collectionCases))
+var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases),
+	told(collectionStory, collectionCases), told(migrationStory, migrationCases))
 
 // told are the cases of a story.
 func told(tells func() []history.Event, cases []testCase) []testCase {

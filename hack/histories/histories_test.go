@@ -54,7 +54,7 @@ func judge(t *testing.T, of string, events []history.Event) map[requirement.ID]c
 }
 
 func TestTheStoryKeepsEveryPromise(t *testing.T) {
-	for of, events := range map[string][]history.Event{"SV": story(), "AD": discoveryStory(), collectionFamily: collectionStory()} {
+	for of, events := range map[string][]history.Event{"SV": story(), "AD": discoveryStory(), collectionFamily: collectionStory(), "SVM": migrationStory()} {
 		results := judge(t, of, events)
 		if len(results) == 0 {
 			t.Fatalf("no check of %s is built in", of)

@@ -12,7 +12,15 @@ const (
 	// kindStaleAtBoot is of SV-17: a server was ready and had left entries of
 	// others that did not take part.
 	kindStaleAtBoot = "stale-at-boot"
+	// kindDisagreed is of SVM-20 and SVM-21: a migration took no notice of what the
+	// servers announce.
+	kindDisagreed = "disagreed"
 )
 
 // kinds that each requirement's check can give.
-var kinds = map[requirement.ID][]string{"SV-17": {kindStaleAtBoot}, "SV-21": {kindRejoined}}
+var kinds = map[requirement.ID][]string{
+	"SV-17":  {kindStaleAtBoot},
+	"SV-21":  {kindRejoined},
+	"SVM-20": {kindDisagreed},
+	"SVM-21": {kindDisagreed},
+}

@@ -189,3 +189,57 @@ const (
 	// their revision.
 	maxQuestions = 100_000
 )
+
+// The least of storage version migration.
+const (
+	// needRefusals: attempts of each kind that were refused.
+	needRefusals = 1
+	// needMigrations: migrations of the kind that the requirement speaks of.
+	needMigrations = 1
+	// needMigrated: objects that a migration had to deal with.
+	needMigrated = 5
+	// needUserWrites: updates by users while a migration ran, and of those the ones
+	// of objects that it had still to rewrite; needUserDeletes is of deletes.
+	needUserWrites      = 5
+	needUserWritesAhead = 1
+	needUserDeletes     = 1
+	// needStatusReports: changes of a migration's status between begin and end.
+	needStatusReports = 1
+	// needTimed: requests whose time was taken, with and without a migration.
+	needTimed = 5
+	// pacedWithin is how far a migration may seem to exceed its rate, because the
+	// recorder told of some of what it did later than of the rest.
+	pacedWithin = 1.5
+	// slowerThan is how many times as long as before the slowest requests may take
+	// while a migration runs.
+	slowerThan = 3
+	// maxExamples is how many objects a violation names.
+	maxExamples = 5
+)
+
+// Bounds in time of storage version migration.
+const (
+	// hopelessEnds is how long a migration may take to fail whose resource does not
+	// exist, or cannot be migrated.
+	hopelessEnds = 3 * time.Minute
+	// healthyEnds is how long a migration may go on with nothing in its way: the
+	// scenarios have less than a thousand objects.
+	healthyEnds = 5 * time.Minute
+	// foreverOpen is how long a migration may run at all in a history.
+	foreverOpen = 15 * time.Minute
+	// agreementLossStops is how long after an agreement is lost objects may still be
+	// rewritten, and agreementLossEnds how long the migration may take to fail.
+	agreementLossStops = 15*time.Second + recorderLag
+	agreementLossEnds  = time.Minute
+	// deletionStops is how long after its deletion a migration may still rewrite
+	// objects, and how long the next one of the resource may take to begin.
+	deletionStops = 10*time.Second + recorderLag
+	// longMigration is one that is long enough for its progress to be told.
+	longMigration = 10 * time.Second
+	// slowRequest is what a change of one object may take, by the service level
+	// objective that Kubernetes publishes for ninety-nine of a hundred.
+	slowRequest = time.Second
+	// sameAge is a difference in age that a control plane cannot see, since
+	// creation times are in whole seconds.
+	sameAge = 2 * time.Second
+)

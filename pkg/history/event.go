@@ -40,6 +40,9 @@ type Header struct {
 	Strict bool `json:"strict,omitempty"`
 	// Writes lists the resources that the harness itself writes, tagged.
 	Writes []WrittenResource `json:"writes,omitempty"`
+	// MigrationRate is how many objects a second migrations were told to write at
+	// most; 0 if they were told nothing.
+	MigrationRate float64 `json:"migrationRate,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
 }
@@ -262,6 +265,9 @@ const (
 	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
 	// Request.Lasting says otherwise.
 	ClassInvalid = "invalid"
+	// ClassMigration is a write of a StorageVersionMigration or its status. One
+	// that must be refused says in Request.Invalid what is wrong with it.
+	ClassMigration = "migration"
 )
 
 // What is wrong with the status that a ClassInvalid request writes.
@@ -303,6 +309,8 @@ type Request struct {
 	// Lasting is whether a ClassInvalid request was sent for good, and not as a
 	// dry run: what a server looks at in a dry run it may let pass otherwise.
 	Lasting bool `json:"lasting,omitempty"`
+	// Migrates is what the migration of a ClassMigration request is about.
+	Migrates *Migration `json:"migrates,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
@@ -393,8 +401,17 @@ type Stored struct {
 	Writer string `json:"writer,omitempty"`
 	Write  int64  `json:"write,omitempty"`
 
+	// Metadata is a digest of the object's metadata but for its resourceVersion and
+	// managed fields, and Managed has one of the managed fields for each version in
+	// which they are noted: what a migration must leave alone. Only objects that the
+	// harness has written have them.
+	Metadata string            `json:"metadata,omitempty"`
+	Managed  map[string]string `json:"managed,omitempty"`
+
 	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
 	Lease          *Lease          `json:"lease,omitempty"`
+	Migration      *Migration      `json:"migration,omitempty"`
+	CustomResource *CustomResource `json:"customResource,omitempty"`
 }
 
 // StorageVersion is the content of a stored StorageVersion object.
@@ -413,7 +430,7 @@ type Entry struct {
 	Served    []string `json:"served,omitempty"`
 }
 
-// Condition is a condition of a StorageVersion.
+// Condition is a condition of a StorageVersion or of a StorageVersionMigration.
 type Condition struct {
 	Type       string    `json:"type"`
 	Status     string    `json:"status"`

@@ -45,6 +45,10 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Churn:
 		return v.Members
+	case *Migrate:
+		return []string{v.Member}
+	case *Abort:
+		return []string{v.Member}
 	}
 	return nil
 }
@@ -107,6 +111,16 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
 	case *Backend:
 		do = func(ctx context.Context) error { return r.behave(ctx, v) }
+	case *Populate:
+		do = func(ctx context.Context) error { return r.populate(ctx, v) }
+	case *Meddle:
+		do = func(ctx context.Context) error { return r.meddle(ctx, v) }
+	case *Migrate:
+		do = func(ctx context.Context) error { return r.migrate(ctx, members[0], v) }
+	case *Await:
+		do = func(ctx context.Context) error { return r.await(ctx, v.Migrations) }
+	case *Abort:
+		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
 	}
 	return r.step(ctx, index, action, member, release, do)
 }

@@ -54,6 +54,12 @@ const (
 	// are under way at once and some are not.
 	ChurnPauseLeast = 50 * time.Millisecond
 	ChurnPauseMost  = 700 * time.Millisecond
+	// MigrationTimeout is how long a step waits for a migration's end, or for a
+	// share of it. Then the run goes on: a migration that does not end is to be
+	// judged, and not to end the run. It is below StepTimeout.
+	MigrationTimeout = 170 * time.Second
+	// MigrationLook is the pause between two looks at a migration.
+	MigrationLook = 50 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 )

@@ -64,7 +64,11 @@ type Runner struct {
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
 	backends  map[string]*aggregated // by name
-	turn      int                    // of the probes with invalid statuses
+	// populations are those of populate steps, and migrated the migrations that were
+	// created, by name.
+	populations map[string]*population
+	migrated    map[string]*migrating
+	turn        int // of the probes with invalid statuses
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }
@@ -74,7 +78,8 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{}}
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{},
+		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r
 }
@@ -137,6 +142,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	}
 	defer r.stopBackends()
 	defer r.recorders.end()
+	defer r.stopMeddling()
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
@@ -150,6 +156,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 			return err
 		}
 	}
+	r.stopMeddling()
 	r.recorders.endTraffic()
 	// What etcd does is told last: the outcome of every request is in it.
 	r.recorders.endProbes()
@@ -195,7 +202,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine:
+			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}

@@ -40,6 +40,8 @@ type Scenario struct {
 	Faults map[string]*fault.Fault `yaml:"-"`
 	// Workloads are the files that the traffic names.
 	Workloads []*workload.Workload `yaml:"-"`
+	// Populations are the workload files that the populate steps name, by that name.
+	Populations map[string]*workload.Workload `yaml:"-"`
 	// CRD is the definition of the probes' custom resource; nil if the fixtures
 	// have none, which leaves that class of requests out.
 	CRD []byte `yaml:"-"`
@@ -94,6 +96,11 @@ type Step struct {
 	Undefine   *Undefine   `yaml:"undefine,omitempty"`
 	Churn      *Churn      `yaml:"churn,omitempty"`
 	Backend    *Backend    `yaml:"backend,omitempty"`
+	Populate   *Populate   `yaml:"populate,omitempty"`
+	Meddle     *Meddle     `yaml:"meddle,omitempty"`
+	Migrate    *Migrate    `yaml:"migrate,omitempty"`
+	Await      *Await      `yaml:"await,omitempty"`
+	Abort      *Abort      `yaml:"abort,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -201,6 +208,8 @@ type Define struct {
 	CRD      string   `yaml:"crd,omitempty"`
 	Group    string   `yaml:"group,omitempty"`
 	Versions []string `yaml:"versions,omitempty"`
+	// Storage is the version that a custom resource is stored in; empty means v1.
+	Storage string `yaml:"storage,omitempty"`
 	// Backend is, in the place of all that, the aggregated server whose
 	// group-version is to be handed on to it.
 	Backend string `yaml:"backend,omitempty"`
@@ -233,4 +242,53 @@ type Backend struct {
 	Does string `yaml:"does"`
 	// For is how long it is left so before the next step.
 	For time.Duration `yaml:"for,omitempty"`
+}
+
+// Populate writes a number of objects, through the members in turn, which stay
+// until a Meddle changes them.
+type Populate struct {
+	// Name is what later steps call them.
+	Name string `yaml:"name"`
+	// Workloads names files in the fixtures' folder of workloads. The first one
+	// whose resource the control plane serves is written.
+	Workloads []string `yaml:"workloads"`
+	// Count is how many objects there are to be.
+	Count int `yaml:"count"`
+}
+
+// Meddle has users change, delete and create the objects of a Populate through
+// every member from now on.
+type Meddle struct {
+	Population string `yaml:"population"`
+	// Rate is how many writes a second each member gets; 0 ends it.
+	Rate float64 `yaml:"rate"`
+}
+
+// Migrate creates a StorageVersionMigration, and tries what must be refused of it.
+type Migrate struct {
+	// Name is what later steps call it.
+	Name string `yaml:"name"`
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// Population is a Populate whose resource is migrated; or else Group and
+	// Resource are that.
+	Population string `yaml:"population,omitempty"`
+	Group      string `yaml:"group,omitempty"`
+	Resource   string `yaml:"resource,omitempty"`
+	// Wait is whether the step lasts until the migration has ended.
+	Wait bool `yaml:"wait,omitempty"`
+	// Until has it last until that share of the objects is migrated, such as 50%.
+	Until string `yaml:"until,omitempty"`
+}
+
+// Await waits until migrations have ended, one way or the other.
+type Await struct {
+	Migrations []string `yaml:"migrations"`
+}
+
+// Abort deletes a migration.
+type Abort struct {
+	// Member is through whose API server.
+	Member    string `yaml:"member"`
+	Migration string `yaml:"migration"`
 }
