@@ -21,6 +21,12 @@ func TestShippedFaults(t *testing.T) {
 		"node-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}, Duration: 5 * time.Second},
 		"node-cut-off": {Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Duration: 8 * time.Second,
 			Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}},
+		"collector-blind": {Type: TypeHTTP, Action: "replace", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "GET", Path: "/apis/coordination.k8s.io/v1/*leases*", Code: 500, Answers: true}},
+		"collector-unheard": {Type: TypeHTTP, Action: "abort", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "GET", Path: "/apis/coordination.k8s.io/v1/*leases*", Abort: true}},
+		"collector-slow-deletes": {Type: TypeHTTP, Action: "delay", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "DELETE", Path: "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/*", Delay: 3 * time.Second}},
 		"controller-manager-crash": {Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.ControllerManager}},
 	}
 	files, err := fs.Glob(fixtures.Files, "faults/*.yaml")
