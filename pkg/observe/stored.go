@@ -89,7 +89,7 @@ func decodeStored(value []byte) storedObject {
 	object.name = QualifiedName(meta.Namespace, meta.Name)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
 		object.managed = managed(meta.ManagedFields)
-		meta.ResourceVersion, meta.SelfLink, meta.ManagedFields = "", "", nil
+		meta.ResourceVersion, meta.ManagedFields = "", nil
 		object.metadata = digest(meta.ObjectMeta)
 	}
 
