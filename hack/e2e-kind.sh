@@ -24,10 +24,8 @@ printf '\n--- reference on kind\n'
 "$evenkeel" run --topology clusters/kind-3.yaml --scenario fixtures/scenarios/upgrade-rollback-crash.yaml --out "$out/reference"
 
 printf '\n--- Kubernetes %s on kind\n' "$release"
-topology=$out/topology.yaml
-sed "s/^  release: .*/  release: $release/" clusters/kind-3-kubernetes.yaml >"$topology"
 status=0
-"$evenkeel" run --topology "$topology" --scenario fixtures/scenarios/rolling-upgrade.yaml --out "$out/kubernetes" || status=$?
+"$evenkeel" run --topology clusters/kind-3-kubernetes.yaml --release "$release" --scenario fixtures/scenarios/rolling-upgrade.yaml --out "$out/kubernetes" || status=$?
 # 0 is a pass and 1 a failure that was found; 2 is no verdict and 3 no run.
 if [ "$status" -gt 1 ]; then exit "$status"; fi
 if grep -q 'verdict: inconclusive' "$out/kubernetes/report.yaml"; then

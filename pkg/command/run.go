@@ -44,6 +44,7 @@ judge what is asked for is played.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Topology, "topology", run.DefaultTopology, "the control plane to bring up: a file, or one that ships with evenkeel")
+	f.StringVar(&o.Release, "release", "", "release that all members begin at (default the topology's or the scenario's)")
 	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
 	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge, may be repeated (default all)")
 	f.StringVar(&o.Focus, "focus", "", "judge only requirements whose ID this regular expression matches")

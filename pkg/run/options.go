@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel/evenkeel/clusters"
@@ -47,6 +48,9 @@ type Options struct {
 	// Evenkeel. With no Scenario the main one is played, or, where Focus or
 	// Defect ask for less, the cheapest one that can judge it.
 	Topology, Scenario string
+	// Release that all members begin at; empty means what the topology or the
+	// scenario says.
+	Release string
 	// Profiles that are claimed; none means all.
 	Profiles []string
 	// Focus is a regular expression on requirement IDs.
@@ -96,7 +100,7 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if o.Defect != "" {
 		p.defects = []string{o.Defect}
 	}
-	err := p.loadTopology(o.Topology)
+	err := p.loadTopology(o.Topology, o.Release)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +145,7 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
-	if err := p.startAt(ctx); err != nil {
+	if err := p.startAt(ctx, o.Release); err != nil {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
@@ -182,7 +186,9 @@ func (p *plan) narrow() error {
 	return nil
 }
 
-func (p *plan) loadTopology(name string) error {
+// loadTopology reads a topology; with a release, all its members begin at that.
+// What goes into the bundle is what was played.
+func (p *plan) loadTopology(name, release string) error {
 	if name == "" {
 		name = DefaultTopology
 	}
@@ -194,6 +200,13 @@ func (p *plan) loadTopology(name string) error {
 		return err
 	}
 	p.topologyYAML = raw
+	if release == "" {
+		return nil
+	}
+	p.topology.SetRelease(release)
+	if p.topologyYAML, err = yaml.Marshal(p.topology); err != nil {
+		return fmt.Errorf("write the topology %s with release %s: %w", name, release, err)
+	}
 	return nil
 }
 

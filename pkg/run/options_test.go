@@ -181,6 +181,30 @@ func TestScenarioSetsTheRelease(t *testing.T) {
 	}
 }
 
+func TestReleaseIsPlayedAndRecorded(t *testing.T) {
+	p, err := prepare(t.Context(), Options{Release: "1.1", Providers: providers}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := cluster.ParseTopology("topology.yaml", p.topologyYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topology := range []*cluster.Topology{p.topology, written} {
+		for _, m := range topology.Spec.Members {
+			if got := topology.ReleaseOf(m); got != "1.1" {
+				t.Errorf("%s begins at %s", m.Name, got)
+			}
+		}
+	}
+	if written.Spec.Settings != p.topology.Spec.Settings {
+		t.Errorf("the bundle's topology has the settings %+v, and %+v are played", written.Spec.Settings, p.topology.Spec.Settings)
+	}
+	if _, err := prepare(t.Context(), Options{Release: "9.9", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "9.9") {
+		t.Errorf("a release that nobody has was taken: %v", err)
+	}
+}
+
 func TestCheapest(t *testing.T) {
 	for _, r := range requirement.All() {
 		if !check.Built(r.ID) {

@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 }
 
 // startAt has the members begin at the release that the scenario starts from.
-func (p *plan) startAt(ctx context.Context) error {
+func (p *plan) startAt(ctx context.Context, asked string) error {
 	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
 	if err != nil {
 		return err
@@ -59,6 +59,9 @@ func (p *plan) startAt(ctx context.Context) error {
 	start, err := p.scenario.StartRelease(releases)
 	if err != nil || start == "" {
 		return err
+	}
+	if asked != "" && asked != start {
+		return fmt.Errorf("the scenario %s begins at release %s, and %s was asked for: leave --release out", p.scenario.Metadata.Name, start, asked)
 	}
 	p.topology.SetRelease(start)
 	return nil
