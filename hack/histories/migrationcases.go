@@ -183,7 +183,11 @@ var migrationCases = []testCase{
 		fail: func(e *edit) {
 			// It begins when cp3 still stores the old version; what it would have had to
 			// wait for comes later.
-			e.events[e.find(1, both(migrationNamed("early"), waits))].Stored.Migration.Conditions[0].Status = "True"
+			begun := takenBack(e.events[e.find(1, both(migrationNamed("early"), waits))], 0)
+			begun.Stored.Migration.Conditions[0].Status = "True"
+			i := e.find(1, migrationNamed("again"))
+			begun.Stored.Revision = e.events[i].Stored.Revision + 1
+			e.insert(i, begun)
 		},
 		why:  "saw 0 of those, migrations that were asked for when they were not, and needs at least 1",
 		weak: func(e *edit) { e.drop(migrationNamed("early")); e.drop(migrationNamed("again")) },

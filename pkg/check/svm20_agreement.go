@@ -11,12 +11,7 @@ type svm20 struct {
 
 func (c *svm20) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version {
-		for _, m := range w.migrations.live {
-			if m.gr == t.gr && !m.started.was() {
-				c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.created.seq, ev.Seq), "%s %s was rewritten as %s at revision %d, and migration %s does not say that it runs",
-					t.gr.resource, t.now.name, t.now.version, t.now.revision, m.name)
-			}
-		}
+		c.early(w, ev, t)
 	}
 	move := w.migrations.moved
 	if move == nil || !move.started || !move.m.told {
@@ -31,6 +26,20 @@ func (c *svm20) Observe(w *World, ev *history.Event) {
 	c.begun++
 	if m.early {
 		c.waited++
+	}
+}
+
+// early judges an object that somebody rewrites while a migration of its resource
+// waits. With the servers in agreement it may be the rest of an earlier one.
+func (c *svm20) early(w *World, ev *history.Event, t *objectTouch) {
+	if agreed, told := w.agreedOn(t.gr); !told || agreed != "" {
+		return
+	}
+	for _, m := range w.migrations.live {
+		if m.gr == t.gr && !m.started.was() {
+			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.created.seq, ev.Seq), "%s %s was rewritten as %s at revision %d, when the servers agreed on no version and migration %s had not begun",
+				t.gr.resource, t.now.name, t.now.version, t.now.revision, m.name)
+		}
 	}
 }
 

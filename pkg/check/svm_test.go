@@ -228,3 +228,9 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	slow(3*time.Second, 4*time.Second).blames(t, "SVM-15")
 	slow(10*time.Millisecond, 500*time.Millisecond).blames(t, "SVM-15")
 }
+
+func TestSVM20SeesWritesThatNobodyTellsOf(t *testing.T) {
+	upgraded().says(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).lies("x", v2, "m", 5, 12, 0).blames(t, "SVM-20", "when the servers agreed on no version and migration m had not begun")
+	// It may be the rest of one that was deleted a moment ago.
+	upgraded().migrates("m", 10, 10, 0).lies("x", v2, "m", 5, 12, 0).blames(t, "SVM-20")
+}

@@ -10,5 +10,6 @@ var (
 	_ = play.Scenario("migration.yaml")
 	_ = play.Scenario("migration-abort.yaml")
 	_ = play.Scenario("migration-crash.yaml")
+	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
 )
