@@ -155,11 +155,10 @@ func TestUnsure(t *testing.T) {
 			api.Put(object("core.x", time.Now(), "a", "v1", "gone", "v2"))
 			var failed atomic.Int32
 			var healed atomic.Bool
-			var informed atomic.Bool
 			start(t, api, clock.RealClock{}, nil, func(action clienttesting.Action) error {
 				if action.Matches(verb, "leases") && !healed.Load() {
-					// The informer's own first list.
-					if verb == "list" && informed.CompareAndSwap(false, true) {
+					// The informer's own list takes what a server has at hand.
+					if list, ok := action.(clienttesting.ListActionImpl); ok && list.ListOptions.ResourceVersion != "" {
 						return nil
 					}
 					failed.Add(1)

@@ -456,7 +456,9 @@ func TestStopInTheMiddleOfStart(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
-	expectError(t, <-failed, "was given up: the cluster was stopped")
+	// Which member says so first, and whether it was still to start something or
+	// waited already, is a matter of chance.
+	expectError(t, <-failed, "the cluster was stopped")
 }
 
 func TestStartIsInterrupted(t *testing.T) {
