@@ -41,11 +41,11 @@ node-images:
 test:
 	CGO_ENABLED=1 $(GO) test -race -vet=off $$($(GO) list ./... | grep -vE '/suites/(discovery|example|migration|storageversion|upgrade)$$')
 
-## e2e: the suites, and the example for e2e-framework, on the local provider with the
-## reference control plane; SAMPLE=N plays the main job and N more scenarios, chosen by
-## the commit
+## e2e: the main job, a short scenario of each KEP that is judged, and the example for
+## e2e-framework, on the local provider with the reference control plane; ALL=1 plays
+## every scenario, SAMPLE=N the main job and N that the commit chooses
 e2e: build
-	SAMPLE=$(SAMPLE) hack/e2e.sh $(OUT)
+	SAMPLE=$(SAMPLE) ALL=$(ALL) hack/e2e.sh $(OUT)
 
 ## e2e-kind: the main job on kind: the reference, and Kubernetes from RELEASE
 ## (v1.35.4) to the next release; sets up Docker and node images where they are
