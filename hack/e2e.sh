@@ -22,8 +22,25 @@ sampled() {
 	done | LC_ALL=C sort | head -n "$1" | cut -d' ' -f2
 }
 
-names=$short
-if [ "${SAMPLE:-0}" -gt 0 ]; then names=$(sampled "$SAMPLE" | paste -sd'|'); fi
-chosen=(--focus "^($main_job|$names)( |\$)")
-if [ "${ALL:-0}" -gt 0 ]; then chosen=(); else echo "playing $main_job|$names"; fi
-exec go tool ginkgo run --keep-going --timeout 90m "${chosen[@]}" ./suites/...
+names=$main_job\|$short
+if [ "${SAMPLE:-0}" -gt 0 ]; then names=$main_job\|$(sampled "$SAMPLE" | paste -sd'|'); fi
+# A spec is called after the suite, the scenario and the requirement.
+chosen=(--focus "(^| )($names)( [A-Z]+-[0-9]+:|\$)")
+if [ "${ALL:-0}" -gt 0 ]; then
+	names=$(basename --suffix .yaml fixtures/scenarios/*.yaml | paste -sd'|')
+	chosen=()
+fi
+echo "playing $names"
+
+# A focus that matches nothing is green too: what was to be played must have left a report.
+IFS='|' read -ra played <<<"$names"
+for name in "${played[@]}"; do rm -rf "${EVENKEEL_OUT:?}/$name"; done
+status=0
+go tool ginkgo run --keep-going --timeout 90m "${chosen[@]}" ./suites/... || status=$?
+for name in "${played[@]}"; do
+	if [ ! -f "$EVENKEEL_OUT/$name/report.yaml" ]; then
+		echo "the scenario $name was not played: $EVENKEEL_OUT/$name has no report" >&2
+		status=1
+	fi
+done
+exit $status
