@@ -124,10 +124,14 @@ func (p *plane) renew(m *member) {
 	})
 }
 
-// report has a member put its entry into a StorageVersion, which nothing is
-// written for if it is there already.
+// report has a member announce a built-in resource.
 func (p *plane) report(m *member, r history.HostedResource) {
-	name := objectName(r)
+	p.announce(m, objectName(r), entry(m, r))
+}
+
+// announce has a member put its entry into a StorageVersion, which nothing is
+// written for if it is there already.
+func (p *plane) announce(m *member, name string, e history.Entry) {
 	now := p.versions[name]
 	if now == nil {
 		p.versions[name] = &history.StorageVersion{}
@@ -135,7 +139,6 @@ func (p *plane) report(m *member, r history.HostedResource) {
 		p.pass(2)
 		now = p.versions[name]
 	}
-	e := entry(m, r)
 	i := slices.IndexFunc(now.Entries, func(x history.Entry) bool { return x.ServerID == e.ServerID })
 	switch {
 	case i < 0:

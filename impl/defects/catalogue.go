@@ -13,6 +13,7 @@ const (
 	SV06InvertedCondition     ID = "SV-06-inverted-condition"
 	SV07RestlessTransition    ID = "SV-07-restless-transition"
 	SV09BlindWrite            ID = "SV-09-blind-write"
+	SV10WaitsForQuiet         ID = "SV-10-waits-for-quiet"
 	SV11LateJoin              ID = "SV-11-late-join"
 	SV12BarrierOpen           ID = "SV-12-barrier-open"
 	SV12WrongRefusal          ID = "SV-12-wrong-refusal"
@@ -25,6 +26,8 @@ const (
 	SV21VanishingEntry        ID = "SV-21-vanishing-entry"
 	SV22StaleView             ID = "SV-22-stale-view"
 	SV23Touches               ID = "SV-23-touches"
+	SV24AnnouncesAfterwards   ID = "SV-24-announces-afterwards"
+	SV24AnnouncesOnce         ID = "SV-24-announces-once"
 )
 
 var (
@@ -44,6 +47,7 @@ var storageVersionCatalogue = []Defect{
 	{SV06InvertedCondition, "SV-06", inBoth, "the condition says the opposite of the agreement"},
 	{SV07RestlessTransition, "SV-07", inBoth, "every write of a status moves the transition time"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
+	{SV10WaitsForQuiet, "SV-10", inAPIServer, "a server writes its entry only when nobody else has changed the object for half a second"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},
 	{SV12WrongRefusal, "SV-12", inAPIServer, "guarded writes are refused with 403 instead of 503"},
@@ -56,4 +60,6 @@ var storageVersionCatalogue = []Defect{
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},
+	{SV24AnnouncesAfterwards, "SV-24", inAPIServer, "custom resources are stored in a version as soon as their definition names it, and it is announced a second later"},
+	{SV24AnnouncesOnce, "SV-24", inAPIServer, "the storage version of a custom resource is announced when it is defined, and not again when it changes"},
 }

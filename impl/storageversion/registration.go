@@ -229,6 +229,9 @@ func (m *Manager) write(ctx context.Context, client kubernetes.Interface, r repo
 	if m.config.Defects.Has(defects.SV09BlindWrite) {
 		m.wait(ctx, blindWindow) // defect: SV-09-blind-write
 	}
+	if m.config.Defects.Has(defects.SV10WaitsForQuiet) {
+		m.wait(ctx, quietWindow) // defect: SV-10-waits-for-quiet
+	}
 	_, err = svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) && m.config.Defects.Has(defects.SV09BlindWrite) { // defect: SV-09-blind-write
 		if newest, getErr := svs.Get(ctx, r.name, metav1.GetOptions{}); getErr == nil {

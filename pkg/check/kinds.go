@@ -9,7 +9,10 @@ const (
 	// kindRejoined is of SV-21: an entry went after the restarted server had
 	// joined under a new identity Lease, and was back before it was ready.
 	kindRejoined = "rejoined"
+	// kindNoCustom is of SV-24: a custom resource of which no server has ever
+	// published a storage version.
+	kindNoCustom = "custom-unpublished"
 )
 
 // kinds that each requirement's check can give.
-var kinds = map[requirement.ID][]string{"SV-21": {kindRejoined}}
+var kinds = map[requirement.ID][]string{"SV-21": {kindRejoined}, "SV-24": {kindNoCustom}}

@@ -29,6 +29,12 @@ const (
 	// needConcurrentObjects: StorageVersions that several servers wrote at
 	// the same time, so that they could have lost an entry.
 	needConcurrentObjects = 5
+	// needStormsEach: registrations of each member while its StorageVersions were
+	// edited; needConflicts and needEdits: conflicts that it met meanwhile, and
+	// edits.
+	needStormsEach = 1
+	needConflicts  = 1
+	needEdits      = 3
 	// needJoins: first entries of a server, and of each member's.
 	needJoins     = 3
 	needJoinsEach = 1
@@ -92,6 +98,9 @@ const (
 	needMisbehaviours = 4
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
+	// needFlips: flips of a custom resource's storage version of each kind, onward
+	// and back, that each member followed.
+	needFlips = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
 	// something else than the outcome of the agreement.
 	needUnchangedOutcomes = 1
@@ -106,6 +115,13 @@ const (
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second
+	// registers is how long a server may take from its start until it has
+	// registered and is ready, whatever it meets. Kubernetes waits a second after
+	// each conflict.
+	registers = 120 * time.Second
+	// stormy is the longest time between two edits of a StorageVersion that is
+	// edited more often than once a second.
+	stormy = time.Second
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.
 	tamperRepaired = 10*time.Minute + 30*time.Second

@@ -33,6 +33,7 @@ var registry = map[requirement.ID]entry{
 	"SV-06": {func() Check { return newSV06() }, []Source{SourceEtcd, SourceRequest}, 0},
 	"SV-07": {func() Check { return newSV07() }, []Source{SourceEtcd}, 0},
 	"SV-09": {func() Check { return newSV09() }, []Source{SourceEtcd}, 0},
+	"SV-10": {func() Check { return newSV10() }, []Source{SourceEtcd, SourceReady, SourceRequest}, 0},
 	"SV-11": {func() Check { return newSV11() }, []Source{SourceEtcd}, 0},
 	"SV-12": {func() Check { return newSV12() }, []Source{SourceEtcd, SourceRequest}, onTags},
 	"SV-13": {func() Check { return newSV13() }, []Source{SourceEtcd, SourceRequest}, 0},
@@ -41,6 +42,7 @@ var registry = map[requirement.ID]entry{
 	"SV-21": {func() Check { return newSV21() }, []Source{SourceEtcd}, onLooks | onTags},
 	"SV-22": {func() Check { return newSV22() }, []Source{SourceEtcd, SourceWatch}, onLooks | onTags},
 	"SV-23": {func() Check { return newSV23() }, []Source{SourceEtcd}, onLooks},
+	"SV-24": {func() Check { return newSV24() }, []Source{SourceEtcd, SourceRequest}, onTags},
 }
 
 // Built is whether a check for the requirement is built in.

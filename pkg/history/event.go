@@ -437,6 +437,14 @@ const (
 	FaultPowerCut = "cut"
 )
 
+// FaultStorm and FaultStormEdits are type and action of a storm of conflicts:
+// somebody edits StorageVersions over and over while a server registers. Chaos
+// Mesh has no kind for it.
+const (
+	FaultStorm      = "Storm"
+	FaultStormEdits = "edits"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
@@ -449,7 +457,12 @@ type Fault struct {
 	Component string `json:"component,omitempty"`
 	// Group is that of the APIs of a FaultBackend.
 	Group string `json:"group,omitempty"`
-	Phase Phase  `json:"phase"`
+	// Objects are the names of the StorageVersions that a FaultStorm is about.
+	Objects []string `json:"objects,omitempty"`
+	Phase   Phase    `json:"phase"`
+	// Count is, in the witness phase of a FaultStorm, how many writes of the
+	// member's server met a conflict since the injection.
+	Count int64 `json:"count,omitempty"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.

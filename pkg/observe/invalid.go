@@ -112,6 +112,12 @@ func spoil(status *apiserverinternalv1alpha1.StorageVersionStatus, flaw string) 
 	}
 }
 
+// Agree sets the agreed version of a status to what its entries say, and the
+// condition with it.
+func Agree(status *apiserverinternalv1alpha1.StorageVersionStatus) {
+	agree(status, commonOf(status.StorageVersions))
+}
+
 // agree sets the agreed version, and the condition that tells of it.
 func agree(status *apiserverinternalv1alpha1.StorageVersionStatus, common *string) {
 	status.CommonEncodingVersion = common
@@ -128,6 +134,9 @@ func agree(status *apiserverinternalv1alpha1.StorageVersionStatus, common *strin
 }
 
 func commonOf(entries []apiserverinternalv1alpha1.ServerStorageVersion) *string {
+	if len(entries) == 0 {
+		return nil
+	}
 	for _, entry := range entries {
 		if entry.EncodingVersion != entries[0].EncodingVersion {
 			return nil

@@ -33,6 +33,8 @@ func selectorsOf(set any) []string {
 		}
 	case *PowerCycle:
 		return []string{v.Member}
+	case *Storm:
+		return v.Members
 	case *Target:
 		return []string{v.Member}
 	case *Tamper:
@@ -89,6 +91,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
 	case *PowerCycle:
 		do = func(ctx context.Context) error { return r.powerCycle(ctx, members, v) }
+	case *Storm:
+		do = func(ctx context.Context) error { return r.storm(ctx, members, v) }
 	case *Target:
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:

@@ -184,6 +184,10 @@ func (s *Step) validate() (action string, err error) {
 		if v.OffFor <= 0 {
 			err = errors.Join(err, errors.New("offFor must be a positive duration"))
 		}
+	case *Storm:
+		if len(v.Members) == 0 || v.Objects <= 0 || v.Every <= 0 {
+			err = errors.New("members must be there, and objects and every positive")
+		}
 	case *Hold:
 		err = missing("name", v.Name)
 		if v.For <= 0 {
@@ -212,6 +216,8 @@ func (s *Step) faults() []string {
 	case *Replace:
 		return v.With
 	case *Restart:
+		return v.With
+	case *Storm:
 		return v.With
 	case *Strike:
 		return []string{v.Fault}

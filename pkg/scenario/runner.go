@@ -64,6 +64,7 @@ type Runner struct {
 	recorders *recorders
 	backends  map[string]*aggregated // by name
 	turn      int                    // of the probes with invalid statuses
+	storms    int                    // that were begun
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }

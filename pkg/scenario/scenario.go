@@ -84,6 +84,7 @@ type Step struct {
 	Inject     *Strike     `yaml:"inject,omitempty"`
 	Heal       *Strike     `yaml:"heal,omitempty"`
 	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
+	Storm      *Storm      `yaml:"storm,omitempty"`
 	Stop       *Target     `yaml:"stop,omitempty"`
 	Boot       *Target     `yaml:"boot,omitempty"`
 	Hold       *Hold       `yaml:"hold,omitempty"`
@@ -137,6 +138,22 @@ type PowerCycle struct {
 	OffFor time.Duration `yaml:"offFor"`
 }
 
+// Storm restarts the API servers of members one after the other, each while
+// StorageVersions that it has to write to are edited over and over through another
+// member. Before, its entries are taken out of these.
+type Storm struct {
+	// Members are selectors.
+	Members []string `yaml:"members"`
+	// Objects is how many StorageVersions are edited.
+	Objects int `yaml:"objects"`
+	// Every is the pause between two edits of one.
+	Every time.Duration `yaml:"every"`
+	// With names faults that are there from before the start until the member is
+	// ready. A slow link to etcd makes it likelier that an edit falls between a
+	// server's read and its write.
+	With []string `yaml:"with,omitempty"`
+}
+
 // Target is a component, or with none named all of a member's.
 type Target struct {
 	Member    string `yaml:"member"`
@@ -168,6 +185,9 @@ type Define struct {
 	CRD      string   `yaml:"crd,omitempty"`
 	Group    string   `yaml:"group,omitempty"`
 	Versions []string `yaml:"versions,omitempty"`
+	// Stored is the one of these versions in which objects are to be stored; empty
+	// means v1, whether that is served or not.
+	Stored string `yaml:"stored,omitempty"`
 	// Backend is, in the place of all that, the aggregated server whose
 	// group-version is to be handed on to it.
 	Backend string `yaml:"backend,omitempty"`

@@ -1,0 +1,227 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+const (
+	storageVersionGroup    = "internal.apiserver.k8s.io"
+	storageVersionVersion  = "v1alpha1"
+	storageVersionResource = "storageversions"
+	// stormAnnotation is what a storm changes: nothing that anybody reports.
+	stormAnnotation = "evenkeel.dev/storm"
+)
+
+// storm restarts the API servers of members one after the other, each while
+// somebody edits StorageVersions that it has to write to.
+func (r *Runner) storm(ctx context.Context, members []string, storm *Storm) error {
+	for _, member := range members {
+		if err := r.stormOver(ctx, member, storm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (err error) {
+	// The edits go through another member, so that the conflicts which this one
+	// counts are its own.
+	through, err := r.otherThan(member)
+	if err != nil {
+		return err
+	}
+	client, err := r.client(through)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	id := r.serverID(member)
+	objects, err := reportedBy(ctx, client, id, storm.Objects)
+	if err != nil {
+		return err
+	}
+	// A fault proves that it bites while there is a server that feels it.
+	for _, name := range storm.With {
+		active, err := r.inject(ctx, name, member)
+		r.active[name] = slices.Concat(r.active[name], active)
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.cluster.StopComponent(ctx, member, cluster.APIServer); err != nil {
+		return err
+	}
+	// A server that finds its entries as it left them has nothing to write.
+	for _, name := range objects {
+		if err := r.strip(ctx, client, name, id); err != nil {
+			return err
+		}
+	}
+	r.storms++
+	tell := func(phase history.Phase, count int64, proof string) {
+		r.History.Record(history.Event{Kind: history.KindFault, Member: member, Fault: &history.Fault{
+			ID: fmt.Sprintf("storm-%d", r.storms), Type: history.FaultStorm, Action: history.FaultStormEdits,
+			Component: history.ComponentAPIServer, Objects: objects, Phase: phase, Count: count, Proof: proof,
+		}})
+	}
+	tell(history.PhaseInject, 0, "")
+	edits, ended := r.rage(ctx, client, objects, storm.Every)
+	err = r.cluster.StartComponent(ctx, member, cluster.APIServer)
+	if err == nil {
+		err = r.recorders.waitReady(ctx, member)
+	}
+	made := ended()
+	// Whether or not it came about, the conflicts tell what the server met.
+	if count, counted := r.conflictsAt(context.WithoutCancel(ctx), member); counted == nil && count > 0 && made > 0 {
+		tell(history.PhaseWitness, count, fmt.Sprintf("%d edits of %d StorageVersions were taken, and %s counts %d writes of StorageVersions that it answered with a conflict",
+			made, len(objects), member, count))
+	}
+	tell(history.PhaseHeal, 0, "")
+	if err = errors.Join(err, edits()); err != nil {
+		return err
+	}
+	for _, name := range storm.With {
+		if err := r.heal(ctx, name, []string{member}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherThan is the member behind the given one.
+func (r *Runner) otherThan(member string) (string, error) {
+	members := r.members()
+	if len(members) < 2 {
+		return "", errors.New("it takes two members: one that starts, and another through which the StorageVersions are edited")
+	}
+	return members[(slices.Index(members, member)+1)%len(members)], nil
+}
+
+// serverID is the identity that a member's API server reports under.
+func (r *Runner) serverID(member string) string {
+	for _, one := range r.cluster.Members() {
+		if one.Name == member {
+			return one.ServerID
+		}
+	}
+	return ""
+}
+
+// conflictsAt is how many writes of StorageVersions a member's API server has
+// answered with a conflict since it was started.
+func (r *Runner) conflictsAt(ctx context.Context, member string) (int64, error) {
+	client, err := r.client(member)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	return client.Conflicts(ctx, storageVersionResource)
+}
+
+// rage begins to edit the objects, each by itself, and goes on until ended is
+// called, which says how many edits were taken. Failed says that none was.
+func (r *Runner) rage(ctx context.Context, client *observe.Client, objects []string, every time.Duration) (failed func() error, ended func() int) {
+	ctx, cancel := context.WithCancel(ctx)
+	var raging sync.WaitGroup
+	var mu sync.Mutex
+	made := 0
+	for _, name := range objects {
+		offset := time.Duration(r.Rand.Int64N(int64(every)))
+		raging.Go(func() {
+			// One that is under way is waited for, so that its outcome is recorded.
+			whole := context.WithoutCancel(ctx)
+			for turn, pause := 1, offset; r.wait(ctx, pause) == nil; turn, pause = turn+1, every {
+				answer := client.Do(whole, observe.Call{Class: history.ClassGuarded, Verb: "patch",
+					Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name,
+					Body: map[string]any{"metadata": map[string]any{"annotations": map[string]string{stormAnnotation: strconv.Itoa(turn)}}}})
+				if answer.OK() {
+					mu.Lock()
+					made++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	ended = func() int {
+		cancel()
+		raging.Wait()
+		return made
+	}
+	failed = func() error {
+		if made == 0 {
+			return fmt.Errorf("none of the edits of StorageVersions through %s was taken", client.Member())
+		}
+		return nil
+	}
+	return failed, ended
+}
+
+// reportedBy are the first so many StorageVersions, by name, that have an entry of
+// the server.
+func reportedBy(ctx context.Context, client *observe.Client, serverID string, count int) ([]string, error) {
+	answer := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, storageVersionVersion)+"/"+storageVersionResource)
+	var list apiserverinternalv1alpha1.StorageVersionList
+	if !answer.OK() || json.Unmarshal(answer.Body, &list) != nil {
+		return nil, refused(observe.Call{Verb: "list", Resource: storageVersionResource}, client.Member(), answer)
+	}
+	var names []string
+	for i := range list.Items {
+		if slices.ContainsFunc(list.Items[i].Status.StorageVersions, entryOf(serverID)) {
+			names = append(names, list.Items[i].Name)
+		}
+	}
+	if len(names) < count {
+		return nil, fmt.Errorf("only %d StorageVersions have an entry of %s, and %d are to be edited", len(names), serverID, count)
+	}
+	slices.Sort(names)
+	return names[:count], nil
+}
+
+func entryOf(serverID string) func(apiserverinternalv1alpha1.ServerStorageVersion) bool {
+	return func(entry apiserverinternalv1alpha1.ServerStorageVersion) bool { return entry.APIServerID == serverID }
+}
+
+// strip takes a server's entry out of a StorageVersion, as an administrator, and
+// leaves the rest of it right.
+func (r *Runner) strip(ctx context.Context, client *observe.Client, name, serverID string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	defer cancel()
+	for {
+		found := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, storageVersionVersion)+"/"+storageVersionResource+"/"+name)
+		object := new(apiserverinternalv1alpha1.StorageVersion)
+		if found.OK() && json.Unmarshal(found.Body, object) == nil {
+			if !slices.ContainsFunc(object.Status.StorageVersions, entryOf(serverID)) {
+				return nil // somebody else has seen to it
+			}
+			object.Status.StorageVersions = slices.DeleteFunc(object.Status.StorageVersions, entryOf(serverID))
+			observe.Agree(&object.Status)
+			object.ManagedFields = nil
+			call := observe.Call{Class: history.ClassGuarded, Verb: "update", Group: storageVersionGroup, Version: storageVersionVersion,
+				Resource: storageVersionResource, Subresource: "status", Name: name, Body: object}
+			answer := client.Do(ctx, call)
+			switch {
+			case answer.OK():
+				return nil
+			case answer.Code >= 400 && answer.Code < 500 && answer.Code != http.StatusConflict && answer.Code != http.StatusTooManyRequests:
+				return refused(call, client.Member(), answer)
+			}
+		}
+		if waited := r.wait(ctx, observe.RetryInterval); waited != nil {
+			return fmt.Errorf("take the entry of %s out of %s: %w", serverID, name, waited)
+		}
+	}
+}
