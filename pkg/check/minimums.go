@@ -119,8 +119,8 @@ const (
 	// registered and is ready, whatever it meets. Kubernetes waits a second after
 	// each conflict.
 	registers = 120 * time.Second
-	// stormy is the longest time between two edits of a StorageVersion that is
-	// edited more often than once a second.
+	// stormy is how much time a StorageVersion that is edited in a storm may have
+	// for each edit.
 	stormy = time.Second
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.

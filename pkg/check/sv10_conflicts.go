@@ -15,6 +15,7 @@ import (
 // entry is in all of them: one that is ready without has given up.
 type sv10 struct {
 	findings
+	met        int64 // conflicts of all servers
 	registered perMember
 	conflicts  perMember
 	edits      perMember
@@ -29,16 +30,9 @@ type storm struct {
 	// that ends by itself is not given its time anew.
 	since, sinceSeq int64
 	// edits of each object since then.
-	edits map[string]*rhythm
+	edits map[string]int64
 	// done is whether the registration was judged.
 	done bool
-}
-
-// rhythm is how often something was done.
-type rhythm struct {
-	count, last int64
-	// pause is the longest time in between, from the start on.
-	pause int64
 }
 
 func newSV10() *sv10 { return &sv10{storms: map[string]*storm{}} }
@@ -62,8 +56,9 @@ func (c *sv10) Observe(w *World, ev *history.Event) {
 func (c *sv10) fault(w *World, ev *history.Event) {
 	switch ev.Fault.Phase {
 	case history.PhaseInject:
-		c.storms[ev.Member] = &storm{seq: ev.Seq, objects: ev.Fault.Objects, edits: map[string]*rhythm{}}
+		c.storms[ev.Member] = &storm{seq: ev.Seq, objects: ev.Fault.Objects, edits: map[string]int64{}}
 	case history.PhaseWitness:
+		c.met += ev.Fault.Count
 		c.conflicts.addMany(w, ev.Member, ev.Fault.Count)
 	case history.PhaseHeal:
 		// A registration that has not come to its end by now has no storm to blame,
@@ -83,7 +78,7 @@ func (c *sv10) process(ev *history.Event) {
 	case ev.Process.Change == history.ProcessStarted && st.since == 0:
 		st.since, st.sinceSeq = ev.At, ev.Seq
 		for _, name := range st.objects {
-			st.edits[name] = &rhythm{last: ev.At}
+			st.edits[name] = 0
 		}
 	case ev.Process.Change == history.ProcessExited && ev.Process.Expected:
 		st.since = 0
@@ -97,16 +92,10 @@ func (c *sv10) edit(ev *history.Event) {
 		return
 	}
 	for member, st := range c.storms {
-		if e := st.edits[r.Name]; e != nil && member != ev.Member && !st.done {
-			e.beat(ev.At)
-			e.count++
+		if _, meant := st.edits[r.Name]; meant && member != ev.Member && !st.done {
+			st.edits[r.Name]++
 		}
 	}
-}
-
-func (e *rhythm) beat(at int64) {
-	e.pause = max(e.pause, at-e.last)
-	e.last = at
 }
 
 // judge looks whether the member's registration has come to its end, or should
@@ -149,18 +138,17 @@ func (c *sv10) whole(w *World, member string, st *storm, in *instance) {
 
 // count is how many edits there were.
 func (st *storm) count() (n int64) {
-	for _, e := range st.edits {
-		n += e.count
+	for _, count := range st.edits {
+		n += count
 	}
 	return n
 }
 
 // often is whether one of the objects was edited more often than once a second
-// all the time until then.
+// until then. A busy machine holds single edits up.
 func (st *storm) often(until int64) bool {
 	return slices.ContainsFunc(st.objects, func(name string) bool {
-		e := st.edits[name]
-		return e.count > 0 && max(e.pause, until-e.last) < int64(stormy)
+		return st.edits[name]*int64(stormy) > until-st.since
 	})
 }
 
@@ -168,6 +156,7 @@ func (c *sv10) Finish(*World) {}
 
 func (c *sv10) Observations() []Observation {
 	return []Observation{
+		{"conflicts that registering servers met", c.met, needConflicts},
 		c.registered.fewest("registrations while StorageVersions were edited more often than once a second", needStormsEach),
 		c.edits.fewest("edits meanwhile", needEdits),
 		c.conflicts.fewest("conflicts that a registering server met", needConflicts),

@@ -57,7 +57,7 @@ func TestSV10Conflicts(t *testing.T) {
 		})
 	}
 	t.Run("a slow storm is none", func(t *testing.T) {
-		r := begins().edits(2).pass(2*stormy).edits(2).says(things, 8, "a="+v1, "b="+v1).ready("a", 200, 9).hosts("a", 9).blames(t, "SV-10")
+		r := begins().edits(2).pass(10*stormy).edits(2).says(things, 8, "a="+v1, "b="+v1).ready("a", 200, 9).hosts("a", 9).blames(t, "SV-10")
 		saw(t, r, "edited more often than once a second", 0)
 	})
 }
