@@ -56,6 +56,8 @@ type plane struct {
 	members  []*member
 	versions map[string]*history.StorageVersion
 	created  map[string]int64 // revision that created each key
+	// lit is whether lanterns are defined.
+	lit bool
 }
 
 type member struct {
@@ -63,7 +65,9 @@ type member struct {
 	release  string
 	instance int
 	watching bool
-	writes   int64
+	// gone is whether it has left the participants.
+	gone   bool
+	writes int64
 }
 
 func (m *member) id() string { return "apiserver-" + m.name }
@@ -161,11 +165,12 @@ func entry(m *member, r history.HostedResource) history.Entry {
 	return history.Entry{ServerID: m.id(), Encoding: rel.encoding, Decodable: decodable, Served: rel.served}
 }
 
-// agree sets the agreed version, which takes the word of every member, and the
-// condition.
+// agree sets the agreed version, which takes the word of every member that takes
+// part, and the condition.
 func (p *plane) agree(sv *history.StorageVersion) {
 	var common *string
-	if len(sv.Entries) == len(p.members) && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
+	joined := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return m.gone })
+	if len(sv.Entries) > 0 && len(sv.Entries) == len(joined) && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
 		agreed := sv.Entries[0].Encoding
 		common = &agreed
 	}

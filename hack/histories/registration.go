@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -14,14 +15,15 @@ const (
 )
 
 // registrationStory is a run in which servers register as they should whatever
-// they meet: a custom resource changes its storage version there and back, and
-// each member starts under a storm of edits.
+// they meet: a custom resource changes its storage version there and back, one
+// member joins and cannot report, and each starts under a storm of edits.
 func registrationStory() []history.Event {
 	p := newPlane()
 	p.boot()
 	for _, stored := range []string{"v1beta1", "v1", "v1beta1"} {
 		p.flip(stored)
 	}
+	p.joinSilently(p.members[2])
 	for _, m := range p.members {
 		p.storm(m)
 	}
@@ -44,9 +46,11 @@ func (p *plane) flip(stored string) {
 	p.request(p.members[0], history.Request{Class: history.ClassGuarded, Verb: "update", Group: "apiextensions.k8s.io", Version: "v1",
 		Resource: "customresourcedefinitions", Name: "lanterns." + lanternsGroup, Code: 200, ResourceVersion: p.next(),
 		Defines: &history.Definition{Group: lanternsGroup, Resource: "lanterns", Versions: []string{"v1", "v1beta1"}, Stored: stored}})
+	p.lit = true
 	both := []string{lanternsGroup + "/v1", lanternsGroup + "/v1beta1"}
 	for _, m := range p.members {
 		p.pass(20)
+		p.look(m)
 		p.announce(m, lanternsName, history.Entry{ServerID: m.id(), Encoding: lanternsGroup + "/" + stored, Decodable: both, Served: both})
 		for range 4 {
 			p.light(m, stored)
@@ -119,8 +123,62 @@ func (p *plane) edit(through *member, name, verb, resource string) {
 		Resource: resource, Name: name, Code: 200, ResourceVersion: p.revision})
 }
 
+// joinSilently has a member leave the participants and join them anew, and not
+// report for long.
+func (p *plane) joinSilently(m *member) {
+	p.pass(500)
+	p.exit(m, "exit status 0", true)
+	key := "/registry/leases/kube-system/" + m.id()
+	p.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: p.next(), Name: "kube-system/" + m.id()}})
+	delete(p.created, key)
+	m.gone = true
+	p.reform(func(sv *history.StorageVersion) {
+		sv.Entries = slices.DeleteFunc(sv.Entries, func(e history.Entry) bool { return e.ServerID == m.id() })
+	})
+	p.start(m, m.release)
+	p.ready(m, 500, false)
+	p.renew(m)
+	m.gone = false
+	p.reform(func(*history.StorageVersion) {})
+	for range 5 {
+		p.pass(4000)
+		p.refused(m, "configmaps")
+	}
+	for _, r := range hosted {
+		p.report(m, r)
+	}
+	p.ready(m, 200, true)
+	p.watch(m)
+}
+
+// reform has the collector change all StorageVersions of built-in resources, and
+// form their agreement anew.
+func (p *plane) reform(change func(*history.StorageVersion)) {
+	for _, r := range hosted {
+		sv := p.versions[objectName(r)]
+		change(sv)
+		p.agree(sv)
+		p.publish(objectName(r))
+	}
+}
+
 // registrationCases are about what the story of registrations tells.
 var registrationCases = []testCase{
+	{
+		id: "SV-08", reads: either(kinds(history.KindProcess, history.KindReady), identities, looks, silent),
+		fails: "core.secrets called v1 agreed 15s after cp3 had joined, which had not reported in it",
+		fail: func(e *edit) {
+			// Nobody takes the agreement on secrets back when cp3 joins.
+			joined := e.events[e.find(len(newPlane().members)+1, joins)].At
+			e.drop(both(versions, about("core.secrets"), after(joined), func(ev *history.Event) bool { return len(ev.Stored.StorageVersion.Entries) == 2 }))
+		},
+		why: "saw 0 StorageVersions in which a server that had joined did not report for long, and all others agreed, and needs at least 5",
+		weak: func(e *edit) {
+			// cp3 reports so soon that nobody must have noticed.
+			late := e.events[e.find(len(newPlane().members)+1, joins)].At + int64(5*time.Second)
+			e.each(after(late), func(ev *history.Event) { ev.At = late + (ev.At-late)/8 })
+		},
+	},
 	{
 		id: "SV-10", reads: either(kinds(history.KindProcess, history.KindReady, history.KindFault), storms, both(versions, about(stormed...)), looks),
 		fails: "cp2 was ready at revision",
@@ -158,6 +216,16 @@ var registrationCases = []testCase{
 			e.stopAt(e.find(3, customDefinitions))
 		},
 	},
+}
+
+// identities are the Leases by which members take part, and that they go.
+func identities(ev *history.Event) bool {
+	return joins(ev) || ev.Stored != nil && ev.Stored.Type == history.StoredDelete
+}
+
+// silent is what tells of the member that joins and cannot report.
+func silent(ev *history.Event) bool {
+	return versions(ev) && ev.Stored.Name != lanternsName || both(of("cp3"), barred)(ev)
 }
 
 func customDefinitions(ev *history.Event) bool { return ev.Request != nil && ev.Request.Defines != nil }

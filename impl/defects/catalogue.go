@@ -12,6 +12,8 @@ const (
 	SV06AcceptsFalseAgreement ID = "SV-06-accepts-false-agreement"
 	SV06InvertedCondition     ID = "SV-06-inverted-condition"
 	SV07RestlessTransition    ID = "SV-07-restless-transition"
+	SV08CountsReportedOnly    ID = "SV-08-counts-reported-only"
+	SV08DeafToJoining         ID = "SV-08-deaf-to-joining"
 	SV09BlindWrite            ID = "SV-09-blind-write"
 	SV10WaitsForQuiet         ID = "SV-10-waits-for-quiet"
 	SV11LateJoin              ID = "SV-11-late-join"
@@ -32,6 +34,7 @@ const (
 
 var (
 	inAPIServer = []Component{APIServer}
+	inManager   = []Component{ControllerManager}
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
@@ -46,6 +49,8 @@ var storageVersionCatalogue = []Defect{
 	{SV06AcceptsFalseAgreement, "SV-06", inAPIServer, "a status with an agreed version is accepted although its entries differ"},
 	{SV06InvertedCondition, "SV-06", inBoth, "the condition says the opposite of the agreement"},
 	{SV07RestlessTransition, "SV-07", inBoth, "every write of a status moves the transition time"},
+	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
+	{SV08DeafToJoining, "SV-08", inManager, "an agreement is formed anew when a server leaves, and not when one joins"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
 	{SV10WaitsForQuiet, "SV-10", inAPIServer, "a server writes its entry only when nobody else has changed the object for half a second"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},

@@ -55,6 +55,9 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 		}
 		return Collection{Action: Delete}
 	}
+	if len(entries) == len(sv.Status.StorageVersions) && d.Has(defects.SV08DeafToJoining) {
+		return Collection{Action: Keep} // defect: SV-08-deaf-to-joining
+	}
 	status := settle(&sv.Status, entries, participants, now, d)
 	if sameStatus(&sv.Status, &status) {
 		return Collection{Action: Keep}

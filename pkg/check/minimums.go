@@ -29,6 +29,8 @@ const (
 	// needConcurrentObjects: StorageVersions that several servers wrote at
 	// the same time, so that they could have lost an entry.
 	needConcurrentObjects = 5
+	// needSilences: StorageVersions in which a participant did not report.
+	needSilences = 5
 	// needStormsEach: registrations of each member while its StorageVersions were
 	// edited; needConflicts and needEdits: conflicts that it met meanwhile, and
 	// edits.
@@ -112,6 +114,10 @@ const (
 	// without an agreed version: a collector or a server has to notice first,
 	// and the etcd recorder to tell.
 	agreementSettles = 30*time.Second + recorderLag
+	// joiningShows is how long an agreement may outlive the joining of a server that
+	// has not reported: somebody has to see the identity Lease, through a watch, and
+	// to write to each StorageVersion; and the etcd recorder to tell.
+	joiningShows = 10*time.Second + recorderLag
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second

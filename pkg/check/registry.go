@@ -32,6 +32,7 @@ var registry = map[requirement.ID]entry{
 	"SV-05": {func() Check { return &sv05{} }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
 	"SV-06": {func() Check { return newSV06() }, []Source{SourceEtcd, SourceRequest}, 0},
 	"SV-07": {func() Check { return newSV07() }, []Source{SourceEtcd}, 0},
+	"SV-08": {func() Check { return newSV08() }, []Source{SourceEtcd, SourceRequest}, onLooks | onTags},
 	"SV-09": {func() Check { return newSV09() }, []Source{SourceEtcd}, 0},
 	"SV-10": {func() Check { return newSV10() }, []Source{SourceEtcd, SourceReady, SourceRequest}, 0},
 	"SV-11": {func() Check { return newSV11() }, []Source{SourceEtcd}, 0},

@@ -45,6 +45,7 @@ type Active struct {
 	executor *Executor
 	id       string
 	before   []cluster.Process // of Fault.Components, for a crash
+	met      int64             // by faults of keys before this one
 }
 
 // Inject injects the fault at the member, looks for its witness, and records
@@ -60,6 +61,8 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 	}
 	var err error
 	switch {
+	case fault.Type == TypeKeys:
+		err = active.hold()
 	case fault.Type == TypeNetwork:
 		err = active.shape(ctx)
 	case fault.Pauses():
@@ -88,6 +91,9 @@ func (e *Executor) has(member string, component cluster.Component) bool {
 // Heal takes the fault away, waits until what it hit is back, and records it.
 // A crash is healed by starting the component again at the member's release.
 func (a *Active) Heal(ctx context.Context) error {
+	if a.Fault.Type == TypeKeys {
+		a.witnessKeys()
+	}
 	if err := a.undo(ctx); err != nil {
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
@@ -112,7 +118,14 @@ func (a *Active) Undo(ctx context.Context) error {
 
 func (a *Active) undo(ctx context.Context) error {
 	e := a.executor
-	if a.Fault.Type == TypeNetwork {
+	switch a.Fault.Type {
+	case TypeKeys:
+		keyed, err := e.keyed()
+		if err != nil {
+			return nil // nothing was done either
+		}
+		return keyed.SetKeyFault(a.Member, cluster.KeyFault{})
+	case TypeNetwork:
 		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
 	}
 	var errs []error
@@ -130,13 +143,17 @@ func (a *Active) undo(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *Active) record(phase history.Phase, proof string) {
+func (a *Active) record(phase history.Phase, proof string) { a.tell(phase, 0, proof) }
+
+// tell is record with how often the fault bit.
+func (a *Active) tell(phase history.Phase, count int64, proof string) {
 	component := a.Fault.Components[0]
 	if component == cluster.Whole {
 		component = "" // as for a power cut: it is the member that was hit
 	}
 	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
-		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Phase: phase, Proof: proof,
+		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Prefixes: a.Fault.Keys.Prefixes,
+		Phase: phase, Count: count, Proof: proof,
 	}})
 }
 

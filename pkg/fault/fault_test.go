@@ -21,6 +21,9 @@ func TestShippedFaults(t *testing.T) {
 		"node-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}, Duration: 5 * time.Second},
 		"node-cut-off": {Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Duration: 8 * time.Second,
 			Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}},
+		"apiserver-freeze": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
+		"hold-storage-versions": {Type: TypeKeys, Action: "hold", Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd,
+			Keys: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/registry/storageversions/"}}},
 		"controller-manager-crash": {Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.ControllerManager}},
 	}
 	files, err := fs.Glob(fixtures.Files, "faults/*.yaml")

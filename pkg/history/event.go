@@ -445,6 +445,14 @@ const (
 	FaultStormEdits = "edits"
 )
 
+// FaultKeys is the type of a fault of requests to etcd about single keys, and
+// FaultKeysHold and FaultKeysFail are its actions. Chaos Mesh has no kind for it.
+const (
+	FaultKeys     = "EtcdKeyFault"
+	FaultKeysHold = "hold"
+	FaultKeysFail = "fail"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
@@ -459,9 +467,12 @@ type Fault struct {
 	Group string `json:"group,omitempty"`
 	// Objects are the names of the StorageVersions that a FaultStorm is about.
 	Objects []string `json:"objects,omitempty"`
-	Phase   Phase    `json:"phase"`
-	// Count is, in the witness phase of a FaultStorm, how many writes of the
-	// member's server met a conflict since the injection.
+	// Prefixes are those of the keys that a FaultKeys is about.
+	Prefixes []string `json:"prefixes,omitempty"`
+	Phase    Phase    `json:"phase"`
+	// Count is, in the witness phase, how often the fault bit since its injection:
+	// the writes of the member's server that met a conflict in a FaultStorm, and the
+	// requests that a FaultKeys held or failed.
 	Count int64 `json:"count,omitempty"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows

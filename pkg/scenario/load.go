@@ -188,6 +188,11 @@ func (s *Step) validate() (action string, err error) {
 		if len(v.Members) == 0 || v.Objects <= 0 || v.Every <= 0 {
 			err = errors.New("members must be there, and objects and every positive")
 		}
+	case *JoinSilently:
+		err = errors.Join(missing("member", v.Member), missing("fault", v.Fault))
+		if v.For <= 0 {
+			err = errors.Join(err, errors.New("for must be a positive duration"))
+		}
 	case *Hold:
 		err = missing("name", v.Name)
 		if v.For <= 0 {
@@ -220,6 +225,8 @@ func (s *Step) faults() []string {
 	case *Storm:
 		return v.With
 	case *Strike:
+		return []string{v.Fault}
+	case *JoinSilently:
 		return []string{v.Fault}
 	}
 	return nil
@@ -287,7 +294,12 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 // fits is an error that says what of a fault a step would not do.
 func fits(action string, set any, named *fault.Fault) error {
 	strike, struck := set.(*Strike)
+	_, silenced := set.(*JoinSilently)
 	switch {
+	case silenced && (!named.Holds() || named.Member != fault.StepMember):
+		return fmt.Errorf("must hold requests to etcd, of the member %s", fault.StepMember)
+	case silenced:
+		return nil
 	case action == "crash" && !named.Crashes():
 		return errors.New("kills no process")
 	case action == "pause" && !named.Pauses():

@@ -85,14 +85,16 @@ type Step struct {
 	Heal       *Strike     `yaml:"heal,omitempty"`
 	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
 	Storm      *Storm      `yaml:"storm,omitempty"`
-	Stop       *Target     `yaml:"stop,omitempty"`
-	Boot       *Target     `yaml:"boot,omitempty"`
-	Hold       *Hold       `yaml:"hold,omitempty"`
-	Tamper     *Tamper     `yaml:"tamper,omitempty"`
-	Define     *Define     `yaml:"define,omitempty"`
-	Undefine   *Undefine   `yaml:"undefine,omitempty"`
-	Churn      *Churn      `yaml:"churn,omitempty"`
-	Backend    *Backend    `yaml:"backend,omitempty"`
+	// JoinSilently needs a provider that can tell requests to etcd by their keys.
+	JoinSilently *JoinSilently `yaml:"joinSilently,omitempty"`
+	Stop         *Target       `yaml:"stop,omitempty"`
+	Boot         *Target       `yaml:"boot,omitempty"`
+	Hold         *Hold         `yaml:"hold,omitempty"`
+	Tamper       *Tamper       `yaml:"tamper,omitempty"`
+	Define       *Define       `yaml:"define,omitempty"`
+	Undefine     *Undefine     `yaml:"undefine,omitempty"`
+	Churn        *Churn        `yaml:"churn,omitempty"`
+	Backend      *Backend      `yaml:"backend,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -152,6 +154,16 @@ type Storm struct {
 	// ready. A slow link to etcd makes it likelier that an edit falls between a
 	// server's read and its write.
 	With []string `yaml:"with,omitempty"`
+}
+
+// JoinSilently has a member's API server leave the participants and join them
+// anew, and for a while be unable to report.
+type JoinSilently struct {
+	Member string `yaml:"member"`
+	// Fault names the file of a fault that holds its reports.
+	Fault string `yaml:"fault"`
+	// For is how long it is silent, from when the first of its reports was held.
+	For time.Duration `yaml:"for"`
 }
 
 // Target is a component, or with none named all of a member's.

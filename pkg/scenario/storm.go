@@ -173,6 +173,18 @@ func (r *Runner) rage(ctx context.Context, client *observe.Client, objects []str
 // reportedBy are the first so many StorageVersions, by name, that have an entry of
 // the server.
 func reportedBy(ctx context.Context, client *observe.Client, serverID string, count int) ([]string, error) {
+	names, err := reporting(ctx, client, serverID)
+	if err == nil && len(names) < count {
+		err = fmt.Errorf("only %d StorageVersions have an entry of %s, and %d are to be edited", len(names), serverID, count)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return names[:count], nil
+}
+
+// reporting are the StorageVersions that have an entry of the server, by name.
+func reporting(ctx context.Context, client *observe.Client, serverID string) ([]string, error) {
 	answer := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, storageVersionVersion)+"/"+storageVersionResource)
 	var list apiserverinternalv1alpha1.StorageVersionList
 	if !answer.OK() || json.Unmarshal(answer.Body, &list) != nil {
@@ -184,11 +196,8 @@ func reportedBy(ctx context.Context, client *observe.Client, serverID string, co
 			names = append(names, list.Items[i].Name)
 		}
 	}
-	if len(names) < count {
-		return nil, fmt.Errorf("only %d StorageVersions have an entry of %s, and %d are to be edited", len(names), serverID, count)
-	}
 	slices.Sort(names)
-	return names[:count], nil
+	return names, nil
 }
 
 func entryOf(serverID string) func(apiserverinternalv1alpha1.ServerStorageVersion) bool {

@@ -27,6 +27,8 @@ type Proxy struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	active sync.WaitGroup
+	// open are the clients' connections.
+	open sync.Map
 }
 
 // Dialer reaches the server for which a client's connection is meant.
@@ -63,6 +65,14 @@ func (p *Proxy) Stop() {
 	p.active.Wait()
 }
 
+// Break ends the connections that there are; their clients can make new ones.
+func (p *Proxy) Break() {
+	p.open.Range(func(client, _ any) bool {
+		_ = client.(*net.TCPConn).Close()
+		return true
+	})
+}
+
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -84,6 +94,8 @@ func (p *Proxy) accept() {
 }
 
 func (p *Proxy) serve(client *net.TCPConn) {
+	p.open.Store(client, nil)
+	defer p.open.Delete(client)
 	defer client.Close()
 	links := p.linksOf(client.RemoteAddr())
 	for _, link := range links {

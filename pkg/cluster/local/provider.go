@@ -207,14 +207,18 @@ func (c *local) connect(m *member, free *port.Source) error {
 		if err != nil {
 			return err
 		}
-		linksOf := m.only(one.link)
+		linksOf, dial := m.only(one.link), link.To(one.to.Address)
 		switch one.link {
+		case cluster.LinkEtcd:
+			if dial, err = c.toEtcd(m, free); err != nil {
+				return err
+			}
 		case cluster.LinkClient:
 			linksOf = m.fromOutside()
 		case cluster.LinkPeer:
 			linksOf = c.peerLinks(m, listener)
 		}
-		*one.at = link.NewProxy(listener, link.To(one.to.Address), linksOf)
+		*one.at = link.NewProxy(listener, dial, linksOf)
 	}
 	m.units[cluster.Etcd].slots = []*port.Slot{s.etcdClient, s.etcdPeer}
 	m.units[cluster.APIServer].slots = []*port.Slot{s.apiserver}
