@@ -14,7 +14,6 @@ type sv24 struct {
 	writes       int64
 	each         perMember
 	onward, back perMember
-	custom       map[groupResource]bool
 	course       map[memberResource]*course
 	// complained has the announcements, or the lack of one, that were told of.
 	complained once
@@ -32,22 +31,17 @@ type course struct {
 }
 
 func newSV24() *sv24 {
-	return &sv24{custom: map[groupResource]bool{}, course: map[memberResource]*course{}}
+	return &sv24{course: map[memberResource]*course{}}
 }
 
 func (c *sv24) Observe(w *World, ev *history.Event) {
-	if r := ev.Request; r != nil && r.Defines != nil && !r.Defines.Remote {
-		// Also a definition without an answer may have come into force.
-		c.custom[groupResource{r.Defines.Group, r.Defines.Resource}] = true
-		return
-	}
 	if ev.Stored == nil {
 		return
 	}
 	s := ev.Stored
 	gr, ok := w.tagged(s)
 	id := w.serverOf[s.Writer]
-	if !ok || id == "" || !c.custom[gr] {
+	if !ok || id == "" || !w.custom[gr] {
 		return
 	}
 	c.writes++

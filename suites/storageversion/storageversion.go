@@ -12,6 +12,7 @@ var (
 	_ = play.Scenario("crash-under-writes.yaml")
 	_ = play.Scenario("node-faults.yaml")
 	_ = play.Scenario("upgrade-and-back.yaml")
+	_ = play.Scenario("registration.yaml")
 	_ = play.Scenario("joined-silent.yaml")
 	_ = play.Scenario("conflict-storm.yaml")
 	_ = play.Scenario("custom-flip.yaml")
