@@ -52,7 +52,7 @@ var storageVersionCatalogue = []Defect{
 	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
 	{SV08DeafToJoining, "SV-08", inManager, "an agreement is formed anew when a server leaves, and not when one joins"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
-	{SV10WaitsForQuiet, "SV-10", inAPIServer, "a server writes its entry only when nobody else has changed the object for half a second"},
+	{SV10WaitsForQuiet, "SV-10", inAPIServer, "after a conflict a server waits until nobody has changed the object for three seconds"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},
 	{SV12WrongRefusal, "SV-12", inAPIServer, "guarded writes are refused with 403 instead of 503"},

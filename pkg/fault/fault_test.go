@@ -18,6 +18,8 @@ func TestShippedFaults(t *testing.T) {
 		"apiserver-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}, Duration: 5 * time.Second},
 		"slow-etcd": {Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer},
 			Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: 25 * time.Millisecond}},
+		"slower-etcd": {Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer},
+			Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: 75 * time.Millisecond}},
 		"node-pause": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}, Duration: 5 * time.Second},
 		"node-cut-off": {Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Duration: 8 * time.Second,
 			Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}},

@@ -148,7 +148,7 @@ type Storm struct {
 	Members []string `yaml:"members"`
 	// Objects is how many StorageVersions are edited.
 	Objects int `yaml:"objects"`
-	// Every is the pause between two edits of one.
+	// Every is the mean pause between two edits of one; the pauses are random.
 	Every time.Duration `yaml:"every"`
 	// With names faults that are there from before the start until the member is
 	// ready. A slow link to etcd makes it likelier that an edit falls between a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -140,11 +141,14 @@ func (r *Runner) rage(ctx context.Context, client *observe.Client, objects []str
 	var mu sync.Mutex
 	made := 0
 	for _, name := range objects {
-		offset := time.Duration(r.Rand.Int64N(int64(every)))
+		// Edits in a steady rhythm would hit each write of a server that needs longer
+		// than that from read to write, so that none could ever succeed.
+		random := rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))
+		next := func() time.Duration { return time.Duration(random.ExpFloat64() * float64(every)) }
 		raging.Go(func() {
 			// One that is under way is waited for, so that its outcome is recorded.
 			whole := context.WithoutCancel(ctx)
-			for turn, pause := 1, offset; r.wait(ctx, pause) == nil; turn, pause = turn+1, every {
+			for turn := 1; r.wait(ctx, next()) == nil; turn++ {
 				answer := client.Do(whole, observe.Call{Class: history.ClassGuarded, Verb: "patch",
 					Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name,
 					Body: map[string]any{"metadata": map[string]any{"annotations": map[string]string{stormAnnotation: strconv.Itoa(turn)}}}})
