@@ -36,14 +36,16 @@ docker-down:
 node-images:
 	$(GO) run ./hack/nodeimages $(RELEASES)
 
-## test: every test that needs neither Docker nor a cluster, with the race detector
+## test: every test that needs neither Docker nor a cluster, with the race detector;
+## vet is for `make lint`, and doing it again for this build costs minutes from cold
 test:
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -vE '/suites/(discovery|example|storageversion|upgrade)$$')
+	CGO_ENABLED=1 $(GO) test -race -vet=off $$($(GO) list ./... | grep -vE '/suites/(discovery|example|migration|storageversion|upgrade)$$')
 
 ## e2e: the suites, and the example for e2e-framework, on the local provider with the
-## reference control plane
+## reference control plane; SAMPLE=N plays the main job and N more scenarios, chosen by
+## the commit
 e2e: build
-	hack/e2e.sh $(OUT)
+	SAMPLE=$(SAMPLE) hack/e2e.sh $(OUT)
 
 ## e2e-kind: the main job on kind: the reference, and Kubernetes from RELEASE
 ## (v1.35.4) to the next release; sets up Docker and node images where they are

@@ -59,7 +59,13 @@ func (c *testCase) header() history.Header {
 	return c.begins()
 }
 
-var cases = slices.Concat(storageVersionCases, told(registrationStory, registrationHeader, registrationCases), told(discoveryStory, header, discoveryCases))
+var cases = slices.Concat(
+	storageVersionCases,
+	told(registrationStory, registrationHeader, registrationCases),
+	told(collectionStory, header, collectionCases),
+	told(discoveryStory, header, discoveryCases),
+	told(migrationStory, header, migrationCases),
+)
 
 // told are the cases of a story.
 func told(tells func() []history.Event, begins func() history.Header, cases []testCase) []testCase {

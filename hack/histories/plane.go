@@ -58,6 +58,8 @@ type plane struct {
 	created  map[string]int64 // revision that created each key
 	// lit is whether lanterns are defined.
 	lit bool
+	// guests are the IDs of servers that take part, and are no members.
+	guests []string
 }
 
 type member struct {
@@ -165,12 +167,37 @@ func entry(m *member, r history.HostedResource) history.Entry {
 	return history.Entry{ServerID: m.id(), Encoding: rel.encoding, Decodable: decodable, Served: rel.served}
 }
 
-// agree sets the agreed version, which takes the word of every member that takes
+// deleted records that a key has gone.
+func (p *plane) deleted(key, name string) {
+	delete(p.created, key)
+	p.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: p.next(), Name: name}})
+}
+
+// leaves takes a server's identity Lease away.
+func (p *plane) leaves(id string) {
+	p.deleted("/registry/leases/kube-system/"+id, "kube-system/"+id)
+}
+
+// takesPart is whether a server does; parties counts those that do.
+func (p *plane) takesPart(id string) bool {
+	return slices.Contains(p.guests, id) || slices.ContainsFunc(p.members, func(m *member) bool { return m.id() == id && !m.gone })
+}
+
+func (p *plane) parties() int {
+	n := len(p.guests)
+	for _, m := range p.members {
+		if !m.gone {
+			n++
+		}
+	}
+	return n
+}
+
+// agree sets the agreed version, which takes the word of every server that takes
 // part, and the condition.
 func (p *plane) agree(sv *history.StorageVersion) {
 	var common *string
-	joined := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return m.gone })
-	if len(sv.Entries) > 0 && len(sv.Entries) == len(joined) && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
+	if len(sv.Entries) > 0 && len(sv.Entries) == p.parties() && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
 		agreed := sv.Entries[0].Encoding
 		common = &agreed
 	}

@@ -128,9 +128,7 @@ func (p *plane) edit(through *member, name, verb, resource string) {
 func (p *plane) joinSilently(m *member) {
 	p.pass(500)
 	p.exit(m, "exit status 0", true)
-	key := "/registry/leases/kube-system/" + m.id()
-	p.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: p.next(), Name: "kube-system/" + m.id()}})
-	delete(p.created, key)
+	p.leaves(m.id())
 	m.gone = true
 	p.reform(func(sv *history.StorageVersion) {
 		sv.Entries = slices.DeleteFunc(sv.Entries, func(e history.Entry) bool { return e.ServerID == m.id() })
@@ -220,7 +218,7 @@ var registrationCases = []testCase{
 
 // identities are the Leases by which members take part, and that they go.
 func identities(ev *history.Event) bool {
-	return joins(ev) || ev.Stored != nil && ev.Stored.Type == history.StoredDelete
+	return joins(ev) || deletions(ev)
 }
 
 // silent is what tells of the member that joins and cannot report.
@@ -237,11 +235,6 @@ func storms(ev *history.Event) bool {
 
 func lanterns(ev *history.Event) bool {
 	return ev.Stored != nil && ev.Stored.ObjectKind == "Lanterns" || requests(history.ClassCustom)(ev) && ev.Request.Resource == "lanterns"
-}
-
-// about fits changes of the named objects.
-func about(names ...string) keep {
-	return func(ev *history.Event) bool { return ev.Stored != nil && slices.Contains(names, ev.Stored.Name) }
 }
 
 // after fits what is later than a time.

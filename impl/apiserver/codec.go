@@ -3,8 +3,11 @@ package apiserver
 import (
 	"io"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -99,6 +102,71 @@ func plantOlderFirst(getter generic.RESTOptionsGetter, codecs serializer.CodecFa
 		resource:          schema.GroupResource{Group: ballasts.Group, Resource: ballasts.Resource},
 		first:             storageversion.NewFirstWrites(d),
 	}
+}
+
+// youngOlderCodec is the planted defect by which objects are stored in a version
+// that was not announced while they are young.
+type youngOlderCodec struct {
+	runtime.Codec
+	older runtime.Codec
+}
+
+// youth is how long it does so.
+const youth = 2 * time.Second
+
+// Encode writes the object in the announced version, or in the older one.
+func (c youngOlderCodec) Encode(obj runtime.Object, w io.Writer) error {
+	if object, err := meta.Accessor(obj); err == nil && time.Since(object.GetCreationTimestamp().Time) < youth {
+		return c.older.Encode(obj, w) // defect: SVM-22-older-at-first
+	}
+	return c.Codec.Encode(obj, w)
+}
+
+// restlessCodec is the planted defect by which the same object has other bytes
+// every other time.
+type restlessCodec struct {
+	runtime.Codec
+	turn *atomic.Int64
+}
+
+// Encode writes the object, and every other time something that means nothing.
+func (c restlessCodec) Encode(obj runtime.Object, w io.Writer) error {
+	if err := c.Codec.Encode(obj, w); err != nil || c.turn.Add(1)%2 == 0 {
+		return err
+	}
+	_, err := w.Write([]byte("\n")) // defect: SVM-06-restless
+	return err
+}
+
+// codecGetter plants a defect in how a resource is encoded.
+type codecGetter struct {
+	generic.RESTOptionsGetter
+	resource schema.GroupResource
+	plant    func(runtime.Codec) runtime.Codec
+}
+
+// GetRESTOptions returns the options of a resource.
+func (g codecGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
+	if err == nil && resource == g.resource {
+		options.StorageConfig.Codec = g.plant(options.StorageConfig.Codec)
+	}
+	return options, err
+}
+
+// plantInCodec returns the getter as it is, unless a defect of how objects are
+// encoded is switched on.
+func plantInCodec(getter generic.RESTOptionsGetter, codecs serializer.CodecFactory, r release.Release, d defects.Set) generic.RESTOptionsGetter {
+	ballasts := r.Ballasts()
+	resource := schema.GroupResource{Group: ballasts.Group, Resource: ballasts.Resource}
+	if d.Has(defects.SVM22OlderAtFirst) {
+		older := codecs.LegacyCodec(schema.GroupVersion{Group: ballasts.Group, Version: unannounced(ballasts)})
+		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return youngOlderCodec{codec, older} }}
+	}
+	if d.Has(defects.SVM06Restless) {
+		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return restlessCodec{codec, &atomic.Int64{}} }}
+	}
+	return plantOlderFirst(getter, codecs, r, d)
 }
 
 // unannounced is the version before the one that a resource is stored in, or

@@ -115,7 +115,7 @@ func (b builder) storageVersions() (*genericapiserver.APIGroupInfo, error) {
 }
 
 func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {
-	object, status := registry.StorageMigrations()
+	object, status := registry.StorageMigrations(b.defects)
 	store, err := registry.NewStore(b.scheme, b.getter, object)
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)

@@ -141,7 +141,7 @@ func (s *server) configure() error {
 	if err := authenticate(&config.Config, s.options); err != nil {
 		return err
 	}
-	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
+	config.Authorization.Authorizer = authorizer.AuthorizerFunc(plantMaker(authorize, s.options.Defects))
 	if err := connectToSelf(&config.Config); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *server) configure() error {
 	if err := useBuiltinStorage(s.etcd, &config.Config, s.codecs, s.builtin); err != nil {
 		return err
 	}
-	getter := plantOlderFirst(config.RESTOptionsGetter, s.codecs, s.options.Release, s.options.Defects)
+	getter := plantInCodec(config.RESTOptionsGetter, s.codecs, s.options.Release, s.options.Defects)
 	config.RESTOptionsGetter = s.storage(getter, s.builtin.scheme)
 	return nil
 }

@@ -165,6 +165,9 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 		return 0, fmt.Errorf("getting storage version %s: %w", name, err)
 	}
 	participants, err := storageversion.ReadParticipants(ctx, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), sv.Status.StorageVersions)
+	if err != nil && c.defects.Has(defects.SV20StripsOnError) {
+		participants, err = storageversion.Participants{}, nil // defect: SV-20-strips-on-error
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -192,16 +195,37 @@ func (c *collector) update(ctx context.Context, sv *apiserverinternalv1alpha1.St
 	next := sv.DeepCopy()
 	next.Status = status
 	storageversion.Touch(&next.Status, c.clock.Now(), c.defects)
-	if _, err := c.client.InternalV1alpha1().StorageVersions().UpdateStatus(ctx, next, metav1.UpdateOptions{}); err != nil {
+	_, err := c.client.InternalV1alpha1().StorageVersions().UpdateStatus(ctx, next, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) && c.defects.Has(defects.SV19UnconditionalUpdate) {
+		err = c.overwrite(context.WithoutCancel(ctx), next) // defect: SV-19-unconditional-update
+	}
+	if err != nil {
 		return fmt.Errorf("updating storage version %s: %w", sv.Name, err)
 	}
 	c.logger.Info("Updated", "storageVersion", sv.Name, "entries", len(status.StorageVersions), "before", len(sv.Status.StorageVersions))
 	return nil
 }
 
+// overwrite writes a status over whatever others have written since it was read.
+func (c *collector) overwrite(ctx context.Context, next *apiserverinternalv1alpha1.StorageVersion) error {
+	ctx, cancel := context.WithTimeout(ctx, storageversion.RequestTimeout)
+	defer cancel()
+	svs := c.client.InternalV1alpha1().StorageVersions()
+	newest, err := svs.Get(ctx, next.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	next.UID, next.ResourceVersion = newest.UID, newest.ResourceVersion
+	_, err = svs.UpdateStatus(ctx, next, metav1.UpdateOptions{})
+	return err
+}
+
 // delete removes an object, unless anything was written to it since it was read.
 func (c *collector) delete(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion) error {
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &sv.UID, ResourceVersion: &sv.ResourceVersion}}
+	if c.defects.Has(defects.SV19UnconditionalDelete) {
+		options.Preconditions = nil // defect: SV-19-unconditional-delete
+	}
 	if err := c.client.InternalV1alpha1().StorageVersions().Delete(ctx, sv.Name, options); err != nil {
 		return fmt.Errorf("deleting storage version %s: %w", sv.Name, err)
 	}

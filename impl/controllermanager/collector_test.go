@@ -177,23 +177,42 @@ func TestUnsure(t *testing.T) {
 	}
 }
 
+// The defect takes everybody for departed.
+func TestStripsOnError(t *testing.T) {
+	d := defects.Of(defects.SV20StripsOnError)
+	api := svtest.New(clock.RealClock{}, d)
+	api.Put(lease("a", true))
+	api.Put(object("core.x", time.Now(), "a", "v1"))
+	start(t, api, clock.RealClock{}, d, func(action clienttesting.Action) error {
+		if action.Matches("list", "leases") {
+			return errors.New("forbidden")
+		}
+		return nil
+	})
+	eventually(t, "everybody is stripped", func() bool { return agreed(api, "core.x") == "deleted" })
+}
+
 // A server that reports between the collector's read and its write loses
-// nothing.
+// nothing, except to the defects.
 func TestPreconditions(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
+		defects defects.Set
 		verb    string
 		entries []string
+		lost    bool
 	}{
-		{"update", "update", []string{"a", "v1", "gone", "v2"}},
-		{"delete", "delete", []string{"gone", "v2"}},
+		{"update", nil, "update", []string{"a", "v1", "gone", "v2"}, false},
+		{"delete", nil, "delete", []string{"gone", "v2"}, false},
+		{"update by defect", defects.Of(defects.SV19UnconditionalUpdate), "update", []string{"a", "v1", "gone", "v2"}, true},
+		{"delete by defect", defects.Of(defects.SV19UnconditionalDelete), "delete", []string{"gone", "v2"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			api := svtest.New(clock.RealClock{}, nil)
+			api := svtest.New(clock.RealClock{}, tc.defects)
 			api.Put(lease("a", true))
 			api.Put(object("core.x", time.Now(), tc.entries...))
 			var once, written atomic.Bool
-			start(t, api, clock.RealClock{}, nil, func(action clienttesting.Action) error {
+			start(t, api, clock.RealClock{}, tc.defects, func(action clienttesting.Action) error {
 				if action.Matches(tc.verb, "storageversions") || action.Matches(tc.verb, "storageversions/status") {
 					if once.CompareAndSwap(false, true) {
 						api.Put(lease("late", true))
@@ -206,6 +225,13 @@ func TestPreconditions(t *testing.T) {
 				}
 				return nil
 			})
+			if tc.lost {
+				eventually(t, "the entry is lost", func() bool {
+					sv := api.StorageVersion("core.x")
+					return sv == nil || len(sv.Status.StorageVersions) == 1 && sv.Status.StorageVersions[0].APIServerID == "a"
+				})
+				return
+			}
 			eventually(t, "the entry is there and the stale one is not", func() bool { return agreed(api, "core.x") == "v1" })
 			sv := api.StorageVersion("core.x")
 			if last := sv.Status.StorageVersions[len(sv.Status.StorageVersions)-1]; last.APIServerID != "late" {

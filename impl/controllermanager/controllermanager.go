@@ -128,7 +128,7 @@ func New(options Options) (*ControllerManager, error) {
 	}
 	m.migrate = func(ctx context.Context, leading func() error) error {
 		return migrator.Run(ctx, migrator.Options{
-			Config: config, Rate: options.MigrationRate, Automatic: options.AutomaticMigration, Clock: options.Clock,
+			Config: config, Rate: options.MigrationRate, Automatic: options.AutomaticMigration, Clock: options.Clock, Defects: options.Defects,
 		}, leading)
 	}
 	if _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {

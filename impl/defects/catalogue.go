@@ -25,6 +25,13 @@ const (
 	SV14ReadyEarly            ID = "SV-14-ready-early"
 	SV14BarrierLingers        ID = "SV-14-barrier-lingers"
 	SV15FirstWriteOlder       ID = "SV-15-first-write-older"
+	SV16NeverCollects         ID = "SV-16-never-collects"
+	SV16KeepsDisagreement     ID = "SV-16-keeps-disagreement"
+	SV17KeepsStaleAtBoot      ID = "SV-17-keeps-stale-at-boot"
+	SV18KeepsEmpty            ID = "SV-18-keeps-empty"
+	SV19UnconditionalDelete   ID = "SV-19-unconditional-delete"
+	SV19UnconditionalUpdate   ID = "SV-19-unconditional-update"
+	SV20StripsOnError         ID = "SV-20-strips-on-error"
 	SV21VanishingEntry        ID = "SV-21-vanishing-entry"
 	SV22StaleView             ID = "SV-22-stale-view"
 	SV23Touches               ID = "SV-23-touches"
@@ -38,7 +45,7 @@ var (
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
-var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue)
+var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue, migrationCatalogue)
 
 var storageVersionCatalogue = []Defect{
 	{SV01SkipsAResource, "SV-01", inAPIServer, "the storage version of secrets is never published, and nobody waits for it"},
@@ -62,6 +69,13 @@ var storageVersionCatalogue = []Defect{
 	{SV14ReadyEarly, "SV-14", inAPIServer, "readiness does not wait for registration, which takes a while"},
 	{SV14BarrierLingers, "SV-14", inAPIServer, "the barrier stays shut for a while after the server is ready"},
 	{SV15FirstWriteOlder, "SV-15", inAPIServer, "the first objects stored after boot are encoded in the previous version"},
+	{SV16NeverCollects, "SV-16", inBoth, "entries of departed servers are not removed while the others keep running"},
+	{SV16KeepsDisagreement, "SV-16", inManager, "the collector removes entries and leaves the agreement as it was"},
+	{SV17KeepsStaleAtBoot, "SV-17", inAPIServer, "API servers leave the entries of departed servers in place"},
+	{SV18KeepsEmpty, "SV-18", inManager, "an object is kept when its last entry is removed"},
+	{SV19UnconditionalDelete, "SV-19", inManager, "an object is deleted whatever was written to it since it was read"},
+	{SV19UnconditionalUpdate, "SV-19", inManager, "what was read is written over what others wrote meanwhile"},
+	{SV20StripsOnError, "SV-20", inManager, "when participants cannot be read, there are taken to be none"},
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},

@@ -11,14 +11,16 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // ValidateSpec checks which resource a migration names. Whether there is such a
 // resource is found out when the migration begins: it may be served later.
-func ValidateSpec(spec *storagemigrationv1.StorageVersionMigrationSpec) field.ErrorList {
+func ValidateSpec(spec *storagemigrationv1.StorageVersionMigrationSpec, d defects.Set) field.ErrorList {
 	path := field.NewPath("spec", "resource")
 	var errs field.ErrorList
-	if group := spec.Resource.Group; group != "" {
+	if group := spec.Resource.Group; group != "" && !d.Has(defects.SVM01AnyGroup) { // defect: SVM-01-any-group
 		for _, message := range validation.IsDNS1123Subdomain(group) {
 			errs = append(errs, field.Invalid(path.Child("group"), group, message))
 		}
@@ -45,10 +47,11 @@ func ValidateSpecUpdate(spec, old *storagemigrationv1.StorageVersionMigrationSpe
 
 // ValidateStatus checks a status on its own: at most one outcome, and a
 // resourceVersion that can be compared.
-func ValidateStatus(status *storagemigrationv1.StorageVersionMigrationStatus) field.ErrorList {
+func ValidateStatus(status *storagemigrationv1.StorageVersionMigrationStatus, d defects.Set) field.ErrorList {
 	path := field.NewPath("status")
 	errs := metav1validation.ValidateConditions(status.Conditions, path.Child("conditions"))
-	if isTrue(status.Conditions, storagemigrationv1.MigrationSucceeded) && isTrue(status.Conditions, storagemigrationv1.MigrationFailed) {
+	both := isTrue(status.Conditions, storagemigrationv1.MigrationSucceeded) && isTrue(status.Conditions, storagemigrationv1.MigrationFailed)
+	if both && !d.Has(defects.SVM02BothOutcomes) { // defect: SVM-02-both-outcomes
 		errs = append(errs, field.Invalid(path.Child("conditions"), storagemigrationv1.MigrationFailed, "a migration cannot have both succeeded and failed"))
 	}
 	if version := status.ResourceVersion; version != "" {

@@ -44,7 +44,7 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(sv.Status.StorageVersions))
 	for i := range sv.Status.StorageVersions {
 		entry := sv.Status.StorageVersions[i]
-		if participants.Has(entry.APIServerID) {
+		if participants.Has(entry.APIServerID) || d.Has(defects.SV16NeverCollects) { // defect: SV-16-never-collects
 			entries = append(entries, entry)
 		}
 	}
@@ -53,14 +53,26 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 		if len(sv.Status.StorageVersions) == 0 && age < EmptyGrace {
 			return Collection{Action: Keep, Recheck: EmptyGrace - age}
 		}
-		return Collection{Action: Delete}
+		if !d.Has(defects.SV18KeepsEmpty) { // defect: SV-18-keeps-empty
+			return Collection{Action: Delete}
+		}
 	}
 	if len(entries) == len(sv.Status.StorageVersions) && d.Has(defects.SV08DeafToJoining) {
 		return Collection{Action: Keep} // defect: SV-08-deaf-to-joining
 	}
 	status := settle(&sv.Status, entries, participants, now, d)
+	if d.Has(defects.SV16KeepsDisagreement) && sv.Status.CommonEncodingVersion == nil {
+		status = disagreeing(&sv.Status, entries) // defect: SV-16-keeps-disagreement
+	}
 	if sameStatus(&sv.Status, &status) {
 		return Collection{Action: Keep}
 	}
 	return Collection{Action: Update, Status: status}
+}
+
+// disagreeing is a status with other entries and all else as it was.
+func disagreeing(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion) apiserverinternalv1alpha1.StorageVersionStatus {
+	status := *old.DeepCopy()
+	status.StorageVersions = entries
+	return status
 }

@@ -121,21 +121,23 @@ func TestMerge(t *testing.T) {
 		old          []svEntry
 		own          []svEntry
 		participants Participants
+		keepStale    bool
 		want         []svEntry
 		agreed       *string
 	}{
-		{"first", nil, own, taking("b"), own, ptr.To("v2")},
-		{"added at the end", []svEntry{entryAt("a", "v2")}, own, taking("a", "b"), []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
-		{"replaced in place", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, own, taking("a", "b"), []svEntry{entryAt("b", "v2"), entryAt("a", "v1")}, nil},
-		{"doubled entry is made one", []svEntry{entryAt("b", "v1"), entryAt("a", "v2"), entryAt("b", "v1")}, own, taking("a", "b"), []svEntry{entryAt("b", "v2"), entryAt("a", "v2")}, ptr.To("v2")},
-		{"stale removed", []svEntry{entryAt("gone", "v1"), entryAt("a", "v2")}, own, taking("a", "b"), []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
-		{"taken back", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, Participants{"a": false, "b": true}, []svEntry{entryAt("a", "v1")}, ptr.To("v1")},
-		{"vanished", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, taking("a", "b"), []svEntry{entryAt("a", "v1")}, nil},
+		{"first", nil, own, taking("b"), false, own, ptr.To("v2")},
+		{"added at the end", []svEntry{entryAt("a", "v2")}, own, taking("a", "b"), false, []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
+		{"replaced in place", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, own, taking("a", "b"), false, []svEntry{entryAt("b", "v2"), entryAt("a", "v1")}, nil},
+		{"doubled entry is made one", []svEntry{entryAt("b", "v1"), entryAt("a", "v2"), entryAt("b", "v1")}, own, taking("a", "b"), false, []svEntry{entryAt("b", "v2"), entryAt("a", "v2")}, ptr.To("v2")},
+		{"stale removed", []svEntry{entryAt("gone", "v1"), entryAt("a", "v2")}, own, taking("a", "b"), false, []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
+		{"stale kept by defect", []svEntry{entryAt("gone", "v1")}, own, taking("b"), true, []svEntry{entryAt("gone", "v1"), entryAt("b", "v2")}, nil},
+		{"taken back", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, Participants{"a": false, "b": true}, false, []svEntry{entryAt("a", "v1")}, ptr.To("v1")},
+		{"vanished", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, taking("a", "b"), false, []svEntry{entryAt("a", "v1")}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			old := svStatus{StorageVersions: tc.old}
 			before := old.DeepCopy()
-			got := merge(&old, "b", tc.own, tc.participants, epoch, nil)
+			got := merge(&old, "b", tc.own, tc.participants, tc.keepStale, epoch, nil)
 			want := svStatus{StorageVersions: tc.want, CommonEncodingVersion: tc.agreed, Conditions: got.Conditions}
 			if !sameStatus(&got, &want) {
 				t.Errorf("got %+v\nwant %+v", got, want)
@@ -146,7 +148,7 @@ func TestMerge(t *testing.T) {
 			if errs := ValidateStatus(&got, nil); len(errs) > 0 {
 				t.Errorf("invalid: %v", errs)
 			}
-			again := merge(&got, "b", tc.own, tc.participants, epoch.Add(time.Hour), nil)
+			again := merge(&got, "b", tc.own, tc.participants, tc.keepStale, epoch.Add(time.Hour), nil)
 			if !sameStatus(&got, &again) {
 				t.Errorf("merging again changes %+v\nto %+v", got, again)
 			}
@@ -208,7 +210,7 @@ func TestInterleavedMerges(t *testing.T) {
 				}
 				now = now.Add(time.Second)
 				entry := entryAt(id, rapid.SampledFrom([]string{"v1", "v2"}).Draw(t, "version"))
-				stored = merge(&r.status, id, []svEntry{entry}, r.participants, now, nil)
+				stored = merge(&r.status, id, []svEntry{entry}, r.participants, false, now, nil)
 				rv++
 				reported[id] = entry
 				for other := range r.participants {
@@ -243,29 +245,33 @@ func TestInterleavedMerges(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), epoch, nil)
-	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), epoch, nil)
+	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), false, epoch, nil)
+	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), false, epoch, nil)
 	for _, tc := range []struct {
 		name         string
 		status       svStatus
 		participants Participants
 		age          time.Duration
+		defects      defects.Set
 		want         Action
 		entries      int
 		agreed       *string
 		recheck      time.Duration
 	}{
-		{"nothing to do", settled, taking("a"), time.Hour, Keep, 0, nil, 0},
-		{"somebody joined", settled, taking("a", "b"), time.Hour, Update, 1, nil, 0},
-		{"somebody joined who does not host it", settled, Participants{"a": false, "b": true}, time.Hour, Keep, 0, nil, 0},
-		{"somebody left", two, taking("a"), time.Hour, Update, 1, ptr.To("v1"), 0},
-		{"all left", two, taking("c"), 0, Delete, 0, nil, 0},
-		{"just created", svStatus{}, taking("a"), EmptyGrace / 3, Keep, 0, nil, EmptyGrace - EmptyGrace/3},
-		{"created and left", svStatus{}, taking("a"), EmptyGrace, Delete, 0, nil, 0},
+		{"nothing to do", settled, taking("a"), time.Hour, nil, Keep, 0, nil, 0},
+		{"somebody joined", settled, taking("a", "b"), time.Hour, nil, Update, 1, nil, 0},
+		{"somebody joined who does not host it", settled, Participants{"a": false, "b": true}, time.Hour, nil, Keep, 0, nil, 0},
+		{"somebody left", two, taking("a"), time.Hour, nil, Update, 1, ptr.To("v1"), 0},
+		{"all left", two, taking("c"), 0, nil, Delete, 0, nil, 0},
+		{"all left, kept by defect", two, taking("c"), 0, defects.Of(defects.SV18KeepsEmpty), Update, 0, nil, 0},
+		{"never collects", two, taking("a"), time.Hour, defects.Of(defects.SV16NeverCollects), Keep, 0, nil, 0},
+		{"disagreement kept by defect", two, taking("a"), time.Hour, defects.Of(defects.SV16KeepsDisagreement), Update, 1, nil, 0},
+		{"just created", svStatus{}, taking("a"), EmptyGrace / 3, nil, Keep, 0, nil, EmptyGrace - EmptyGrace/3},
+		{"created and left", svStatus{}, taking("a"), EmptyGrace, nil, Delete, 0, nil, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			sv := &apiserverinternalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(epoch)}, Status: tc.status}
-			got := Collect(sv, tc.participants, epoch.Add(tc.age), nil)
+			got := Collect(sv, tc.participants, epoch.Add(tc.age), tc.defects)
 			if got.Action != tc.want || got.Recheck != tc.recheck {
 				t.Fatalf("got %+v", got)
 			}

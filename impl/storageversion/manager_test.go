@@ -640,6 +640,18 @@ func TestDefects(t *testing.T) {
 			t.Error("does not linger")
 		}
 	})
+	t.Run("SV-17", func(t *testing.T) {
+		d, api := set(defects.SV17KeepsStaleAtBoot)
+		first, stop := boot(t, api, "gone", options{})
+		await(t, first)
+		stop()
+		api.Remove("leases", "kube-system", "gone")
+		m, _ := boot(t, api, "a", options{defects: d})
+		await(t, m)
+		if encodingOf(api.StorageVersion("core.secrets"), "gone") == "" {
+			t.Error("not kept")
+		}
+	})
 	t.Run("SV-21", func(t *testing.T) {
 		d, api := set(defects.SV21VanishingEntry)
 		m, stop := boot(t, api, "a", options{})

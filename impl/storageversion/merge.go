@@ -15,8 +15,8 @@ import (
 // servers that are not participants, and sets the agreed version and the
 // condition accordingly. Its entry keeps its place and those of others are left
 // as they are, so that reporting the same again changes nothing. Without own
-// entries the server takes its report back.
-func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
+// entries the server takes its report back. keepStale is for planted defects.
+func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, keepStale bool, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(old.StorageVersions)+len(own))
 	placed := false
 	place := func() {
@@ -30,7 +30,7 @@ func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string,
 		switch {
 		case entry.APIServerID == serverID:
 			place()
-		case participants.Has(entry.APIServerID):
+		case keepStale || participants.Has(entry.APIServerID):
 			entries = append(entries, *entry)
 		}
 	}

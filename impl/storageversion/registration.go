@@ -272,7 +272,8 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 	if why == vanish || why == withdraw {
 		own = nil
 	}
-	return merge(old, id, own, participants, m.config.Clock.Now(), d), nil
+	keepStale := why == upkeep && d.Has(defects.SV16NeverCollects) || d.Has(defects.SV17KeepsStaleAtBoot) // defect: SV-16-never-collects, SV-17-keeps-stale-at-boot
+	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
 }
 
 // touch rewrites an object without changing what it reports.

@@ -20,7 +20,7 @@ func (w *World) takeFault(ev *history.Event) {
 			continue
 		}
 		if f.Phase == history.PhaseHeal {
-			seen.Healed = true
+			seen.Healed, seen.healedAt = true, ev.At
 			continue
 		}
 		switch {

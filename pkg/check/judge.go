@@ -61,8 +61,10 @@ type FaultSeen struct {
 	// Recovery is the proof that all is back after a power cut.
 	Recovery string `json:"recovery,omitempty"`
 
-	// whole is whether etcd was seen whole after the healing.
-	whole bool
+	// whole is whether etcd was seen whole after the healing, and healedAt when
+	// that was.
+	whole    bool
+	healedAt int64
 }
 
 // EtcdSeen is how all members' etcd were at one moment.

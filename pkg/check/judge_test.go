@@ -232,7 +232,7 @@ func TestJudgementTellsOfTheRun(t *testing.T) {
 	if !j.Complete || j.EndMessage != "done" || j.Events != 6 || len(j.Holds) != 1 || j.Holds[0].Releases["a"] != "1" || !reflect.DeepEqual(j.Damage, told.broken) {
 		t.Errorf("%+v", j)
 	}
-	if want := (FaultSeen{ID: "f", Type: "T", Action: "A", Member: "a", Component: "etcd", Witness: "p", Healed: true}); len(j.Faults) != 1 || j.Faults[0] != want {
+	if want := (FaultSeen{ID: "f", Type: "T", Action: "A", Member: "a", Component: "etcd", Witness: "p", Healed: true, healedAt: 4e6}); len(j.Faults) != 1 || j.Faults[0] != want {
 		t.Errorf("%+v", j.Faults)
 	}
 }

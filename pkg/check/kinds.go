@@ -16,7 +16,20 @@ const (
 	// kindNoCustom is of SV-24: a custom resource of which no server has ever
 	// published a storage version.
 	kindNoCustom = "custom-unpublished"
+	// kindStaleAtBoot is of SV-17: a server was ready and had left entries of
+	// others that did not take part.
+	kindStaleAtBoot = "stale-at-boot"
+	// kindDisagreed is of SVM-20 and SVM-21: a migration took no notice of what the
+	// servers announce.
+	kindDisagreed = "disagreed"
 )
 
 // kinds that each requirement's check can give.
-var kinds = map[requirement.ID][]string{"SV-08": {kindBarrierInstead}, "SV-21": {kindRejoined}, "SV-24": {kindNoCustom}}
+var kinds = map[requirement.ID][]string{
+	"SV-08":  {kindBarrierInstead},
+	"SV-17":  {kindStaleAtBoot},
+	"SV-21":  {kindRejoined},
+	"SV-24":  {kindNoCustom},
+	"SVM-20": {kindDisagreed},
+	"SVM-21": {kindDisagreed},
+}

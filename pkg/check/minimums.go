@@ -103,6 +103,22 @@ const (
 	// needFlips: flips of a custom resource's storage version of each kind, onward
 	// and back, that each member followed.
 	needFlips = 1
+	// needDepartures: entries that went after their server had, and needFormed:
+	// agreements that were formed because of that.
+	needDepartures = 5
+	needFormed     = 1
+	// needEmptied: objects removed in which nobody who takes part had an entry.
+	needEmptied = 1
+	// needStaleAtBoot: stale entries that a starting server found which nobody else
+	// can have removed.
+	needStaleAtBoot = 5
+	// needRaces: writes of a collector of each kind that were under way while a
+	// participant added its entry to the same object.
+	needRaces = 1
+	// needBlindLookups: look-ups of a collector that failed, and needTempted:
+	// objects that it had something to do with at that time.
+	needBlindLookups = 5
+	needTempted      = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
 	// something else than the outcome of the agreement.
 	needUnchangedOutcomes = 1
@@ -128,6 +144,15 @@ const (
 	// stormy is how much time a StorageVersion that is edited in a storm may have
 	// for each edit.
 	stormy = time.Second
+	// expiredEntryGoes is how much longer than twice its duration the Lease of a
+	// server may be left unrenewed before its entries have gone. Kubernetes looks
+	// for expired Leases as often as they last.
+	expiredEntryGoes = 5 * time.Minute
+	// expiryLook is the pause between two looks at whether something is overdue.
+	expiryLook = time.Second
+	// addedMeanwhile is how old an entry may be at most that was added while a write
+	// was under way: the writer had given up long before.
+	addedMeanwhile = 60 * time.Second
 	// tamperRepaired is how long a control plane may take to repair what was
 	// done to its StorageVersions behind its back.
 	tamperRepaired = 10*time.Minute + 30*time.Second
@@ -185,4 +210,58 @@ const (
 	// maxQuestions is how many things may wait for the etcd recorder to tell of
 	// their revision.
 	maxQuestions = 100_000
+)
+
+// The least of storage version migration.
+const (
+	// needRefusals: attempts of each kind that were refused.
+	needRefusals = 1
+	// needMigrations: migrations of the kind that the requirement speaks of.
+	needMigrations = 1
+	// needMigrated: objects that a migration had to deal with.
+	needMigrated = 5
+	// needUserWrites: updates by users while a migration ran, and of those the ones
+	// of objects that it had still to rewrite; needUserDeletes is of deletes.
+	needUserWrites      = 5
+	needUserWritesAhead = 1
+	needUserDeletes     = 1
+	// needStatusReports: changes of a migration's status between begin and end.
+	needStatusReports = 1
+	// needTimed: requests whose time was taken, with and without a migration.
+	needTimed = 5
+	// pacedWithin is how far a migration may seem to exceed its rate, because the
+	// recorder told of some of what it did later than of the rest.
+	pacedWithin = 1.5
+	// slowerThan is how many times as long as before the slowest requests may take
+	// while a migration runs.
+	slowerThan = 3
+	// maxExamples is how many objects a violation names.
+	maxExamples = 5
+)
+
+// Bounds in time of storage version migration.
+const (
+	// hopelessEnds is how long a migration may take to fail whose resource does not
+	// exist, or cannot be migrated.
+	hopelessEnds = 3 * time.Minute
+	// healthyEnds is how long a migration may go on with nothing in its way: the
+	// scenarios have less than a thousand objects.
+	healthyEnds = 5 * time.Minute
+	// foreverOpen is how long a migration may run at all in a history.
+	foreverOpen = 15 * time.Minute
+	// agreementLossStops is how long after an agreement is lost objects may still be
+	// rewritten, and agreementLossEnds how long the migration may take to fail.
+	agreementLossStops = 15*time.Second + recorderLag
+	agreementLossEnds  = time.Minute
+	// deletionStops is how long after its deletion a migration may still rewrite
+	// objects, and how long the next one of the resource may take to begin.
+	deletionStops = 10*time.Second + recorderLag
+	// longMigration is one that is long enough for its progress to be told.
+	longMigration = 10 * time.Second
+	// slowRequest is what a change of one object may take, by the service level
+	// objective that Kubernetes publishes for ninety-nine of a hundred.
+	slowRequest = time.Second
+	// sameAge is a difference in age that a control plane cannot see, since
+	// creation times are in whole seconds.
+	sameAge = 2 * time.Second
 )

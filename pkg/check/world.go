@@ -57,8 +57,12 @@ type World struct {
 	asking *runner
 	// docs is what was told of discovery.
 	docs *documents
+	// migrations is what was told of storage version migrations.
+	migrations *migrations
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
+	// managers are the controller managers.
+	managers *managers
 }
 
 type openHold struct {
@@ -79,6 +83,9 @@ func newWorld(h history.Header) *World {
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
 		docs:      newDocuments(),
+		managers:  newManagers(),
+
+		migrations: newMigrations(),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -124,6 +131,8 @@ func (w *World) take(ev *history.Event) {
 		w.end = &end
 	}
 	w.docs.take(w, ev)
+	w.managers.take(w, ev)
+	w.migrations.take(w, ev)
 }
 
 // finish is called when nothing more will come.

@@ -100,6 +100,9 @@ type Settings struct {
 	LeaderElectRenewDeadline Duration `yaml:"leaderElectRenewDeadline,omitempty"`
 	// LeaderElectRetryPeriod is the pause between attempts.
 	LeaderElectRetryPeriod Duration `yaml:"leaderElectRetryPeriod,omitempty"`
+	// MigrationRate is how many objects a second storage version migrations may
+	// write, where a distribution has such a limit; 0 keeps its own.
+	MigrationRate float64 `yaml:"migrationRate,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`
@@ -227,6 +230,9 @@ func (s Settings) problems(members int) []string {
 		if setting.value < 0 {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.%s is negative", setting.name))
 		}
+	}
+	if s.MigrationRate < 0 {
+		wrong = append(wrong, "spec.settings.migrationRate is negative")
 	}
 	shorter := func(shortName string, short Duration, longName string, long Duration) {
 		if short > 0 && long > 0 && short >= long {

@@ -45,7 +45,8 @@ type Active struct {
 	executor *Executor
 	id       string
 	before   []cluster.Process // of Fault.Components, for a crash
-	met      int64             // by faults of keys before this one
+	met      *met              // for an HTTPChaos
+	metKeys  int64             // by faults of keys before this one
 }
 
 // Inject injects the fault at the member, looks for its witness, and records
@@ -63,6 +64,8 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 	switch {
 	case fault.Type == TypeKeys:
 		err = active.hold()
+	case fault.Type == TypeHTTP:
+		err = active.disturb()
 	case fault.Type == TypeNetwork:
 		err = active.shape(ctx)
 	case fault.Pauses():
@@ -98,6 +101,11 @@ func (a *Active) Heal(ctx context.Context) error {
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
 	a.record(history.PhaseHeal, "")
+	if a.met != nil {
+		if did := a.met.tally(a.Fault.HTTP); did != "" {
+			a.record(history.PhaseWitness, did)
+		}
+	}
 	for i, before := range a.before {
 		component := a.Fault.Components[i]
 		if now, ok := a.executor.cluster.Process(a.Member, component); ok && now != before {
@@ -119,6 +127,11 @@ func (a *Active) Undo(ctx context.Context) error {
 func (a *Active) undo(ctx context.Context) error {
 	e := a.executor
 	switch a.Fault.Type {
+	case TypeHTTP:
+		if a.met != nil && a.met.heal != nil {
+			a.met.heal()
+		}
+		return nil
 	case TypeKeys:
 		keyed, err := e.keyed()
 		if err != nil {

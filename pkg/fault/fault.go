@@ -24,6 +24,7 @@ import (
 const (
 	TypePod     = "PodChaos"
 	TypeNetwork = "NetworkChaos"
+	TypeHTTP    = history.FaultHTTP
 	TypeKeys    = history.FaultKeys
 )
 
@@ -63,6 +64,8 @@ type Fault struct {
 	Shape cluster.Shape
 	// Keys is set for an EtcdKeyFault.
 	Keys cluster.KeyFault
+	// HTTP is set for an HTTPChaos, whose Components are who asks.
+	HTTP cluster.HTTPFault
 	// Duration after which the fault heals by itself; 0 means not at all.
 	Duration time.Duration
 }
@@ -128,8 +131,14 @@ func Parse(file string, raw []byte) (*Fault, error) {
 			return nil, err
 		}
 		fault, err = fromNetworkChaos(object)
+	case TypeHTTP:
+		object := new(chaos.HTTPChaos)
+		if err := strictyaml.DecodeJSON(file, raw, object); err != nil {
+			return nil, err
+		}
+		fault, err = fromHTTPChaos(object)
 	default:
-		err = fmt.Errorf("a %q cannot be carried out; %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeKeys)
+		err = fmt.Errorf("a %q cannot be carried out; %s, %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP, TypeKeys)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

@@ -26,6 +26,12 @@ func TestShippedFaults(t *testing.T) {
 		"apiserver-freeze": {Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
 		"hold-storage-versions": {Type: TypeKeys, Action: "hold", Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd,
 			Keys: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/registry/storageversions/"}}},
+		"collector-blind": {Type: TypeHTTP, Action: "replace", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "GET", Path: "/apis/coordination.k8s.io/v1/*leases*", Code: 500, Answers: true}},
+		"collector-unheard": {Type: TypeHTTP, Action: "abort", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "GET", Path: "/apis/coordination.k8s.io/v1/*leases*", Abort: true}},
+		"collector-slow-deletes": {Type: TypeHTTP, Action: "delay", Components: []cluster.Component{cluster.ControllerManager}, Link: cluster.LinkComponents,
+			HTTP: cluster.HTTPFault{Method: "DELETE", Path: "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/*", Delay: 3 * time.Second}},
 		"controller-manager-crash": {Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.ControllerManager}},
 	}
 	files, err := fs.Glob(fixtures.Files, "faults/*.yaml")

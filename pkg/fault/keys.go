@@ -67,7 +67,7 @@ func (e *Executor) keyed() (cluster.KeyFaulty, error) {
 }
 
 // hold begins to hold or fail requests. Its witness can only be had later, when
-// the API server has asked: see Met and witnessKeys.
+// the API server has asked: see AwaitMet and witnessKeys.
 func (a *Active) hold() error {
 	keyed, err := a.executor.keyed()
 	if err != nil {
@@ -77,25 +77,25 @@ func (a *Active) hold() error {
 	if err != nil {
 		return err
 	}
-	a.met = stats.Met
+	a.metKeys = stats.Met
 	a.record(history.PhaseInject, "")
 	return keyed.SetKeyFault(a.Member, a.Fault.Keys)
 }
 
-// Met is how many requests a fault of keys has met since its injection.
-func (a *Active) Met() (int64, error) {
+// keysMet is how many requests a fault of keys has met since its injection.
+func (a *Active) keysMet() (int64, error) {
 	keyed, err := a.executor.keyed()
 	if err != nil {
 		return 0, err
 	}
 	stats, err := keyed.KeyFaultStats(a.Member)
-	return stats.Met - a.met, err
+	return stats.Met - a.metKeys, err
 }
 
 // witnessKeys records that the fault bit, if it did: nothing else holds or fails
 // requests in the proxy.
 func (a *Active) witnessKeys() {
-	met, err := a.Met()
+	met, err := a.keysMet()
 	if err != nil || met == 0 {
 		return
 	}
@@ -111,7 +111,7 @@ func (a *Active) witnessKeys() {
 // the context ends before.
 func (a *Active) AwaitMet(ctx context.Context) error {
 	for {
-		met, err := a.Met()
+		met, err := a.keysMet()
 		if err != nil || met > 0 {
 			return err
 		}

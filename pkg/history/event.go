@@ -40,6 +40,9 @@ type Header struct {
 	Strict bool `json:"strict,omitempty"`
 	// Writes lists the resources that the harness itself writes, tagged.
 	Writes []WrittenResource `json:"writes,omitempty"`
+	// MigrationRate is how many objects a second migrations were told to write at
+	// most; 0 if they were told nothing.
+	MigrationRate float64 `json:"migrationRate,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
 }
@@ -78,6 +81,7 @@ const (
 	KindWatch     Kind = "watch"
 	KindStored    Kind = "stored"
 	KindFault     Kind = "fault"
+	KindExchange  Kind = "exchange"
 	KindEtcd      Kind = "etcd"
 	KindBalancer  Kind = "balancer"
 	KindDocument  Kind = "document"
@@ -109,6 +113,8 @@ type Event struct {
 	Watch     *Watch     `json:"watch,omitempty"`
 	Stored    *Stored    `json:"stored,omitempty"`
 	Fault     *Fault     `json:"fault,omitempty"`
+	// Exchange is a request that a fault of HTTP hit.
+	Exchange *Exchange `json:"exchange,omitempty"`
 	// Etcd is how all members' etcd were.
 	Etcd *EtcdHealth `json:"etcd,omitempty"`
 	// Balancer is the answer to one client of the load balancer.
@@ -142,6 +148,8 @@ func (e *Event) told() bool {
 		return e.Stored != nil
 	case KindFault:
 		return e.Fault != nil
+	case KindExchange:
+		return e.Exchange != nil
 	case KindEtcd:
 		return e.Etcd != nil
 	case KindBalancer:
@@ -257,6 +265,9 @@ const (
 	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
 	// Request.Lasting says otherwise.
 	ClassInvalid = "invalid"
+	// ClassMigration is a write of a StorageVersionMigration or its status. One
+	// that must be refused says in Request.Invalid what is wrong with it.
+	ClassMigration = "migration"
 )
 
 // What is wrong with the status that a ClassInvalid request writes.
@@ -298,6 +309,8 @@ type Request struct {
 	// Lasting is whether a ClassInvalid request was sent for good, and not as a
 	// dry run: what a server looks at in a dry run it may let pass otherwise.
 	Lasting bool `json:"lasting,omitempty"`
+	// Migrates is what the migration of a ClassMigration request is about.
+	Migrates *Migration `json:"migrates,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
@@ -388,8 +401,17 @@ type Stored struct {
 	Writer string `json:"writer,omitempty"`
 	Write  int64  `json:"write,omitempty"`
 
+	// Metadata is a digest of the object's metadata but for its resourceVersion and
+	// managed fields, and Managed has one of the managed fields for each version in
+	// which they are noted: what a migration must leave alone. Only objects that the
+	// harness has written have them.
+	Metadata string            `json:"metadata,omitempty"`
+	Managed  map[string]string `json:"managed,omitempty"`
+
 	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
 	Lease          *Lease          `json:"lease,omitempty"`
+	Migration      *Migration      `json:"migration,omitempty"`
+	CustomResource *CustomResource `json:"customResource,omitempty"`
 }
 
 // StorageVersion is the content of a stored StorageVersion object.
@@ -408,7 +430,7 @@ type Entry struct {
 	Served    []string `json:"served,omitempty"`
 }
 
-// Condition is a condition of a StorageVersion.
+// Condition is a condition of a StorageVersion or of a StorageVersionMigration.
 type Condition struct {
 	Type       string    `json:"type"`
 	Status     string    `json:"status"`
@@ -478,6 +500,38 @@ type Fault struct {
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.
 	Proof string `json:"proof,omitempty"`
+}
+
+// FaultHTTP is the type of a fault that hits single requests of a controller to
+// its API server, and the Actions are what it does.
+const (
+	FaultHTTP        = "HTTPChaos"
+	FaultHTTPAbort   = "abort"
+	FaultHTTPDelay   = "delay"
+	FaultHTTPReplace = "replace"
+)
+
+// Exchange is a request of a controller to the API server of its member that a
+// FaultHTTP hit. The event's From is when it came to the fault, At when it was
+// over.
+type Exchange struct {
+	// Fault is the ID of the fault.
+	Fault string `json:"fault"`
+	// Component that asked.
+	Component string `json:"component"`
+	Method    string `json:"method"`
+	// Path that was asked for, without a query; Watch is whether the query was for
+	// a stream of changes.
+	Path  string `json:"path"`
+	Watch bool   `json:"watch,omitempty"`
+	// Held is how long the fault kept the request from the API server, in
+	// nanoseconds.
+	Held int64 `json:"held,omitempty"`
+	// Sent is whether the API server was asked.
+	Sent bool `json:"sent,omitempty"`
+	// Code is the status that the controller was answered with; 0 when it got no
+	// answer.
+	Code int `json:"code,omitempty"`
 }
 
 // Gap says that a source may have missed something, and why. Checks that rely

@@ -74,11 +74,13 @@ type Call struct {
 	Query                    url.Values
 	// Body is sent as JSON.
 	Body any
-	// Write, Invalid, Lasting and Defines go to the Request event as they are.
-	Write   int64
-	Invalid string
-	Lasting bool
-	Defines *history.Definition
+	// Write, Invalid, Lasting, Defines and Migrates go to the Request event as they
+	// are.
+	Write    int64
+	Invalid  string
+	Lasting  bool
+	Defines  *history.Definition
+	Migrates *history.Migration
 }
 
 // Answer is what came of a Call.
@@ -169,6 +171,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		Invalid:         call.Invalid,
 		Defines:         call.Defines,
 		Lasting:         call.Lasting,
+		Migrates:        call.Migrates,
 	}
 	if call.Subresource != "" {
 		request.Resource += "/" + call.Subresource

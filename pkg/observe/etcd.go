@@ -37,6 +37,8 @@ type Etcd struct {
 	// and agreementRevision the revision that made it.
 	agreementChanged  time.Time
 	agreementRevision int64
+	// lying counts the objects of the harness by resource and version.
+	lying map[hostedResource]map[string]int
 	// answered is which member answered the last read of the revision, so that
 	// one that is down is not waited for each time.
 	answered int
@@ -49,7 +51,13 @@ type Etcd struct {
 }
 
 // storedKey is what is remembered of a key that exists.
-type storedKey struct{ name, tag string }
+type storedKey struct {
+	name, tag string
+	resource  hostedResource
+	version   string
+}
+
+type hostedResource struct{ group, resource string }
 
 // NewEtcd makes a recorder that has recorded nothing yet. The config function
 // is asked whenever a member's etcd is to be connected to, and may fail until
@@ -61,6 +69,7 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 		moved:   make(chan struct{}),
 		next:    1,
 		keys:    map[string]storedKey{},
+		lying:   map[hostedResource]map[string]int{},
 
 		agreementChanged: clk.Now(),
 	}
@@ -208,6 +217,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	if event.Type == clientv3.EventTypeDelete {
 		known := r.keys[key]
 		delete(r.keys, key)
+		r.count(known, -1)
 		return history.Stored{Type: history.StoredDelete, Key: key, Revision: event.Kv.ModRevision, Name: known.name}
 	}
 	object := decodeStored(event.Kv.Value)
@@ -221,14 +231,51 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Name:           object.name,
 		StorageVersion: object.storageVersion,
 		Lease:          object.lease,
+		Migration:      object.migration,
+		CustomResource: object.customResource,
+		Metadata:       object.metadata,
+		Managed:        object.managed,
 	}
 	// A tag that was there before is a leftover: somebody else changed the
 	// object, and this change is not the tagged write.
 	if object.tag != r.keys[key].tag || event.IsCreate() {
 		stored.Writer, stored.Write, _ = ParseTag(object.tag)
 	}
-	r.keys[key] = storedKey{name: object.name, tag: object.tag}
+	r.count(r.keys[key], -1)
+	known := storedKey{name: object.name, tag: object.tag, version: object.apiVersion}
+	known.resource.group, known.resource.resource, _ = stored.Hosted()
+	r.keys[key] = known
+	r.count(known, 1)
 	return stored
+}
+
+// count adds an object of the harness to those that lie in etcd, or takes it away.
+func (r *Etcd) count(known storedKey, by int) {
+	if known.tag == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	versions := r.lying[known.resource]
+	if versions == nil {
+		versions = map[string]int{}
+		r.lying[known.resource] = versions
+	}
+	versions[known.version] += by
+}
+
+// NotIn is how many objects of the harness lie in etcd in another version than
+// the given one, as far as was recorded.
+func (r *Etcd) NotIn(group, resource, apiVersion string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	total := 0
+	for version, n := range r.lying[hostedResource{group, resource}] {
+		if version != apiVersion {
+			total += n
+		}
+	}
+	return total
 }
 
 // Revision is etcd's current revision: everything acknowledged before the call

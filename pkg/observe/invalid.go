@@ -112,12 +112,6 @@ func spoil(status *apiserverinternalv1alpha1.StorageVersionStatus, flaw string) 
 	}
 }
 
-// Agree sets the agreed version of a status to what its entries say, and the
-// condition with it.
-func Agree(status *apiserverinternalv1alpha1.StorageVersionStatus) {
-	agree(status, commonOf(status.StorageVersions))
-}
-
 // agree sets the agreed version, and the condition that tells of it.
 func agree(status *apiserverinternalv1alpha1.StorageVersionStatus, common *string) {
 	status.CommonEncodingVersion = common

@@ -2,12 +2,16 @@ package observe
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"strings"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -43,14 +47,20 @@ func ParseTag(tag string) (member string, write int64, ok bool) {
 }
 
 // storedObject is what is read from the bytes of one stored value. Of the
-// content only StorageVersions and Leases are kept, so that no secret can ever
-// reach a history.
+// content only StorageVersions, Leases, StorageVersionMigrations and what matters
+// of CustomResourceDefinitions are kept, so that no secret can ever reach a
+// history.
 type storedObject struct {
 	apiVersion, kind string
 	name             string
 	tag              string
 	storageVersion   *history.StorageVersion
 	lease            *history.Lease
+	migration        *history.Migration
+	customResource   *history.CustomResource
+	// metadata is the digest of an object that has a tag.
+	metadata string
+	managed  map[string]string
 }
 
 // decodeStored reads a value as Kubernetes stores it: JSON, or protobuf in its
@@ -77,7 +87,11 @@ func decodeStored(value []byte) storedObject {
 	}
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
-	object.tag = meta.Annotations[WriteAnnotation]
+	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
+		object.managed = managed(meta.ManagedFields)
+		meta.ResourceVersion, meta.ManagedFields = "", nil
+		object.metadata = digest(meta.ObjectMeta)
+	}
 
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
@@ -93,8 +107,73 @@ func decodeStored(value []byte) storedObject {
 		if decode(stored) == nil {
 			object.lease = lease(stored)
 		}
+	case group == storagemigrationv1.GroupName && meta.Kind == "StorageVersionMigration":
+		// v1 and v1beta1 have the same fields; those of v1alpha1 differ, and no
+		// release of today reads it.
+		stored := new(storagemigrationv1.StorageVersionMigration)
+		content = stored
+		if !strings.HasSuffix(meta.APIVersion, "/v1alpha1") && decode(stored) == nil {
+			object.migration = migration(stored)
+		}
+	case group == apiextensionsv1.GroupName && meta.Kind == "CustomResourceDefinition":
+		stored := new(apiextensionsv1.CustomResourceDefinition)
+		content = stored
+		if decode(stored) == nil {
+			object.customResource = customResource(stored)
+		}
 	}
 	return object
+}
+
+// digestLength is how many characters of a digest are kept: enough to tell one
+// state of an object from another.
+const digestLength = 16
+
+// managed gives a digest of the managed fields of each version.
+func managed(entries []metav1.ManagedFieldsEntry) map[string]string {
+	byVersion := map[string][]metav1.ManagedFieldsEntry{}
+	for _, entry := range entries {
+		byVersion[entry.APIVersion] = append(byVersion[entry.APIVersion], entry)
+	}
+	out := map[string]string{}
+	for version, of := range byVersion {
+		out[version] = digest(of)
+	}
+	return out
+}
+
+// digest names what something says.
+func digest(what any) string {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])[:digestLength]
+}
+
+func migration(in *storagemigrationv1.StorageVersionMigration) *history.Migration {
+	out := &history.Migration{Group: in.Spec.Resource.Group, Resource: in.Spec.Resource.Resource, Checkpoint: in.Status.ResourceVersion}
+	for _, condition := range in.Status.Conditions {
+		out.Conditions = append(out.Conditions, history.Condition{
+			Type:       condition.Type,
+			Status:     string(condition.Status),
+			Transition: condition.LastTransitionTime.UTC(),
+			Reason:     condition.Reason,
+			Message:    shorten(condition.Message),
+		})
+	}
+	return out
+}
+
+func customResource(in *apiextensionsv1.CustomResourceDefinition) *history.CustomResource {
+	out := &history.CustomResource{Group: in.Spec.Group, Resource: in.Spec.Names.Plural, Stored: in.Status.StoredVersions, Generation: in.Generation}
+	for i := range in.Spec.Versions {
+		if in.Spec.Versions[i].Storage {
+			out.Storage = in.Spec.Versions[i].Name
+		}
+	}
+	return out
 }
 
 func storageVersion(in *apiserverinternalv1alpha1.StorageVersion) *history.StorageVersion {

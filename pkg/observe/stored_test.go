@@ -59,9 +59,10 @@ func TestDecodeStored(t *testing.T) {
 		},
 	}
 	secret := &corev1.Secret{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s", Annotations: map[string]string{WriteAnnotation: "cp1/7"}},
-		Data:       map[string][]byte{"password": []byte("swordfish")},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s", Annotations: map[string]string{WriteAnnotation: "cp1/7"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", Operation: "Update", APIVersion: "v1"}}},
+		Data: map[string][]byte{"password": []byte("swordfish")},
 	}
 	for name, value := range encodings(t, storageVersion, storageVersion.APIVersion, storageVersion.Kind) {
 		got := decodeStored(value)
@@ -83,14 +84,14 @@ func TestDecodeStored(t *testing.T) {
 	}
 	for name, value := range encodings(t, secret, "v1", "Secret") {
 		got := decodeStored(value)
-		if got.kind != "Secret" || got.name != "n/s" || got.tag != "cp1/7" {
+		if got.kind != "Secret" || got.name != "n/s" || got.tag != "cp1/7" || got.metadata == "" || got.managed["v1"] == "" {
 			t.Errorf("Secret in %s: %+v", name, got)
 		}
 	}
 	for name, value := range map[string]string{
 		"number": "1000", "empty": "", "cut JSON": `{"kind":`, "encrypted": "k8s:enc:aescbc:v1:k:\x01\x02", "cut protobuf": "k8s\x00\x0a\xff",
 	} {
-		if got := decodeStored([]byte(value)); got != (storedObject{}) {
+		if got := decodeStored([]byte(value)); !reflect.DeepEqual(got, storedObject{}) {
 			t.Errorf("%s was read as %+v", name, got)
 		}
 	}

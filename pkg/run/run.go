@@ -232,6 +232,7 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 		Run: p.id, Seed: p.seed, Harness: o.Harness,
 		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
 		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect, Strict: o.Strict,
+		MigrationRate: p.topology.Spec.Settings.MigrationRate,
 	}
 	for _, profile := range p.profiles {
 		h.Profiles = append(h.Profiles, profile.Name)
@@ -239,7 +240,7 @@ func (p *plan) header(c cluster.Cluster, o Options) history.Header {
 	for _, m := range c.Members() {
 		h.Members = append(h.Members, memberHeader(m, c.Release(m.Name)))
 	}
-	for _, w := range p.scenario.Workloads {
+	for _, w := range p.scenario.Written() {
 		h.Writes = append(h.Writes, history.WrittenResource{Group: w.Spec.Group, Resource: w.Spec.Resource, Kind: w.Spec.Kind})
 	}
 	return h

@@ -41,12 +41,18 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Tamper:
 		return []string{v.Member}
+	case *Guest:
+		return []string{v.Member}
 	case *Define:
 		return []string{v.Member}
 	case *Undefine:
 		return []string{v.Member}
 	case *Churn:
 		return v.Members
+	case *Migrate:
+		return []string{v.Member}
+	case *Abort:
+		return []string{v.Member}
 	}
 	return nil
 }
@@ -101,6 +107,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
 		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
+	case *Guest:
+		do = func(ctx context.Context) error { return r.guest(ctx, members[0], v) }
+	case *Meet:
+		do = func(ctx context.Context) error { return r.meet(ctx, v) }
 	case *Define:
 		do = func(ctx context.Context) error { return r.define(ctx, members[0], v) }
 	case *Undefine:
@@ -109,6 +119,16 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
 	case *Backend:
 		do = func(ctx context.Context) error { return r.behave(ctx, v) }
+	case *Populate:
+		do = func(ctx context.Context) error { return r.populate(ctx, v) }
+	case *Meddle:
+		do = func(ctx context.Context) error { return r.meddle(ctx, v) }
+	case *Migrate:
+		do = func(ctx context.Context) error { return r.migrate(ctx, members[0], v) }
+	case *Await:
+		do = func(ctx context.Context) error { return r.await(ctx, v.Migrations) }
+	case *Abort:
+		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
 	}
 	return r.step(ctx, index, action, member, release, do)
 }
@@ -384,24 +404,6 @@ func (r *Runner) target(ctx context.Context, action string, members []string, co
 			return r.cluster.StartComponent(ctx, member, component)
 		}
 	})
-}
-
-func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) error {
-	client, err := r.client(member)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for _, name := range tamper.Delete {
-		answer := client.Do(ctx, observe.Call{
-			Class: history.ClassGuarded, Verb: "delete",
-			Group: "internal.apiserver.k8s.io", Version: "v1alpha1", Resource: "storageversions", Name: name,
-		})
-		if !answer.OK() {
-			return fmt.Errorf("delete the StorageVersion %s: %s answered %d %s (%w)", name, member, answer.Code, answer.Message, answer.Err)
-		}
-	}
-	return nil
 }
 
 // hold lets time pass and looks at everything at its end.

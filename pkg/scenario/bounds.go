@@ -49,11 +49,20 @@ const (
 	// BiteTimeout is how long it may take until somebody asks a misbehaving
 	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
 	BiteTimeout = 90 * time.Second
+	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
+	// collector that has something to do asks at once, or tries again soon.
+	MeetTimeout = 60 * time.Second
 	// ChurnPauseLeast and ChurnPauseMost are around what is waited between two
 	// changes of a churn: about as long as a change takes to show, so that many
 	// are under way at once and some are not.
 	ChurnPauseLeast = 50 * time.Millisecond
 	ChurnPauseMost  = 700 * time.Millisecond
+	// MigrationTimeout is how long a step waits for a migration's end, or for a
+	// share of it. Then the run goes on: a migration that does not end is to be
+	// judged, and not to end the run. It is below StepTimeout.
+	MigrationTimeout = 170 * time.Second
+	// MigrationLook is the pause between two looks at a migration.
+	MigrationLook = 50 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 )

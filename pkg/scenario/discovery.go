@@ -65,8 +65,8 @@ func (d *Define) validate() error {
 	if (d.CRD == "") != (len(d.Versions) == 0) {
 		return errors.New("versions belongs to a crd, which must have some")
 	}
-	if d.Stored != "" && !slices.Contains(d.Versions, d.Stored) {
-		return fmt.Errorf("stored is %q, which is none of the versions to be served", d.Stored)
+	if d.Storage != "" && (d.CRD == "" || !slices.Contains(definable, d.Storage)) {
+		return fmt.Errorf("storage belongs to a crd, and %q must be one of the versions %v", d.Storage, definable)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (r *Runner) backendOf(name string) (*aggregated, error) {
 // define has something hosted.
 func (r *Runner) define(ctx context.Context, member string, define *Define) error {
 	if define.Backend == "" {
-		return r.defineCRD(ctx, member, define.CRD, define.Group, define.Versions, define.Stored)
+		return r.defineCRD(ctx, member, define.CRD, define.Group, define.Storage, define.Versions)
 	}
 	backend, err := r.backendOf(define.Backend)
 	if err != nil {
@@ -163,16 +163,16 @@ func (r *Runner) undefine(ctx context.Context, member string, undefine *Undefine
 }
 
 // defineCRD makes a CustomResourceDefinition, or changes the versions that one
-// serves or stores; stored may be empty.
-func (r *Runner) defineCRD(ctx context.Context, member, plural, group string, versions []string, stored string) error {
+// serves, or the one that it stores.
+func (r *Runner) defineCRD(ctx context.Context, member, plural, group, storage string, versions []string) error {
 	name := plural + "." + group
-	if stored == "" {
-		stored = definable[0]
+	if storage == "" {
+		storage = definable[0]
 	}
 	var listed []any
 	for _, version := range definable {
 		listed = append(listed, map[string]any{
-			"name": version, "served": slices.Contains(versions, version), "storage": version == stored,
+			"name": version, "served": slices.Contains(versions, version), "storage": version == storage,
 			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
 		})
 	}
@@ -184,7 +184,7 @@ func (r *Runner) defineCRD(ctx context.Context, member, plural, group string, ve
 			"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
 		},
 	}
-	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, Stored: stored})
+	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, Stored: storage})
 }
 
 func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) error {
@@ -413,7 +413,7 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 		case goes:
 			err = r.undefineCRD(ctx, through(), one, churnGroup)
 		default:
-			err = r.defineCRD(ctx, through(), one, churnGroup, r.someVersions(), "")
+			err = r.defineCRD(ctx, through(), one, churnGroup, "", r.someVersions())
 		}
 		if err != nil {
 			return err

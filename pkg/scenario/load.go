@@ -93,7 +93,7 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 			wrong(fmt.Sprintf("judges[%d]", i), "%q is no ID of a requirement", id)
 		}
 	}
-	holds := map[string]bool{}
+	holds, known := map[string]bool{}, named{}
 	for i := range s.Steps {
 		where := fmt.Sprintf("steps[%d]", i)
 		step := &s.Steps[i]
@@ -102,6 +102,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 		}
 		action, err := step.validate()
 		if err != nil {
+			wrong(where, "step %d (%s): %w", i+1, action, err)
+		}
+		if err := known.meet(step); err != nil {
 			wrong(where, "step %d (%s): %w", i+1, action, err)
 		}
 		if hold := step.Hold; hold != nil {
@@ -199,7 +202,14 @@ func (s *Step) validate() (action string, err error) {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
 	case *Tamper:
-		err = errors.Join(missing("member", v.Member), missing("delete", strings.Join(v.Delete, "")))
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Guest:
+		err = errors.Join(missing("member", v.Member), v.validate())
+	case *Meet:
+		err = missing("fault", v.Fault)
+		if v.Requests < 0 || v.Over < 0 {
+			err = errors.Join(err, errors.New("requests and over must not be negative"))
+		}
 	case *Define:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Undefine:
@@ -210,6 +220,19 @@ func (s *Step) validate() (action string, err error) {
 		}
 	case *Backend:
 		err = errors.Join(missing("name", v.Name), v.validate())
+	case *Populate:
+		err = errors.Join(missing("name", v.Name), v.validate())
+	case *Meddle:
+		err = missing("population", v.Population)
+		if v.Rate < 0 {
+			err = errors.Join(err, errors.New("rate must not be negative"))
+		}
+	case *Migrate:
+		err = errors.Join(missing("name", v.Name), missing("member", v.Member), v.validate())
+	case *Await:
+		err = missing("migrations", strings.Join(v.Migrations, ""))
+	case *Abort:
+		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
 	}
 	return action, err
 }
@@ -227,6 +250,8 @@ func (s *Step) faults() []string {
 	case *Strike:
 		return []string{v.Fault}
 	case *JoinSilently:
+		return []string{v.Fault}
+	case *Meet:
 		return []string{v.Fault}
 	}
 	return nil
@@ -252,16 +277,20 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 		}
 	}
 	for i, name := range s.Traffic.Workloads {
-		file := path.Join(workloadsFolder, name)
-		raw, err := fs.ReadFile(fixtures, file)
-		var w *workload.Workload
-		if err == nil {
-			w, err = workload.Parse(file, raw)
-		} else {
-			err = fmt.Errorf("read the workload %s: %w", file, cause(err))
-		}
+		w, err := readWorkload(fixtures, name)
 		s.Workloads = append(s.Workloads, w)
 		errs = append(errs, complain(fmt.Sprintf("traffic.workloads[%d]", i), err))
+	}
+	s.Populations = map[string]*workload.Workload{}
+	for i := range s.Steps {
+		if s.Steps[i].Populate == nil {
+			continue
+		}
+		for _, name := range s.Steps[i].Populate.Workloads {
+			w, err := readWorkload(fixtures, name)
+			s.Populations[name] = w
+			errs = append(errs, complain(fmt.Sprintf("steps[%d]", i), err))
+		}
 	}
 	crd, err := fs.ReadFile(fixtures, crdFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -269,6 +298,15 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 	}
 	s.CRD = crd
 	return errors.Join(errs...)
+}
+
+func readWorkload(fixtures fs.FS, name string) (*workload.Workload, error) {
+	file := path.Join(workloadsFolder, name)
+	raw, err := fs.ReadFile(fixtures, file)
+	if err != nil {
+		return nil, fmt.Errorf("read the workload %s: %w", file, cause(err))
+	}
+	return workload.Parse(file, raw)
 }
 
 // fit checks that the steps go together with the faults that they name, so that
@@ -295,10 +333,13 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 func fits(action string, set any, named *fault.Fault) error {
 	strike, struck := set.(*Strike)
 	_, silenced := set.(*JoinSilently)
+	_, meets := set.(*Meet)
 	switch {
 	case silenced && (!named.Holds() || named.Member != fault.StepMember):
 		return fmt.Errorf("must hold requests to etcd, of the member %s", fault.StepMember)
-	case silenced:
+	case meets && named.Type != fault.TypeHTTP:
+		return errors.New("hits no requests that could be waited for")
+	case silenced, meets:
 		return nil
 	case action == "crash" && !named.Crashes():
 		return errors.New("kills no process")

@@ -23,6 +23,8 @@ type recorders struct {
 	// listeners are told of every change of a process.
 	listeners []func(cluster.Change)
 
+	// tagger numbers the writes of all that write.
+	tagger        *workload.Tagger
 	etcd          *observe.Etcd
 	backend       *backend.Server
 	prerequisites *workload.Prerequisites
@@ -50,6 +52,13 @@ func (rs *recorders) processChanged(change cluster.Change) {
 	}
 }
 
+// listen has changes of processes told to one more.
+func (rs *recorders) listen(listener func(cluster.Change)) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.listeners = append(rs.listeners, listener)
+}
+
 // begin starts everything but the traffic, before the cluster's processes
 // exist.
 func (rs *recorders) begin(ctx context.Context, r *Runner) error {
@@ -65,12 +74,12 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 			rs.probes.Go(func() { observe.NewBalancer(config, r.History, r.Clock).Run(ctx) })
 		}
 	}
-	tagger := &workload.Tagger{}
+	rs.tagger = &workload.Tagger{}
 	library := observe.NewLibrary()
 	for _, name := range r.members() {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }
 		hammer := observe.NewHammer(name, config, r.History, r.Clock,
-			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, tagger, r.Clock))
+			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, rs.tagger, r.Clock))
 		onReady, documents := hammer.Ready, (*observe.Documents)(nil)
 		if r.Scenario.Discovery.Record {
 			documents = observe.NewDocuments(name, config, r.History, library, r.Clock)
@@ -85,7 +94,7 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 			watch:     observe.NewStorageVersionWatch(name, config, r.History, r.Clock),
 			prober:    observe.NewProber(name, config, r.History, rs.etcd, r.Clock, onReady),
 			// Each member draws from a source of its own, because they run at once.
-			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, tagger, r.Clock,
+			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, rs.tagger, r.Clock,
 				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
 		}
 		rs.mu.Lock()
@@ -191,6 +200,16 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	}
 	defer client.Close()
 	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
+}
+
+// awaitCustom returns when the custom resource of the probes can be written to.
+func (rs *recorders) awaitCustom(ctx context.Context, r *Runner) error {
+	client, err := r.client(rs.members[0].name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return rs.prerequisites.AwaitCustom(ctx, client, r.Clock)
 }
 
 // look does what belongs to the end of a hold: what each member hosts, and

@@ -198,7 +198,7 @@ func TestWhoJoinsSilentlyHasLeftBefore(t *testing.T) {
 func TestAFlipSaysInWhichVersionIsStored(t *testing.T) {
 	r, _, h := onShelf(t)
 	for i, stored := range []string{"v1beta1", ""} {
-		step := Step{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1", "v1beta1"}, Stored: stored}}
+		step := Step{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1", "v1beta1"}, Storage: stored}}
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestAFlipSaysInWhichVersionIsStored(t *testing.T) {
 	if want := []string{"v1beta1", "v1"}; !slices.Equal(stored, want) {
 		t.Errorf("stored in %v, want %v", stored, want)
 	}
-	if err := (&Define{CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}, Stored: "v1beta1"}).validate(); err == nil {
+	if err := (&Define{CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}, Storage: "v2"}).validate(); err == nil {
 		t.Error("a version that is not served can be stored")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,8 +64,12 @@ type Runner struct {
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
 	backends  map[string]*aggregated // by name
-	turn      int                    // of the probes with invalid statuses
-	storms    int                    // that were begun
+	// populations are those of populate steps, and migrated the migrations that were
+	// created, by name.
+	populations map[string]*population
+	migrated    map[string]*migrating
+	turn        int // of the probes with invalid statuses
+	storms      int // that were begun
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }
@@ -74,7 +79,8 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{}}
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{},
+		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r
 }
@@ -137,6 +143,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	}
 	defer r.stopBackends()
 	defer r.recorders.end()
+	defer r.stopMeddling()
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
@@ -150,6 +157,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 			return err
 		}
 	}
+	r.stopMeddling()
 	r.recorders.endTraffic()
 	// What etcd does is told last: the outcome of every request is in it.
 	r.recorders.endProbes()
@@ -175,14 +183,31 @@ func (r *Runner) check() error {
 		action, set, _ := r.Scenario.Steps[i].action()
 		selectors := selectorsOf(set)
 		for _, name := range r.Scenario.Steps[i].faults() {
-			if named := r.Scenario.Faults[name]; named != nil && named.Member != fault.StepMember {
+			named := r.Scenario.Faults[name]
+			if named == nil {
+				continue
+			}
+			if named.Member != fault.StepMember {
 				selectors = append(selectors, named.Member)
+			}
+			if _, tells := r.cluster.(cluster.KeyFaulty); named.Type == fault.TypeKeys && !tells {
+				return fmt.Errorf("%s: step %d (%s): the fault %s hits requests to etcd by their keys, which this provider cannot tell apart: %w",
+					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
+			}
+			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
+				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
+					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
+			}
+		}
+		if tamper, ok := set.(*Tamper); ok {
+			if _, err := r.selectable(tamper.DeleteLeases); err != nil {
+				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
 			}
 		}
 		for _, selector := range selectors {
-			members, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Tamper, *Define, *Undefine:
+			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}
@@ -193,6 +218,19 @@ func (r *Runner) check() error {
 		}
 	}
 	return nil
+}
+
+// selectable are the members that selectors mean before anything runs, when any
+// member stands for the leader.
+func (r *Runner) selectable(selectors []string) (members []string, err error) {
+	for _, selector := range selectors {
+		some, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, some...)
+	}
+	return members, nil
 }
 
 // prepare has the cluster see to all releases that the scenario is going to
@@ -300,10 +338,20 @@ func (r *Runner) boot(ctx context.Context) error {
 	}
 	// A control plane that cannot host the prerequisites can still be judged by
 	// everything else; the history has the failed requests.
-	if err := r.recorders.setUp(ctx, r); err != nil && ctx.Err() == nil {
+	err := r.recorders.setUp(ctx, r)
+	if err == nil && r.probesCustom() {
+		err = r.recorders.awaitCustom(ctx, r)
+	}
+	if err != nil && ctx.Err() == nil {
 		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 	}
 	return nil
+}
+
+// probesCustom is whether it matters that custom resources can be written to
+// before the steps begin; waiting for that takes seconds.
+func (r *Runner) probesCustom() bool {
+	return !r.NoTraffic && slices.Contains(r.Scenario.Judges, "SV-13")
 }
 
 // settle waits until nothing is on its way any more: all members are ready but

@@ -201,6 +201,8 @@ func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
 	}{
 		{"too few members", "", Step{Stop: &Target{Member: "@cp5"}}, "step 1 (stop)"},
 		{"fault at nobody", "", Step{Crash: &Strike{Fault: "lost.yaml"}}, "step 1 (crash)"},
+		{"a Lease of nobody", "", Step{Tamper: &Tamper{Member: "@cp1", DeleteLeases: []string{"cp9"}}}, "selects no member"},
+		{"guest through many", "", Step{Guest: &Guest{Member: "@all", Name: "g"}}, "means 3 members"},
 		{"tamper through many", "", Step{Tamper: &Tamper{Member: "@all", Delete: []string{"x"}}}, "means 3 members"},
 		{"other release", "1.3", Step{Stop: &Target{Member: "@cp1"}}, "begins with release 1.3"},
 		{"no such release", "7.7", Step{Stop: &Target{Member: "@cp1"}}, "no release \"7.7\""},

@@ -40,6 +40,8 @@ type Scenario struct {
 	Faults map[string]*fault.Fault `yaml:"-"`
 	// Workloads are the files that the traffic names.
 	Workloads []*workload.Workload `yaml:"-"`
+	// Populations are the workload files that the populate steps name, by that name.
+	Populations map[string]*workload.Workload `yaml:"-"`
 	// CRD is the definition of the probes' custom resource; nil if the fixtures
 	// have none, which leaves that class of requests out.
 	CRD []byte `yaml:"-"`
@@ -91,10 +93,17 @@ type Step struct {
 	Boot         *Target       `yaml:"boot,omitempty"`
 	Hold         *Hold         `yaml:"hold,omitempty"`
 	Tamper       *Tamper       `yaml:"tamper,omitempty"`
+	Guest        *Guest        `yaml:"guest,omitempty"`
+	Meet         *Meet         `yaml:"meet,omitempty"`
 	Define       *Define       `yaml:"define,omitempty"`
 	Undefine     *Undefine     `yaml:"undefine,omitempty"`
 	Churn        *Churn        `yaml:"churn,omitempty"`
 	Backend      *Backend      `yaml:"backend,omitempty"`
+	Populate     *Populate     `yaml:"populate,omitempty"`
+	Meddle       *Meddle       `yaml:"meddle,omitempty"`
+	Migrate      *Migrate      `yaml:"migrate,omitempty"`
+	Await        *Await        `yaml:"await,omitempty"`
+	Abort        *Abort        `yaml:"abort,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -184,7 +193,38 @@ type Hold struct {
 type Tamper struct {
 	Member string `yaml:"member"`
 	// Delete names StorageVersions to delete, as <group or core>.<resource>.
-	Delete []string `yaml:"delete"`
+	Delete []string `yaml:"delete,omitempty"`
+	// DeleteLeases selects the members whose identity Leases are deleted, as one
+	// does with a server that will not come back.
+	DeleteLeases []string `yaml:"deleteLeases,omitempty"`
+	// Invent names StorageVersions to put the entry of a server into that does not
+	// exist; one that is not there is made.
+	Invent []string `yaml:"invent,omitempty"`
+}
+
+// Guest has a server of the harness's own take part in publishing storage
+// versions, as API servers do: it joins with an identity Lease, and then puts its
+// entries in. Once it has joined it lives to the end of the run.
+type Guest struct {
+	// Member is through whose API server it does so.
+	Member string `yaml:"member"`
+	// Name tells guests apart.
+	Name string `yaml:"name"`
+	// Reports names StorageVersions to put its entry into; one that is not there
+	// is made.
+	Reports []string `yaml:"reports,omitempty"`
+}
+
+// Meet waits until a fault that hits requests has met some. It goes on after a
+// while also if it has not: then the fault has no witness, and the run shows
+// nothing.
+type Meet struct {
+	// Fault names the file that an inject step has named.
+	Fault string `yaml:"fault"`
+	// Requests is how many must have come, at least one; Over is how many of them
+	// must have been answered.
+	Requests int `yaml:"requests,omitempty"`
+	Over     int `yaml:"over,omitempty"`
 }
 
 // Define has a custom resource hosted, or an aggregated server; or otherwise
@@ -197,9 +237,8 @@ type Define struct {
 	CRD      string   `yaml:"crd,omitempty"`
 	Group    string   `yaml:"group,omitempty"`
 	Versions []string `yaml:"versions,omitempty"`
-	// Stored is the one of these versions in which objects are to be stored; empty
-	// means v1, whether that is served or not.
-	Stored string `yaml:"stored,omitempty"`
+	// Storage is the version that a custom resource is stored in; empty means v1.
+	Storage string `yaml:"storage,omitempty"`
 	// Backend is, in the place of all that, the aggregated server whose
 	// group-version is to be handed on to it.
 	Backend string `yaml:"backend,omitempty"`
@@ -232,4 +271,53 @@ type Backend struct {
 	Does string `yaml:"does"`
 	// For is how long it is left so before the next step.
 	For time.Duration `yaml:"for,omitempty"`
+}
+
+// Populate writes a number of objects, through the members in turn, which stay
+// until a Meddle changes them.
+type Populate struct {
+	// Name is what later steps call them.
+	Name string `yaml:"name"`
+	// Workloads names files in the fixtures' folder of workloads. The first one
+	// whose resource the control plane serves is written.
+	Workloads []string `yaml:"workloads"`
+	// Count is how many objects there are to be.
+	Count int `yaml:"count"`
+}
+
+// Meddle has users change, delete and create the objects of a Populate through
+// every member from now on.
+type Meddle struct {
+	Population string `yaml:"population"`
+	// Rate is how many writes a second each member gets; 0 ends it.
+	Rate float64 `yaml:"rate"`
+}
+
+// Migrate creates a StorageVersionMigration, and tries what must be refused of it.
+type Migrate struct {
+	// Name is what later steps call it.
+	Name string `yaml:"name"`
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// Population is a Populate whose resource is migrated; or else Group and
+	// Resource are that.
+	Population string `yaml:"population,omitempty"`
+	Group      string `yaml:"group,omitempty"`
+	Resource   string `yaml:"resource,omitempty"`
+	// Wait is whether the step lasts until the migration has ended.
+	Wait bool `yaml:"wait,omitempty"`
+	// Until has it last until that share of the objects is migrated, such as 50%.
+	Until string `yaml:"until,omitempty"`
+}
+
+// Await waits until migrations have ended, one way or the other.
+type Await struct {
+	Migrations []string `yaml:"migrations"`
+}
+
+// Abort deletes a migration.
+type Abort struct {
+	// Member is through whose API server.
+	Member    string `yaml:"member"`
+	Migration string `yaml:"migration"`
 }

@@ -65,8 +65,7 @@ func (r *Runner) depart(ctx context.Context, member string) error {
 		return err
 	}
 	id := r.serverID(member)
-	lease := observe.Call{Verb: "delete", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "kube-system", Name: id}
-	if err := r.send(ctx, through, lease, http.StatusNotFound); err != nil {
+	if err := r.send(ctx, through, leaseCall("delete", id), http.StatusNotFound); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, DepartTimeout, fmt.Errorf("StorageVersions still had entries of %s %s after its identity Lease was deleted", member, DepartTimeout))

@@ -111,6 +111,35 @@ func (s *Source) Write(ctx context.Context, client *observe.Client) (answer obse
 	return answer, true
 }
 
+// Fill sends what the next object that is not there yet needs; full is whether
+// all of them are there.
+func (s *Source) Fill(ctx context.Context, client *observe.Client) (full bool) {
+	index := slices.IndexFunc(s.slots, func(x slot) bool { return x.state != present })
+	if index < 0 {
+		return true
+	}
+	version, _, ok := s.next(ctx, client)
+	if !ok {
+		return false
+	}
+	call, slot := s.call(index, version), s.slots[index]
+	if slot.state == unknown {
+		call.Class, call.Verb = history.ClassRead, "get"
+	} else {
+		call.Verb = "create"
+		s.fill(&call, slot)
+	}
+	s.slots[index] = after(call.Verb, slot, client.Do(ctx, call))
+	return false
+}
+
+// Serves is whether the server has the resource; known is whether it answered the
+// question.
+func (s *Source) Serves(ctx context.Context, client *observe.Client) (serves, known bool) {
+	versions, known := s.served(ctx, client)
+	return len(versions) > 0, known
+}
+
 // Read gets one of the objects; ok is as for Write.
 func (s *Source) Read(ctx context.Context, client *observe.Client) (answer observe.Answer, ok bool) {
 	s.mu.Lock()

@@ -111,3 +111,10 @@ func (s Spec) class() string {
 	}
 	return s.Class
 }
+
+// Holding is the workload with another number of objects for each member.
+func (w *Workload) Holding(keep int) *Workload {
+	out := *w
+	out.Spec.Keep = keep
+	return &out
+}

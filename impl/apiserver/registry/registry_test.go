@@ -167,7 +167,7 @@ func TestStorageVersionStatusIsValidated(t *testing.T) {
 }
 
 func TestAMigrationIsRunByItsStatusOnly(t *testing.T) {
-	objectRules, statusRules := StorageMigrations()
+	objectRules, statusRules := StorageMigrations(nil)
 	object, status := newStrategy(typer, objectRules), newStrategy(typer, statusRules)
 	finished := storagemigrationv1.StorageVersionMigrationStatus{ResourceVersion: "7"}
 

@@ -17,6 +17,8 @@ const (
 	// status, so that reporting stays a small part of the writes.
 	ProgressInterval = 2 * time.Second
 
+	// hurry is the rate of the planted defect by which nothing is held back.
+	hurry = 100_000
 	// WritesPerWriter is how many writes a second one writer is trusted to manage;
 	// a higher rate is shared by several, at most MostWriters.
 	WritesPerWriter = 50

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	apiregistrationclient "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
 
@@ -40,7 +41,7 @@ type objects interface {
 }
 
 // newClients makes clients whose writes keep to the pace and to the leadership.
-func newClients(config *rest.Config, pacer *pacer, leading func() error) (clients, error) {
+func newClients(config *rest.Config, pacer *pacer, leading func() error, d defects.Set) (clients, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(paced(config, pacer, leading))
@@ -60,7 +61,7 @@ func newClients(config *rest.Config, pacer *pacer, leading func() error) (client
 		return clients{}, err
 	}
 	return clients{
-		Interface: client, extensions: extensions, objects: dynamicObjects{anything},
+		Interface: client, extensions: extensions, objects: dynamicObjects{anything, d},
 		targets: func(ctx context.Context) (migration.Targets, error) {
 			return discover(ctx, client.Discovery(), extensions, registration)
 		},
@@ -94,14 +95,25 @@ func paced(config *rest.Config, pacer *pacer, leading func() error) *rest.Config
 	return config
 }
 
-type dynamicObjects struct{ client dynamic.Interface }
+type dynamicObjects struct {
+	client  dynamic.Interface
+	defects defects.Set
+}
 
 func (o dynamicObjects) list(ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	return o.client.Resource(resource).List(ctx, options)
 }
 
 func (o dynamicObjects) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
+	if o.defects.Has(defects.SVM07BlindWrite) {
+		object.SetResourceVersion("") // defect: SVM-07-blind-write
+	}
 	_, err := o.client.Resource(resource).Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) && o.defects.Has(defects.SVM08BringsBack) {
+		object.SetUID("")
+		object.SetResourceVersion("")
+		_, err = o.client.Resource(resource).Namespace(object.GetNamespace()).Create(ctx, object, metav1.CreateOptions{}) // defect: SVM-08-brings-back
+	}
 	return err
 }
 

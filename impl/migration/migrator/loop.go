@@ -3,6 +3,7 @@ package migrator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -52,6 +54,9 @@ func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup)
 	all := view.all()
 	m.trigger(ctx, view, all)
 	heads := migration.Heads(all)
+	if m.options.Defects.Has(defects.SVM14NewestFirst) {
+		heads = newest(all, heads) // defect: SVM-14-newest-first
+	}
 	if len(heads) == 0 || ctx.Err() != nil {
 		return
 	}
@@ -66,6 +71,20 @@ func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup)
 	for _, head := range heads {
 		m.advance(ctx, view, head, workers)
 	}
+}
+
+// newest are the migrations that would have their turn if the last one were the
+// first.
+func newest(all, heads []*storagemigrationv1.StorageVersionMigration) []*storagemigrationv1.StorageVersionMigration {
+	out := slices.Clone(heads)
+	for i, head := range out {
+		for _, svm := range all {
+			if migration.ResourceOf(svm) == migration.ResourceOf(head) && !migration.Finished(svm) && !migration.Started(head) && out[i].CreationTimestamp.Before(&svm.CreationTimestamp) {
+				out[i] = svm
+			}
+		}
+	}
+	return out
 }
 
 // trigger asks for the migrations that are due, if it may, and remembers where
@@ -165,11 +184,21 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 		facts.StorageVersion = sv
 	}
 	next := migration.Assess(svm, facts, m.options.Clock.Now())
+	if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && m.options.Defects.Has(defects.SVM20WaitsForNobody) {
+		next.Step = migration.Run // defect: SVM-20-waits-for-nobody
+	}
 	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	switch {
 	case next.Step == migration.Fail:
-		m.finish(attempt, svm, name, storagemigrationv1.MigrationFailed, next.Reason, next.Message)
+		outcome := storagemigrationv1.MigrationFailed
+		switch {
+		case next.Reason == migration.ReasonNotFound && m.options.Defects.Has(defects.SVM18UnknownSucceeds):
+			outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-18-unknown-succeeds
+		case next.Reason == migration.ReasonNotMigratable && m.options.Defects.Has(defects.SVM19HopelessSucceeds):
+			outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-19-hopeless-succeeds
+		}
+		m.finish(attempt, svm, name, outcome, next.Reason, next.Message)
 	case next.Step == migration.Skip:
 		if m.current(attempt, svm) {
 			m.states.change(name, func(s migration.State) migration.State {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	// Automatic is whether a migration is started when the agreed version differs
 	// from what is persisted, though nobody asked.
 	Automatic bool
+	// Defects are the bugs planted on purpose.
+	Defects defects.Set
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 	// Logger defaults to klog's.
@@ -95,7 +98,10 @@ func Run(ctx context.Context, options Options, leading func() error) error {
 	if err := options.complete(); err != nil {
 		return fmt.Errorf("storage migration: %w", err)
 	}
-	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading)
+	if options.Defects.Has(defects.SVM15Hurries) {
+		options.Rate = hurry // defect: SVM-15-hurries
+	}
+	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading, options.Defects)
 	if err != nil {
 		return fmt.Errorf("storage migration: %w", err)
 	}
@@ -191,7 +197,7 @@ func (m *Migrator) watch(ctx context.Context) (view, func()) {
 			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = gone.Obj
 			}
-			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok {
+			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok && !m.options.Defects.Has(defects.SVM24GoesOn) { // defect: SVM-24-goes-on
 				m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
 			}
 			m.wake()

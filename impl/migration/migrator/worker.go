@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
 
@@ -104,7 +105,11 @@ func (w *worker) end(ctx context.Context, v verdict) {
 }
 
 func (w *worker) lost() verdict {
-	return verdict{storagemigrationv1.MigrationFailed, migration.ReasonAgreementLost,
+	outcome := storagemigrationv1.MigrationFailed
+	if w.m.options.Defects.Has(defects.SVM21SucceedsAnyway) {
+		outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-21-succeeds-anyway
+	}
+	return verdict{outcome, migration.ReasonAgreementLost,
 		fmt.Sprintf("The servers do not agree any more on storing %s as %s; %s Migrate again when they agree.", w.target.Resource, w.basis().Version, w.checkpoint.Message())}
 }
 
@@ -154,7 +159,11 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		}
 		basis, agreed := migration.BasisOf(sv)
 		switch {
-		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)):
+		case c.Pass > 0 && m.options.Defects.Has(defects.SVM11GivesUp): // defect: SVM-11-gives-up
+			w.set(c)
+			found = verdict{storagemigrationv1.MigrationFailed, migration.ReasonUnreadable, "Somebody else had begun with the migration."}
+			return nil
+		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)) && !m.options.Defects.Has(defects.SVM20WaitsForNobody):
 			w.stop(errUndecided) // The loop has not seen it yet.
 			return errUndecided
 		case c.Pass == 0:
@@ -175,6 +184,16 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		}
 		if err != nil {
 			return err
+		}
+		if m.options.Defects.Has(defects.SVM03OldCheckpoint) {
+			first.SetResourceVersion(c.Basis.ResourceVersion) // defect: SVM-03-old-checkpoint
+		}
+		if stored, trim := definitionOf(crd).Trim(c.Basis, c.DefinitionGeneration); trim && m.options.Defects.Has(defects.SVM23TrimsEarly) {
+			early := crd.DeepCopy()
+			early.Status.StoredVersions = stored
+			if _, err := m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions().UpdateStatus(ctx, early, metav1.UpdateOptions{}); err != nil { // defect: SVM-23-trims-early
+				return err
+			}
 		}
 		w.set(c)
 		if err := w.save(ctx); err != nil {
@@ -262,7 +281,7 @@ func (w *worker) record(ctx context.Context) error {
 		objectsRemaining.WithLabelValues(w.target.Resource.Group, w.target.Resource.Resource).Set(float64(total - w.checkpoint.Done.Total()))
 	}
 	now := w.m.options.Clock.Now()
-	if now.Sub(w.reported) < ProgressInterval {
+	if now.Sub(w.reported) < ProgressInterval || w.m.options.Defects.Has(defects.SVM17Silent) { // defect: SVM-17-silent
 		return nil
 	}
 	w.reported = now
@@ -357,6 +376,9 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 		})
 	}
 	for i := range list.Items {
+		if i%10 == 9 && w.m.options.Defects.Has(defects.SVM04SkipsSome) {
+			continue // defect: SVM-04-skips-some
+		}
 		select {
 		case work <- &list.Items[i]:
 		case <-ctx.Done():
@@ -371,6 +393,14 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 // It is based on the uid and the resourceVersion that were listed, so it neither
 // undoes another write nor brings back what was deleted.
 func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured) (migration.Outcome, string) {
+	if w.m.options.Defects.Has(defects.SVM05Marks) {
+		marked := object.GetAnnotations()
+		if marked == nil {
+			marked = map[string]string{}
+		}
+		marked["reference.evenkeel.dev/migrated"] = "true"
+		object.SetAnnotations(marked) // defect: SVM-05-marks
+	}
 	var broken time.Time
 	for failed := 1; ; failed++ {
 		request, cancel := context.WithTimeout(ctx, RequestTimeout)
@@ -382,6 +412,12 @@ func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured)
 		outcome, asked := migration.Classify(err)
 		if outcome == migration.Broken && w.overdue(&broken) {
 			outcome = migration.Refused
+		}
+		if outcome == migration.Gone && w.m.options.Defects.Has(defects.SVM09FailsOnDeletion) {
+			outcome = migration.Refused // defect: SVM-09-fails-on-deletion
+		}
+		if outcome == migration.Again && w.m.options.Defects.Has(defects.SVM13FailsOnSilence) {
+			outcome = migration.Refused // defect: SVM-13-fails-on-silence
 		}
 		switch outcome {
 		case migration.Refused:

@@ -27,8 +27,10 @@ type Proxy struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	active sync.WaitGroup
-	// open are the clients' connections.
-	open sync.Map
+
+	mu sync.Mutex
+	// open ends each connection that there is.
+	open map[net.Conn]context.CancelFunc
 }
 
 // Dialer reaches the server for which a client's connection is meant.
@@ -47,7 +49,7 @@ func To(address string) Dialer {
 
 // NewProxy makes a proxy that carries nothing before Start.
 func NewProxy(listener net.Listener, dial Dialer, linksOf func(net.Addr) []*Link) *Proxy {
-	p := &Proxy{listener: listener, dial: dial, linksOf: linksOf}
+	p := &Proxy{listener: listener, dial: dial, linksOf: linksOf, open: map[net.Conn]context.CancelFunc{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -65,12 +67,26 @@ func (p *Proxy) Stop() {
 	p.active.Wait()
 }
 
-// Break ends the connections that there are; their clients can make new ones.
+// Break ends the connections that there are, also those that have not come about
+// yet; their clients can make new ones.
 func (p *Proxy) Break() {
-	p.open.Range(func(client, _ any) bool {
-		_ = client.(*net.TCPConn).Close()
-		return true
-	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, end := range p.open {
+		end()
+	}
+}
+
+// keep remembers how a connection is ended while it is there.
+func (p *Proxy) keep(client net.Conn, end context.CancelFunc) (forget func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[client] = end
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.open, client)
+	}
 }
 
 func (p *Proxy) accept() {
@@ -94,16 +110,17 @@ func (p *Proxy) accept() {
 }
 
 func (p *Proxy) serve(client *net.TCPConn) {
-	p.open.Store(client, nil)
-	defer p.open.Delete(client)
 	defer client.Close()
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	defer p.keep(client, cancel)()
 	links := p.linksOf(client.RemoteAddr())
 	for _, link := range links {
-		if !link.passConnection(p.ctx) {
+		if !link.passConnection(ctx) {
 			return
 		}
 	}
-	dialing, dialed := context.WithTimeout(p.ctx, dialBound)
+	dialing, dialed := context.WithTimeout(ctx, dialBound)
 	server, err := p.dial(dialing, client)
 	dialed()
 	if err != nil {
@@ -119,8 +136,6 @@ func (p *Proxy) serve(client *net.TCPConn) {
 
 	// Whatever ends the connection, be it the proxy or a broken side, closes
 	// both sockets, which ends the pumps wherever they wait.
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
 	closing := context.AfterFunc(ctx, func() { client.Close(); server.Close() })
 	defer closing()
 	var pumps sync.WaitGroup

@@ -46,6 +46,7 @@ var (
 	_ cluster.KubeconfigWriter = (*local)(nil)
 	_ cluster.Preparer         = (*local)(nil)
 	_ cluster.KeyFaulty        = (*local)(nil)
+	_ cluster.HTTPFaulter      = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -126,6 +127,7 @@ func (c *local) Stop(ctx context.Context) error {
 	}
 	for _, m := range c.members {
 		m.site.disconnect()
+		m.dropInterceptor()
 	}
 	if err := c.removeFiles(); err != nil {
 		return fmt.Errorf("cannot remove the files of cluster %s: %w; remove %s", c.entry.Record().Name, err, c.entry.Dir)

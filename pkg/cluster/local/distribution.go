@@ -81,8 +81,11 @@ type site struct {
 	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
-	schedulerPair        pki.Pair
-	schedulerKubeconfig  string
+	// controllerClient and schedulerClient are what they are known by to the API
+	// server.
+	controllerClient, schedulerClient pki.Pair
+	schedulerPair                     pki.Pair
+	schedulerKubeconfig               string
 	// serviceAccountPair signs the tokens of all members' API servers.
 	serviceAccountPair pki.Pair
 	// initialCluster is etcd's list of all peers.

@@ -218,10 +218,9 @@ func (c *local) addScheduler(m *member, free *port.Source) error {
 		return err
 	}
 	const user = "system:kube-scheduler"
-	client, err := c.ca.Issue(m.name+"-scheduler-client", pki.Subject{Name: user})
-	if err != nil {
+	if s.schedulerClient, err = c.ca.Issue(m.name+"-scheduler-client", pki.Subject{Name: user}); err != nil {
 		return err
 	}
 	s.schedulerKubeconfig = filepath.Join(s.dir, "scheduler.kubeconfig")
-	return pki.WriteKubeconfig(s.schedulerKubeconfig, c.ca, user, client, pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()})
+	return pki.WriteKubeconfig(s.schedulerKubeconfig, c.ca, user, s.schedulerClient, pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()})
 }

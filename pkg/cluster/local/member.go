@@ -35,6 +35,9 @@ type member struct {
 
 	mu      sync.Mutex
 	release string
+	// interceptor is between the controllers and the API server once a fault has
+	// needed one.
+	interceptor *link.Interceptor
 }
 
 func (c *local) newMember(name, release string, options cluster.Options) *member {

@@ -213,6 +213,8 @@ func (c *local) connect(m *member, free *port.Source) error {
 			if dial, err = c.toEtcd(m, free); err != nil {
 				return err
 			}
+		case cluster.LinkComponents:
+			dial = m.toAPIServer
 		case cluster.LinkClient:
 			linksOf = m.fromOutside()
 		case cluster.LinkPeer:
@@ -233,7 +235,6 @@ func (c *local) equip(m *member) error {
 		return fmt.Errorf("cannot make the member's data folder: %w", err)
 	}
 	s.caFile = c.ca.File()
-	var controller pki.Pair
 	for _, one := range []struct {
 		at   *pki.Pair
 		file string
@@ -243,7 +244,7 @@ func (c *local) equip(m *member) error {
 		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true}},
 		{&s.etcdClientPair, "apiserver-etcd-client", pki.Subject{Name: s.serverID}},
 		{&s.controllerPair, "controller-manager", pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
-		{&controller, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
+		{&s.controllerClient, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
 	} {
 		pair, err := c.ca.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
@@ -252,7 +253,7 @@ func (c *local) equip(m *member) error {
 		*one.at = pair
 	}
 	s.controllerKubeconfig = filepath.Join(s.dir, "controller-manager.kubeconfig")
-	if err := pki.WriteKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", controller,
+	if err := pki.WriteKubeconfig(s.controllerKubeconfig, c.ca, "system:kube-controller-manager", s.controllerClient,
 		pki.Endpoint{Name: m.name, URL: s.componentsProxy.URL()}); err != nil {
 		return err
 	}

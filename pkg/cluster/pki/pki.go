@@ -162,9 +162,15 @@ func (a *Authority) ServerTLS(pair Pair) (*tls.Config, error) {
 
 // ClientTLS is for talking to the cluster's servers with the key pair.
 func (a *Authority) ClientTLS(pair Pair) (*tls.Config, error) {
-	certificate, err := tls.X509KeyPair(pair.CertPEM, pair.KeyPEM)
+	certificate, err := pair.TLS()
 	if err != nil {
 		return nil, err
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.pool, Certificates: []tls.Certificate{certificate}}, nil
 }
+
+// TLS is the pair as the library wants it.
+func (p Pair) TLS() (tls.Certificate, error) { return tls.X509KeyPair(p.CertPEM, p.KeyPEM) }
+
+// Pool holds the authority alone.
+func (a *Authority) Pool() *x509.CertPool { return a.pool }

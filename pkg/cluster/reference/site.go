@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -103,6 +104,9 @@ func controllerManager(s *Site, release string) []string {
 	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
 	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)
 	f.duration("leader-elect-retry-period", s.Settings.LeaderElectRetryPeriod)
+	if rate := s.Settings.MigrationRate; rate > 0 {
+		f.add("migration-rate", strconv.FormatFloat(rate, 'f', -1, 64))
+	}
 	f.repeat("defect", s.Planted[cluster.ControllerManager])
 	return f
 }

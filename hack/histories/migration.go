@@ -1,0 +1,284 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+const (
+	cratesGroup     = "stores.evenkeel.dev"
+	migrationPrefix = "/registry/storageversionmigrations/"
+	leaderKey       = "/registry/leases/kube-system/kube-controller-manager"
+)
+
+// ballastsResource is the one that releases store differently.
+var ballastsResource = hosted[len(hosted)-1]
+
+// voyage is a control plane that migrates as it should.
+type voyage struct {
+	*plane
+	contents map[string]*history.Migration
+	// metadata is the digest of each object's.
+	metadata map[string]string
+	writers  map[string]*member
+}
+
+// migrationStory is a run in which migrations wait for the agreement, outlive
+// crashes, deletions and restarts, stop when the agreement is lost, and are
+// deleted.
+func migrationStory() []history.Event {
+	v := &voyage{plane: newPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*member{}}
+	cp1, cp2, cp3 := v.members[0], v.members[1], v.members[2]
+	for _, m := range v.members {
+		v.start(m, m.release)
+		v.renew(m)
+		v.report(m, ballastsResource)
+		v.ready(m, 200, true)
+	}
+	v.leads(cp1)
+	for i := range 12 {
+		v.put(v.members[i%3], ballast(i))
+	}
+	v.ask(cp3, "unknown", "nowhere.evenkeel.dev", "phantoms")
+	v.say("unknown", false, "", history.MigrationRunning, "AwaitingResource")
+	v.exchange(cp1, "1.3")
+	v.ask(cp1, "early", ballastGroup, "ballasts")
+	v.say("early", false, "", history.MigrationRunning, "AwaitingAgreement")
+	v.exchange(cp2, "1.3")
+	v.pass(3000)
+	v.ask(cp2, "again", ballastGroup, "ballasts")
+	v.exchange(cp3, "1.3")
+
+	v.begin("early")
+	for i := range 4 {
+		v.rewrite(ballast(i), releases["1.3"].encoding)
+	}
+	v.put(cp2, ballast(4))
+	for i := range 4 {
+		v.put(cp1, ballast(i))
+	}
+	v.remove(ballast(5))
+	v.pass(4000)
+	v.say("early", true, "", history.MigrationRunning, "4 of 12 objects migrated")
+	v.controllerExits(cp1)
+	v.pass(2000)
+	v.leads(cp2)
+	for _, m := range v.members {
+		v.bounce(m)
+	}
+	v.pass(4000)
+	for i := 6; i < 12; i++ {
+		v.rewrite(ballast(i), releases["1.3"].encoding)
+	}
+	v.say("early", true, "", history.MigrationRunning, "12 of 12 objects migrated")
+	v.end("early", history.MigrationSucceeded)
+	v.put(cp3, ballast(5))
+	v.begin("again")
+	v.end("again", history.MigrationSucceeded)
+	v.tampered(cp1, "early")
+	for i := range 9 {
+		v.put(v.members[i%3], ballast(i))
+	}
+	v.put(cp1, ballast(3))
+	v.ask(cp1, "impossible", "authorization.k8s.io", "subjectaccessreviews")
+	v.end("impossible", history.MigrationFailed)
+	v.pass(61_000)
+	v.end("unknown", history.MigrationFailed)
+
+	v.ask(cp1, "rolled", ballastGroup, "ballasts")
+	v.begin("rolled")
+	v.exchange(cp3, "1.2")
+	v.end("rolled", history.MigrationFailed)
+	v.exchange(cp3, "1.3")
+
+	v.define("v1beta1", 1, "v1beta1")
+	for i := range 6 {
+		v.put(v.members[i%3], crate(i))
+	}
+	v.define("v1", 2, "v1beta1", "v1")
+	v.ask(cp2, "flip", cratesGroup, "crates")
+	v.begin("flip")
+	for i := range 6 {
+		v.rewrite(crate(i), cratesGroup+"/v1")
+	}
+	v.define("v1", 2, "v1")
+	v.end("flip", history.MigrationSucceeded)
+
+	v.ask(cp1, "dropped", ballastGroup, "ballasts")
+	v.begin("dropped")
+	v.ask(cp2, "next", ballastGroup, "ballasts")
+	v.pass(3000)
+	v.drop(cp1, "dropped")
+	v.pass(1000)
+	v.begin("next")
+	v.end("next", history.MigrationSucceeded)
+	v.pass(3000)
+	v.emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
+	return v.events
+}
+
+// cargo is an object of the story.
+type cargo struct{ group, resource, kind, name string }
+
+func ballast(i int) cargo {
+	return cargo{ballastGroup, "ballasts", "Ballast", fmt.Sprintf("default/cargo%02d", i)}
+}
+func crate(i int) cargo {
+	return cargo{cratesGroup, "crates", "Crates", fmt.Sprintf("default/crate%d", i)}
+}
+
+func (c cargo) key() string { return "/registry/" + c.group + "/" + c.resource + "/" + c.name }
+
+// put has a user write an object.
+func (v *voyage) put(m *member, c cargo) {
+	m.writes++
+	version, class := releases[m.release].encoding, history.ClassGuarded
+	if c.group == cratesGroup {
+		version, class = cratesGroup+"/v1beta1", history.ClassCustom
+	}
+	v.metadata[c.name] = fmt.Sprintf("%s-%d", m.name, m.writes)
+	from := v.now
+	v.pass(2)
+	revision := v.stored(c.key(), version, c.kind, c.name, history.Stored{Writer: m.name, Write: m.writes, Metadata: v.metadata[c.name]})
+	r := history.Request{Class: class, Verb: "update", Group: c.group, Version: "v1", Resource: c.resource, Name: c.name, Code: 200, Write: m.writes, ResourceVersion: revision}
+	v.emit(history.Event{Kind: history.KindRequest, Member: m.name, From: from, Request: &r})
+}
+
+// rewrite is what a migration does to an object.
+func (v *voyage) rewrite(c cargo, version string) {
+	v.pass(140)
+	v.stored(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name]})
+}
+
+// remove has a user delete an object.
+func (v *voyage) remove(c cargo) {
+	v.deleted(c.key(), c.name)
+}
+
+// migrating is a request about a migration.
+func (v *voyage) migrating(m *member, verb, name, flaw string, code int, of *history.Migration) {
+	r := history.Request{Class: history.ClassMigration, Verb: verb, Group: "storagemigration.k8s.io", Version: "v1", Resource: "storageversionmigrations", Name: name, Code: code, Invalid: flaw, Migrates: of}
+	if code == 422 {
+		r.Reason = "Invalid"
+	}
+	if slices.Contains([]string{history.InvalidOutcome, history.InvalidBoth, history.InvalidCheckpoint}, flaw) {
+		r.Resource += "/status"
+	}
+	v.request(m, r)
+}
+
+// ask creates a migration, and tries what must be refused.
+func (v *voyage) ask(m *member, name, group, resource string) {
+	of := func(group, resource, checkpoint string) *history.Migration {
+		return &history.Migration{Group: group, Resource: resource, Checkpoint: checkpoint}
+	}
+	v.migrating(m, "create", name+"-no-resource", history.InvalidResource, 422, of(group, "not a/name", ""))
+	v.migrating(m, "create", name+"-no-group", history.InvalidGroup, 422, of("not a group", resource, ""))
+	v.contents[name] = of(group, resource, "")
+	v.tell(name)
+	v.migrating(m, "create", name, "", 201, of(group, resource, "1"))
+	v.migrating(m, "update", name, history.InvalidChange, 422, of(group, resource, ""))
+}
+
+// tampered tries to change what is final.
+func (v *voyage) tampered(m *member, name string) {
+	for _, flaw := range []string{history.InvalidOutcome, history.InvalidBoth, history.InvalidCheckpoint} {
+		v.migrating(m, "update", name, flaw, 422, nil)
+	}
+}
+
+// tell stores a migration as it is now.
+func (v *voyage) tell(name string) {
+	now := *v.contents[name]
+	now.Conditions = slices.Clone(now.Conditions)
+	v.stored(migrationPrefix+name, "storagemigration.k8s.io/v1", "StorageVersionMigration", name, history.Stored{Migration: &now})
+}
+
+// say sets a condition of a migration, and tells of it.
+func (v *voyage) say(name string, is bool, checkpoint, kind, message string) {
+	m := v.contents[name]
+	if checkpoint != "" {
+		m.Checkpoint = checkpoint
+	}
+	v.set(m, kind, is, message)
+	v.tell(name)
+	v.pass(10)
+}
+
+func (v *voyage) set(m *history.Migration, kind string, is bool, message string) {
+	c := history.Condition{Type: kind, Status: "False", Transition: epoch.Add(time.Duration(v.now)).Truncate(time.Second), Reason: "Migration" + kind, Message: message}
+	if is {
+		c.Status = "True"
+	}
+	if i := slices.IndexFunc(m.Conditions, func(x history.Condition) bool { return x.Type == kind }); i >= 0 {
+		m.Conditions[i] = c
+		return
+	}
+	m.Conditions = append(m.Conditions, c)
+}
+
+// begin has a migration run.
+func (v *voyage) begin(name string) {
+	v.pass(300)
+	v.say(name, true, strconv.FormatInt(v.revision, 10), history.MigrationRunning, "0 objects migrated")
+}
+
+// end gives a migration its outcome.
+func (v *voyage) end(name, outcome string) {
+	v.pass(200)
+	v.set(v.contents[name], history.MigrationRunning, false, "The migration has ended")
+	v.say(name, true, "", outcome, "ended")
+}
+
+// drop has a user delete a migration.
+func (v *voyage) drop(m *member, name string) {
+	v.deleted(migrationPrefix+name, name)
+	v.migrating(m, "delete", name, "", 200, nil)
+}
+
+// exchange starts a member at another release.
+func (v *voyage) exchange(m *member, release string) {
+	v.serverExits(m)
+	v.start(m, release)
+	v.report(m, ballastsResource)
+	v.ready(m, 200, true)
+}
+
+// bounce restarts a member's API server as it was.
+func (v *voyage) bounce(m *member) {
+	v.serverExits(m)
+	v.start(m, m.release)
+	v.ready(m, 200, true)
+}
+
+func (v *voyage) serverExits(m *member) {
+	v.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &history.Process{
+		Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: m.instance, Release: m.release, Exit: "signal: killed", Expected: true,
+	}})
+	v.pass(300)
+}
+
+func (v *voyage) controllerExits(m *member) {
+	v.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &history.Process{
+		Component: history.ComponentControllerManager, Change: history.ProcessExited, Instance: 1, Release: m.release, Exit: "signal: killed", Expected: true,
+	}})
+}
+
+// leads has a member's controller manager hold the Lease.
+func (v *voyage) leads(m *member) {
+	v.stored(leaderKey, "coordination.k8s.io/v1", "Lease", "kube-system/kube-controller-manager", history.Stored{
+		Lease: &history.Lease{Holder: m.name + "_7", Duration: 15, Renewed: epoch.Add(time.Duration(v.now))},
+	})
+}
+
+// define stores the definition of crates.
+func (v *voyage) define(storage string, generation int64, stored ...string) {
+	v.pass(50)
+	v.stored("/registry/apiextensions.k8s.io/customresourcedefinitions/crates."+cratesGroup, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "crates."+cratesGroup, history.Stored{
+		CustomResource: &history.CustomResource{Group: cratesGroup, Resource: "crates", Storage: storage, Stored: stored, Generation: generation},
+	})
+}

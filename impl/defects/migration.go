@@ -1,0 +1,52 @@
+package defects
+
+// Defects of storage version migration, KEP-25.
+const (
+	SVM01AnyGroup         ID = "SVM-01-any-group"
+	SVM02BothOutcomes     ID = "SVM-02-both-outcomes"
+	SVM03OldCheckpoint    ID = "SVM-03-old-checkpoint"
+	SVM04SkipsSome        ID = "SVM-04-skips-some"
+	SVM05Marks            ID = "SVM-05-marks"
+	SVM06Restless         ID = "SVM-06-restless"
+	SVM07BlindWrite       ID = "SVM-07-blind-write"
+	SVM08BringsBack       ID = "SVM-08-brings-back"
+	SVM09FailsOnDeletion  ID = "SVM-09-fails-on-deletion"
+	SVM11GivesUp          ID = "SVM-11-gives-up"
+	SVM13FailsOnSilence   ID = "SVM-13-fails-on-silence"
+	SVM14NewestFirst      ID = "SVM-14-newest-first"
+	SVM15Hurries          ID = "SVM-15-hurries"
+	SVM17Silent           ID = "SVM-17-silent"
+	SVM18UnknownSucceeds  ID = "SVM-18-unknown-succeeds"
+	SVM19HopelessSucceeds ID = "SVM-19-hopeless-succeeds"
+	SVM20WaitsForNobody   ID = "SVM-20-waits-for-nobody"
+	SVM21SucceedsAnyway   ID = "SVM-21-succeeds-anyway"
+	SVM22OlderAtFirst     ID = "SVM-22-older-at-first"
+	SVM23TrimsEarly       ID = "SVM-23-trims-early"
+	SVM24GoesOn           ID = "SVM-24-goes-on"
+)
+
+var inControllerManager = []Component{ControllerManager}
+
+var migrationCatalogue = []Defect{
+	{SVM01AnyGroup, "SVM-01", inAPIServer, "the name of a migration's group is not looked at"},
+	{SVM02BothOutcomes, "SVM-02", inAPIServer, "a migration may both succeed and fail"},
+	{SVM03OldCheckpoint, "SVM-03", inControllerManager, "the checkpoint is the revision of the agreement, however old that is"},
+	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
+	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
+	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
+	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
+	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
+	{SVM09FailsOnDeletion, "SVM-09", inControllerManager, "an object that was deleted since it was listed counts as refused"},
+	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
+	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
+	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
+	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
+	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
+	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
+	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},
+	{SVM20WaitsForNobody, "SVM-20", inControllerManager, "a migration begins though the servers do not agree"},
+	{SVM21SucceedsAnyway, "SVM-21", inControllerManager, "a migration that lost its agreement has succeeded"},
+	{SVM22OlderAtFirst, "SVM-22", inAPIServer, "ballasts are stored in the previous version until they are two seconds old"},
+	{SVM23TrimsEarly, "SVM-23", inControllerManager, "storedVersions is trimmed when a migration begins"},
+	{SVM24GoesOn, "SVM-24", inControllerManager, "a migration that is deleted goes on to its end"},
+}

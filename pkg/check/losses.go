@@ -1,0 +1,108 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// losses finds the entries that are taken away from servers which take part, by a
+// write that is not the server's own: a collector's, as far as can be seen.
+type losses struct {
+	last map[string]reported
+	// asked are the objects that the harness deleted or deletes.
+	asked byObject
+}
+
+// loss is an entry that went.
+type loss struct {
+	name, id string
+	// since is when it had come, and at when it went.
+	came, at int64
+	seq      int64
+	// withObject is whether all of the object went.
+	withObject bool
+}
+
+func newLosses() losses { return losses{last: map[string]reported{}} }
+
+// observe gives what an event took away.
+func (l *losses) observe(w *World, ev *history.Event) []loss {
+	l.asked.observe(ev)
+	name, now, ok := changedStorageVersion(ev)
+	if !ok {
+		return nil
+	}
+	before, known := l.last[name]
+	delete(l.last, name)
+	var entries []history.Entry
+	if now != nil {
+		entries = now.Entries
+		l.last[name] = reported{ev.Stored.Revision, now}
+	}
+	if !known || l.asked.asked[name] {
+		return nil
+	}
+	for _, e := range entries {
+		if i := indexOf(before.content.Entries, e.ServerID); i < 0 || !sameEntry(before.content.Entries[i], e) {
+			return nil // a server's report, whose losses are SV-09's
+		}
+	}
+	var out []loss
+	for _, e := range before.content.Entries {
+		if indexOf(entries, e.ServerID) >= 0 || !w.participatedThrough(e.ServerID, before.revision, ev.Stored.Revision) || w.ownDoing(e.ServerID, name) {
+			continue
+		}
+		out = append(out, loss{name: name, id: e.ServerID, came: w.cameAt(name, e.ServerID), at: ev.At, seq: ev.Seq, withObject: now == nil})
+	}
+	return out
+}
+
+// ownDoing is whether a server may have taken its entry out itself: because it does
+// not host the resource, or because it is starting, which is what SV-21 is about.
+// Who is no member does neither: it is a guest of the harness.
+func (w *World) ownDoing(id, name string) bool {
+	srv := w.servers[w.memberOf[id]]
+	if srv == nil {
+		return false
+	}
+	in := srv.current()
+	starting := in != nil && in.exitedAt == 0 && in.ready == nil
+	return starting || !hosts(srv.hosted, name)
+}
+
+// cameAt is when the entry that a server had in an object until now had come.
+func (w *World) cameAt(name, id string) int64 {
+	v := w.versions[name]
+	if v == nil || v.entries[id] == nil {
+		return 0
+	}
+	came := int64(0)
+	there := false
+	for _, c := range v.entries[id].changes {
+		if c.present && !there {
+			came = c.at
+		}
+		there = c.present
+	}
+	return came
+}
+
+// holding is whether a fault holds back the writes of a controller manager, or did
+// so until a moment ago: what is lost then may have been added while a write of the
+// collector was under way.
+func (w *World) holding(now int64) bool {
+	for _, f := range w.faults {
+		if f.Type == history.FaultHTTP && f.Action == history.FaultHTTPDelay && f.Component == history.ComponentControllerManager &&
+			(!f.Healed || time.Duration(now-f.healedAt) <= recorderLag) {
+			return true
+		}
+	}
+	return false
+}
+
+// raced is whether the lost entry was so young, while writes were held back, that
+// the collector cannot have seen it when it decided.
+func (w *World) raced(l loss) bool {
+	return w.holding(l.at) && time.Duration(l.at-l.came) <= addedMeanwhile
+}

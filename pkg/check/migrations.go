@@ -1,0 +1,422 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// migrations is what etcd has told of storage version migrations, and of the
+// objects that they are about. Of those it knows the ones that live, and some that
+// were deleted, so that its memory grows with what etcd holds and not with what
+// happened.
+type migrations struct {
+	// live are those that have not ended, oldest first; byName all that are there.
+	live   []*migrationSeen
+	byName map[string]*migrationSeen
+	// objects of the resources that the harness writes and of custom resources, and
+	// those that were deleted, by key. lost counts those for which there was no room.
+	objects map[string]*objectSeen
+	buried  map[string]*objectSeen
+	graves  []*objectSeen
+	lost    int64
+	// custom are the definitions of custom resources.
+	custom map[groupResource]*definitionSeen
+	// leader is the member whose controller manager holds the Lease, as far as is
+	// known.
+	leader string
+
+	// What the event in hand did; nil where it did nothing of the kind.
+	moved     *migrationMove
+	touched   *objectTouch
+	redefined *definitionMove
+}
+
+const (
+	// keptMigrations is how many migrations that have not ended are remembered.
+	keptMigrations = 1000
+	// keptBuried is how many deleted objects are remembered.
+	keptBuried = 20_000
+	// maxFollowed bounds how many objects are followed.
+	maxFollowed = 300_000
+	// keptTags is how many of the writes to one object are remembered.
+	keptTags = 8
+
+	migrationInfix     = "/storageversionmigrations/"
+	customPrefixSuffix = "/customresourcedefinitions/"
+)
+
+// moment is an event, and etcd's revision there; the zero value is no moment.
+type moment struct{ seq, at, revision int64 }
+
+func (m moment) was() bool { return m.seq > 0 }
+
+// migrationSeen is one StorageVersionMigration.
+type migrationSeen struct {
+	name string
+	gr   groupResource
+	now  *history.Migration
+	// created, started (Running for the first time), ended (with the outcome) and
+	// gone (deleted) are when that was.
+	created, started, ended, gone moment
+	outcome                       string
+	// target is what the servers agreed on when it started; empty if on nothing.
+	// told is whether anything tells of that.
+	target string
+	told   bool
+	// early is whether there was no agreement when it was created.
+	early bool
+	// lost is when the agreement that it started with was lost, while it ran, and
+	// back whether it came back before the end.
+	lost moment
+	back bool
+	// reports counts the changes of its status while it ran.
+	reports int64
+	// generation of the definition when it started.
+	generation int64
+	// crashed is when the controller manager that led ended while it ran; served
+	// counts for each member the API servers that ended.
+	crashed moment
+	served  map[string]int
+	// deletes counts the objects of before the start that users deleted.
+	deletes int64
+}
+
+// running is whether it has begun and not ended.
+func (m *migrationSeen) running() bool {
+	return m.started.was() && !m.ended.was() && !m.gone.was()
+}
+
+// held is whether the servers were in agreement from its start to its end, or to
+// now.
+func (m *migrationSeen) held() bool { return m.target != "" && !m.lost.was() }
+
+// migrationMove is a change of a migration.
+type migrationMove struct {
+	m *migrationSeen
+	// before is nil at its creation.
+	before                        *history.Migration
+	created, started, ended, gone bool
+}
+
+// objectSeen is an object as etcd has it; it is never changed, but replaced.
+type objectSeen struct {
+	key, name, version, metadata string
+	managed                      map[string]string
+	gr                           groupResource
+	seq, revision, created       int64
+	// tags are the writes of the harness that were applied to it, oldest first.
+	tags []writeID
+}
+
+// objectTouch is a change of an object.
+type objectTouch struct {
+	gr groupResource
+	// before is nil for a new object, and now for one that is deleted.
+	before, now *objectSeen
+	// by is the tagged write that made the change; zero if somebody else did.
+	by writeID
+	// buried is the object that had the key of a new one before.
+	buried *objectSeen
+	// during is the migration of the resource that runs.
+	during *migrationSeen
+}
+
+// byMigration is whether nobody but the migration is known to have written.
+func (t *objectTouch) byMigration() bool {
+	return t.during != nil && t.by == (writeID{}) && t.before != nil && t.now != nil
+}
+
+// definitionSeen is the definition of a custom resource.
+type definitionSeen struct {
+	seq, revision int64
+	now           *history.CustomResource
+}
+
+// definitionMove is a change of one; both sides are there.
+type definitionMove struct {
+	gr          groupResource
+	before, now *definitionSeen
+}
+
+func newMigrations() *migrations {
+	return &migrations{
+		byName: map[string]*migrationSeen{}, objects: map[string]*objectSeen{}, buried: map[string]*objectSeen{},
+		custom: map[groupResource]*definitionSeen{},
+	}
+}
+
+// take notes what an event tells of migrations.
+func (ms *migrations) take(w *World, ev *history.Event) {
+	ms.moved, ms.touched, ms.redefined = nil, nil, nil
+	switch {
+	case ev.Process != nil:
+		ms.takeProcess(w, ev)
+	case ev.Stored == nil:
+	case ev.Stored.Migration != nil, strings.Contains(ev.Stored.Key, migrationInfix):
+		ms.takeMigration(w, ev)
+	case ev.Stored.CustomResource != nil, strings.Contains(ev.Stored.Key, customPrefixSuffix):
+		ms.takeDefinition(ev)
+		ms.weigh(w, ev)
+	case strings.HasPrefix(ev.Stored.Key, storageVersionPrefix):
+		ms.weigh(w, ev)
+	case ev.Stored.Key == leaderLease && ev.Stored.Lease != nil:
+		ms.leader = w.memberOfHost(ev.Stored.Lease.Holder)
+	default:
+		ms.takeObject(w, ev)
+	}
+}
+
+func momentOf(ev *history.Event) moment {
+	m := moment{seq: ev.Seq, at: ev.At}
+	if ev.Stored != nil {
+		m.revision = ev.Stored.Revision
+	}
+	return m
+}
+
+func (ms *migrations) takeMigration(w *World, ev *history.Event) {
+	s := ev.Stored
+	name := s.Key[strings.LastIndex(s.Key, "/")+1:]
+	m := ms.byName[name]
+	if s.Type == history.StoredDelete {
+		if m != nil {
+			delete(ms.byName, name)
+			ms.moved = &migrationMove{m: m, before: m.now, gone: true}
+			m.gone = momentOf(ev)
+			ms.settle(m)
+		}
+		return
+	}
+	if s.Migration == nil {
+		return
+	}
+	move := &migrationMove{}
+	if m == nil || m.created.revision != s.Created {
+		m = &migrationSeen{name: name, gr: groupResource{s.Migration.Group, s.Migration.Resource}, created: momentOf(ev), served: map[string]int{}}
+		m.created.revision = s.Created
+		agreed, told := w.agreedOn(m.gr)
+		m.early = told && agreed == ""
+		ms.byName[name] = m
+		if len(ms.live) >= keptMigrations {
+			ms.live = append(ms.live[:0], ms.live[1:]...)
+		}
+		ms.live = append(ms.live, m)
+		move.created = s.Created == s.Revision
+	}
+	move.m, move.before = m, m.now
+	m.now = s.Migration
+	if m.running() {
+		m.reports++
+	}
+	if isTrue(m.now, history.MigrationRunning) && !m.started.was() && !m.ended.was() {
+		m.started, move.started = momentOf(ev), true
+		m.target, m.told = w.agreedOn(m.gr)
+		if d := ms.custom[m.gr]; d != nil {
+			m.generation = d.now.Generation
+		}
+	}
+	if outcome := outcomeOf(m.now); outcome != "" && !m.ended.was() {
+		m.ended, m.outcome, move.ended = momentOf(ev), outcome, true
+		ms.settle(m)
+	}
+	ms.moved = move
+}
+
+// settle takes a migration that has ended from those that live.
+func (ms *migrations) settle(m *migrationSeen) {
+	ms.live = slices.DeleteFunc(ms.live, func(x *migrationSeen) bool { return x == m })
+}
+
+// outcomeOf is the type of the condition by which a migration has ended.
+func outcomeOf(m *history.Migration) string {
+	for _, kind := range []string{history.MigrationSucceeded, history.MigrationFailed} {
+		if isTrue(m, kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+func conditionOf(m *history.Migration, kind string) *history.Condition {
+	if m == nil {
+		return nil
+	}
+	i := slices.IndexFunc(m.Conditions, func(c history.Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &m.Conditions[i]
+}
+
+func isTrue(m *history.Migration, kind string) bool {
+	c := conditionOf(m, kind)
+	return c != nil && c.Status == "True"
+}
+
+// checkpointOf is the revision that a migration's checkpoint names; 0 if none.
+func checkpointOf(m *history.Migration) int64 {
+	revision, err := strconv.ParseInt(m.Checkpoint, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
+// agreedOn is the version in which all servers store a resource, by what they
+// have announced and what a definition says; empty where they do not agree. told
+// is whether either says anything.
+func (w *World) agreedOn(gr groupResource) (version string, told bool) {
+	v, d := w.versions[objectName(gr.group, gr.resource)], w.migrations.custom[gr]
+	if d != nil {
+		version, told = gr.group+"/"+d.now.Storage, true
+	}
+	if v == nil || v.deleted {
+		return version, told
+	}
+	if v.now.Common == nil || d != nil && *v.now.Common != version {
+		return "", true
+	}
+	return *v.now.Common, true
+}
+
+// weigh notes which migrations have lost the agreement that they began with.
+func (ms *migrations) weigh(w *World, ev *history.Event) {
+	for _, m := range ms.live {
+		if !m.running() || m.target == "" {
+			continue
+		}
+		agreed, _ := w.agreedOn(m.gr)
+		if agreed != m.target && !m.lost.was() {
+			m.lost = momentOf(ev)
+		}
+		m.back = m.lost.was() && agreed == m.target
+	}
+}
+
+// runningOf is the migration of a resource that runs; the one that was created
+// first, if there are several.
+func (ms *migrations) runningOf(gr groupResource) *migrationSeen {
+	for _, m := range ms.live {
+		if m.gr == gr && m.running() {
+			return m
+		}
+	}
+	return nil
+}
+
+func (ms *migrations) takeDefinition(ev *history.Event) {
+	s := ev.Stored
+	if s.Type == history.StoredDelete {
+		name := s.Key[strings.LastIndex(s.Key, "/")+1:]
+		resource, group, _ := strings.Cut(name, ".")
+		delete(ms.custom, groupResource{group, resource})
+		return
+	}
+	if s.CustomResource == nil {
+		return
+	}
+	gr := groupResource{s.CustomResource.Group, s.CustomResource.Resource}
+	now := &definitionSeen{seq: ev.Seq, revision: s.Revision, now: s.CustomResource}
+	if before := ms.custom[gr]; before != nil {
+		ms.redefined = &definitionMove{gr: gr, before: before, now: now}
+	}
+	ms.custom[gr] = now
+}
+
+func (ms *migrations) takeObject(w *World, ev *history.Event) {
+	s := ev.Stored
+	before := ms.objects[s.Key]
+	if s.Type == history.StoredDelete {
+		if before == nil {
+			return
+		}
+		delete(ms.objects, s.Key)
+		ms.bury(before)
+		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
+		if m := touch.during; m != nil && before.created < m.started.revision {
+			m.deletes++
+		}
+		ms.touched = touch
+		return
+	}
+	group, resource, ok := s.Hosted()
+	gr := groupResource{group, resource}
+	if !ok || !w.resources.written[gr] && ms.custom[gr] == nil {
+		return
+	}
+	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, managed: s.Managed, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
+	touch := &objectTouch{gr: gr, before: before, now: now, during: ms.runningOf(gr)}
+	switch {
+	case before != nil:
+		now.tags = before.tags
+	case len(ms.objects) >= maxFollowed:
+		ms.lost++
+		return
+	default:
+		touch.buried = ms.buried[s.Key]
+	}
+	if s.Writer != "" {
+		touch.by = writeID{s.Writer, s.Write}
+		if len(now.tags) >= keptTags {
+			now.tags = now.tags[1:]
+		}
+		now.tags = append(slices.Clone(now.tags), touch.by)
+	}
+	ms.objects[s.Key] = now
+	ms.touched = touch
+}
+
+// bury remembers a deleted object, but not too many of them.
+func (ms *migrations) bury(o *objectSeen) {
+	ms.buried[o.key] = o
+	ms.graves = append(ms.graves, o)
+	if len(ms.graves) <= keptBuried {
+		return
+	}
+	oldest := ms.graves[0]
+	ms.graves = append(ms.graves[:0], ms.graves[1:]...)
+	if ms.buried[oldest.key] == oldest {
+		delete(ms.buried, oldest.key)
+	}
+}
+
+// takeProcess notes what ends while migrations run.
+func (ms *migrations) takeProcess(w *World, ev *history.Event) {
+	p := ev.Process
+	if p.Change != history.ProcessExited {
+		return
+	}
+	for _, m := range ms.live {
+		switch {
+		case !m.running():
+		case p.Component == history.ComponentControllerManager && ev.Member == ms.leader:
+			m.crashed = momentOf(ev)
+		case p.Component == history.ComponentAPIServer:
+			m.served[ev.Member]++
+		}
+	}
+}
+
+// of are the objects of a resource that live, by key.
+func (ms *migrations) of(gr groupResource) []*objectSeen {
+	var out []*objectSeen
+	for _, o := range ms.objects {
+		if o.gr == gr {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *objectSeen) int { return strings.Compare(a.key, b.key) })
+	return out
+}
+
+// doubts are the reasons not to trust that each object was followed.
+func (ms *migrations) doubts() []string {
+	if ms.lost == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d objects were too many to be followed", ms.lost)}
+}

@@ -1,0 +1,73 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm05: a migration leaves labels, annotations, owners, finalizers, generation,
+// uid and managed fields of what it rewrites as they are. Others write too, and
+// not all of them leave a tag: what is judged is a write that changed the version,
+// or one to an object that had been left alone since before the migration began.
+// Managed fields of a version that some member does not serve are lost with any
+// write through that one, as the field manager of the API machinery has it.
+type svm05 struct {
+	findings
+	same int64
+}
+
+func (c *svm05) Observe(w *World, ev *history.Event) {
+	t := w.migrations.touched
+	if t == nil || !t.byMigration() || t.before.metadata == "" {
+		return
+	}
+	if t.before.version == t.now.version && t.before.revision > t.during.started.revision {
+		return
+	}
+	what := "metadata is"
+	if t.before.metadata == t.now.metadata {
+		version, same := w.sameManaged(t)
+		if same {
+			c.same++
+			return
+		}
+		what = "managed fields of " + version + " are"
+	}
+	c.infer(w, at(t.before.seq, ev.Seq), "%s %s was written at revision %d while migration %s ran, and its %s not what it was at revision %d",
+		t.gr.resource, t.now.name, t.now.revision, t.during.name, what, t.before.revision)
+}
+
+// sameManaged is whether the managed fields are as they were, or the version in
+// which they are not.
+func (w *World) sameManaged(t *objectTouch) (version string, same bool) {
+	for _, version := range slices.Sorted(maps.Keys(t.before.managed)) {
+		now, there := t.now.managed[version]
+		if now != t.before.managed[version] && (there || w.servedByAll(t.gr, version)) {
+			return version, false
+		}
+	}
+	for _, version := range slices.Sorted(maps.Keys(t.now.managed)) {
+		if _, there := t.before.managed[version]; !there {
+			return version, false
+		}
+	}
+	return "", true
+}
+
+// servedByAll is whether no member is known not to serve a version of a resource.
+func (w *World) servedByAll(gr groupResource, version string) bool {
+	for _, member := range w.order {
+		if r, ok := w.servers[member].listed[gr]; ok && !slices.Contains(r.Served, version) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *svm05) Finish(*World) {}
+
+func (c *svm05) Observations() []Observation {
+	return []Observation{{"objects rewritten with the same metadata", c.same, needMigrated}}
+}

@@ -1,0 +1,48 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm07: an update by a user is not undone by a migration that had read the object
+// before. Each write of the harness leaves its tag in the object, so an earlier tag
+// that comes back is a later write that was lost.
+type svm07 struct {
+	findings
+	updates, ahead int64
+}
+
+func (c *svm07) Observe(w *World, ev *history.Event) {
+	t := w.migrations.touched
+	if t == nil || t.during == nil || t.before == nil || t.now == nil || t.by == (writeID{}) {
+		return
+	}
+	if slices.Contains(t.before.tags, t.by) {
+		c.infer(w, at(t.before.seq, ev.Seq), "%s %s had write %d of %s at revision %d, and at revision %d write %d of %s is back, while migration %s runs",
+			t.gr.resource, t.now.name, last(t.before.tags).number, last(t.before.tags).member, t.before.revision, t.now.revision, t.by.number, t.by.member, t.during.name)
+		return
+	}
+	c.updates++
+	if t.before.version != t.now.version {
+		c.ahead++
+	}
+}
+
+// last is the write that was applied last; the zero value if none is known.
+func last(tags []writeID) writeID {
+	if len(tags) == 0 {
+		return writeID{}
+	}
+	return tags[len(tags)-1]
+}
+
+func (c *svm07) Finish(*World) {}
+
+func (c *svm07) Observations() []Observation {
+	return []Observation{
+		{"updates by users while a migration ran", c.updates, needUserWrites},
+		{"of those, updates of objects that the migration had not come to", c.ahead, needUserWritesAhead},
+	}
+}

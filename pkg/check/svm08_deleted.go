@@ -1,0 +1,31 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm08: an object that was deleted stays deleted, unless a user makes it anew.
+// The tag tells: a new object of the harness has one that was never there.
+type svm08 struct {
+	findings
+	deletes int64
+}
+
+func (c *svm08) Observe(w *World, ev *history.Event) {
+	t := w.migrations.touched
+	switch {
+	case t == nil:
+	case t.now == nil && t.during != nil && t.before.metadata != "":
+		c.deletes++
+	case t.before == nil && t.buried != nil && t.buried.metadata != "" && (t.by == (writeID{}) || slices.Contains(t.buried.tags, t.by)):
+		c.infer(w, at(t.buried.seq, ev.Seq), "%s %s was deleted after revision %d, and at revision %d it was back without a user having made it", t.gr.resource, t.now.name, t.buried.revision, t.now.revision)
+	}
+}
+
+func (c *svm08) Finish(*World) {}
+
+func (c *svm08) Observations() []Observation {
+	return []Observation{{"objects deleted by users while a migration ran", c.deletes, needUserDeletes}}
+}

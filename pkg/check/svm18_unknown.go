@@ -1,0 +1,61 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm18: the migration of a resource that nobody hosts fails within a bound, and
+// says why.
+type svm18 struct {
+	findings
+	failed int64
+}
+
+func (c *svm18) Observe(w *World, _ *history.Event) {
+	move := w.migrations.moved
+	if move == nil || !move.ended || !w.unknown(move.m.gr) {
+		return
+	}
+	m := move.m
+	took := time.Duration(m.ended.at - m.created.at)
+	reason := conditionOf(m.now, m.outcome)
+	switch {
+	case m.outcome == history.MigrationSucceeded:
+		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s succeeded, and no server hosts %s.%s", m.name, m.gr.resource, m.gr.group)
+	case took > hopelessEnds:
+		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s of %s.%s, which no server hosts, took %v to fail", m.name, m.gr.resource, m.gr.group, took.Round(time.Second))
+	case reason.Reason == "" || reason.Message == "":
+		c.infer(w, at(m.ended.seq), "migration %s failed without a reason or a message", m.name)
+	default:
+		c.failed++
+	}
+}
+
+// unknown is whether it is known of each member that it does not host a resource,
+// and nothing defines it.
+func (w *World) unknown(gr groupResource) bool {
+	for _, member := range w.order {
+		srv := w.servers[member]
+		if srv.hostedBy == nil {
+			return false
+		}
+		if _, listed := srv.listed[gr]; listed {
+			return false
+		}
+	}
+	return w.migrations.custom[gr] == nil && !w.resources.written[gr]
+}
+
+func (c *svm18) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		if w.unknown(m.gr) && w.Now-m.created.at > int64(hopelessEnds) {
+			c.infer(w, at(m.created.seq), "migration %s of %s.%s, which no server hosts, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
+		}
+	}
+}
+
+func (c *svm18) Observations() []Observation {
+	return []Observation{{"migrations of unknown resources that failed with a reason", c.failed, needMigrations}}
+}

@@ -1,0 +1,46 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm21: a migration whose servers do not agree any more stops, and does not
+// succeed. An agreement that is back before the end, on the same version, is for
+// the migration to deal with: it may begin anew.
+type svm21 struct {
+	findings
+	stopped int64
+}
+
+func (c *svm21) Observe(w *World, ev *history.Event) {
+	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
+		if m := t.during; m.lost.was() && !m.back && ev.At-m.lost.at > int64(agreementLossStops) {
+			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.lost.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s had lost its agreement",
+				t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-m.lost.at).Round(time.Second), m.name)
+		}
+	}
+	move := w.migrations.moved
+	if move == nil || !move.ended || !move.m.lost.was() || move.m.back {
+		return
+	}
+	if m := move.m; m.outcome == history.MigrationSucceeded {
+		c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq, m.ended.seq), "migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more",
+			m.name, m.ended.revision, m.lost.revision, m.target)
+		return
+	}
+	c.stopped++
+}
+
+func (c *svm21) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		if m.running() && m.lost.was() && !m.back && w.Now-m.lost.at > int64(agreementLossEnds) {
+			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq), "migration %s has not ended %v after it lost its agreement", m.name, agreementLossEnds)
+		}
+	}
+}
+
+func (c *svm21) Observations() []Observation {
+	return []Observation{{"migrations that failed after their agreement was lost", c.stopped, needMigrations}}
+}

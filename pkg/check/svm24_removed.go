@@ -1,0 +1,60 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// svm24: a migration that is deleted while it runs stops, and the next one of its
+// resource begins.
+type svm24 struct {
+	findings
+	deleted, freed int64
+	// after is the last migration of each resource that was deleted while it ran.
+	after map[groupResource]*migrationSeen
+}
+
+func newSVM24() *svm24 { return &svm24{after: map[groupResource]*migrationSeen{}} }
+
+func (c *svm24) Observe(w *World, ev *history.Event) {
+	move := w.migrations.moved
+	if move != nil && move.gone && move.m.started.was() && !move.m.ended.was() {
+		c.deleted++
+		c.after[move.m.gr] = move.m
+	}
+	if move != nil && move.started {
+		if gone := c.after[move.m.gr]; gone != nil && move.m.created.at < gone.gone.at {
+			if waited := time.Duration(ev.At - gone.gone.at); waited > deletionStops {
+				c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", move.m.name, waited.Round(time.Second), gone.name)
+			} else {
+				c.freed++
+			}
+		}
+		delete(c.after, move.m.gr)
+	}
+	if t := w.migrations.touched; t != nil && t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version {
+		if gone := c.after[t.gr]; gone != nil && ev.At-gone.gone.at > int64(deletionStops) {
+			c.infer(w, at(gone.gone.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s was deleted", t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-gone.gone.at).Round(time.Second), gone.name)
+		}
+	}
+}
+
+func (c *svm24) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		gone := c.after[m.gr]
+		if gone == nil || m.started.was() || m.created.at > gone.gone.at {
+			continue
+		}
+		if agreed, told := w.agreedOn(m.gr); (agreed != "" || !told) && w.Now-gone.gone.at > int64(deletionStops) {
+			c.infer(w, at(gone.gone.seq, m.created.seq), "migration %s has not begun for %v after %s was deleted", m.name, deletionStops, gone.name)
+		}
+	}
+}
+
+func (c *svm24) Observations() []Observation {
+	return []Observation{
+		{"migrations deleted while they ran", c.deleted, needMigrations},
+		{"migrations that began after the one before them was deleted", c.freed, needMigrations},
+	}
+}

@@ -1,0 +1,230 @@
+package check
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// migrates stores a migration of things at a revision; the conditions that are
+// named are True. Its checkpoint is the one given, none if that is 0.
+func (t *tale) migrates(name string, created, revision, checkpoint int64, conditions ...string) *tale {
+	m := &history.Migration{Group: group, Resource: "things"}
+	if checkpoint > 0 {
+		m.Checkpoint = strconv.FormatInt(checkpoint, 10)
+	}
+	for _, kind := range conditions {
+		m.Conditions = append(m.Conditions, history.Condition{Type: kind, Status: "True", Reason: "R", Message: strconv.FormatInt(revision, 10)})
+	}
+	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/storageversionmigrations/" + name, Name: name, Created: created, Revision: revision, Migration: m})
+}
+
+// lies stores a thing; write is the number of a's write, 0 if somebody else wrote.
+func (t *tale) lies(name, version, metadata string, created, revision, write int64, managed ...string) *tale {
+	s := history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/" + name, Name: name, Created: created, Revision: revision,
+		APIVersion: version, ObjectKind: "Thing", Metadata: metadata, Managed: map[string]string{}}
+	if write > 0 {
+		s.Writer, s.Write = "a", write
+	}
+	for _, v := range managed {
+		s.Managed[v] = "fields of " + v
+	}
+	return t.stored(s)
+}
+
+func (t *tale) goes(name string, revision int64) *tale {
+	return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/g.io/things/" + name, Revision: revision})
+}
+
+// upgraded are servers that agree on the second version, with a thing in the first.
+func upgraded() *tale {
+	return tell().joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).lies("x", v1, "m", 5, 5, 1)
+}
+
+const nowRuns, nowSucceeded, nowFailed = history.MigrationRunning, history.MigrationSucceeded, history.MigrationFailed
+
+func TestSVM02SeesTwoOutcomes(t *testing.T) {
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowSucceeded, nowFailed).blames(t, "SVM-02", "both succeeded and failed")
+}
+
+func TestSVM03ComparesTheCheckpoint(t *testing.T) {
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 9, nowRuns).blames(t, "SVM-03", "its checkpoint was recorded as 9")
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 99, nowRuns).blames(t, "SVM-03", "its checkpoint was recorded as 99")
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 14, 13, nowRuns).blames(t, "SVM-03", `was 11 and is "13"`)
+	// One that was made anew under the same name has a checkpoint of its own.
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
+		stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 13}).
+		migrates("m", 14, 14, 0).migrates("m", 14, 16, 15, nowRuns).blames(t, "SVM-03")
+}
+
+func TestSVM04LooksAtWhatLivesOnly(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	begun().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04", "2 objects from before its checkpoint 11")
+	begun().lies("x", v2, "m", 5, 14, 0).goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04")
+	// What was made after the checkpoint is another row's.
+	begun().lies("x", v2, "m", 5, 14, 0).goes("y", 15).lies("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04")
+	begun().lies("x", v2, "m", 5, 14, 0).goes("y", 15).lies("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 11, nowSucceeded).
+		blames(t, "SVM-22", "which was made on the way, is stored as g.io/v1")
+}
+
+func TestSVM05KnowsWhatAnyWriteLoses(t *testing.T) {
+	begun := func() *tale {
+		return tell().joins("a", 1).says(things, 3, "a="+v2).hosts("a", 4).lies("x", "g.io/v0", "m", 5, 5, 1, v1, "g.io/v0").
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	// Nobody serves v0 any more, so that no client could see its fields.
+	begun().lies("x", v2, "m", 5, 14, 0, v1).blames(t, "SVM-05")
+	begun().lies("x", v2, "m", 5, 14, 0, "g.io/v0").blames(t, "SVM-05", "its managed fields of g.io/v1 are not what it was")
+	begun().lies("x", v2, "m", 5, 14, 0, v1, v2).blames(t, "SVM-05", "its managed fields of g.io/v2 are not what it was")
+	begun().lies("x", v2, "n", 5, 14, 0, v1).blames(t, "SVM-05", "its metadata is not what it was")
+	// A controller that puts a finalizer on what was just made is no migration.
+	begun().lies("y", v2, "m", 13, 13, 2).lies("y", v2, "with a finalizer", 13, 14, 0).blames(t, "SVM-05")
+}
+
+func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "n", 5, 14, 2)
+	}
+	begun().lies("x", v2, "m", 5, 15, 1).blames(t, "SVM-07", "write 2 of a at revision 14, and at revision 15 write 1 of a is back")
+	begun().lies("x", v2, "o", 5, 15, 3).blames(t, "SVM-07")
+}
+
+func TestSVM08LetsUsersMakeAnew(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).goes("x", 14)
+	}
+	begun().lies("x", v2, "m", 15, 15, 1).blames(t, "SVM-08", "it was back without a user having made it")
+	begun().lies("x", v2, "m", 15, 15, 0).blames(t, "SVM-08", "it was back without a user having made it")
+	begun().lies("x", v2, "n", 15, 15, 2).blames(t, "SVM-08")
+}
+
+func TestSVM14GoesByAge(t *testing.T) {
+	two := func(apart time.Duration) *tale {
+		return upgraded().migrates("old", 10, 10, 0).pass(apart).migrates("young", 11, 11, 0).migrates("young", 11, 12, 11, nowRuns)
+	}
+	two(time.Minute).blames(t, "SVM-14", "and the older old had not")
+	// Their creation times are the same, as far as anybody can tell.
+	two(time.Millisecond).blames(t, "SVM-14")
+}
+
+func TestSVM21JudgesTheEnd(t *testing.T) {
+	lost := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1)
+	}
+	saw(t, lost().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "failed after their agreement was lost", 1)
+	lost().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
+	lost().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
+	lost().pass(30*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
+	// It may begin anew if the agreement is back.
+	saw(t, lost().says(things, 15, "a="+v2, "b="+v2).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "failed after their agreement was lost", 0)
+}
+
+func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
+	told := tell()
+	told.header.Distribution = "kubernetes"
+	told.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 1, Release: "v1.36.3"}}).
+		stored(history.Stored{Type: history.StoredPut, Key: leaderLease, Revision: 1, Created: 1, Lease: &history.Lease{Holder: "a_1"}}).
+		says(things, 3, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	r := told.blames(t, "SVM-20")
+	if len(r.Deviations) != 1 || r.Deviations[0].ID != "migrates-without-agreement" {
+		t.Errorf("%s with the deviations %v", r.Verdict, r.Deviations)
+	}
+	told.header.Strict, told.next = true, 0
+	told.blames(t, "SVM-20", "when the servers agreed on no version")
+}
+
+func TestSVM22EndsWithTheAgreement(t *testing.T) {
+	done := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)
+	}
+	done().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", "after migration m to g.io/v2 had succeeded")
+	done().says(things, 21, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+}
+
+// defines stores the definition of things, as a custom resource.
+func (t *tale) defines(storage string, generation, revision int64, stored ...string) *tale {
+	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/things.g.io", Revision: revision,
+		CustomResource: &history.CustomResource{Group: group, Resource: "things", Storage: storage, Stored: stored, Generation: generation}})
+}
+
+func TestSVM23WantsASuccess(t *testing.T) {
+	begun := func() *tale {
+		return tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0)
+	}
+	saw(t, begun().defines("v2", 2, 15, "v2").migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-23"), "trims", 1)
+	saw(t, begun().migrates("m", 10, 20, 11, nowSucceeded).defines("v2", 2, 22, "v2").blames(t, "SVM-23"), "trims", 1)
+	begun().defines("v2", 2, 15, "v2").migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-23", "and did not succeed")
+	begun().migrates("m", 10, 20, 11, nowFailed).defines("v2", 2, 22, "v2").blames(t, "SVM-23", "had not succeeded")
+	begun().defines("v2", 3, 15, "v1", "v2").defines("v2", 3, 16, "v2").blames(t, "SVM-23", "is not the one that migration m began with")
+	tell().defines("v1", 1, 3, "v1", "v2").defines("v1", 1, 5, "v1").blames(t, "SVM-23", "nothing migrates it")
+	begun().lies("y", v1, "m", 15, 15, 2).defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded).
+		blames(t, "SVM-23", "things y is stored as v1")
+}
+
+func TestSVM18And19WaitForABound(t *testing.T) {
+	unknown := func() *tale {
+		return tell().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
+	}
+	of := func(told *tale, resource string, created, revision int64, conditions ...string) *tale {
+		told.migrates("m", created, revision, 0, conditions...)
+		told.events[len(told.events)-1].Stored.Migration.Resource = resource
+		return told
+	}
+	saw(t, of(of(unknown(), "nothings", 10, 10).pass(time.Minute), "nothings", 10, 12, nowFailed).blames(t, "SVM-18"), "failed with a reason", 1)
+	of(of(unknown(), "nothings", 10, 10).pass(4*time.Minute), "nothings", 10, 12, nowFailed).blames(t, "SVM-18", "took 4m0s to fail")
+	of(unknown(), "nothings", 10, 10).pass(4*time.Minute).blames(t, "SVM-18", "has not failed for 3m0s")
+	// What is hosted is not unknown.
+	of(unknown(), "things", 10, 10).pass(4*time.Minute).blames(t, "SVM-18")
+}
+
+func TestDeletedObjectsAreForgotten(t *testing.T) {
+	told := upgraded()
+	for i := range int64(keptBuried + 10) {
+		name := "n" + strconv.FormatInt(i, 10)
+		told.lies(name, v1, "m", 100+2*i, 100+2*i, 10+i).goes(name, 101+2*i)
+	}
+	w := told.world()
+	if n := len(w.migrations.buried); n != keptBuried || len(w.migrations.graves) != n || len(w.migrations.objects) != 1 {
+		t.Errorf("%d deleted objects are remembered, and %d live ones", n, len(w.migrations.objects))
+	}
+}
+
+func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
+	things := func(told *tale, apart time.Duration) *tale {
+		for i := range int64(6) {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		told.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for i := range int64(6) {
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 40+i, 0).pass(apart)
+		}
+		return told
+	}
+	things(upgraded(), time.Second).migrates("m", 30, 60, 31, nowSucceeded).blames(t, "SVM-15")
+	things(upgraded(), 10*time.Millisecond).migrates("m", 30, 60, 31, nowSucceeded).blames(t, "SVM-15", "a second, and 10 a second are declared")
+	declared := things(upgraded(), 10*time.Millisecond).migrates("m", 30, 60, 31, nowSucceeded)
+	declared.header.MigrationRate = 200
+	declared.blames(t, "SVM-15")
+
+	slow := func(before, during time.Duration) *tale {
+		told := upgraded()
+		for range needTimed {
+			told.asks("a", 200, 6, sentBefore(before))
+		}
+		things(told, time.Second)
+		for range needTimed {
+			told.asks("a", 200, 60, sentBefore(during))
+		}
+		return told.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	slow(10*time.Millisecond, 4*time.Second).blames(t, "SVM-15", "the slowest of a hundred requests took")
+	// Neither is a busy machine a migration's fault, nor is what is quick enough.
+	slow(3*time.Second, 4*time.Second).blames(t, "SVM-15")
+	slow(10*time.Millisecond, 500*time.Millisecond).blames(t, "SVM-15")
+}

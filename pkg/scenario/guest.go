@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// guestLease is how long a guest's identity Lease holds. It is longer than any
+// run, so that a guest need not renew it.
+const guestLeaseSeconds = 3600 * 24
+
+func (g *Guest) validate() error {
+	if len(validation.IsDNS1123Label(g.Name)) > 0 || harnessServer+g.Name == nobody {
+		return fmt.Errorf("%q is no name for a guest: it must be a short DNS label, and not that of nobody", g.Name)
+	}
+	for _, name := range g.Reports {
+		if group, resource := parted(name); group == "" || resource == "" {
+			return fmt.Errorf("%q is not <group or core>.<resource>", name)
+		}
+	}
+	return nil
+}
+
+// guest joins, unless it has, and then reports: KEP-2339 has a server establish
+// its membership before it publishes anything.
+func (r *Runner) guest(ctx context.Context, member string, guest *Guest) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	id := harnessServer + guest.Name
+	now := r.Clock.Now()
+	call := leaseCall("create", id)
+	call.Class = history.ClassGuarded
+	call.Body = &coordinationv1.Lease{
+		TypeMeta: metav1.TypeMeta{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease"},
+		ObjectMeta: metav1.ObjectMeta{Name: id, Namespace: leaseNamespace, Labels: map[string]string{
+			"apiserver.kubernetes.io/identity": "kube-apiserver", "kubernetes.io/hostname": guest.Name,
+		}},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To(id + "_" + r.Run), LeaseDurationSeconds: ptr.To[int32](guestLeaseSeconds),
+			AcquireTime: ptr.To(metav1.NewMicroTime(now)), RenewTime: ptr.To(metav1.NewMicroTime(now)),
+		},
+	}
+	if answer := client.Do(ctx, call); !answer.OK() && answer.Code != http.StatusConflict {
+		return refused(call, member, answer)
+	}
+	for _, name := range guest.Reports {
+		if err := observe.AddEntry(ctx, client, name, id, inventedVersion(name), r.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meet waits for requests that a fault has hit.
+func (r *Runner) meet(ctx context.Context, meet *Meet) error {
+	injected := r.active[meet.Fault]
+	if len(injected) == 0 {
+		return fmt.Errorf("the fault %s is not there to be met", meet.Fault)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, MeetTimeout, errNotMet)
+	defer cancel()
+	for _, one := range injected {
+		if err := one.Met(bounded, max(1, meet.Requests, meet.Over), meet.Over); err != nil && !errors.Is(err, errNotMet) {
+			return err
+		}
+	}
+	return nil
+}
+
+// errNotMet: nobody asked for what the fault is about.
+var errNotMet = errors.New("the fault met no request")

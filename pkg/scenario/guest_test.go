@@ -1,0 +1,65 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
+	for _, tc := range []struct {
+		name, complaint string
+		step            Step
+	}{
+		{"guest", "", Step{Guest: &Guest{Member: "cp1", Name: "g", Reports: []string{"core.configmaps"}}}},
+		{"guest without a name", "is no name for a guest", Step{Guest: &Guest{Member: "cp1"}}},
+		{"guest called nobody", "is no name for a guest", Step{Guest: &Guest{Member: "cp1", Name: "nobody"}}},
+		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{Guest: &Guest{Member: "cp1", Name: "g", Reports: []string{"configmaps"}}}},
+		{"tampering with a Lease", "", Step{Tamper: &Tamper{Member: "cp1", DeleteLeases: []string{"cp2"}}}},
+		{"tampering with nothing", "needs one of delete, deleteLeases and invent", Step{Tamper: &Tamper{Member: "cp1"}}},
+		{"inventing no name", "is not <group or core>.<resource>", Step{Tamper: &Tamper{Member: "cp1", Invent: []string{"x"}}}},
+		{"meet", "", Step{Meet: &Meet{Fault: "f.yaml", Over: 2}}},
+		{"meet nothing", "fault is missing", Step{Meet: &Meet{}}},
+		{"meet a negative number", "must not be negative", Step{Meet: &Meet{Fault: "f.yaml", Requests: -1}}},
+	} {
+		_, err := tc.step.validate()
+		if tc.complaint == "" && err != nil || tc.complaint != "" && (err == nil || !strings.Contains(err.Error(), tc.complaint)) {
+			t.Errorf("%s: got %v, want %q", tc.name, err, tc.complaint)
+		}
+	}
+}
+
+func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
+	met := &Meet{Fault: "f"}
+	if err := fits("meet", met, &fault.Fault{Type: fault.TypePod}); err == nil {
+		t.Error("a kill can be met")
+	}
+	if err := fits("meet", met, &fault.Fault{Type: fault.TypeHTTP, Member: fault.StepMember}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where links do not understand HTTP a scenario that needs it does not begin.
+func TestFaultsOfHTTPNeedALinkThatUnderstandsIt(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.Scenario.Steps = []Step{{Inject: &Strike{Fault: "f", Member: "cp1"}}}
+	r.Scenario.Faults = map[string]*fault.Fault{"f": {Name: "f", Type: fault.TypeHTTP, Member: fault.StepMember, Components: []cluster.Component{cluster.ControllerManager}}}
+	err := r.Play(t.Context(), fake)
+	if err == nil || !strings.Contains(err.Error(), cluster.ErrUnsupported.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAGuestJoinsBeforeItReports(t *testing.T) {
+	r, s, _ := onShelf(t)
+	if err := r.guest(t.Context(), "cp1", &Guest{Member: "cp1", Name: "g", Reports: []string{"g.io.things"}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"POST apiserver-evenkeel-g", "POST g.io.things", "PUT status"}; !slices.Equal(s.calls, want) {
+		t.Errorf("sent %q, want %q", s.calls, want)
+	}
+}

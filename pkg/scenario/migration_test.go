@@ -1,0 +1,133 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/workload"
+)
+
+const (
+	migrationsPath = "/apis/storagemigration.k8s.io/v1/storageversionmigrations/"
+	cratesPath     = "/apis/stores.io/v1"
+)
+
+// migrable has the shelf serve migrations, and crates.
+func migrable(t *testing.T) (*Runner, *shelf, *fakeHistory) {
+	t.Helper()
+	r, s, h := onShelf(t)
+	s.objects["/apis/storagemigration.k8s.io"] = map[string]any{"preferredVersion": map[string]any{"version": "v1"}}
+	s.objects["/apis/stores.io"] = map[string]any{"versions": []any{map[string]any{"version": "v1"}}}
+	s.objects[cratesPath] = map[string]any{"resources": []any{map[string]any{"name": "crates"}}}
+	w := &workload.Workload{Spec: workload.Spec{Group: "stores.io", Resource: "crates", Kind: "Crate", Namespace: "n", Keep: 1, Versions: map[string]map[string]any{"v1": {}}}}
+	r.Scenario.Populations = map[string]*workload.Workload{"crates.yaml": w}
+	r.recorders.tagger = &workload.Tagger{}
+	return r, s, h
+}
+
+func (s *shelf) count(part string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path := range s.objects {
+		if strings.Contains(path, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAPopulationIsSharedByAllMembers(t *testing.T) {
+	r, s, h := migrable(t)
+	if err := r.play(t.Context(), 1, &Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.count("/namespaces/n/crates/"); n != 9 {
+		t.Errorf("%d objects are there, and 3 of each member were to be", n)
+	}
+	writers := map[string]int{}
+	for _, e := range h.events {
+		if e.Request != nil && e.Request.Write > 0 {
+			writers[e.Member]++
+		}
+	}
+	if writers["cp1"] != 3 || writers["cp2"] != 3 || writers["cp3"] != 3 {
+		t.Errorf("the members wrote %v", writers)
+	}
+}
+
+// What must be refused is tried before, after the creation, and after the end.
+func TestAMigrationIsTriedInEveryWay(t *testing.T) {
+	r, s, h := migrable(t)
+	for i, step := range []Step{
+		{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3}},
+		{Migrate: &Migrate{Name: "first", Member: "@cp1", Population: "cargo"}},
+	} {
+		if err := r.play(t.Context(), i+1, &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := migrationsPath + r.Run + "-first"
+	s.mu.Lock()
+	s.objects[path]["status"] = map[string]any{"resourceVersion": "9", "conditions": []any{
+		map[string]any{"type": "Running", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+		map[string]any{"type": "Succeeded", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+	}}
+	s.mu.Unlock()
+	if err := r.play(t.Context(), 3, &Step{Await: &Await{Migrations: []string{"first"}}}); err != nil {
+		t.Fatal(err)
+	}
+	var tried []string
+	for _, e := range h.events {
+		if r := e.Request; r != nil && r.Class == history.ClassMigration {
+			tried = append(tried, fmt.Sprintf("%s %s %s", r.Verb, r.Resource, r.Invalid))
+		}
+	}
+	const all, status = "storageversionmigrations", "storageversionmigrations/status"
+	want := []string{
+		"create " + all + " resource", "create " + all + " group", "create " + all + " ", "update " + all + " change",
+		"update " + status + " outcome", "update " + status + " both", "update " + status + " checkpoint",
+	}
+	if !slices.Equal(tried, want) {
+		t.Errorf("tried %q\nwant  %q", tried, want)
+	}
+	if err := r.play(t.Context(), 4, &Step{Abort: &Abort{Member: "@cp2", Migration: "first"}}); err != nil {
+		t.Fatal(err)
+	}
+	if s.objects[path]["deleted"] != true {
+		t.Error("it is still there")
+	}
+}
+
+func TestMistakesInStepsOfMigration(t *testing.T) {
+	const populate = "populate: {name: p, workloads: [w.yaml], count: 3}"
+	for _, test := range []struct{ step, want string }{
+		{"populate: {name: p, count: 3}", "workloads must be there"},
+		{"populate: {workloads: [w.yaml], count: 3}", "name is missing"},
+		{"populate: {name: p, workloads: [w.yaml], count: 0}", "count positive"},
+		{"populate: {name: p, workloads: [x.yaml], count: 3}", "read the workload workloads/x.yaml"},
+		{"meddle: {population: p, rate: 3}", `no earlier step makes a population "p"`},
+		{"migrate: {name: m, member: cp1}", "needs either population, or resource"},
+		{"migrate: {name: m, member: cp1, population: q}", `no earlier step makes a population "q"`},
+		{"migrate: {name: m, resource: r}", "member is missing"},
+		{"migrate: {name: m, member: cp1, resource: r, until: half}", "must be a percentage"},
+		{"migrate: {name: m, member: cp1, resource: r, until: 120%}", "must be a percentage"},
+		{"migrate: {name: m, member: cp1, resource: r, until: 5%, wait: true}", "exclude each other"},
+		{"await: {migrations: [m]}", `no earlier step makes a migration "m"`},
+		{"await: {}", "migrations is missing"},
+		{"abort: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
+		{"define: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
+	} {
+		_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- " + test.step + "\n")}}, "s/x.yaml")
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v\nwant one with %s", test.step, err, test.want)
+		}
+	}
+	twice := head + "steps:\n- " + populate + "\n- " + populate + "\n"
+	if _, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(twice)}}, "s/x.yaml"); err == nil || !strings.Contains(err.Error(), "is taken by an earlier population") {
+		t.Errorf("a name was given twice: %v", err)
+	}
+}

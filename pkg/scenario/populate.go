@@ -1,0 +1,173 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/workload"
+)
+
+// populationRole begins the names of populations' objects, after the member that
+// owns them, so that they are told from those of the traffic.
+const populationRole = "p-"
+
+// population are the objects of a populate step. Each has one member that writes
+// it, so that what becomes of a write is known from its answer.
+type population struct {
+	workload *workload.Workload
+	sources  map[string]*workload.Source // by member
+	// stop ends the meddling, if there is any, and done is when it has.
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+func (p *Populate) validate() error {
+	if len(p.Workloads) == 0 || p.Count <= 0 {
+		return errors.New("workloads must be there and count positive")
+	}
+	return nil
+}
+
+// Written are the workloads of the scenario, and of each resource one.
+func (s *Scenario) Written() []*workload.Workload {
+	type resource struct{ group, resource string }
+	taken := map[resource]bool{}
+	var all []*workload.Workload
+	add := func(w *workload.Workload) {
+		if w == nil || taken[resource{w.Spec.Group, w.Spec.Resource}] {
+			return
+		}
+		taken[resource{w.Spec.Group, w.Spec.Resource}] = true
+		all = append(all, w)
+	}
+	for _, w := range s.Workloads {
+		add(w)
+	}
+	for i := range s.Steps {
+		if s.Steps[i].Populate != nil {
+			for _, name := range s.Steps[i].Populate.Workloads {
+				add(s.Populations[name])
+			}
+		}
+	}
+	return all
+}
+
+// populate writes the objects of a step, through all members at once, of which
+// each gets the same number.
+func (r *Runner) populate(ctx context.Context, step *Populate) error {
+	members := r.members()
+	chosen, err := r.served(ctx, step)
+	if err != nil {
+		return err
+	}
+	p := &population{sources: map[string]*workload.Source{}, stop: func() {}}
+	p.workload = chosen.Holding((step.Count + len(members) - 1) / len(members))
+	for _, member := range members {
+		p.sources[member] = workload.NewSource(p.workload, r.Run, member, populationRole+step.Name, r.recorders.tagger, r.Clock)
+	}
+	r.populations[step.Name] = p
+	r.recorders.listen(func(change cluster.Change) {
+		// Another process may serve other versions.
+		if source := p.sources[change.Member]; source != nil && change.Component == cluster.APIServer && change.What == history.ProcessStarted {
+			source.Reset()
+		}
+	})
+	return each(members, func(member string) error {
+		client, err := r.client(member)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		for !p.sources[member].Fill(ctx, client) {
+			if ctx.Err() != nil {
+				return fmt.Errorf("populate %s through %s: %w", p.workload.Spec.Resource, member, context.Cause(ctx))
+			}
+		}
+		return nil
+	})
+}
+
+// served is the first workload of a step whose resource the first member serves.
+// What was defined a moment ago may not be there yet, so the question is asked
+// for a while.
+func (r *Runner) served(ctx context.Context, step *Populate) (*workload.Workload, error) {
+	member := r.members()[0]
+	client, err := r.client(member)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("%s served none of %v within %s", member, step.Workloads, DefineTimeout))
+	defer cancel()
+	for {
+		for _, name := range step.Workloads {
+			w := r.Scenario.Populations[name]
+			if serves, known := workload.NewSource(w, r.Run, member, populationRole, r.recorders.tagger, r.Clock).Serves(ctx, client); serves && known {
+				return w, nil
+			}
+		}
+		if err := r.wait(ctx, observe.RetryInterval); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *Runner) populated(name string) (*population, error) {
+	if p := r.populations[name]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("nothing was populated under the name %s", name)
+}
+
+// meddle begins to write to a population, or ends that.
+func (r *Runner) meddle(ctx context.Context, step *Meddle) error {
+	p, err := r.populated(step.Population)
+	if err != nil {
+		return err
+	}
+	p.stop()
+	p.done.Wait()
+	p.stop = func() {}
+	if step.Rate == 0 {
+		return nil
+	}
+	// It goes on after the step; what was sent is waited for.
+	whole := context.WithoutCancel(ctx)
+	running, stop := context.WithCancel(whole)
+	p.stop = stop
+	for member, source := range p.sources {
+		client, err := r.client(member)
+		if err != nil {
+			return err
+		}
+		p.done.Go(func() {
+			defer client.Close()
+			ticker := r.Clock.NewTicker(time.Duration(float64(time.Second) / step.Rate))
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ticker.C():
+					source.Write(whole, client)
+				case <-running.Done():
+					return
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// stopMeddling ends what meddle steps have left.
+func (r *Runner) stopMeddling() {
+	for _, p := range r.populations {
+		p.stop()
+		p.done.Wait()
+	}
+}

@@ -1,0 +1,98 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+const (
+	// harnessServer begins the IDs of servers that the harness makes up; API
+	// servers have names that begin with the same word.
+	harnessServer = "apiserver-evenkeel-"
+	// nobody is a server that does not exist and never did.
+	nobody = harnessServer + "nobody"
+
+	leaseGroup, leaseNamespace = "coordination.k8s.io", "kube-system"
+)
+
+// validate says what is wrong with a Tamper.
+func (t *Tamper) validate() error {
+	if len(t.Delete)+len(t.DeleteLeases)+len(t.Invent) == 0 {
+		return errors.New("needs one of delete, deleteLeases and invent")
+	}
+	for _, name := range t.Invent {
+		if group, resource := parted(name); group == "" || resource == "" {
+			return fmt.Errorf("%q is not <group or core>.<resource>", name)
+		}
+	}
+	return nil
+}
+
+// parted gives the two parts of a StorageVersion's name.
+func parted(name string) (group, resource string) {
+	at := strings.LastIndex(name, ".")
+	if at < 0 {
+		return "", name
+	}
+	return name[:at], name[at+1:]
+}
+
+// tamper does what an administrator can do to what the servers have published.
+func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, name := range tamper.Delete {
+		if err := remove(ctx, client, observe.Call{Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name}, 0); err != nil {
+			return err
+		}
+	}
+	departed, err := r.selected(ctx, tamper.DeleteLeases)
+	if err != nil {
+		return err
+	}
+	for _, name := range departed {
+		// A server that stops in good order may have taken its Lease away itself.
+		if err := remove(ctx, client, leaseCall("delete", r.serverID(name)), http.StatusNotFound); err != nil {
+			return err
+		}
+	}
+	for _, name := range tamper.Invent {
+		if err := observe.AddEntry(ctx, client, name, nobody, inventedVersion(name), r.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inventedVersion is what is stored of a resource of which nobody has reported
+// anything.
+func inventedVersion(name string) string {
+	group, _ := parted(name)
+	if group == "core" {
+		return "v1"
+	}
+	return group + "/v1"
+}
+
+func leaseCall(verb, name string) observe.Call {
+	return observe.Call{Verb: verb, Group: leaseGroup, Version: "v1", Resource: "leases", Namespace: leaseNamespace, Name: name}
+}
+
+// remove deletes an object; asGood is another answer that will do.
+func remove(ctx context.Context, client *observe.Client, call observe.Call, asGood int) error {
+	call.Class, call.Verb = history.ClassGuarded, "delete"
+	answer := client.Do(ctx, call)
+	if answer.OK() || asGood != 0 && answer.Code == asGood {
+		return nil
+	}
+	return refused(call, client.Member(), answer)
+}

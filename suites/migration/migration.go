@@ -1,0 +1,14 @@
+// Package migration judges KEP-25 by scenarios in which objects are migrated while
+// users write, members are replaced, and servers and controllers crash.
+package migration
+
+import "github.com/evenkeel/evenkeel/suites/play"
+
+var (
+	_ = play.Scenario("migration-custom.yaml")
+	_ = play.Scenario("migration-hopeless.yaml")
+	_ = play.Scenario("migration.yaml")
+	_ = play.Scenario("migration-abort.yaml")
+	_ = play.Scenario("migration-crash.yaml")
+	_ = play.Scenario("migration-rollback.yaml")
+)
