@@ -13,6 +13,8 @@ type testCase struct {
 	id requirement.ID
 	// tells is the story that is changed; nil is that of storage versions.
 	tells func() []history.Event
+	// begins is the header of the story; nil is that of storage versions.
+	begins func() history.Header
 	// reads is what the fixtures keep of the story.
 	reads keep
 	// fail makes the smallest change that breaks the promise, so that a
@@ -49,13 +51,26 @@ func (c *testCase) make(change func(*edit)) *edit {
 	return e
 }
 
-var cases = slices.Concat(storageVersionCases, told(discoveryStory, discoveryCases),
-	told(collectionStory, collectionCases), told(migrationStory, migrationCases))
+// header of the case's histories.
+func (c *testCase) header() history.Header {
+	if c.begins == nil {
+		return header()
+	}
+	return c.begins()
+}
+
+var cases = slices.Concat(
+	storageVersionCases,
+	told(registrationStory, registrationHeader, registrationCases),
+	told(collectionStory, header, collectionCases),
+	told(discoveryStory, header, discoveryCases),
+	told(migrationStory, header, migrationCases),
+)
 
 // told are the cases of a story.
-func told(tells func() []history.Event, cases []testCase) []testCase {
+func told(tells func() []history.Event, begins func() history.Header, cases []testCase) []testCase {
 	for i := range cases {
-		cases[i].tells = tells
+		cases[i].tells, cases[i].begins = tells, begins
 	}
 	return cases
 }

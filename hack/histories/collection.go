@@ -22,18 +22,14 @@ const (
 // yard is a control plane whose collector does everything right.
 type yard struct {
 	*plane
-	// away are the members whose identity Lease is gone.
-	away map[*member]bool
 	// managing are the members whose controller manager runs.
 	managing map[*member]bool
-	// guests take part, and are no members.
-	guests []string
 }
 
 // collectionStory is a run in which what departed servers have left is cleaned up
 // as it should be.
 func collectionStory() []history.Event {
-	y := &yard{plane: newPlane(), away: map[*member]bool{}, managing: map[*member]bool{}}
+	y := &yard{plane: newPlane(), managing: map[*member]bool{}}
 	cp1, cp2, cp3 := y.members[0], y.members[1], y.members[2]
 	y.boot()
 	for _, m := range y.members {
@@ -86,21 +82,12 @@ func (y *yard) departs(m *member) {
 	y.step(4, "stop", history.PhaseEnd, m, "")
 	y.step(5, "tamper", history.PhaseBegin, nil, "")
 	y.leaves(m.id())
-	y.away[m] = true
+	m.gone = true
 	y.step(5, "tamper", history.PhaseEnd, nil, "")
 }
 
-func (y *yard) leaves(id string) {
-	y.deleted("/registry/leases/kube-system/"+id, "kube-system/"+id)
-}
-
-func (y *yard) deleted(key, name string) {
-	created := y.created[key]
-	delete(y.created, key)
-	y.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: y.next(), Created: created, Name: name}})
-}
-
-// collect takes out of all objects what servers have left there that are away.
+// collect takes out of all objects what servers have left there that take part no
+// more.
 func (y *yard) collect() {
 	for _, r := range hosted {
 		if y.strip(objectName(r)) {
@@ -114,10 +101,7 @@ func (y *yard) collect() {
 func (y *yard) strip(name string) bool {
 	sv := y.versions[name]
 	before := len(sv.Entries)
-	sv.Entries = slices.DeleteFunc(sv.Entries, func(e history.Entry) bool {
-		return !slices.Contains(y.guests, e.ServerID) && !slices.ContainsFunc(y.members, func(m *member) bool { return m.id() == e.ServerID && !y.away[m] })
-	})
-	y.parties = len(y.members) - len(y.away) + len(y.guests)
+	sv.Entries = slices.DeleteFunc(sv.Entries, func(e history.Entry) bool { return !y.takesPart(e.ServerID) })
 	y.agree(sv)
 	return len(sv.Entries) < before
 }
@@ -231,8 +215,7 @@ func (y *yard) race(m *member) {
 // off stops all controller managers, has one member come back and go for good, and
 // starts another one when nobody else is there.
 func (y *yard) off(starts, stops, departs *member) {
-	delete(y.away, departs)
-	y.parties++
+	departs.gone = false
 	y.restart(departs, "1.2")
 	for _, m := range []*member{starts, stops} {
 		y.manager(m, history.ProcessExited)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -115,10 +116,14 @@ func deletions(ev *history.Event) bool {
 	return ev.Stored != nil && ev.Stored.Type == history.StoredDelete
 }
 
-// about fits all changes of a StorageVersion.
-func about(name string) keep {
+// about fits all changes of StorageVersions.
+func about(names ...string) keep {
 	return func(ev *history.Event) bool {
-		return ev.Stored != nil && ev.Stored.Key == "/registry/storageversions/"+name
+		if ev.Stored == nil {
+			return false
+		}
+		name, is := strings.CutPrefix(ev.Stored.Key, "/registry/storageversions/")
+		return is && slices.Contains(names, name)
 	}
 }
 

@@ -32,7 +32,7 @@ func main() {
 func write(out string) error {
 	for _, c := range cases {
 		for name, events := range c.files() {
-			data, err := encode(events)
+			data, err := encode(c.header(), events)
 			if err != nil {
 				return fmt.Errorf("%s/%s: %w", c.id, name, err)
 			}
@@ -48,12 +48,12 @@ func write(out string) error {
 	return nil
 }
 
-// encode gives a history with the story's header and the events, numbered anew.
-func encode(events []history.Event) ([]byte, error) {
+// encode gives a history with the header and the events, numbered anew.
+func encode(header history.Header, events []history.Event) ([]byte, error) {
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
 	lines.SetEscapeHTML(false)
-	if err := lines.Encode(header()); err != nil {
+	if err := lines.Encode(header); err != nil {
 		return nil, err
 	}
 	for i, ev := range events {

@@ -156,12 +156,7 @@ func (v *voyage) rewrite(c cargo, version string) {
 
 // remove has a user delete an object.
 func (v *voyage) remove(c cargo) {
-	v.gone(c.key(), c.name)
-}
-
-func (v *voyage) gone(key, name string) {
-	delete(v.created, key)
-	v.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: v.next(), Name: name}})
+	v.deleted(c.key(), c.name)
 }
 
 // migrating is a request about a migration.
@@ -241,7 +236,7 @@ func (v *voyage) end(name, outcome string) {
 
 // drop has a user delete a migration.
 func (v *voyage) drop(m *member, name string) {
-	v.gone(migrationPrefix+name, name)
+	v.deleted(migrationPrefix+name, name)
 	v.migrating(m, "delete", name, "", 200, nil)
 }
 

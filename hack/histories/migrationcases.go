@@ -91,18 +91,18 @@ var migrationCases = []testCase{
 		fails: "it was back without a user having made it",
 		fail: func(e *edit) {
 			first := *e.events[e.find(1, objectNamed("default/cargo05"))].Stored
-			i := e.find(1, both(deleted, cargoes))
+			i := e.find(1, both(deletions, cargoes))
 			first.Revision = e.events[i].Stored.Revision + 1
 			first.Created, first.APIVersion = first.Revision, releases["1.3"].encoding
 			e.insert(i, history.Event{Kind: history.KindStored, Stored: &first})
-			e.each(both(objectNamed("default/cargo05"), e.after(both(deleted, cargoes)), kinds(history.KindStored)), func(ev *history.Event) {
+			e.each(both(objectNamed("default/cargo05"), e.after(both(deletions, cargoes)), kinds(history.KindStored)), func(ev *history.Event) {
 				if ev.Stored.Type == history.StoredPut {
 					ev.Stored.Created = first.Created
 				}
 			})
 		},
 		why:  "saw 0 objects deleted by users while a migration ran, and needs at least 1",
-		weak: func(e *edit) { e.drop(both(deleted, cargoes)) },
+		weak: func(e *edit) { e.drop(both(deletions, cargoes)) },
 	},
 	{
 		id: "SVM-09", reads: either(migrations, ballastVersions, cargoes),
@@ -110,7 +110,7 @@ var migrationCases = []testCase{
 		fail:  func(e *edit) { fails(e, "early") },
 		also:  because("it failed although its controller had ended and servers were restarted, too", "SVM-11", "SVM-13"),
 		why:   "saw 0 objects deleted by users under migrations that succeeded, and needs at least 1",
-		weak:  func(e *edit) { e.drop(both(deleted, cargoes)) },
+		weak:  func(e *edit) { e.drop(both(deletions, cargoes)) },
 	},
 	{
 		id: "SVM-11", reads: either(migrations, ballastVersions, leading, ends(history.ComponentControllerManager)),
@@ -234,7 +234,7 @@ var migrationCases = []testCase{
 			}
 		},
 		why:  "saw 0 migrations deleted while they ran, and needs at least 1",
-		weak: func(e *edit) { e.drop(both(deleted, migrations)) },
+		weak: func(e *edit) { e.drop(both(deletions, migrations)) },
 	},
 }
 
@@ -315,11 +315,7 @@ func byWriter(member string) keep {
 
 // rewrites are what migrations write.
 func rewrites(ev *history.Event) bool {
-	return (cargoes(ev) || crates(ev)) && !tagged(ev) && !deleted(ev)
-}
-
-func deleted(ev *history.Event) bool {
-	return ev.Stored != nil && ev.Stored.Type == history.StoredDelete
+	return (cargoes(ev) || crates(ev)) && !tagged(ev) && !deletions(ev)
 }
 
 func definitionsStored(ev *history.Event) bool {

@@ -56,8 +56,10 @@ type plane struct {
 	members  []*member
 	versions map[string]*history.StorageVersion
 	created  map[string]int64 // revision that created each key
-	// parties is how many servers take part.
-	parties int
+	// lit is whether lanterns are defined.
+	lit bool
+	// guests are the IDs of servers that take part, and are no members.
+	guests []string
 }
 
 type member struct {
@@ -65,7 +67,9 @@ type member struct {
 	release  string
 	instance int
 	watching bool
-	writes   int64
+	// gone is whether it has left the participants.
+	gone   bool
+	writes int64
 }
 
 func (m *member) id() string { return "apiserver-" + m.name }
@@ -75,7 +79,6 @@ func newPlane() *plane {
 	for _, name := range []string{"cp1", "cp2", "cp3"} {
 		p.members = append(p.members, &member{name: name, release: "1.2"})
 	}
-	p.parties = len(p.members)
 	return p
 }
 
@@ -127,10 +130,14 @@ func (p *plane) renew(m *member) {
 	})
 }
 
-// report has a member put its entry into a StorageVersion, which nothing is
-// written for if it is there already.
+// report has a member announce a built-in resource.
 func (p *plane) report(m *member, r history.HostedResource) {
-	name := objectName(r)
+	p.announce(m, objectName(r), entry(m, r))
+}
+
+// announce has a member put its entry into a StorageVersion, which nothing is
+// written for if it is there already.
+func (p *plane) announce(m *member, name string, e history.Entry) {
 	now := p.versions[name]
 	if now == nil {
 		p.versions[name] = &history.StorageVersion{}
@@ -138,7 +145,6 @@ func (p *plane) report(m *member, r history.HostedResource) {
 		p.pass(2)
 		now = p.versions[name]
 	}
-	e := entry(m, r)
 	i := slices.IndexFunc(now.Entries, func(x history.Entry) bool { return x.ServerID == e.ServerID })
 	switch {
 	case i < 0:
@@ -161,11 +167,37 @@ func entry(m *member, r history.HostedResource) history.Entry {
 	return history.Entry{ServerID: m.id(), Encoding: rel.encoding, Decodable: decodable, Served: rel.served}
 }
 
+// deleted records that a key has gone.
+func (p *plane) deleted(key, name string) {
+	delete(p.created, key)
+	p.emit(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredDelete, Key: key, Revision: p.next(), Name: name}})
+}
+
+// leaves takes a server's identity Lease away.
+func (p *plane) leaves(id string) {
+	p.deleted("/registry/leases/kube-system/"+id, "kube-system/"+id)
+}
+
+// takesPart is whether a server does; parties counts those that do.
+func (p *plane) takesPart(id string) bool {
+	return slices.Contains(p.guests, id) || slices.ContainsFunc(p.members, func(m *member) bool { return m.id() == id && !m.gone })
+}
+
+func (p *plane) parties() int {
+	n := len(p.guests)
+	for _, m := range p.members {
+		if !m.gone {
+			n++
+		}
+	}
+	return n
+}
+
 // agree sets the agreed version, which takes the word of every server that takes
 // part, and the condition.
 func (p *plane) agree(sv *history.StorageVersion) {
 	var common *string
-	if len(sv.Entries) == p.parties && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
+	if len(sv.Entries) > 0 && len(sv.Entries) == p.parties() && !slices.ContainsFunc(sv.Entries, func(e history.Entry) bool { return e.Encoding != sv.Entries[0].Encoding }) {
 		agreed := sv.Entries[0].Encoding
 		common = &agreed
 	}

@@ -122,5 +122,9 @@ func (p *plane) look(m *member) {
 		r.Served = slices.Clone(r.Served)
 		d.Resources = append(d.Resources, r)
 	}
+	if p.lit {
+		served := []string{lanternsGroup + "/v1", lanternsGroup + "/v1beta1"}
+		d.Resources = append(d.Resources, history.HostedResource{Group: lanternsGroup, Resource: "lanterns", Kind: "Lanterns", Served: served, Persisted: true, Custom: true})
+	}
 	p.emit(history.Event{Kind: history.KindDiscovery, Member: m.name, From: from, Discovery: &d})
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -29,6 +30,8 @@ const (
 	// customRetry and customRetryMax bound the pause after a failure.
 	customRetry    = 50 * time.Millisecond
 	customRetryMax = 5 * time.Second
+	// customAfterwards is how long SV-24-announces-afterwards waits.
+	customAfterwards = time.Second
 )
 
 // publisher is the part of storageversion.Manager that announces.
@@ -45,15 +48,16 @@ type customAnnouncer struct {
 	crds      crdlisters.CustomResourceDefinitionLister
 	synced    cache.InformerSynced
 	queue     workqueue.TypedRateLimitingInterface[string]
+	defects   defects.Set
 
 	mu sync.Mutex
 	// published is what was announced last, by name of the definition.
 	published map[string]storageversion.Resource
 }
 
-func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer) (*customAnnouncer, error) {
+func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer, d defects.Set) (*customAnnouncer, error) {
 	v := &customAnnouncer{
-		publisher: publisher, doors: doors,
+		publisher: publisher, doors: doors, defects: d,
 		crds: crds.Lister(), synced: crds.Informer().HasSynced,
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](customRetry, customRetryMax)),
@@ -138,6 +142,12 @@ func (v *customAnnouncer) sync(ctx context.Context, name string) error {
 	if known && equalResource(last, wanted) {
 		return nil
 	}
+	switch {
+	case known && v.defects.Has(defects.SV24AnnouncesOnce):
+		return nil // defect: SV-24-announces-once
+	case v.defects.Has(defects.SV24AnnouncesAfterwards):
+		pause(ctx, customAfterwards) // defect: SV-24-announces-afterwards
+	}
 	resource := schema.GroupResource{Group: wanted.Group, Resource: wanted.Resource}
 	if known && last.Encoding != wanted.Encoding {
 		if err := v.doors.shut(ctx, resource); err != nil {
@@ -152,6 +162,16 @@ func (v *customAnnouncer) sync(ctx context.Context, name string) error {
 	defer v.mu.Unlock()
 	v.published[name] = wanted
 	return nil
+}
+
+// pause waits, for a planted defect.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // withdraw takes an announcement back once the definition is gone.

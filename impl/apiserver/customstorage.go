@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -40,6 +41,7 @@ type customGetter struct {
 	generic.RESTOptionsGetter
 	doors   *customDoors
 	manager func() announcer
+	defects defects.Set
 }
 
 // announcer is the part of storageversion.Manager that is asked here.
@@ -54,6 +56,9 @@ func (g customGetter) GetRESTOptions(resource schema.GroupResource, example runt
 	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
 		return options, err
+	}
+	if g.defects.Has(defects.SV24AnnouncesAfterwards) || g.defects.Has(defects.SV24AnnouncesOnce) {
+		return options, nil // defect: SV-24-announces-afterwards, SV-24-announces-once
 	}
 	config := *options.StorageConfig
 	// A storage tries its codec out while it is opened; nothing is stored then, and

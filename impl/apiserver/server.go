@@ -202,6 +202,7 @@ func (s *server) buildExtension() error {
 				doors:             s.doors,
 				// Nothing is served before the manager is there.
 				manager: func() announcer { return s.versions },
+				defects: s.options.Defects,
 			},
 			MasterCount:         haMasterCount,
 			ServiceResolver:     s.resolver,
@@ -327,7 +328,7 @@ func (s *server) publishVersions() error {
 	if err := outer.AddReadyzChecks(s.versions.HealthCheck()); err != nil {
 		return err
 	}
-	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions())
+	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions(), s.options.Defects)
 	if err != nil {
 		return err
 	}

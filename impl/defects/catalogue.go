@@ -12,7 +12,10 @@ const (
 	SV06AcceptsFalseAgreement ID = "SV-06-accepts-false-agreement"
 	SV06InvertedCondition     ID = "SV-06-inverted-condition"
 	SV07RestlessTransition    ID = "SV-07-restless-transition"
+	SV08CountsReportedOnly    ID = "SV-08-counts-reported-only"
+	SV08DeafToJoining         ID = "SV-08-deaf-to-joining"
 	SV09BlindWrite            ID = "SV-09-blind-write"
+	SV10WaitsForQuiet         ID = "SV-10-waits-for-quiet"
 	SV11LateJoin              ID = "SV-11-late-join"
 	SV12BarrierOpen           ID = "SV-12-barrier-open"
 	SV12WrongRefusal          ID = "SV-12-wrong-refusal"
@@ -32,6 +35,8 @@ const (
 	SV21VanishingEntry        ID = "SV-21-vanishing-entry"
 	SV22StaleView             ID = "SV-22-stale-view"
 	SV23Touches               ID = "SV-23-touches"
+	SV24AnnouncesAfterwards   ID = "SV-24-announces-afterwards"
+	SV24AnnouncesOnce         ID = "SV-24-announces-once"
 )
 
 var (
@@ -51,7 +56,10 @@ var storageVersionCatalogue = []Defect{
 	{SV06AcceptsFalseAgreement, "SV-06", inAPIServer, "a status with an agreed version is accepted although its entries differ"},
 	{SV06InvertedCondition, "SV-06", inBoth, "the condition says the opposite of the agreement"},
 	{SV07RestlessTransition, "SV-07", inBoth, "every write of a status moves the transition time"},
+	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
+	{SV08DeafToJoining, "SV-08", inManager, "an agreement is formed anew when a server leaves, and not when one joins"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
+	{SV10WaitsForQuiet, "SV-10", inAPIServer, "after a conflict a server waits until nobody has changed the object for three seconds"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},
 	{SV12WrongRefusal, "SV-12", inAPIServer, "guarded writes are refused with 403 instead of 503"},
@@ -71,4 +79,6 @@ var storageVersionCatalogue = []Defect{
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},
+	{SV24AnnouncesAfterwards, "SV-24", inAPIServer, "custom resources are stored in a version as soon as their definition names it, and it is announced a second later"},
+	{SV24AnnouncesOnce, "SV-24", inAPIServer, "the storage version of a custom resource is announced when it is defined, and not again when it changes"},
 }

@@ -60,6 +60,8 @@ const (
 	readyEarlyDelay = 2 * time.Second
 	// blindWindow is how long SV-09-blind-write waits between read and write.
 	blindWindow = 500 * time.Millisecond
+	// quietWindow is for how long SV-10-waits-for-quiet wants an object unchanged.
+	quietWindow = 3 * time.Second
 	// touchInterval is how often SV-23-touches rewrites its objects.
 	touchInterval = 5 * time.Second
 	// olderWrites is how many objects SV-15-first-write-older encodes wrongly.

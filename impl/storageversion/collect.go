@@ -57,6 +57,9 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 			return Collection{Action: Delete}
 		}
 	}
+	if len(entries) == len(sv.Status.StorageVersions) && d.Has(defects.SV08DeafToJoining) {
+		return Collection{Action: Keep} // defect: SV-08-deaf-to-joining
+	}
 	status := settle(&sv.Status, entries, participants, now, d)
 	if d.Has(defects.SV16KeepsDisagreement) && sv.Status.CommonEncodingVersion == nil {
 		status = disagreeing(&sv.Status, entries) // defect: SV-16-keeps-disagreement

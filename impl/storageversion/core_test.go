@@ -39,18 +39,20 @@ func TestAgreedVersion(t *testing.T) {
 		name         string
 		entries      []svEntry
 		participants Participants
+		defects      defects.Set
 		want         *string
 	}{
-		{"nobody reported", nil, taking("a"), nil},
-		{"one server", []svEntry{entryAt("a", "v1")}, taking("a"), ptr.To("v1")},
-		{"all equal", []svEntry{entryAt("a", "v1"), entryAt("b", "v1")}, taking("a", "b"), ptr.To("v1")},
-		{"different", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, taking("a", "b"), nil},
-		{"one has not reported", []svEntry{entryAt("a", "v1")}, taking("a", "b"), nil},
-		{"one does not host it", []svEntry{entryAt("a", "v1")}, Participants{"a": false, "b": true}, ptr.To("v1")},
-		{"a registered one differs", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, Participants{"a": true, "b": true}, nil},
+		{"nobody reported", nil, taking("a"), nil, nil},
+		{"one server", []svEntry{entryAt("a", "v1")}, taking("a"), nil, ptr.To("v1")},
+		{"all equal", []svEntry{entryAt("a", "v1"), entryAt("b", "v1")}, taking("a", "b"), nil, ptr.To("v1")},
+		{"different", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, taking("a", "b"), nil, nil},
+		{"one has not reported", []svEntry{entryAt("a", "v1")}, taking("a", "b"), nil, nil},
+		{"one does not host it", []svEntry{entryAt("a", "v1")}, Participants{"a": false, "b": true}, nil, ptr.To("v1")},
+		{"a registered one differs", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, Participants{"a": true, "b": true}, nil, nil},
+		{"defect", []svEntry{entryAt("a", "v1")}, taking("a", "b"), defects.Of(defects.SV08CountsReportedOnly), ptr.To("v1")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := agreedVersion(tc.entries, tc.participants); !sameVersion(got, tc.want) {
+			if got := agreedVersion(tc.entries, tc.participants, tc.defects); !sameVersion(got, tc.want) {
 				t.Errorf("got %v, want %v", ptr.Deref(got, "none"), ptr.Deref(tc.want, "none"))
 			}
 		})

@@ -40,7 +40,7 @@ func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string,
 
 // settle completes entries to a status.
 func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
-	agreed := agreedVersion(entries, participants)
+	agreed := agreedVersion(entries, participants, d)
 	status := apiserverinternalv1alpha1.StorageVersionStatus{
 		StorageVersions:       entries,
 		CommonEncodingVersion: agreed,

@@ -165,6 +165,9 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 			conflicts++
 			m.metrics.conflicts.Inc()
 			pause = backoff(conflicts, ConflictRetry, ConflictRetryMax, m.random.float())
+			if m.config.Defects.Has(defects.SV10WaitsForQuiet) {
+				m.awaitQuiet(ctx, client, r.name) // defect: SV-10-waits-for-quiet
+			}
 		} else {
 			failures++
 			if errors.Is(err, errAbsent) {
@@ -175,6 +178,20 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 		}
 		if !m.wait(ctx, pause) {
 			return ctx.Err()
+		}
+	}
+}
+
+// awaitQuiet waits until nobody has changed an object for a while, for a planted
+// defect.
+func (m *Manager) awaitQuiet(ctx context.Context, client kubernetes.Interface, name string) {
+	for before := ""; ; {
+		sv, err := client.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
+		if err == nil && sv.ResourceVersion == before || !m.wait(ctx, quietWindow) {
+			return
+		}
+		if err == nil {
+			before = sv.ResourceVersion
 		}
 	}
 }

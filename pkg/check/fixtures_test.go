@@ -25,7 +25,9 @@ var wanted = map[requirement.ID]struct{ fail, weak string }{
 	"SV-05": {"but its discovery lists", "entries compared with their server's discovery"},
 	"SV-06": {"the agreed version is none and the condition True", "revisions with entries that differ"},
 	"SV-07": {"but the outcome stayed none", "revisions that changed the outcome"},
+	"SV-08": {"after cp3 had joined, which had not reported in it", "did not report for long, and all others agreed"},
 	"SV-09": {"lost that of apiserver-cp2, which takes part", "another one was starting"},
+	"SV-10": {"and had no entry in core.secrets, which somebody edited all the time", "edited more often than once a second"},
 	"SV-11": {"when that server had no identity Lease", "entries that appeared"},
 	"SV-12": {"before it announced reference.evenkeel.dev/v1", "guarded writes refused"},
 	"SV-13": {`held back a request of class "read"`, "requests of class custom"},
@@ -34,6 +36,7 @@ var wanted = map[requirement.ID]struct{ fail, weak string }{
 	"SV-21": {"has no entry in reference.evenkeel.dev.ballasts at revision", "entries that a restart replaced"},
 	"SV-22": {"but clients of cp2 see reference.evenkeel.dev/v1beta1 agreed", "holds after a rollback"},
 	"SV-23": {"although nothing in it changed", "that a restarting server found"},
+	"SV-24": {"when it had announced lanterns.evenkeel.dev/v1beta1", "changes back to a storage version"},
 }
 
 // file is one fixture, with the requirement that it is about.

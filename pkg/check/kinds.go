@@ -9,6 +9,13 @@ const (
 	// kindRejoined is of SV-21: an entry went after the restarted server had
 	// joined under a new identity Lease, and was back before it was ready.
 	kindRejoined = "rejoined"
+	// kindBarrierInstead is of SV-08: a version was called agreed though a server
+	// had joined that had not reported, and that server stored nothing of the
+	// resource before it did.
+	kindBarrierInstead = "barrier-instead"
+	// kindNoCustom is of SV-24: a custom resource of which no server has ever
+	// published a storage version.
+	kindNoCustom = "custom-unpublished"
 	// kindStaleAtBoot is of SV-17: a server was ready and had left entries of
 	// others that did not take part.
 	kindStaleAtBoot = "stale-at-boot"
@@ -19,8 +26,10 @@ const (
 
 // kinds that each requirement's check can give.
 var kinds = map[requirement.ID][]string{
+	"SV-08":  {kindBarrierInstead},
 	"SV-17":  {kindStaleAtBoot},
 	"SV-21":  {kindRejoined},
+	"SV-24":  {kindNoCustom},
 	"SVM-20": {kindDisagreed},
 	"SVM-21": {kindDisagreed},
 }

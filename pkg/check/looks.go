@@ -57,6 +57,8 @@ func (w *World) disputeStored(ev *history.Event) {
 	}
 	r, listed := srv.listed[gr]
 	switch {
+	case !listed && w.custom[gr]:
+		// It was defined since the server was looked at.
 	case !listed:
 		w.dispute(gr, s.Writer, "%s stores %s, which its discovery does not list (event %d)", s.Writer, gr.resource, ev.Seq)
 	case !r.Persisted && !r.Custom && !r.Aggregated:

@@ -29,6 +29,14 @@ const (
 	// needConcurrentObjects: StorageVersions that several servers wrote at
 	// the same time, so that they could have lost an entry.
 	needConcurrentObjects = 5
+	// needSilences: StorageVersions in which a participant did not report.
+	needSilences = 5
+	// needStormsEach: registrations of each member while its StorageVersions were
+	// edited; needConflicts and needEdits: conflicts that it met meanwhile, and
+	// edits.
+	needStormsEach = 1
+	needConflicts  = 1
+	needEdits      = 3
 	// needJoins: first entries of a server, and of each member's.
 	needJoins     = 3
 	needJoinsEach = 1
@@ -92,6 +100,9 @@ const (
 	needMisbehaviours = 4
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
+	// needFlips: flips of a custom resource's storage version of each kind, onward
+	// and back, that each member followed.
+	needFlips = 1
 	// needDepartures: entries that went after their server had, and needFormed:
 	// agreements that were formed because of that.
 	needDepartures = 5
@@ -119,9 +130,20 @@ const (
 	// without an agreed version: a collector or a server has to notice first,
 	// and the etcd recorder to tell.
 	agreementSettles = 30*time.Second + recorderLag
+	// joiningShows is how long an agreement may outlive the joining of a server that
+	// has not reported: somebody has to see the identity Lease, through a watch, and
+	// to write to each StorageVersion; and the etcd recorder to tell.
+	joiningShows = 10*time.Second + recorderLag
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second
+	// registers is how long a server may take from its start until it has
+	// registered and is ready, whatever it meets. Kubernetes waits a second after
+	// each conflict.
+	registers = 120 * time.Second
+	// stormy is how much time a StorageVersion that is edited in a storm may have
+	// for each edit.
+	stormy = time.Second
 	// expiredEntryGoes is how much longer than twice its duration the Lease of a
 	// server may be left unrenewed before its entries have gone. Kubernetes looks
 	// for expired Leases as often as they last.

@@ -34,7 +34,9 @@ var registry = map[requirement.ID]entry{
 	"SV-05": {func() Check { return &sv05{} }, []Source{SourceEtcd, SourceDiscovery}, onLooks},
 	"SV-06": {func() Check { return newSV06() }, []Source{SourceEtcd, SourceRequest}, 0},
 	"SV-07": {func() Check { return newSV07() }, []Source{SourceEtcd}, 0},
+	"SV-08": {func() Check { return newSV08() }, []Source{SourceEtcd, SourceRequest}, onLooks | onTags},
 	"SV-09": {func() Check { return newSV09() }, []Source{SourceEtcd}, 0},
+	"SV-10": {func() Check { return newSV10() }, []Source{SourceEtcd, SourceReady, SourceRequest}, 0},
 	"SV-11": {func() Check { return newSV11() }, []Source{SourceEtcd}, 0},
 	"SV-12": {func() Check { return newSV12() }, []Source{SourceEtcd, SourceRequest}, onTags},
 	"SV-13": {func() Check { return newSV13() }, []Source{SourceEtcd, SourceRequest}, 0},
@@ -43,6 +45,7 @@ var registry = map[requirement.ID]entry{
 	"SV-21": {func() Check { return newSV21() }, []Source{SourceEtcd}, onLooks | onTags},
 	"SV-22": {func() Check { return newSV22() }, []Source{SourceEtcd, SourceWatch}, onLooks | onTags},
 	"SV-23": {func() Check { return newSV23() }, []Source{SourceEtcd}, onLooks},
+	"SV-24": {func() Check { return newSV24() }, []Source{SourceEtcd, SourceRequest}, onTags},
 }
 
 // Built is whether a check for the requirement is built in.

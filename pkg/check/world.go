@@ -23,8 +23,10 @@ type World struct {
 	order []string
 
 	resources *resources
-	looks     looks
-	writes    *writes
+	// custom are the resources that the harness has defined itself.
+	custom map[groupResource]bool
+	looks  looks
+	writes *writes
 	// matched is the tagged write whose second side the event in hand is.
 	matched  *write
 	versions map[string]*storageVersion
@@ -75,6 +77,7 @@ func newWorld(h history.Header) *World {
 		serverOf:  map[string]string{},
 		servers:   map[string]*server{},
 		resources: newResources(h),
+		custom:    map[groupResource]bool{},
 		writes:    newWrites(),
 		versions:  map[string]*storageVersion{},
 		leases:    map[string]*lease{},
@@ -193,11 +196,15 @@ func changedStorageVersion(ev *history.Event) (name string, now *history.Storage
 	return name, ev.Stored.StorageVersion, true
 }
 
-// takeRequest notes what the harness does to StorageVersions on purpose, behind
-// the control plane's back.
+// takeRequest notes what the harness does on purpose: which custom resources it
+// defines, and what it does to StorageVersions behind the control plane's back.
 func (w *World) takeRequest(ev *history.Event) {
 	r := ev.Request
 	w.matched = w.takeAnswer(ev)
+	if d := r.Defines; d != nil && !d.Remote {
+		// Also a definition without an answer may have come into force.
+		w.custom[groupResource{d.Group, d.Resource}] = true
+	}
 	if r.Group != storageVersionGroup || !strings.HasPrefix(r.Resource, "storageversions") || r.Class == history.ClassInvalid && !r.Lasting || !accepted(r) {
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// writes ties what servers answered to what etcd has: each write that the
-// harness tags has one answer and at most one change that bears its tag,
+// writes ties what servers answered to what etcd has: each write of a built-in or
+// custom resource that the harness tags has one answer and at most one change that bears its tag,
 // whichever is told first. Without it a server could refuse what it stores, or
 // store what nobody can lay at its door.
 type writes struct {
@@ -38,7 +38,9 @@ type write struct {
 type answer struct {
 	seq, revision     int64
 	accepted, barrier bool
-	name              string // of the StorageVersion of what is written
+	// guarded is whether the registration barrier holds such writes back.
+	guarded bool
+	name    string // of the StorageVersion of what is written
 	// in is the process that answered, nil where it could be either of two.
 	in *instance
 }
@@ -50,16 +52,16 @@ func newWrites() *writes {
 	return &writes{open: map[writeID]*write{}, untold: map[string]int64{}}
 }
 
-// takeAnswer notes the answer to a tagged guarded write; it gives the write if
-// its change was told before.
+// takeAnswer notes the answer to a tagged write; it gives the write if it is a
+// guarded one and its change was told before.
 func (w *World) takeAnswer(ev *history.Event) *write {
 	r := ev.Request
-	if r.Class != history.ClassGuarded || r.Write <= 0 {
+	if r.Class != history.ClassGuarded && r.Class != history.ClassCustom || r.Write <= 0 {
 		return nil
 	}
 	x := w.writes.of(writeID{ev.Member, r.Write}, ev.At)
 	x.answer = &answer{
-		seq: ev.Seq, revision: r.ResourceVersion, accepted: accepted(r), barrier: r.Barrier,
+		seq: ev.Seq, revision: r.ResourceVersion, accepted: accepted(r), barrier: r.Barrier, guarded: r.Class == history.ClassGuarded,
 		name: guardedName(r), in: w.instanceAt(ev.Member, ev),
 	}
 	return w.writes.close(x)
@@ -94,12 +96,16 @@ func (ws *writes) of(id writeID, now int64) *write {
 	return x
 }
 
-// close gives a write of which both sides are known, and forgets it.
+// close forgets a write of which both sides are known, and gives it if it is a
+// guarded one.
 func (ws *writes) close(x *write) *write {
 	if x.answer == nil || x.stored == nil {
 		return nil
 	}
 	delete(ws.open, x.id)
+	if !x.answer.guarded {
+		return nil
+	}
 	return x
 }
 

@@ -46,6 +46,7 @@ type Active struct {
 	id       string
 	before   []cluster.Process // of Fault.Components, for a crash
 	met      *met              // for an HTTPChaos
+	metKeys  int64             // by faults of keys before this one
 }
 
 // Inject injects the fault at the member, looks for its witness, and records
@@ -61,6 +62,8 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 	}
 	var err error
 	switch {
+	case fault.Type == TypeKeys:
+		err = active.hold()
 	case fault.Type == TypeHTTP:
 		err = active.disturb()
 	case fault.Type == TypeNetwork:
@@ -91,6 +94,9 @@ func (e *Executor) has(member string, component cluster.Component) bool {
 // Heal takes the fault away, waits until what it hit is back, and records it.
 // A crash is healed by starting the component again at the member's release.
 func (a *Active) Heal(ctx context.Context) error {
+	if a.Fault.Type == TypeKeys {
+		a.witnessKeys()
+	}
 	if err := a.undo(ctx); err != nil {
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
@@ -120,13 +126,19 @@ func (a *Active) Undo(ctx context.Context) error {
 
 func (a *Active) undo(ctx context.Context) error {
 	e := a.executor
-	if a.Fault.Type == TypeHTTP {
+	switch a.Fault.Type {
+	case TypeHTTP:
 		if a.met != nil && a.met.heal != nil {
 			a.met.heal()
 		}
 		return nil
-	}
-	if a.Fault.Type == TypeNetwork {
+	case TypeKeys:
+		keyed, err := e.keyed()
+		if err != nil {
+			return nil // nothing was done either
+		}
+		return keyed.SetKeyFault(a.Member, cluster.KeyFault{})
+	case TypeNetwork:
 		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
 	}
 	var errs []error
@@ -144,13 +156,17 @@ func (a *Active) undo(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *Active) record(phase history.Phase, proof string) {
+func (a *Active) record(phase history.Phase, proof string) { a.tell(phase, 0, proof) }
+
+// tell is record with how often the fault bit.
+func (a *Active) tell(phase history.Phase, count int64, proof string) {
 	component := a.Fault.Components[0]
 	if component == cluster.Whole {
 		component = "" // as for a power cut: it is the member that was hit
 	}
 	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
-		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Phase: phase, Proof: proof,
+		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Prefixes: a.Fault.Keys.Prefixes,
+		Phase: phase, Count: count, Proof: proof,
 	}})
 }
 

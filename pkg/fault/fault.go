@@ -19,11 +19,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
-// Types of faults, which are Chaos Mesh's kinds.
+// Types of faults. Those that end so are Chaos Mesh's kinds; it has none that
+// knows of keys in etcd.
 const (
 	TypePod     = "PodChaos"
 	TypeNetwork = "NetworkChaos"
 	TypeHTTP    = history.FaultHTTP
+	TypeKeys    = history.FaultKeys
 )
 
 const (
@@ -60,6 +62,8 @@ type Fault struct {
 	// Link and Shape are set for a NetworkChaos.
 	Link  cluster.Link
 	Shape cluster.Shape
+	// Keys is set for an EtcdKeyFault.
+	Keys cluster.KeyFault
 	// HTTP is set for an HTTPChaos, whose Components are who asks.
 	HTTP cluster.HTTPFault
 	// Duration after which the fault heals by itself; 0 means not at all.
@@ -79,6 +83,9 @@ func (f *Fault) Pauses() bool {
 // Partitions is whether the fault lets nothing pass along a link.
 func (f *Fault) Partitions() bool { return f.Type == TypeNetwork && f.Shape.Cut }
 
+// Holds is whether the fault leaves requests to etcd unanswered by their keys.
+func (f *Fault) Holds() bool { return f.Type == TypeKeys && !f.Keys.Fail }
+
 // Load reads a fault from a file. What a Chaos Mesh object can say and this
 // package cannot do is an error that names it, and never ignored.
 func Load(file string) (*Fault, error) {
@@ -97,6 +104,13 @@ func Parse(file string, raw []byte) (*Fault, error) {
 	var lenient map[string]any
 	if err := strictyaml.DecodeJSON(file, raw, &lenient); err != nil {
 		return nil, err
+	}
+	if lenient["kind"] == TypeKeys {
+		fault, err := parseKeys(file, raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		return fault, nil
 	}
 	if lenient["apiVersion"] != chaos.SchemeGroupVersion.String() {
 		return nil, fmt.Errorf("%s: apiVersion is %q, and must be %q", file, lenient["apiVersion"], chaos.SchemeGroupVersion)
@@ -124,7 +138,7 @@ func Parse(file string, raw []byte) (*Fault, error) {
 		}
 		fault, err = fromHTTPChaos(object)
 	default:
-		err = fmt.Errorf("a %q cannot be carried out; %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP)
+		err = fmt.Errorf("a %q cannot be carried out; %s, %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP, TypeKeys)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

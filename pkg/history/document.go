@@ -112,6 +112,9 @@ type Definition struct {
 	Resource string `json:"resource,omitempty"`
 	// Versions to be served from now on; none after a delete.
 	Versions []string `json:"versions,omitempty"`
+	// Stored is the version that objects are to be stored in from now on, where a
+	// CustomResourceDefinition says so.
+	Stored string `json:"stored,omitempty"`
 }
 
 // FaultBackend is the type of a fault of an aggregated server; the Action is one

@@ -459,6 +459,22 @@ const (
 	FaultPowerCut = "cut"
 )
 
+// FaultStorm and FaultStormEdits are type and action of a storm of conflicts:
+// somebody edits StorageVersions over and over while a server registers. Chaos
+// Mesh has no kind for it.
+const (
+	FaultStorm      = "Storm"
+	FaultStormEdits = "edits"
+)
+
+// FaultKeys is the type of a fault of requests to etcd about single keys, and
+// FaultKeysHold and FaultKeysFail are its actions. Chaos Mesh has no kind for it.
+const (
+	FaultKeys     = "EtcdKeyFault"
+	FaultKeysHold = "hold"
+	FaultKeysFail = "fail"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
@@ -471,7 +487,15 @@ type Fault struct {
 	Component string `json:"component,omitempty"`
 	// Group is that of the APIs of a FaultBackend.
 	Group string `json:"group,omitempty"`
-	Phase Phase  `json:"phase"`
+	// Objects are the names of the StorageVersions that a FaultStorm is about.
+	Objects []string `json:"objects,omitempty"`
+	// Prefixes are those of the keys that a FaultKeys is about.
+	Prefixes []string `json:"prefixes,omitempty"`
+	Phase    Phase    `json:"phase"`
+	// Count is, in the witness phase, how often the fault bit since its injection:
+	// the writes of the member's server that met a conflict in a FaultStorm, and the
+	// requests that a FaultKeys held or failed.
+	Count int64 `json:"count,omitempty"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.

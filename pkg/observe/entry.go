@@ -35,7 +35,7 @@ func AddEntry(ctx context.Context, client *Client, name, serverID, otherwise str
 		}
 		entry.APIServerID = serverID
 		object.Status.StorageVersions = append(entries, entry)
-		settleAgreement(&object.Status, now)
+		Agree(&object.Status, now)
 		answer := client.Do(ctx, storageVersionCall("update", name, "status", object))
 		switch {
 		case answer.OK():
@@ -84,8 +84,9 @@ func storageVersionCall(verb, name, subresource string, body any) Call {
 	}
 }
 
-// settleAgreement has a status call agreed what its entries agree on.
-func settleAgreement(status *apiserverinternalv1alpha1.StorageVersionStatus, now time.Time) {
+// Agree has a status call agreed what its entries agree on; a condition that it does
+// not have yet begins now.
+func Agree(status *apiserverinternalv1alpha1.StorageVersionStatus, now time.Time) {
 	if !slices.ContainsFunc(status.Conditions, func(c apiserverinternalv1alpha1.StorageVersionCondition) bool {
 		return c.Type == apiserverinternalv1alpha1.AllEncodingVersionsEqual
 	}) {

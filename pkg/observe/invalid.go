@@ -128,6 +128,9 @@ func agree(status *apiserverinternalv1alpha1.StorageVersionStatus, common *strin
 }
 
 func commonOf(entries []apiserverinternalv1alpha1.ServerStorageVersion) *string {
+	if len(entries) == 0 {
+		return nil
+	}
 	for _, entry := range entries {
 		if entry.EncodingVersion != entries[0].EncodingVersion {
 			return nil

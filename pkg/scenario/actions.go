@@ -33,6 +33,10 @@ func selectorsOf(set any) []string {
 		}
 	case *PowerCycle:
 		return []string{v.Member}
+	case *Storm:
+		return v.Members
+	case *JoinSilently:
+		return []string{v.Member}
 	case *Target:
 		return []string{v.Member}
 	case *Tamper:
@@ -95,6 +99,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
 	case *PowerCycle:
 		do = func(ctx context.Context) error { return r.powerCycle(ctx, members, v) }
+	case *JoinSilently:
+		do = func(ctx context.Context) error { return r.joinSilently(ctx, members, v) }
+	case *Storm:
+		do = func(ctx context.Context) error { return r.storm(ctx, members, v) }
 	case *Target:
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:

@@ -43,6 +43,9 @@ const (
 	// DefineTimeout is how long a definition may be refused before the step has
 	// failed: what was deleted just now may still be there.
 	DefineTimeout = 30 * time.Second
+	// DepartTimeout is how long the entries of a server may stay whose identity Lease
+	// was deleted, before the step has failed; twice what the checks allow.
+	DepartTimeout = 60 * time.Second
 	// BiteTimeout is how long it may take until somebody asks a misbehaving
 	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
 	BiteTimeout = 90 * time.Second

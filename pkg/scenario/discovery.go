@@ -184,7 +184,7 @@ func (r *Runner) defineCRD(ctx context.Context, member, plural, group, storage s
 			"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
 		},
 	}
-	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions})
+	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, Stored: storage})
 }
 
 func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) error {

@@ -187,6 +187,15 @@ func (s *Step) validate() (action string, err error) {
 		if v.OffFor <= 0 {
 			err = errors.Join(err, errors.New("offFor must be a positive duration"))
 		}
+	case *Storm:
+		if len(v.Members) == 0 || v.Objects <= 0 || v.Every <= 0 {
+			err = errors.New("members must be there, and objects and every positive")
+		}
+	case *JoinSilently:
+		err = errors.Join(missing("member", v.Member), missing("fault", v.Fault))
+		if v.For <= 0 {
+			err = errors.Join(err, errors.New("for must be a positive duration"))
+		}
 	case *Hold:
 		err = missing("name", v.Name)
 		if v.For <= 0 {
@@ -236,7 +245,11 @@ func (s *Step) faults() []string {
 		return v.With
 	case *Restart:
 		return v.With
+	case *Storm:
+		return v.With
 	case *Strike:
+		return []string{v.Fault}
+	case *JoinSilently:
 		return []string{v.Fault}
 	case *Meet:
 		return []string{v.Fault}
@@ -319,11 +332,14 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 // fits is an error that says what of a fault a step would not do.
 func fits(action string, set any, named *fault.Fault) error {
 	strike, struck := set.(*Strike)
+	_, silenced := set.(*JoinSilently)
 	_, meets := set.(*Meet)
 	switch {
+	case silenced && (!named.Holds() || named.Member != fault.StepMember):
+		return fmt.Errorf("must hold requests to etcd, of the member %s", fault.StepMember)
 	case meets && named.Type != fault.TypeHTTP:
 		return errors.New("hits no requests that could be waited for")
-	case meets:
+	case silenced, meets:
 		return nil
 	case action == "crash" && !named.Crashes():
 		return errors.New("kills no process")

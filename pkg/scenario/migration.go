@@ -18,8 +18,6 @@ const (
 	migrationGroup    = "storagemigration.k8s.io"
 	migrationResource = "storageversionmigrations"
 	migrationKind     = "StorageVersionMigration"
-
-	storageVersionGroup, storageVersionResource = "internal.apiserver.k8s.io", "storageversions"
 )
 
 // migrating is a migration that the harness asked for.
@@ -370,7 +368,7 @@ func (r *Runner) migrationTarget(ctx context.Context, m *migrating) string {
 		if err != nil {
 			continue
 		}
-		agreed := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, "v1alpha1")+"/"+storageVersionResource+"/"+name+"."+m.resource)
+		agreed := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, storageVersionVersion)+"/"+storageVersionResource+"/"+name+"."+m.resource)
 		defined := client.Get(ctx, observe.GroupVersionPath(crdGroup, "v1")+"/"+crdResource+"/"+m.resource+"."+m.group)
 		client.Close()
 		var version struct {

@@ -69,6 +69,7 @@ type Runner struct {
 	populations map[string]*population
 	migrated    map[string]*migrating
 	turn        int // of the probes with invalid statuses
+	storms      int // that were begun
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }
@@ -188,6 +189,10 @@ func (r *Runner) check() error {
 			}
 			if named.Member != fault.StepMember {
 				selectors = append(selectors, named.Member)
+			}
+			if _, tells := r.cluster.(cluster.KeyFaulty); named.Type == fault.TypeKeys && !tells {
+				return fmt.Errorf("%s: step %d (%s): the fault %s hits requests to etcd by their keys, which this provider cannot tell apart: %w",
+					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
 			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",

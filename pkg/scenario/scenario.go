@@ -86,21 +86,24 @@ type Step struct {
 	Inject     *Strike     `yaml:"inject,omitempty"`
 	Heal       *Strike     `yaml:"heal,omitempty"`
 	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
-	Stop       *Target     `yaml:"stop,omitempty"`
-	Boot       *Target     `yaml:"boot,omitempty"`
-	Hold       *Hold       `yaml:"hold,omitempty"`
-	Tamper     *Tamper     `yaml:"tamper,omitempty"`
-	Guest      *Guest      `yaml:"guest,omitempty"`
-	Meet       *Meet       `yaml:"meet,omitempty"`
-	Define     *Define     `yaml:"define,omitempty"`
-	Undefine   *Undefine   `yaml:"undefine,omitempty"`
-	Churn      *Churn      `yaml:"churn,omitempty"`
-	Backend    *Backend    `yaml:"backend,omitempty"`
-	Populate   *Populate   `yaml:"populate,omitempty"`
-	Meddle     *Meddle     `yaml:"meddle,omitempty"`
-	Migrate    *Migrate    `yaml:"migrate,omitempty"`
-	Await      *Await      `yaml:"await,omitempty"`
-	Abort      *Abort      `yaml:"abort,omitempty"`
+	Storm      *Storm      `yaml:"storm,omitempty"`
+	// JoinSilently needs a provider that can tell requests to etcd by their keys.
+	JoinSilently *JoinSilently `yaml:"joinSilently,omitempty"`
+	Stop         *Target       `yaml:"stop,omitempty"`
+	Boot         *Target       `yaml:"boot,omitempty"`
+	Hold         *Hold         `yaml:"hold,omitempty"`
+	Tamper       *Tamper       `yaml:"tamper,omitempty"`
+	Guest        *Guest        `yaml:"guest,omitempty"`
+	Meet         *Meet         `yaml:"meet,omitempty"`
+	Define       *Define       `yaml:"define,omitempty"`
+	Undefine     *Undefine     `yaml:"undefine,omitempty"`
+	Churn        *Churn        `yaml:"churn,omitempty"`
+	Backend      *Backend      `yaml:"backend,omitempty"`
+	Populate     *Populate     `yaml:"populate,omitempty"`
+	Meddle       *Meddle       `yaml:"meddle,omitempty"`
+	Migrate      *Migrate      `yaml:"migrate,omitempty"`
+	Await        *Await        `yaml:"await,omitempty"`
+	Abort        *Abort        `yaml:"abort,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -144,6 +147,32 @@ type PowerCycle struct {
 	Member string `yaml:"member"`
 	// OffFor is how long they stay off.
 	OffFor time.Duration `yaml:"offFor"`
+}
+
+// Storm restarts the API servers of members one after the other, each while
+// StorageVersions that it has to write to are edited over and over through another
+// member. Before, its entries are taken out of these.
+type Storm struct {
+	// Members are selectors.
+	Members []string `yaml:"members"`
+	// Objects is how many StorageVersions are edited.
+	Objects int `yaml:"objects"`
+	// Every is the mean pause between two edits of one; the pauses are random.
+	Every time.Duration `yaml:"every"`
+	// With names faults that are there from before the start until the member is
+	// ready. A slow link to etcd makes it likelier that an edit falls between a
+	// server's read and its write.
+	With []string `yaml:"with,omitempty"`
+}
+
+// JoinSilently has a member's API server leave the participants and join them
+// anew, and for a while be unable to report.
+type JoinSilently struct {
+	Member string `yaml:"member"`
+	// Fault names the file of a fault that holds its reports.
+	Fault string `yaml:"fault"`
+	// For is how long it is silent, from when the first of its reports was held.
+	For time.Duration `yaml:"for"`
 }
 
 // Target is a component, or with none named all of a member's.

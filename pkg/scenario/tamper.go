@@ -19,7 +19,6 @@ const (
 	nobody = harnessServer + "nobody"
 
 	leaseGroup, leaseNamespace = "coordination.k8s.io", "kube-system"
-	versionGroup               = "internal.apiserver.k8s.io"
 )
 
 // validate says what is wrong with a Tamper.
@@ -52,7 +51,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 	}
 	defer client.Close()
 	for _, name := range tamper.Delete {
-		if err := remove(ctx, client, observe.Call{Group: versionGroup, Version: "v1alpha1", Resource: "storageversions", Name: name}, 0); err != nil {
+		if err := remove(ctx, client, observe.Call{Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name}, 0); err != nil {
 			return err
 		}
 	}
@@ -82,15 +81,6 @@ func inventedVersion(name string) string {
 		return "v1"
 	}
 	return group + "/v1"
-}
-
-func (r *Runner) serverID(member string) string {
-	for _, m := range r.cluster.Members() {
-		if m.Name == member {
-			return m.ServerID
-		}
-	}
-	return ""
 }
 
 func leaseCall(verb, name string) observe.Call {

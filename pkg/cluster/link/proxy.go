@@ -67,7 +67,8 @@ func (p *Proxy) Stop() {
 	p.active.Wait()
 }
 
-// Break ends the connections that there are; new ones come about as before.
+// Break ends the connections that there are, also those that have not come about
+// yet; their clients can make new ones.
 func (p *Proxy) Break() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,13 +111,16 @@ func (p *Proxy) accept() {
 
 func (p *Proxy) serve(client *net.TCPConn) {
 	defer client.Close()
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	defer p.keep(client, cancel)()
 	links := p.linksOf(client.RemoteAddr())
 	for _, link := range links {
-		if !link.passConnection(p.ctx) {
+		if !link.passConnection(ctx) {
 			return
 		}
 	}
-	dialing, dialed := context.WithTimeout(p.ctx, dialBound)
+	dialing, dialed := context.WithTimeout(ctx, dialBound)
 	server, err := p.dial(dialing, client)
 	dialed()
 	if err != nil {
@@ -132,9 +136,6 @@ func (p *Proxy) serve(client *net.TCPConn) {
 
 	// Whatever ends the connection, be it the proxy or a broken side, closes
 	// both sockets, which ends the pumps wherever they wait.
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
-	defer p.keep(client, cancel)()
 	closing := context.AfterFunc(ctx, func() { client.Close(); server.Close() })
 	defer closing()
 	var pumps sync.WaitGroup

@@ -45,6 +45,7 @@ var (
 	_ cluster.Cluster          = (*local)(nil)
 	_ cluster.KubeconfigWriter = (*local)(nil)
 	_ cluster.Preparer         = (*local)(nil)
+	_ cluster.KeyFaulty        = (*local)(nil)
 	_ cluster.HTTPFaulter      = (*local)(nil)
 )
 
@@ -141,6 +142,9 @@ func (s *site) disconnect() {
 		if one != nil {
 			one.Stop()
 		}
+	}
+	if s.keyProxy != nil {
+		s.keyProxy.Stop()
 	}
 	for _, one := range []*port.Slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
 		if one != nil {

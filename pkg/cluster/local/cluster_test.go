@@ -400,6 +400,8 @@ func TestCluster(t *testing.T) {
 			{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
 			{"link", c.SetLink("cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
 			{"latency", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
+			{"keys of nobody", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
+			{"keys without requests", c.SetKeyFault("cp1", cluster.KeyFault{Prefixes: []string{"/k"}}), "requests and prefixes must both"},
 			{"direction", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
 		} {
 			t.Run(tc.name, func(t *testing.T) { expectError(t, tc.err, tc.expectError) })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/etcdproxy"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
@@ -70,6 +71,9 @@ type site struct {
 	readyPath func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
 	clientProxy, etcdProxy, peerProxy, componentsProxy *link.Proxy
+	// keyProxy is what connections of the etcdProxy go through while single keys
+	// are faulty.
+	keyProxy *etcdproxy.Proxy
 
 	caFile string
 	// etcdPair serves clients and peers; apiserverPair and controllerPair

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -24,6 +25,9 @@ type member struct {
 	site  *site
 	units map[cluster.Component]*unit
 	links map[cluster.Link]*link.Link
+	// keyed is whether new connections of the API server to its etcd go through
+	// the keyProxy.
+	keyed atomic.Bool
 
 	// turn is taken by whoever operates on the member; a channel, because
 	// waiting for it has to end with a context.

@@ -209,6 +209,10 @@ func (c *local) connect(m *member, free *port.Source) error {
 		}
 		linksOf, dial := m.only(one.link), link.To(one.to.Address)
 		switch one.link {
+		case cluster.LinkEtcd:
+			if dial, err = c.toEtcd(m, free); err != nil {
+				return err
+			}
 		case cluster.LinkComponents:
 			dial = m.toAPIServer
 		case cluster.LinkClient:

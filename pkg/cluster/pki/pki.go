@@ -149,6 +149,17 @@ func (a *Authority) Issue(name string, whom Subject) (Pair, error) {
 	return pair, os.WriteFile(pair.CertFile, pair.CertPEM, privateMode)
 }
 
+// ServerTLS serves with the pair, and lets in only clients of the same authority.
+func (a *Authority) ServerTLS(pair Pair) (*tls.Config, error) {
+	config, err := a.ClientTLS(pair)
+	if err != nil {
+		return nil, err
+	}
+	config.ClientCAs, config.RootCAs = config.RootCAs, nil
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	return config, nil
+}
+
 // ClientTLS is for talking to the cluster's servers with the key pair.
 func (a *Authority) ClientTLS(pair Pair) (*tls.Config, error) {
 	certificate, err := pair.TLS()

@@ -1,0 +1,107 @@
+package check
+
+import "github.com/evenkeel/evenkeel/pkg/history"
+
+// sv24: the storage version of a custom resource is published before the
+// resource is served with it (KEP-2339, custom resources: the extension server
+// updates the storage version, and only then enables the handler). A handler that
+// is enabled shows by what it stores, so this is SV-15 for custom resources: the
+// bytes name the version, a tag names the member, and the entry that counts is
+// the member's own at that very revision. Which resources are custom is what the
+// harness has defined itself.
+type sv24 struct {
+	findings
+	writes       int64
+	each         perMember
+	onward, back perMember
+	course       map[memberResource]*course
+	// complained has the announcements, or the lack of one, that were told of.
+	complained once
+}
+
+type memberResource struct {
+	member string
+	groupResource
+}
+
+// course is what a member stored of one custom resource, in the order of time.
+type course struct {
+	now  string
+	been map[string]bool
+}
+
+func newSV24() *sv24 {
+	return &sv24{course: map[memberResource]*course{}}
+}
+
+func (c *sv24) Observe(w *World, ev *history.Event) {
+	if ev.Stored == nil {
+		return
+	}
+	s := ev.Stored
+	gr, ok := w.tagged(s)
+	id := w.serverOf[s.Writer]
+	if !ok || id == "" || !w.custom[gr] {
+		return
+	}
+	c.writes++
+	c.each.add(w, s.Writer)
+	c.follow(w, s, gr)
+	c.judge(w, ev, gr, id)
+}
+
+// follow counts how often the member went over to another version.
+func (c *sv24) follow(w *World, s *history.Stored, gr groupResource) {
+	key := memberResource{s.Writer, gr}
+	on := c.course[key]
+	if on == nil {
+		on = &course{now: s.APIVersion, been: map[string]bool{}}
+		c.course[key] = on
+	}
+	switch {
+	case s.APIVersion == on.now:
+	case on.been[s.APIVersion]:
+		c.back.add(w, s.Writer)
+	default:
+		c.onward.add(w, s.Writer)
+	}
+	on.now = s.APIVersion
+	on.been[s.APIVersion] = true
+}
+
+func (c *sv24) judge(w *World, ev *history.Event, gr groupResource, id string) {
+	s, name := ev.Stored, objectName(gr.group, gr.resource)
+	change, known := w.changeAt(name, id, s.Revision)
+	said := "nothing"
+	switch {
+	case known && change.present && change.entry.Encoding == s.APIVersion:
+		return
+	case known && change.present:
+		said = change.entry.Encoding
+	case known && taken(w, change, s, name, id):
+		return
+	}
+	if !c.complained.first(s.Writer + " " + name + " " + s.APIVersion + " " + said) {
+		return
+	}
+	kind, release := "", ""
+	if w.versions[name] == nil {
+		kind = kindNoCustom
+	}
+	if in := w.servers[s.Writer].current(); in != nil {
+		release = in.release
+	}
+	c.inferOf(w, kind, release, at(ev.Seq, change.seq), "%s stored %s of the custom resource %s as %s at revision %d, when it had announced %s in %s",
+		s.Writer, s.Name, gr.resource, s.APIVersion, s.Revision, said, name)
+}
+
+func (c *sv24) Finish(*World) {}
+
+func (c *sv24) Observations() []Observation {
+	return []Observation{
+		{"stored custom objects whose writer is known", c.writes, needTaggedWrites},
+		c.each.fewest("stored custom objects whose writer is known", needWritesEach),
+		c.onward.fewest("changes to a storage version that was new to the member", needFlips),
+		c.back.fewest("changes back to a storage version that the member had left", needFlips),
+	}
+}

@@ -1,0 +1,82 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// joinSilently has the API servers of members join anew one after the other, each
+// with its reports held.
+func (r *Runner) joinSilently(ctx context.Context, members []string, silence *JoinSilently) error {
+	for _, member := range members {
+		if err := r.silenceOver(ctx, member, silence); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinSilently) error {
+	if err := r.depart(ctx, member); err != nil {
+		return err
+	}
+	injected, err := r.inject(ctx, silence.Fault, member)
+	r.active[silence.Fault] = slices.Concat(r.active[silence.Fault], injected)
+	if err != nil {
+		return err
+	}
+	// It is not ready before it could report, so nobody waits for that yet.
+	started := make(chan error, 1)
+	go func() { started <- r.cluster.StartComponent(ctx, member, cluster.APIServer) }()
+	err = func() error {
+		bite, cancel := context.WithTimeoutCause(ctx, BiteTimeout, fmt.Errorf("%s wrote nothing that could be held within %s", member, BiteTimeout))
+		defer cancel()
+		if err := injected[0].AwaitMet(bite); err != nil {
+			return err
+		}
+		return r.wait(ctx, silence.For)
+	}()
+	err = errors.Join(err, r.heal(ctx, silence.Fault, []string{member}))
+	if err = errors.Join(err, <-started); err != nil {
+		return err
+	}
+	return r.recorders.waitReady(ctx, member)
+}
+
+// depart stops a member's API server, takes it out of the participants, and waits
+// until no StorageVersion has an entry of it any more.
+func (r *Runner) depart(ctx context.Context, member string) error {
+	through, err := r.otherThan(member)
+	if err != nil {
+		return err
+	}
+	client, err := r.client(through)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := r.cluster.StopComponent(ctx, member, cluster.APIServer); err != nil {
+		return err
+	}
+	id := r.serverID(member)
+	if err := r.send(ctx, through, leaseCall("delete", id), http.StatusNotFound); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, DepartTimeout, fmt.Errorf("StorageVersions still had entries of %s %s after its identity Lease was deleted", member, DepartTimeout))
+	defer cancel()
+	for {
+		names, err := reporting(ctx, client, id)
+		if err == nil && len(names) == 0 {
+			return nil
+		}
+		if err := r.wait(ctx, observe.RetryInterval); err != nil {
+			return err
+		}
+	}
+}
