@@ -50,6 +50,8 @@ type wanting struct {
 	// whose outcome is unknown has no until.
 	from, until int64
 	seq         int64
+	// begun is since when there may be any versions without a break.
+	begun int64
 	// spans are from and until of the last few changes.
 	spans [][2]int64
 }
@@ -146,6 +148,9 @@ func (d *documents) want(ev *history.Event) {
 	unsettled := now.until == 0 && now.from > 0
 	if !unsettled {
 		now.before = now.versions
+		if len(now.versions) == 0 {
+			now.begun = ev.From
+		}
 	}
 	if len(now.spans) >= keptDefinitions {
 		now.spans = slices.Delete(now.spans, 0, 1)
