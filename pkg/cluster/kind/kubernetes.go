@@ -59,6 +59,26 @@ func (p *published) programs() []agent.Component {
 	return programs
 }
 
+// keys are where kubeadm and the kubelet keep them. The kubelet asks its own
+// node's API server too, since v1.33 by default, and is never hit.
+func (*published) keys() agent.Keys {
+	const folder = "/etc/kubernetes/"
+	files := func(name string) agent.KeyFiles {
+		return agent.KeyFiles{Cert: folder + "pki/" + name + ".crt", Key: folder + "pki/" + name + ".key"}
+	}
+	const kubelet = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+	return agent.Keys{
+		Etcd: files("etcd/server"), EtcdClient: files("apiserver-etcd-client"), EtcdAuthority: folder + "pki/etcd/ca.crt",
+		APIServer: files("apiserver"), Authority: folder + "pki/ca.crt",
+		Callers: []agent.Caller{
+			{Component: cluster.ControllerManager, Kubeconfig: folder + "controller-manager.conf"},
+			{Component: cluster.Scheduler, Kubeconfig: folder + "scheduler.conf"},
+			{Component: "kubelet", Files: agent.KeyFiles{Cert: kubelet, Key: kubelet}},
+			{Component: "administrator", Kubeconfig: folder + "admin.conf"},
+		},
+	}
+}
+
 func (*published) releases(context.Context) ([]string, error) { return kubernetes.Releases(), nil }
 
 // defects cannot be planted in what others have built.

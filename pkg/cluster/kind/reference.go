@@ -204,6 +204,17 @@ func (r *reference) pack(c *kindCluster) (string, error) {
 	return path, err
 }
 
+func (*reference) keys() agent.Keys {
+	files := func(name string) agent.KeyFiles {
+		return agent.KeyFiles{Cert: inNode(name + ".crt"), Key: inNode(name + ".key")}
+	}
+	return agent.Keys{
+		Etcd: files("etcd"), EtcdClient: files("etcd-client"), EtcdAuthority: inNode("etcd-ca.crt"),
+		APIServer: files("apiserver"), Authority: inNode("ca.crt"),
+		Callers: []agent.Caller{{Component: cluster.ControllerManager, Kubeconfig: inNode("controller-manager.kubeconfig")}},
+	}
+}
+
 // inNode is where a node has a file of the shared folder.
 func inNode(name string) string { return filepath.Join(agent.Shared, "pki", name) }
 

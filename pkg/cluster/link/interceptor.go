@@ -62,24 +62,40 @@ type underWay struct {
 // errAborted ends an answer that a fault breaks off.
 var errAborted = errors.New("aborted by a fault")
 
-// NewInterceptor begins to serve at the listener with the certificate. The API
-// server is at the address, and an authority vouches for it and for clients.
-// Whoever shows no certificate is the controller manager, the only one that goes
-// by tokens.
-func NewInterceptor(listener net.Listener, serving tls.Certificate, authority *x509.CertPool, address string, identities ...Identity) (*Interceptor, error) {
+// InterceptorConfig is what an Interceptor is made of.
+type InterceptorConfig struct {
+	// Listener is where controllers come to, and Serving what they are shown.
+	Listener net.Listener
+	Serving  tls.Certificate
+	// Authority vouches for controllers and API server.
+	Authority *x509.CertPool
+	// Address of the API server, as host and port; Dial reaches it, and may be nil.
+	Address string
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	// Identities are all that controllers may show.
+	Identities []Identity
+}
+
+// NewInterceptor begins to serve. Whoever shows no certificate is the controller
+// manager, the only one that goes by tokens.
+func NewInterceptor(config InterceptorConfig) (*Interceptor, error) {
 	i := &Interceptor{
-		listener: listener, target: &url.URL{Scheme: "https", Host: address},
+		listener: config.Listener, target: &url.URL{Scheme: "https", Host: config.Address},
 		callers: map[string]*caller{}, under: map[*underWay]bool{},
+	}
+	dial := config.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialBound}).DialContext
 	}
 	transport := func(certificates ...tls.Certificate) *http.Transport {
 		return &http.Transport{
-			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authority, Certificates: certificates},
-			DialContext:       (&net.Dialer{Timeout: dialBound}).DialContext,
+			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: config.Authority, Certificates: certificates},
+			DialContext:       dial,
 			ForceAttemptHTTP2: true,
 		}
 	}
 	i.callers[""] = &caller{cluster.ControllerManager, transport()}
-	for _, one := range identities {
+	for _, one := range config.Identities {
 		leaf, err := x509.ParseCertificate(one.Certificate.Certificate[0])
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the certificate of the %s: %w", one.Component, err)
@@ -89,15 +105,15 @@ func NewInterceptor(listener net.Listener, serving tls.Certificate, authority *x
 	i.server = &http.Server{
 		Handler: i,
 		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{serving},
-			ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: authority, NextProtos: []string{"h2", "http/1.1"},
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{config.Serving},
+			ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: config.Authority, NextProtos: []string{"h2", "http/1.1"},
 		},
 		ReadHeaderTimeout: dialBound,
 		// Broken connections are what this is for.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	// It ends with Stop, and only then.
-	go func() { _ = i.server.ServeTLS(listener, "", "") }()
+	go func() { _ = i.server.ServeTLS(config.Listener, "", "") }()
 	return i, nil
 }
 

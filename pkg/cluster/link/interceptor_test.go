@@ -67,8 +67,10 @@ func intercept(t *testing.T) *intercepted {
 	}
 	go func() { _ = api.ServeTLS(back, "", "") }()
 	t.Cleanup(func() { api.Close() })
-	p.i, err = NewInterceptor(listen(t), p.issue("i", "i", true), p.ca.Pool(), back.Addr().String(),
-		Identity{cluster.ControllerManager, p.issue("m", manager, false)}, Identity{cluster.Scheduler, p.issue("s", scheduler, false)})
+	p.i, err = NewInterceptor(InterceptorConfig{
+		Listener: listen(t), Serving: p.issue("i", "i", true), Authority: p.ca.Pool(), Address: back.Addr().String(),
+		Identities: []Identity{{cluster.ControllerManager, p.issue("m", manager, false)}, {cluster.Scheduler, p.issue("s", scheduler, false)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
