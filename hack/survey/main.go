@@ -34,6 +34,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
 type options struct {
@@ -154,7 +155,14 @@ func play(ctx context.Context, o options, name string, n int) (run, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return run{}, fmt.Errorf("make the folder of the bundles: %w", err)
 	}
-	args := []string{"run", "--topology", o.topology, "--scenario", filepath.Join("fixtures/scenarios", name+".yaml"), "--out", dir, "--seed", fmt.Sprint(n)}
+	file := filepath.Join("fixtures/scenarios", name+".yaml")
+	played, err := scenario.Load(file)
+	if err != nil {
+		return run{}, err
+	}
+	// No scenario judges all of a profile; what it cannot judge is another's.
+	focus := "^(" + strings.Join(played.Judges, "|") + ")$"
+	args := []string{"run", "--topology", o.topology, "--scenario", file, "--focus", focus, "--out", dir, "--seed", fmt.Sprint(n)}
 	if o.release != "" {
 		args = append(args, "--release", o.release)
 	}
