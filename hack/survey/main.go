@@ -209,7 +209,7 @@ func notClean(rep *report.ConformanceReport) string {
 	var b strings.Builder
 	for _, res := range rep.Results {
 		if res.Verdict == check.Fail || res.Verdict == check.Inconclusive {
-			fmt.Fprintf(&b, "\n    %s %s: %s", res.ID, res.Verdict, strings.Join(res.Reasons[:min(1, len(res.Reasons))], ""))
+			fmt.Fprintf(&b, "\n    %s %s: %s", res.ID, res.Verdict, reason(res))
 		}
 	}
 	for _, id := range rep.NotJudged {

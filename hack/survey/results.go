@@ -67,14 +67,27 @@ func (p *played) add(rep *report.ConformanceReport, seconds int) {
 		o := p.outcome(res.ID)
 		o.Verdicts[res.Verdict]++
 		o.Observations += res.Seen()
-		if o.Reason == "" && len(res.Reasons) > 0 {
-			o.Reason = res.Reasons[0]
+		if o.Reason == "" {
+			o.Reason = reason(res)
 		}
 	}
 	// What the scenario was to judge and did not is as open as what it left so.
 	for _, id := range rep.NotJudged {
 		p.outcome(id).Verdicts[check.Inconclusive]++
 	}
+}
+
+// reason is the first one for a verdict that is not a pass.
+func reason(res check.Result) string {
+	switch {
+	case res.Verdict == check.Fail && len(res.Violations) > 0:
+		return res.Violations[0].Message
+	case res.Verdict == check.Deviation && len(res.Deviations) > 0:
+		return res.Deviations[0].Differs
+	case len(res.Reasons) > 0:
+		return res.Reasons[0]
+	}
+	return ""
 }
 
 func (p *played) outcome(id requirement.ID) *outcome {

@@ -2,10 +2,8 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -16,9 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
-
-// leaderLease is the Lease whose holder @leader means.
-const leaderLease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
 
 // selectorsOf are the selectors that an action names.
 func selectorsOf(set any) []string {
@@ -148,35 +143,6 @@ func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, er
 		}
 	}
 	return all, nil
-}
-
-// leader is the member whose controller manager leads.
-func (r *Runner) leader(ctx context.Context) (string, error) {
-	var errs []error
-	for _, member := range r.members() {
-		client, err := r.client(member)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		answer := client.Get(ctx, leaderLease)
-		client.Close()
-		var lease struct {
-			Spec struct {
-				HolderIdentity string `json:"holderIdentity"`
-			} `json:"spec"`
-		}
-		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &lease) != nil {
-			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
-			continue
-		}
-		holder := lease.Spec.HolderIdentity
-		if name, ok := memberOf(holder, r.cluster.Members()); ok {
-			return name, nil
-		}
-		return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", holder)
-	}
-	return "", fmt.Errorf("read the controller managers' Lease: %w", errors.Join(errs...))
 }
 
 // client talks to a member without any link in between; the caller closes it.
