@@ -104,6 +104,7 @@ func survey(ctx context.Context, o options) (int, error) {
 			group.Go(func() error {
 				r, err := play(ctx, o, name, n+1)
 				if err != nil {
+					fmt.Println(err)
 					return err
 				}
 				mu.Lock()
@@ -190,6 +191,9 @@ func play(ctx context.Context, o options, name string, n int) (run, error) {
 			return r, nil
 		}
 		return r, fmt.Errorf("%s, run %d, left no report; see %s.log", name, n, dir)
+	}
+	if ended != nil && ended.ExitCode() == exit.CouldNotRun {
+		return r, fmt.Errorf("%s, run %d, could not be played, which says nothing of the control plane: %s", name, n, lastLine(string(log)))
 	}
 	r.report = &report.ConformanceReport{}
 	if err := yaml.Unmarshal(data, r.report); err != nil {
