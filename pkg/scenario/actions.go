@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -121,11 +122,19 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	case *Migrate:
 		do = func(ctx context.Context) error { return r.migrate(ctx, members[0], v) }
 	case *Await:
-		do = func(ctx context.Context) error { return r.await(ctx, v.Migrations) }
+		do = func(ctx context.Context) error { return r.awaitEach(ctx, v) }
 	case *Abort:
 		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
 	}
-	return r.step(ctx, index, action, member, release, do)
+	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
+}
+
+// within is how long a step asks to be given; 0 if it asks for nothing.
+func within(set any) time.Duration {
+	if await, ok := set.(*Await); ok && await.Within > 0 {
+		return await.Within + MigrationSlack
+	}
+	return 0
 }
 
 // selected are the members that several selectors mean, each once.

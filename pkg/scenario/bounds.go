@@ -66,6 +66,9 @@ const (
 	// share of it. Then the run goes on: a migration that does not end is to be
 	// judged, and not to end the run. It is below StepTimeout.
 	MigrationTimeout = 170 * time.Second
+	// MigrationSlack is how much longer a step may take that waits for a migration than
+	// it waits: what is final of one that has ended is tried then.
+	MigrationSlack = 10 * time.Second
 	// MigrationLook is the pause between two looks at a migration.
 	MigrationLook = 50 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.

@@ -230,7 +230,7 @@ func (s *Step) validate() (action string, err error) {
 	case *Migrate:
 		err = errors.Join(missing("name", v.Name), missing("member", v.Member), v.validate())
 	case *Await:
-		err = missing("migrations", strings.Join(v.Migrations, ""))
+		err = errors.Join(missing("migrations", strings.Join(v.Migrations, "")), v.validate())
 	case *Abort:
 		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
 	}

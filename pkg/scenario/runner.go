@@ -274,7 +274,11 @@ func (r *Runner) bound(action string) time.Duration {
 
 // step does one thing within its bound, and records its begin and end.
 func (r *Runner) step(ctx context.Context, index int, action, member, release string, do func(context.Context) error) error {
-	bound := r.bound(action)
+	return r.stepWithin(ctx, r.bound(action), index, action, member, release, do)
+}
+
+// stepWithin is step with another bound than the action's.
+func (r *Runner) stepWithin(ctx context.Context, bound time.Duration, index int, action, member, release string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("it took longer than %s", bound))
 	defer cancel()
 	r.report(index, action, member, release, history.PhaseBegin, "")

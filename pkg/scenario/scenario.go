@@ -313,6 +313,11 @@ type Migrate struct {
 // Await waits until migrations have ended, one way or the other.
 type Await struct {
 	Migrations []string `yaml:"migrations"`
+	// Until has it wait only until that share of the objects is migrated, such as
+	// 50%, of those that were to be when the migration was first waited for.
+	Until string `yaml:"until,omitempty"`
+	// Within is how long the step may take where that is longer than usual.
+	Within time.Duration `yaml:"within,omitempty"`
 }
 
 // Abort deletes a migration.

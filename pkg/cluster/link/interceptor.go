@@ -50,6 +50,17 @@ type httpFault struct {
 	cluster.HTTPFault
 	component cluster.Component
 	observe   func(cluster.HTTPExchange)
+	// selected counts the requests that it is about.
+	selected int
+}
+
+// due is whether the fault hits a request that is asked now, and counts it.
+func (f *httpFault) due(one *underWay) bool {
+	if f.component != one.component || !f.Hits(one.method, one.path) {
+		return false
+	}
+	f.selected++
+	return f.Every == 0 || f.selected%f.Every == 0
 }
 
 // underWay is a request that is being answered.
@@ -129,14 +140,15 @@ func (i *Interceptor) Stop() {
 }
 
 // Fault has requests of the component hit until heal is called. What is under way
-// and would have been hit is broken off.
+// and would have been hit is broken off; where only some requests are hit, none of
+// those that had begun is one of them.
 func (i *Interceptor) Fault(component cluster.Component, fault cluster.HTTPFault, observe func(cluster.HTTPExchange)) (heal func()) {
-	added := &httpFault{fault, component, observe}
+	added := &httpFault{HTTPFault: fault, component: component, observe: observe}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.faults = append(i.faults, added)
 	for one := range i.under {
-		if one.component == component && fault.Hits(one.method, one.path) {
+		if fault.Every == 0 && one.component == component && fault.Hits(one.method, one.path) {
 			one.cancel()
 		}
 	}
@@ -154,7 +166,7 @@ func (i *Interceptor) enter(one *underWay) (hit *httpFault, leave func()) {
 	defer i.mu.Unlock()
 	i.under[one] = true
 	for _, f := range i.faults {
-		if f.component == one.component && f.Hits(one.method, one.path) {
+		if f.due(one) {
 			hit = f
 			break
 		}
