@@ -64,6 +64,7 @@ var cases = slices.Concat(
 	told(registrationStory, registrationHeader, registrationCases),
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
+	told(peersStory, header, peersCases),
 	told(migrationStory, header, migrationCases),
 )
 

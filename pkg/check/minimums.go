@@ -98,6 +98,11 @@ const (
 	// needMisbehaviours: different misbehaviours of aggregated servers that every
 	// member bore.
 	needMisbehaviours = 4
+	// needUnited: resources that only peers host, of each kind of evidence, at each
+	// member that lacks some; needGone: what went with a member that left, at each of
+	// the others.
+	needUnited = 1
+	needGone   = 1
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
 	// needFlips: flips of a custom resource's storage version of each kind, onward
@@ -189,6 +194,12 @@ const (
 	// deadCosts is how much later a server may be ready because an aggregated
 	// server is dead.
 	deadCosts = 15 * time.Second
+	// peersShow is how soon after all members are ready, or have left, each knows what
+	// the others host, and can hand requests on to them.
+	peersShow = 30 * time.Second
+	// peersLeave is how soon what only a member hosted is gone after its API server
+	// and its identity Lease are.
+	peersLeave = 30*time.Second + recorderLag
 	// underWay is longer than any request of the harness that defines something.
 	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:

@@ -103,6 +103,10 @@ type Settings struct {
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// PeerDiscovery has each API server also tell of what only the others host, and
+	// hand requests for that on to them (KEP-4020), where the release can. A
+	// scenario with discovery.peers switches it on for its run.
+	PeerDiscovery bool `yaml:"peerDiscovery,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`

@@ -55,6 +55,13 @@ const (
 	// document keeps changing; each is some sixty requests.
 	SweepSpacing = 5 * time.Second
 
+	// HandedOnAttempts is how often objects that only peers host are asked for
+	// while the answer is a failure, and HandedOnRetry the pause in between.
+	HandedOnAttempts = 4
+	HandedOnRetry    = time.Second
+	// maxHandedOn is how many group-versions are asked for so in one thorough look.
+	maxHandedOn = 50
+
 	// HammerInterval is the pause between two guarded writes of one probe to a
 	// booting server. Two probes take turns, which makes one write each 10 ms.
 	HammerInterval = 20 * time.Millisecond

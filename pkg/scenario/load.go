@@ -93,6 +93,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 			wrong(fmt.Sprintf("judges[%d]", i), "%q is no ID of a requirement", id)
 		}
 	}
+	if err := s.Discovery.validate(s.Judges); err != nil {
+		wrong("discovery", "%w", err)
+	}
 	holds, known := map[string]bool{}, named{}
 	for i := range s.Steps {
 		where := fmt.Sprintf("steps[%d]", i)

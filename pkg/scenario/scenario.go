@@ -64,6 +64,9 @@ type Traffic struct {
 type Discovery struct {
 	// Record has the discovery documents of every member recorded all the time.
 	Record bool `yaml:"record,omitempty"`
+	// Peers has API servers tell of what only the others host, and hand requests for
+	// that on to them, as the topology's settings.peerDiscovery has it.
+	Peers bool `yaml:"peers,omitempty"`
 	// Backends are names of aggregated servers, which steps can define and have
 	// misbehave. The group of each is its name below aggregated.evenkeel.dev.
 	Backends []string `yaml:"backends,omitempty"`

@@ -116,6 +116,15 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 // available also asks whether the engine still has the node image: records
 // outlive what they tell of.
 func (p *published) available(ctx context.Context, release string) error {
+	if p.settings.PeerDiscovery {
+		known, err := kubernetes.Find(release)
+		if err == nil {
+			_, err = known.WithPeers()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	node, err := kubernetes.LookUpNode(release)
 	if err != nil {
 		return err
@@ -184,9 +193,21 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 	return nil, nil
 }
 
+// kubeadmCA is where a node has the authority of all API servers.
+const kubeadmCA = "/etc/kubernetes/pki/ca.crt"
+
 // flags of a component at a release.
 func (p *published) flags(release kubernetes.Release, component cluster.Component) map[string]string {
+	peers := component == cluster.APIServer && p.settings.PeerDiscovery
+	if peers {
+		// available has refused the releases that cannot.
+		release, _ = release.WithPeers()
+	}
 	flags := release.Flags(binaries[component])
+	if peers {
+		// Everything else that it takes kubeadm sets of its own accord.
+		flags["peer-ca-file"] = kubeadmCA
+	}
 	if component != cluster.APIServer {
 		maps.Copy(flags, kubernetes.ElectionFlags(p.settings))
 	}

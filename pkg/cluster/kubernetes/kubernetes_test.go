@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 func TestReleasesAreInOrderAndComplete(t *testing.T) {
@@ -41,6 +44,29 @@ func TestReleasesAreInOrderAndComplete(t *testing.T) {
 	}
 	if _, err := Find("v1.2.3"); err == nil || !strings.Contains(err.Error(), names[0]) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestReleasesWithPeers(t *testing.T) {
+	const gate = "UnknownVersionInteroperabilityProxy=true"
+	for _, name := range Releases() {
+		release, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, err := release.WithPeers()
+		if can := semver.Compare(name, "v1.35") > 0; !can {
+			if !errors.Is(err, cluster.ErrUnsupported) || !strings.Contains(err.Error(), "release "+name+" cannot tell of what other API servers host") || !strings.Contains(err.Error(), "use one of v1.35.4,") {
+				t.Errorf("%s: error %v", name, err)
+			}
+			continue
+		}
+		if err != nil || !strings.HasSuffix(with.Gates(APIServer), ","+gate) || strings.Contains(with.Gates(ControllerManager), gate) {
+			t.Errorf("%s with peers has the gates %q (%v)", name, with.Gates(APIServer), err)
+		}
+		if again, _ := Find(name); strings.Contains(again.Gates(APIServer), gate) || strings.Contains(release.Gates(APIServer), gate) {
+			t.Errorf("%s has the gate without peers", name)
+		}
 	}
 }
 

@@ -29,6 +29,9 @@ type Release struct {
 	RuntimeConfig []string `yaml:"runtimeConfig"`
 	// FeatureGates to switch on, by binary.
 	FeatureGates map[string][]string `yaml:"featureGates"`
+	// PeerDiscovery are the API server's feature gates for telling of what peers
+	// host (KEP-4020); none where the release cannot do that.
+	PeerDiscovery []string `yaml:"peerDiscovery"`
 }
 
 //go:embed releases.yaml

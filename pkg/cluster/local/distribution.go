@@ -79,6 +79,9 @@ type site struct {
 	// etcdPair serves clients and peers; apiserverPair and controllerPair
 	// serve; etcdClientPair is the API server's towards etcd.
 	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair
+	// frontProxyPair is what the API server shows to its peers; empty without peer
+	// discovery.
+	frontProxyPair pki.Pair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
 	// controllerClient and schedulerClient are what they are known by to the API

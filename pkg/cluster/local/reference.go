@@ -51,7 +51,7 @@ func (r reference) command(component cluster.Component, s *site, release string)
 		APIServerPort: s.apiserver.Port(), ControllerManagerPort: s.controllerManager.Port(),
 		CAFile: s.caFile, EtcdCAFile: s.caFile, Kubeconfig: s.controllerKubeconfig,
 		Etcd: files(s.etcdPair), EtcdClient: files(s.etcdClientPair),
-		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair),
+		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair), FrontProxy: files(s.frontProxyPair),
 		Settings: s.settings, Planted: s.planted,
 	}, release)
 	return command{path: r.binary.Path, args: args}, err

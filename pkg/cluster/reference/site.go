@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 )
 
 // Files are a certificate and its key.
@@ -35,6 +36,11 @@ type Site struct {
 	CAFile, EtcdCAFile string
 	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
 	Etcd, EtcdClient, APIServer, ControllerManager Files
+	// FrontProxy is what the API server shows to its peers, and PeerAdvertiseIP where
+	// they reach it if that is not the BindAddress. Both are of use only where the
+	// Settings switch peer discovery on.
+	FrontProxy      Files
+	PeerAdvertiseIP string
 	// Kubeconfig of the controller manager.
 	Kubeconfig string
 
@@ -88,6 +94,15 @@ func apiserver(s *Site, release string) []string {
 	f.add("tls-private-key-file", s.APIServer.Key)
 	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
 	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
+	if s.Settings.PeerDiscovery {
+		f.add("peer-ca-file", s.CAFile)
+		f.add("peer-advertise-ip", s.PeerAdvertiseIP)
+		f.add("proxy-client-cert-file", s.FrontProxy.Cert)
+		f.add("proxy-client-key-file", s.FrontProxy.Key)
+		// One authority signs for all clients; the name tells who may hand on.
+		f.add("requestheader-client-ca-file", s.CAFile)
+		f.add("requestheader-allowed-names", pki.FrontProxy)
+	}
 	f.repeat("defect", s.Planted[cluster.APIServer])
 	return f
 }
