@@ -62,10 +62,12 @@ func (c *testCase) header() history.Header {
 var cases = slices.Concat(
 	storageVersionCases,
 	told(registrationStory, registrationHeader, registrationCases),
+	told(gatesStory, header, gatesCases),
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
 	told(peersStory, header, peersCases),
 	told(migrationStory, header, migrationCases),
+	told(leftoverStory, header, leftoverCases),
 )
 
 // told are the cases of a story.

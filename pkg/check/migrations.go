@@ -181,6 +181,12 @@ func (ms *migrations) take(w *World, ev *history.Event) {
 	}
 }
 
+// migrationKey gives the name of the migration that etcd keeps under a key.
+func migrationKey(key string) (name string, ok bool) {
+	_, name, ok = strings.Cut(key, migrationInfix)
+	return name, ok && name != ""
+}
+
 func momentOf(ev *history.Event) moment {
 	m := moment{seq: ev.Seq, at: ev.At}
 	if ev.Stored != nil {

@@ -108,6 +108,11 @@ const (
 	// needFlips: flips of a custom resource's storage version of each kind, onward
 	// and back, that each member followed.
 	needFlips = 1
+	// needSilentWrites: writes of servers without the StorageVersion API in another
+	// version than the others had announced, and needVisits: resources that a server
+	// reported again when it had it again, and agreements that were formed then.
+	needSilentWrites = 5
+	needVisits       = 1
 	// needDepartures: entries that went after their server had, and needFormed:
 	// agreements that were formed because of that.
 	needDepartures = 5
@@ -267,6 +272,9 @@ const (
 	// deletionStops is how long after its deletion a migration may still rewrite
 	// objects, and how long the next one of the resource may take to begin.
 	deletionStops = 10*time.Second + recorderLag
+	// migrationShows is how soon clients of every ready server are shown that a
+	// migration was created, changed or deleted.
+	migrationShows = 10 * time.Second
 	// longMigration is one that is long enough for its progress to be told.
 	longMigration = 10 * time.Second
 	// slowRequest is what a change of one object may take, by the service level

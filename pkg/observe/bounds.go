@@ -73,6 +73,11 @@ const (
 	// HammerLongest is how long a server is hammered that never gets ready.
 	HammerLongest = 120 * time.Second
 
+	// ListAttempts is how often a list is asked for that is refused, and ListRetry the
+	// pause in between: a server whose cache is being filled may refuse for a moment.
+	ListAttempts = 5
+	ListRetry    = 200 * time.Millisecond
+
 	// InvalidAttempts is how often a status is sent again that was refused only
 	// because somebody else had changed the object meanwhile.
 	InvalidAttempts = 5

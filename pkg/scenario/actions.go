@@ -81,7 +81,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 			return fmt.Errorf("step %d (%s): %w", index, action, err)
 		}
 		release = targets[members[0]]
-		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With) }
+		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With, v.Off) }
 	case *Restart:
 		targets, err := r.targets(members, v.Release)
 		if err != nil {
@@ -90,7 +90,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		if v.Release != "" {
 			release = targets[members[0]]
 		}
-		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v.Together, v.With) }
+		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v) }
 	case *Strike:
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
 	case *PowerCycle:
@@ -187,14 +187,14 @@ func (r *Runner) targets(members []string, name string) (map[string]string, erro
 
 // replace takes members to other releases one after the other, in the
 // provider's own way if it has one.
-func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string) error {
+func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string, off []cluster.Feature) error {
 	replacer, replaces := r.cluster.(cluster.Replacer)
 	for _, member := range members {
 		err := r.around(ctx, []string{member}, with, func() error {
 			if release := releases[member]; replaces && release != r.cluster.Release(member) {
 				return replacer.Replace(ctx, member, release)
 			}
-			return r.stopAndStart(ctx, []string{member}, releases)
+			return r.stopAndStart(ctx, []string{member}, releases, off)
 		})
 		if err != nil {
 			return err
@@ -204,25 +204,31 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 }
 
 // restart stops and starts members, with the faults around.
-func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, together bool, with []string) error {
+func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, step *Restart) error {
 	groups := [][]string{members}
-	if !together {
+	if !step.Together {
 		groups = slices.Collect(slices.Chunk(members, 1))
 	}
 	for _, group := range groups {
-		if err := r.around(ctx, group, with, func() error { return r.stopAndStart(ctx, group, releases) }); err != nil {
+		if err := r.around(ctx, group, step.With, func() error { return r.stopAndStart(ctx, group, releases, step.Off) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stopAndStart stops all of the members before it starts any.
-func (r *Runner) stopAndStart(ctx context.Context, members []string, releases map[string]string) error {
+// stopAndStart stops all of the members before it starts any, with features
+// switched off.
+func (r *Runner) stopAndStart(ctx context.Context, members []string, releases map[string]string, off []cluster.Feature) error {
 	if err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) }); err != nil {
 		return err
 	}
-	return each(members, func(member string) error { return r.cluster.StartMember(ctx, member, releases[member]) })
+	return each(members, func(member string) error {
+		if err := r.switchOff(member, off); err != nil {
+			return err
+		}
+		return r.cluster.StartMember(ctx, member, releases[member])
+	})
 }
 
 // around does something to members with faults there from before it until the

@@ -165,11 +165,12 @@ func (s *Step) validate() (action string, err error) {
 	}
 	switch v := set.(type) {
 	case *Replace:
-		err = errors.Join(missing("member", v.Member), missing("to", v.To))
+		err = errors.Join(missing("member", v.Member), missing("to", v.To), cluster.CheckFeatures(v.Off))
 	case *Restart:
 		if len(v.Members) == 0 {
 			err = errors.New("members is missing")
 		}
+		err = errors.Join(err, cluster.CheckFeatures(v.Off))
 	case *Strike:
 		err = missing("fault", v.Fault)
 		if v.DownFor != 0 && action != "crash" {

@@ -94,6 +94,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		PID:       change.Process.PID,
 		StartTime: change.Process.StartTime,
 		Release:   change.Release,
+		Off:       featureNames(change.Off),
 		Exit:      change.Exit,
 		Expected:  change.Expected,
 	}})
@@ -197,6 +198,12 @@ func (r *Runner) check() error {
 			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
+			}
+		}
+		if off := withoutOf(set); len(off) > 0 {
+			if _, can := r.cluster.(cluster.Switchable); !can {
+				return fmt.Errorf("%s: step %d (%s): starts an API server without %v, and this provider cannot switch features off: %w",
+					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
 			}
 		}
 		if tamper, ok := set.(*Tamper); ok {

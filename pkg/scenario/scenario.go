@@ -3,6 +3,7 @@ package scenario
 import (
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -29,6 +30,8 @@ type Scenario struct {
 	Traffic Traffic `yaml:"traffic,omitempty"`
 	// Discovery says what of discovery is looked at.
 	Discovery Discovery `yaml:"discovery,omitempty"`
+	// Migrations says what of storage version migrations is looked at.
+	Migrations Migrations `yaml:"migrations,omitempty"`
 	// Start says how the control plane begins.
 	Start Start `yaml:"start,omitempty"`
 	// Steps are played in order.
@@ -70,6 +73,14 @@ type Discovery struct {
 	// Backends are names of aggregated servers, which steps can define and have
 	// misbehave. The group of each is its name below aggregated.evenkeel.dev.
 	Backends []string `yaml:"backends,omitempty"`
+}
+
+// Migrations is what a run looks at of storage version migrations, beside what etcd
+// has.
+type Migrations struct {
+	// Watch has every member asked which migrations there are: by a watch all the
+	// time, and by a list in each version at the end of each hold.
+	Watch bool `yaml:"watch,omitempty"`
 }
 
 // Start is how the control plane begins.
@@ -118,6 +129,9 @@ type Replace struct {
 	// With names faults that are there from before the stop until the member is
 	// ready again.
 	With []string `yaml:"with,omitempty"`
+	// Off are features that the member's API server is without from then on, such as
+	// storageVersions; empty means that it has all of them again.
+	Off []cluster.Feature `yaml:"off,omitempty"`
 }
 
 // Restart stops members and starts them again.
@@ -129,8 +143,9 @@ type Restart struct {
 	Together bool `yaml:"together,omitempty"`
 	// Release to start them at; empty means that each keeps its own.
 	Release string `yaml:"release,omitempty"`
-	// With is as for Replace.
-	With []string `yaml:"with,omitempty"`
+	// With and Off are as for Replace.
+	With []string          `yaml:"with,omitempty"`
+	Off  []cluster.Feature `yaml:"off,omitempty"`
 }
 
 // Strike injects a fault, or heals it. A crash, pause or partition does both, and

@@ -70,6 +70,34 @@ func TestReleasesWithPeers(t *testing.T) {
 	}
 }
 
+func TestWithout(t *testing.T) {
+	for _, name := range Releases() {
+		release, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, feature := range cluster.Features {
+			off, err := release.Without(feature)
+			if err != nil || off.Gates(APIServer) == release.Gates(APIServer) {
+				t.Errorf("%s without %s has the gates %q (%v)", name, feature, off.Gates(APIServer), err)
+			}
+		}
+		off, err := release.Without(cluster.FeatureStorageVersions)
+		if gates := off.Gates(APIServer); err != nil || !strings.Contains(gates, "StorageVersionAPI=false") || strings.Contains(gates, "StorageVersionAPI=true") {
+			t.Errorf("the gates are %q (%v)", gates, err)
+		}
+		if off.Gates(ControllerManager) != release.Gates(ControllerManager) {
+			t.Error("the collector is switched off too")
+		}
+		if release.Gates(APIServer) == off.Gates(APIServer) {
+			t.Error("the release itself has changed")
+		}
+	}
+	if _, err := (Release{}).Without("gravity"); err == nil || !strings.Contains(err.Error(), "gravity") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The expectation is what a kube-apiserver v1.35.4 called itself on a host of
 // the name.
 func TestServerID(t *testing.T) {

@@ -89,6 +89,13 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	if err != nil {
 		return command{}, err
 	}
+	var off []cluster.Feature
+	if component == cluster.APIServer {
+		off = s.off.get()
+	}
+	if release, err = release.Without(off...); err != nil {
+		return command{}, err
+	}
 	builder, ok := publishedBuilders[component]
 	if !ok {
 		return command{}, fmt.Errorf("kubernetes has no %s", component)
@@ -101,7 +108,7 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	args.setAll(release.Flags(builder.binary))
 	// The API server hashes its host name into its identity, and the others
 	// begin their identity as candidates with it.
-	return command{path: path, args: args, host: s.member}, nil
+	return command{path: path, args: args, host: s.member, off: off}, nil
 }
 
 // find gives a release as the topology wants it.

@@ -45,6 +45,8 @@ type Site struct {
 	Kubeconfig string
 
 	Settings cluster.Settings
+	// Off are the features that the API server is without.
+	Off []cluster.Feature
 	// Planted are the defects of each component.
 	Planted map[cluster.Component][]string
 }
@@ -55,11 +57,25 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 	case cluster.Etcd:
 		return etcd(s), nil
 	case cluster.APIServer:
-		return apiserver(s, release), nil
+		args := apiserver(s, release)
+		for _, feature := range s.Off {
+			flag, ok := switches[feature]
+			if !ok {
+				return nil, fmt.Errorf("the reference control plane has no switch for %q", feature)
+			}
+			args = append(args, flag)
+		}
+		return args, nil
 	case cluster.ControllerManager:
 		return controllerManager(s, release), nil
 	}
 	return nil, fmt.Errorf("the reference control plane has no %s", component)
+}
+
+// switches are the flags by which features are switched off. A switch has its
+// value in the same word.
+var switches = map[cluster.Feature]string{
+	cluster.FeatureStorageVersions: "--storage-version-api=false",
 }
 
 func etcd(s *Site) []string {

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,5 +38,23 @@ func TestPeerDiscovery(t *testing.T) {
 				t.Errorf("peer discovery %v: %q is in %s: %v", on, want, got, !on)
 			}
 		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	site := &Site{Off: []cluster.Feature{cluster.FeatureStorageVersions}}
+	for component, want := range map[cluster.Component]bool{cluster.APIServer: true, cluster.ControllerManager: false} {
+		args, err := Args(component, site, "1.2")
+		if err != nil || slices.Contains(args, "--storage-version-api=false") != want {
+			t.Errorf("the %s is started with %q (%v)", component, args, err)
+		}
+	}
+	for _, feature := range cluster.Features {
+		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{"gravity"}}, "1.2"); err == nil || !strings.Contains(err.Error(), "gravity") {
+		t.Errorf("error %v", err)
 	}
 }
