@@ -119,12 +119,6 @@ func (t *tale) froze(member, change string) *tale {
 		Component: history.ComponentAPIServer, Change: change, Instance: 1}})
 }
 
-// stops has a member's first process end as it was told to.
-func (t *tale) stops(member string) *tale {
-	return t.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: 1, Expected: true}})
-}
-
 func TestAD23(t *testing.T) {
 	const long = 31 * time.Second
 	known := func() *tale { // everybody was looked at before
@@ -226,7 +220,7 @@ func TestAD23(t *testing.T) {
 		told.add(history.Event{Kind: history.KindRequest, Member: "a", From: told.now, Request: &history.Request{
 			Verb: "create", Resource: "customresourcedefinitions", Code: 201, Defines: &history.Definition{Group: "crd.io", Resource: "buoys", Versions: []string{"v1"}},
 		}})
-		told.stops("c").leaves("c", 40).pass(time.Minute).polled("a", append(slices.Clone(newer), "crd.io/v1:buoys")...).blames(t, "AD-24")
+		told.stops("c", 1).leaves("c", 40).pass(time.Minute).polled("a", append(slices.Clone(newer), "crd.io/v1:buoys")...).blames(t, "AD-24")
 	})
 }
 
@@ -240,33 +234,33 @@ func TestAD24(t *testing.T) {
 	}
 	const long = 36 * time.Second
 	t.Run("it goes", func(t *testing.T) {
-		r := known().stops("c").leaves("c", 40).polled("a", both...).pass(long).polled("a", newer...).polled("b", newer...).blames(t, "AD-24")
+		r := known().stops("c", 1).leaves("c", 40).polled("a", both...).pass(long).polled("a", newer...).polled("b", newer...).blames(t, "AD-24")
 		if r.Verdict != Pass {
 			t.Errorf("%s %q", r.Verdict, r.Reasons)
 		}
 	})
 	t.Run("one member is not looked at", func(t *testing.T) {
-		r := known().stops("c").leaves("c", 40).pass(long).polled("a", newer...).blames(t, "AD-24")
+		r := known().stops("c", 1).leaves("c", 40).pass(long).polled("a", newer...).blames(t, "AD-24")
 		reason(t, r, "saw 0 things")
 	})
 	t.Run("it stays", func(t *testing.T) {
-		known().stops("c").leaves("c", 40).pass(long).polled("a", newer...).polled("b", both...).
+		known().stops("c", 1).leaves("c", 40).pass(long).polled("a", newer...).polled("b", both...).
 			blames(t, "AD-24", "b lists x.io/v1beta1 36.0 s after c had left")
 	})
 	t.Run("it may stay until the bound", func(t *testing.T) {
-		known().stops("c").leaves("c", 40).pass(34*time.Second).polled("b", both...).blames(t, "AD-24")
+		known().stops("c", 1).leaves("c", 40).pass(34*time.Second).polled("b", both...).blames(t, "AD-24")
 	})
 	t.Run("it may stay while the Lease is there", func(t *testing.T) {
-		known().stops("c").pass(time.Hour).polled("b", both...).blames(t, "AD-24")
+		known().stops("c", 1).pass(time.Hour).polled("b", both...).blames(t, "AD-24")
 	})
 	t.Run("it may stay while the server is there", func(t *testing.T) {
 		known().leaves("c", 40).pass(long).polled("b", both...).blames(t, "AD-24")
 	})
 	t.Run("a Lease that expires is gone", func(t *testing.T) {
 		// It lasts 10 s, and 2 s more by our clock.
-		told := known().renews("c", 40, 12, 0).stops("c").pass(46 * time.Second)
+		told := known().renews("c", 40, 12, 0).stops("c", 1).pass(46 * time.Second)
 		told.polled("a", newer...).blames(t, "AD-24")
-		told = known().renews("c", 40, 12, 0).stops("c").pass(48 * time.Second)
+		told = known().renews("c", 40, 12, 0).stops("c", 1).pass(48 * time.Second)
 		told.polled("a", both...).blames(t, "AD-24", "a lists x.io/v1beta1")
 	})
 	t.Run("another one hosts it still", func(t *testing.T) {
@@ -274,16 +268,16 @@ func TestAD24(t *testing.T) {
 		s := honest("b")
 		s.local = both
 		s.own = both
-		told.looksAt("b", s).stops("c").leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
+		told.looksAt("b", s).stops("c", 1).leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
 	})
 	t.Run("nobody knows what another one hosts", func(t *testing.T) {
-		known().starts("b", 2).ready("b", 200, 30).stops("c").leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
+		known().starts("b", 2).ready("b", 200, 30).stops("c", 1).leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
 	})
 	t.Run("it is back", func(t *testing.T) {
-		known().stops("c").leaves("c", 40).pass(long).starts("c", 2).joins("c", 50).polled("a", both...).blames(t, "AD-24")
+		known().stops("c", 1).leaves("c", 40).pass(long).starts("c", 2).joins("c", 50).polled("a", both...).blames(t, "AD-24")
 	})
 	t.Run("a restart forgets by itself", func(t *testing.T) {
-		told := known().stops("c").leaves("c", 40).starts("a", 2).ready("a", 200, 30).looksAt("a", said{union: newer, local: newer, own: newer})
+		told := known().stops("c", 1).leaves("c", 40).starts("a", 2).ready("a", 200, 30).looksAt("a", said{union: newer, local: newer, own: newer})
 		r := told.pass(long).polled("a", newer...).polled("b", newer...).blames(t, "AD-24")
 		reason(t, r, "saw 0 things")
 	})
@@ -293,7 +287,7 @@ func TestAD24(t *testing.T) {
 		s.local = []string{"x.io/v1beta1:ships", "y.io/v1:decks,masts"}
 		s.own = s.local
 		more := []string{"x.io/v1:ships", "y.io/v1:decks,masts"}
-		told.looksAt("c", s).stops("c").leaves("c", 40).pass(long).polled("a", more...).blames(t, "AD-24", "a lists masts in y.io/v1")
+		told.looksAt("c", s).stops("c", 1).leaves("c", 40).pass(long).polled("a", more...).blames(t, "AD-24", "a lists masts in y.io/v1")
 	})
 }
 
