@@ -64,6 +64,8 @@ var cases = slices.Concat(
 	told(registrationStory, registrationHeader, registrationCases),
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
+	told(electionStory, header, electionCases),
+	told(rowersStory, header, rowersCases),
 	told(migrationStory, header, migrationCases),
 )
 
