@@ -8,7 +8,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind soak lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind soak survey lint generate clean
 
 all: build
 
@@ -55,9 +55,9 @@ e2e-kind: build docker
 	hack/e2e-kind.sh $(OUT)
 
 ## mutation: plant every defect of the reference and demand that it is found;
-## SAMPLE=N plays N of them, chosen by the commit
+## SAMPLE=N plays N of them, chosen by the commit, and PARALLEL=N as many at a time
 mutation: build
-	$(GO) run ./hack/mutation -out $(OUT)/mutation -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
+	$(GO) run ./hack/mutation -out $(OUT)/mutation -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build
@@ -68,9 +68,16 @@ bench: build
 bench-kind:
 	$(GO) test -run '^$$' -bench Ready -benchtime 3x -timeout 30m ./pkg/cluster/providers
 
-## soak: the main job RUNS times in a row; it must be green each time
+## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
+## with the reference; all of them must be green
 soak: build
-	hack/soak.sh $(or $(RUNS),20) $(OUT)
+	$(GO) run ./hack/survey -title "the reference, local" -out $(OUT)/survey -runs $(or $(RUNS),10) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+
+## survey: the same on another target, into reports/results.md; for instance
+## TARGET=local-kubernetes-v1.36.3 TITLE="Kubernetes v1.36.3 → v1.37.1, local"
+## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3
+survey: build
+	$(GO) run ./hack/survey -target $(TARGET) -title "$(TITLE)" -topology $(TOPOLOGY) -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## lint: formatting, vet and staticcheck
 lint:

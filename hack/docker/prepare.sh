@@ -74,7 +74,7 @@ mount_cgroups() {
 install_wrapper() {
 	local built
 	built=$(mktemp -d)
-	CGO_ENABLED=0 go build -C ../.. -trimpath -o "$built/wrapper" ./hack/docker/runcwrapper
+	CGO_ENABLED=0 go build -C ../.. -o "$built/wrapper" ./hack/docker/runcwrapper
 	if ! cmp -s "$built/wrapper" "$wrapper"; then
 		need_root "installing a runtime"
 		install -D -m 0755 "$built/wrapper" "$wrapper"

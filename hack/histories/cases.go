@@ -62,11 +62,14 @@ func (c *testCase) header() history.Header {
 var cases = slices.Concat(
 	storageVersionCases,
 	told(registrationStory, registrationHeader, registrationCases),
+	told(gatesStory, header, gatesCases),
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
+	told(peersStory, header, peersCases),
 	told(electionStory, header, electionCases),
 	told(rowersStory, header, rowersCases),
 	told(migrationStory, header, migrationCases),
+	told(leftoverStory, header, leftoverCases),
 )
 
 // told are the cases of a story.

@@ -67,8 +67,12 @@ type member struct {
 	release  string
 	instance int
 	watching bool
+	// sees is whether the recorder watches migrations through it.
+	sees bool
 	// gone is whether it has left the participants.
-	gone   bool
+	gone bool
+	// off are the features that its server was started without.
+	off    []string
 	writes int64
 }
 

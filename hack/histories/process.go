@@ -11,7 +11,7 @@ func (p *plane) start(m *member, release string) {
 	m.release, m.instance = release, m.instance+1
 	p.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &history.Process{
 		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: m.instance,
-		PID: 1000 + int(p.now/ms)%9000, StartTime: p.now / ms, Release: release,
+		PID: 1000 + int(p.now/ms)%9000, StartTime: p.now / ms, Release: release, Off: m.off,
 	}})
 	p.pass(200)
 }

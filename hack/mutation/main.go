@@ -21,8 +21,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
@@ -35,7 +37,7 @@ import (
 
 type options struct {
 	evenkeel, refplane, out, commit, only string
-	sample                                int
+	sample, parallel                      int
 }
 
 // row is the outcome of one defect's run.
@@ -55,6 +57,7 @@ func main() {
 	flag.StringVar(&o.commit, "commit", "", "what the sample is derived from")
 	flag.StringVar(&o.only, "only", "", "play only this defect")
 	flag.IntVar(&o.sample, "sample", 0, "how many defects to play; 0 means all")
+	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.Parse()
 	if err := play(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
@@ -82,17 +85,28 @@ func play(o options) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return fmt.Errorf("make the output folder: %w", err)
 	}
-	var rows []row
-	missed := 0
+	rows := make([]row, len(defects))
+	var told sync.Mutex
+	missed, done := 0, 0
+	var runs errgroup.Group
+	runs.SetLimit(max(o.parallel, 1))
 	for i, d := range defects {
-		r := run(o, d)
-		rows = append(rows, r)
-		verdict := "found"
-		if r.fault != "" {
-			missed++
-			verdict = "MISSED: " + r.fault
-		}
-		fmt.Printf("%2d/%d %-28s red %v, %.0f s: %s\n", i+1, len(defects), d.ID, r.red, r.took.Seconds(), verdict)
+		runs.Go(func() error {
+			rows[i] = run(o, d)
+			told.Lock()
+			defer told.Unlock()
+			done++
+			verdict := "found"
+			if rows[i].fault != "" {
+				missed++
+				verdict = "MISSED: " + rows[i].fault
+			}
+			fmt.Printf("%2d/%d %-28s red %v, %.0f s: %s\n", done, len(defects), d.ID, rows[i].red, rows[i].took.Seconds(), verdict)
+			return nil
+		})
+	}
+	if err := runs.Wait(); err != nil {
+		return err
 	}
 	table := markdown(rows)
 	if err := os.WriteFile(filepath.Join(o.out, "table.md"), []byte(table), 0o644); err != nil {

@@ -14,7 +14,7 @@ func buildOwn(ctx context.Context, program, into string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", into, "./hack/nodeimages/"+program)
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", into, "./hack/nodeimages/"+program)
 	build.Dir = filepath.Clean(root)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr

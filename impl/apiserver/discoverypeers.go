@@ -37,6 +37,7 @@ func newNeighbours(o Options, catalog *discovery.Catalog) (*neighbours, error) {
 		return nil, fmt.Errorf("--peer-ca-file, --proxy-client-cert-file and --proxy-client-key-file: %w", err)
 	}
 	peers := discovery.NewPeers(carrier, clock.RealClock{}, newRandom())
+	peers.Defects = o.Defects
 	return &neighbours{
 		self: o.ServerID, peers: peers, carrier: carrier,
 		view: discovery.NewNeighbourhood(catalog, peers, o.ServerID, builtinRank),

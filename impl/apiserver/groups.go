@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -148,6 +149,9 @@ func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {
 	store, err := registry.NewStore(b.scheme, b.getter, object)
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)
+	}
+	if b.defects.Has(defects.SVM25HidesLeftovers) {
+		store.Decorator = hideBefore(time.Now()) // defect: SVM-25-hides-leftovers
 	}
 	return b.info(storagemigrationv1.GroupName, resources{
 		"storageversionmigrations":        store,

@@ -64,6 +64,10 @@ type Options struct {
 	IdentityLeaseDuration      time.Duration
 	IdentityLeaseRenewInterval time.Duration
 
+	// WithoutStorageVersions switches the storage version API off at this server: it
+	// takes part, publishes nothing, and forbids by that every agreement.
+	WithoutStorageVersions bool
+
 	// Defects planted on purpose.
 	Defects defects.Set
 }

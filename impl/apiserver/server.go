@@ -318,6 +318,7 @@ func (s *server) publishVersions() error {
 		Classifier:    s.persisted,
 		LeaseDuration: s.options.IdentityLeaseDuration,
 		RenewInterval: s.options.IdentityLeaseRenewInterval,
+		Silent:        s.options.WithoutStorageVersions,
 		Defects:       s.options.Defects,
 	})
 	if err != nil {

@@ -37,6 +37,8 @@ const (
 	SV23Touches               ID = "SV-23-touches"
 	SV24AnnouncesAfterwards   ID = "SV-24-announces-afterwards"
 	SV24AnnouncesOnce         ID = "SV-24-announces-once"
+	SV25StandsByItsWord       ID = "SV-25-stands-by-its-word"
+	SV25PassesForRegistered   ID = "SV-25-passes-for-registered"
 )
 
 var (
@@ -81,4 +83,6 @@ var storageVersionCatalogue = []Defect{
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},
 	{SV24AnnouncesAfterwards, "SV-24", inAPIServer, "custom resources are stored in a version as soon as their definition names it, and it is announced a second later"},
 	{SV24AnnouncesOnce, "SV-24", inAPIServer, "the storage version of a custom resource is announced when it is defined, and not again when it changes"},
+	{SV25StandsByItsWord, "SV-25", inAPIServer, "a server that is started with the storage version API off leaves what it has published before in place"},
+	{SV25PassesForRegistered, "SV-25", inAPIServer, "a server that is started with the storage version API off marks itself as registered"},
 }

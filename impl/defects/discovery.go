@@ -26,6 +26,10 @@ const (
 	AD21CountsReads         ID = "AD-21-counts-reads"
 	AD22BelievesAnything    ID = "AD-22-believes-anything"
 	AD22FallsOver           ID = "AD-22-falls-over"
+	AD23ForgetsResources    ID = "AD-23-forgets-resources"
+	AD23LocalTellsAll       ID = "AD-23-local-tells-all"
+	AD23HandsNothingOn      ID = "AD-23-hands-nothing-on"
+	AD24KeepsPeers          ID = "AD-24-keeps-peers"
 	AD25LosesChanges        ID = "AD-25-loses-changes"
 )
 
@@ -54,5 +58,9 @@ var discoveryCatalogue = []Defect{
 	{AD21CountsReads, "AD-21", inAPIServer, "every read is counted as an aggregation"},
 	{AD22BelievesAnything, "AD-22", inAPIServer, "an aggregated server is believed what it says of any group"},
 	{AD22FallsOver, "AD-22", inAPIServer, "a resource without a kind in the document of an aggregated server ends the process"},
+	{AD23ForgetsResources, "AD-23", inAPIServer, "the group-versions of peers are listed without their resources"},
+	{AD23LocalTellsAll, "AD-23", inAPIServer, "who asks for what the server hosts itself is told of its peers too"},
+	{AD23HandsNothingOn, "AD-23", inAPIServer, "requests for what only peers host are not handed on"},
+	{AD24KeepsPeers, "AD-24", inAPIServer, "what a peer hosted that has left stays listed"},
 	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
 }

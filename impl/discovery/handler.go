@@ -147,7 +147,7 @@ func (h *Handler) serve(view View) http.HandlerFunc {
 		if h.Defects.Has(defects.AD21CountsReads) {
 			aggregations.Inc() // defect: AD-21-counts-reads
 		}
-		write(w, r, view.Document(form.Scope), form, h.Defects)
+		write(w, r, view.Document(plantedScope(form.Scope, h.Defects)), form, h.Defects)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Neighbourhood is the View of a server that has peers: everything that it and
@@ -67,6 +69,7 @@ func (n *Neighbourhood) Run(ctx context.Context) {
 // refresh computes the union of what is known now.
 func (n *Neighbourhood) refresh(peers []Hosting) error {
 	entries := n.catalog.Entries()
+	peers = plantedPeers(peers, n.catalog.Defects)
 	routes := RoutesOf(entries, peers)
 	if len(routes) == 0 {
 		// Nobody adds anything, so the local document is that of everything, and
@@ -91,6 +94,9 @@ func (n *Neighbourhood) refresh(peers []Hosting) error {
 // route finds a peer for what this server does not host.
 func (n *Neighbourhood) route(hosted Hosted) (id, address string, ok bool) {
 	now := n.now.Load()
+	if n.catalog.Defects.Has(defects.AD23HandsNothingOn) {
+		return "", "", false // defect: AD-23-hands-nothing-on
+	}
 	if now == nil || len(now.routes[hosted]) == 0 {
 		return "", "", false
 	}

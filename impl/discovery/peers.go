@@ -15,6 +15,8 @@ import (
 	peerproxymetrics "k8s.io/apiserver/pkg/util/peerproxy/metrics"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Peer is another member of the control plane.
@@ -33,6 +35,8 @@ type Peer struct {
 type Peers struct {
 	transport http.RoundTripper
 	rhythm    *rhythm
+	// Defects planted on purpose; to be set before anything else is done.
+	Defects defects.Set
 
 	mu      sync.Mutex
 	ctx     context.Context // nil until Run
@@ -88,7 +92,7 @@ func (p *Peers) Set(peers []Peer) {
 	}
 	maps.DeleteFunc(p.hosts, func(id string, _ []apidiscoveryv2.APIGroupDiscovery) bool {
 		_, stays := present[id]
-		return !stays
+		return !stays && !p.Defects.Has(defects.AD24KeepsPeers) // defect: AD-24-keeps-peers
 	})
 	maps.DeleteFunc(p.silent, func(id string, _ bool) bool {
 		_, stays := present[id]

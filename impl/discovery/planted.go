@@ -84,6 +84,33 @@ func plantedEntry(entry Entry, d defects.Set) Entry {
 	return entry
 }
 
+// plantedScope is what a document tells of that a client asks for.
+func plantedScope(scope Scope, d defects.Set) Scope {
+	if scope == WithoutPeers && d.Has(defects.AD23LocalTellsAll) {
+		return Everything // defect: AD-23-local-tells-all
+	}
+	return scope
+}
+
+// plantedPeers are the peers that the union is made of.
+func plantedPeers(peers []Hosting, d defects.Set) []Hosting {
+	if !d.Has(defects.AD23ForgetsResources) {
+		return peers
+	}
+	planted := make([]Hosting, len(peers))
+	for i, peer := range peers {
+		planted[i].Server = peer.Server
+		for _, group := range peer.Groups {
+			group = *group.DeepCopy()
+			for j := range group.Versions {
+				group.Versions[j].Resources = nil // defect: AD-23-forgets-resources
+			}
+			planted[i].Groups = append(planted[i].Groups, group)
+		}
+	}
+	return planted
+}
+
 // plantedMerge is the list that is published.
 func plantedMerge(groups []apidiscoveryv2.APIGroupDiscovery, d defects.Set) []apidiscoveryv2.APIGroupDiscovery {
 	if d.Has(defects.AD12OrderPerProcess) && len(groups) > 0 {

@@ -15,9 +15,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reroutedHeader marks a request that a peer handed on; it is not handed on
+// handedOnHeader marks a request that a peer handed on; it is not handed on
 // again, so that two members that take each other for the host do not play ball.
-const reroutedHeader = "X-Kubernetes-APIServer-Rerouted"
+// KEP-4020 calls it X-Kubernetes-APIServer-Rerouted; this is the published name.
+const handedOnHeader = "X-Kubernetes-Peer-Proxied"
 
 // NewRouter returns a handler that hands requests for what only peers host to one
 // of them, under the name of whoever made the request, and everything else to
@@ -26,7 +27,7 @@ const reroutedHeader = "X-Kubernetes-APIServer-Rerouted"
 func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, ok := request.RequestInfoFrom(r.Context())
-		if !ok || r.Header.Get(reroutedHeader) != "" {
+		if !ok || r.Header.Get(handedOnHeader) != "" {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -48,7 +49,7 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 		proxy := httputil.ReverseProxy{
 			Rewrite: func(p *httputil.ProxyRequest) {
 				p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "https", address, address
-				p.Out.Header.Set(reroutedHeader, "true")
+				p.Out.Header.Set(handedOnHeader, "true")
 			},
 			Transport: transport.NewAuthProxyRoundTripper(user.GetName(), user.GetUID(), user.GetGroups(), user.GetExtra(), carrier),
 			// Watches are to be seen as they come.

@@ -1,6 +1,6 @@
 // Package release is the table of releases that the one reference binary plays.
 // What distinguishes two releases is which versions of the built-in
-// multi-version resource they serve, decode and store, so that replacing a
+// multi-version resources they serve, decode and store, so that replacing a
 // member really changes what is written to etcd, and rolling it back really
 // depends on what the older release can still read.
 package release
@@ -16,6 +16,15 @@ const Group = "reference.evenkeel.dev"
 
 // Ballasts is the resource whose versions differ by release.
 const Ballasts = "ballasts"
+
+// MigrationGroup and Migrations are KEP-25's resource. Its newer version came
+// between 1.2 and 1.3, as it did in Kubernetes between 1.36 and 1.37: every release
+// serves both, and members of different releases store what they find in the
+// version of the other.
+const (
+	MigrationGroup = "storagemigration.k8s.io"
+	Migrations     = "storageversionmigrations"
+)
 
 // Versions of the Ballast kind, in the order in which they were introduced.
 const (
@@ -79,13 +88,15 @@ func (r Release) GitVersion() string {
 }
 
 // Ballasts is the release's treatment of the ballasts resource.
-func (r Release) Ballasts() Resource {
+func (r Release) Ballasts() Resource { return r.find(Group, Ballasts) }
+
+func (r Release) find(group, name string) Resource {
 	for _, resource := range r.Resources {
-		if resource.Group == Group && resource.Resource == Ballasts {
+		if resource.Group == group && resource.Resource == name {
 			return resource
 		}
 	}
-	return Resource{Group: Group, Resource: Ballasts}
+	return Resource{Group: group, Resource: name}
 }
 
 // All returns the releases, oldest first. The caller owns the result.
@@ -95,16 +106,16 @@ func All() []Release {
 	all := []Release{
 		// 1.1 is where everything begins: one alpha version, stored, and its
 		// beta already offered to clients.
-		ballasts("1.1", []string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1, withBeta),
+		row("1.1", ballasts([]string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1), V1beta1, withBeta),
 		// 1.2 begins to store the beta that 1.1 could already read, so that
 		// going back to 1.1 loses nothing; and it offers v1.
-		ballasts("1.2", []string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1, withBeta),
+		row("1.2", ballasts([]string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1), V1beta1, withBeta),
 		// 1.3 stores v1, which 1.2 can read and 1.1 cannot; it no longer offers
 		// the alpha, though it can still read what was stored in it.
-		ballasts("1.3", []string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1, withoutBeta),
+		row("1.3", ballasts([]string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1), V1, withoutBeta),
 		// 1.4 has forgotten the alpha: whatever is still stored in it must have
 		// been migrated before.
-		ballasts("1.4", []string{V1}, []string{V1beta1, V1}, V1, withoutBeta),
+		row("1.4", ballasts([]string{V1}, []string{V1beta1, V1}, V1), V1, withoutBeta),
 	}
 	// 1.1 is from before coordinated leader election.
 	for i := range all[1:] {
@@ -113,11 +124,17 @@ func All() []Release {
 	return all
 }
 
-func ballasts(name string, served, decodable []string, encoding string, discovery []string) Release {
-	return Release{Name: name, Discovery: discovery, Resources: []Resource{{
-		Group: Group, Resource: Ballasts,
-		Served: served, Decodable: decodable, Encoding: encoding,
+// row is a release with its ballasts, and the version in which it stores
+// migrations.
+func row(name string, ballasts Resource, migrations string, discovery []string) Release {
+	return Release{Name: name, Discovery: discovery, Resources: []Resource{ballasts, {
+		Group: MigrationGroup, Resource: Migrations,
+		Served: []string{V1, V1beta1}, Decodable: []string{V1beta1, V1}, Encoding: migrations,
 	}}}
+}
+
+func ballasts(served, decodable []string, encoding string) Resource {
+	return Resource{Group: Group, Resource: Ballasts, Served: served, Decodable: decodable, Encoding: encoding}
 }
 
 // Names returns the names of all releases, oldest first.

@@ -86,6 +86,9 @@ func (l *locks) lock(name string) func() {
 // KEP-2339: the extension server updates the storage version before it enables
 // the handler of a custom resource, so these requests pass the barrier.
 func (m *Manager) MayPersistAs(group, resource, version string) error {
+	if m.config.Silent {
+		return m.mayPersistSilently()
+	}
 	standing, now := m.place.read(), m.config.Clock.Now()
 	switch {
 	case !standing.member:
@@ -102,6 +105,9 @@ func (m *Manager) MayPersistAs(group, resource, version string) error {
 // WaitAnnounced returns once the server has announced that it stores a resource
 // in a version, or with the context's error.
 func (m *Manager) WaitAnnounced(ctx context.Context, group, resource, version string) error {
+	if m.config.Silent {
+		return m.waitSilent(ctx)
+	}
 	for {
 		got, changed := m.announced.read(Name(group, resource))
 		if got == version {

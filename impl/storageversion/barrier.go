@@ -40,7 +40,7 @@ func (m *Manager) Barrier(next http.Handler) http.Handler {
 func (m *Manager) shut() error {
 	standing, now := m.place.read(), m.config.Clock.Now()
 	if err := standing.check(now, m.config.LeaseDuration); err != nil {
-		return err
+		return m.why(err)
 	}
 	if m.config.Defects.Has(defects.SV14BarrierLingers) && now.Sub(standing.since) < lingering {
 		return errNotRegistered // defect: SV-14-barrier-lingers

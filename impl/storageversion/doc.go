@@ -36,4 +36,10 @@
 // announced (MayPersistAs). When the version changes, whoever calls Publish has
 // let the writes in the old version end before; so here too a server without an
 // entry has stored nothing, and one with an entry stores what it says.
+//
+// A server at which all this is switched off (Config.Silent) announces nothing and
+// stores what it likes. It still takes part, by its identity Lease, which its
+// process takes over from the one before and never marks as registered. So the
+// others agree on nothing while it is there. It stores nothing itself until no
+// object has an entry of it or an agreement (silent.go).
 package storageversion

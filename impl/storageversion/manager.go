@@ -43,6 +43,10 @@ type Config struct {
 	// RenewInterval defaults to DefaultRenewInterval, or to a third of
 	// LeaseDuration where that is shorter.
 	RenewInterval time.Duration
+	// Silent: the storage version API is switched off at this server. It takes part
+	// and reports nothing, see silent.go. Resources and what is given to Publish are
+	// not looked at then.
+	Silent bool
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
 	// Logger defaults to klog's.
@@ -122,6 +126,9 @@ func New(config Config) (*Manager, error) {
 	}
 	m.metrics = metricsFor(config.ServerID)
 	m.holder = config.ServerID + "_" + m.random.uuid()
+	if config.Silent {
+		return m, nil
+	}
 	for _, resource := range config.Resources {
 		if _, twice := m.reports[resource.Name()]; twice {
 			return nil, fmt.Errorf("storage versions: %s is listed twice", resource.Name())
@@ -184,7 +191,7 @@ func (m *Manager) userAgent() string { return "evenkeel-storageversion/" + m.hol
 
 // standing says why this server may not store objects now, if so.
 func (m *Manager) standing() error {
-	return m.place.read().check(m.config.Clock.Now(), m.config.LeaseDuration)
+	return m.why(m.place.read().check(m.config.Clock.Now(), m.config.LeaseDuration))
 }
 
 // Run joins, registers, and keeps both up until the context ends. It returns an
@@ -238,7 +245,9 @@ func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, mem
 		m.collectLeases(term, client)
 		if m.register(term, client, member) {
 			workers.Go(func() { m.keepCollectingLeases(term, client) })
-			m.maintain(term, client)
+			if !m.config.Silent {
+				m.maintain(term, client)
+			}
 		}
 	})
 	<-term.Done()
@@ -288,6 +297,9 @@ func (m *Manager) WaitRegistered(ctx context.Context) error {
 // before MayPersistAs allows it, and none in the old version from the moment
 // that it calls. Afterwards the report is maintained like the others.
 func (m *Manager) Publish(ctx context.Context, resource Resource) error {
+	if m.config.Silent {
+		return nil
+	}
 	if err := m.add(resource, true); err != nil {
 		return err
 	}
@@ -307,6 +319,9 @@ func (m *Manager) Publish(ctx context.Context, resource Resource) error {
 // more. It returns when the report is taken back. The caller stores no object
 // of the resource any more when it calls.
 func (m *Manager) Withdraw(ctx context.Context, group, resource string) error {
+	if m.config.Silent {
+		return nil
+	}
 	name := Name(group, resource)
 	m.mu.Lock()
 	delete(m.reports, name)

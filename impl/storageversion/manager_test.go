@@ -70,6 +70,7 @@ type options struct {
 	clock    clock.WithTicker
 	duration time.Duration
 	hooks    []func(clienttesting.Action) error
+	silent   bool
 	// drop is how many resources the server does not host.
 	drop int
 }
@@ -83,7 +84,7 @@ func boot(t *testing.T, api *svtest.API, id string, o options) (m *sv.Manager, s
 	logger := klog.NewKlogr()
 	list := resources(o.encoding)
 	m, err := sv.New(sv.Config{ServerID: id, Hostname: "host-" + id, Resources: list[:len(list)-o.drop], Classifier: persistedAll{},
-		Clock: o.clock, Rand: rand.New(rand.NewPCG(uint64(len(api.History())), uint64(len(id))+uint64(id[0]))), LeaseDuration: o.duration, Defects: o.defects, Logger: &logger})
+		Clock: o.clock, Rand: rand.New(rand.NewPCG(uint64(len(api.History())), uint64(len(id))+uint64(id[0]))), LeaseDuration: o.duration, Silent: o.silent, Defects: o.defects, Logger: &logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,15 +42,19 @@ func (m *Manager) register(ctx context.Context, client kubernetes.Interface, mem
 	if m.config.Defects.Has(defects.SV21VanishingEntry) {
 		m.reportAll(ctx, client, m.names(), vanish) // defect: SV-21-vanishing-entry
 	}
-	m.registerAll(ctx, client)
+	if m.config.Silent {
+		m.withdrawAll(ctx, client)
+	} else {
+		m.registerAll(ctx, client)
+	}
 	for failed := 1; ; failed++ {
-		err := member.mark(ctx)
+		err := m.mark(ctx, member)
 		if err == nil {
 			err = m.place.registered(m.config.Clock.Now(), m.config.LeaseDuration)
 		}
 		if err == nil {
 			m.metrics.registered.Set(1)
-			m.config.Logger.Info("All storage versions are published", "server", m.config.ServerID, "took", m.config.Clock.Since(start))
+			m.config.Logger.Info(m.settled(), "server", m.config.ServerID, "took", m.config.Clock.Since(start))
 			return true
 		}
 		if ctx.Err() != nil {
@@ -266,8 +270,9 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 		return apiserverinternalv1alpha1.StorageVersionStatus{}, errAbsent
 	}
 	// Of ourselves we know more than our Lease tells: what we withdraw from we do
-	// not host, and what we host we do not store before it is reported.
-	participants[id] = why == withdraw
+	// not host, and what we host we do not store before it is reported. A silent
+	// server may store anything.
+	participants[id] = why == withdraw && !m.config.Silent
 	own := r.entries
 	if why == vanish || why == withdraw {
 		own = nil

@@ -10,6 +10,7 @@ var (
 	errNotJoined     = errors.New("the server has not joined the participating servers")
 	errLapsed        = errors.New("the server could not renew its membership in time")
 	errNotRegistered = errors.New("not every storage version has been published")
+	errNotWithdrawn  = errors.New("what this server has published before is not withdrawn yet")
 )
 
 // standing is a server's place among the participants as far as it can tell

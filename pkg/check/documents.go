@@ -27,7 +27,9 @@ type documents struct {
 	backends map[string]*misbehaviour
 	healedAt int64
 	// standing tells of each member since when it is ready without a break.
-	standing   map[string]*standing
+	standing map[string]*standing
+	// views are what each member hosts by itself, by the latest thorough look at it.
+	views      map[string]*selfView
 	suspicions suspicions
 }
 
@@ -77,12 +79,17 @@ type standing struct {
 	since int64
 	// paused is whether it was frozen.
 	paused bool
+	// joined is when its process was ready first, or went on after it was frozen.
+	// Unlike since, it stays while a busy server is late with an answer.
+	joined int64
+	// exited is when its last process ended; 0 while one runs.
+	exited int64
 }
 
 func newDocuments() *documents {
 	return &documents{
 		listings: map[string]*history.Listing{}, inventories: map[string][]history.ListedResource{}, under: map[string]*sweep{},
-		wanted: map[wish]*wanting{}, backends: map[string]*misbehaviour{}, standing: map[string]*standing{},
+		wanted: map[wish]*wanting{}, backends: map[string]*misbehaviour{}, standing: map[string]*standing{}, views: map[string]*selfView{},
 	}
 }
 
@@ -93,6 +100,7 @@ func (d *documents) take(w *World, ev *history.Event) {
 	case ev.Document != nil:
 		d.learn(ev.Document.Listing, ev.Document.Content)
 		d.sweep(w, ev)
+		d.takeView(w)
 	case ev.Request != nil && ev.Request.Defines != nil:
 		d.want(ev)
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
@@ -211,9 +219,9 @@ func (d *documents) takeProcess(w *World, ev *history.Event) {
 	case history.ProcessStarted:
 		*s = standing{in: w.servers[ev.Member].current()}
 	case history.ProcessExited:
-		*s = standing{}
+		*s = standing{exited: ev.At}
 	case history.ProcessPaused:
-		s.since, s.paused = 0, true
+		s.since, s.joined, s.paused = 0, 0, true
 	case history.ProcessResumed:
 		s.paused = false
 	}
@@ -222,6 +230,9 @@ func (d *documents) takeProcess(w *World, ev *history.Event) {
 func (d *documents) takeReady(w *World, ev *history.Event) {
 	s := d.standingOf(ev.Member)
 	in := w.instanceAt(ev.Member, ev)
+	if ev.Ready.Code == 200 && !s.paused && in != nil && in == s.in && s.joined == 0 {
+		s.joined = ev.At
+	}
 	switch {
 	case ev.Ready.Code != 200 || s.paused || in == nil || in != s.in:
 		s.since = 0
@@ -324,7 +335,8 @@ func named(group, version string) string {
 	return group + "/" + version
 }
 
-// versionPath is where a group-version is; ok is false for any other path.
+// versionOfPath is the group-version that is at a path; ok is false where a path
+// leads to anything else, such as the objects of a resource.
 func versionOfPath(path string) (group, version string, ok bool) {
 	if version, ok = strings.CutPrefix(path, corePath+"/"); ok {
 		return "", version, version != "" && !strings.Contains(version, "/")
@@ -334,5 +346,5 @@ func versionOfPath(path string) (group, version string, ok bool) {
 		return "", "", false
 	}
 	group, version, ok = strings.Cut(rest, "/")
-	return group, version, ok && version != ""
+	return group, version, ok && version != "" && !strings.Contains(version, "/")
 }

@@ -27,6 +27,8 @@ var wantedOfDiscovery = map[requirement.ID]struct{ fail, weak string }{
 	"AD-20": {"cp1 gives the list at /apis a resourceVersion", "documents of the member with the fewest"},
 	"AD-21": {"cp1 counted 40 aggregations while it was asked", "changes that the counter of the member with the fewest grew with"},
 	"AD-22": {`cp1 does not list coordination.k8s.io/v1 any more`, "kinds of misbehaviour that every member bore"},
+	"AD-23": {"cp1 does not list reference.evenkeel.dev/v1alpha1", "requests for them that were handed on and succeeded, at the member with the fewest"},
+	"AD-24": {"cp2 lists reference.evenkeel.dev/v1alpha1", "things that a departed member alone had hosted"},
 	"AD-25": {`cp1 lists wrecks.aggregated.evenkeel.dev/v1, but not in the list of groups that is not aggregated`, "quiet looks at the member with the fewest that found all documents equal"},
 }
 

@@ -37,6 +37,7 @@ var wanted = map[requirement.ID]struct{ fail, weak string }{
 	"SV-22": {"but clients of cp2 see reference.evenkeel.dev/v1beta1 agreed", "holds after a rollback"},
 	"SV-23": {"although nothing in it changed", "that a restarting server found"},
 	"SV-24": {"when it had announced lanterns.evenkeel.dev/v1beta1", "changes back to a storage version"},
+	"SV-25": {"called reference.evenkeel.dev/v1beta1 agreed when cp3 stored", "agreements formed with all servers that had it again"},
 }
 
 // file is one fixture, with the requirement that it is about.

@@ -73,6 +73,9 @@ type migrationSeen struct {
 	// back whether it came back before the end.
 	lost moment
 	back bool
+	// sign is the latest sign of it while it ran: an object that it rewrote, a change
+	// of its status, or the end of its controller.
+	sign moment
 	// reports counts the changes of its status while it ran.
 	reports int64
 	// generation of the definition when it started.
@@ -88,6 +91,14 @@ type migrationSeen struct {
 // running is whether it has begun and not ended.
 func (m *migrationSeen) running() bool {
 	return m.started.was() && !m.ended.was() && !m.gone.was()
+}
+
+// stuck is whether it runs, with the servers in agreement, and nothing came of it for
+// so long that a controller which nothing hinders must have ended it. On a machine
+// that has no time for the controller it may be slow, and leaders may change; that is
+// nobody's fault.
+func (m *migrationSeen) stuck(w *World) bool {
+	return m.running() && m.held() && w.managers.hadTime(w.Now, m.sign.at, int64(healthyEnds))
 }
 
 // held is whether the servers were in agreement from its start to its end, or to
@@ -170,6 +181,12 @@ func (ms *migrations) take(w *World, ev *history.Event) {
 	}
 }
 
+// migrationKey gives the name of the migration that etcd keeps under a key.
+func migrationKey(key string) (name string, ok bool) {
+	_, name, ok = strings.Cut(key, migrationInfix)
+	return name, ok && name != ""
+}
+
 func momentOf(ev *history.Event) moment {
 	m := moment{seq: ev.Seq, at: ev.At}
 	if ev.Stored != nil {
@@ -209,6 +226,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	}
 	move.m, move.before = m, m.now
 	m.now = s.Migration
+	m.sign = momentOf(ev)
 	if m.running() {
 		m.reports++
 	}
@@ -368,6 +386,9 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	}
 	ms.objects[s.Key] = now
 	ms.touched = touch
+	if touch.byMigration() && before.version != now.version {
+		touch.during.sign = momentOf(ev)
+	}
 }
 
 // bury remembers a deleted object, but not too many of them.
@@ -394,7 +415,7 @@ func (ms *migrations) takeProcess(w *World, ev *history.Event) {
 		switch {
 		case !m.running():
 		case p.Component == history.ComponentControllerManager && ev.Member == ms.leader:
-			m.crashed = momentOf(ev)
+			m.crashed, m.sign = momentOf(ev), momentOf(ev)
 		case p.Component == history.ComponentAPIServer:
 			m.served[ev.Member]++
 		}

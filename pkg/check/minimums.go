@@ -98,11 +98,21 @@ const (
 	// needMisbehaviours: different misbehaviours of aggregated servers that every
 	// member bore.
 	needMisbehaviours = 4
+	// needUnited: resources that only peers host, of each kind of evidence, at each
+	// member that lacks some; needGone: what went with a member that left, at each of
+	// the others.
+	needUnited = 1
+	needGone   = 1
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
 	// needFlips: flips of a custom resource's storage version of each kind, onward
 	// and back, that each member followed.
 	needFlips = 1
+	// needSilentWrites: writes of servers without the StorageVersion API in another
+	// version than the others had announced, and needVisits: resources that a server
+	// reported again when it had it again, and agreements that were formed then.
+	needSilentWrites = 5
+	needVisits       = 1
 	// needDepartures: entries that went after their server had, and needFormed:
 	// agreements that were formed because of that.
 	needDepartures = 5
@@ -189,6 +199,12 @@ const (
 	// deadCosts is how much later a server may be ready because an aggregated
 	// server is dead.
 	deadCosts = 15 * time.Second
+	// peersShow is how soon after all members are ready, or have left, each knows what
+	// the others host, and can hand requests on to them.
+	peersShow = 30 * time.Second
+	// peersLeave is how soon what only a member hosted is gone after its API server
+	// and its identity Lease are.
+	peersLeave = 30*time.Second + recorderLag
 	// underWay is longer than any request of the harness that defines something.
 	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:
@@ -256,6 +272,9 @@ const (
 	// deletionStops is how long after its deletion a migration may still rewrite
 	// objects, and how long the next one of the resource may take to begin.
 	deletionStops = 10*time.Second + recorderLag
+	// migrationShows is how soon clients of every ready server are shown that a
+	// migration was created, changed or deleted.
+	migrationShows = 10 * time.Second
 	// longMigration is one that is long enough for its progress to be told.
 	longMigration = 10 * time.Second
 	// slowRequest is what a change of one object may take, by the service level

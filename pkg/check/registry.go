@@ -46,6 +46,7 @@ var registry = map[requirement.ID]entry{
 	"SV-22": {func() Check { return newSV22() }, []Source{SourceEtcd, SourceWatch}, onLooks | onTags},
 	"SV-23": {func() Check { return newSV23() }, []Source{SourceEtcd}, onLooks},
 	"SV-24": {func() Check { return newSV24() }, []Source{SourceEtcd, SourceRequest}, onTags},
+	"SV-25": {func() Check { return newSV25() }, []Source{SourceEtcd, SourceDiscovery}, onTags},
 }
 
 // Built is whether a check for the requirement is built in.

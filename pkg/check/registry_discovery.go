@@ -30,6 +30,8 @@ var discoveryChecks = map[requirement.ID]entry{
 	"AD-20": {make: func() Check { return &ad20{} }, sources: []Source{SourceDocument}},
 	"AD-21": {make: func() Check { return &ad21{} }, sources: []Source{SourceDocument, SourceRequest}},
 	"AD-22": {make: func() Check { return newAD22() }, sources: []Source{SourceDocument, SourceRequest, SourceReady}},
+	"AD-23": {make: func() Check { return newAD23() }, sources: []Source{SourceDocument, SourceEtcd, SourceRequest, SourceReady}},
+	"AD-24": {make: func() Check { return newAD24() }, sources: []Source{SourceDocument, SourceEtcd, SourceRequest, SourceReady}},
 	"AD-25": {make: func() Check { return newAD25() }, sources: []Source{SourceDocument, SourceRequest}},
 }
 

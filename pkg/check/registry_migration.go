@@ -29,6 +29,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-22": {func() Check { return newSVM22() }, []Source{SourceEtcd}, onObjects | onTags},
 	"SVM-23": {func() Check { return newSVM23() }, []Source{SourceEtcd}, onObjects},
 	"SVM-24": {func() Check { return newSVM24() }, []Source{SourceEtcd}, onObjects},
+	"SVM-25": {func() Check { return newSVM25() }, []Source{SourceEtcd, SourceRequest, SourceWatch, SourceDiscovery}, 0},
 }
 
 func init() { maps.Copy(registry, migrationChecks) }

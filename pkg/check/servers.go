@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -28,6 +29,8 @@ type instance struct {
 	startSeq int64
 	// release that it was started at; empty if the history does not say.
 	release string
+	// off are the features that it was started without.
+	off []string
 	// first is whether no earlier process of the server was seen.
 	first bool
 	// startedAt and exitedAt are times; exitedAt is 0 while it lives.
@@ -60,6 +63,11 @@ func (s *server) current() *instance {
 	return s.instances[len(s.instances)-1]
 }
 
+// silent is whether the process was started without the StorageVersion API.
+func (in *instance) silent() bool {
+	return in != nil && slices.Contains(in.off, history.FeatureStorageVersions)
+}
+
 // knows is whether it is known what the server hosts now, by the word of the
 // process that was started last.
 func (s *server) knows() bool {
@@ -80,7 +88,7 @@ func (w *World) takeProcess(ev *history.Event) {
 		}
 		w.closeInstance(srv.current())
 		in := &instance{
-			server: srv, number: p.Instance, release: p.Release, first: srv.started == 0,
+			server: srv, number: p.Instance, release: p.Release, off: p.Off, first: srv.started == 0,
 			startSeq: ev.Seq, startedAt: ev.At, startRevision: max(w.Revision, w.heard),
 		}
 		srv.started++

@@ -32,6 +32,9 @@ type sv22 struct {
 	unseen []string
 }
 
+// watchedVersions is what the recorder's watch of StorageVersions is called.
+const watchedVersions = "storageversions"
+
 // keptUnseen bounds how many are told one by one.
 const keptUnseen = 20
 
@@ -55,7 +58,7 @@ func (c *sv22) Observe(w *World, ev *history.Event) {
 	switch {
 	case ev.Step != nil && ev.Step.Action == "rollback" && ev.Step.Phase == history.PhaseEnd:
 		c.rolledBack = true
-	case ev.Watch != nil:
+	case ev.Watch != nil && ev.Watch.Resource == watchedVersions:
 		c.watch(ev)
 	case ev.Hold != nil && ev.Hold.Phase == history.PhaseBegin:
 		c.stored = map[groupResource]map[string]map[string]int64{}

@@ -25,8 +25,8 @@ func (c *svm11) Observe(w *World, _ *history.Event) {
 
 func (c *svm11) Finish(w *World) {
 	for _, m := range w.migrations.live {
-		if m.crashed.was() && m.held() && w.Now-m.crashed.at > int64(healthyEnds) {
-			c.infer(w, at(m.crashed.seq), "migration %s has not ended %v after its controller had", m.name, healthyEnds)
+		if m.crashed.was() && m.stuck(w) {
+			c.infer(w, at(m.crashed.seq, m.sign.seq), "migration %s has not ended since its controller had, and nothing came of it for %v", m.name, healthyEnds)
 		}
 	}
 }

@@ -234,3 +234,22 @@ func TestSVM20SeesWritesThatNobodyTellsOf(t *testing.T) {
 	// It may be the rest of one that was deleted a moment ago.
 	upgraded().migrates("m", 10, 10, 0).lies("x", v2, "m", 5, 12, 0).blames(t, "SVM-20")
 }
+
+// manages has a member's API server and controller manager begin, and the latter lead.
+func (t *tale) manages(member string, revision int64) *tale {
+	return t.starts(member, 1).manager(member, history.ProcessStarted).leads(member, revision)
+}
+
+// A machine that has no time for a controller, or none for its leader, is no breach.
+func TestSVM11WantsTheTimeToEnd(t *testing.T) {
+	crashed := func() *tale {
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).manager("a", history.ProcessExited)
+	}
+	crashed().pass(6*time.Minute).blames(t, "SVM-11")
+	crashed().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended since its controller had, and nothing came of it for 5m0s")
+	crashed().pass(6*time.Minute).manages("b", 13).pass(4*time.Minute).blames(t, "SVM-11")
+	crashed().manages("b", 13).pass(4*time.Minute).lies("x", v2, "m", 5, 14, 0).pass(4*time.Minute).blames(t, "SVM-11")
+	crashed().manages("b", 13).pass(4*time.Minute).migrates("m", 10, 14, 11, nowRuns).pass(4*time.Minute).blames(t, "SVM-11")
+	// That it fails is one at once.
+	crashed().manages("b", 13).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-11", "after its controller had ended")
+}

@@ -9,6 +9,9 @@ type sweep struct {
 	// in is the process that answered everything; nil if another may have, or if it
 	// was not ready all the time.
 	in *instance
+	// by is the process that answered everything, also if it was late to say that it
+	// was ready; nil if another may have.
+	by *instance
 	// from and to are when it began and ended.
 	from, to int64
 	answers  []*history.Event
@@ -33,7 +36,7 @@ func (d *documents) sweep(w *World, ev *history.Event) {
 	s := d.under[ev.Member]
 	if s == nil || s.number != document.Sweep {
 		s = &sweep{
-			member: ev.Member, number: document.Sweep, in: w.instanceAt(ev.Member, ev), from: ev.From, settled: d.settledBy(ev.From),
+			member: ev.Member, number: document.Sweep, in: w.instanceAt(ev.Member, ev), by: w.instanceAt(ev.Member, ev), from: ev.From, settled: d.settledBy(ev.From),
 			first: map[string]*history.Event{}, last: map[string]*history.Event{},
 		}
 		d.under[ev.Member] = s
@@ -44,6 +47,9 @@ func (d *documents) sweep(w *World, ev *history.Event) {
 	s.answers = append(s.answers, ev)
 	if _, ready := d.knows(w, ev); !ready || s.in != w.instanceAt(ev.Member, ev) {
 		s.in = nil
+	}
+	if s.by != w.instanceAt(ev.Member, ev) {
+		s.by = nil
 	}
 	if document.Accept == askedJSON && document.IfNoneMatch == "" {
 		if s.first[document.Path] == nil {
@@ -63,8 +69,14 @@ func (d *documents) sweep(w *World, ev *history.Event) {
 // at the end, and which it was. It may have been another one in between where
 // changes were on their way: settled is stronger.
 func (s *sweep) steady(path string) (*history.Event, bool) {
+	first, ok := s.same(path)
+	return first, ok && s.in != nil
+}
+
+// same is steady whether or not the process was ready all the time.
+func (s *sweep) same(path string) (*history.Event, bool) {
 	first, last := s.first[path], s.last[path]
-	if s.in == nil || first == nil || last == nil || first == last {
+	if first == nil || last == nil || first == last {
 		return nil, false
 	}
 	a, b := first.Document, last.Document

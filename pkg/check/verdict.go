@@ -84,6 +84,18 @@ type Result struct {
 	Deviations []DeviationSeen `json:"deviations,omitempty"`
 }
 
+// Seen adds up how often the promise was put to the test, over all kinds of
+// observations.
+func (r Result) Seen() int64 {
+	var n int64
+	for _, o := range r.Observations {
+		if !o.OfOneMember() {
+			n += o.Seen
+		}
+	}
+	return n
+}
+
 // Worst gives the outcome of results taken together: Fail if any failed, else
 // Inconclusive if any is none of Pass, Deviation and NotApplicable, else Pass.
 // Where nothing is a Pass they are Inconclusive: nothing was seen to be kept.

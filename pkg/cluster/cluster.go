@@ -86,6 +86,8 @@ type Change struct {
 	Instance int
 	Process  Process
 	Release  string
+	// Off are the features that the process was started without.
+	Off []Feature
 	// Exit says how the process ended, in words; only for an exit.
 	Exit string
 	// Expected is whether the provider ended the process on request.

@@ -21,6 +21,10 @@ type HTTPFault struct {
 	// Answers is whether the answer is hit, so that the request has had its effect,
 	// and not the request. A Code always is about the answer.
 	Answers bool
+	// Every has only each so many-th of the selected requests hit, such as every
+	// tenth; 0 means all. Nothing is drawn: the same requests in the same order are
+	// hit the same way.
+	Every int
 }
 
 // Validate says what is wrong with a fault.
@@ -38,6 +42,8 @@ func (f HTTPFault) Validate() error {
 		return errors.New("a delay must not be negative")
 	case f.Code != 0 && (f.Code < 400 || f.Code > 599):
 		return errors.New("only the status of a failure, 400 to 599, can be put in the place of another one")
+	case f.Every < 0:
+		return errors.New("of requests every so many-th can be hit, and the number must not be negative")
 	case f.Code != 0 && !f.Answers:
 		return errors.New("a request has no status that could be replaced; an answer has")
 	}

@@ -43,6 +43,8 @@ func TestHTTPFaultValidate(t *testing.T) {
 		{HTTPFault{Code: 500, Answers: true}, true},
 		{HTTPFault{Code: 500}, false},
 		{HTTPFault{Code: 200, Answers: true}, false},
+		{HTTPFault{Abort: true, Every: 10}, true},
+		{HTTPFault{Abort: true, Every: -1}, false},
 	} {
 		if err := tc.fault.Validate(); (err == nil) != tc.valid {
 			t.Errorf("%+v: %v", tc.fault, err)

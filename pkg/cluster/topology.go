@@ -100,12 +100,16 @@ type Settings struct {
 	LeaderElectRenewDeadline Duration `yaml:"leaderElectRenewDeadline,omitempty"`
 	// LeaderElectRetryPeriod is the pause between attempts.
 	LeaderElectRetryPeriod Duration `yaml:"leaderElectRetryPeriod,omitempty"`
-	// CoordinatedLeaderElection is whether a coordinator elects the leaders, where a
-	// distribution leaves that open.
+	// CoordinatedLeaderElection is whether a coordinator elects the leaders
+	// (KEP-4355). Where the table of releases switches that on, it is on anyway.
 	CoordinatedLeaderElection bool `yaml:"coordinatedLeaderElection,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// PeerDiscovery has each API server also tell of what only the others host, and
+	// hand requests for that on to them (KEP-4020), where the release can. A
+	// scenario with discovery.peers switches it on for its run.
+	PeerDiscovery bool `yaml:"peerDiscovery,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`

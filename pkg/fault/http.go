@@ -4,14 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"sync"
 	"time"
 
 	chaos "github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
+
+// EveryAnnotation has an HTTPChaos hit only each so many-th of the requests that it
+// selects, such as "10". Chaos Mesh has no word for a share of requests: it would
+// hit them all.
+const EveryAnnotation = "evenkeel.dev/every"
 
 // apiServerPort is what an HTTPChaos must name: the requests of controllers go to
 // their API server, whose port it is wherever kubeadm was.
@@ -45,14 +53,34 @@ func fromHTTPChaos(object *chaos.HTTPChaos) (*Fault, error) {
 	if spec.Method != nil {
 		fault.HTTP.Method = *spec.Method
 	}
-	errs = append(errs, harmed(&spec.PodHttpChaosActions, fault))
+	meta := object.ObjectMeta
+	fault.HTTP.Every, err = every(&meta)
+	errs = append(errs, err, harmed(&spec.PodHttpChaosActions, fault))
 	if spec.Duration != nil {
 		fault.Duration, err = positive("spec.duration", *spec.Duration)
 		errs = append(errs, err)
 	}
 	spec.Mode, spec.Port, spec.Target, spec.Path, spec.Method, spec.Duration = "", 0, "", nil, nil, nil
-	errs = append(errs, nothingElse("metadata", plainMeta(object.ObjectMeta)), nothingElse("spec", spec), nothingElse("status", object.Status))
+	errs = append(errs, nothingElse("metadata", plainMeta(meta)), nothingElse("spec", spec), nothingElse("status", object.Status))
 	return fault, errors.Join(errs...)
+}
+
+// every reads how many requests there are to each one that is hit, and takes it
+// out of the metadata; 0 means that all are.
+func every(meta *metav1.ObjectMeta) (int, error) {
+	text, ok := meta.Annotations[EveryAnnotation]
+	if !ok {
+		return 0, nil
+	}
+	meta.Annotations = maps.Clone(meta.Annotations)
+	if delete(meta.Annotations, EveryAnnotation); len(meta.Annotations) == 0 {
+		meta.Annotations = nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2 {
+		return 0, fmt.Errorf("the annotation %s is %q, and must be a number from 2 on; leave it out to hit all requests", EveryAnnotation, text)
+	}
+	return n, nil
 }
 
 // harmed reads what is done to requests, and takes what it read out of the object.

@@ -53,6 +53,26 @@ func TestWhatAnHTTPChaosMaySay(t *testing.T) {
 	}
 }
 
+func TestAShareOfRequests(t *testing.T) {
+	spec := "  target: Request\n  abort: true\n"
+	for annotation, want := range map[string]struct {
+		every     int
+		complaint string
+	}{
+		"":                              {0, ""},
+		"evenkeel.dev/every: \"10\"":    {10, ""},
+		"evenkeel.dev/every: \"1\"":     {0, "from 2 on"},
+		"evenkeel.dev/every: \"tenth\"": {0, "from 2 on"},
+		"somebody.else/every: \"10\"":   {0, "metadata.annotations"},
+	} {
+		metadata := "metadata: {name: f, annotations: {" + annotation + "}}"
+		fault, err := Parse("f.yaml", []byte(strings.Replace(httpChaos, "metadata: {name: f}", metadata, 1)+spec))
+		if want.complaint == "" && (err != nil || fault.HTTP.Every != want.every) || want.complaint != "" && (err == nil || !strings.Contains(err.Error(), want.complaint)) {
+			t.Errorf("%s: got %+v, %v", annotation, fault, err)
+		}
+	}
+}
+
 func boolInt(b bool) int {
 	if b {
 		return 1

@@ -4,8 +4,13 @@ import "time"
 
 // Document is the answer to one request for discovery, aggregated or not.
 type Document struct {
-	// Path that was asked for: /api, /apis, or that of a group-version.
+	// Path that was asked for: /api, /apis, or that of a group-version. It is that of
+	// a resource where objects were asked for that only peers host (KEP-4020), to see
+	// whether the request is handed on; such an answer has no Listing.
 	Path string `json:"path"`
+	// Itself is whether the request said that a peer had handed it on, so that the
+	// server had to answer by itself.
+	Itself bool `json:"itself,omitempty"`
 	// Accept and IfNoneMatch are the request's headers; empty means that none was
 	// sent.
 	Accept      string `json:"accept,omitempty"`

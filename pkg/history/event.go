@@ -229,6 +229,10 @@ const (
 	ComponentScheduler         = "scheduler"
 )
 
+// FeatureStorageVersions is the StorageVersion API as a feature that an API server
+// can be started without.
+const FeatureStorageVersions = "storageVersions"
+
 // Process is a change in the life of one component's process. Each start is a
 // new instance; instances of one member and component are counted from 1.
 type Process struct {
@@ -240,6 +244,8 @@ type Process struct {
 	// boot: with the PID it names a process for ever.
 	StartTime int64  `json:"startTime,omitempty"`
 	Release   string `json:"release,omitempty"`
+	// Off are the features that the process was started without.
+	Off []string `json:"off,omitempty"`
 	// Exit says how it ended, in words ("exit status 1", "signal: killed").
 	Exit string `json:"exit,omitempty"`
 	// Expected is whether the harness ended it on purpose.
@@ -374,7 +380,10 @@ type Watch struct {
 	Type            string `json:"type"`
 	Name            string `json:"name,omitempty"`
 	ResourceVersion int64  `json:"rv,omitempty"`
-	Message         string `json:"message,omitempty"`
+	// Code is the status with which the list or the watch was refused; 0 if that was
+	// not why it broke.
+	Code    int    `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
 	// StorageVersion is the object as this server showed it to its client.
 	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`
 }

@@ -55,6 +55,13 @@ const (
 	// document keeps changing; each is some sixty requests.
 	SweepSpacing = 5 * time.Second
 
+	// HandedOnAttempts is how often objects that only peers host are asked for
+	// while the answer is a failure, and HandedOnRetry the pause in between.
+	HandedOnAttempts = 4
+	HandedOnRetry    = time.Second
+	// maxHandedOn is how many group-versions are asked for so in one thorough look.
+	maxHandedOn = 50
+
 	// HammerInterval is the pause between two guarded writes of one probe to a
 	// booting server. Two probes take turns, which makes one write each 10 ms.
 	HammerInterval = 20 * time.Millisecond
@@ -65,6 +72,11 @@ const (
 	HammerAfterReady = 2 * time.Second
 	// HammerLongest is how long a server is hammered that never gets ready.
 	HammerLongest = 120 * time.Second
+
+	// ListAttempts is how often a list is asked for that is refused, and ListRetry the
+	// pause in between: a server whose cache is being filled may refuse for a moment.
+	ListAttempts = 5
+	ListRetry    = 200 * time.Millisecond
 
 	// InvalidAttempts is how often a status is sent again that was refused only
 	// because somebody else had changed the object meanwhile.

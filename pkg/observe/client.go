@@ -332,7 +332,7 @@ func (c *Client) openWatch(ctx context.Context, path string, resourceVersion str
 	if response.StatusCode != http.StatusOK {
 		raw, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
 		_ = response.Body.Close()
-		return nil, fmt.Errorf("the watch was answered %d: %s", response.StatusCode, understand(response.StatusCode, raw).Message)
+		return nil, watchRefusal{response.StatusCode, fmt.Sprintf("the watch was answered %d: %s", response.StatusCode, understand(response.StatusCode, raw).Message)}
 	}
 	return response.Body, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,19 +157,31 @@ func (d *Documents) Sweep(ctx context.Context, client *Client) {
 		return tell(d.ask(ctx, client, path, accept, tag), false)
 	}
 	tell(d.measure(ctx, client), false)
+	var union, local *history.Listing
 	for _, path := range []string{corePath, groupsPath} {
-		if tag := ask(path, askJSON, "").ETag; tag != d.tags[path] {
+		first := ask(path, askJSON, "")
+		if tag := first.ETag; tag != d.tags[path] {
 			d.tags[path], d.outdated[path] = tag, d.tags[path]
 		}
 		for _, form := range forms {
-			ask(path, form, "")
+			seen := ask(path, form, "")
+			if path == groupsPath && form == askLocal {
+				union, local = first.Listing, seen.Listing
+			}
 		}
 		for _, condition := range conditions(d.tags[path], d.outdated[path]) {
 			ask(path, askJSON, condition)
 		}
 	}
-	for _, version := range d.versions(ctx, client) {
+	versions := d.versions(ctx, client)
+	for _, version := range versions {
 		ask(GroupVersionPath(version.Group, version.Version), asJSON, "")
+	}
+	for _, version := range unlisted(local, versions) {
+		tell(d.askItself(ctx, client, GroupVersionPath(version.Group, version.Version)), false)
+	}
+	for _, path := range onlyPeers(union, local) {
+		d.askThrough(ctx, client, path, func(ev history.Event) { tell(ev, false) })
 	}
 	ask(corePath, askJSON, "")
 	ask(groupsPath, asJSON, "")
@@ -188,9 +201,13 @@ func (d *Documents) versions(ctx context.Context, client *Client) []groupVersion
 
 // ask sends one request. What came of it is in the event's Document.
 func (d *Documents) ask(ctx context.Context, client *Client, path, accept, ifNoneMatch string) history.Event {
-	seen := &history.Document{Path: path, Accept: accept, IfNoneMatch: ifNoneMatch}
+	return d.send(ctx, client, &history.Document{Path: path, Accept: accept, IfNoneMatch: ifNoneMatch})
+}
+
+// send sends the request that the document tells of, and fills in what came of it.
+func (d *Documents) send(ctx context.Context, client *Client, seen *history.Document) history.Event {
 	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
-	header, body, err := client.fetch(ctx, path, accept, ifNoneMatch, &seen.Code)
+	header, body, err := client.fetch(ctx, seen.Path, nil, headersOf(seen), &seen.Code)
 	if err != nil {
 		seen.Code, seen.Error = 0, shorten(err.Error())
 		return ev
@@ -210,7 +227,7 @@ func (d *Documents) ask(ctx context.Context, client *Client, path, accept, ifNon
 func (d *Documents) measure(ctx context.Context, client *Client) history.Event {
 	seen := &history.Document{Path: history.MetricsPath}
 	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
-	_, body, err := client.fetch(ctx, history.MetricsPath, "", "", &seen.Code)
+	_, body, err := client.fetch(ctx, history.MetricsPath, nil, nil, &seen.Code)
 	if err != nil {
 		seen.Code, seen.Error = 0, shorten(err.Error())
 		return ev
@@ -238,20 +255,30 @@ func aggregations(text []byte) *int64 {
 	return nil
 }
 
-// fetch sends a request with exactly these headers and sets the code.
-func (c *Client) fetch(ctx context.Context, path, accept, ifNoneMatch string, code *int) (http.Header, []byte, error) {
+// headersOf are those of the request that a document tells of; empty ones are not
+// sent.
+func headersOf(d *history.Document) map[string]string {
+	headers := map[string]string{"Accept": d.Accept, "If-None-Match": d.IfNoneMatch}
+	if d.Itself {
+		headers[handedOnHeader] = "true"
+	}
+	return headers
+}
+
+// fetch sends a request with these headers, of those that matter to the answer,
+// and sets the code.
+func (c *Client) fetch(ctx context.Context, path string, query url.Values, headers map[string]string, code *int) (http.Header, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, DocumentTimeout)
 	defer cancel()
-	request, err := c.request(ctx, http.MethodGet, path, nil, nil)
+	request, err := c.request(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	request.Header.Del("Accept")
-	if accept != "" {
-		request.Header.Set("Accept", accept)
-	}
-	if ifNoneMatch != "" {
-		request.Header.Set("If-None-Match", ifNoneMatch)
+	for name, value := range headers {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -21,7 +21,7 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "OBSERVATIONS", "PROMISE")
 	for _, res := range r.Results {
-		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), seen(res), res.Promise)
+		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Seen(), res.Promise)
 	}
 	for _, res := range r.Results {
 		lines := slices.DeleteFunc(details(res), func(l string) bool { return slices.Contains(r.Doubts, l) })
@@ -57,17 +57,6 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// seen adds up what stands behind a verdict.
-func seen(res check.Result) int64 {
-	var n int64
-	for _, o := range res.Observations {
-		if !o.OfOneMember() {
-			n += o.Seen
-		}
-	}
-	return n
 }
 
 // counts of results by verdict.

@@ -148,6 +148,12 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.startAt(ctx, o.Release); err != nil {
 		return nil, err
 	}
+	if err := p.acquaint(); err != nil {
+		return nil, err
+	}
+	if err := p.coordinate(); err != nil {
+		return nil, err
+	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
 	// Objects, folders and processes are called after the run.
 	if len(validation.IsDNS1123Label(p.id)) > 0 {
@@ -204,10 +210,40 @@ func (p *plan) loadTopology(name, release string) error {
 		return nil
 	}
 	p.topology.SetRelease(release)
+	return p.writeTopology()
+}
+
+// writeTopology has the bundle get the topology as it is now.
+func (p *plan) writeTopology() (err error) {
 	if p.topologyYAML, err = yaml.Marshal(p.topology); err != nil {
-		return fmt.Errorf("write the topology %s with release %s: %w", name, release, err)
+		return fmt.Errorf("write the topology %s as it is played: %w", p.topology.File, err)
 	}
 	return nil
+}
+
+// acquaint has API servers tell of their peers where the scenario is about that,
+// and nowhere else: what a server lists is taken for what it hosts there.
+func (p *plan) acquaint() error {
+	settings := &p.topology.Spec.Settings
+	if p.scenario.Discovery.Peers == settings.PeerDiscovery {
+		return nil
+	}
+	if settings.PeerDiscovery {
+		return fmt.Errorf("%s has spec.settings.peerDiscovery, and the scenario %s is judged by what each API server hosts itself: leave the setting out, which a scenario with discovery.peers switches on by itself",
+			p.topology.File, p.scenario.Metadata.Name)
+	}
+	settings.PeerDiscovery = true
+	return p.writeTopology()
+}
+
+// coordinate has leaders elected by a coordinator where the scenario is about that.
+func (p *plan) coordinate() error {
+	settings := &p.topology.Spec.Settings
+	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection {
+		return nil
+	}
+	settings.CoordinatedLeaderElection = true
+	return p.writeTopology()
 }
 
 func profiles(names []string) ([]requirement.Profile, error) {

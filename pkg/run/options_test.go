@@ -148,6 +148,9 @@ func TestPrepareFails(t *testing.T) {
 			text := strings.Replace(strings.Replace(tiny, "NAME", "a", 1), "steps:", "start: {release: \"9\"}\nsteps:", 1)
 			return Options{Scenario: file("s.yaml", text)}
 		}, `there is no release "9"`},
+		{"peers that the scenario does not know of", func() Options {
+			return Options{Topology: topology("  settings:\n", "  settings:\n    peerDiscovery: true\n"), Scenario: quick}
+		}, "has spec.settings.peerDiscovery, and the scenario quick is judged by what each API server hosts itself: leave the setting out"},
 		{"scenario that judges nothing of it", func() Options { return Options{Scenario: quick, Focus: "SV-22"} }, "the scenario quick cannot judge SV-22; leave --scenario out"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -202,6 +205,31 @@ func TestReleaseIsPlayedAndRecorded(t *testing.T) {
 	}
 	if _, err := prepare(t.Context(), Options{Release: "9.9", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "9.9") {
 		t.Errorf("a release that nobody has was taken: %v", err)
+	}
+}
+
+func TestScenarioOfPeersSwitchesThemOn(t *testing.T) {
+	for focus, want := range map[string]bool{"AD-23": true, "AD-24": true, "AD-01": false} {
+		p, err := prepare(t.Context(), Options{Focus: focus, Providers: providers}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := cluster.ParseTopology("topology.yaml", p.topologyYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.topology.Spec.Settings.PeerDiscovery != want || written.Spec.Settings != p.topology.Spec.Settings {
+			t.Errorf("%s: %s is played with %+v, and the bundle has %+v", focus, p.scenario.Metadata.Name, p.topology.Spec.Settings, written.Spec.Settings)
+		}
+	}
+	// A topology that has them already is fine for it.
+	dir := t.TempDir()
+	with := filepath.Join(dir, "topology.yaml")
+	if err := os.WriteFile(with, []byte(strings.Replace(shippedTopology(t), "  settings:\n", "  settings:\n    peerDiscovery: true\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prepare(t.Context(), Options{Topology: with, Focus: "AD-23", Providers: providers}, now); err != nil {
+		t.Error(err)
 	}
 }
 

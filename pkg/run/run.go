@@ -207,6 +207,9 @@ func (r *running) publish(rep *report.ConformanceReport) error {
 	if err := r.save(bundle.JUnitFile, data); err != nil {
 		return err
 	}
+	if err := bundle.CompressHistory(r.plan.out, bundle.CompressFrom); err != nil {
+		return err
+	}
 	return bundle.Seal(r.plan.out)
 }
 

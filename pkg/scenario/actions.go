@@ -2,12 +2,11 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -15,16 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
-)
-
-// leaderLease is the Lease whose holder @leader means.
-const leaderLease = leasesPath + "/kube-controller-manager"
-
-// leasesPath is where Leases of components are, and coordinatorLease the one whose
-// holder @coordinator means.
-const (
-	leasesPath       = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
-	coordinatorLease = leasesPath + "/leader-election-controller"
 )
 
 // selectorsOf are the selectors that an action names.
@@ -96,7 +85,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 			return fmt.Errorf("step %d (%s): %w", index, action, err)
 		}
 		release = targets[members[0]]
-		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With) }
+		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With, v.Off) }
 	case *Restart:
 		targets, err := r.targets(members, v.Release)
 		if err != nil {
@@ -105,7 +94,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		if v.Release != "" {
 			release = targets[members[0]]
 		}
-		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v.Together, v.With) }
+		do = func(ctx context.Context) error { return r.restart(ctx, members, targets, v) }
 	case *Strike:
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
 	case *PowerCycle:
@@ -137,7 +126,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	case *Migrate:
 		do = func(ctx context.Context) error { return r.migrate(ctx, members[0], v) }
 	case *Await:
-		do = func(ctx context.Context) error { return r.await(ctx, v.Migrations) }
+		do = func(ctx context.Context) error { return r.awaitEach(ctx, v) }
 	case *Abort:
 		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
 	case *Elect:
@@ -145,7 +134,15 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	case *Disturb:
 		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
 	}
-	return r.step(ctx, index, action, member, release, do)
+	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
+}
+
+// within is how long a step asks to be given; 0 if it asks for nothing.
+func within(set any) time.Duration {
+	if await, ok := set.(*Await); ok && await.Within > 0 {
+		return await.Within + MigrationSlack
+	}
+	return 0
 }
 
 // selected are the members that several selectors mean, each once.
@@ -170,38 +167,6 @@ func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, er
 		}
 	}
 	return all, nil
-}
-
-// leader is the member whose controller manager leads.
-func (r *Runner) leader(ctx context.Context) (string, error) { return r.holder(ctx, leaderLease) }
-
-// holder is the member on whose host the holder of a Lease runs.
-func (r *Runner) holder(ctx context.Context, path string) (string, error) {
-	var errs []error
-	for _, member := range r.members() {
-		client, err := r.client(member)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		answer := client.Get(ctx, path)
-		client.Close()
-		var lease struct {
-			Spec struct {
-				HolderIdentity string `json:"holderIdentity"`
-			} `json:"spec"`
-		}
-		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &lease) != nil {
-			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
-			continue
-		}
-		holder := lease.Spec.HolderIdentity
-		if name, ok := memberOf(holder, r.cluster.Members()); ok {
-			return name, nil
-		}
-		return "", fmt.Errorf("the holder %q of %s is no member", holder, path)
-	}
-	return "", fmt.Errorf("read %s: %w", path, errors.Join(errs...))
 }
 
 // client talks to a member without any link in between; the caller closes it.
@@ -237,14 +202,14 @@ func (r *Runner) targets(members []string, name string) (map[string]string, erro
 
 // replace takes members to other releases one after the other, in the
 // provider's own way if it has one.
-func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string) error {
+func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string, off []cluster.Feature) error {
 	replacer, replaces := r.cluster.(cluster.Replacer)
 	for _, member := range members {
 		err := r.around(ctx, []string{member}, with, func() error {
 			if release := releases[member]; replaces && release != r.cluster.Release(member) {
 				return replacer.Replace(ctx, member, release)
 			}
-			return r.stopAndStart(ctx, []string{member}, releases)
+			return r.stopAndStart(ctx, []string{member}, releases, off)
 		})
 		if err != nil {
 			return err
@@ -254,25 +219,31 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 }
 
 // restart stops and starts members, with the faults around.
-func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, together bool, with []string) error {
+func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, step *Restart) error {
 	groups := [][]string{members}
-	if !together {
+	if !step.Together {
 		groups = slices.Collect(slices.Chunk(members, 1))
 	}
 	for _, group := range groups {
-		if err := r.around(ctx, group, with, func() error { return r.stopAndStart(ctx, group, releases) }); err != nil {
+		if err := r.around(ctx, group, step.With, func() error { return r.stopAndStart(ctx, group, releases, step.Off) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stopAndStart stops all of the members before it starts any.
-func (r *Runner) stopAndStart(ctx context.Context, members []string, releases map[string]string) error {
+// stopAndStart stops all of the members before it starts any, with features
+// switched off.
+func (r *Runner) stopAndStart(ctx context.Context, members []string, releases map[string]string, off []cluster.Feature) error {
 	if err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) }); err != nil {
 		return err
 	}
-	return each(members, func(member string) error { return r.cluster.StartMember(ctx, member, releases[member]) })
+	return each(members, func(member string) error {
+		if err := r.switchOff(member, off); err != nil {
+			return err
+		}
+		return r.cluster.StartMember(ctx, member, releases[member])
+	})
 }
 
 // around does something to members with faults there from before it until the

@@ -49,6 +49,11 @@ const (
 	// BiteTimeout is how long it may take until somebody asks a misbehaving
 	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
 	BiteTimeout = 90 * time.Second
+	// LeaderTimeout is how long a step waits for a leader that renews: another one
+	// takes over when the Lease of 15 seconds is over, and a member may be busy.
+	// LeaderInterval is the pause between two looks.
+	LeaderTimeout  = 60 * time.Second
+	LeaderInterval = 200 * time.Millisecond
 	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
 	// collector that has something to do asks at once, or tries again soon.
 	MeetTimeout = 60 * time.Second
@@ -61,6 +66,9 @@ const (
 	// share of it. Then the run goes on: a migration that does not end is to be
 	// judged, and not to end the run. It is below StepTimeout.
 	MigrationTimeout = 170 * time.Second
+	// MigrationSlack is how much longer a step may take that waits for a migration than
+	// it waits: what is final of one that has ended is tried then.
+	MigrationSlack = 10 * time.Second
 	// MigrationLook is the pause between two looks at a migration.
 	MigrationLook = 50 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.

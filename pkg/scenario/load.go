@@ -93,6 +93,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 			wrong(fmt.Sprintf("judges[%d]", i), "%q is no ID of a requirement", id)
 		}
 	}
+	if err := s.Discovery.validate(s.Judges); err != nil {
+		wrong("discovery", "%w", err)
+	}
 	holds, known := map[string]bool{}, named{}
 	for i := range s.Steps {
 		where := fmt.Sprintf("steps[%d]", i)
@@ -162,11 +165,12 @@ func (s *Step) validate() (action string, err error) {
 	}
 	switch v := set.(type) {
 	case *Replace:
-		err = errors.Join(missing("member", v.Member), missing("to", v.To))
+		err = errors.Join(missing("member", v.Member), missing("to", v.To), cluster.CheckFeatures(v.Off))
 	case *Restart:
 		if len(v.Members) == 0 {
 			err = errors.New("members is missing")
 		}
+		err = errors.Join(err, cluster.CheckFeatures(v.Off))
 	case *Strike:
 		err = missing("fault", v.Fault)
 		if v.DownFor != 0 && action != "crash" {
@@ -230,7 +234,7 @@ func (s *Step) validate() (action string, err error) {
 	case *Migrate:
 		err = errors.Join(missing("name", v.Name), missing("member", v.Member), v.validate())
 	case *Await:
-		err = missing("migrations", strings.Join(v.Migrations, ""))
+		err = errors.Join(missing("migrations", strings.Join(v.Migrations, "")), v.validate())
 	case *Abort:
 		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
 	case *Elect:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
@@ -27,6 +28,10 @@ type migrating struct {
 	group, resource string
 	// probed is whether it was tried to change its outcome.
 	probed bool
+	// target is the version that objects are migrated to, once that is known, and
+	// begun how many were to be.
+	target string
+	begun  int
 }
 
 // storedMigration is what is read of a migration.
@@ -62,6 +67,19 @@ func (m *Migrate) validate() error {
 		if m.Wait {
 			err = errors.Join(err, errors.New("wait and until exclude each other"))
 		}
+	}
+	return err
+}
+
+func (a *Await) validate() error {
+	var err error
+	if a.Until != "" {
+		if _, err = share(a.Until); len(a.Migrations) > 1 {
+			err = errors.Join(err, errors.New("until is of one migration"))
+		}
+	}
+	if a.Within < 0 {
+		err = errors.Join(err, errors.New("within must not be negative"))
 	}
 	return err
 }
@@ -138,15 +156,35 @@ func (r *Runner) migrate(ctx context.Context, member string, step *Migrate) erro
 	r.migrated[step.Name] = m
 	switch {
 	case step.Wait:
-		return r.await(ctx, []string{step.Name})
+		return r.await(ctx, []string{step.Name}, MigrationTimeout)
 	case step.Until != "":
 		part, err := share(step.Until)
 		if err != nil {
 			return err
 		}
-		return r.awaitShare(ctx, m, part)
+		return r.awaitShare(ctx, m, part, MigrationTimeout)
 	}
 	return nil
+}
+
+// awaitEach waits as the step says.
+func (r *Runner) awaitEach(ctx context.Context, step *Await) error {
+	bound := MigrationTimeout
+	if step.Within > 0 {
+		bound = step.Within
+	}
+	if step.Until == "" {
+		return r.await(ctx, step.Migrations, bound)
+	}
+	part, err := share(step.Until)
+	if err != nil {
+		return err
+	}
+	m := r.migrated[step.Migrations[0]]
+	if m == nil {
+		return fmt.Errorf("nothing was migrated under the name %s", step.Migrations[0])
+	}
+	return r.awaitShare(ctx, m, part, bound)
 }
 
 // migrationVersion is the version in which a member prefers to serve migrations.
@@ -255,8 +293,8 @@ func (r *Runner) read(ctx context.Context, m *migrating) (now storedMigration, c
 
 // await waits until the migrations have ended, and tries then to change what is
 // final. One that does not end in time is left to the checks.
-func (r *Runner) await(ctx context.Context, names []string) error {
-	deadline := r.Clock.Now().Add(MigrationTimeout)
+func (r *Runner) await(ctx context.Context, names []string, bound time.Duration) error {
+	deadline := r.Clock.Now().Add(bound)
 	for _, name := range names {
 		m := r.migrated[name]
 		if m == nil {
@@ -328,17 +366,16 @@ func (r *Runner) tryOutcome(ctx context.Context, client *observe.Client, m *migr
 
 // awaitShare waits until a share of the objects that were not stored in the agreed
 // version is, or the migration has ended.
-func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64) error {
-	deadline := r.Clock.Now().Add(MigrationTimeout)
-	begun, target := -1, ""
+func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64, bound time.Duration) error {
+	deadline := r.Clock.Now().Add(bound)
 	for r.Clock.Now().Before(deadline) {
-		if target == "" {
-			target = r.migrationTarget(ctx, m)
+		if m.target == "" {
+			m.target = r.migrationTarget(ctx, m)
 		}
-		if target != "" {
-			left := r.recorders.etcd.NotIn(m.group, m.resource, target)
-			begun = max(begun, left)
-			if begun > 0 && float64(left) <= float64(begun)*(1-part) {
+		if m.target != "" {
+			left := r.recorders.etcd.NotIn(m.group, m.resource, m.target)
+			m.begun = max(m.begun, left)
+			if m.begun > 0 && float64(left) <= float64(m.begun)*(1-part) {
 				return nil
 			}
 		}

@@ -118,6 +118,9 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 		{"migrate: {name: m, member: cp1, resource: r, until: 5%, wait: true}", "exclude each other"},
 		{"await: {migrations: [m]}", `no earlier step makes a migration "m"`},
 		{"await: {}", "migrations is missing"},
+		{"await: {migrations: [m], until: most}", "must be a percentage"},
+		{"await: {migrations: [m, n], until: 5%}", "until is of one migration"},
+		{"await: {migrations: [m], within: -1s}", "within must not be negative"},
 		{"abort: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
 		{"define: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
 	} {

@@ -39,8 +39,10 @@ type memberRecorders struct {
 	prober *observe.Prober
 	// documents is nil where the scenario does not look at discovery.
 	documents *observe.Documents
-	watch     *observe.StorageVersionWatch
-	traffic   *workload.Traffic
+	watch     *observe.ObjectWatch
+	// migrations is nil where the scenario does not have them watched.
+	migrations *observe.ObjectWatch
+	traffic    *workload.Traffic
 }
 
 func (rs *recorders) processChanged(change cluster.Change) {
@@ -96,6 +98,10 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 			// Each member draws from a source of its own, because they run at once.
 			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, rs.tagger, r.Clock,
 				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
+		}
+		if r.Scenario.Migrations.Watch {
+			member.migrations = observe.NewMigrationWatch(name, config, r.History, r.Clock)
+			rs.probes.Go(func() { member.migrations.Run(ctx) })
 		}
 		rs.mu.Lock()
 		rs.members = append(rs.members, member)
@@ -231,6 +237,9 @@ func (rs *recorders) look(ctx context.Context, r *Runner) error {
 				member.documents.Sweep(ctx, client)
 			}
 			observe.ProbeInvalidStatus(ctx, client, turn)
+			if member.migrations != nil && !member.prober.Down() {
+				observe.ListMigrations(ctx, client, r.Clock)
+			}
 		})
 	}
 	looking.Wait()

@@ -94,6 +94,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		PID:       change.Process.PID,
 		StartTime: change.Process.StartTime,
 		Release:   change.Release,
+		Off:       featureNames(change.Off),
 		Exit:      change.Exit,
 		Expected:  change.Expected,
 	}})
@@ -199,6 +200,12 @@ func (r *Runner) check() error {
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
 		}
+		if off := withoutOf(set); len(off) > 0 {
+			if _, can := r.cluster.(cluster.Switchable); !can {
+				return fmt.Errorf("%s: step %d (%s): starts an API server without %v, and this provider cannot switch features off: %w",
+					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
+			}
+		}
 		if tamper, ok := set.(*Tamper); ok {
 			if _, err := r.selectable(tamper.DeleteLeases); err != nil {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
@@ -277,7 +284,11 @@ func (r *Runner) bound(action string) time.Duration {
 
 // step does one thing within its bound, and records its begin and end.
 func (r *Runner) step(ctx context.Context, index int, action, member, release string, do func(context.Context) error) error {
-	bound := r.bound(action)
+	return r.stepWithin(ctx, r.bound(action), index, action, member, release, do)
+}
+
+// stepWithin is step with another bound than the action's.
+func (r *Runner) stepWithin(ctx context.Context, bound time.Duration, index int, action, member, release string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("it took longer than %s", bound))
 	defer cancel()
 	r.report(index, action, member, release, history.PhaseBegin, "")

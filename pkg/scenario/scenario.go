@@ -3,6 +3,7 @@ package scenario
 import (
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -29,6 +30,10 @@ type Scenario struct {
 	Traffic Traffic `yaml:"traffic,omitempty"`
 	// Discovery says what of discovery is looked at.
 	Discovery Discovery `yaml:"discovery,omitempty"`
+	// LeaderElection says how leaders are elected.
+	LeaderElection LeaderElection `yaml:"leaderElection,omitempty"`
+	// Migrations says what of storage version migrations is looked at.
+	Migrations Migrations `yaml:"migrations,omitempty"`
 	// Start says how the control plane begins.
 	Start Start `yaml:"start,omitempty"`
 	// Steps are played in order.
@@ -64,9 +69,27 @@ type Traffic struct {
 type Discovery struct {
 	// Record has the discovery documents of every member recorded all the time.
 	Record bool `yaml:"record,omitempty"`
+	// Peers has API servers tell of what only the others host, and hand requests for
+	// that on to them, as the topology's settings.peerDiscovery has it.
+	Peers bool `yaml:"peers,omitempty"`
 	// Backends are names of aggregated servers, which steps can define and have
 	// misbehave. The group of each is its name below aggregated.evenkeel.dev.
 	Backends []string `yaml:"backends,omitempty"`
+}
+
+// Migrations is what a run looks at of storage version migrations, beside what etcd
+// has.
+type Migrations struct {
+	// Watch has every member asked which migrations there are: by a watch all the
+	// time, and by a list in each version at the end of each hold.
+	Watch bool `yaml:"watch,omitempty"`
+}
+
+// LeaderElection is how the leaders are elected.
+type LeaderElection struct {
+	// Coordinated has a coordinator elect them, as the topology's
+	// settings.coordinatedLeaderElection has it.
+	Coordinated bool `yaml:"coordinated,omitempty"`
 }
 
 // Start is how the control plane begins.
@@ -117,6 +140,9 @@ type Replace struct {
 	// With names faults that are there from before the stop until the member is
 	// ready again.
 	With []string `yaml:"with,omitempty"`
+	// Off are features that the member's API server is without from then on, such as
+	// storageVersions; empty means that it has all of them again.
+	Off []cluster.Feature `yaml:"off,omitempty"`
 }
 
 // Restart stops members and starts them again.
@@ -128,8 +154,9 @@ type Restart struct {
 	Together bool `yaml:"together,omitempty"`
 	// Release to start them at; empty means that each keeps its own.
 	Release string `yaml:"release,omitempty"`
-	// With is as for Replace.
-	With []string `yaml:"with,omitempty"`
+	// With and Off are as for Replace.
+	With []string          `yaml:"with,omitempty"`
+	Off  []cluster.Feature `yaml:"off,omitempty"`
 }
 
 // Strike injects a fault, or heals it. A crash, pause or partition does both, and
@@ -315,6 +342,11 @@ type Migrate struct {
 // Await waits until migrations have ended, one way or the other.
 type Await struct {
 	Migrations []string `yaml:"migrations"`
+	// Until has it wait only until that share of the objects is migrated, such as
+	// 50%, of those that were to be when the migration was first waited for.
+	Until string `yaml:"until,omitempty"`
+	// Within is how long the step may take where that is longer than usual.
+	Within time.Duration `yaml:"within,omitempty"`
 }
 
 // Abort deletes a migration.

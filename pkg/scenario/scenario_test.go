@@ -52,6 +52,9 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"no such workload", head + "traffic:\n  workloads: [w.yaml]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: read the workload workloads/w.yaml"},
 		{"no such component", head + "steps:\n- stop: {member: cp1, component: kubelet}\n", "no component \"kubelet\""},
 		{"no requirement", head + "judges: [SV-1]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: \"SV-1\" is no ID"},
+		{"peers of whom nobody records anything", head + "discovery: {peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: discovery.peers needs discovery.record"},
+		{"peers and what is judged without", head + "judges: [AD-23, AD-25]\ndiscovery: {record: true, peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n",
+			"s/x.yaml:5: with discovery.peers a scenario can judge AD-23 and AD-24 only: AD-25 takes"},
 		{"power cut without length", head + "steps:\n- powerCycle: {member: cp1}\n", "step 1 (powerCycle): offFor must be a positive duration"},
 		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "downFor belongs to a crash"},
 	} {

@@ -1,4 +1,4 @@
-// Package discovery judges KEP-3352 by scenarios in which custom resources,
+// Package discovery judges KEP-3352 and KEP-4020 by scenarios in which custom resources,
 // aggregated servers and members come, go and fail.
 package discovery
 
@@ -10,4 +10,5 @@ var (
 	_ = play.Scenario("discovery-backends.yaml")
 	_ = play.Scenario("discovery-outage.yaml")
 	_ = play.Scenario("discovery-upgrade.yaml")
+	_ = play.Scenario("discovery-peers.yaml")
 )

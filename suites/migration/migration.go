@@ -12,4 +12,5 @@ var (
 	_ = play.Scenario("migration-crash.yaml")
 	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
+	_ = play.Scenario("migration-leftovers.yaml")
 )

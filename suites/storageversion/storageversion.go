@@ -16,6 +16,7 @@ var (
 	_ = play.Scenario("joined-silent.yaml")
 	_ = play.Scenario("conflict-storm.yaml")
 	_ = play.Scenario("custom-flip.yaml")
+	_ = play.Scenario("gates.yaml")
 	_ = play.Scenario("departed.yaml")
 	_ = play.Scenario("collector-off.yaml")
 	_ = play.Scenario("collector-slow.yaml")

@@ -34,6 +34,8 @@ type Config struct {
 	Listener net.Listener
 	// Etcd is the address of the etcd, as host and port.
 	Etcd string
+	// Dial reaches etcd; it may be nil.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Server is the proxy's TLS towards its clients, Client that towards etcd.
 	Server, Client *tls.Config
 }
@@ -41,14 +43,18 @@ type Config struct {
 // New makes a proxy that carries nothing before Start. It does not need etcd to
 // be there.
 func New(config Config) (*Proxy, error) {
-	etcd, err := grpc.NewClient("passthrough:///"+config.Etcd,
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(credentials.NewTLS(config.Client)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: reconnect, Multiplier: 1, MaxDelay: reconnect},
 			MinConnectTimeout: dialBound,
 		}),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(frames{}), grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
-	)
+	}
+	if config.Dial != nil {
+		options = append(options, grpc.WithContextDialer(config.Dial))
+	}
+	etcd, err := grpc.NewClient("passthrough:///"+config.Etcd, options...)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the way to etcd: %w", err)
 	}

@@ -67,6 +67,8 @@ var (
 	_ cluster.Replacer         = (*kindCluster)(nil)
 	_ cluster.Balanced         = (*kindCluster)(nil)
 	_ cluster.Apart            = (*kindCluster)(nil)
+	_ cluster.KeyFaulty        = (*kindCluster)(nil)
+	_ cluster.HTTPFaulter      = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.

@@ -22,6 +22,8 @@ type distribution interface {
 	components() []cluster.Component
 	// programs says how the components' processes are recognised.
 	programs() []agent.Component
+	// keys says where a node has what its links need to understand what they carry.
+	keys() agent.Keys
 	// releases that can be run, oldest first.
 	releases(ctx context.Context) ([]string, error)
 	// defects that can be planted.

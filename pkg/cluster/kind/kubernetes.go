@@ -59,6 +59,26 @@ func (p *published) programs() []agent.Component {
 	return programs
 }
 
+// keys are where kubeadm and the kubelet keep them. The kubelet asks its own
+// node's API server too, since v1.33 by default, and is never hit.
+func (*published) keys() agent.Keys {
+	const folder = "/etc/kubernetes/"
+	files := func(name string) agent.KeyFiles {
+		return agent.KeyFiles{Cert: folder + "pki/" + name + ".crt", Key: folder + "pki/" + name + ".key"}
+	}
+	const kubelet = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+	return agent.Keys{
+		Etcd: files("etcd/server"), EtcdClient: files("apiserver-etcd-client"), EtcdAuthority: folder + "pki/etcd/ca.crt",
+		APIServer: files("apiserver"), Authority: folder + "pki/ca.crt",
+		Callers: []agent.Caller{
+			{Component: cluster.ControllerManager, Kubeconfig: folder + "controller-manager.conf"},
+			{Component: cluster.Scheduler, Kubeconfig: folder + "scheduler.conf"},
+			{Component: "kubelet", Files: agent.KeyFiles{Cert: kubelet, Key: kubelet}},
+			{Component: "administrator", Kubeconfig: folder + "admin.conf"},
+		},
+	}
+}
+
 func (*published) releases(context.Context) ([]string, error) { return kubernetes.Releases(), nil }
 
 // defects cannot be planted in what others have built.
@@ -73,9 +93,6 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 	settings := topology.Spec.Settings
 	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
 		return fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
-	}
-	if settings.CoordinatedLeaderElection {
-		return fmt.Errorf("spec.settings.coordinatedLeaderElection cannot be set: the table of releases says how each has it switched on")
 	}
 	if len(topology.Spec.Binaries) > 0 {
 		return fmt.Errorf("spec.binaries cannot be set: kind nodes run images; the local provider runs binaries")
@@ -99,6 +116,15 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 // available also asks whether the engine still has the node image: records
 // outlive what they tell of.
 func (p *published) available(ctx context.Context, release string) error {
+	if p.settings.PeerDiscovery {
+		known, err := kubernetes.Find(release)
+		if err == nil {
+			_, err = known.WithPeers()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	node, err := kubernetes.LookUpNode(release)
 	if err != nil {
 		return err
@@ -167,9 +193,21 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 	return nil, nil
 }
 
+// kubeadmCA is where a node has the authority of all API servers.
+const kubeadmCA = "/etc/kubernetes/pki/ca.crt"
+
 // flags of a component at a release.
 func (p *published) flags(release kubernetes.Release, component cluster.Component) map[string]string {
+	peers := component == cluster.APIServer && p.settings.PeerDiscovery
+	if peers {
+		// available has refused the releases that cannot.
+		release, _ = release.WithPeers()
+	}
 	flags := release.Flags(binaries[component])
+	if peers {
+		// Everything else that it takes kubeadm sets of its own accord.
+		flags["peer-ca-file"] = kubeadmCA
+	}
 	if component != cluster.APIServer {
 		maps.Copy(flags, kubernetes.ElectionFlags(p.settings))
 	}

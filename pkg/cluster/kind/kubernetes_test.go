@@ -4,6 +4,7 @@ package kind
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -241,5 +242,24 @@ func TestPodOfARelease(t *testing.T) {
 	}
 	if _, err := p.pod(c, m, cluster.APIServer, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "nothing is known of") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestFlagsOfPeers(t *testing.T) {
+	recordNodes(t, "v1.34.4", newRelease)
+	p := &published{settings: cluster.Settings{PeerDiscovery: true}}
+	release, err := kubernetes.Find(newRelease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gate = "UnknownVersionInteroperabilityProxy=true"
+	if flags := p.flags(release, cluster.APIServer); flags["peer-ca-file"] != "/etc/kubernetes/pki/ca.crt" || !strings.Contains(flags["feature-gates"], gate) {
+		t.Errorf("flags %v", flags)
+	}
+	if flags := p.flags(release, cluster.Scheduler); flags["peer-ca-file"] != "" || strings.Contains(flags["feature-gates"], gate) {
+		t.Errorf("flags of the scheduler %v", flags)
+	}
+	if err := p.available(t.Context(), "v1.34.4"); !errors.Is(err, cluster.ErrUnsupported) {
+		t.Errorf("v1.34.4: error %v", err)
 	}
 }

@@ -204,23 +204,43 @@ func (r *reference) pack(c *kindCluster) (string, error) {
 	return path, err
 }
 
+func (*reference) keys() agent.Keys {
+	files := func(name string) agent.KeyFiles {
+		return agent.KeyFiles{Cert: inNode(name + ".crt"), Key: inNode(name + ".key")}
+	}
+	return agent.Keys{
+		Etcd: files("etcd"), EtcdClient: files("etcd-client"), EtcdAuthority: inNode("etcd-ca.crt"),
+		APIServer: files("apiserver"), Authority: inNode("ca.crt"),
+		Callers: []agent.Caller{{Component: cluster.ControllerManager, Kubeconfig: inNode("controller-manager.kubeconfig")}},
+	}
+}
+
 // inNode is where a node has a file of the shared folder.
 func inNode(name string) string { return filepath.Join(agent.Shared, "pki", name) }
+
+// frontProxy is what the files are called by which an API server is known to its
+// peers.
+const frontProxy = "front-proxy"
 
 // certify writes what the member's components need to trust each other.
 func (r *reference) certify(c *kindCluster, m *member) error {
 	dir := filepath.Join(m.shared, "pki")
 	server := pki.Subject{Server: true, Hosts: []string{m.address, m.host}}
-	for _, one := range []struct {
+	type wanted struct {
 		file string
 		by   *pki.Authority
 		whom pki.Subject
-	}{
+	}
+	all := []wanted{
 		{"etcd", c.etcdAuthority, named(server, m.name)},
 		{"etcd-client", c.etcdAuthority, pki.Subject{Name: m.serverID}},
 		{"apiserver", c.authority, named(server, m.serverID)},
 		{"controller-manager", c.authority, named(server, "controller-manager-"+m.name)},
-	} {
+	}
+	if c.topology.Spec.Settings.PeerDiscovery {
+		all = append(all, wanted{frontProxy, c.authority, pki.Subject{Name: pki.FrontProxy}})
+	}
+	for _, one := range all {
 		pair, err := one.by.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
 			return err
@@ -359,6 +379,7 @@ func (r *reference) site(c *kindCluster, m *member) *refplane.Site {
 		Kubeconfig: inNode("controller-manager.kubeconfig"),
 		Etcd:       files("etcd"), EtcdClient: files("etcd-client"),
 		APIServer: files("apiserver"), ControllerManager: files("controller-manager"),
+		FrontProxy: files(frontProxy), PeerAdvertiseIP: m.address,
 		Settings: c.topology.Spec.Settings, Planted: r.planted,
 	}
 }

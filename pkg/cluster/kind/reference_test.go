@@ -92,3 +92,26 @@ func TestPodOfTheReference(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestPeersOfTheReference(t *testing.T) {
+	r := &reference{image: "evenkeel.dev/refplane:abc"}
+	c := newFakeCluster(t, r, 3, nil)
+	c.topology.Spec.Settings.PeerDiscovery = true
+	raw, err := r.pod(c, c.members[1], cluster.APIServer, "1.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict(raw, pod); err != nil {
+		t.Fatal(err)
+	}
+	command := strings.Join(pod.Spec.Containers[0].Command, " ")
+	for _, want := range []string{
+		"--peer-ca-file /evenkeel/pki/ca.crt", "--peer-advertise-ip 10.0.0.3", "--proxy-client-cert-file /evenkeel/pki/front-proxy.crt",
+		"--requestheader-allowed-names front-proxy-client",
+	} {
+		if !strings.Contains(command+" ", " "+want+" ") {
+			t.Errorf("%q is not in %s", want, command)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (c *kindCluster) equip(m *member) error {
 		}
 	}
 	raw, err := json.Marshal(agent.Config{
-		Member: m.name, Seed: c.seed, Manifests: manifests, Components: c.distribution.programs(),
+		Member: m.name, Seed: c.seed, Manifests: manifests, Components: c.distribution.programs(), Keys: c.distribution.keys(),
 	})
 	if err != nil {
 		return err

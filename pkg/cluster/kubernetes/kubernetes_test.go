@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 func TestReleasesAreInOrderAndComplete(t *testing.T) {
@@ -40,6 +43,57 @@ func TestReleasesAreInOrderAndComplete(t *testing.T) {
 		}
 	}
 	if _, err := Find("v1.2.3"); err == nil || !strings.Contains(err.Error(), names[0]) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReleasesWithPeers(t *testing.T) {
+	const gate = "UnknownVersionInteroperabilityProxy=true"
+	for _, name := range Releases() {
+		release, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, err := release.WithPeers()
+		if can := semver.Compare(name, "v1.35") > 0; !can {
+			if !errors.Is(err, cluster.ErrUnsupported) || !strings.Contains(err.Error(), "release "+name+" cannot tell of what other API servers host") || !strings.Contains(err.Error(), "use one of v1.35.4,") {
+				t.Errorf("%s: error %v", name, err)
+			}
+			continue
+		}
+		if err != nil || !strings.HasSuffix(with.Gates(APIServer), ","+gate) || strings.Contains(with.Gates(ControllerManager), gate) {
+			t.Errorf("%s with peers has the gates %q (%v)", name, with.Gates(APIServer), err)
+		}
+		if again, _ := Find(name); strings.Contains(again.Gates(APIServer), gate) || strings.Contains(release.Gates(APIServer), gate) {
+			t.Errorf("%s has the gate without peers", name)
+		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	for _, name := range Releases() {
+		release, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, feature := range cluster.Features {
+			off, err := release.Without(feature)
+			if err != nil || off.Gates(APIServer) == release.Gates(APIServer) {
+				t.Errorf("%s without %s has the gates %q (%v)", name, feature, off.Gates(APIServer), err)
+			}
+		}
+		off, err := release.Without(cluster.FeatureStorageVersions)
+		if gates := off.Gates(APIServer); err != nil || !strings.Contains(gates, "StorageVersionAPI=false") || strings.Contains(gates, "StorageVersionAPI=true") {
+			t.Errorf("the gates are %q (%v)", gates, err)
+		}
+		if off.Gates(ControllerManager) != release.Gates(ControllerManager) {
+			t.Error("the collector is switched off too")
+		}
+		if release.Gates(APIServer) == off.Gates(APIServer) {
+			t.Error("the release itself has changed")
+		}
+	}
+	if _, err := (Release{}).Without("gravity"); err == nil || !strings.Contains(err.Error(), "gravity") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -6,9 +6,11 @@ package kubernetes
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -29,14 +31,21 @@ type Release struct {
 	RuntimeConfig []string `yaml:"runtimeConfig"`
 	// FeatureGates to switch on, by binary.
 	FeatureGates map[string][]string `yaml:"featureGates"`
+	// PeerDiscovery are the API server's feature gates for telling of what peers
+	// host (KEP-4020); none where the release cannot do that.
+	PeerDiscovery []string `yaml:"peerDiscovery"`
+	// off are gates to switch off, by binary.
+	off map[string][]string
 }
 
 //go:embed releases.yaml
 var releasesFile []byte
 
 type table struct {
-	Etcd     string    `yaml:"etcd"`
-	Releases []Release `yaml:"releases"`
+	Etcd string `yaml:"etcd"`
+	// Features are the gates of each feature that can be switched off, by binary.
+	Features map[cluster.Feature]map[string][]string `yaml:"features"`
+	Releases []Release                               `yaml:"releases"`
 }
 
 // known reads the table, which ships inside the program: that it can be read
@@ -71,11 +80,32 @@ func Find(name string) (Release, error) {
 	return Release{}, fmt.Errorf("nothing is known of the Kubernetes release %q; known are: %s", name, strings.Join(Releases(), ", "))
 }
 
+// Without gives the release with features switched off.
+func (r Release) Without(features ...cluster.Feature) (Release, error) {
+	off := map[string][]string{}
+	for _, feature := range features {
+		gates, ok := known().Features[feature]
+		if !ok {
+			return Release{}, fmt.Errorf("it is not known which feature gates of Kubernetes switch %q off", feature)
+		}
+		for binary, names := range gates {
+			off[binary] = append(off[binary], names...)
+		}
+	}
+	r.off = off
+	return r, nil
+}
+
 // Gates is the value of a binary's --feature-gates, or empty.
 func (r Release) Gates(binary string) string {
 	gates := make([]string, 0, len(r.FeatureGates[binary]))
 	for _, gate := range r.FeatureGates[binary] {
-		gates = append(gates, gate+"=true")
+		if !slices.Contains(r.off[binary], gate) {
+			gates = append(gates, gate+"=true")
+		}
+	}
+	for _, gate := range r.off[binary] {
+		gates = append(gates, gate+"=false")
 	}
 	return strings.Join(gates, ",")
 }

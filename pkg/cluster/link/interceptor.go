@@ -50,6 +50,17 @@ type httpFault struct {
 	cluster.HTTPFault
 	component cluster.Component
 	observe   func(cluster.HTTPExchange)
+	// selected counts the requests that it is about.
+	selected int
+}
+
+// due is whether the fault hits a request that is asked now, and counts it.
+func (f *httpFault) due(one *underWay) bool {
+	if f.component != one.component || !f.Hits(one.method, one.path) {
+		return false
+	}
+	f.selected++
+	return f.Every == 0 || f.selected%f.Every == 0
 }
 
 // underWay is a request that is being answered.
@@ -62,24 +73,40 @@ type underWay struct {
 // errAborted ends an answer that a fault breaks off.
 var errAborted = errors.New("aborted by a fault")
 
-// NewInterceptor begins to serve at the listener with the certificate. The API
-// server is at the address, and an authority vouches for it and for clients.
-// Whoever shows no certificate is the controller manager, the only one that goes
-// by tokens.
-func NewInterceptor(listener net.Listener, serving tls.Certificate, authority *x509.CertPool, address string, identities ...Identity) (*Interceptor, error) {
+// InterceptorConfig is what an Interceptor is made of.
+type InterceptorConfig struct {
+	// Listener is where controllers come to, and Serving what they are shown.
+	Listener net.Listener
+	Serving  tls.Certificate
+	// Authority vouches for controllers and API server.
+	Authority *x509.CertPool
+	// Address of the API server, as host and port; Dial reaches it, and may be nil.
+	Address string
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	// Identities are all that controllers may show.
+	Identities []Identity
+}
+
+// NewInterceptor begins to serve. Whoever shows no certificate is the controller
+// manager, the only one that goes by tokens.
+func NewInterceptor(config InterceptorConfig) (*Interceptor, error) {
 	i := &Interceptor{
-		listener: listener, target: &url.URL{Scheme: "https", Host: address},
+		listener: config.Listener, target: &url.URL{Scheme: "https", Host: config.Address},
 		callers: map[string]*caller{}, under: map[*underWay]bool{},
+	}
+	dial := config.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialBound}).DialContext
 	}
 	transport := func(certificates ...tls.Certificate) *http.Transport {
 		return &http.Transport{
-			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authority, Certificates: certificates},
-			DialContext:       (&net.Dialer{Timeout: dialBound}).DialContext,
+			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: config.Authority, Certificates: certificates},
+			DialContext:       dial,
 			ForceAttemptHTTP2: true,
 		}
 	}
 	i.callers[""] = &caller{cluster.ControllerManager, transport()}
-	for _, one := range identities {
+	for _, one := range config.Identities {
 		leaf, err := x509.ParseCertificate(one.Certificate.Certificate[0])
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the certificate of the %s: %w", one.Component, err)
@@ -89,15 +116,15 @@ func NewInterceptor(listener net.Listener, serving tls.Certificate, authority *x
 	i.server = &http.Server{
 		Handler: i,
 		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{serving},
-			ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: authority, NextProtos: []string{"h2", "http/1.1"},
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{config.Serving},
+			ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: config.Authority, NextProtos: []string{"h2", "http/1.1"},
 		},
 		ReadHeaderTimeout: dialBound,
 		// Broken connections are what this is for.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	// It ends with Stop, and only then.
-	go func() { _ = i.server.ServeTLS(listener, "", "") }()
+	go func() { _ = i.server.ServeTLS(config.Listener, "", "") }()
 	return i, nil
 }
 
@@ -113,14 +140,15 @@ func (i *Interceptor) Stop() {
 }
 
 // Fault has requests of the component hit until heal is called. What is under way
-// and would have been hit is broken off.
+// and would have been hit is broken off; where only some requests are hit, none of
+// those that had begun is one of them.
 func (i *Interceptor) Fault(component cluster.Component, fault cluster.HTTPFault, observe func(cluster.HTTPExchange)) (heal func()) {
-	added := &httpFault{fault, component, observe}
+	added := &httpFault{HTTPFault: fault, component: component, observe: observe}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.faults = append(i.faults, added)
 	for one := range i.under {
-		if one.component == component && fault.Hits(one.method, one.path) {
+		if fault.Every == 0 && one.component == component && fault.Hits(one.method, one.path) {
 			one.cancel()
 		}
 	}
@@ -138,7 +166,7 @@ func (i *Interceptor) enter(one *underWay) (hit *httpFault, leave func()) {
 	defer i.mu.Unlock()
 	i.under[one] = true
 	for _, f := range i.faults {
-		if f.component == one.component && f.Hits(one.method, one.path) {
+		if f.due(one) {
 			hit = f
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -67,8 +68,10 @@ func intercept(t *testing.T) *intercepted {
 	}
 	go func() { _ = api.ServeTLS(back, "", "") }()
 	t.Cleanup(func() { api.Close() })
-	p.i, err = NewInterceptor(listen(t), p.issue("i", "i", true), p.ca.Pool(), back.Addr().String(),
-		Identity{cluster.ControllerManager, p.issue("m", manager, false)}, Identity{cluster.Scheduler, p.issue("s", scheduler, false)})
+	p.i, err = NewInterceptor(InterceptorConfig{
+		Listener: listen(t), Serving: p.issue("i", "i", true), Authority: p.ca.Pool(), Address: back.Addr().String(),
+		Identities: []Identity{{cluster.ControllerManager, p.issue("m", manager, false)}, {cluster.Scheduler, p.issue("s", scheduler, false)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +174,29 @@ func TestOnlyWhatIsMeantIsHit(t *testing.T) {
 	heal()
 	if code, _, err := p.get(p.client(manager), "/hit/x"); code != 200 || err != nil {
 		t.Errorf("after healing: %d, %v", code, err)
+	}
+}
+
+func TestEveryThirdIsHit(t *testing.T) {
+	p := intercept(t)
+	p.i.Fault(cluster.ControllerManager, cluster.HTTPFault{Path: "/hit/*", Code: 503, Answers: true, Every: 3}, p.take)
+	p.i.Fault(cluster.ControllerManager, cluster.HTTPFault{Path: "/hit/*", Code: 429, Answers: true, Every: 2}, p.take)
+	client := p.client(manager)
+	var got []int
+	for range 8 {
+		code, _, err := p.get(client, "/hit/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, code)
+		// What they are not about does not count.
+		if code, _, err := p.get(client, "/other"); code != 200 || err != nil {
+			t.Errorf("another path: %d, %v", code, err)
+		}
+	}
+	// The second one counts what the first one has not hit.
+	if want := []int{200, 429, 503, 200, 429, 503, 200, 429}; !slices.Equal(got, want) {
+		t.Errorf("answered %v, want %v", got, want)
 	}
 }
 

@@ -47,6 +47,7 @@ var (
 	_ cluster.Preparer         = (*local)(nil)
 	_ cluster.KeyFaulty        = (*local)(nil)
 	_ cluster.HTTPFaulter      = (*local)(nil)
+	_ cluster.Switchable       = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.

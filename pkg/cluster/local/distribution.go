@@ -32,7 +32,8 @@ type distribution interface {
 	// configure gives the distribution as the topology wants it, or says why
 	// that cannot be.
 	configure(topology *cluster.Topology) (distribution, error)
-	// command starts one component of a site at a release.
+	// command starts one component of a site at a release, without the features that
+	// are switched off at the site.
 	command(component cluster.Component, s *site, release string) (command, error)
 }
 
@@ -42,6 +43,8 @@ type command struct {
 	args []string
 	// host is the host name that the process sees; empty means the machine's.
 	host string
+	// off are the features that it is without.
+	off []cluster.Feature
 }
 
 // within names files below the folder as they are seen from there. Components
@@ -79,6 +82,9 @@ type site struct {
 	// etcdPair serves clients and peers; apiserverPair and controllerPair
 	// serve; etcdClientPair is the API server's towards etcd.
 	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair
+	// frontProxyPair is what the API server shows to its peers; empty without peer
+	// discovery.
+	frontProxyPair pki.Pair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
 	// controllerClient and schedulerClient are what they are known by to the API
@@ -92,6 +98,8 @@ type site struct {
 	initialCluster string
 
 	settings cluster.Settings
+	// off are the features that the API server is without from its next start on.
+	off switches
 	// planted are the defects of each component.
 	planted map[cluster.Component][]string
 }

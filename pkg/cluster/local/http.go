@@ -71,7 +71,9 @@ func (c *local) intercept(m *member) (interceptor *link.Interceptor, fresh bool,
 	if err != nil {
 		return nil, false, err
 	}
-	if m.interceptor, err = link.NewInterceptor(listener, serving, c.ca.Pool(), s.apiserver.Address, identities...); err != nil {
+	if m.interceptor, err = link.NewInterceptor(link.InterceptorConfig{
+		Listener: listener, Serving: serving, Authority: c.ca.Pool(), Address: s.apiserver.Address, Identities: identities,
+	}); err != nil {
 		listener.Close()
 		return nil, false, err
 	}

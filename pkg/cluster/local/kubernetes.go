@@ -25,6 +25,8 @@ const etcdKey = "etcd"
 type published struct {
 	// named are the folders that the topology gives, by release.
 	named map[string]string
+	// peers is whether API servers are to tell of each other's resources.
+	peers bool
 }
 
 func (published) components() []cluster.Component {
@@ -54,10 +56,7 @@ func (p published) configure(topology *cluster.Topology) (distribution, error) {
 	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
 		return nil, fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
 	}
-	if settings.CoordinatedLeaderElection {
-		return nil, fmt.Errorf("spec.settings.coordinatedLeaderElection cannot be set: the table of releases says how each has it switched on")
-	}
-	p.named = map[string]string{}
+	p.named, p.peers = map[string]string{}, settings.PeerDiscovery
 	for _, name := range slices.Sorted(maps.Keys(topology.Spec.Binaries)) {
 		if name != etcdKey && !slices.Contains(kubernetes.Releases(), name) {
 			return nil, fmt.Errorf("spec.binaries has the key %q, which is neither %q nor a release that is known: %s",
@@ -69,6 +68,9 @@ func (p published) configure(topology *cluster.Topology) (distribution, error) {
 		return nil, err
 	}
 	for _, member := range topology.Spec.Members {
+		if _, err := p.find(topology.ReleaseOf(member)); err != nil {
+			return nil, err
+		}
 		for _, binary := range kubernetes.Binaries {
 			if _, err := kubernetes.LookUp(binary, topology.ReleaseOf(member), p.named); err != nil {
 				return nil, err
@@ -83,8 +85,15 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 		path, err := kubernetes.LookUpEtcd(p.named)
 		return command{path: path, args: publishedEtcd(s)}, err
 	}
-	release, err := kubernetes.Find(name)
+	release, err := p.find(name)
 	if err != nil {
+		return command{}, err
+	}
+	var off []cluster.Feature
+	if component == cluster.APIServer {
+		off = s.off.get()
+	}
+	if release, err = release.Without(off...); err != nil {
 		return command{}, err
 	}
 	builder, ok := publishedBuilders[component]
@@ -99,7 +108,16 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	args.setAll(release.Flags(builder.binary))
 	// The API server hashes its host name into its identity, and the others
 	// begin their identity as candidates with it.
-	return command{path: path, args: args, host: s.member}, nil
+	return command{path: path, args: args, host: s.member, off: off}, nil
+}
+
+// find gives a release as the topology wants it.
+func (p published) find(name string) (kubernetes.Release, error) {
+	release, err := kubernetes.Find(name)
+	if err != nil || !p.peers {
+		return release, err
+	}
+	return release.WithPeers()
 }
 
 var publishedBuilders = map[cluster.Component]struct {
@@ -167,6 +185,17 @@ func publishedAPIServer(s *site) settings {
 	f.set("service-cluster-ip-range", "10.96.0.0/16")
 	// The Endpoints of the Service "kubernetes" may not be on the loopback.
 	f.set("endpoint-reconciler-type", "none")
+	if s.settings.PeerDiscovery {
+		f.set("peer-ca-file", s.caFile)
+		f.set("proxy-client-cert-file", s.frontProxyPair.CertFile)
+		f.set("proxy-client-key-file", s.frontProxyPair.KeyFile)
+		// One authority signs for all clients; the name tells who may hand on.
+		f.set("requestheader-client-ca-file", s.caFile)
+		f.set("requestheader-allowed-names", pki.FrontProxy)
+		f.set("requestheader-username-headers", "X-Remote-User")
+		f.set("requestheader-group-headers", "X-Remote-Group")
+		f.set("requestheader-extra-headers-prefix", "X-Remote-Extra-")
+	}
 	return f
 }
 

@@ -1,6 +1,9 @@
 package local
 
 import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +110,48 @@ func TestPublishedCommands(t *testing.T) {
 	}
 	if _, err := c.distribution.command("proxy", site, "v1.35.4"); err == nil {
 		t.Error("there is a component that nobody knows")
+	}
+}
+
+func TestPublishedPeers(t *testing.T) {
+	useFolders(t, "v1.34.4", "v1.35.4")
+	topology := publishedTopology()
+	topology.Spec.Settings.PeerDiscovery = true
+	c := newPublished(t, topology)
+	site := c.byName["cp2"].site
+	line, err := c.distribution.command(cluster.APIServer, site, "v1.35.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"--peer-ca-file=" + site.caFile, "--proxy-client-cert-file=" + site.frontProxyPair.CertFile, "--proxy-client-key-file=" + site.frontProxyPair.KeyFile,
+		"--requestheader-client-ca-file=" + site.caFile, "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+	} {
+		if !slices.Contains(line.args, want) {
+			t.Errorf("%s is missing in %q", want, line.args)
+		}
+	}
+	if !strings.Contains(strings.Join(line.args, " "), "UnknownVersionInteroperabilityProxy=true") {
+		t.Errorf("the gate is missing in %q", line.args)
+	}
+	// kube-apiserver looks for this name in what a peer shows.
+	block, _ := pem.Decode(site.apiserverPair.CertPEM)
+	if shown, err := x509.ParseCertificate(block.Bytes); err != nil || shown.VerifyHostname("kubernetes.default.svc") != nil || shown.VerifyHostname("127.0.0.1") != nil {
+		t.Errorf("a peer would not accept the certificate: %v", err)
+	}
+	if info, err := os.Stat(site.frontProxyPair.KeyFile); err != nil || info.Mode().Perm() != privateMode {
+		t.Errorf("the key: %v, %v", info, err)
+	}
+	err = c.Prepare(t.Context(), []string{"v1.34.4"})
+	if !errors.Is(err, cluster.ErrUnsupported) {
+		t.Errorf("%v is not ErrUnsupported", err)
+	}
+	expectError(t, err, "the Kubernetes release v1.34.4 cannot tell of what other API servers host")
+	topology.Spec.Release = "v1.34.4"
+	_, err = Provider{}.New(t.Context(), topology, cluster.Options{})
+	expectError(t, err, "f.yaml: the Kubernetes release v1.34.4 cannot tell")
+	if without := newPublished(t, publishedTopology()).byName["cp1"].site; without.frontProxyPair.KeyFile != "" {
+		t.Error("there is a certificate that nobody needs")
 	}
 }
 

@@ -228,6 +228,10 @@ func (c *local) connect(m *member, free *port.Source) error {
 	return nil
 }
 
+// serviceName is what kube-apiserver expects its peers to show, at whatever
+// address it reaches them.
+const serviceName = "kubernetes.default.svc"
+
 // equip writes the member's certificates and its controllers' kubeconfig.
 func (c *local) equip(m *member) error {
 	s := m.site
@@ -235,17 +239,22 @@ func (c *local) equip(m *member) error {
 		return fmt.Errorf("cannot make the member's data folder: %w", err)
 	}
 	s.caFile = c.ca.File()
-	for _, one := range []struct {
+	type wanted struct {
 		at   *pki.Pair
 		file string
 		whom pki.Subject
-	}{
+	}
+	all := []wanted{
 		{&s.etcdPair, "etcd", pki.Subject{Name: m.name, Server: true}},
-		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true}},
+		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true, Hosts: []string{serviceName}}},
 		{&s.etcdClientPair, "apiserver-etcd-client", pki.Subject{Name: s.serverID}},
 		{&s.controllerPair, "controller-manager", pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
 		{&s.controllerClient, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
-	} {
+	}
+	if s.settings.PeerDiscovery {
+		all = append(all, wanted{&s.frontProxyPair, "front-proxy", pki.Subject{Name: pki.FrontProxy}})
+	}
+	for _, one := range all {
 		pair, err := c.ca.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
 			return fmt.Errorf("cannot write certificates: %w", err)

@@ -43,6 +43,10 @@ func (r reference) defects(ctx context.Context) ([]cluster.Defect, error) {
 }
 
 func (r reference) command(component cluster.Component, s *site, release string) (command, error) {
+	var off []cluster.Feature
+	if component == cluster.APIServer {
+		off = s.off.get()
+	}
 	args, err := refplane.Args(component, &refplane.Site{
 		Cluster: s.cluster, Member: s.member, ServerID: s.serverID, Host: s.member, BindAddress: port.Loopback,
 		DataDir: s.dataDir(), InitialCluster: s.initialCluster,
@@ -51,10 +55,10 @@ func (r reference) command(component cluster.Component, s *site, release string)
 		APIServerPort: s.apiserver.Port(), ControllerManagerPort: s.controllerManager.Port(),
 		CAFile: s.caFile, EtcdCAFile: s.caFile, Kubeconfig: s.controllerKubeconfig,
 		Etcd: files(s.etcdPair), EtcdClient: files(s.etcdClientPair),
-		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair),
-		Settings: s.settings, Planted: s.planted,
+		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair), FrontProxy: files(s.frontProxyPair),
+		Settings: s.settings, Planted: s.planted, Off: off,
 	}, release)
-	return command{path: r.binary.Path, args: args}, err
+	return command{path: r.binary.Path, args: args, off: off}, err
 }
 
 func files(pair pki.Pair) refplane.Files {

@@ -56,8 +56,10 @@ type unit struct {
 
 // running is a process of a unit.
 type running struct {
-	process  cluster.Process
-	handle   *os.Process
+	process cluster.Process
+	handle  *os.Process
+	// off are the features that it was started without.
+	off      []cluster.Feature
 	expected bool
 	paused   bool
 	// ended is closed when the exit was reported.
@@ -177,6 +179,7 @@ func (u *unit) spawn() (<-chan struct{}, error) {
 	now := &running{
 		process: cluster.Process{PID: cmd.Process.Pid, StartTime: stat.StartTime},
 		handle:  cmd.Process,
+		off:     line.off,
 		ended:   make(chan struct{}),
 	}
 	u.now = now
@@ -202,7 +205,7 @@ func (u *unit) tell(of *running, instance int, what, exit string) {
 	}
 	u.observe(cluster.Change{
 		Member: u.member, Component: u.component, What: what,
-		Instance: instance, Process: of.process, Release: u.release,
+		Instance: instance, Process: of.process, Release: u.release, Off: of.off,
 		Exit: exit, Expected: what == history.ProcessExited && of.expected,
 	})
 }

@@ -23,6 +23,10 @@ const (
 	privateMode = 0o600
 )
 
+// FrontProxy is the common name of the certificate by which API servers are known
+// to each other when they hand requests on, in the name of whoever made them.
+const FrontProxy = "front-proxy-client"
+
 // Authority signs all certificates of one cluster. Its key is in no
 // file unless somebody asks for it.
 type Authority struct {

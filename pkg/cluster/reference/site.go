@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 )
 
 // Files are a certificate and its key.
@@ -35,10 +36,17 @@ type Site struct {
 	CAFile, EtcdCAFile string
 	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
 	Etcd, EtcdClient, APIServer, ControllerManager Files
+	// FrontProxy is what the API server shows to its peers, and PeerAdvertiseIP where
+	// they reach it if that is not the BindAddress. Both are of use only where the
+	// Settings switch peer discovery on.
+	FrontProxy      Files
+	PeerAdvertiseIP string
 	// Kubeconfig of the controller manager.
 	Kubeconfig string
 
 	Settings cluster.Settings
+	// Off are the features that the API server is without.
+	Off []cluster.Feature
 	// Planted are the defects of each component.
 	Planted map[cluster.Component][]string
 }
@@ -49,11 +57,25 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 	case cluster.Etcd:
 		return etcd(s), nil
 	case cluster.APIServer:
-		return apiserver(s, release), nil
+		args := apiserver(s, release)
+		for _, feature := range s.Off {
+			flag, ok := switches[feature]
+			if !ok {
+				return nil, fmt.Errorf("the reference control plane has no switch for %q", feature)
+			}
+			args = append(args, flag)
+		}
+		return args, nil
 	case cluster.ControllerManager:
 		return controllerManager(s, release), nil
 	}
 	return nil, fmt.Errorf("the reference control plane has no %s", component)
+}
+
+// switches are the flags by which features are switched off. A switch has its
+// value in the same word.
+var switches = map[cluster.Feature]string{
+	cluster.FeatureStorageVersions: "--storage-version-api=false",
 }
 
 func etcd(s *Site) []string {
@@ -89,6 +111,15 @@ func apiserver(s *Site, release string) []string {
 	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
 	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
 	f.set("coordinated-leader-election", s.Settings.CoordinatedLeaderElection)
+	if s.Settings.PeerDiscovery {
+		f.add("peer-ca-file", s.CAFile)
+		f.add("peer-advertise-ip", s.PeerAdvertiseIP)
+		f.add("proxy-client-cert-file", s.FrontProxy.Cert)
+		f.add("proxy-client-key-file", s.FrontProxy.Key)
+		// One authority signs for all clients; the name tells who may hand on.
+		f.add("requestheader-client-ca-file", s.CAFile)
+		f.add("requestheader-allowed-names", pki.FrontProxy)
+	}
 	f.repeat("defect", s.Planted[cluster.APIServer])
 	return f
 }

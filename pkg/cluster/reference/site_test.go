@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,5 +18,43 @@ func TestMigrationRate(t *testing.T) {
 		if strings.Contains(got, "--migration-rate") != (want != "") || !strings.Contains(got, want) {
 			t.Errorf("a rate of %v gives %s", rate, got)
 		}
+	}
+}
+
+func TestPeerDiscovery(t *testing.T) {
+	s := &Site{CAFile: "ca.crt", FrontProxy: Files{Cert: "fp.crt", Key: "fp.key"}, PeerAdvertiseIP: "10.0.0.2"}
+	for _, on := range []bool{false, true} {
+		s.Settings.PeerDiscovery = on
+		args, err := Args(cluster.APIServer, s, "1.2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(args, " ") + " "
+		for _, want := range []string{
+			"--peer-ca-file ca.crt ", "--peer-advertise-ip 10.0.0.2 ", "--proxy-client-cert-file fp.crt ", "--proxy-client-key-file fp.key ",
+			"--requestheader-client-ca-file ca.crt ", "--requestheader-allowed-names front-proxy-client ",
+		} {
+			if strings.Contains(got, want) != on {
+				t.Errorf("peer discovery %v: %q is in %s: %v", on, want, got, !on)
+			}
+		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	site := &Site{Off: []cluster.Feature{cluster.FeatureStorageVersions}}
+	for component, want := range map[cluster.Component]bool{cluster.APIServer: true, cluster.ControllerManager: false} {
+		args, err := Args(component, site, "1.2")
+		if err != nil || slices.Contains(args, "--storage-version-api=false") != want {
+			t.Errorf("the %s is started with %q (%v)", component, args, err)
+		}
+	}
+	for _, feature := range cluster.Features {
+		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{"gravity"}}, "1.2"); err == nil || !strings.Contains(err.Error(), "gravity") {
+		t.Errorf("error %v", err)
 	}
 }

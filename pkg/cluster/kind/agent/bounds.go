@@ -21,6 +21,9 @@ const (
 	logReadInterval = 200 * time.Millisecond
 	// ruleBound is how long one change of the node's packet filter may take.
 	ruleBound = 10 * time.Second
+	// dialBound is how long a connection to a server of the node itself may take to
+	// come about.
+	dialBound = 5 * time.Second
 	// askBound is how long a component may take to tell whether it is ready.
 	askBound = 5 * time.Second
 	// answerBound is how long the agent may take for an answer, events apart. It is

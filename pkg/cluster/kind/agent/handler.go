@@ -20,14 +20,16 @@ import (
 
 // The requests that the agent answers.
 const (
-	pathEvents   = "/events"
-	pathEnd      = "/end"
-	pathPod      = "/pod"
-	pathManifest = "/manifest"
-	pathHealth   = "/health"
-	pathLink     = "/link"
-	pathStopped  = "/stopped"
-	pathAddress  = "/address"
+	pathEvents    = "/events"
+	pathEnd       = "/end"
+	pathPod       = "/pod"
+	pathManifest  = "/manifest"
+	pathHealth    = "/health"
+	pathLink      = "/link"
+	pathStopped   = "/stopped"
+	pathAddress   = "/address"
+	pathKeyFault  = "/key-fault"
+	pathHTTPFault = "/http-fault"
 )
 
 func (a *agent) handler() http.Handler {
@@ -49,6 +51,14 @@ func (a *agent) handler() http.Handler {
 		stats, err := a.links.stats(r.Context(), cluster.Link(r.URL.Query().Get("link")))
 		answer(w, stats, err)
 	})
+	mux.HandleFunc("PUT "+pathKeyFault, answering(func(_ *http.Request, wanted cluster.KeyFault) (struct{}, error) {
+		return struct{}{}, a.links.requests.setKeyFault(wanted)
+	}))
+	mux.HandleFunc("GET "+pathKeyFault, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, a.links.requests.keyFaultStats(), nil)
+	})
+	mux.HandleFunc("POST "+pathHTTPFault, a.faultHTTP)
+	mux.HandleFunc("DELETE "+pathHTTPFault, a.healHTTP)
 	return mux
 }
 

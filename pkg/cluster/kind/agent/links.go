@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 )
 
 // links are the member's links that lead through its node.
@@ -19,6 +20,8 @@ type links struct {
 	byName  map[cluster.Link]*link.Link
 	proxies []*link.Proxy
 	gateway netip.Addr
+	// requests is what the links understand of what they carry.
+	requests *requests
 
 	mu      sync.Mutex
 	severed bool
@@ -38,18 +41,24 @@ func openLinks(ctx context.Context, config Config) (*links, error) {
 		l.byName[name] = link.New(config.Seed, config.Member+"/"+string(name))
 	}
 	onward := &net.Dialer{Control: marked}
+	l.requests = &requests{
+		keys: config.Keys, etcdAddress: port.Address(etcdPort), apiserverAddress: netip.AddrPortFrom(address, apiserverPort).String(),
+		dialer: &net.Dialer{Control: marked, Timeout: dialBound},
+	}
 	// etcd compares the address of a peer with those in the peer's certificate,
 	// and kubeadm's all have the loopback's.
 	inward := &net.Dialer{Control: marked, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
 	for _, one := range []struct {
-		port   int
-		link   cluster.Link
-		dialer *net.Dialer
+		port int
+		link cluster.Link
+		dial link.Dialer
+		// keep is where to remember the proxy.
+		keep **link.Proxy
 	}{
-		{etcdProxyPort, cluster.LinkEtcd, onward},
-		{componentsPort, cluster.LinkComponents, onward},
-		{peerOutPort, cluster.LinkPeer, onward},
-		{peerInPort, cluster.LinkPeer, inward},
+		{etcdProxyPort, cluster.LinkEtcd, l.requests.etcdDialer(redirected(onward)), &l.requests.toEtcd},
+		{componentsPort, cluster.LinkComponents, l.requests.apiserverDialer(redirected(onward)), &l.requests.toAPIServer},
+		{peerOutPort, cluster.LinkPeer, redirected(onward), new(*link.Proxy)},
+		{peerInPort, cluster.LinkPeer, redirected(inward), new(*link.Proxy)},
 	} {
 		listener, err := net.Listen("tcp4", ":"+strconv.Itoa(one.port))
 		if err != nil {
@@ -57,7 +66,8 @@ func openLinks(ctx context.Context, config Config) (*links, error) {
 			return nil, err
 		}
 		carried := []*link.Link{l.byName[one.link]}
-		proxy := link.NewProxy(listener, redirected(one.dialer), func(net.Addr) []*link.Link { return carried })
+		proxy := link.NewProxy(listener, one.dial, func(net.Addr) []*link.Link { return carried })
+		*one.keep = proxy
 		proxy.Start()
 		l.proxies = append(l.proxies, proxy)
 	}
@@ -74,6 +84,7 @@ func (l *links) close() {
 	for _, proxy := range l.proxies {
 		proxy.Stop()
 	}
+	l.requests.close()
 }
 
 // redirected dials where the connection was meant to go.

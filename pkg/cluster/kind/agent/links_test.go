@@ -111,8 +111,9 @@ const (
 
 func testLinks() *links {
 	return &links{
-		gateway: netip.MustParseAddr("10.0.0.1"),
-		byName:  map[cluster.Link]*link.Link{cluster.LinkEtcd: link.New(1, "cp1/etcd")},
+		gateway:  netip.MustParseAddr("10.0.0.1"),
+		byName:   map[cluster.Link]*link.Link{cluster.LinkEtcd: link.New(1, "cp1/etcd")},
+		requests: &requests{},
 	}
 }
 

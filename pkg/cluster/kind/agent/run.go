@@ -22,6 +22,7 @@ type agent struct {
 	shared  string
 	watcher *watcher
 	links   *links
+	faults  httpFaults
 }
 
 func run(file string) error {

@@ -25,6 +25,7 @@ type Config struct {
 	// Manifests is the folder of the kubelet's static Pods.
 	Manifests  string      `json:"manifests"`
 	Components []Component `json:"components"`
+	Keys       Keys        `json:"keys"`
 }
 
 // Component says how a component of the member is recognised.

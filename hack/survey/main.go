@@ -1,0 +1,269 @@
+// Survey plays scenarios on one target, as often as asked, and writes down what
+// came of each requirement: in a file for the target, and in a table of all
+// targets. `make soak` is a survey of the reference, RUNS times over.
+//
+//	go run ./hack/survey -target local-reference -title "the reference, local" -runs 10
+//	go run ./hack/survey -target local-kubernetes-v1.36.3 -title "Kubernetes v1.36.3 → v1.37.1, local" \
+//	    -topology clusters/local-3-kubernetes.yaml -release v1.36.3
+//
+// Bundles of runs that were not clean are kept below -out. The exit status is
+// that of the worst run: 1 where something was red, 2 where something stayed open,
+// 3 where a run left no report for any other reason than that the scenario was
+// refused.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
+)
+
+type options struct {
+	evenkeel, target, title, topology, release, scenarios, results, out string
+	runs, parallel                                                      int
+}
+
+// run is what came of one play of a scenario.
+type run struct {
+	report  *report.ConformanceReport
+	seconds int
+	// refused is what evenkeel said where it would not play the scenario at all.
+	refused string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.evenkeel, "evenkeel", "bin/evenkeel", "the harness")
+	flag.StringVar(&o.target, "target", "local-reference", "the file's name in the results folder, without .yaml")
+	flag.StringVar(&o.title, "title", "", "the heading of the target's column (default the one that it has, or its name)")
+	flag.StringVar(&o.topology, "topology", "clusters/local-3.yaml", "the control plane to bring up")
+	flag.StringVar(&o.release, "release", "", "release that all members begin at (default the topology's)")
+	flag.StringVar(&o.scenarios, "scenarios", "", "names of scenarios, with spaces between them (default all)")
+	flag.StringVar(&o.results, "results", "reports", "the folder of results.md and results/")
+	flag.StringVar(&o.out, "out", "_out/survey", "where bundles go")
+	flag.IntVar(&o.runs, "runs", 1, "how often to play each scenario")
+	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
+	flag.Parse()
+	if flag.NArg() > 0 || o.runs < 1 || o.parallel < 1 {
+		fmt.Fprintln(os.Stderr, "survey: name at least one run, one at a time, and nothing but flags; see -help")
+		os.Exit(exit.CouldNotRun)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	status, err := survey(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "survey:", err)
+		status = exit.CouldNotRun
+	}
+	os.Exit(status)
+}
+
+func survey(ctx context.Context, o options) (int, error) {
+	names, err := scenarios(o.scenarios)
+	if err != nil {
+		return 0, err
+	}
+	file := filepath.Join(o.results, "results", o.target+".yaml")
+	t, err := load(file)
+	if err != nil {
+		return 0, err
+	}
+	t.Topology, t.Release = o.topology, o.release
+	switch {
+	case o.title != "":
+		t.Target = o.title
+	case t.Target == "":
+		t.Target = o.target
+	}
+	var group errgroup.Group
+	group.SetLimit(o.parallel)
+	var mu sync.Mutex
+	worst := exit.Pass
+	for _, name := range names {
+		p, left := &played{Name: name}, o.runs
+		for n := range o.runs {
+			group.Go(func() error {
+				r, err := play(ctx, o, name, n+1)
+				if err != nil {
+					fmt.Println(err)
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if r.refused != "" {
+					p.Refused = r.refused
+				} else {
+					p.add(r.report, r.seconds)
+					worst = worse(worst, status(r.report.Verdict))
+				}
+				if left--; left > 0 {
+					return nil
+				}
+				// After each scenario, so that an interrupted survey keeps what it has.
+				t.replace(*p)
+				return t.save(file)
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	return worst, table(o.results)
+}
+
+// scenarios are those that were named, or all.
+func scenarios(named string) ([]string, error) {
+	if names := strings.Fields(named); len(names) > 0 {
+		return names, nil
+	}
+	files, err := filepath.Glob("fixtures/scenarios/*.yaml")
+	if err != nil || len(files) == 0 {
+		return nil, errors.New("there are no scenarios in fixtures/scenarios: start it in the root of the repository")
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".yaml"))
+	}
+	return names, nil
+}
+
+// play plays a scenario once. A run that left no report is an error, unless
+// evenkeel refused to play it here.
+func play(ctx context.Context, o options, name string, n int) (run, error) {
+	dir := filepath.Join(o.out, o.target, fmt.Sprintf("%s-%d", name, n))
+	if err := os.RemoveAll(dir); err != nil {
+		return run{}, fmt.Errorf("remove an earlier bundle: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return run{}, fmt.Errorf("make the folder of the bundles: %w", err)
+	}
+	file := filepath.Join("fixtures/scenarios", name+".yaml")
+	played, err := scenario.Load(file)
+	if err != nil {
+		return run{}, err
+	}
+	// No scenario judges all of a profile; what it cannot judge is another's.
+	focus := "^(" + strings.Join(played.Judges, "|") + ")$"
+	args := []string{"run", "--topology", o.topology, "--scenario", file, "--focus", focus, "--out", dir, "--seed", fmt.Sprint(n)}
+	if o.release != "" {
+		args = append(args, "--release", o.release)
+	}
+	cmd := exec.CommandContext(ctx, o.evenkeel, args...)
+	// It removes its cluster when it is told to stop.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	started := time.Now()
+	log, err := cmd.CombinedOutput()
+	r := run{seconds: int(time.Since(started).Seconds())}
+	if writeErr := os.WriteFile(dir+".log", log, 0o644); writeErr != nil {
+		return r, fmt.Errorf("keep what was said: %w", writeErr)
+	}
+	if ctx.Err() != nil {
+		return r, errors.New("interrupted")
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return r, fmt.Errorf("start %s: %w", o.evenkeel, err)
+	}
+	data, readErr := os.ReadFile(filepath.Join(dir, bundle.ReportFile))
+	if readErr != nil {
+		if ended != nil && ended.ExitCode() == exit.CouldNotRun && strings.Contains(string(log), cluster.ErrUnsupported.Error()) {
+			r.refused = lastLine(string(log))
+			fmt.Printf("%-24s run %d: refused: %s\n", name, n, r.refused)
+			return r, nil
+		}
+		return r, fmt.Errorf("%s, run %d, left no report; see %s.log", name, n, dir)
+	}
+	if ended != nil && ended.ExitCode() == exit.CouldNotRun {
+		return r, fmt.Errorf("%s, run %d, could not be played, which says nothing of the control plane: %s", name, n, lastLine(string(log)))
+	}
+	r.report = &report.ConformanceReport{}
+	if err := yaml.Unmarshal(data, r.report); err != nil {
+		return r, fmt.Errorf("read the report in %s: %w", dir, err)
+	}
+	fmt.Printf("%-24s run %d: %s after %d s%s\n", name, n, r.report.Verdict, r.seconds, notClean(r.report))
+	if r.report.Verdict == check.Pass {
+		if err := os.RemoveAll(dir); err != nil {
+			return r, fmt.Errorf("remove the bundle of a clean run: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// notClean names what was red or open, with the first reason.
+func notClean(rep *report.ConformanceReport) string {
+	var b strings.Builder
+	for _, res := range rep.Results {
+		if res.Verdict == check.Fail || res.Verdict == check.Inconclusive {
+			fmt.Fprintf(&b, "\n    %s %s: %s", res.ID, res.Verdict, reason(res))
+		}
+	}
+	for _, id := range rep.NotJudged {
+		fmt.Fprintf(&b, "\n    %s was not judged", id)
+	}
+	return b.String()
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// status is what evenkeel ends with for a verdict.
+func status(v check.Verdict) int {
+	switch v {
+	case check.Pass:
+		return exit.Pass
+	case check.Fail:
+		return exit.Fail
+	default:
+		return exit.Inconclusive
+	}
+}
+
+// worse of two statuses: what was broken outweighs what stayed open.
+func worse(a, b int) int {
+	rank := map[int]int{exit.Pass: 0, exit.Inconclusive: 1, exit.Fail: 2}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
+
+// table writes results.md anew, of all targets.
+func table(folder string) error {
+	files, err := filepath.Glob(filepath.Join(folder, "results", "*.yaml"))
+	if err != nil {
+		return fmt.Errorf("list the results: %w", err)
+	}
+	var targets []*target
+	for _, f := range files {
+		t, err := load(f)
+		if err != nil {
+			return err
+		}
+		targets = append(targets, t)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "results.md"), []byte(markdown(targets)), 0o644); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+func reportOf(verdict check.Verdict, results ...check.Result) *report.ConformanceReport {
+	return &report.ConformanceReport{Harness: "v0", Verdict: verdict, Results: results}
+}
+
+func result(id requirement.ID, v check.Verdict, seen int64, reasons ...string) check.Result {
+	return check.Result{ID: id, Verdict: v, Reasons: reasons, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}}
+}
+
+func TestTheWorstRunDecides(t *testing.T) {
+	p := played{Name: "quick"}
+	p.add(reportOf(check.Pass, result("SV-06", check.Pass, 5), result("SV-01", check.Pass, 2)), 9)
+	p.add(reportOf(check.Fail, result("SV-06", check.Fail, 7, "broken", "twice"), result("SV-01", check.Deviation, 2)), 11)
+	var tg target
+	tg.replace(p)
+	tg.replace(played{Name: "other", Runs: 1, Results: []outcome{{ID: "SV-06", Verdicts: map[check.Verdict]int{check.Inconclusive: 1}, Observations: 1}}})
+
+	worst, said, runs, observations := tg.verdict("SV-06")
+	if worst != check.Fail || said != 1 || runs != 3 || observations != 13 {
+		t.Errorf("SV-06: %s of %d of %d runs with %d observations, want fail of 1 of 3 with 13", worst, said, runs, observations)
+	}
+	if worst, _, _, _ := tg.verdict("SV-01"); worst != check.Deviation {
+		t.Errorf("SV-01: %s, want the deviation, which a pass does not outweigh", worst)
+	}
+	if _, _, runs, _ := tg.verdict("SV-02"); runs != 0 {
+		t.Errorf("SV-02 was judged %d times, want never", runs)
+	}
+	if got := tg.Scenarios[1]; got.Clean != 1 || got.Runs != 2 {
+		t.Errorf("%d of %d runs were clean, want 1 of 2", got.Clean, got.Runs)
+	}
+	if got := tg.Scenarios[1].outcome("SV-06").Reason; got != "broken" {
+		t.Errorf("reason %q, want the first one", got)
+	}
+}
+
+func TestWhatWasNotJudgedIsOpen(t *testing.T) {
+	p := played{Name: "quick"}
+	rep := reportOf(check.Inconclusive, result("SV-01", check.Pass, 2))
+	rep.NotJudged = []requirement.ID{"SV-02"}
+	p.add(rep, 1)
+	tg := target{Scenarios: []played{p}}
+	if worst, _, _, _ := tg.verdict("SV-02"); worst != check.Inconclusive {
+		t.Errorf("SV-02: %q, want inconclusive", worst)
+	}
+	if p.Clean != 0 {
+		t.Error("the run counts as clean")
+	}
+}
+
+func TestTableOfTargets(t *testing.T) {
+	a := &target{Target: "ours"}
+	p := played{Name: "quick"}
+	p.add(reportOf(check.Pass, result("SV-01", check.Pass, 135)), 5)
+	a.replace(p)
+	b := &target{Target: "theirs"}
+	q := played{Name: "quick"}
+	q.add(reportOf(check.Fail, result("SV-01", check.Fail, 20, "broken")), 50)
+	q.add(reportOf(check.Pass, result("SV-01", check.Pass, 20)), 60)
+	b.replace(q)
+	b.replace(played{Name: "storm", Refused: "not here"})
+	text := markdown([]*target{a, b})
+	for _, line := range []string{
+		"| requirement | level | ours | theirs |",
+		"| SV-01 | MUST | pass (135) | **FAIL** 1/2 (40) |",
+		"| SV-02 | MUST | – | – |",
+		"| scenario | ours | theirs |",
+		"| quick | 1/1, 5–5 s | 1/2, 50–60 s |",
+		"| storm | – | refused |",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+}
+
+func TestResultsSurviveBeingWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "results", "ours.yaml")
+	empty, err := load(file)
+	if err != nil || len(empty.Scenarios) != 0 {
+		t.Fatalf("a file that is not there: %v, %v", empty, err)
+	}
+	p := played{Name: "quick"}
+	p.add(reportOf(check.Pass, result("SV-01", check.Pass, 3)), 5)
+	empty.replace(p)
+	if err := empty.save(file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst, _, runs, seen := again.verdict("SV-01"); worst != check.Pass || runs != 1 || seen != 3 {
+		t.Errorf("read %s of %d runs with %d observations", worst, runs, seen)
+	}
+	if err := os.WriteFile(file, []byte("verdicts: none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(file); err == nil {
+		t.Error("a file of something else was read")
+	}
+}
+
+func TestWhatIsBrokenOutweighsWhatIsOpen(t *testing.T) {
+	for _, tc := range []struct{ a, b, want int }{
+		{exit.Pass, exit.Pass, exit.Pass},
+		{exit.Inconclusive, exit.Fail, exit.Fail},
+		{exit.Fail, exit.Inconclusive, exit.Fail},
+		{exit.Pass, exit.Inconclusive, exit.Inconclusive},
+	} {
+		if got := worse(tc.a, tc.b); got != tc.want {
+			t.Errorf("of %d and %d: %d, want %d", tc.a, tc.b, got, tc.want)
+		}
+	}
+}

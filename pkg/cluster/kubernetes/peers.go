@@ -1,0 +1,35 @@
+package kubernetes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// WithPeers is the release with API servers that also tell of what their peers
+// host. It is an error that wraps cluster.ErrUnsupported where the release cannot
+// do that.
+func (r Release) WithPeers() (Release, error) {
+	if len(r.PeerDiscovery) == 0 {
+		return r, fmt.Errorf("the Kubernetes release %s cannot tell of what other API servers host, which peer discovery (KEP-4020) needs; use one of %s: %w",
+			r.Name, strings.Join(withPeers(), ", "), cluster.ErrUnsupported)
+	}
+	gates := maps.Clone(r.FeatureGates)
+	gates[APIServer] = slices.Concat(gates[APIServer], r.PeerDiscovery)
+	r.FeatureGates = gates
+	return r, nil
+}
+
+// withPeers are the releases that can, oldest first.
+func withPeers() []string {
+	var names []string
+	for _, release := range known().Releases {
+		if len(release.PeerDiscovery) > 0 {
+			names = append(names, release.Name)
+		}
+	}
+	return names
+}

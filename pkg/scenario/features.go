@@ -1,0 +1,31 @@
+package scenario
+
+import "github.com/evenkeel/evenkeel/pkg/cluster"
+
+// withoutOf are the features that a step starts API servers without.
+func withoutOf(set any) []cluster.Feature {
+	switch v := set.(type) {
+	case *Replace:
+		return v.Off
+	case *Restart:
+		return v.Off
+	}
+	return nil
+}
+
+// switchOff says what a member's API server is started without the next time. A
+// provider that cannot say that has never switched anything off.
+func (r *Runner) switchOff(member string, off []cluster.Feature) error {
+	if switchable, can := r.cluster.(cluster.Switchable); can {
+		return switchable.SwitchOff(member, off)
+	}
+	return nil
+}
+
+func featureNames(features []cluster.Feature) []string {
+	var names []string
+	for _, feature := range features {
+		names = append(names, string(feature))
+	}
+	return names
+}

@@ -1,0 +1,80 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// leasesPath is where Leases of components are; leaderLease is the one whose holder
+// @leader means, and coordinatorLease that of @coordinator.
+const (
+	leasesPath       = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+	leaderLease      = leasesPath + "/kube-controller-manager"
+	coordinatorLease = leasesPath + "/leader-election-controller"
+)
+
+// leadership is what a Lease says at a time.
+type leadership struct{ holder, renewed string }
+
+// leader is the member whose controller manager leads.
+func (r *Runner) leader(ctx context.Context) (string, error) { return r.holder(ctx, leaderLease) }
+
+// holder is the member on whose host the holder of a Lease runs. Who has been named
+// leads only when it renews: a coordinator, as KEP-4355 has it, names one that has
+// not begun, and whoever has just died is still named.
+func (r *Runner) holder(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, LeaderTimeout, fmt.Errorf("nobody who holds %s has renewed it within %s", path, LeaderTimeout))
+	defer cancel()
+	var first leadership
+	for {
+		now, err := r.leadership(ctx, path)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return "", err
+		case err != nil:
+		case now.holder == "" || now.holder != first.holder:
+			first = now
+		case now.renewed != first.renewed:
+			if name, ok := memberOf(now.holder, r.cluster.Members()); ok {
+				return name, nil
+			}
+			return "", fmt.Errorf("the holder %q of %s is no member", now.holder, path)
+		}
+		timer := r.Clock.NewTimer(LeaderInterval)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+// leadership reads a Lease from the first member that answers.
+func (r *Runner) leadership(ctx context.Context, path string) (leadership, error) {
+	var errs []error
+	for _, member := range r.members() {
+		client, err := r.client(member)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		answer := client.Get(ctx, path)
+		client.Close()
+		var lease struct {
+			Spec struct {
+				HolderIdentity string `json:"holderIdentity"`
+				RenewTime      string `json:"renewTime"`
+			} `json:"spec"`
+		}
+		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &lease) != nil {
+			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
+			continue
+		}
+		return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime}, nil
+	}
+	return leadership{}, fmt.Errorf("read %s: %w", path, errors.Join(errs...))
+}
