@@ -10,7 +10,6 @@ const (
 	CLE06NewestFirst       ID = "CLE-06-newest-first"
 	CLE07DrawsLots         ID = "CLE-07-draws-lots"
 	CLE08NeverPreempts     ID = "CLE-08-never-preempts"
-	CLE08ClingsToIt        ID = "CLE-08-clings-to-it"
 	CLE09TakesAtOnce       ID = "CLE-09-takes-at-once"
 	CLE10ActsOn            ID = "CLE-10-acts-on"
 	CLE11NeverTakesExpired ID = "CLE-11-never-takes-expired"
@@ -36,7 +35,6 @@ var electionCatalogue = []Defect{
 	{CLE06NewestFirst, "CLE-06", inAPIServer, "the candidate with the highest version is elected"},
 	{CLE07DrawsLots, "CLE-07", inAPIServer, "of equal candidates any one is elected"},
 	{CLE08NeverPreempts, "CLE-08", inAPIServer, "a leader stays although a better candidate is there"},
-	{CLE08ClingsToIt, "CLE-08", inManager, "a leader that is told to give up goes on renewing"},
 	{CLE09TakesAtOnce, "CLE-09", inAPIServer, "the Lease of a leader is written over as soon as a better candidate is there"},
 	{CLE10ActsOn, "CLE-10", inManager, "a leader goes on acting for a while after it has lost its Lease"},
 	{CLE11NeverTakesExpired, "CLE-11", inBoth, "nobody takes a Lease that has expired"},

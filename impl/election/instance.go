@@ -56,7 +56,7 @@ func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t
 		switch {
 		case !mine:
 			return Stop, 0
-		case told && !d.Has(defects.CLE08ClingsToIt): // defect: CLE-08-clings-to-it
+		case told:
 			return Yield, 0
 		case deadline <= 0:
 			return Stop, 0
