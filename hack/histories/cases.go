@@ -66,6 +66,8 @@ var cases = slices.Concat(
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
 	told(peersStory, header, peersCases),
+	told(electionStory, header, electionCases),
+	told(rowersStory, header, rowersCases),
 	told(migrationStory, header, migrationCases),
 	told(leftoverStory, header, leftoverCases),
 )

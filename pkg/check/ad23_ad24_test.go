@@ -91,7 +91,7 @@ func (t *tale) polled(member string, union ...string) *tale {
 
 var (
 	newer = []string{"x.io/v1:ships", "y.io/v1:decks"}
-	older = []string{"x.io/v1beta1:ships", "y.io/v1:decks"}
+	elder = []string{"x.io/v1beta1:ships", "y.io/v1:decks"}
 	both  = []string{"x.io/v1:ships", "x.io/v1beta1:ships", "y.io/v1:decks"}
 )
 
@@ -108,7 +108,7 @@ func fleet() *tale {
 
 func honest(member string) said {
 	if member == "c" {
-		return said{union: both, local: older, own: older, handed: []string{"x.io/v1/ships 200"}}
+		return said{union: both, local: elder, own: elder, handed: []string{"x.io/v1/ships 200"}}
 	}
 	return said{union: both, local: newer, own: newer, handed: []string{"x.io/v1beta1/ships 200"}}
 }

@@ -151,6 +151,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.acquaint(); err != nil {
 		return nil, err
 	}
+	if err := p.coordinate(); err != nil {
+		return nil, err
+	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
 	// Objects, folders and processes are called after the run.
 	if len(validation.IsDNS1123Label(p.id)) > 0 {
@@ -230,6 +233,16 @@ func (p *plan) acquaint() error {
 			p.topology.File, p.scenario.Metadata.Name)
 	}
 	settings.PeerDiscovery = true
+	return p.writeTopology()
+}
+
+// coordinate has leaders elected by a coordinator where the scenario is about that.
+func (p *plan) coordinate() error {
+	settings := &p.topology.Spec.Settings
+	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection {
+		return nil
+	}
+	settings.CoordinatedLeaderElection = true
 	return p.writeTopology()
 }
 

@@ -49,6 +49,10 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Abort:
 		return []string{v.Member}
+	case *Elect:
+		return []string{v.Member}
+	case *Disturb:
+		return []string{v.Member}
 	}
 	return nil
 }
@@ -125,6 +129,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.awaitEach(ctx, v) }
 	case *Abort:
 		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
+	case *Elect:
+		do = func(ctx context.Context) error { return r.elect(ctx, members[0], v) }
+	case *Disturb:
+		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
 	}
 	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
 }
@@ -141,6 +149,13 @@ func within(set any) time.Duration {
 func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, error) {
 	var all []string
 	for _, selector := range selectors {
+		if selector == selectCoordinator {
+			name, err := r.holder(ctx, coordinatorLease)
+			if err != nil {
+				return nil, fmt.Errorf("select %s: %w", selector, err)
+			}
+			selector = name
+		}
 		members, err := selectMembers(selector, r.members(), func() (string, error) { return r.leader(ctx) })
 		if err != nil {
 			return nil, err

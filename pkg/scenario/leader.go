@@ -8,21 +8,29 @@ import (
 	"net/http"
 )
 
-// leaderLease is the Lease whose holder @leader means.
-const leaderLease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
+// leasesPath is where Leases of components are; leaderLease is the one whose holder
+// @leader means, and coordinatorLease that of @coordinator.
+const (
+	leasesPath       = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+	leaderLease      = leasesPath + "/kube-controller-manager"
+	coordinatorLease = leasesPath + "/leader-election-controller"
+)
 
-// leadership is what the Lease says at a time.
+// leadership is what a Lease says at a time.
 type leadership struct{ holder, renewed string }
 
-// leader is the member whose controller manager leads. Who has been named leads
-// only when it renews: a coordinator, as KEP-4355 has it, names one that has not
-// begun, and whoever has just died is still named.
-func (r *Runner) leader(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, LeaderTimeout, fmt.Errorf("nobody who holds the controller managers' Lease has renewed it within %s", LeaderTimeout))
+// leader is the member whose controller manager leads.
+func (r *Runner) leader(ctx context.Context) (string, error) { return r.holder(ctx, leaderLease) }
+
+// holder is the member on whose host the holder of a Lease runs. Who has been named
+// leads only when it renews: a coordinator, as KEP-4355 has it, names one that has
+// not begun, and whoever has just died is still named.
+func (r *Runner) holder(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, LeaderTimeout, fmt.Errorf("nobody who holds %s has renewed it within %s", path, LeaderTimeout))
 	defer cancel()
 	var first leadership
 	for {
-		now, err := r.leadership(ctx)
+		now, err := r.leadership(ctx, path)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return "", err
@@ -33,7 +41,7 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 			if name, ok := memberOf(now.holder, r.cluster.Members()); ok {
 				return name, nil
 			}
-			return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", now.holder)
+			return "", fmt.Errorf("the holder %q of %s is no member", now.holder, path)
 		}
 		timer := r.Clock.NewTimer(LeaderInterval)
 		select {
@@ -45,8 +53,8 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 	}
 }
 
-// leadership reads the Lease from the first member that answers.
-func (r *Runner) leadership(ctx context.Context) (leadership, error) {
+// leadership reads a Lease from the first member that answers.
+func (r *Runner) leadership(ctx context.Context, path string) (leadership, error) {
 	var errs []error
 	for _, member := range r.members() {
 		client, err := r.client(member)
@@ -54,7 +62,7 @@ func (r *Runner) leadership(ctx context.Context) (leadership, error) {
 			errs = append(errs, err)
 			continue
 		}
-		answer := client.Get(ctx, leaderLease)
+		answer := client.Get(ctx, path)
 		client.Close()
 		var lease struct {
 			Spec struct {
@@ -68,5 +76,5 @@ func (r *Runner) leadership(ctx context.Context) (leadership, error) {
 		}
 		return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime}, nil
 	}
-	return leadership{}, fmt.Errorf("read the controller managers' Lease: %w", errors.Join(errs...))
+	return leadership{}, fmt.Errorf("read %s: %w", path, errors.Join(errs...))
 }

@@ -30,6 +30,8 @@ type Scenario struct {
 	Traffic Traffic `yaml:"traffic,omitempty"`
 	// Discovery says what of discovery is looked at.
 	Discovery Discovery `yaml:"discovery,omitempty"`
+	// LeaderElection says how leaders are elected.
+	LeaderElection LeaderElection `yaml:"leaderElection,omitempty"`
 	// Migrations says what of storage version migrations is looked at.
 	Migrations Migrations `yaml:"migrations,omitempty"`
 	// Start says how the control plane begins.
@@ -83,6 +85,13 @@ type Migrations struct {
 	Watch bool `yaml:"watch,omitempty"`
 }
 
+// LeaderElection is how the leaders are elected.
+type LeaderElection struct {
+	// Coordinated has a coordinator elect them, as the topology's
+	// settings.coordinatedLeaderElection has it.
+	Coordinated bool `yaml:"coordinated,omitempty"`
+}
+
 // Start is how the control plane begins.
 type Start struct {
 	// Release of all members; empty means those of the topology.
@@ -118,6 +127,8 @@ type Step struct {
 	Migrate      *Migrate      `yaml:"migrate,omitempty"`
 	Await        *Await        `yaml:"await,omitempty"`
 	Abort        *Abort        `yaml:"abort,omitempty"`
+	Elect        *Elect        `yaml:"elect,omitempty"`
+	Disturb      *Disturb      `yaml:"disturb,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.

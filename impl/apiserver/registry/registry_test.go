@@ -21,7 +21,7 @@ var typer = scheme.New(release.All()[0])
 func rulesFor(t *testing.T, resource string) Rules {
 	t.Helper()
 	object, _ := StorageVersions(nil)
-	for _, group := range [][]Rules{Core(), Coordination(), Discovery(), Reference(), {object}} {
+	for _, group := range [][]Rules{Core(), {Leases(true), LeaseCandidates()}, Discovery(), Reference(), {object}} {
 		for _, rules := range group {
 			if rules.Resource.Resource == resource {
 				return rules

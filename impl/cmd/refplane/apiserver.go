@@ -37,5 +37,6 @@ func apiserverCommand() *cobra.Command {
 	flags.IntVar(&o.PeerAdvertisePort, "peer-advertise-port", 0, "port at which the other API servers reach this one (default that of --secure-port)")
 	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "certificate shown to those to whom requests are handed on")
 	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the certificate shown to those to whom requests are handed on")
+	flags.BoolVar(&o.CoordinatedLeaderElection, "coordinated-leader-election", false, "stand by to coordinate the election of leaders, and serve the fields of Leases that are for that; releases before 1.2 cannot")
 	return command
 }
