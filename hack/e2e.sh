@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out}")}
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
 main_job=upgrade-rollback-crash
-short='restart-skew|discovery-quick|migration-custom'
+short='restart-skew|discovery-quick|migration-custom|election-quick'
 
 # sampled writes the names of N scenarios beside the main job, in an order that the commit decides.
 sampled() {
