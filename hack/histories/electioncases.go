@@ -127,10 +127,6 @@ func leaderLeases(ev *history.Event) bool {
 	return ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, "/registry/leases/") && (ev.Stored.Lease == nil || !ev.Stored.Lease.Identity)
 }
 
-func coordinatorLeases(ev *history.Event) bool {
-	return leaderLeases(ev) && strings.HasSuffix(ev.Stored.Key, "/"+coordinatorsLease) && ev.Stored.Lease != nil
-}
-
 // heldBy are the changes of Leases that leave it to a holder.
 func heldBy(holder string) keep {
 	return func(ev *history.Event) bool {
@@ -157,35 +153,12 @@ func answered(ev *history.Event) bool {
 	return ev.Stored.Candidate != nil && ev.Stored.Candidate.Answered()
 }
 
-// coordinations are what coordinators write, but for their own Lease, and what
-// answers it.
-func coordinations(ev *history.Event) bool {
-	return candidatesStored(ev) || leaderLeases(ev) && !coordinatorLeases(ev)
-}
-
-func actions(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.Acted != nil }
-
 func managerProcesses(ev *history.Event) bool {
 	return ev.Process != nil && ev.Process.Component == history.ComponentControllerManager
 }
 
 func managersOf(member string) keep { return both(managerProcesses, of(member)) }
 
-func pauses(ev *history.Event) bool {
-	return ev.Process != nil && (ev.Process.Change == history.ProcessPaused || ev.Process.Change == history.ProcessResumed)
-}
-
 func oddLeases(ev *history.Event) bool {
 	return ev.Request != nil && ev.Request.Election == history.ElectionOdd
-}
-
-// nthLast is the number of the last event that fits.
-func nthLast(e *edit, fits keep) int {
-	n := 0
-	for i := range e.events {
-		if fits(&e.events[i]) {
-			n++
-		}
-	}
-	return n
 }
