@@ -32,6 +32,8 @@ published=(
   k8s.io/api/authentication/v1
   k8s.io/api/authorization/v1
   k8s.io/api/coordination/v1
+  k8s.io/api/coordination/v1alpha2
+  k8s.io/api/coordination/v1beta1
   k8s.io/api/core/v1
   k8s.io/api/discovery/v1
   k8s.io/api/storagemigration/v1

@@ -64,6 +64,11 @@ var cases = slices.Concat(
 	told(registrationStory, registrationHeader, registrationCases),
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
+	told(electionStory, header, electionCases),
+	told(strandedStory, header, strandedCases),
+	told(seizedStory, header, seizedCases),
+	told(rowersStory, header, rowersCases),
+	told(steadyStory, header, steadyCases),
 	told(migrationStory, header, migrationCases),
 )
 

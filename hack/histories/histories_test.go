@@ -60,7 +60,7 @@ func judgeBy(t *testing.T, requirements []requirement.Requirement, header histor
 }
 
 // stories are the cases of each story.
-var stories = [][]testCase{storageVersionCases, registrationCases, collectionCases, discoveryCases, migrationCases}
+var stories = [][]testCase{storageVersionCases, registrationCases, collectionCases, discoveryCases, electionCases, strandedCases, seizedCases, rowersCases, steadyCases, migrationCases}
 
 func TestTheStoriesKeepEveryPromise(t *testing.T) {
 	for _, told := range stories {

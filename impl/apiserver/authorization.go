@@ -23,15 +23,17 @@ type rule struct {
 	verbs           []string
 }
 
-// controllerManagerRules are what the controller manager needs: to be elected,
+// controllerManagerRules are what the controller manager needs: to be elected, with
+// or without coordination (KEP-4355), and to leave marks of what it does as a leader,
 // to collect what departed servers left behind (KEP-2339), and to migrate, which
 // is to list and to update whatever is stored (KEP-25).
 var controllerManagerRules = []rule{
 	{"coordination.k8s.io", "leases", metav1.NamespaceSystem, false, []string{"get", "list", "watch", "create", "update", "delete"}},
+	{"coordination.k8s.io", "leasecandidates", metav1.NamespaceSystem, false, []string{"get", "list", "watch", "create", "update", "delete"}},
 	{"internal.apiserver.k8s.io", "storageversions", "", true, []string{"get", "list", "watch", "update", "delete"}},
 	{"storagemigration.k8s.io", "storageversionmigrations", "", true, []string{"get", "list", "watch", "create", "update"}},
 	{"apiextensions.k8s.io", "customresourcedefinitions", "", true, []string{"get", "list", "watch", "update"}},
-	{"", "configmaps", metav1.NamespaceSystem, false, []string{"get", "list", "create", "update", "delete"}},
+	{"", "configmaps", metav1.NamespaceSystem, false, []string{"get", "list", "create", "update", "patch", "delete"}},
 	{everything, everything, "", false, []string{"list", "update"}},
 }
 

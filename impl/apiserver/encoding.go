@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -16,12 +17,20 @@ type encoding struct {
 	release release.Release
 }
 
+// storedIn are resources that do not exist in the preferred version of their group.
+var storedIn = map[schema.GroupResource]schema.GroupVersion{
+	coordinationv1beta1.SchemeGroupVersion.WithResource(candidates).GroupResource(): coordinationv1beta1.SchemeGroupVersion,
+}
+
 // StorageEncodingFor is the version that objects are written to etcd in.
 func (e encoding) StorageEncodingFor(resource schema.GroupResource) (schema.GroupVersion, error) {
 	for _, row := range e.release.Resources {
 		if row.Group == resource.Group && row.Resource == resource.Resource {
 			return schema.GroupVersion{Group: row.Group, Version: row.Encoding}, nil
 		}
+	}
+	if version, ok := storedIn[resource]; ok {
+		return version, nil
 	}
 	versions := e.scheme.PrioritizedVersionsForGroup(resource.Group)
 	if len(versions) == 0 {

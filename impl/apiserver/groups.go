@@ -33,9 +33,11 @@ type builder struct {
 	codecs  serializer.CodecFactory
 	getter  generic.RESTOptionsGetter
 	release release.Release
-	defects defects.Set
-	authn   authenticator.Request
-	authz   authorizer.Authorizer
+	// coordinated is whether leaders are elected by a coordinator.
+	coordinated bool
+	defects     defects.Set
+	authn       authenticator.Request
+	authz       authorizer.Authorizer
 }
 
 // resources are the storages of one version, by path.
@@ -53,9 +55,8 @@ func (b builder) install(server *genericapiserver.GenericAPIServer) error {
 
 	var groups []*genericapiserver.APIGroupInfo
 	for group, rules := range map[string][]registry.Rules{
-		coordinationv1.GroupName: registry.Coordination(),
-		discoveryv1.GroupName:    registry.Discovery(),
-		release.Group:            registry.Reference(),
+		discoveryv1.GroupName: registry.Discovery(),
+		release.Group:         registry.Reference(),
 	} {
 		info, err := b.group(group, rules)
 		if err != nil {
@@ -71,7 +72,11 @@ func (b builder) install(server *genericapiserver.GenericAPIServer) error {
 	if err != nil {
 		return err
 	}
-	groups = append(groups, internal, migrations,
+	coordination, err := b.coordination()
+	if err != nil {
+		return err
+	}
+	groups = append(groups, internal, migrations, coordination,
 		b.info(authenticationv1.GroupName, resources{
 			"tokenreviews":       review.NewTokenReview(b.authn),
 			"selfsubjectreviews": review.NewSelfSubjectReview(),
@@ -112,6 +117,30 @@ func (b builder) storageVersions() (*genericapiserver.APIGroupInfo, error) {
 		"storageversions":        store,
 		"storageversions/status": registry.NewStatusStore(b.scheme, store, status),
 	}), nil
+}
+
+// candidates is the resource of those who want to lead.
+const candidates = "leasecandidates"
+
+// coordination has each resource in the versions that the published API has it in.
+func (b builder) coordination() (*genericapiserver.APIGroupInfo, error) {
+	stores := map[string]rest.Storage{}
+	for _, rules := range []registry.Rules{registry.Leases(b.coordinated), registry.LeaseCandidates()} {
+		store, err := registry.NewStore(b.scheme, b.getter, rules)
+		if err != nil {
+			return nil, fmt.Errorf("open the storage of %s: %w", rules.Resource, err)
+		}
+		stores[rules.Resource.Resource] = store
+	}
+	info := b.info(coordinationv1.GroupName, nil)
+	for _, version := range info.PrioritizedVersions {
+		resource := candidates
+		if version == coordinationv1.SchemeGroupVersion {
+			resource = "leases"
+		}
+		info.VersionedResourcesStorageMap[version.Version] = resources{resource: stores[resource]}
+	}
+	return info, nil
 }
 
 func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {

@@ -55,6 +55,10 @@ type Options struct {
 	RequestHeaderClientCAFile string
 	RequestHeaderAllowedNames []string
 
+	// CoordinatedLeaderElection is whether this server stands by to coordinate the
+	// election of leaders, in releases that can.
+	CoordinatedLeaderElection bool
+
 	// IdentityLeaseDuration is how long the server takes part without renewing;
 	// IdentityLeaseRenewInterval is how often it renews.
 	IdentityLeaseDuration      time.Duration
@@ -122,4 +126,9 @@ func (o Options) peerAddress() string {
 		return ""
 	}
 	return net.JoinHostPort(cmp.Or(o.PeerAdvertiseIP, o.BindAddress), strconv.Itoa(cmp.Or(o.PeerAdvertisePort, o.SecurePort)))
+}
+
+// coordinated is whether leaders are elected by a coordinator.
+func (o Options) coordinated() bool {
+	return o.CoordinatedLeaderElection && o.Release.Coordination
 }

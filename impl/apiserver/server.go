@@ -98,7 +98,7 @@ func newServer(o Options) (*server, error) {
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
-		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.routeToPeers,
+		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.coordinate, s.routeToPeers,
 	} {
 		if err := step(); err != nil {
 			if s.config != nil && s.config.SecureServing != nil {
@@ -228,7 +228,7 @@ func (s *server) buildReference() error {
 	s.reference.AggregatedLegacyDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.core)
 	builder := builder{
 		scheme: s.builtin.scheme, codecs: s.codecs, getter: s.config.RESTOptionsGetter,
-		release: s.options.Release, defects: s.options.Defects,
+		release: s.options.Release, defects: s.options.Defects, coordinated: s.options.coordinated(),
 		authn: completed.Authentication.Authenticator, authz: completed.Authorization.Authorizer,
 	}
 	return builder.install(s.reference)

@@ -29,6 +29,11 @@ const (
 	// name that Kubernetes uses, so that whatever looks for the leader finds it.
 	LeaseNamespace = metav1.NamespaceSystem
 	LeaseName      = "kube-controller-manager"
+
+	// LockLeases has the first to claim the Lease lead, LockCoordinated whom a
+	// coordinator elects. The names are those of KEP-4355.
+	LockLeases      = "leases"
+	LockCoordinated = "coordinatedleases"
 )
 
 // Options are what a controller manager needs to know.
@@ -37,8 +42,13 @@ type Options struct {
 	Config *rest.Config
 	// Kubeconfig is a file.
 	Kubeconfig string
-	// Identity names this process among the candidates for leadership.
-	Identity string
+	// Identity names this process among the candidates for leadership, and Host the
+	// machine, with which other identities of the process begin.
+	Identity, Host string
+	// ResourceLock is how the leader is elected, LockLeases or LockCoordinated; empty
+	// is LockLeases. Where CanCoordinate is not set it is always that.
+	ResourceLock  string
+	CanCoordinate bool
 	// LeaseDuration, RenewDeadline and RetryPeriod default to the constants of
 	// these names.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -68,6 +78,13 @@ func (o *Options) complete() error {
 			return fmt.Errorf("reading the kubeconfig: %w", err)
 		}
 		o.Config = config
+	}
+	switch o.ResourceLock {
+	case "":
+		o.ResourceLock = LockLeases
+	case LockLeases, LockCoordinated:
+	default:
+		return fmt.Errorf("there is no resource lock %q; %s and %s are", o.ResourceLock, LockLeases, LockCoordinated)
 	}
 	if o.LeaseDuration == 0 {
 		o.LeaseDuration = DefaultLeaseDuration
@@ -158,6 +175,9 @@ func Run(ctx context.Context, options Options) error {
 // Run competes for leadership, and leads, until the context ends. Losing the
 // leadership makes it a candidate again, in the same process.
 func (m *ControllerManager) Run(ctx context.Context) error {
+	if m.coordinated() {
+		return m.runCoordinated(ctx)
+	}
 	for ctx.Err() == nil {
 		if err := m.lead(ctx); err != nil {
 			return fmt.Errorf("controller manager: %w", err)

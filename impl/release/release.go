@@ -38,6 +38,10 @@ type Release struct {
 	// Resources are those whose versions are a matter of the release; all
 	// others are the same in every release.
 	Resources []Resource `json:"resources"`
+	// Coordination is whether leaders are elected by a coordinator in this release,
+	// where that is asked for. A release without it serves the same resources, and
+	// takes no notice of what they say of coordination.
+	Coordination bool `json:"coordination"`
 	// Discovery are the versions in which the release serves the aggregated
 	// discovery document.
 	Discovery []string `json:"discovery"`
@@ -88,7 +92,7 @@ func (r Release) Ballasts() Resource {
 func All() []Release {
 	// 1.3 drops the beta of discovery, as Kubernetes did in 1.33.
 	withBeta, withoutBeta := []string{DiscoveryV2, DiscoveryV2beta1}, []string{DiscoveryV2}
-	return []Release{
+	all := []Release{
 		// 1.1 is where everything begins: one alpha version, stored, and its
 		// beta already offered to clients.
 		ballasts("1.1", []string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1, withBeta),
@@ -102,6 +106,11 @@ func All() []Release {
 		// been migrated before.
 		ballasts("1.4", []string{V1}, []string{V1beta1, V1}, V1, withoutBeta),
 	}
+	// 1.1 is from before coordinated leader election.
+	for i := range all[1:] {
+		all[i+1].Coordination = true
+	}
+	return all
 }
 
 func ballasts(name string, served, decodable []string, encoding string, discovery []string) Release {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -9,7 +10,7 @@ import (
 func (w *World) takeFault(ev *history.Event) {
 	f := ev.Fault
 	if f.Phase == history.PhaseInject {
-		w.faults = append(w.faults, &FaultSeen{ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component})
+		w.faults = append(w.faults, &FaultSeen{ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component, prefixes: strings.Join(f.Prefixes, " ")})
 		return
 	}
 	// A fault that was injected twice needs two witnesses: each goes to the

@@ -65,6 +65,8 @@ type FaultSeen struct {
 	// that was.
 	whole    bool
 	healedAt int64
+	// prefixes are those of the keys that it is about, with a space between them.
+	prefixes string
 }
 
 // EtcdSeen is how all members' etcd were at one moment.

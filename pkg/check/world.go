@@ -63,6 +63,8 @@ type World struct {
 	balancer BalancerSeen
 	// managers are the controller managers.
 	managers *managers
+	// elections is what was told of leaders and of those who want to lead.
+	elections *elections
 }
 
 type openHold struct {
@@ -86,6 +88,7 @@ func newWorld(h history.Header) *World {
 		managers:  newManagers(),
 
 		migrations: newMigrations(),
+		elections:  newElections(),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -133,6 +136,7 @@ func (w *World) take(ev *history.Event) {
 	w.docs.take(w, ev)
 	w.managers.take(w, ev)
 	w.migrations.take(w, ev)
+	w.elections.take(w, ev)
 }
 
 // finish is called when nothing more will come.

@@ -100,6 +100,9 @@ type Settings struct {
 	LeaderElectRenewDeadline Duration `yaml:"leaderElectRenewDeadline,omitempty"`
 	// LeaderElectRetryPeriod is the pause between attempts.
 	LeaderElectRetryPeriod Duration `yaml:"leaderElectRetryPeriod,omitempty"`
+	// CoordinatedLeaderElection is whether a coordinator elects the leaders, where a
+	// distribution leaves that open.
+	CoordinatedLeaderElection bool `yaml:"coordinatedLeaderElection,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`

@@ -268,6 +268,9 @@ const (
 	// ClassMigration is a write of a StorageVersionMigration or its status. One
 	// that must be refused says in Request.Invalid what is wrong with it.
 	ClassMigration = "migration"
+	// ClassElection is a write to a Lease or a LeaseCandidate by which the harness
+	// disturbs an election or takes part in one. Request.Election says how.
+	ClassElection = "election"
 )
 
 // What is wrong with the status that a ClassInvalid request writes.
@@ -311,6 +314,8 @@ type Request struct {
 	Lasting bool `json:"lasting,omitempty"`
 	// Migrates is what the migration of a ClassMigration request is about.
 	Migrates *Migration `json:"migrates,omitempty"`
+	// Election is one of the Election… values, for a ClassElection request.
+	Election string `json:"election,omitempty"`
 }
 
 // Ready is an answer, or the lack of one, of a member's /readyz.
@@ -412,6 +417,9 @@ type Stored struct {
 	Lease          *Lease          `json:"lease,omitempty"`
 	Migration      *Migration      `json:"migration,omitempty"`
 	CustomResource *CustomResource `json:"customResource,omitempty"`
+	Candidate      *Candidate      `json:"candidate,omitempty"`
+	// Acted is what the object says of the leader that has written to it.
+	Acted *Acted `json:"acted,omitempty"`
 }
 
 // StorageVersion is the content of a stored StorageVersion object.
@@ -450,6 +458,12 @@ type Lease struct {
 	// Identity is whether its labels mark it as the identity Lease by which an
 	// API server takes part.
 	Identity bool `json:"identity,omitempty"`
+	// Strategy by which its leader is elected, which marks a Lease as coordinated,
+	// and Preferred who is to hold it next.
+	Strategy  string `json:"strategy,omitempty"`
+	Preferred string `json:"preferred,omitempty"`
+	// Coordinator is who coordinated it last, where the Lease says so.
+	Coordinator string `json:"coordinator,omitempty"`
 }
 
 // FaultPower and FaultPowerCut are type and action of a power cut: all processes

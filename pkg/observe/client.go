@@ -81,6 +81,8 @@ type Call struct {
 	Lasting  bool
 	Defines  *history.Definition
 	Migrates *history.Migration
+	// Election goes to the Request event as it is.
+	Election string
 }
 
 // Answer is what came of a Call.
@@ -172,6 +174,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		Defines:         call.Defines,
 		Lasting:         call.Lasting,
 		Migrates:        call.Migrates,
+		Election:        call.Election,
 	}
 	if call.Subresource != "" {
 		request.Resource += "/" + call.Subresource

@@ -233,6 +233,8 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Lease:          object.lease,
 		Migration:      object.migration,
 		CustomResource: object.customResource,
+		Candidate:      object.candidate,
+		Acted:          object.acted,
 		Metadata:       object.metadata,
 		Managed:        object.managed,
 	}

@@ -10,6 +10,7 @@ import (
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +48,9 @@ func ParseTag(tag string) (member string, write int64, ok bool) {
 }
 
 // storedObject is what is read from the bytes of one stored value. Of the
-// content only StorageVersions, Leases, StorageVersionMigrations and what matters
-// of CustomResourceDefinitions are kept, so that no secret can ever reach a
+// content only StorageVersions, Leases and their candidates, what leaders say that
+// they did, StorageVersionMigrations and what matters of CustomResourceDefinitions
+// are kept, so that no secret can ever reach a
 // history.
 type storedObject struct {
 	apiVersion, kind string
@@ -58,6 +60,8 @@ type storedObject struct {
 	lease            *history.Lease
 	migration        *history.Migration
 	customResource   *history.CustomResource
+	candidate        *history.Candidate
+	acted            *history.Acted
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string
@@ -93,6 +97,7 @@ func decodeStored(value []byte) storedObject {
 		object.metadata = digest(meta.ObjectMeta)
 	}
 
+	object.acted = acted(meta.Annotations)
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
 	case group == apiserverinternalv1alpha1.GroupName && meta.Kind == "StorageVersion":
@@ -106,6 +111,13 @@ func decodeStored(value []byte) storedObject {
 		content = stored
 		if decode(stored) == nil {
 			object.lease = lease(stored)
+		}
+	case group == coordinationv1.GroupName && meta.Kind == "LeaseCandidate":
+		// v1alpha2 and v1beta1 have the same fields.
+		stored := new(coordinationv1beta1.LeaseCandidate)
+		content = stored
+		if decode(stored) == nil {
+			object.candidate = candidate(stored)
 		}
 	case group == storagemigrationv1.GroupName && meta.Kind == "StorageVersionMigration":
 		// v1 and v1beta1 have the same fields; those of v1alpha1 differ, and no
@@ -210,6 +222,13 @@ func lease(in *coordinationv1.Lease) *history.Lease {
 	if in.Spec.LeaseTransitions != nil {
 		out.Transitions = int(*in.Spec.LeaseTransitions)
 	}
+	if in.Spec.Strategy != nil {
+		out.Strategy = string(*in.Spec.Strategy)
+	}
+	if in.Spec.PreferredHolder != nil {
+		out.Preferred = *in.Spec.PreferredHolder
+	}
+	out.Coordinator = in.Annotations[CoordinatorAnnotation]
 	return out
 }
 

@@ -18,7 +18,14 @@ import (
 )
 
 // leaderLease is the Lease whose holder @leader means.
-const leaderLease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
+const leaderLease = leasesPath + "/kube-controller-manager"
+
+// leasesPath is where Leases of components are, and coordinatorLease the one whose
+// holder @coordinator means.
+const (
+	leasesPath       = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+	coordinatorLease = leasesPath + "/leader-election-controller"
+)
 
 // selectorsOf are the selectors that an action names.
 func selectorsOf(set any) []string {
@@ -52,6 +59,10 @@ func selectorsOf(set any) []string {
 	case *Migrate:
 		return []string{v.Member}
 	case *Abort:
+		return []string{v.Member}
+	case *Elect:
+		return []string{v.Member}
+	case *Disturb:
 		return []string{v.Member}
 	}
 	return nil
@@ -129,6 +140,10 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.await(ctx, v.Migrations) }
 	case *Abort:
 		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
+	case *Elect:
+		do = func(ctx context.Context) error { return r.elect(ctx, members[0], v) }
+	case *Disturb:
+		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
 	}
 	return r.step(ctx, index, action, member, release, do)
 }
@@ -137,6 +152,13 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, error) {
 	var all []string
 	for _, selector := range selectors {
+		if selector == selectCoordinator {
+			name, err := r.holder(ctx, coordinatorLease)
+			if err != nil {
+				return nil, fmt.Errorf("select %s: %w", selector, err)
+			}
+			selector = name
+		}
 		members, err := selectMembers(selector, r.members(), func() (string, error) { return r.leader(ctx) })
 		if err != nil {
 			return nil, err
@@ -151,7 +173,10 @@ func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, er
 }
 
 // leader is the member whose controller manager leads.
-func (r *Runner) leader(ctx context.Context) (string, error) {
+func (r *Runner) leader(ctx context.Context) (string, error) { return r.holder(ctx, leaderLease) }
+
+// holder is the member on whose host the holder of a Lease runs.
+func (r *Runner) holder(ctx context.Context, path string) (string, error) {
 	var errs []error
 	for _, member := range r.members() {
 		client, err := r.client(member)
@@ -159,7 +184,7 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 			errs = append(errs, err)
 			continue
 		}
-		answer := client.Get(ctx, leaderLease)
+		answer := client.Get(ctx, path)
 		client.Close()
 		var lease struct {
 			Spec struct {
@@ -174,9 +199,9 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 		if name, ok := memberOf(holder, r.cluster.Members()); ok {
 			return name, nil
 		}
-		return "", fmt.Errorf("the holder %q of the controller managers' Lease is no member", holder)
+		return "", fmt.Errorf("the holder %q of %s is no member", holder, path)
 	}
-	return "", fmt.Errorf("read the controller managers' Lease: %w", errors.Join(errs...))
+	return "", fmt.Errorf("read %s: %w", path, errors.Join(errs...))
 }
 
 // client talks to a member without any link in between; the caller closes it.

@@ -65,4 +65,24 @@ const (
 	MigrationLook = 50 * time.Millisecond
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
+	// ElectionTimeout is how long a step waits for the outcome of an election, and
+	// HandoverTimeout how long until a leader gives way to somebody better; both are
+	// above what the checks allow. Then the run goes on: what does not come about is to
+	// be judged, and not to end the run.
+	ElectionTimeout = 22 * time.Second
+	HandoverTimeout = 50 * time.Second
+	// ElectionLook is the pause between two looks of participants of the harness's
+	// own at what is asked of them.
+	ElectionLook = 100 * time.Millisecond
+	// ElectionSettle is how long participants are there before it matters who is
+	// elected.
+	ElectionSettle = 2500 * time.Millisecond
+	// OddPause is how long each odd content of a Lease is left.
+	OddPause = 400 * time.Millisecond
+	// LeadFor is the duration of the Leases that participants hold, and LeadRenewal
+	// how often they renew them.
+	LeadFor     = 5 * time.Second
+	LeadRenewal = time.Second
+	// SeizeFor is the duration of a Lease that was taken by force.
+	SeizeFor = 4 * time.Second
 )

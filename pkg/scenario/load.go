@@ -233,6 +233,10 @@ func (s *Step) validate() (action string, err error) {
 		err = missing("migrations", strings.Join(v.Migrations, ""))
 	case *Abort:
 		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
+	case *Elect:
+		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
+	case *Disturb:
+		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
 	}
 	return action, err
 }

@@ -207,7 +207,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort:
+			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Elect, *Disturb:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}
@@ -224,6 +224,9 @@ func (r *Runner) check() error {
 // member stands for the leader.
 func (r *Runner) selectable(selectors []string) (members []string, err error) {
 	for _, selector := range selectors {
+		if selector == selectCoordinator {
+			selector = selectLeader // any member stands for it
+		}
 		some, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
 		if err != nil {
 			return nil, err

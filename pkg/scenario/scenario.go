@@ -104,6 +104,8 @@ type Step struct {
 	Migrate      *Migrate      `yaml:"migrate,omitempty"`
 	Await        *Await        `yaml:"await,omitempty"`
 	Abort        *Abort        `yaml:"abort,omitempty"`
+	Elect        *Elect        `yaml:"elect,omitempty"`
+	Disturb      *Disturb      `yaml:"disturb,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.

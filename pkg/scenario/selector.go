@@ -14,7 +14,9 @@ const (
 	selectAll       = "@all"
 	selectLeader    = "@leader"
 	selectFollowers = "@followers"
-	selectIndex     = "@cp"
+	// selectCoordinator is the member whose API server coordinates elections.
+	selectCoordinator = "@coordinator"
+	selectIndex       = "@cp"
 )
 
 // selectMembers finds the members that a selector means, in the order of the

@@ -21,7 +21,7 @@ import (
 // as the generator spells them, without package prefix. Lists follow.
 var roots = []string{
 	"ConfigMap", "Event", "Namespace", "Secret", "Service",
-	"EndpointSlice", "Lease", "StorageVersion", "StorageVersionMigration",
+	"EndpointSlice", "Lease", "LeaseCandidate", "StorageVersion", "StorageVersionMigration",
 	"SubjectAccessReview", "SelfSubjectAccessReview", "TokenReview", "SelfSubjectReview",
 	"Ballast",
 }

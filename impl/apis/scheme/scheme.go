@@ -25,7 +25,8 @@ import (
 )
 
 // published are the kinds of k8s.io/api that are served, by group and version.
-// They have one version each, but for storage migrations (migrations.go).
+// They have one version each, but for storage migrations (migrations.go) and
+// candidates for leadership (candidates.go).
 var published = []struct {
 	version schema.GroupVersion
 	objects []runtime.Object
@@ -83,6 +84,7 @@ func New(r release.Release) *runtime.Scheme {
 	}
 	addDefaults(scheme)
 	addMigrations(scheme)
+	addCandidates(scheme)
 	addBallasts(scheme, r.Ballasts())
 	return scheme
 }

@@ -48,6 +48,7 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the certificate shown to those to whom requests are handed on")
 	flags.StringVar(&o.RequestHeaderClientCAFile, "requestheader-client-ca-file", "", "authority that signed the certificates of those who may hand requests on to this server")
 	flags.StringSliceVar(&o.RequestHeaderAllowedNames, "requestheader-allowed-names", nil, "common names of the certificates of those who may hand requests on, separated by commas")
+	flags.BoolVar(&o.CoordinatedLeaderElection, "coordinated-leader-election", false, "stand by to coordinate the election of leaders, and serve the fields of Leases that are for that; releases before 1.2 cannot")
 	flags.DurationVar(&o.IdentityLeaseDuration, "identity-lease-duration", defaultIdentityLeaseDuration, "how long this server takes part without renewing its Lease")
 	flags.DurationVar(&o.IdentityLeaseRenewInterval, "identity-lease-renew-interval", defaultIdentityLeaseRenewal, "how often this server renews its Lease")
 	return command

@@ -35,10 +35,11 @@ func controllerManagerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Release, o.Defects = r.Name, set
-			if o.Identity, err = candidate(host); err != nil {
+			o.Release, o.Defects, o.CanCoordinate = r.Name, set, r.Coordination
+			if o.Host, err = hostName(host); err != nil {
 				return err
 			}
+			o.Identity = o.Host + "_" + uuid.NewString()
 			manager, err := controllermanager.New(o)
 			if err != nil {
 				return err
@@ -54,6 +55,7 @@ func controllerManagerCommand() *cobra.Command {
 	flags.IntVar(&serve.port, "secure-port", 0, "port to answer health checks on")
 	flags.StringVar(&serve.certFile, "tls-cert-file", "", "certificate shown to those who check")
 	flags.StringVar(&serve.keyFile, "tls-private-key-file", "", "key of the certificate")
+	flags.StringVar(&o.ResourceLock, "leader-elect-resource-lock", controllermanager.LockLeases, "how the leader is elected: leases, or coordinatedleases by a coordinator, which releases before 1.2 cannot")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", controllermanager.DefaultLeaseDuration, "how long a leader is believed without a renewal")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", controllermanager.DefaultRenewDeadline, "how long a leader tries to renew before it gives up")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", controllermanager.DefaultRetryPeriod, "how long to wait between two attempts")
@@ -62,16 +64,17 @@ func controllerManagerCommand() *cobra.Command {
 	return command
 }
 
-// candidate names this process among those that want to lead. The host name is
-// for people; the rest makes it unique.
-func candidate(host string) (string, error) {
-	if host == "" {
-		var err error
-		if host, err = os.Hostname(); err != nil {
-			return "", fmt.Errorf("tell the host name: %w", err)
-		}
+// hostName is what the identities of this process begin with, for people; the rest
+// makes each unique.
+func hostName(host string) (string, error) {
+	if host != "" {
+		return host, nil
 	}
-	return host + "_" + uuid.NewString(), nil
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("tell the host name: %w", err)
+	}
+	return host, nil
 }
 
 // healthServer answers health checks over TLS.

@@ -54,6 +54,9 @@ func (p published) configure(topology *cluster.Topology) (distribution, error) {
 	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
 		return nil, fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
 	}
+	if settings.CoordinatedLeaderElection {
+		return nil, fmt.Errorf("spec.settings.coordinatedLeaderElection cannot be set: the table of releases says how each has it switched on")
+	}
 	p.named = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(topology.Spec.Binaries)) {
 		if name != etcdKey && !slices.Contains(kubernetes.Releases(), name) {

@@ -88,6 +88,7 @@ func apiserver(s *Site, release string) []string {
 	f.add("tls-private-key-file", s.APIServer.Key)
 	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
 	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
+	f.set("coordinated-leader-election", s.Settings.CoordinatedLeaderElection)
 	f.repeat("defect", s.Planted[cluster.APIServer])
 	return f
 }
@@ -101,6 +102,9 @@ func controllerManager(s *Site, release string) []string {
 	f.add("secure-port", s.ControllerManagerPort)
 	f.add("tls-cert-file", s.ControllerManager.Cert)
 	f.add("tls-private-key-file", s.ControllerManager.Key)
+	if s.Settings.CoordinatedLeaderElection {
+		f.add("leader-elect-resource-lock", "coordinatedleases")
+	}
 	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
 	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)
 	f.duration("leader-elect-retry-period", s.Settings.LeaderElectRetryPeriod)
@@ -124,6 +128,13 @@ func (f *flags) add(name, value string) {
 func (f *flags) duration(name string, value cluster.Duration) {
 	if value > 0 {
 		f.add(name, value.String())
+	}
+}
+
+// set gives a switch, which takes its value in the same word.
+func (f *flags) set(name string, on bool) {
+	if on {
+		*f = append(*f, "--"+name)
 	}
 }
 

@@ -1,0 +1,64 @@
+package controllermanager
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/evenkeel/evenkeel/impl/election"
+	"github.com/evenkeel/evenkeel/impl/election/acting"
+	"github.com/evenkeel/evenkeel/impl/election/candidacy"
+)
+
+// WatchkeeperLease is the Lease of a second component that this process is an
+// instance of. It does nothing but act, so that of two components it can be seen
+// who acts when.
+const WatchkeeperLease = "watchkeeper"
+
+// coordinated is whether a coordinator elects the leader.
+func (m *ControllerManager) coordinated() bool {
+	return m.options.ResourceLock == LockCoordinated && m.options.CanCoordinate
+}
+
+// runCoordinated takes part in the elections of both components until the context
+// ends.
+//
+// KEP-4355: a candidate can lead one Lease only; who wants to lead several is a
+// candidate for each.
+func (m *ControllerManager) runCoordinated(ctx context.Context) error {
+	work := func(ctx context.Context, term candidacy.Term) { m.work(ctx, term.Leading) }
+	main, err := m.candidacy(LeaseName, m.options.Identity, work)
+	if err != nil {
+		return fmt.Errorf("controller manager: %w", err)
+	}
+	watchkeeper, err := m.candidacy(WatchkeeperLease, m.options.Host+"_"+uuid.NewString(), nil)
+	if err != nil {
+		return fmt.Errorf("controller manager: %w", err)
+	}
+	var both sync.WaitGroup
+	both.Go(func() { main.Run(ctx) })
+	both.Go(func() { watchkeeper.Run(ctx) })
+	both.Wait()
+	return nil
+}
+
+// candidacy makes an instance of a component; work may be nil.
+func (m *ControllerManager) candidacy(lease, name string, work func(context.Context, candidacy.Term)) (*candidacy.Elector, error) {
+	return candidacy.New(candidacy.Options{
+		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
+		// It behaves like what it is.
+		BinaryVersion: m.options.Release + ".0", EmulationVersion: m.options.Release + ".0",
+		Timing:  election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
+		Defects: m.options.Defects, Clock: m.options.Clock,
+		Lead: func(ctx context.Context, term candidacy.Term) {
+			var doing sync.WaitGroup
+			doing.Go(func() { acting.Keep(ctx, m.client, term, m.options.Clock, *m.options.Logger) })
+			if work != nil {
+				doing.Go(func() { work(ctx, term) })
+			}
+			doing.Wait()
+		},
+	})
+}

@@ -1,0 +1,54 @@
+package defects
+
+// Defects of coordinated leader election, KEP-4355.
+const (
+	CLE01WrongVersion      ID = "CLE-01-wrong-version"
+	CLE02RenewsOften       ID = "CLE-02-renews-often"
+	CLE03SlowAnswers       ID = "CLE-03-slow-answers"
+	CLE04LeavesVacant      ID = "CLE-04-leaves-vacant"
+	CLE05ElectsTheSilent   ID = "CLE-05-elects-the-silent"
+	CLE06NewestFirst       ID = "CLE-06-newest-first"
+	CLE07DrawsLots         ID = "CLE-07-draws-lots"
+	CLE08NeverPreempts     ID = "CLE-08-never-preempts"
+	CLE08ClingsToIt        ID = "CLE-08-clings-to-it"
+	CLE09TakesAtOnce       ID = "CLE-09-takes-at-once"
+	CLE10ActsOn            ID = "CLE-10-acts-on"
+	CLE11NeverTakesExpired ID = "CLE-11-never-takes-expired"
+	CLE12StaysAway         ID = "CLE-12-stays-away"
+	CLE13AllCoordinate     ID = "CLE-13-all-coordinate"
+	CLE14EndsTheServer     ID = "CLE-14-ends-the-server"
+	CLE15Restless          ID = "CLE-15-restless"
+	CLE16ElectsTheDead     ID = "CLE-16-elects-the-dead"
+	CLE17Flaps             ID = "CLE-17-flaps"
+	CLE19MarksLegacy       ID = "CLE-19-marks-legacy"
+	CLE20NoFallback        ID = "CLE-20-no-fallback"
+	CLE21Assigns           ID = "CLE-21-assigns"
+	CLE23FallsOver         ID = "CLE-23-falls-over"
+	CLE24Sulks             ID = "CLE-24-sulks"
+)
+
+var electionCatalogue = []Defect{
+	{CLE01WrongVersion, "CLE-01", inManager, "a candidate declares the same version in every release"},
+	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds although nobody asks"},
+	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after thirteen seconds"},
+	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},
+	{CLE05ElectsTheSilent, "CLE-05", inAPIServer, "candidates are elected without being asked whether they are there"},
+	{CLE06NewestFirst, "CLE-06", inAPIServer, "the candidate with the highest version is elected"},
+	{CLE07DrawsLots, "CLE-07", inAPIServer, "of equal candidates any one is elected"},
+	{CLE08NeverPreempts, "CLE-08", inAPIServer, "a leader stays although a better candidate is there"},
+	{CLE08ClingsToIt, "CLE-08", inManager, "a leader that is told to give up goes on renewing"},
+	{CLE09TakesAtOnce, "CLE-09", inAPIServer, "the Lease of a leader is written over as soon as a better candidate is there"},
+	{CLE10ActsOn, "CLE-10", inManager, "a leader goes on acting for a while after it has lost its Lease"},
+	{CLE11NeverTakesExpired, "CLE-11", inBoth, "nobody takes a Lease that has expired"},
+	{CLE12StaysAway, "CLE-12", inManager, "a leader that has lost its Lease is no candidate any more"},
+	{CLE13AllCoordinate, "CLE-13", inAPIServer, "every API server coordinates, whoever holds the coordinators' Lease"},
+	{CLE14EndsTheServer, "CLE-14", inAPIServer, "a coordinator that loses its Lease ends its API server"},
+	{CLE15Restless, "CLE-15", inAPIServer, "all candidates are pinged every five seconds"},
+	{CLE16ElectsTheDead, "CLE-16", inAPIServer, "candidates that have expired are elected"},
+	{CLE17Flaps, "CLE-17", inAPIServer, "a leader is replaced by any candidate that is not worse"},
+	{CLE19MarksLegacy, "CLE-19", inAPIServer, "a leader that was not elected by a coordinator is told to give up"},
+	{CLE20NoFallback, "CLE-20", inManager, "instances never take a Lease that no coordinator gives them"},
+	{CLE21Assigns, "CLE-21", inAPIServer, "a leader is elected whatever the strategy is"},
+	{CLE23FallsOver, "CLE-23", inAPIServer, "a Lease that does not say when it was renewed ends the process"},
+	{CLE24Sulks, "CLE-24", inBoth, "a failed write keeps the coordinator from doing anything for a minute, and nobody else does it"},
+}

@@ -1,0 +1,191 @@
+package candidacy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election"
+)
+
+// wrongVersion is what CLE-01-wrong-version declares.
+const wrongVersion = "1.0.0"
+
+// slowAnswer is how long CLE-03-slow-answers takes.
+const slowAnswer = election.AnswerWindow + 8*time.Second
+
+// candidate keeps the LeaseCandidate of an instance.
+type candidate struct {
+	options Options
+	changed chan struct{}
+
+	mu   sync.Mutex
+	last *election.Candidate
+}
+
+func newCandidate(o Options) *candidate {
+	return &candidate{options: o, changed: make(chan struct{}, 1)}
+}
+
+// keep has the candidate declared until the context ends, and then withdraws it:
+// nobody then waits for answers of an instance that has gone.
+//
+// KEP-4355: create the LeaseCandidate when ready to lead, renew it every 300
+// seconds, and answer when asked.
+func (c *candidate) keep(ctx context.Context) {
+	factory := informers.NewSharedInformerFactoryWithOptions(c.options.Client, 0, informers.WithNamespace(c.options.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + c.options.Name }))
+	informer := factory.Coordination().V1beta1().LeaseCandidates().Informer()
+	// Adding a handler fails only once an informer was stopped.
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { c.wake() },
+		UpdateFunc: func(any, any) { c.wake() },
+		DeleteFunc: func(any) { c.wake() },
+	})
+	factory.Start(ctx.Done())
+	defer factory.Shutdown()
+
+	timer := c.options.Clock.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			c.withdraw()
+			return
+		case <-timer.C():
+		case <-c.changed:
+		}
+		wait, err := c.declare(ctx, informer)
+		if err != nil && ctx.Err() == nil {
+			c.options.Logger.Error(err, "The candidate is not up to date, trying again")
+			wait = answerRetry
+		}
+		timer.Reset(wait)
+	}
+}
+
+func (c *candidate) wake() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// declare makes or renews the candidate if that is due, and tells in how much time
+// it is due again.
+func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInformer) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestBound)
+	defer cancel()
+	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
+	known := c.known(informer)
+	if known == nil {
+		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			// Made by a request that seemed to have failed.
+			if created, err = candidates.Get(ctx, c.options.Name, metav1.GetOptions{}); err == nil {
+				c.remember(created)
+			}
+			return answerRetry, err
+		}
+		if err != nil {
+			return 0, fmt.Errorf("creating the candidate %s: %w", c.options.Name, err)
+		}
+		c.remember(created)
+		return election.CandidateRenewal, nil
+	}
+	now := c.options.Clock.Now()
+	renewal := election.CandidateRenewal
+	if c.options.Defects.Has(defects.CLE02RenewsOften) {
+		renewal = 10 * time.Second // defect: CLE-02-renews-often
+	}
+	due := time.Duration(0)
+	if renewed := known.Spec.RenewTime; renewed != nil {
+		due = renewed.Add(renewal).Sub(now)
+	}
+	if !election.Owes(known) && due > 0 {
+		return due, nil
+	}
+	if owed := known.Spec.PingTime; election.Owes(known) && c.options.Defects.Has(defects.CLE03SlowAnswers) && now.Sub(owed.Time) < slowAnswer {
+		return owed.Add(slowAnswer).Sub(now), nil // defect: CLE-03-slow-answers
+	}
+	next := known.DeepCopy()
+	next.Spec.RenewTime = ptr.To(election.RenewTime(known, now))
+	updated, err := candidates.Update(ctx, next, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		if updated, err = candidates.Get(ctx, c.options.Name, metav1.GetOptions{}); err == nil {
+			c.remember(updated)
+			c.wake()
+			return answerRetry, nil
+		}
+	}
+	if apierrors.IsNotFound(err) {
+		c.remember(nil)
+		c.wake()
+		return answerRetry, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("renewing the candidate %s: %w", c.options.Name, err)
+	}
+	c.remember(updated)
+	return renewal, nil
+}
+
+// known is the newest that is known of the candidate: what the watch has told may
+// be older than the answer to a request.
+func (c *candidate) known(informer cache.SharedIndexInformer) *election.Candidate {
+	var seen *election.Candidate
+	if obj, found, err := informer.GetStore().GetByKey(c.options.Namespace + "/" + c.options.Name); err == nil && found {
+		seen, _ = obj.(*election.Candidate)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case seen == nil && c.last != nil && informer.HasSynced() && c.seenBefore(informer):
+		c.last = nil // somebody has deleted it
+	case seen != nil && (c.last == nil || later(seen.ResourceVersion, c.last.ResourceVersion)):
+		c.last = seen
+	}
+	return c.last
+}
+
+// seenBefore is whether the watch has come past the version that is remembered, so
+// that it would show the candidate if it was there.
+func (c *candidate) seenBefore(informer cache.SharedIndexInformer) bool {
+	return !later(c.last.ResourceVersion, informer.LastSyncResourceVersion())
+}
+
+func (c *candidate) remember(now *election.Candidate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = now
+}
+
+func (c *candidate) fresh() *election.Candidate {
+	made := &election.Candidate{ObjectMeta: metav1.ObjectMeta{Namespace: c.options.Namespace, Name: c.options.Name}}
+	made.Spec.LeaseName = c.options.Lease
+	made.Spec.Strategy = c.options.Strategy
+	made.Spec.BinaryVersion, made.Spec.EmulationVersion = c.options.BinaryVersion, c.options.EmulationVersion
+	if c.options.Defects.Has(defects.CLE01WrongVersion) {
+		made.Spec.BinaryVersion, made.Spec.EmulationVersion = wrongVersion, wrongVersion // defect: CLE-01-wrong-version
+	}
+	made.Spec.RenewTime = ptr.To(election.RenewTime(made, c.options.Clock.Now()))
+	return made
+}
+
+// withdraw takes the candidate away. If it cannot, it is only waited for in vain.
+func (c *candidate) withdraw() {
+	ctx, cancel := context.WithTimeout(context.Background(), requestBound/4)
+	defer cancel()
+	err := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace).Delete(ctx, c.options.Name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		c.options.Logger.Error(err, "The candidate could not be withdrawn")
+	}
+}

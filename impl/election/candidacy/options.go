@@ -1,0 +1,89 @@
+package candidacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election"
+)
+
+// requestBound ends a request that nobody answers. Every write names what it is
+// based on, so that one which takes effect later does no harm.
+const requestBound = 4 * time.Second
+
+// answerRetry is the pause after a candidate could not be written.
+const answerRetry = 500 * time.Millisecond
+
+// Options are what an Elector needs to know.
+type Options struct {
+	// Client reaches the API server.
+	Client kubernetes.Interface
+	// Namespace and Lease are what the instance wants to lead.
+	Namespace, Lease string
+	// Name of the candidate, and of the holder when it leads. No two instances may
+	// have the same in a namespace.
+	Name string
+	// BinaryVersion is what the instance is, EmulationVersion what it behaves like;
+	// both without a leading v. An empty EmulationVersion is the BinaryVersion.
+	BinaryVersion, EmulationVersion string
+	// Strategy by which to elect; empty is the oldest version.
+	Strategy coordinationv1.CoordinatedLeaseStrategy
+	// Timing of the Lease; what is 0 is that of package election.
+	Timing election.Timing
+	// Lead works as the leader until its context ends, and returns when nothing of
+	// the work is left.
+	Lead func(ctx context.Context, term Term)
+	// Defects are the bugs planted on purpose.
+	Defects defects.Set
+	// Clock defaults to the real one, and Logger to klog's.
+	Clock  clock.WithTicker
+	Logger *klog.Logger
+}
+
+func (o *Options) complete() error {
+	if o.Client == nil || o.Lead == nil {
+		return errors.New("a client and something to do are needed")
+	}
+	if o.Namespace == "" || o.Lease == "" || o.Name == "" || o.BinaryVersion == "" {
+		return errors.New("namespace, Lease, name and binary version are needed")
+	}
+	if o.EmulationVersion == "" {
+		o.EmulationVersion = o.BinaryVersion
+	}
+	if o.Strategy == "" {
+		o.Strategy = election.Oldest
+	}
+	for _, timing := range []struct {
+		value   *time.Duration
+		usually time.Duration
+	}{
+		{&o.Timing.LeaseDuration, election.LeaseDuration},
+		{&o.Timing.RenewDeadline, election.RenewDeadline},
+		{&o.Timing.RetryPeriod, election.RetryPeriod},
+		{&o.Timing.FallbackDelay, election.FallbackDelay},
+	} {
+		if *timing.value == 0 {
+			*timing.value = timing.usually
+		}
+	}
+	if t := o.Timing; t.RetryPeriod <= 0 || t.RenewDeadline <= t.RetryPeriod || t.LeaseDuration <= t.RenewDeadline {
+		return fmt.Errorf("the retry period (%s) must be shorter than the renew deadline (%s), and that shorter than the lease duration (%s)",
+			t.RetryPeriod, t.RenewDeadline, t.LeaseDuration)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Logger == nil {
+		logger := klog.Background().WithName("candidacy").WithValues("lease", o.Namespace+"/"+o.Lease, "name", o.Name)
+		o.Logger = &logger
+	}
+	return nil
+}

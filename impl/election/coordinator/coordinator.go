@@ -1,0 +1,184 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election"
+)
+
+// Options are what a coordinator needs to know.
+type Options struct {
+	// Config leads to the API server that the coordinator is part of.
+	Config *rest.Config
+	// Identity names this coordinator among the others.
+	Identity string
+	// Defects are the bugs planted on purpose.
+	Defects defects.Set
+	// Clock defaults to the real one. The election of the coordinator, which is
+	// client-go's, does not go by it.
+	Clock clock.WithTicker
+	// Logger defaults to klog's.
+	Logger *klog.Logger
+}
+
+// Run competes for the coordinators' Lease, and coordinates while it has it, until
+// the context ends. Losing it makes the coordinator compete again.
+//
+// KEP-4355: the coordinator has a Lease of its own, stops when that has expired,
+// and can be started again, for the API server must not end.
+func Run(ctx context.Context, o Options) error {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Logger == nil {
+		logger := klog.Background().WithName("coordinator")
+		o.Logger = &logger
+	}
+	config := rest.CopyConfig(o.Config)
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	lockConfig := rest.CopyConfig(config)
+	lockConfig.Timeout = RenewDeadline / 2
+	lockClient, err := kubernetes.NewForConfig(lockConfig)
+	if err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	if o.Defects.Has(defects.CLE13AllCoordinate) {
+		go newShift(client, o, func() error { return nil }).run(ctx) // defect: CLE-13-all-coordinate
+	}
+	for ctx.Err() == nil {
+		if err := compete(ctx, client, lockClient, o); err != nil {
+			return fmt.Errorf("coordinator: %w", err)
+		}
+	}
+	return nil
+}
+
+// compete is one candidacy, from competing to the end of the leadership.
+func compete(ctx context.Context, client, lockClient kubernetes.Interface, o Options) error {
+	// The election outlives the context until the shift has ended, so that the Lease
+	// is not released while writes are under way.
+	lock, quit := context.WithCancel(context.WithoutCancel(ctx))
+	defer quit()
+	var elector *leaderelection.LeaderElector
+	started, ended := make(chan struct{}), make(chan struct{})
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name: election.CoordinatorLease,
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: election.CoordinatorNamespace, Name: election.CoordinatorLease},
+			Client:     lockClient.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
+		},
+		LeaseDuration: LeaseDuration, RenewDeadline: RenewDeadline, RetryPeriod: RetryPeriod,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(leading context.Context) {
+				defer close(ended)
+				close(started)
+				o.Logger.Info("Coordinating", "identity", o.Identity)
+				leading, stop := context.WithCancel(leading)
+				defer stop()
+				defer context.AfterFunc(ctx, stop)()
+				newShift(client, o, func() error { return stillLeading(elector) }).run(leading)
+			},
+			OnStoppedLeading: func() {
+				o.Logger.Info("Not coordinating", "identity", o.Identity)
+			},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-started:
+			<-ended
+		default:
+		}
+		quit()
+	})()
+	elector.Run(lock)
+	select {
+	case <-started:
+		<-ended
+		if o.Defects.Has(defects.CLE14EndsTheServer) && ctx.Err() == nil {
+			os.Exit(1) // defect: CLE-14-ends-the-server
+		}
+	default:
+	}
+	return nil
+}
+
+// errDeposed: another coordinator may be active by now.
+var errDeposed = errors.New("this coordinator is not active any more")
+
+// stillLeading is asked before each write, so that a process that stood still does
+// not go on with what it was about to do.
+func stillLeading(elector *leaderelection.LeaderElector) error {
+	if !elector.IsLeader() || elector.Check(0) != nil {
+		return errDeposed
+	}
+	return nil
+}
+
+// seen is what this coordinator remembers of a Lease.
+type seen struct {
+	version string
+	since   time.Time
+	round   election.Round
+	// wrote is the version that this coordinator has written last, and until when it
+	// is waited for to be told of.
+	wrote string
+	until time.Time
+}
+
+// behind is whether what is known of the Lease is older than what was written.
+// Whoever decided on that would do so twice.
+func (s *seen) behind(version string, now time.Time) bool {
+	if s.wrote == "" || !now.Before(s.until) {
+		return false
+	}
+	left, leftErr := strconv.ParseUint(version, 10, 64)
+	right, rightErr := strconv.ParseUint(s.wrote, 10, 64)
+	return rightErr == nil && (leftErr != nil || left < right)
+}
+
+// memory of all Leases, by namespace and name.
+type memory struct {
+	mu     sync.Mutex
+	leases map[string]*seen
+}
+
+// of gives what is remembered of a Lease that has a version now; empty is that
+// there is none.
+func (m *memory) of(key, version string, now time.Time) *seen {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.leases[key]
+	if known == nil {
+		known = &seen{version: version, since: now}
+		m.leases[key] = known
+	}
+	if known.version != version {
+		known.version, known.since = version, now
+	}
+	return known
+}

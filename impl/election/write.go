@@ -1,0 +1,55 @@
+package election
+
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// Apply gives the Lease after a write of the coordinator. The Lease of before is
+// nil where there is none, and is not changed.
+//
+// KEP-4355: the Lease of an elected leader is freshly renewed, names its holder,
+// and is marked as elected. What every reader of Leases relies on holds as well:
+// the transitions are counted and the acquisition has its time.
+func Apply(before *coordinationv1.Lease, namespace, name, coordinator string, w Write, now time.Time) *coordinationv1.Lease {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if before != nil {
+		lease = before.DeepCopy()
+	}
+	if lease.Annotations == nil {
+		lease.Annotations = map[string]string{}
+	}
+	lease.Annotations[Coordinator] = coordinator
+	lease.Spec.Strategy = ptr.To(w.Strategy)
+	if w.Preferred != "" {
+		lease.Spec.PreferredHolder = ptr.To(w.Preferred)
+		return lease
+	}
+	lease.Spec.PreferredHolder = nil
+	at := metav1.NewMicroTime(now)
+	if w.Holder == "" {
+		lease.Spec.HolderIdentity = nil
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(ElectedDuration / time.Second))
+		delete(lease.Annotations, ElectedBy)
+		return lease
+	}
+	lease.Annotations[ElectedBy] = ElectedByValue
+	hold(lease, w.Holder, before != nil, at)
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(ElectedDuration / time.Second))
+	return lease
+}
+
+// hold makes somebody the holder from now on.
+func hold(lease *coordinationv1.Lease, who string, counts bool, at metav1.MicroTime) {
+	if counts {
+		lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
+	} else {
+		lease.Spec.LeaseTransitions = ptr.To[int32](0)
+	}
+	lease.Spec.HolderIdentity = ptr.To(who)
+	lease.Spec.AcquireTime = ptr.To(at)
+	lease.Spec.RenewTime = ptr.To(at)
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle01: every instance of an enrolled component declares itself a candidate, which
+// names its Lease and its versions. KEP-4355 has each component create a
+// LeaseCandidate when it is ready to lead.
+type cle01 struct {
+	findings
+	declared, versions int64
+	each               tally
+	// missing are processes that have not declared themselves yet, since when nothing
+	// was in their way.
+	missing map[*elected]int64
+	// enrolled are the components that take part in coordination.
+	enrolled map[string]bool
+}
+
+func newCLE01() *cle01 { return &cle01{missing: map[*elected]int64{}, enrolled: map[string]bool{}} }
+
+func (c *cle01) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	if ev.Process != nil {
+		if p := e.processes[ev.Member+"/"+ev.Process.Component]; p != nil {
+			switch ev.Process.Change {
+			case history.ProcessStarted:
+				c.missing[p] = ev.At
+			case history.ProcessExited, history.ProcessPaused:
+				delete(c.missing, p) // it had no time
+			}
+		}
+	}
+	if d := e.declared; d != nil && d.process != nil {
+		p := d.process
+		c.enrolled[p.component] = true
+		if _, missing := c.missing[p]; missing {
+			delete(c.missing, p)
+			c.declared++
+			c.each.add(w, p.member)
+		}
+		c.compare(w, d, ev)
+	}
+	for _, member := range w.order {
+		for _, component := range []string{history.ComponentControllerManager, history.ComponentScheduler} {
+			c.wait(w, e.processes[member+"/"+component], ev)
+		}
+	}
+}
+
+// wait notes that a process has not declared itself for too long.
+func (c *cle01) wait(w *World, p *elected, ev *history.Event) {
+	since, missing := c.missing[p]
+	switch {
+	case !missing:
+	case !w.serves(p.member) || w.faulty(p.member):
+		c.missing[p] = ev.At
+	case c.enrolled[p.component] && ev.At-since > int64(declaresWithin):
+		delete(c.missing, p)
+		c.infer(w, at(p.startSeq, ev.Seq), "the %s of %s has run for %s, and is no candidate", p.component, p.member, declaresWithin)
+	}
+}
+
+// compare holds what a candidate says of its versions against what was started.
+func (c *cle01) compare(w *World, d *candidateSeen, ev *history.Event) {
+	release := strings.TrimPrefix(d.process.release, "v")
+	if release == "" {
+		return
+	}
+	if d.now.Binary != release && !strings.HasPrefix(d.now.Binary, minor(release)+".") {
+		c.infer(w, at(d.process.startSeq, ev.Seq), "candidate %s says that it is %q, and %s runs %s", d.name, d.now.Binary, d.process.member, d.process.release)
+		return
+	}
+	c.versions++
+}
+
+// minor is the first two numbers of a release.
+func minor(release string) string {
+	parts := strings.SplitN(release, ".", 3)
+	if len(parts) < 2 {
+		return release
+	}
+	return parts[0] + "." + parts[1]
+}
+
+func (c *cle01) Finish(*World) {}
+
+func (c *cle01) Observations() []Observation {
+	return []Observation{
+		{"processes that declared themselves candidates", c.declared, needCandidates},
+		{"processes that declared themselves candidates" + withFewest, c.each.least(), needCandidates},
+		{"candidates whose version was compared with their process's", c.versions, needCandidates},
+	}
+}

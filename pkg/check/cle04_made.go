@@ -1,0 +1,61 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle04: where a Lease does not exist and candidates do, the coordinator makes it
+// for one of them within a bound.
+type cle04 struct {
+	findings
+	made, anew int64
+	// waiting are Leases that do not exist, with since when nothing stands in the way
+	// of making them.
+	waiting map[string]*vacancy
+}
+
+// vacancy is a Lease that somebody should hold.
+type vacancy struct {
+	since, seq int64
+	reported   bool
+}
+
+func newCLE04() *cle04 { return &cle04{waiting: map[string]*vacancy{}} }
+
+func (c *cle04) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	if m := e.moved; m != nil && m.taken && m.before == nil && e.byCoordinator(m.lease.now) {
+		c.made++
+		if m.afterDeletion {
+			c.anew++
+		}
+	}
+	for _, lease := range e.wanted() {
+		l := e.leases[lease]
+		if l != nil && l.now != nil {
+			delete(c.waiting, lease)
+			continue
+		}
+		v := c.waiting[lease]
+		if v == nil || !w.electable(lease) {
+			// Time counts only while all that it takes is there.
+			c.waiting[lease] = &vacancy{since: ev.At, seq: ev.Seq}
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); late > electsWithin && !v.reported {
+			v.reported = true
+			c.infer(w, at(v.seq, ev.Seq), "there is no Lease %s for %s, though there are candidates and a coordinator", lease, late.Round(time.Second))
+		}
+	}
+}
+
+func (c *cle04) Finish(*World) {}
+
+func (c *cle04) Observations() []Observation {
+	return []Observation{
+		{"Leases that a coordinator made for a candidate", c.made, needMade},
+		{"of those, Leases that had been deleted", c.anew, needAnew},
+	}
+}

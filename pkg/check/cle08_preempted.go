@@ -1,0 +1,82 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle08: where a better candidate is there, the leader is told, and gives way to
+// it, within a bound. KEP-4355 has the coordinator mark the Lease, and the leader
+// stop renewing it.
+type cle08 struct {
+	findings
+	handed int64
+	// worse are Leases whose leader somebody better could replace.
+	worse map[string]*vacancy
+	// told are the marks that leaders have got.
+	told map[string]bool
+}
+
+func newCLE08() *cle08 { return &cle08{worse: map[string]*vacancy{}, told: map[string]bool{}} }
+
+func (c *cle08) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	if m := e.moved; m != nil {
+		switch {
+		case m.deleted:
+			delete(c.told, m.lease.key)
+		case m.marked && m.lease.now.Strategy == byOldest:
+			c.told[m.lease.key] = true
+		case m.taken:
+			if c.told[m.lease.key] && c.better(w, m) {
+				c.handed++
+			}
+			delete(c.told, m.lease.key)
+		}
+	}
+	for _, lease := range e.wanted() {
+		l := e.leases[lease]
+		if l == nil || !w.held(l, ev.At) || l.now.Strategy != byOldest || !w.coordinates() || w.keysFail(leasePrefix+lease) {
+			delete(c.worse, lease)
+			continue
+		}
+		leader := e.candidateOf(l, l.now.Holder)
+		var better *candidateSeen
+		for _, other := range e.of(lease) {
+			if leader != nil && older(other, leader) && w.able(other) {
+				better = other
+			}
+		}
+		if better == nil {
+			delete(c.worse, lease)
+			continue
+		}
+		v := c.worse[lease]
+		if v == nil {
+			c.worse[lease] = &vacancy{since: ev.At, seq: ev.Seq}
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); late > replacesWithin && !v.reported {
+			v.reported = true
+			c.infer(w, at(v.seq, ev.Seq), "%s (%s) has held %s for %s while %s (%s) was there", leader.name, leader.now.Binary, lease, late.Round(time.Second), better.name, better.now.Binary)
+		}
+	}
+}
+
+// better is whether a Lease went to somebody with a lower version.
+func (c *cle08) better(w *World, m *leaseMove) bool {
+	e := w.elections
+	who := e.candidateOf(m.lease, m.lease.now.Holder)
+	if who == nil || m.from == m.lease.now.Holder {
+		return false
+	}
+	from := e.candidateOf(m.lease, m.from)
+	return from == nil || older(who, from)
+}
+
+func (c *cle08) Finish(*World) {}
+
+func (c *cle08) Observations() []Observation {
+	return []Observation{{"leaders that were told to give way to a better one, and did", c.handed, needHandovers}}
+}

@@ -1,0 +1,345 @@
+package check
+
+import (
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+const (
+	leasePrefix     = "/registry/leases/"
+	candidatePrefix = "/registry/leasecandidates/"
+	// coordinatorsLease is by which the coordinators elect the one that is active.
+	coordinatorsLease = "kube-system/leader-election-controller"
+	// schedulerLease is the one of the component that is no controller manager.
+	schedulerLease = "kube-system/kube-scheduler"
+	// ownPrefix begins the names of all participants and holders that the harness
+	// plays, and of the Leases that are theirs alone.
+	ownPrefix = "evenkeel-"
+	// byOldest is the strategy by which a coordinator elects.
+	byOldest = "OldestEmulationVersion"
+)
+
+// elections is what is known of Leases, of those who want to lead, and of those
+// who act as leaders.
+type elections struct {
+	leases     map[string]*ledLease      // by <namespace>/<name>
+	candidates map[string]*candidateSeen // by <namespace>/<name>
+	processes  map[string]*elected       // by member and component
+	// tells is whether coordinators say who they are in what they write.
+	tells bool
+	// quietSince is when something was done last that may move an election.
+	quietSince int64
+
+	// moved is how the event in hand changes a Lease, asked and renewed the
+	// candidate that it pings or that renews, and acted the action that it is; nil
+	// if it does not.
+	moved          *leaseMove
+	asked, renewed *candidateSeen
+	declared, gone *candidateSeen
+	acted          *action
+}
+
+// elected is the process of a component that takes part in elections.
+type elected struct {
+	member    string
+	component string
+	release   string
+	instance  int
+	startSeq  int64
+	startedAt int64
+	// changedAt is when it was started, ended, paused or resumed last.
+	changedAt     int64
+	alive, paused bool
+}
+
+// ledLease is a Lease by which somebody leads.
+type ledLease struct {
+	key string
+	// now is nil while it does not exist.
+	now               *history.Lease
+	seq, at, revision int64
+	// last held it last, if nobody does now.
+	last string
+	// takenAt are the revisions at which holders took it last.
+	takenAt map[string]int64
+	// freeSince is since when nobody holds it, by what it says; 0 while held.
+	freeSince, freeSeq int64
+	// deleted is whether it was deleted since somebody held it.
+	deleted bool
+	// actors are who has acted, with what they did last.
+	actors map[string]*action
+}
+
+// leaseMove is a change of a Lease.
+type leaseMove struct {
+	lease *ledLease
+	// before is what it said until now, nil if it did not exist, by the event
+	// beforeSeq at beforeAt; from is who held it last, if anybody did.
+	before              *history.Lease
+	beforeSeq, beforeAt int64
+	from                string
+	// afterDeletion is whether it was deleted since from held it.
+	afterDeletion bool
+	// taken: it got a holder that it had not before. released: its holder gave it
+	// up. marked: its holder was told to give up. deleted: it was deleted.
+	taken, released, marked, deleted bool
+	// free was since when nobody held it.
+	free, freeSeq int64
+}
+
+// candidateSeen is a LeaseCandidate.
+type candidateSeen struct {
+	name  string // <namespace>/<name>
+	lease string // <namespace>/<name>
+	now   history.Candidate
+	// created is when it was declared; pinged, renewed and answered are when that
+	// happened last, and 0 if it has not.
+	created, createdSeq int64
+	pinged, pingedSeq   int64
+	renewed, renewedSeq int64
+	answered            int64
+	// before is when it had renewed the time before, or was declared.
+	before, beforeSeq int64
+	// unprompted is whether the last renewal was one that nobody had asked for.
+	unprompted bool
+	gone       bool
+	// process that it is a candidate of; nil if that is no member's.
+	process *elected
+}
+
+// action is one action of a leader.
+type action struct {
+	history.Acted
+	seq, at, revision int64
+}
+
+func newElections() *elections {
+	return &elections{leases: map[string]*ledLease{}, candidates: map[string]*candidateSeen{}, processes: map[string]*elected{}}
+}
+
+// take brings what is known up to date with an event. It comes last, because it
+// goes by what the World knows of servers and faults.
+func (e *elections) take(w *World, ev *history.Event) {
+	e.moved, e.asked, e.renewed, e.declared, e.gone, e.acted = nil, nil, nil, nil, nil, nil
+	switch {
+	case ev.Process != nil:
+		e.quietSince = ev.At
+		e.takeProcess(ev)
+	case ev.Fault != nil:
+		e.quietSince = ev.At
+	case ev.Request != nil && ev.Request.Class == history.ClassElection:
+		e.quietSince = ev.At
+	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, candidatePrefix):
+		e.takeCandidate(w, ev)
+	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, leasePrefix):
+		e.takeLease(ev)
+	case ev.Stored != nil && ev.Stored.Acted != nil:
+		e.takeAction(ev)
+	}
+}
+
+func (e *elections) takeProcess(ev *history.Event) {
+	p := ev.Process
+	if p.Component != history.ComponentControllerManager && p.Component != history.ComponentScheduler {
+		return
+	}
+	key := ev.Member + "/" + p.Component
+	known := e.processes[key]
+	if known == nil || p.Change == history.ProcessStarted {
+		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At}
+		e.processes[key] = known
+	}
+	known.changedAt = ev.At
+	switch p.Change {
+	case history.ProcessStarted:
+		known.alive = true
+	case history.ProcessExited:
+		known.alive = false
+	case history.ProcessPaused:
+		known.paused = true
+	case history.ProcessResumed:
+		known.paused = false
+	}
+}
+
+func (e *elections) takeCandidate(w *World, ev *history.Event) {
+	s := ev.Stored
+	name := strings.TrimPrefix(s.Key, candidatePrefix)
+	c := e.candidates[name]
+	if s.Type == history.StoredDelete {
+		if c != nil {
+			c.gone = true
+			delete(e.candidates, name)
+			e.gone = c
+		}
+		return
+	}
+	if s.Candidate == nil {
+		return
+	}
+	namespace, _, _ := strings.Cut(name, "/")
+	if c == nil {
+		c = &candidateSeen{name: name, lease: namespace + "/" + s.Candidate.Lease, created: ev.At, createdSeq: ev.Seq}
+		if member := w.memberOfHost(own(name)); member != "" {
+			c.process = e.processes[member+"/"+componentOf(c.lease)]
+		}
+		e.candidates[name] = c
+		e.declared = c
+	}
+	e.tells = e.tells || s.Candidate.Coordinator != ""
+	before := c.now
+	c.now = *s.Candidate
+	if !c.now.Renewed.Equal(before.Renewed) {
+		c.unprompted = e.declared == nil && before.Answered()
+		c.before, c.beforeSeq = c.renewed, c.renewedSeq
+		c.renewed, c.renewedSeq = ev.At, ev.Seq
+		e.renewed = c
+	}
+	if !c.now.Pinged.Equal(before.Pinged) {
+		c.pinged, c.pingedSeq, c.answered = ev.At, ev.Seq, 0
+		e.asked = c
+	}
+	if c.answered == 0 && c.pinged > 0 && c.now.Answered() {
+		c.answered = ev.At
+	}
+}
+
+// own is a name without its namespace.
+func own(name string) string { return name[strings.Index(name, "/")+1:] }
+
+// componentOf is whose Lease it is. The scheduler's is its own; all others belong
+// to what the controller managers run.
+func componentOf(lease string) string {
+	if lease == schedulerLease {
+		return history.ComponentScheduler
+	}
+	return history.ComponentControllerManager
+}
+
+func (e *elections) takeLease(ev *history.Event) {
+	s := ev.Stored
+	key := strings.TrimPrefix(s.Key, leasePrefix)
+	l := e.leases[key]
+	switch {
+	case s.Lease != nil && s.Lease.Identity:
+		return // nobody leads by it
+	case l == nil && s.Lease == nil:
+		return
+	case l == nil:
+		l = &ledLease{key: key, takenAt: map[string]int64{}, actors: map[string]*action{}}
+		e.leases[key] = l
+	}
+	move := &leaseMove{lease: l, before: l.now, beforeSeq: l.seq, beforeAt: l.at, from: l.last, afterDeletion: l.deleted, free: l.freeSince, freeSeq: l.freeSeq}
+	held := holderOf(l.now)
+	l.now, l.seq, l.at, l.revision = s.Lease, ev.Seq, ev.At, s.Revision
+	holds := holderOf(l.now)
+	move.deleted = l.now == nil
+	move.taken = holds != "" && holds != held
+	move.released = !move.deleted && held != "" && holds == ""
+	move.marked = l.now != nil && l.now.Preferred != "" && (move.before == nil || move.before.Preferred != l.now.Preferred)
+	l.deleted = l.deleted && holds == "" || move.deleted
+	switch {
+	case holds != "":
+		l.last, l.freeSince, l.freeSeq = holds, 0, 0
+		if move.taken {
+			l.takenAt[holds] = s.Revision
+		}
+	case l.freeSince == 0:
+		l.freeSince, l.freeSeq = ev.At, ev.Seq
+	}
+	if l.now != nil && l.now.Coordinator != "" {
+		e.tells = true
+	}
+	e.moved = move
+}
+
+func holderOf(l *history.Lease) string {
+	if l == nil {
+		return ""
+	}
+	return l.Holder
+}
+
+func (e *elections) takeAction(ev *history.Event) {
+	a := &action{Acted: *ev.Stored.Acted, seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision}
+	l := e.leases[a.Lease]
+	if l == nil {
+		return
+	}
+	if before := l.actors[a.Holder]; before != nil && before.Acted == a.Acted {
+		return // somebody else has written to the object
+	}
+	l.actors[a.Holder] = a
+	e.acted = a
+}
+
+// expires is when a Lease ends unless it is renewed, on the time base of the
+// history, by the clock of who renewed it.
+func (w *World) expires(l *history.Lease) int64 {
+	return int64(l.Renewed.Sub(w.Header.Started)) + int64(l.Duration)*int64(time.Second)
+}
+
+// held is whether a Lease has a holder who is to be believed at a time.
+func (w *World) held(l *ledLease, now int64) bool {
+	return holderOf(l.now) != "" && now < w.expires(l.now)
+}
+
+// healthy is whether a candidate stands ready at this moment, as far as can be
+// told from outside: it has answered, and its process could do what it has to.
+func (w *World) healthy(c *candidateSeen) bool {
+	if c == nil || c.gone || !c.now.Answered() || w.dead(c) {
+		return false
+	}
+	if strings.HasPrefix(own(c.name), ownPrefix) {
+		return true
+	}
+	return c.process != nil && c.process.alive && !c.process.paused && c.created >= c.process.startedAt &&
+		w.serves(c.process.member) && !w.faulty(c.process.member)
+}
+
+// dead is whether a candidate has not renewed for so long that it is none.
+func (w *World) dead(c *candidateSeen) bool {
+	return time.Duration(w.Now)-c.now.Renewed.Sub(w.Header.Started) > candidateValidity
+}
+
+// of are the candidates of a Lease.
+func (e *elections) of(lease string) []*candidateSeen {
+	var out []*candidateSeen
+	for _, c := range e.candidates {
+		if c.lease == lease {
+			out = append(out, c)
+		}
+	}
+	sortCandidates(out)
+	return out
+}
+
+// candidateOf is the candidate that holds a Lease; nil if that is none.
+func (e *elections) candidateOf(l *ledLease, holder string) *candidateSeen {
+	namespace, _, _ := strings.Cut(l.key, "/")
+	c := e.candidates[namespace+"/"+holder]
+	if c == nil || c.lease != l.key {
+		return nil
+	}
+	return c
+}
+
+// byCoordinator is whether a coordinator has written what a Lease says now, and
+// not an instance on its own account.
+func (e *elections) byCoordinator(l *history.Lease) bool {
+	return l != nil && l.Strategy != "" && (!e.tells || l.Coordinator != "")
+}
+
+// coordinated are the Leases of components that have candidates of the members,
+// in the order of their names.
+func (e *elections) coordinated() []*ledLease {
+	seen := map[string]bool{}
+	for _, c := range e.candidates {
+		if c.process != nil {
+			seen[c.lease] = true
+		}
+	}
+	return e.sorted(func(l *ledLease) bool { return seen[l.key] })
+}

@@ -1,0 +1,61 @@
+package history
+
+import "time"
+
+// Candidate is the content of a stored LeaseCandidate.
+type Candidate struct {
+	// Lease that it wants to lead, in its own namespace.
+	Lease string `json:"lease"`
+	// Binary and Emulation are versions, without a leading v.
+	Binary    string `json:"binary,omitempty"`
+	Emulation string `json:"emulation,omitempty"`
+	Strategy  string `json:"strategy,omitempty"`
+	// Pinged is when it was asked last, and Renewed when it renewed last.
+	Pinged  time.Time `json:"pinged,omitzero"`
+	Renewed time.Time `json:"renewed,omitzero"`
+	// Coordinator is who asked last, where the candidate says so.
+	Coordinator string `json:"coordinator,omitempty"`
+}
+
+// Answered is whether a candidate has no ping to answer.
+func (c *Candidate) Answered() bool {
+	return !c.Renewed.IsZero() && !c.Renewed.Before(c.Pinged)
+}
+
+// Acted is an action of a leader, as the object says that it wrote to: see
+// observe.ActedAnnotation.
+type Acted struct {
+	// Lease by which it leads, as <namespace>/<name>, and Holder who leads.
+	Lease  string `json:"lease"`
+	Holder string `json:"holder"`
+	// Version that it runs, Term for how manieth time the Lease has changed hands,
+	// and Number of the action in that term.
+	Version string `json:"version,omitempty"`
+	Term    int64  `json:"term,omitempty"`
+	Number  int64  `json:"number,omitempty"`
+}
+
+// Holders that the harness gives to Leases: one that does not exist, and one by
+// whom somebody else than a coordinator has the Lease led.
+const (
+	ElectionNobody     = "evenkeel-nobody"
+	ElectionThirdParty = "evenkeel-third-party"
+)
+
+// What a request of ClassElection is about.
+const (
+	// ElectionDelete: a Lease is deleted.
+	ElectionDelete = "delete"
+	// ElectionSeize: a Lease is given to a holder that does not exist.
+	ElectionSeize = "seize"
+	// ElectionOdd: a Lease gets content that makes no sense.
+	ElectionOdd = "odd"
+	// ElectionTakePart: a participant of the harness's own is declared, renews,
+	// leads or goes.
+	ElectionTakePart = "take-part"
+	// ElectionLegacy: a participant that knows nothing of coordination claims a
+	// Lease or renews it.
+	ElectionLegacy = "legacy"
+	// ElectionAssign: somebody else than the coordinator gives a Lease a holder.
+	ElectionAssign = "assign"
+)

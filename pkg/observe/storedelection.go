@@ -1,0 +1,42 @@
+package observe
+
+import (
+	"encoding/json"
+
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+const (
+	// ActedAnnotation is what an elected component that wants to be judged by what it
+	// does puts on an object that it writes to over and over while it leads: a
+	// history.Acted as JSON. Nothing must guard the object, or else it would hide
+	// what it is to show.
+	ActedAnnotation = "evenkeel.dev/acted"
+	// CoordinatorAnnotation is where a coordinator says in a Lease or a candidate who
+	// it is: the holder of the coordinators' own Lease.
+	CoordinatorAnnotation = "evenkeel.dev/coordinator"
+)
+
+// acted reads what an object says of the leader that has written to it.
+func acted(annotations map[string]string) *history.Acted {
+	raw, marked := annotations[ActedAnnotation]
+	if !marked {
+		return nil
+	}
+	out := &history.Acted{}
+	if json.Unmarshal([]byte(raw), out) != nil || out.Lease == "" || out.Holder == "" {
+		return nil
+	}
+	return out
+}
+
+func candidate(in *coordinationv1beta1.LeaseCandidate) *history.Candidate {
+	return &history.Candidate{
+		Lease:  in.Spec.LeaseName,
+		Binary: in.Spec.BinaryVersion, Emulation: in.Spec.EmulationVersion, Strategy: string(in.Spec.Strategy),
+		Pinged: timeOf(in.Spec.PingTime), Renewed: timeOf(in.Spec.RenewTime),
+		Coordinator: in.Annotations[CoordinatorAnnotation],
+	}
+}

@@ -1,0 +1,383 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// Elect has participants of the harness's own stand for a Lease that nobody else
+// wants. They answer pings, lead when they are elected, and give way when they are
+// told to, as KEP-4355 has it. At the end they withdraw, and the Lease goes.
+type Elect struct {
+	// Member is through whose API server they do so.
+	Member string `yaml:"member"`
+	// Lease is a name, in kube-system; it gets a prefix that marks it.
+	Lease string `yaml:"lease"`
+	// Participants that stand from the beginning, but for the late ones.
+	Participants []Participant `yaml:"participants"`
+	// Elections is how many there are: before each but the first the Lease is deleted.
+	Elections int `yaml:"elections,omitempty"`
+	// Odd has the Lease get content that makes no sense before the last election.
+	Odd bool `yaml:"odd,omitempty"`
+	// Strategy that all of them want; empty is the oldest version. For any other one
+	// the Lease is waited for, and then given a holder that is none of them.
+	Strategy string `yaml:"strategy,omitempty"`
+}
+
+// Participant wants to lead.
+type Participant struct {
+	Name string `yaml:"name"`
+	// Binary and Emulation are versions such as 1.2.0; an empty Emulation is Binary.
+	Binary    string `yaml:"binary"`
+	Emulation string `yaml:"emulation,omitempty"`
+	// Silent has it answer no ping.
+	Silent bool `yaml:"silent,omitempty"`
+	// Ago is how long ago it has renewed for the last time; it is silent then.
+	Ago time.Duration `yaml:"ago,omitempty"`
+	// Late has it stand only after the elections, and the step wait until it leads.
+	Late bool `yaml:"late,omitempty"`
+}
+
+// Disturb does something to a Lease that components lead by, as an administrator,
+// and waits until somebody leads by it again.
+type Disturb struct {
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// Lease is a name, in kube-system.
+	Lease string `yaml:"lease"`
+	// Does is delete, or seize, which gives it a holder that does not exist.
+	Does string `yaml:"does"`
+	// Times is how often; 0 is once.
+	Times int `yaml:"times,omitempty"`
+}
+
+// ownPrefix marks what belongs to participants of the harness's own.
+const ownPrefix = "evenkeel-"
+
+const oldestStrategy = string(coordinationv1.OldestEmulationVersion)
+
+func (e *Elect) validate() error {
+	if len(e.Participants) == 0 || e.Elections < 0 {
+		return errors.New("participants must be there, and elections not negative")
+	}
+	names := map[string]bool{}
+	for _, p := range e.Participants {
+		if len(validation.IsDNS1123Label(p.Name)) > 0 || names[p.Name] || p.Binary == "" {
+			return fmt.Errorf("the participant %q needs a name of its own that is a short DNS label, and a binary version", p.Name)
+		}
+		names[p.Name] = true
+	}
+	if len(validation.IsDNS1123Label(e.Lease)) > 0 {
+		return fmt.Errorf("%q is no short DNS label", e.Lease)
+	}
+	return nil
+}
+
+func (d *Disturb) validate() error {
+	if d.Does != history.ElectionDelete && d.Does != history.ElectionSeize || d.Times < 0 {
+		return fmt.Errorf("does must be %s or %s, and times not negative", history.ElectionDelete, history.ElectionSeize)
+	}
+	return nil
+}
+
+// crew is the participants of an Elect at work.
+type crew struct {
+	client *observe.Client
+	now    func() time.Time
+	step   *Elect
+	lease  string
+	// renewed is when the leader of them renewed last.
+	renewed time.Time
+	// standing are the participants that have declared themselves.
+	standing map[string]*Participant
+}
+
+// elect plays an Elect.
+func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	c := &crew{client: client, now: r.Clock.Now, step: step, lease: ownPrefix + step.Lease, standing: map[string]*Participant{}}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
+		defer cancel()
+		c.withdraw(ctx)
+	}()
+	var late []*Participant
+	for i := range step.Participants {
+		if p := &step.Participants[i]; p.Late {
+			late = append(late, p)
+		} else if err := c.declare(ctx, p); err != nil {
+			return err
+		}
+	}
+	if step.Strategy != "" && step.Strategy != oldestStrategy {
+		return r.thirdParty(ctx, c)
+	}
+	for i := range max(1, step.Elections) {
+		if i > 0 {
+			if err := r.workFor(ctx, c, ElectionSettle); err != nil {
+				return err
+			}
+			if step.Odd && i == step.Elections-1 {
+				if err := r.odd(ctx, c); err != nil {
+					return err
+				}
+			}
+			if err := c.erase(ctx); err != nil {
+				return err
+			}
+		}
+		if err := r.workUntil(ctx, c, ElectionTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) != nil }); err != nil {
+			return err
+		}
+	}
+	for _, p := range late {
+		if err := c.declare(ctx, p); err != nil {
+			return err
+		}
+		if err := r.workUntil(ctx, c, HandoverTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) == p }); err != nil {
+			return err
+		}
+	}
+	return r.workFor(ctx, c, ElectionSettle)
+}
+
+// thirdParty waits for a Lease without a holder, and gives it one.
+func (r *Runner) thirdParty(ctx context.Context, c *crew) error {
+	if err := r.workUntil(ctx, c, ElectionTimeout, func(l *coordinationv1.Lease) bool { return l != nil }); err != nil {
+		return err
+	}
+	lease := c.read(ctx)
+	if lease == nil {
+		return nil // there is nothing to give; which is judged
+	}
+	now := metav1.NewMicroTime(c.now())
+	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = ptr.To(history.ElectionThirdParty), &now, &now
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(time.Hour / time.Second))
+	c.put(ctx, history.ElectionAssign, lease)
+	return r.workFor(ctx, c, 2*LeadFor)
+}
+
+// workFor has the participants do their part for a while.
+func (r *Runner) workFor(ctx context.Context, c *crew, lasts time.Duration) error {
+	until := r.Clock.Now().Add(lasts)
+	for r.Clock.Now().Before(until) {
+		c.work(ctx)
+		if err := r.wait(ctx, ElectionLook); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workUntil has them do so until the Lease is as it should be, or for as long as
+// that may take.
+func (r *Runner) workUntil(ctx context.Context, c *crew, bound time.Duration, enough func(*coordinationv1.Lease) bool) error {
+	until := r.Clock.Now().Add(bound)
+	for r.Clock.Now().Before(until) {
+		if enough(c.work(ctx)) {
+			return nil
+		}
+		if err := r.wait(ctx, ElectionLook); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declare makes the candidate of a participant.
+func (c *crew) declare(ctx context.Context, p *Participant) error {
+	renewed := metav1.NewMicroTime(c.now().Add(-p.Ago))
+	strategy := coordinationv1.CoordinatedLeaseStrategy(oldestStrategy)
+	if c.step.Strategy != "" {
+		strategy = coordinationv1.CoordinatedLeaseStrategy(c.step.Strategy)
+	}
+	emulation := p.Emulation
+	if emulation == "" {
+		emulation = p.Binary
+	}
+	call := electionCall(history.ElectionTakePart, candidateCall("create", c.name(p)))
+	call.Body = &coordinationv1beta1.LeaseCandidate{
+		TypeMeta:   metav1.TypeMeta{APIVersion: coordinationv1beta1.SchemeGroupVersion.String(), Kind: "LeaseCandidate"},
+		ObjectMeta: metav1.ObjectMeta{Name: c.name(p), Namespace: leaseNamespace},
+		Spec: coordinationv1beta1.LeaseCandidateSpec{
+			LeaseName: c.lease, BinaryVersion: p.Binary, EmulationVersion: emulation, Strategy: strategy, RenewTime: &renewed,
+		},
+	}
+	if answer := c.client.Do(ctx, call); !answer.OK() && answer.Code != http.StatusConflict {
+		return refused(call, c.client.Member(), answer)
+	}
+	c.standing[c.name(p)] = p
+	return nil
+}
+
+func (c *crew) name(p *Participant) string { return c.lease + "-" + p.Name }
+
+// mine is the participant that holds the Lease, or nil.
+func (c *crew) mine(l *coordinationv1.Lease) *Participant {
+	if l == nil {
+		return nil
+	}
+	return c.standing[ptr.Deref(l.Spec.HolderIdentity, "")]
+}
+
+// work has every participant do what is asked of it now, and gives the Lease.
+func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
+	var all coordinationv1beta1.LeaseCandidateList
+	c.get(ctx, candidatesPath, &all)
+	for i := range all.Items {
+		k := &all.Items[i]
+		p := c.standing[k.Name]
+		if p == nil || p.Silent || p.Ago > 0 || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
+			continue
+		}
+		renewed := metav1.NewMicroTime(c.now())
+		if renewed.Before(k.Spec.PingTime) {
+			renewed = *k.Spec.PingTime
+		}
+		k.TypeMeta = metav1.TypeMeta{APIVersion: coordinationv1beta1.SchemeGroupVersion.String(), Kind: "LeaseCandidate"}
+		k.Spec.RenewTime, k.ManagedFields = &renewed, nil
+		call := electionCall(history.ElectionTakePart, candidateCall("update", k.Name))
+		call.Body = k
+		// A conflict means that there is another ping, which is seen next time.
+		c.client.Do(ctx, call)
+	}
+	lease := c.read(ctx)
+	leader := c.mine(lease)
+	if leader == nil {
+		return lease
+	}
+	preferred := ptr.Deref(lease.Spec.PreferredHolder, "")
+	if preferred != "" && preferred != c.name(leader) || leader.Silent || leader.Ago > 0 || c.now().Sub(c.renewed) < LeadRenewal {
+		return lease // told to give way, it lets the Lease expire
+	}
+	renewed := metav1.NewMicroTime(c.now())
+	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &renewed, ptr.To(int32(LeadFor/time.Second))
+	if c.put(ctx, history.ElectionTakePart, lease).OK() {
+		c.renewed = renewed.Time
+	}
+	return lease
+}
+
+// withdraw takes candidates and Lease away, but for candidates that have expired:
+// those are for the coordinator to remove.
+func (c *crew) withdraw(ctx context.Context) {
+	for i := range c.step.Participants {
+		p := &c.step.Participants[i]
+		if c.standing[c.name(p)] != nil && p.Ago == 0 {
+			c.client.Do(ctx, electionCall(history.ElectionTakePart, candidateCall("delete", c.name(p))))
+		}
+	}
+	c.client.Do(ctx, electionCall(history.ElectionDelete, leaseCall("delete", c.lease)))
+}
+
+// oddities are contents of a Lease that make little sense; a server may refuse them.
+func oddities(now time.Time) []coordinationv1.LeaseSpec {
+	oldest := coordinationv1.OldestEmulationVersion
+	long, past, future := strings.Repeat("x", 4096), metav1.NewMicroTime(time.Unix(0, 0)), metav1.NewMicroTime(now.AddDate(1000, 0, 0))
+	return []coordinationv1.LeaseSpec{
+		{},
+		{HolderIdentity: ptr.To("nobody-knows")},
+		{HolderIdentity: ptr.To(""), LeaseDurationSeconds: ptr.To[int32](1 << 30)},
+		{HolderIdentity: &long, LeaseDurationSeconds: ptr.To[int32](1), Strategy: &oldest},
+		{RenewTime: &past, LeaseTransitions: ptr.To[int32](1<<31 - 1), Strategy: &oldest},
+		{HolderIdentity: ptr.To("tomorrow"), RenewTime: &future, AcquireTime: &future, LeaseDurationSeconds: ptr.To[int32](1), Strategy: &oldest},
+		{HolderIdentity: ptr.To("torn"), PreferredHolder: ptr.To("nobody-knows"), Strategy: &oldest, LeaseDurationSeconds: ptr.To[int32](1)},
+	}
+}
+
+// odd gives the Lease one odd content after the other.
+func (r *Runner) odd(ctx context.Context, c *crew) error {
+	for _, spec := range oddities(c.now()) {
+		lease := c.read(ctx)
+		if lease == nil {
+			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: c.lease, Namespace: leaseNamespace}}
+		}
+		lease.Spec = spec
+		c.put(ctx, history.ElectionOdd, lease)
+		if err := r.wait(ctx, OddPause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disturb plays a Disturb.
+func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) error {
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	c := &crew{client: client, now: r.Clock.Now, step: &Elect{}, lease: step.Lease, standing: map[string]*Participant{}}
+	for range max(1, step.Times) {
+		lease := c.read(ctx)
+		if lease == nil {
+			return fmt.Errorf("there is no Lease %s to disturb", step.Lease)
+		}
+		was := lease.UID
+		switch step.Does {
+		case history.ElectionDelete:
+			if err := c.erase(ctx); err != nil {
+				return err
+			}
+		case history.ElectionSeize:
+			if err := r.seize(ctx, c); err != nil {
+				return err
+			}
+		}
+		err := r.workUntil(ctx, c, ElectionTimeout, func(l *coordinationv1.Lease) bool {
+			holder := ""
+			if l != nil {
+				holder = ptr.Deref(l.Spec.HolderIdentity, "")
+			}
+			return holder != "" && holder != history.ElectionNobody && (step.Does != history.ElectionDelete || l.UID != was)
+		})
+		if err == nil {
+			err = r.wait(ctx, ElectionSettle)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seize gives a Lease to nobody, whoever writes to it at the same time.
+func (r *Runner) seize(ctx context.Context, c *crew) error {
+	for {
+		lease := c.read(ctx)
+		if lease == nil {
+			return fmt.Errorf("there is no Lease %s to seize", c.lease)
+		}
+		now := metav1.NewMicroTime(c.now())
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = ptr.To(history.ElectionNobody), &now, &now
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(SeizeFor / time.Second))
+		answer := c.put(ctx, history.ElectionSeize, lease)
+		if answer.OK() {
+			return nil
+		}
+		if answer.Code != http.StatusConflict {
+			return refused(leaseCall("update", c.lease), c.client.Member(), answer)
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
