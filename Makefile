@@ -8,7 +8,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind soak lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration soak lint generate clean
 
 all: build
 
@@ -67,6 +67,11 @@ bench: build
 ## wants `make binaries`, `make docker` and `make node-images`
 bench-kind:
 	$(GO) test -run '^$$' -bench Ready -benchtime 3x -timeout 30m ./pkg/cluster/providers
+
+## bench-migration: the reference's migrator beside that of Kubernetes v1.36.3, N
+## (10000) objects and a quarter of them; wants `make binaries RELEASES=v1.36.3`
+bench-migration: build
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects $$(( $(or $(N),10000) / 4 )),$(or $(N),10000)
 
 ## soak: the main job RUNS times in a row; it must be green each time
 soak: build

@@ -65,6 +65,8 @@ var cases = slices.Concat(
 	told(collectionStory, header, collectionCases),
 	told(discoveryStory, header, discoveryCases),
 	told(migrationStory, header, migrationCases),
+	told(resumeStory, header, resumeCases),
+	told(largeStory, header, largeCases),
 )
 
 // told are the cases of a story.

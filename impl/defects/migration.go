@@ -11,10 +11,14 @@ const (
 	SVM07BlindWrite       ID = "SVM-07-blind-write"
 	SVM08BringsBack       ID = "SVM-08-brings-back"
 	SVM09FailsOnDeletion  ID = "SVM-09-fails-on-deletion"
+	SVM10FailsOnError     ID = "SVM-10-fails-on-error"
+	SVM10SkipsOnError     ID = "SVM-10-skips-on-error"
 	SVM11GivesUp          ID = "SVM-11-gives-up"
+	SVM12StartsOver       ID = "SVM-12-starts-over"
 	SVM13FailsOnSilence   ID = "SVM-13-fails-on-silence"
 	SVM14NewestFirst      ID = "SVM-14-newest-first"
 	SVM15Hurries          ID = "SVM-15-hurries"
+	SVM16StopsAtMany      ID = "SVM-16-stops-at-many"
 	SVM17Silent           ID = "SVM-17-silent"
 	SVM18UnknownSucceeds  ID = "SVM-18-unknown-succeeds"
 	SVM19HopelessSucceeds ID = "SVM-19-hopeless-succeeds"
@@ -37,10 +41,14 @@ var migrationCatalogue = []Defect{
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
 	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
 	{SVM09FailsOnDeletion, "SVM-09", inControllerManager, "an object that was deleted since it was listed counts as refused"},
+	{SVM10FailsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass counts as refused"},
+	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
+	{SVM12StartsOver, "SVM-12", inControllerManager, "whoever goes on with a migration begins at the first object again"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
+	{SVM16StopsAtMany, "SVM-16", inControllerManager, "a migration has come to its end after ten thousand objects, whatever is left"},
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
 	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},

@@ -14,10 +14,13 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-07": {"is back, while migration early runs", "updates by users while a migration ran"},
 	"SVM-08": {"it was back without a user having made it", "objects deleted by users while a migration ran"},
 	"SVM-09": {"after 1 of its objects had been deleted", "objects deleted by users under migrations that succeeded"},
+	"SVM-10": {"after 10 errors that pass by themselves", "errors that pass by themselves under migrations that succeeded"},
 	"SVM-11": {"after its controller had ended", "migrations that succeeded after the controller that led had ended"},
+	"SVM-12": {"ended when 12 of 20 objects were done, and 12 of those were written again", "interruptions of migrations after which the controller went on"},
 	"SVM-13": {"after API servers had been restarted", "migrations that succeeded after the API server of every member had been restarted"},
 	"SVM-14": {"while early ran", "migrations that ended and had another one of their resource before them"},
 	"SVM-15": {"migration flip rewrote 6 objects in", "requests timed while a migration ran"},
+	"SVM-16": {"with 11 objects stored as reference.evenkeel.dev/v1, and 1 that are not", "objects of one resource that lay in the agreed version when a migration succeeded"},
 	"SVM-17": {"and its status told nothing on the way", "reports of progress of migrations that took long"},
 	"SVM-18": {"migration unknown succeeded", "migrations of unknown resources that failed with a reason"},
 	"SVM-19": {"migration impossible succeeded", "migrations of what is never stored that failed"},
@@ -28,7 +31,11 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-24": {"migration next began only", "migrations deleted while they ran"},
 }
 
+// fixtureObjects is how many objects the fixtures of SVM-16 have.
+const fixtureObjects = 12
+
 func init() {
+	LargeMigration = fixtureObjects
 	for id, want := range wantedOfMigration {
 		wanted[id] = want
 	}

@@ -148,6 +148,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.startAt(ctx, o.Release); err != nil {
 		return nil, err
 	}
+	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
+		return nil, err
+	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
 	// Objects, folders and processes are called after the run.
 	if len(validation.IsDNS1123Label(p.id)) > 0 {

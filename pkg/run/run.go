@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
@@ -48,6 +49,20 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	r := &running{options: o, plan: p, clock: clk}
 	playErr := r.play(ctx)
 	return r.conclude(playErr)
+}
+
+// migrateAt has migrations write as many objects a second as the scenario says,
+// where the topology has a limit at all: others could not be told.
+func (p *plan) migrateAt(rate float64) (err error) {
+	settings := &p.topology.Spec.Settings
+	if rate == 0 || settings.MigrationRate == 0 {
+		return nil
+	}
+	settings.MigrationRate = rate
+	if p.topologyYAML, err = yaml.Marshal(p.topology); err != nil {
+		return fmt.Errorf("write the topology with a migration rate of %v: %w", rate, err)
+	}
+	return nil
 }
 
 // startAt has the members begin at the release that the scenario starts from.
