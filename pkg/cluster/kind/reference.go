@@ -306,7 +306,9 @@ func (r *reference) loneKubelet(ctx context.Context, c *kindCluster, m *member) 
 			return err
 		}
 	}
-	return c.run(ctx, m, "sh", "-c", "mkdir -p "+manifests+" && systemctl daemon-reload && systemctl restart kubelet")
+	// Images are imported next: on a busy machine the container runtime may still be
+	// on its way, and starting what is being started waits for that.
+	return c.run(ctx, m, "sh", "-c", "mkdir -p "+manifests+" && systemctl daemon-reload && systemctl start containerd && systemctl restart kubelet")
 }
 
 // supply: the image plays every release.
