@@ -4,6 +4,8 @@ GO       ?= go
 # Nodes of the kind provider run evenkeel and refplane too, whatever libraries
 # they have: both are linked statically.
 export CGO_ENABLED = 0
+# Without the folder's name in it, what one clone has compiled is of use to all others.
+export GOFLAGS += -trimpath
 OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
