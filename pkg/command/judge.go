@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/exit"
-	"github.com/evenkeel/evenkeel/pkg/run"
+	"github.com/evenkeel/evenkeel/pkg/judge"
 )
 
 func newJudge() *cobra.Command {
@@ -19,7 +19,7 @@ The same bundle gives the same bytes. The bundle is not changed.`,
 			if output != "table" && output != "yaml" {
 				return exit.Environmentf("--output %q is neither table nor yaml", output)
 			}
-			rep, err := run.JudgeBundle(cmd.Context(), args[0])
+			rep, err := judge.Bundle(cmd.Context(), args[0])
 			if err != nil {
 				return exit.Environment(err)
 			}

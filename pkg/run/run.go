@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/report"
-	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -285,48 +283,4 @@ func (l *lateObserver) changed(c cluster.Change) {
 	if do != nil {
 		do(c)
 	}
-}
-
-// JudgeBundle judges a bundle again, from its history alone.
-func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
-	file := filepath.Join(dir, bundle.HistoryFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(file + bundle.Compressed); err == nil {
-			file += bundle.Compressed
-		}
-	}
-	reader, err := history.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
-	}
-	var requirements []requirement.Requirement
-	for _, id := range reader.Header.Judges {
-		req, ok := requirement.Lookup(requirement.ID(id))
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())
-		}
-		requirements = append(requirements, req)
-	}
-	claimed, err := profiles(reader.Header.Profiles)
-	if err != nil {
-		return nil, errors.Join(err, reader.Close())
-	}
-	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirements)
-	if err := errors.Join(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	return report.New(j, claimed), nil
-}
-
-// interruptible ends a long reading when the context does.
-type interruptible struct {
-	check.Events
-	ctx context.Context
-}
-
-func (i interruptible) Next() (*history.Event, error) {
-	if i.ctx.Err() != nil {
-		return nil, errors.New("it was interrupted")
-	}
-	return i.Events.Next()
 }
