@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -45,7 +46,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	}
 	r := &running{options: o, plan: p, clock: clk}
 	playErr := r.play(ctx)
-	return r.conclude(playErr)
+	return r.conclude(ctx, playErr)
 }
 
 // startAt has the members begin at the release that the scenario starts from.
@@ -156,7 +157,7 @@ func (r *running) play(ctx context.Context) (err error) {
 }
 
 // conclude judges what was saved and completes the bundle.
-func (r *running) conclude(playErr error) (*Outcome, error) {
+func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error) {
 	p := r.plan
 	if !r.recorded {
 		// There is nothing to judge, nor to keep.
@@ -167,7 +168,7 @@ func (r *running) conclude(playErr error) (*Outcome, error) {
 	if err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
-	if err := r.publish(rep); err != nil {
+	if err := r.publish(context.WithoutCancel(ctx), rep); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
@@ -191,7 +192,7 @@ func (r *running) judge() (*report.ConformanceReport, error) {
 	return report.New(j, r.plan.profiles), nil
 }
 
-func (r *running) publish(rep *report.ConformanceReport) error {
+func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) error {
 	data, err := rep.YAML()
 	if err != nil {
 		return err
@@ -206,6 +207,14 @@ func (r *running) publish(rep *report.ConformanceReport) error {
 		return err
 	}
 	if err := bundle.CompressHistory(r.plan.out, bundle.CompressFrom); err != nil {
+		return err
+	}
+	// It names the history as it is now.
+	page, err := timeline.Bundle(ctx, r.plan.out, rep)
+	if err != nil {
+		return err
+	}
+	if err := r.save(bundle.TimelineFile, page); err != nil {
 		return err
 	}
 	return bundle.Seal(r.plan.out)
