@@ -16,6 +16,20 @@ import (
 
 // Bundle judges a bundle again, and changes nothing in it.
 func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
+	return judge(ctx, dir, func(h history.Header) []string { return h.Judges })
+}
+
+// BundleFor judges a bundle's history for other requirements than the run was
+// asked to judge: what was seen may tell of them too.
+func BundleFor(ctx context.Context, dir string, ids []string) ([]check.Result, error) {
+	rep, err := judge(ctx, dir, func(history.Header) []string { return ids })
+	if err != nil {
+		return nil, err
+	}
+	return rep.Results, nil
+}
+
+func judge(ctx context.Context, dir string, choose func(history.Header) []string) (*report.ConformanceReport, error) {
 	file, err := bundle.History(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
@@ -25,7 +39,7 @@ func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) 
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
 	var requirements []requirement.Requirement
-	for _, id := range reader.Header.Judges {
+	for _, id := range choose(reader.Header) {
 		req, ok := requirement.Lookup(requirement.ID(id))
 		if !ok {
 			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())
