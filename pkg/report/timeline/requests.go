@@ -31,9 +31,6 @@ func (r *requests) take(now, seq int64, code int, barrier bool) {
 
 func (r *requests) seen() bool { return len(r.at) > 0 }
 
-// failed is whether any of them is an error.
-func (r *requests) failed() bool { return len(r.errors) > 0 }
-
 // marks are the errors; where there are too many, those of one style that are
 // close together are taken for one.
 func (r *requests) marks() []mark {
