@@ -14,6 +14,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-07": {"is back, while migration early runs", "updates by users while a migration ran"},
 	"SVM-08": {"it was back without a user having made it", "objects deleted by users while a migration ran"},
 	"SVM-09": {"after 1 of its objects had been deleted", "objects deleted by users under migrations that succeeded"},
+	"SVM-10": {"after 10 errors that pass by themselves", "errors that pass by themselves under migrations that succeeded"},
 	"SVM-11": {"after its controller had ended", "migrations that succeeded after the controller that led had ended"},
 	"SVM-13": {"after API servers had been restarted", "migrations that succeeded after the API server of every member had been restarted"},
 	"SVM-14": {"while early ran", "migrations that ended and had another one of their resource before them"},

@@ -241,6 +241,10 @@ const (
 	needUserWrites      = 5
 	needUserWritesAhead = 1
 	needUserDeletes     = 1
+	// needPassing: errors that pass by themselves under migrations that succeeded, and
+	// needPassingKinds: how many different ones.
+	needPassing      = 10
+	needPassingKinds = 4
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
 	// needTimed: requests whose time was taken, with and without a migration.
@@ -251,6 +255,8 @@ const (
 	// slowerThan is how many times as long as before the slowest requests may take
 	// while a migration runs.
 	slowerThan = 3
+	// keptPassing is how many objects whose write met an error are remembered.
+	keptPassing = 10_000
 	// maxExamples is how many objects a violation names.
 	maxExamples = 5
 )

@@ -253,3 +253,63 @@ func TestSVM11WantsTheTimeToEnd(t *testing.T) {
 	// That it fails is one at once.
 	crashed().manages("b", 13).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-11", "after its controller had ended")
 }
+
+// meets has a write of a thing by a's controller manager come to an error, 0 for
+// none at all.
+func (t *tale) meets(name string, code int) *tale {
+	return t.asked("PUT", "/apis/g.io/v1/things/"+name, code)
+}
+
+// asked is a request of a's controller manager that a fault has hit.
+func (t *tale) asked(method, path string, code int) *tale {
+	return t.add(history.Event{Kind: history.KindExchange, Member: "a", From: t.now, Exchange: &history.Exchange{
+		Fault: "f", Component: history.ComponentControllerManager, Method: method, Path: path, Sent: code > 0, Code: code}})
+}
+
+func TestSVM10CountsWhatPasses(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	const what = "errors that pass by themselves under"
+	saw(t, begun().meets("x", 429).meets("x", 500).meets("x", 0).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 3)
+	// A conflict does not pass, nor is an answer that is none an error; and who reads
+	// or watches does not migrate.
+	saw(t, begun().meets("x", 409).meets("x", 200).asked("GET", "/apis/g.io/v1/things/x", 503).asked("PUT", "/apis/g.io/v1/things/x/status", 503).
+		asked("PUT", "/apis/g.io/v1/others/x", 503).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 0)
+	// What is met before it runs, or under one that does not succeed, is nothing survived.
+	saw(t, upgraded().migrates("m", 10, 10, 0).meets("x", 503).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 0)
+	begun().meets("x", 503).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10", "failed (R: 20) after 1 errors that pass")
+	begun().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10")
+	// To fail for want of an agreement is right.
+	begun().meets("x", 503).says(things, 13, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10")
+	// It has had the time to end only if its controller lives and leads.
+	begun().meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10")
+	begun().manages("a", 13).meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10", "met 1 errors that pass by themselves and has not ended, and nothing came of it for 5m0s")
+	begun().manages("a", 13).meets("x", 503).pass(4*time.Minute).manages("b", 14).pass(4*time.Minute).blames(t, "SVM-10")
+	begun().lies("y", v1, "m", 13, 13, 2).manages("a", 14).meets("x", 503).pass(4*time.Minute).lies("y", v2, "m", 13, 15, 0).pass(4*time.Minute).blames(t, "SVM-10")
+	begun().meets("x", 503).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10", "things x, whose write had met an error that passes by itself, is stored as g.io/v1")
+}
+
+func TestObjectOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/apis/g.io/v1/things/x":                     "things.g.io x",
+		"/apis/g.io/v1/namespaces/n/things/x":        "things.g.io n/x",
+		"/api/v1/namespaces/n/configmaps/x":          "configmaps. n/x",
+		"/api/v1/namespaces/n":                       "namespaces. n",
+		"/apis/g.io/v1/things":                       "",
+		"/apis/g.io/v1/things/x/status":              "",
+		"/apis/g.io/v1/namespaces/n/things":          "",
+		"/apis/g.io/v1/namespaces/n/things/x/status": "",
+		"/apis/g.io": "",
+		"/healthz":   "",
+		"":           "",
+	} {
+		got := ""
+		if gr, name, ok := objectOf(path); ok {
+			got = gr.resource + "." + gr.group + " " + name
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}

@@ -419,6 +419,13 @@ func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured)
 		if outcome == migration.Again && w.m.options.Defects.Has(defects.SVM13FailsOnSilence) {
 			outcome = migration.Refused // defect: SVM-13-fails-on-silence
 		}
+		mayPass := outcome == migration.Again || outcome == migration.Broken
+		if mayPass && w.m.options.Defects.Has(defects.SVM10FailsOnError) {
+			outcome = migration.Refused // defect: SVM-10-fails-on-error
+		}
+		if mayPass && w.m.options.Defects.Has(defects.SVM10SkipsOnError) {
+			outcome = migration.Written // defect: SVM-10-skips-on-error
+		}
 		switch outcome {
 		case migration.Refused:
 			name := object.GetName()
