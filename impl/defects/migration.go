@@ -14,6 +14,7 @@ const (
 	SVM10FailsOnError     ID = "SVM-10-fails-on-error"
 	SVM10SkipsOnError     ID = "SVM-10-skips-on-error"
 	SVM11GivesUp          ID = "SVM-11-gives-up"
+	SVM12StartsOver       ID = "SVM-12-starts-over"
 	SVM13FailsOnSilence   ID = "SVM-13-fails-on-silence"
 	SVM14NewestFirst      ID = "SVM-14-newest-first"
 	SVM15Hurries          ID = "SVM-15-hurries"
@@ -43,6 +44,7 @@ var migrationCatalogue = []Defect{
 	{SVM10FailsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass counts as refused"},
 	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
+	{SVM12StartsOver, "SVM-12", inControllerManager, "whoever goes on with a migration begins at the first object again"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},

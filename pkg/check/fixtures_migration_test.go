@@ -16,6 +16,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-09": {"after 1 of its objects had been deleted", "objects deleted by users under migrations that succeeded"},
 	"SVM-10": {"after 10 errors that pass by themselves", "errors that pass by themselves under migrations that succeeded"},
 	"SVM-11": {"after its controller had ended", "migrations that succeeded after the controller that led had ended"},
+	"SVM-12": {"ended when 12 of 20 objects were done, and 12 of those were written again", "interruptions of migrations after which the controller went on"},
 	"SVM-13": {"after API servers had been restarted", "migrations that succeeded after the API server of every member had been restarted"},
 	"SVM-14": {"while early ran", "migrations that ended and had another one of their resource before them"},
 	"SVM-15": {"migration flip rewrote 6 objects in", "requests timed while a migration ran"},

@@ -19,6 +19,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-09": {func() Check { return &svm09{} }, []Source{SourceEtcd}, onObjects},
 	"SVM-10": {func() Check { return newSVM10() }, []Source{SourceEtcd}, onObjects},
 	"SVM-11": {func() Check { return &svm11{} }, []Source{SourceEtcd}, 0},
+	"SVM-12": {func() Check { return newSVM12() }, []Source{SourceEtcd}, onObjects},
 	"SVM-13": {func() Check { return &svm13{} }, []Source{SourceEtcd}, 0},
 	"SVM-14": {func() Check { return newSVM14() }, []Source{SourceEtcd}, 0},
 	"SVM-15": {func() Check { return newSVM15() }, []Source{SourceEtcd, SourceRequest}, onObjects},

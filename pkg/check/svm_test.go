@@ -2,6 +2,7 @@ package check
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -311,5 +312,48 @@ func TestObjectOf(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+}
+
+func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
+	// Of ten things seven are written when the controller of a ends, and the rest after.
+	interrupted := func(again int) *tale {
+		told := tell().stored(history.Stored{Type: history.StoredPut, Key: leaderLease, Revision: 1, Created: 1, Lease: &history.Lease{Holder: "a_1"}}).
+			joins("a", 2).says(things, 3, "a="+v2)
+		write := func(i int) string {
+			name := "y" + strconv.Itoa(i)
+			told.meets(name, 200)
+			return name
+		}
+		for i := range 10 {
+			told.lies("y"+strconv.Itoa(i), v1, "m", 20+int64(i), 20+int64(i), 20+int64(i))
+		}
+		told.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for i := range 7 {
+			told.lies(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
+		}
+		told.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: history.ComponentControllerManager, Change: history.ProcessExited, Instance: 1}})
+		for i := range again {
+			write(i)
+		}
+		for i := 7; i < 10; i++ {
+			told.lies(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
+		}
+		return told.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	const what = "after which the controller went on"
+	saw(t, interrupted(0).blames(t, "SVM-12"), what, 1)
+	saw(t, interrupted(2).blames(t, "SVM-12"), what, 1)
+	saw(t, interrupted(7).blames(t, "SVM-12", "when 7 of 10 objects were done, and 7 of those were written again"), what, 1)
+	// Writes that nobody saw may have been repetitions.
+	blind := interrupted(0)
+	for i := range blind.events {
+		if x := blind.events[i].Exchange; x != nil && x.Path == "/apis/g.io/v1/things/y8" {
+			x.Method = "GET"
+		}
+	}
+	if r := blind.blames(t, "SVM-12"); !strings.Contains(strings.Join(r.Reasons, "; "), "1 objects were rewritten by interrupted migrations and no write of them was seen") {
+		t.Errorf("%q", r.Reasons)
 	}
 }

@@ -148,6 +148,9 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 			return err
 		}
 		w.written = written
+		if m.options.Defects.Has(defects.SVM12StartsOver) {
+			c.Continue, c.Done = "", migration.Tally{} // defect: SVM-12-starts-over
+		}
 		// The agreement comes before the list: what is stored later is stored in it.
 		sv, err := m.clients.storageVersion(ctx, w.name)
 		if err != nil {
