@@ -70,6 +70,7 @@ var cases = slices.Concat(
 	told(rowersStory, header, rowersCases),
 	told(migrationStory, header, migrationCases),
 	told(leftoverStory, header, leftoverCases),
+	told(resumeStory, header, resumeCases),
 )
 
 // told are the cases of a story.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -27,19 +28,25 @@ type voyage struct {
 	writers  map[string]*member
 }
 
-// migrationStory is a run in which migrations wait for the agreement, outlive
-// crashes, deletions and restarts, stop when the agreement is lost, and are
-// deleted.
-func migrationStory() []history.Event {
+// embark has all members up, with the controller manager of the first one leading.
+func embark() *voyage {
 	v := &voyage{plane: newPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*member{}}
-	cp1, cp2, cp3 := v.members[0], v.members[1], v.members[2]
 	for _, m := range v.members {
 		v.start(m, m.release)
 		v.renew(m)
 		v.report(m, ballastsResource)
 		v.ready(m, 200, true)
 	}
-	v.leads(cp1)
+	v.leads(v.members[0])
+	return v
+}
+
+// migrationStory is a run in which migrations wait for the agreement, outlive
+// crashes, deletions and restarts, stop when the agreement is lost, and are
+// deleted.
+func migrationStory() []history.Event {
+	v := embark()
+	cp1, cp2, cp3 := v.members[0], v.members[1], v.members[2]
 	for i := range 12 {
 		v.put(v.members[i%3], ballast(i))
 	}
@@ -71,9 +78,11 @@ func migrationStory() []history.Event {
 		v.bounce(m)
 	}
 	v.pass(4000)
+	v.errs(cp2, history.PhaseInject)
 	for i := 6; i < 12; i++ {
 		v.rewrite(ballast(i), releases["1.3"].encoding)
 	}
+	v.errs(cp2, history.PhaseHeal)
 	v.say("early", true, "", history.MigrationRunning, "12 of 12 objects migrated")
 	v.end("early", history.MigrationSucceeded)
 	v.put(cp3, ballast(5))
@@ -219,6 +228,40 @@ func (v *voyage) set(m *history.Migration, kind string, is bool, message string)
 		return
 	}
 	m.Conditions = append(m.Conditions, c)
+}
+
+// passingErrors are the answers that a link gives in the place of an API server's,
+// 0 for none.
+var passingErrors = []int{429, 500, 503, 504, 0}
+
+// errs has writes of a member's controller come to errors, or ends that. What it
+// tells takes no time: the rest of the story is the same without it.
+func (v *voyage) errs(m *member, phase history.Phase) {
+	now := v.now
+	fault := func(code int, phase history.Phase, proof string) {
+		action := history.FaultHTTPReplace
+		if code == 0 {
+			action = history.FaultHTTPAbort
+		}
+		v.emit(history.Event{Kind: history.KindFault, Member: m.name, Fault: &history.Fault{
+			ID: fmt.Sprintf("write-%d", code), Type: history.FaultHTTP, Action: action, Component: history.ComponentControllerManager, Phase: phase, Proof: proof,
+		}})
+		v.now = now
+	}
+	for i, code := range passingErrors {
+		fault(code, phase, "")
+		if phase == history.PhaseHeal {
+			continue
+		}
+		fault(code, history.PhaseWitness, "the link hit a request")
+		for _, hit := range []int{6 + i%4, 7 + i%4} {
+			v.emit(history.Event{Kind: history.KindExchange, Member: m.name, Exchange: &history.Exchange{
+				Fault: fmt.Sprintf("write-%d", code), Component: history.ComponentControllerManager, Method: "PUT", Code: code, Sent: code != 0,
+				Path: "/apis/" + ballastGroup + "/v1/namespaces/default/ballasts/" + strings.TrimPrefix(ballast(hit).name, "default/"),
+			}})
+			v.now = now
+		}
+	}
 }
 
 // begin has a migration run.

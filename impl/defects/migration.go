@@ -11,7 +11,10 @@ const (
 	SVM07BlindWrite       ID = "SVM-07-blind-write"
 	SVM08BringsBack       ID = "SVM-08-brings-back"
 	SVM09FailsOnDeletion  ID = "SVM-09-fails-on-deletion"
+	SVM10FailsOnError     ID = "SVM-10-fails-on-error"
+	SVM10SkipsOnError     ID = "SVM-10-skips-on-error"
 	SVM11GivesUp          ID = "SVM-11-gives-up"
+	SVM12StartsOver       ID = "SVM-12-starts-over"
 	SVM13FailsOnSilence   ID = "SVM-13-fails-on-silence"
 	SVM14NewestFirst      ID = "SVM-14-newest-first"
 	SVM15Hurries          ID = "SVM-15-hurries"
@@ -38,7 +41,10 @@ var migrationCatalogue = []Defect{
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
 	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
 	{SVM09FailsOnDeletion, "SVM-09", inControllerManager, "an object that was deleted since it was listed counts as refused"},
+	{SVM10FailsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass counts as refused"},
+	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
+	{SVM12StartsOver, "SVM-12", inControllerManager, "whoever goes on with a migration begins at the first object again"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},

@@ -241,6 +241,12 @@ const (
 	needUserWrites      = 5
 	needUserWritesAhead = 1
 	needUserDeletes     = 1
+	// needPassing: errors that pass by themselves under migrations that succeeded, and
+	// needPassingKinds: how many different ones.
+	needPassing      = 10
+	needPassingKinds = 4
+	// needDone: objects that migrations had done when their controller ended.
+	needDone = 10
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
 	// needTimed: requests whose time was taken, with and without a migration.
@@ -251,6 +257,14 @@ const (
 	// slowerThan is how many times as long as before the slowest requests may take
 	// while a migration runs.
 	slowerThan = 3
+	// interruptedBeyond is the part of a migration, as one of so many, that must be done
+	// at an interruption for it to show where it goes on; and resumesWithin the part
+	// of all objects that may be written again. KEP-25 has a controller repeat one
+	// chunk; who begins anew repeats more than half.
+	interruptedBeyond = 2
+	resumesWithin     = 4
+	// keptPassing is how many objects whose write met an error are remembered.
+	keptPassing = 10_000
 	// maxExamples is how many objects a violation names.
 	maxExamples = 5
 )

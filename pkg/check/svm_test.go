@@ -2,6 +2,7 @@ package check
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -252,4 +253,107 @@ func TestSVM11WantsTheTimeToEnd(t *testing.T) {
 	crashed().manages("b", 13).pass(4*time.Minute).migrates("m", 10, 14, 11, nowRuns).pass(4*time.Minute).blames(t, "SVM-11")
 	// That it fails is one at once.
 	crashed().manages("b", 13).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-11", "after its controller had ended")
+}
+
+// meets has a write of a thing by a's controller manager come to an error, 0 for
+// none at all.
+func (t *tale) meets(name string, code int) *tale {
+	return t.asked("PUT", "/apis/g.io/v1/things/"+name, code)
+}
+
+// asked is a request of a's controller manager that a fault has hit.
+func (t *tale) asked(method, path string, code int) *tale {
+	return t.add(history.Event{Kind: history.KindExchange, Member: "a", From: t.now, Exchange: &history.Exchange{
+		Fault: "f", Component: history.ComponentControllerManager, Method: method, Path: path, Sent: code > 0, Code: code}})
+}
+
+func TestSVM10CountsWhatPasses(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	const what = "errors that pass by themselves under"
+	saw(t, begun().meets("x", 429).meets("x", 500).meets("x", 0).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 3)
+	// A conflict does not pass, nor is an answer that is none an error; and who reads
+	// or watches does not migrate.
+	saw(t, begun().meets("x", 409).meets("x", 200).asked("GET", "/apis/g.io/v1/things/x", 503).asked("PUT", "/apis/g.io/v1/things/x/status", 503).
+		asked("PUT", "/apis/g.io/v1/others/x", 503).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 0)
+	// What is met before it runs, or under one that does not succeed, is nothing survived.
+	saw(t, upgraded().migrates("m", 10, 10, 0).meets("x", 503).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10"), what, 0)
+	begun().meets("x", 503).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10", "failed (R: 20) after 1 errors that pass")
+	begun().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10")
+	// To fail for want of an agreement is right.
+	begun().meets("x", 503).says(things, 13, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10")
+	// It has had the time to end only if its controller lives and leads.
+	begun().meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10")
+	begun().manages("a", 13).meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10", "met 1 errors that pass by themselves and has not ended, and nothing came of it for 5m0s")
+	begun().manages("a", 13).meets("x", 503).pass(4*time.Minute).manages("b", 14).pass(4*time.Minute).blames(t, "SVM-10")
+	begun().lies("y", v1, "m", 13, 13, 2).manages("a", 14).meets("x", 503).pass(4*time.Minute).lies("y", v2, "m", 13, 15, 0).pass(4*time.Minute).blames(t, "SVM-10")
+	begun().meets("x", 503).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10", "things x, whose write had met an error that passes by itself, is stored as g.io/v1")
+}
+
+func TestObjectOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/apis/g.io/v1/things/x":                     "things.g.io x",
+		"/apis/g.io/v1/namespaces/n/things/x":        "things.g.io n/x",
+		"/api/v1/namespaces/n/configmaps/x":          "configmaps. n/x",
+		"/api/v1/namespaces/n":                       "namespaces. n",
+		"/apis/g.io/v1/things":                       "",
+		"/apis/g.io/v1/things/x/status":              "",
+		"/apis/g.io/v1/namespaces/n/things":          "",
+		"/apis/g.io/v1/namespaces/n/things/x/status": "",
+		"/apis/g.io": "",
+		"/healthz":   "",
+		"":           "",
+	} {
+		got := ""
+		if gr, name, ok := objectOf(path); ok {
+			got = gr.resource + "." + gr.group + " " + name
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
+	// Of ten things seven are written when the controller of a ends, and the rest after.
+	interrupted := func(again int) *tale {
+		told := tell().stored(history.Stored{Type: history.StoredPut, Key: leaderLease, Revision: 1, Created: 1, Lease: &history.Lease{Holder: "a_1"}}).
+			joins("a", 2).says(things, 3, "a="+v2)
+		write := func(i int) string {
+			name := "y" + strconv.Itoa(i)
+			told.meets(name, 200)
+			return name
+		}
+		for i := range 10 {
+			told.lies("y"+strconv.Itoa(i), v1, "m", 20+int64(i), 20+int64(i), 20+int64(i))
+		}
+		told.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for i := range 7 {
+			told.lies(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
+		}
+		told.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: history.ComponentControllerManager, Change: history.ProcessExited, Instance: 1}})
+		for i := range again {
+			write(i)
+		}
+		for i := 7; i < 10; i++ {
+			told.lies(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
+		}
+		return told.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	const what = "after which the controller went on"
+	saw(t, interrupted(0).blames(t, "SVM-12"), what, 1)
+	saw(t, interrupted(2).blames(t, "SVM-12"), what, 1)
+	saw(t, interrupted(7).blames(t, "SVM-12", "when 7 of 10 objects were done, and 7 of those were written again"), what, 1)
+	// Writes that nobody saw may have been repetitions.
+	blind := interrupted(0)
+	for i := range blind.events {
+		if x := blind.events[i].Exchange; x != nil && x.Path == "/apis/g.io/v1/things/y8" {
+			x.Method = "GET"
+		}
+	}
+	if r := blind.blames(t, "SVM-12"); !strings.Contains(strings.Join(r.Reasons, "; "), "1 objects were rewritten by interrupted migrations and no write of them was seen") {
+		t.Errorf("%q", r.Reasons)
+	}
 }

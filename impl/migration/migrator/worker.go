@@ -148,6 +148,9 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 			return err
 		}
 		w.written = written
+		if m.options.Defects.Has(defects.SVM12StartsOver) {
+			c.Continue, c.Done = "", migration.Tally{} // defect: SVM-12-starts-over
+		}
 		// The agreement comes before the list: what is stored later is stored in it.
 		sv, err := m.clients.storageVersion(ctx, w.name)
 		if err != nil {
@@ -418,6 +421,13 @@ func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured)
 		}
 		if outcome == migration.Again && w.m.options.Defects.Has(defects.SVM13FailsOnSilence) {
 			outcome = migration.Refused // defect: SVM-13-fails-on-silence
+		}
+		mayPass := outcome == migration.Again || outcome == migration.Broken
+		if mayPass && w.m.options.Defects.Has(defects.SVM10FailsOnError) {
+			outcome = migration.Refused // defect: SVM-10-fails-on-error
+		}
+		if mayPass && w.m.options.Defects.Has(defects.SVM10SkipsOnError) {
+			outcome = migration.Written // defect: SVM-10-skips-on-error
 		}
 		switch outcome {
 		case migration.Refused:
