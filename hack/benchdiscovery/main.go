@@ -104,10 +104,22 @@ func bench(ctx context.Context, o options) error {
 			r.results = append(r.results, measured)
 		}
 		rounds = append(rounds, r)
+		// After each round, so that an interrupted run leaves what it has.
+		if err := write(o, planes, rounds); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// write leaves the report of the rounds that there are, if it goes to a file, and
+// prints it after the last one if not.
+func write(o options, planes []plane, rounds []round) error {
 	text := markdown(o, planes, rounds)
 	if o.report == "" {
-		fmt.Print(text)
+		if len(rounds) == len(o.crds) {
+			fmt.Print(text)
+		}
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.report), 0o755); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,6 +16,7 @@ func markdown(o options, planes []plane, rounds []round) string {
 	fmt.Fprintf(&b, "# Aggregated discovery: %s\n\n", strings.Join(titles(planes), " beside "))
 	b.WriteString(preface(o))
 	most := slices.Max(o.crds)
+	rounds = slices.SortedFunc(slices.Values(rounds), func(a, b round) int { return cmp.Compare(a.crds, b.crds) })
 	for _, r := range rounds {
 		fmt.Fprintf(&b, "\n## %d CRDs\n\n", r.crds)
 		for i, m := range r.results {
