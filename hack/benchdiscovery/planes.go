@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -30,13 +32,11 @@ func planesOf(ctx context.Context, o options) ([]plane, error) {
 		if err != nil {
 			return nil, err
 		}
-		made, err := registry.New(ctx, p.topology, cluster.Options{Owner: "bench"})
+		r, err := p.prepare(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if err := made.Stop(ctx); err != nil {
-			return nil, err
-		}
+		r.remove(ctx, p.title)
 		planes = append(planes, p)
 	}
 	if len(planes) == 0 {
@@ -80,20 +80,35 @@ type running struct {
 	config *rest.Config
 }
 
+// prepare makes a cluster of which nothing runs yet.
+func (p plane) prepare(ctx context.Context) (running, error) {
+	// What is left in a cluster's own folder would count as a cluster.
+	logs, err := os.MkdirTemp("", "benchdiscovery-")
+	if err != nil {
+		return running{}, err
+	}
+	made, err := registry.New(ctx, p.topology, cluster.Options{Owner: "bench", LogDir: logs})
+	if err != nil {
+		return running{}, errors.Join(err, os.RemoveAll(logs))
+	}
+	return running{cluster: made, member: made.Members()[0].Name}, nil
+}
+
+// remove ends a cluster and removes what it left, its logs too.
+func (r running) remove(ctx context.Context, title string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBound)
+	defer cancel()
+	if err := errors.Join(r.cluster.Stop(ctx), os.RemoveAll(r.cluster.LogDir())); err != nil {
+		progress("%s could not be removed: %v", title, err)
+	}
+}
+
 // up brings a plane up. down removes it.
 func (p plane) up(ctx context.Context) (r running, down func(), err error) {
-	r.cluster, err = registry.New(ctx, p.topology, cluster.Options{Owner: "bench"})
-	if err != nil {
+	if r, err = p.prepare(ctx); err != nil {
 		return running{}, nil, err
 	}
-	down = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBound)
-		defer cancel()
-		if err := r.cluster.Stop(ctx); err != nil {
-			progress("%s could not be removed: %v", p.title, err)
-		}
-	}
-	r.member = r.cluster.Members()[0].Name
+	down = func() { r.remove(ctx, p.title) }
 	if err = r.cluster.Start(ctx); err == nil {
 		r.config, err = r.cluster.ClientConfig(r.member, false)
 	}
