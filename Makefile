@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration soak survey lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery soak survey lint generate clean
 
 all: build
 
@@ -76,6 +76,14 @@ bench-kind:
 ## (10000) objects and a tenth of them; wants `make binaries RELEASES=v1.36.3`
 bench-migration: build
 	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects $$(( $(or $(N),10000) / 10 )),$(or $(N),10000)
+
+## bench-discovery: aggregated discovery of the reference beside kube-apiserver, with
+## 0, 300 and 3000 CRDs, into reports/benchmarks/discovery.md; CRDS="0 300", DURATION
+## and KUBERNETES change that
+bench-discovery: KUBERNETES ?= v1.36.3
+bench-discovery: build
+	$(GO) run ./hack/binaries $(KUBERNETES)
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchdiscovery -crds "$(or $(CRDS),0 300 3000)" -duration $(or $(DURATION),10s) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/discovery.md)
 
 ## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
 ## with the reference; all of them must be green

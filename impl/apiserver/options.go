@@ -26,6 +26,10 @@ type Options struct {
 	// its identity Lease and of its entries in StorageVersions.
 	ServerID string
 
+	// APIServerCount is how many API servers the control plane has; 0 means that
+	// nobody says, and that there are others.
+	APIServerCount int
+
 	// BindAddress and SecurePort are where it listens.
 	BindAddress string
 	SecurePort  int
@@ -82,6 +86,9 @@ func (o Options) Validate() error {
 	}
 	if o.SecurePort < 1 || o.SecurePort > 65535 {
 		return fmt.Errorf("--secure-port %d is not a port between 1 and 65535", o.SecurePort)
+	}
+	if o.APIServerCount < 0 {
+		return fmt.Errorf("--apiserver-count %d is no number of API servers", o.APIServerCount)
 	}
 	if len(o.EtcdServers) == 0 {
 		return fmt.Errorf("--etcd-servers names no endpoint")

@@ -21,6 +21,7 @@ func TestOptionsValidate(t *testing.T) {
 		change func(*Options)
 	}{
 		{"--server-id", func(o *Options) { o.ServerID = "No_Name" }},
+		{"--apiserver-count", func(o *Options) { o.APIServerCount = -1 }},
 		{"--bind-address", func(o *Options) { o.BindAddress = "localhost" }},
 		{"--secure-port", func(o *Options) { o.SecurePort = 70000 }},
 		{"--etcd-servers", func(o *Options) { o.EtcdServers = nil }},

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -43,7 +44,8 @@ const watchDrainBound = time.Second
 const shutdownBound = 2 * time.Second
 
 // haMasterCount makes the extension server assume that there are others, which
-// may not have seen a new CRD yet when this one does.
+// may not have seen a new CRD yet when this one does: it calls a CRD established,
+// and discovery tells of it, five seconds later than it could.
 const haMasterCount = 2
 
 // server is the chain of three servers that one process consists of: requests
@@ -204,7 +206,7 @@ func (s *server) buildExtension() error {
 				manager: func() announcer { return s.versions },
 				defects: s.options.Defects,
 			},
-			MasterCount:         haMasterCount,
+			MasterCount:         cmp.Or(s.options.APIServerCount, haMasterCount),
 			ServiceResolver:     s.resolver,
 			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
 		},

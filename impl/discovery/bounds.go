@@ -9,11 +9,14 @@ const (
 	// knows that many forms; the rest would only cost time.
 	maxOptions = 100
 
-	// rebuildShare bounds what rebuilding costs while changes keep coming: after
-	// a rebuild the next one waits so long that at most one part in rebuildShare
-	// of a processor goes into it. A change is visible after at most
-	// rebuildShare times what a rebuild takes, half a second with 3000 CRDs.
+	// rebuildShare bounds what rebuilding costs while changes keep coming: at most
+	// one part in rebuildShare of a processor goes into it. A change is visible
+	// after at most rebuildShare times what a rebuild takes.
 	rebuildShare = 5
+
+	// savedMost is how long rebuilds may take without any pause after some quiet:
+	// those of a change that comes in pieces, with 3000 CRDs.
+	savedMost = 200 * time.Millisecond
 
 	// unhurried is the longest that a rebuild waits for the one before, should
 	// the machine have stood still while that one ran.

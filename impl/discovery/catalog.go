@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -200,6 +199,7 @@ func (c *Catalog) Run(ctx context.Context) {
 	if c.Defects.Has(defects.AD15ReadyEarly) {
 		<-c.clock.After(lateCustom) // defect: AD-15-ready-early
 	}
+	var pace pace
 	for {
 		select {
 		case <-c.dirty:
@@ -210,9 +210,9 @@ func (c *Catalog) Run(ctx context.Context) {
 		if err := c.Publish(); err != nil {
 			utilruntime.HandleErrorWithContext(ctx, err, "Discovery stays as it was")
 		}
-		pause := pauseAfter(c.clock.Since(start))
+		now := c.clock.Now()
 		select {
-		case <-c.clock.After(pause):
+		case <-c.clock.After(pace.pause(now, now.Sub(start))):
 		case <-ctx.Done():
 			return
 		}
@@ -225,11 +225,6 @@ func (c *Catalog) Run(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// pauseAfter is how long to wait after a rebuild before the next one.
-func pauseAfter(took time.Duration) time.Duration {
-	return min((rebuildShare-1)*max(took, 0), unhurried)
 }
 
 // Publish brings the document up to date. It is for those who cannot wait for

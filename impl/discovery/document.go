@@ -10,7 +10,6 @@ import (
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
@@ -22,6 +21,13 @@ type Document struct {
 	plain []metav1.APIGroup
 	tag   string
 	forms map[Form]*body
+
+	// What the document after this one can take over: encoded group-versions, and
+	// once the canonical form was compressed, its pack. starts are where groups
+	// begin in that form.
+	fragments fragments
+	starts    []groupStart
+	packed    *pack
 }
 
 // body is the document in one form, made when it is first asked for.
@@ -43,15 +49,25 @@ func (p *part) get(made func() ([]byte, error)) ([]byte, error) {
 	return p.bytes, p.err
 }
 
-// NewDocument makes the document of some groups, and keeps them.
+// NewDocument makes the document of some groups, and keeps them. Their content
+// must not be changed any more.
 func NewDocument(groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
+	return newDocument(groups, nil)
+}
+
+// newDocument makes a document that takes the place of another one, or of none.
+func newDocument(groups []apidiscoveryv2.APIGroupDiscovery, before *Document) (*Document, error) {
+	var known fragments
+	size := 0
+	if before != nil {
+		known, size = before.fragments, before.size()
+	}
 	list := listOf(groups)
-	canonical := Form{Version: V2, MediaType: runtime.ContentTypeJSON}
-	content, err := encode(list, canonical)
+	content, starts, used, err := encodeCanonical(list, known, size)
 	if err != nil {
 		return nil, fmt.Errorf("encode the discovery document: %w", err)
 	}
-	d := &Document{list: list, plain: Plain(groups), tag: tagOf(content), forms: map[Form]*body{}}
+	d := &Document{list: list, plain: Plain(groups), tag: tagOf(content), forms: map[Form]*body{}, fragments: used, starts: starts}
 	for _, version := range versions {
 		for _, mediaType := range mediaTypes {
 			d.forms[Form{Version: version, MediaType: mediaType}] = &body{}
@@ -60,6 +76,13 @@ func NewDocument(groups []apidiscoveryv2.APIGroupDiscovery) (*Document, error) {
 	first := d.forms[canonical]
 	first.plain.once.Do(func() { first.plain.bytes = content })
 	return d, nil
+}
+
+// size is how many bytes to expect of the document that follows.
+func (d *Document) size() int {
+	const more = 16
+	length := len(d.forms[canonical].plain.bytes)
+	return length + length/more
 }
 
 // tagOf is the ETag of content: KEP-3352 calculates it "based on a hash of the
@@ -94,14 +117,27 @@ func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if form == canonical {
+			return d.pack(nil)
+		}
 		return compress(plain)
 	})
+}
+
+// pack compresses the canonical form. It is called once.
+func (d *Document) pack(before *pack) ([]byte, error) {
+	var err error
+	d.packed, err = packFrom(before, d.forms[canonical].plain.bytes, d.starts)
+	if err != nil {
+		return nil, err
+	}
+	return d.packed.bytes, nil
 }
 
 // succeed makes the document of some groups that takes the place of another one,
 // which is that one if nothing changed.
 func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery, d defects.Set) (*Document, error) {
-	next, err := NewDocument(groups)
+	next, err := newDocument(groups, before)
 	if err == nil {
 		next, err = plantedDocument(next, d)
 	}
@@ -119,7 +155,13 @@ func (d *Document) prepare(before *Document) {
 		if b.plain.asked.Load() {
 			_, _ = d.Bytes(form, false)
 		}
-		if b.gzipped.asked.Load() {
+		switch {
+		case !b.gzipped.asked.Load():
+		case form == canonical:
+			// Somebody may be at it yet.
+			_, _ = before.Bytes(form, true)
+			_, _ = d.forms[form].gzipped.get(func() ([]byte, error) { return d.pack(before.packed) })
+		default:
 			_, _ = d.Bytes(form, true)
 		}
 	}

@@ -45,6 +45,7 @@ func (n *Neighbourhood) Document(scope Scope) *Document {
 
 // Run keeps the union up to date until the context ends.
 func (n *Neighbourhood) Run(ctx context.Context) {
+	var pace pace
 	for {
 		_, news := n.catalog.News()
 		hosting, changed := n.peers.Hosting()
@@ -52,8 +53,9 @@ func (n *Neighbourhood) Run(ctx context.Context) {
 		if err := n.refresh(hosting); err != nil {
 			utilruntime.HandleErrorWithContext(ctx, err, "The union of discovery stays as it was")
 		}
+		now := n.catalog.clock.Now()
 		select {
-		case <-n.catalog.clock.After(pauseAfter(n.catalog.clock.Since(start))):
+		case <-n.catalog.clock.After(pace.pause(now, now.Sub(start))):
 		case <-ctx.Done():
 			return
 		}

@@ -145,12 +145,11 @@ func plantedDocument(document *Document, d defects.Set) (*Document, error) {
 
 // encodeAnew makes the canonical form of a document that was changed.
 func (d *Document) encodeAnew() error {
-	canonical := Form{Version: V2, MediaType: runtime.ContentTypeJSON}
 	content, err := encode(d.list, canonical)
 	if err != nil {
 		return err
 	}
-	d.tag = tagOf(content)
+	d.tag, d.starts = tagOf(content), nil
 	first := &body{}
 	first.plain.once.Do(func() { first.plain.bytes = content })
 	d.forms[canonical] = first

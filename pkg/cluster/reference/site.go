@@ -3,6 +3,7 @@ package reference
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
@@ -94,11 +95,19 @@ func etcd(s *Site) []string {
 	return f
 }
 
+// alone is whether the member has no peers.
+func (s *Site) alone() bool {
+	return s.InitialCluster != "" && !strings.Contains(s.InitialCluster, ",")
+}
+
 func apiserver(s *Site, release string) []string {
 	f := flags{"apiserver"}
 	f.add("release", release)
 	f.add("server-id", s.ServerID)
 	f.add("hostname", s.Host)
+	if s.alone() {
+		f.add("apiserver-count", "1")
+	}
 	f.add("bind-address", s.BindAddress)
 	f.add("secure-port", s.APIServerPort)
 	f.add("etcd-servers", s.EtcdServers)

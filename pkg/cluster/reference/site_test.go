@@ -21,6 +21,15 @@ func TestMigrationRate(t *testing.T) {
 	}
 }
 
+func TestServerThatIsAlone(t *testing.T) {
+	for initial, want := range map[string]bool{"": false, "cp1=https://a": true, "cp1=https://a,cp2=https://b": false} {
+		args, err := Args(cluster.APIServer, &Site{InitialCluster: initial}, "1.2")
+		if got := strings.Contains(strings.Join(args, " "), "--apiserver-count 1"); err != nil || got != want {
+			t.Errorf("with the members %q a server is told to be alone: %v (%v)", initial, got, err)
+		}
+	}
+}
+
 func TestPeerDiscovery(t *testing.T) {
 	s := &Site{CAFile: "ca.crt", FrontProxy: Files{Cert: "fp.crt", Key: "fp.key"}, PeerAdvertiseIP: "10.0.0.2"}
 	for _, on := range []bool{false, true} {

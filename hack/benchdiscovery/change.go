@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// change is a sort of change of a CRD.
+type change string
+
+const (
+	created    change = "a CRD is created"
+	versionOn  change = "one more version is served"
+	versionOff change = "a version is served no longer"
+	deleted    change = "a CRD is deleted"
+)
+
+var changes = []change{created, versionOn, versionOff, deleted}
+
+// timeChanges changes CRDs one at a time, and takes the time from the moment in
+// which the request is sent until a client that asks over and over has an answer
+// in whole that tells of it.
+func timeChanges(ctx context.Context, config *rest.Config) (map[change][]float64, error) {
+	writer, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	asking, err := newClient(config)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll([]*client{asking})
+	crds := writer.Resource(crdResource)
+	all := map[change][]float64{}
+	for n := range changeRuns {
+		crd := definition(fmt.Sprintf("changing%d.%s", n, vendorDomain), traits[0], things[0], n, true)
+		crd.Spec.Versions[1].Served = false
+		group := fmt.Appendf(nil, "%q", crd.Spec.Group)
+		beta := fmt.Appendf(nil, `{"version":"v1beta1","resources":[{"resource":%q,"responseKind":{"group":%q`, crd.Spec.Names.Plural, crd.Spec.Group)
+		for _, step := range []struct {
+			what change
+			do   func(context.Context) error
+			// mark is what the document has, or lacks, from then on.
+			mark    []byte
+			visible bool
+		}{
+			{created, func(ctx context.Context) error { return create(ctx, writer, crd) }, group, true},
+			{versionOn, func(ctx context.Context) error { return serveBeta(ctx, crds, crd, true) }, beta, true},
+			{versionOff, func(ctx context.Context) error { return serveBeta(ctx, crds, crd, false) }, beta, false},
+			{deleted, func(ctx context.Context) error { return crds.Delete(ctx, crd.Name, metav1.DeleteOptions{}) }, group, false},
+		} {
+			took, err := timeChange(ctx, asking, step.do, step.mark, step.visible)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", step.what, err)
+			}
+			all[step.what] = append(all[step.what], seconds(took))
+		}
+	}
+	return all, nil
+}
+
+// serveBeta switches the second version of a CRD on or off.
+func serveBeta(ctx context.Context, crds dynamic.ResourceInterface, crd *apiextensionsv1.CustomResourceDefinition, on bool) error {
+	patch := fmt.Appendf(nil, `[{"op":"replace","path":"/spec/versions/1/served","value":%t}]`, on)
+	_, err := crds.Patch(ctx, crd.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+	return err
+}
+
+// timeChange makes a change while a client asks for the document until it is as
+// the change makes it.
+func timeChange(ctx context.Context, asking *client, do func(context.Context) error, mark []byte, visible bool) (time.Duration, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, changeBound, fmt.Errorf("it was not visible within %s", changeBound))
+	defer cancel()
+	seen, err := asking.read(ctx, true, "")
+	if err != nil {
+		return 0, err
+	}
+	if has, err := seen.has(mark); err != nil || has == visible {
+		return 0, fmt.Errorf("the document is as the change should make it before it is made (%v)", err)
+	}
+	tag := seen.tag
+	began := time.Now()
+	made := make(chan error, 1)
+	go func() { made <- do(ctx) }()
+	for {
+		seen, err := asking.read(ctx, true, tag)
+		if err != nil {
+			return 0, because(ctx, err)
+		}
+		if seen.status != http.StatusNotModified {
+			read := time.Now()
+			has, err := seen.has(mark)
+			if err != nil {
+				return 0, err
+			}
+			if has == visible {
+				return read.Sub(began), <-made
+			}
+			tag = seen.tag
+		}
+		select {
+		case <-time.After(changePoll):
+		case <-ctx.Done():
+			return 0, because(ctx, ctx.Err())
+		}
+	}
+}
+
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// has reports whether the document has some bytes.
+func (p page) has(mark []byte) (bool, error) {
+	content, err := p.content()
+	return bytes.Contains(content, mark), err
+}

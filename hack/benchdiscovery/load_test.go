@@ -1,0 +1,56 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Without regard to time: every request that was due is put once, and an answer
+// that is not the one asked for is an error.
+func TestLoad(t *testing.T) {
+	var asked atomic.Int64
+	var broken atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("ETag", `"a"`)
+		if broken.Load() {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		if r.Header.Get("If-None-Match") == `"a"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write([]byte("document"))
+	}))
+	defer server.Close()
+	clients := []*client{{http: server.Client(), url: server.URL}}
+	for _, a := range []answer{plainAnswer, unchanged} {
+		q, err := newQuestion(t.Context(), clients[0], a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := asked.Load()
+		s, err := paced(t.Context(), clients, q, 1000, 100*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := asked.Load() - before; got < 1 || got > 100 || s.p50 <= 0 || s.p99 < s.p50 {
+			t.Errorf("%d requests were put for the answer %s: %+v", got, a, s)
+		}
+		if s, err = flatOut(t.Context(), clients, q, 10*time.Millisecond); err != nil || s.rate <= 0 || s.clients != 1 {
+			t.Errorf("%+v (%v)", s, err)
+		}
+		broken.Store(true)
+		if _, err := paced(t.Context(), clients, q, 1000, 10*time.Millisecond); err == nil {
+			t.Error("a server that turns requests away was timed")
+		}
+		if _, err := flatOut(t.Context(), clients, q, 10*time.Millisecond); err == nil {
+			t.Error("a server that turns requests away was timed")
+		}
+		broken.Store(false)
+	}
+}

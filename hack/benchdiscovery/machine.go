@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// machine is the shape of this machine.
+func machine() string {
+	shape := fmt.Sprintf("%d processors (%s/%s)", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+	raw, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return shape
+	}
+	total, err := kilobytes(raw, "MemTotal:")
+	if err != nil {
+		return shape
+	}
+	return fmt.Sprintf("%s, %.0f GiB of memory", shape, float64(total)/(1<<30))
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+func TestProcess(t *testing.T) {
+	status := []byte("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n")
+	if n, err := kilobytes(status, "VmRSS:"); err != nil || n != 1<<20 {
+		t.Errorf("%d bytes (%v)", n, err)
+	}
+	if _, err := kilobytes(status, "VmSwap:"); err == nil {
+		t.Error("a line that is not there was read")
+	}
+	stat := []byte("7 (a b) c) S 1 2 3 4 5 6 7 8 9 10 30 12 13 14 15 16 17 18 19 20")
+	if n, err := ticksIn(stat); err != nil || n != 42 {
+		t.Errorf("%d ticks (%v), want 30 and 12", n, err)
+	}
+	if _, err := ticksIn([]byte("7 (a) S 1")); err == nil {
+		t.Error("a line that was cut was read")
+	}
+	busy, all, err := busyTicks([]byte("cpu  10 20 30 400 50 6 7 8 0 0\ncpu0 1 2\n"))
+	if err != nil || busy != 81 || all != 531 {
+		t.Errorf("%d of %d ticks are busy (%v), want 81 of 531", busy, all, err)
+	}
+	if _, _, err := busyTicks([]byte("intr 1 2 3")); err == nil {
+		t.Error("a line of something else was read")
+	}
+	if now, highest, err := resident(os.Getpid()); err != nil || now <= 0 || highest < now {
+		t.Errorf("this process has %d bytes, and had %d (%v)", now, highest, err)
+	}
+	if _, err := ticks(os.Getpid()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// quantile is the least of the values that at least the share of them does not
+// exceed; it is NaN of nothing, so that no figure comes of no data.
+func quantile(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	at := int(math.Ceil(share*float64(len(sorted)))) - 1
+	return sorted[min(max(at, 0), len(sorted)-1)]
+}
+
+func median(values []float64) float64 { return quantile(values, 0.5) }

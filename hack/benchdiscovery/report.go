@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// markdown writes the report of all rounds. Goals are judged at the greatest
+// number of CRDs, which they were set for.
+func markdown(o options, planes []plane, rounds []round) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Aggregated discovery: %s\n\n", strings.Join(titles(planes), " beside "))
+	b.WriteString(preface(o))
+	most := slices.Max(o.crds)
+	rounds = slices.SortedFunc(slices.Values(rounds), func(a, b round) int { return cmp.Compare(a.crds, b.crds) })
+	for _, r := range rounds {
+		fmt.Fprintf(&b, "\n## %d CRDs\n\n", r.crds)
+		for i, m := range r.results {
+			fmt.Fprintf(&b, "- %s: %s\n", planes[i].title, circumstances(m))
+		}
+		for _, t := range tables() {
+			writeTable(&b, t, planes, r, r.crds == most)
+		}
+		writeClients(&b, planes, r)
+	}
+	return b.String()
+}
+
+func titles(planes []plane) []string {
+	var all []string
+	for _, p := range planes {
+		all = append(all, p.title)
+	}
+	return all
+}
+
+func preface(o options) string {
+	return fmt.Sprintf(`Repeated by
+
+    %s
+
+Machine: %s; Go %s. Measured on %s in one run. Each API server had
+its own etcd, controllers of its member and the clients beside it on these processors, and was
+brought up anew for each number of CRDs. Clients are administrators, talk TLS and
+HTTP/2 as client-go does, and have no limits of their own. %d CRDs share a group, every third
+group has two versions.
+
+A cold discovery is client-go's cached discovery over new connections, the
+median of %d; bytes are counted below TLS, handshake included. Answers are timed for %s: at
+%d requests a second from when each was due, over %d connections, and without pause by one
+and by up to %d clients. A change counts from the request that makes it until a client that accepts
+gzip and asks every %s has the answer that tells of it, %d times.
+`, command(o), machine(), strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format(time.DateOnly),
+		kindsPerGroup, coldRuns, o.duration, pacedRate, connections, slices.Max(concurrencies), changePoll, changeRuns)
+}
+
+// command is what was called, but for where the report goes.
+func command(o options) string {
+	var crds []string
+	for _, n := range o.crds {
+		crds = append(crds, fmt.Sprint(n))
+	}
+	return fmt.Sprintf("make bench-discovery CRDS=%q DURATION=%s KUBERNETES=%s", strings.Join(crds, " "), o.duration, o.release)
+}
+
+func circumstances(m result) string {
+	return fmt.Sprintf("%d resources in %d group-versions; before the measurements it took %.0f %% of one processor; during them others took %.0f %% of all",
+		m.told.resources, m.told.versions, m.restingShare*100, m.others*100)
+}
+
+func writeTable(b *strings.Builder, t table, planes []plane, r round, judged bool) {
+	compared := len(r.results) == 2
+	header := append([]string{t.title}, titles(planes)...)
+	if compared {
+		header = append(header, "ratio")
+	}
+	if compared && judged {
+		header = append(header, "goal")
+	}
+	fmt.Fprintf(b, "\n| %s |\n|---|%s\n", strings.Join(header, " | "), strings.Repeat("---:|", len(header)-1))
+	for _, row := range t.rows {
+		cells := []string{row.name}
+		var figures []float64
+		for _, m := range r.results {
+			figures = append(figures, row.of(m))
+			cells = append(cells, row.unit(figures[len(figures)-1]))
+		}
+		if compared {
+			part := figures[0] / figures[1]
+			cells = append(cells, ratio(part))
+			if judged {
+				verdict := ""
+				if row.goal != nil {
+					verdict = row.goal.verdict(figures[0], part)
+				}
+				cells = append(cells, verdict)
+			}
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// writeClients tells what clients of everyday use asked for.
+func writeClients(b *strings.Builder, planes []plane, r round) {
+	header := append([]string{"Requests that a client needs"}, titles(planes)...)
+	fmt.Fprintf(b, "\n| %s |\n%s\n", strings.Join(header, " | "), strings.Repeat("|---", len(header))+"|")
+	for i, client := range r.results[0].clients {
+		cells := []string{client.what}
+		for _, m := range r.results {
+			requests := m.clients[i].requests
+			cells = append(cells, fmt.Sprintf("%d: %s", len(requests), strings.Join(requests, ", ")))
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
