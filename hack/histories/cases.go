@@ -67,7 +67,12 @@ var cases = slices.Concat(
 	told(discoveryStory, header, discoveryCases),
 	told(peersStory, header, peersCases),
 	told(electionStory, header, electionCases),
+	told(strandedStory, header, strandedCases),
+	told(seizedStory, header, seizedCases),
 	told(rowersStory, header, rowersCases),
+	told(steadyStory, header, steadyCases),
+	told(strangersStory, header, strangersCases),
+	told(mixedStory, header, mixedCases),
 	told(migrationStory, header, migrationCases),
 	told(leftoverStory, header, leftoverCases),
 )
