@@ -35,7 +35,7 @@ func (c *cle09) Observe(w *World, ev *history.Event) {
 		taken = ev.At
 	}
 	if early := time.Duration(w.expires(m.before) - taken); early > clockTolerance {
-		c.violate(at(m.beforeSeq, ev.Seq), "%s took %s from %s %s before it expired", m.lease.now.Holder, m.lease.key, before, early.Round(time.Millisecond))
+		c.infer(w, at(m.beforeSeq, ev.Seq), "%s took %s from %s %s before it expired", m.lease.now.Holder, m.lease.key, before, early.Round(time.Millisecond))
 		return
 	}
 	c.expired++
