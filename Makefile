@@ -4,6 +4,8 @@ GO       ?= go
 # Nodes of the kind provider run evenkeel and refplane too, whatever libraries
 # they have: both are linked statically.
 export CGO_ENABLED = 0
+# Without the folder's name in it, what one clone has compiled is of use to all others.
+export GOFLAGS += -trimpath
 OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
@@ -55,9 +57,11 @@ e2e-kind: build docker
 	hack/e2e-kind.sh $(OUT)
 
 ## mutation: plant every defect of the reference and demand that it is found;
-## SAMPLE=N plays N of them, chosen by the commit, and PARALLEL=N as many at a time
+## SAMPLE=N plays N of them, chosen by the commit, PARALLEL=N as many at a time,
+## ONLY="SVM-*" some, UNPROVEN=1 those that the results do not show yet;
+## RESULTS=reports publishes
 mutation: build
-	$(GO) run ./hack/mutation -out $(OUT)/mutation -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
+	$(GO) run ./hack/mutation -out $(OUT)/mutation -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build

@@ -1,15 +1,18 @@
 // Mutation proves that the checks can fail: it plants each defect of the
 // reference, runs what can judge the requirement that the defect breaks, and
-// demands a red verdict on that row. The result is a table of defects
-// by requirements.
+// demands a red verdict on that row. What else of the scenario's requirements turned
+// red with it is judged from the same history. The results are kept by defect, so
+// that an interrupted run loses nothing, and made into a table.
 //
 //	go run ./hack/mutation -evenkeel bin/evenkeel -refplane bin/refplane -out _out/mutation
 //
-// With -sample N it plays N defects only, chosen by -commit, so that CI covers
+// With -results reports they are published; -tries N plays a defect that was not
+// found up to N times, and the table says how many runs each needed. With -sample N it plays N defects only, chosen by -commit, so that CI covers
 // all of them over time and the same commit always plays the same ones.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,54 +21,48 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
-	"sigs.k8s.io/yaml"
 
-	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/exit"
-	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 type options struct {
-	evenkeel, refplane, out, commit, only string
-	sample, parallel                      int
-}
-
-// row is the outcome of one defect's run.
-type row struct {
-	defect cluster.Defect
-	red    []requirement.ID
-	open   []requirement.ID
-	took   time.Duration
-	fault  string
+	evenkeel, refplane, out, results, commit, only string
+	sample, parallel, tries                        int
+	unproven                                       bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.evenkeel, "evenkeel", "bin/evenkeel", "the harness")
 	flag.StringVar(&o.refplane, "refplane", "bin/refplane", "the reference control plane")
-	flag.StringVar(&o.out, "out", "_out/mutation", "where the bundles and the table go; emptied first")
+	flag.StringVar(&o.out, "out", "_out/mutation", "where the bundles go; emptied first")
+	flag.StringVar(&o.results, "results", "", "the folder of mutation.yaml and mutation.md (default that of the bundles)")
 	flag.StringVar(&o.commit, "commit", "", "what the sample is derived from")
-	flag.StringVar(&o.only, "only", "", "play only this defect")
+	flag.StringVar(&o.only, "only", "", "play only this defect, or those whose names begin so and end in *")
+	flag.BoolVar(&o.unproven, "unproven", false, "play only defects of which the results do not say yet that they were found")
 	flag.IntVar(&o.sample, "sample", 0, "how many defects to play; 0 means all")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
+	flag.IntVar(&o.tries, "tries", 1, "how often to play a defect that was not found")
 	flag.Parse()
-	if err := play(o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := mutate(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
-func play(o options) error {
+func mutate(ctx context.Context, o options) error {
 	all, err := list(o.refplane)
 	if err != nil {
 		return err
@@ -75,47 +72,54 @@ func play(o options) error {
 		// Said aloud, so that a check that went missing does not take its defects along.
 		fmt.Printf("left out, since no check judges what they break: %s\n", strings.Join(left, ", "))
 	}
+	if err := os.RemoveAll(o.out); err != nil {
+		return fmt.Errorf("empty the output folder: %w", err)
+	}
+	if o.results == "" {
+		o.results = o.out
+	}
+	known, err := load(o.results)
+	if err != nil {
+		return err
+	}
+	known.keepOnly(defects)
+	if o.unproven {
+		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID) })
+	}
 	defects = choose(defects, o)
 	if len(defects) == 0 {
 		return errors.New("there is no defect to play")
 	}
-	if err := os.RemoveAll(o.out); err != nil {
-		return fmt.Errorf("empty the output folder: %w", err)
-	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fmt.Errorf("make the output folder: %w", err)
-	}
-	rows := make([]row, len(defects))
 	var told sync.Mutex
 	missed, done := 0, 0
 	var runs errgroup.Group
 	runs.SetLimit(max(o.parallel, 1))
-	for i, d := range defects {
+	for _, d := range defects {
 		runs.Go(func() error {
-			rows[i] = run(o, d)
+			r := run(ctx, o, d)
 			told.Lock()
 			defer told.Unlock()
 			done++
-			verdict := "found"
-			if rows[i].fault != "" {
-				missed++
-				verdict = "MISSED: " + rows[i].fault
+			if ctx.Err() != nil {
+				// It says nothing of the defect.
+				return errors.New("interrupted")
 			}
-			fmt.Printf("%2d/%d %-28s red %v, %.0f s: %s\n", done, len(defects), d.ID, rows[i].red, rows[i].took.Seconds(), verdict)
-			return nil
+			verdict := "found"
+			if r.Fault != "" {
+				missed++
+				verdict = "MISSED: " + r.Fault
+			}
+			fmt.Printf("%2d/%d %-28s red %v, %d s: %s\n", done, len(defects), d.ID, r.Red, r.Seconds, verdict)
+			known.replace(r)
+			return known.save(o.results)
 		})
 	}
 	if err := runs.Wait(); err != nil {
 		return err
 	}
-	table := markdown(rows)
-	if err := os.WriteFile(filepath.Join(o.out, "table.md"), []byte(table), 0o644); err != nil {
-		return fmt.Errorf("write the table: %w", err)
-	}
-	fmt.Print("\n", table, "\n")
-	fmt.Printf("%d passed, %d failed\n", len(rows)-missed, missed)
+	fmt.Printf("%d passed, %d failed; see %s\n", len(defects)-missed, missed, filepath.Join(o.results, tableFile))
 	if missed > 0 {
-		return fmt.Errorf("%d of %d defects were not found", missed, len(rows))
+		return fmt.Errorf("%d of %d defects were not found", missed, len(defects))
 	}
 	return nil
 }
@@ -149,8 +153,10 @@ func judged(all []cluster.Defect) (defects []cluster.Defect, left []string) {
 // choose the defects to play.
 func choose(defects []cluster.Defect, o options) []cluster.Defect {
 	defects = slices.Clone(defects)
-	if o.only != "" {
-		return slices.DeleteFunc(defects, func(d cluster.Defect) bool { return d.ID != o.only })
+	if prefix, several := strings.CutSuffix(o.only, "*"); o.only != "" {
+		return slices.DeleteFunc(defects, func(d cluster.Defect) bool {
+			return d.ID != o.only && !(several && strings.HasPrefix(d.ID, prefix))
+		})
 	}
 	if o.sample <= 0 || o.sample >= len(defects) {
 		return defects
@@ -160,94 +166,4 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 	random := rand.New(rand.NewPCG(h.Sum64(), 0))
 	random.Shuffle(len(defects), func(i, j int) { defects[i], defects[j] = defects[j], defects[i] })
 	return defects[:o.sample]
-}
-
-func run(o options, d cluster.Defect) row {
-	dir := filepath.Join(o.out, d.ID)
-	started := time.Now()
-	log, err := exec.Command(o.evenkeel, "run", "--defect", d.ID, "--out", dir).CombinedOutput()
-	r := row{defect: d, took: time.Since(started)}
-	if writeErr := os.WriteFile(dir+".log", log, 0o644); writeErr != nil {
-		r.fault = writeErr.Error()
-		return r
-	}
-	code := 0
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
-		code = ended.ExitCode()
-	} else if err != nil {
-		r.fault = err.Error()
-		return r
-	}
-	data, err := os.ReadFile(filepath.Join(dir, bundle.ReportFile))
-	if err != nil {
-		r.fault = fmt.Sprintf("exit status %d and no report; see %s.log", code, dir)
-		return r
-	}
-	var rep report.ConformanceReport
-	if err := yaml.Unmarshal(data, &rep); err != nil {
-		r.fault = err.Error()
-		return r
-	}
-	r.weigh(&rep, code)
-	return r
-}
-
-// weigh tells whether a run's report shows the defect.
-func (r *row) weigh(rep *report.ConformanceReport, code int) {
-	d := r.defect
-	for _, res := range rep.Results {
-		switch res.Verdict {
-		case check.Fail:
-			r.red = append(r.red, res.ID)
-		case check.Inconclusive:
-			r.open = append(r.open, res.ID)
-		}
-	}
-	switch {
-	case rep.Defect != d.ID:
-		r.fault = fmt.Sprintf("the report is of a run with the defect %q", rep.Defect)
-	case !slices.Contains(r.red, requirement.ID(d.Requirement)):
-		r.fault = fmt.Sprintf("%s is not red (exit status %d)", d.Requirement, code)
-	case code != exit.Fail:
-		r.fault = fmt.Sprintf("exit status %d instead of %d", code, exit.Fail)
-	}
-}
-
-// markdown is the table of defects by requirements: F where the requirement
-// failed, ? where it stayed open, missed where the defect was not found in any
-// other way, nothing where the requirement was not in focus or passed.
-func markdown(rows []row) string {
-	var columns []requirement.ID
-	for _, r := range rows {
-		for _, id := range append(slices.Clone(r.red), requirement.ID(r.defect.Requirement)) {
-			if !slices.Contains(columns, id) {
-				columns = append(columns, id)
-			}
-		}
-	}
-	slices.Sort(columns)
-	var b strings.Builder
-	b.WriteString("| defect | seconds |")
-	for _, id := range columns {
-		fmt.Fprintf(&b, " %s |", id)
-	}
-	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %.0f |", r.defect.ID, r.took.Seconds())
-		for _, id := range columns {
-			switch {
-			case slices.Contains(r.red, id):
-				b.WriteString(" F |")
-			case slices.Contains(r.open, id):
-				b.WriteString(" ? |")
-			case r.fault != "" && id == requirement.ID(r.defect.Requirement):
-				b.WriteString(" missed |")
-			default:
-				b.WriteString("  |")
-			}
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -41,6 +40,7 @@ func TestChoose(t *testing.T) {
 		{"more than there are", options{sample: 9}, "a b c d"},
 		{"fewer than none", options{sample: -1}, "a b c d"},
 		{"one", options{only: "SV-06-c", sample: 2}, "c"},
+		{"those that begin so", options{only: "SV-06-*"}, "a b c d"},
 		{"an unknown one", options{only: "SV-06-z"}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -92,47 +92,68 @@ func TestWeigh(t *testing.T) {
 	}{
 		{"found", "SV-06-a", result("SV-06", check.Fail), 1, ""},
 		{"passes", "SV-06-a", result("SV-06", check.Pass), 0, "SV-06 is not red (exit status 0)"},
-		{"open", "SV-06-a", result("SV-06", check.Inconclusive), 2, "SV-06 is not red (exit status 2)"},
+		{"open", "SV-06-a", result("SV-06", check.Inconclusive), 2, "SV-06 stayed open (exit status 2)"},
 		{"another is red", "SV-06-a", result("SV-07", check.Fail), 1, "SV-06 is not red (exit status 1)"},
 		{"red and a green status", "SV-06-a", result("SV-06", check.Fail), 0, "exit status 0 instead of 1"},
 		{"red without the defect", "", result("SV-06", check.Fail), 1, `a run with the defect ""`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := row{defect: defects(1)[0]}
+			r := row{Defect: "SV-06-a", Requirement: "SV-06"}
 			r.weigh(&report.ConformanceReport{Defect: tc.defect, Results: []check.Result{tc.result}}, tc.code)
-			if (r.fault == "") != (tc.fault == "") || !strings.Contains(r.fault, tc.fault) {
-				t.Errorf("fault %q, want %q", r.fault, tc.fault)
+			if (r.Fault == "") != (tc.fault == "") || !strings.Contains(r.Fault, tc.fault) {
+				t.Errorf("fault %q, want %q", r.Fault, tc.fault)
 			}
 		})
 	}
 }
 
-func TestMarkdown(t *testing.T) {
-	rows := []row{
-		{defect: cluster.Defect{ID: "SV-06-x", Requirement: "SV-06"}, red: []requirement.ID{"SV-06", "SV-11"}, took: 12400 * time.Millisecond},
-		{defect: cluster.Defect{ID: "SV-01-y", Requirement: "SV-01"}, open: []requirement.ID{"SV-01"}, fault: "SV-01 is not red", took: 3 * time.Second},
-		{defect: cluster.Defect{ID: "SV-02-z", Requirement: "SV-02"}, fault: "no report"},
+func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
+	folder := t.TempDir()
+	var r record
+	r.replace(row{Defect: "SV-06-x", Requirement: "SV-06", Red: []requirement.ID{"SV-06", "SV-11"}, Scenario: "quick", Runs: 1, Seconds: 12})
+	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Fault: "SV-01 is not red", Scenario: "quick", Runs: 2, Seconds: 9})
+	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Red: []requirement.ID{"SV-01"}, Scenario: "quick", Runs: 1, Seconds: 3})
+	r.replace(row{Defect: "SV-02-z", Requirement: "SV-02", Fault: "no report", Runs: 1})
+	r.replace(row{Defect: "SV-03-gone", Requirement: "SV-03", Runs: 1})
+	r.keepOnly([]cluster.Defect{{ID: "SV-06-x"}, {ID: "SV-01-y"}, {ID: "SV-02-z"}})
+	if err := r.save(folder); err != nil {
+		t.Fatal(err)
 	}
-	want := `| defect | seconds | SV-01 | SV-02 | SV-06 | SV-11 |
-|---|---|---|---|---|---|
-| SV-06-x | 12 |  |  | F | F |
-| SV-01-y | 3 | ? |  |  |  |
-| SV-02-z | 0 |  | missed |  |  |
+	again, err := load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !again.found("SV-01-y") || again.found("SV-02-z") || again.found("SV-03-gone") {
+		t.Errorf("read %+v", again)
+	}
+	table, err := os.ReadFile(filepath.Join(folder, tableFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `| SV-01-y | SV-01 | found |  | quick | 1 | 3 |
+| SV-02-z | SV-02 | **missed**: no report |  |  | 1 | 0 |
+| SV-06-x | SV-06 | found | SV-11 | quick | 1 | 12 |
 `
-	if got := markdown(rows); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
+	if _, rows, _ := strings.Cut(string(table), "|---|---|---|---|---|---|---|\n"); rows != want {
+		t.Errorf("got\n%swant\n%s", rows, want)
+	}
+	if err := os.WriteFile(filepath.Join(folder, recordFile), []byte("verdicts: none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(folder); err == nil {
+		t.Error("a file of something else was read")
 	}
 }
 
 // TestPlay plays programs that only say what a refplane and an evenkeel would.
 func TestPlay(t *testing.T) {
 	const list = `echo '[{"id":"SV-06-x","requirement":"SV-06"},{"id":"SV-99-y","requirement":"SV-99"}]'`
-	red := `mkdir -p "$5" && printf 'defect: SV-06-x\nresults: [{id: SV-06, verdict: fail}]\n' >"$5/report.yaml"; exit 1`
+	red := `mkdir -p "$3" && printf 'defect: SV-06-x\nresults: [{id: SV-06, verdict: fail}]\n' >"$3/report.yaml"; exit 1`
 	for _, tc := range []struct{ name, refplane, evenkeel, only, expectError string }{
 		{name: "found", refplane: list, evenkeel: red},
 		{name: "not found", refplane: list, evenkeel: strings.Replace(red, "fail", "pass", 1), expectError: "1 of 1 defects were not found"},
 		{name: "without a report", refplane: list, evenkeel: "exit 3", expectError: "1 of 1 defects were not found"},
-		{name: "an unreadable report", refplane: list, evenkeel: `mkdir -p "$5" && echo '- x' >"$5/report.yaml"; exit 1`, expectError: "1 of 1 defects were not found"},
+		{name: "an unreadable report", refplane: list, evenkeel: `mkdir -p "$3" && echo '- x' >"$3/report.yaml"; exit 1`, expectError: "1 of 1 defects were not found"},
 		{name: "no such defect", refplane: list, evenkeel: red, only: "SV-06-z", expectError: "there is no defect to play"},
 		{name: "no defects that anything judges", refplane: "echo '[]'", evenkeel: red, expectError: "there is no defect to play"},
 		{name: "a refplane that fails", refplane: "exit 1", evenkeel: red, expectError: "list the defects with"},
@@ -141,7 +162,7 @@ func TestPlay(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
 			o := options{refplane: script(t, dir, "refplane", tc.refplane), evenkeel: script(t, dir, "evenkeel", tc.evenkeel), out: filepath.Join(dir, "out"), only: tc.only}
-			err := play(o)
+			err := mutate(t.Context(), o)
 			if tc.expectError == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -150,7 +171,7 @@ func TestPlay(t *testing.T) {
 				t.Fatalf("error %v, want %q", err, tc.expectError)
 			}
 			if tc.name == "found" {
-				if table, err := os.ReadFile(filepath.Join(o.out, "table.md")); err != nil || !strings.Contains(string(table), " F |") {
+				if table, err := os.ReadFile(filepath.Join(o.out, tableFile)); err != nil || !strings.Contains(string(table), "| SV-06-x | SV-06 | found |") {
 					t.Errorf("the table is %s, %v", table, err)
 				}
 			}

@@ -18,18 +18,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	"sigs.k8s.io/yaml"
 
-	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/hack/internal/play"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
@@ -102,7 +99,7 @@ func survey(ctx context.Context, o options) (int, error) {
 		p, left := &played{Name: name}, o.runs
 		for n := range o.runs {
 			group.Go(func() error {
-				r, err := play(ctx, o, name, n+1)
+				r, err := once(ctx, o, name, n+1)
 				if err != nil {
 					fmt.Println(err)
 					return err
@@ -124,10 +121,8 @@ func survey(ctx context.Context, o options) (int, error) {
 			})
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return 0, err
-	}
-	return worst, table(o.results)
+	// What could be played is worth its place in the table, whatever else could not.
+	return worst, errors.Join(group.Wait(), table(o.results))
 }
 
 // scenarios are those that were named, or all.
@@ -146,16 +141,10 @@ func scenarios(named string) ([]string, error) {
 	return names, nil
 }
 
-// play plays a scenario once. A run that left no report is an error, unless
+// once plays a scenario one time. A run that left no report is an error, unless
 // evenkeel refused to play it here.
-func play(ctx context.Context, o options, name string, n int) (run, error) {
+func once(ctx context.Context, o options, name string, n int) (run, error) {
 	dir := filepath.Join(o.out, o.target, fmt.Sprintf("%s-%d", name, n))
-	if err := os.RemoveAll(dir); err != nil {
-		return run{}, fmt.Errorf("remove an earlier bundle: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return run{}, fmt.Errorf("make the folder of the bundles: %w", err)
-	}
 	file := filepath.Join("fixtures/scenarios", name+".yaml")
 	played, err := scenario.Load(file)
 	if err != nil {
@@ -163,41 +152,21 @@ func play(ctx context.Context, o options, name string, n int) (run, error) {
 	}
 	// No scenario judges all of a profile; what it cannot judge is another's.
 	focus := "^(" + strings.Join(played.Judges, "|") + ")$"
-	args := []string{"run", "--topology", o.topology, "--scenario", file, "--focus", focus, "--out", dir, "--seed", fmt.Sprint(n)}
+	args := []string{"--topology", o.topology, "--scenario", file, "--focus", focus, "--seed", fmt.Sprint(n)}
 	if o.release != "" {
 		args = append(args, "--release", o.release)
 	}
-	cmd := exec.CommandContext(ctx, o.evenkeel, args...)
-	// It removes its cluster when it is told to stop.
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	started := time.Now()
-	log, err := cmd.CombinedOutput()
-	r := run{seconds: int(time.Since(started).Seconds())}
-	if writeErr := os.WriteFile(dir+".log", log, 0o644); writeErr != nil {
-		return r, fmt.Errorf("keep what was said: %w", writeErr)
-	}
-	if ctx.Err() != nil {
-		return r, errors.New("interrupted")
-	}
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		return r, fmt.Errorf("start %s: %w", o.evenkeel, err)
-	}
-	data, readErr := os.ReadFile(filepath.Join(dir, bundle.ReportFile))
-	if readErr != nil {
-		if ended != nil && ended.ExitCode() == exit.CouldNotRun && strings.Contains(string(log), cluster.ErrUnsupported.Error()) {
-			r.refused = lastLine(string(log))
-			fmt.Printf("%-24s run %d: refused: %s\n", name, n, r.refused)
-			return r, nil
-		}
-		return r, fmt.Errorf("%s, run %d, left no report; see %s.log", name, n, dir)
-	}
-	if ended != nil && ended.ExitCode() == exit.CouldNotRun {
-		return r, fmt.Errorf("%s, run %d, could not be played, which says nothing of the control plane: %s", name, n, lastLine(string(log)))
-	}
-	r.report = &report.ConformanceReport{}
-	if err := yaml.Unmarshal(data, r.report); err != nil {
-		return r, fmt.Errorf("read the report in %s: %w", dir, err)
+	out, err := play.Run(ctx, o.evenkeel, dir, args...)
+	r := run{report: out.Report, seconds: int(out.Took.Seconds())}
+	switch {
+	case errors.Is(err, play.ErrNoReport) && out.Status == exit.CouldNotRun && strings.Contains(out.Said, cluster.ErrUnsupported.Error()):
+		r.refused = out.Said
+		fmt.Printf("%-24s run %d: refused: %s\n", name, n, r.refused)
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("%s, run %d: %w", name, n, err)
+	case out.Status == exit.CouldNotRun:
+		return r, fmt.Errorf("%s, run %d, could not be played, which says nothing of the control plane: %s", name, n, out.Said)
 	}
 	fmt.Printf("%-24s run %d: %s after %d s%s\n", name, n, r.report.Verdict, r.seconds, notClean(r.report))
 	if r.report.Verdict == check.Pass {
@@ -220,11 +189,6 @@ func notClean(rep *report.ConformanceReport) string {
 		fmt.Fprintf(&b, "\n    %s was not judged", id)
 	}
 	return b.String()
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
 }
 
 // status is what evenkeel ends with for a verdict.

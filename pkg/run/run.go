@@ -290,6 +290,20 @@ func (l *lateObserver) changed(c cluster.Change) {
 
 // JudgeBundle judges a bundle again, from its history alone.
 func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
+	return judgeBundle(ctx, dir, func(h history.Header) []string { return h.Judges })
+}
+
+// JudgeBundleFor judges a bundle's history for other requirements than the run was
+// asked to judge: what was seen may tell of them too.
+func JudgeBundleFor(ctx context.Context, dir string, ids []string) ([]check.Result, error) {
+	rep, err := judgeBundle(ctx, dir, func(history.Header) []string { return ids })
+	if err != nil {
+		return nil, err
+	}
+	return rep.Results, nil
+}
+
+func judgeBundle(ctx context.Context, dir string, choose func(history.Header) []string) (*report.ConformanceReport, error) {
 	file := filepath.Join(dir, bundle.HistoryFile)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(file + bundle.Compressed); err == nil {
@@ -301,7 +315,7 @@ func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, er
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
 	var requirements []requirement.Requirement
-	for _, id := range reader.Header.Judges {
+	for _, id := range choose(reader.Header) {
 		req, ok := requirement.Lookup(requirement.ID(id))
 		if !ok {
 			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())

@@ -147,9 +147,9 @@ func (t Target) compile(ctx context.Context, dir, into string, programs []string
 			linker += " -X " + flag
 		}
 	}
-	// No -trimpath: with it nothing that this module's own build has compiled, the
-	// standard library first of all, would be of use here.
-	args := []string{"build", "-tags", strings.Join(t.Tags, ","), "-ldflags", linker, "-o", into + string(filepath.Separator)}
+	// -trimpath as in the Makefile: so what this module's own build has compiled, the
+	// standard library first of all, is of use here.
+	args := []string{"build", "-trimpath", "-tags", strings.Join(t.Tags, ","), "-ldflags", linker, "-o", into + string(filepath.Separator)}
 	build := exec.CommandContext(ctx, "go", append(args, programs...)...)
 	build.Dir = dir
 	// The staging modules' checksums are not in the makers' go.sum, so go has

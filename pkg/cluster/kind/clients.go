@@ -12,6 +12,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -85,6 +86,7 @@ func (c *kindCluster) EtcdConfig(name string) (clientv3.Config, error) {
 	}
 	return clientv3.Config{
 		Endpoints: []string{local(m.etcd)}, TLS: config, DialTimeout: dialBound,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(m.dialEtcd)},
 		// The library's own log would go to the terminal.
 		Logger: zap.NewNop(),
 	}, nil

@@ -90,6 +90,7 @@ type member struct {
 	proxy   *link.Proxy
 	// apiserver and etcd are the ports of this machine that lead to them.
 	apiserver, etcd int
+	etcdClients     etcdClients
 
 	// turn is taken by whoever operates on the member; a channel, because
 	// waiting for it has to end with a context.

@@ -172,6 +172,9 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
 	m.units.ending(component)
 	m.setAway(component, true)
+	if component == cluster.Etcd {
+		m.etcdClients.leave()
+	}
 	if _, err := m.agent.End(ctx, component, signal, true); err != nil {
 		return fmt.Errorf("cannot end the %s of member %s: %w", component, m.name, err)
 	}

@@ -19,6 +19,8 @@ const (
 	agentProgram = "/usr/local/bin/evenkeel-agent"
 	// manifests is where kubeadm has the kubelet look for static Pods.
 	manifests = "/etc/kubernetes/manifests"
+	// podsOfKubelet has what the kubelet keeps of each Pod.
+	podsOfKubelet = "/var/lib/kubelet/pods"
 	// linkOfAgent is a link that every agent knows.
 	linkOfAgent = cluster.LinkEtcd
 )
@@ -50,7 +52,7 @@ func (c *kindCluster) equip(m *member) error {
 		}
 	}
 	raw, err := json.Marshal(agent.Config{
-		Member: m.name, Seed: c.seed, Manifests: manifests, Components: c.distribution.programs(), Keys: c.distribution.keys(),
+		Member: m.name, Seed: c.seed, Manifests: manifests, Pods: podsOfKubelet, Components: c.distribution.programs(), Keys: c.distribution.keys(),
 	})
 	if err != nil {
 		return err

@@ -19,6 +19,10 @@ const (
 	// removes a Pod's logs with the Pod, but who has them open can read on.
 	logScanInterval = 200 * time.Millisecond
 	logReadInterval = 200 * time.Millisecond
+	// clearedBound is how long the kubelet may take to put away what is left of a
+	// static Pod; two seconds are the rule. clearedPoll is the pause between two looks.
+	clearedBound = 10 * time.Second
+	clearedPoll  = 50 * time.Millisecond
 	// ruleBound is how long one change of the node's packet filter may take.
 	ruleBound = 10 * time.Second
 	// dialBound is how long a connection to a server of the node itself may take to

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"syscall"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
@@ -139,17 +141,32 @@ func (a *agent) end(_ *http.Request, wanted end) (signaled, error) {
 }
 
 // putPod gives the kubelet a static Pod. It must never see half of a file.
-func (a *agent) putPod(_ *http.Request, wanted pod) (struct{}, error) {
+func (a *agent) putPod(r *http.Request, wanted pod) (struct{}, error) {
 	of, err := a.component(wanted.Component)
 	if err != nil {
 		return struct{}{}, err
 	}
+	a.awaitCleared(r.Context(), of)
 	// The kubelet reads no files whose names begin with a dot.
 	temporary := filepath.Join(a.Manifests, "."+of.Pod+".new")
 	if err := os.WriteFile(temporary, wanted.Manifest, 0o600); err != nil {
 		return struct{}{}, err
 	}
 	return struct{}{}, os.Rename(temporary, a.manifest(of))
+}
+
+// awaitCleared waits until the kubelet is done with the static Pod of a component
+// that was taken away. Where it finds the next one of that name while it is not, it
+// leaves it alone for ten to fifteen seconds before it looks again. What stays for
+// longer than the bound costs those seconds and nothing else.
+func (a *agent) awaitCleared(ctx context.Context, of Component) {
+	if _, err := os.Stat(a.manifest(of)); err == nil {
+		return
+	}
+	_ = wait.PollUntilContextTimeout(ctx, clearedPoll, clearedBound, true, func(context.Context) (bool, error) {
+		left, err := filepath.Glob(filepath.Join(a.Pods, "*", "containers", of.Pod))
+		return len(left) == 0, err
+	})
 }
 
 func (a *agent) readManifest(w http.ResponseWriter, r *http.Request) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -24,7 +26,7 @@ import (
 func served(t *testing.T, components ...Component) (*agent, *Client) {
 	t.Helper()
 	a := &agent{
-		Config: Config{Member: "cp1", Manifests: t.TempDir(), Components: components},
+		Config: Config{Member: "cp1", Manifests: t.TempDir(), Pods: t.TempDir(), Components: components},
 		shared: t.TempDir(), watcher: running(t, components...), links: testLinks(),
 	}
 	// The service manager is told when the agent answers.
@@ -49,6 +51,51 @@ func served(t *testing.T, components ...Component) (*agent, *Client) {
 		t.Fatalf("the service manager was told %q, %v", said[:count], err)
 	}
 	return a, NewClient("cp1", a.shared)
+}
+
+// The kubelet has a folder for each container of a Pod until it is done with it.
+func TestAPodWaitsUntilTheKubeletIsDoneWithTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &agent{Config: Config{Manifests: t.TempDir(), Pods: t.TempDir()}}
+		of := etcdOf("etcd")
+		containers := filepath.Join(a.Pods, "uid", "containers")
+		if err := os.MkdirAll(filepath.Join(containers, of.Pod), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cleared := false
+		go func() { a.awaitCleared(t.Context(), of); cleared = true }()
+		time.Sleep(clearedBound / 2)
+		synctest.Wait()
+		if cleared {
+			t.Error("it did not wait for what is left of the last one")
+		}
+		if err := os.RemoveAll(containers); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(clearedPoll)
+		synctest.Wait()
+		if !cleared {
+			t.Error("it waits on when nothing is left")
+		}
+		// What is never put away holds nothing up for ever, and a change to a Pod that
+		// is there waits for nothing.
+		if err := os.MkdirAll(filepath.Join(containers, of.Pod), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		a.awaitCleared(t.Context(), of)
+		if waited := time.Since(began); waited != clearedBound {
+			t.Errorf("it waited %s, want %s", waited, clearedBound)
+		}
+		if err := os.WriteFile(a.manifest(of), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		began = time.Now()
+		a.awaitCleared(t.Context(), of)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("a change waited %s", waited)
+		}
+	})
 }
 
 func TestPods(t *testing.T) {

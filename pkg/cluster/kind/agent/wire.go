@@ -23,7 +23,10 @@ type Config struct {
 	// Seed of the jitter of links.
 	Seed int64 `json:"seed"`
 	// Manifests is the folder of the kubelet's static Pods.
-	Manifests  string      `json:"manifests"`
+	Manifests string `json:"manifests"`
+	// Pods is the folder in which the kubelet has one for each Pod, with another for
+	// each container in it.
+	Pods       string      `json:"pods"`
 	Components []Component `json:"components"`
 	Keys       Keys        `json:"keys"`
 }

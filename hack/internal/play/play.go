@@ -1,0 +1,80 @@
+// Package play has the harness play one scenario and reads the report that came
+// of it, for what plays many: the planted defects and the surveys.
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/report"
+)
+
+// ErrNoReport is a run that ended without one.
+var ErrNoReport = errors.New("no report")
+
+// Outcome is what came of one run.
+type Outcome struct {
+	// Report is nil where the run left none.
+	Report *report.ConformanceReport
+	// Status is evenkeel's exit status, as package exit has it.
+	Status int
+	// Said is the last line that evenkeel wrote.
+	Said string
+	Took time.Duration
+}
+
+// Run runs `evenkeel run` with the bundle in dir, which it removes first, and
+// keeps what evenkeel said beside it, in dir.log. The outcome is valid with
+// ErrNoReport too. An ended context stops evenkeel as Ctrl-C does, so that it
+// removes its cluster, and is an error.
+func Run(ctx context.Context, evenkeel, dir string, args ...string) (Outcome, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return Outcome{}, fmt.Errorf("remove an earlier bundle: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return Outcome{}, fmt.Errorf("make the folder of the bundles: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, evenkeel, append([]string{"run", "--out", dir}, args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	started := time.Now()
+	log, err := cmd.CombinedOutput()
+	o := Outcome{Took: time.Since(started), Said: lastLine(string(log))}
+	if writeErr := os.WriteFile(dir+".log", log, 0o644); writeErr != nil {
+		return o, fmt.Errorf("keep what was said: %w", writeErr)
+	}
+	if ctx.Err() != nil {
+		return o, errors.New("interrupted")
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return o, fmt.Errorf("start %s: %w", evenkeel, err)
+	}
+	if ended != nil {
+		o.Status = ended.ExitCode()
+	}
+	data, err := os.ReadFile(filepath.Join(dir, bundle.ReportFile))
+	if err != nil {
+		return o, fmt.Errorf("exit status %d and %w; see %s.log", o.Status, ErrNoReport, dir)
+	}
+	rep := &report.ConformanceReport{}
+	if err := yaml.Unmarshal(data, rep); err != nil {
+		return o, fmt.Errorf("read the report in %s: %w", dir, err)
+	}
+	o.Report = rep
+	return o, nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

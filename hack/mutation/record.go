@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+const (
+	recordFile = "mutation.yaml"
+	tableFile  = "mutation.md"
+)
+
+// row is what came of one defect.
+type row struct {
+	Defect      string         `json:"defect"`
+	Requirement requirement.ID `json:"requirement"`
+	// Scenario is what was played, and Harness the version that played it.
+	Scenario string `json:"scenario,omitempty"`
+	Harness  string `json:"harness,omitempty"`
+	// Runs that it took, of which the last one decides; Seconds is how long that was.
+	Runs    int `json:"runs"`
+	Seconds int `json:"seconds"`
+	// Red are the requirements that failed in it.
+	Red []requirement.ID `json:"red,omitempty"`
+	// Fault is why the defect counts as missed; empty if it was found.
+	Fault string `json:"fault,omitempty"`
+}
+
+// record is what is known of all defects, by name.
+type record struct {
+	Defects []row `json:"defects"`
+}
+
+func load(folder string) (*record, error) {
+	data, err := os.ReadFile(filepath.Join(folder, recordFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &record{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read earlier results: %w", err)
+	}
+	var r record
+	if err := yaml.UnmarshalStrict(data, &r); err != nil {
+		return nil, fmt.Errorf("%s in %s holds no results: %w", recordFile, folder, err)
+	}
+	return &r, nil
+}
+
+// save writes the record and its table.
+func (r *record) save(folder string) error {
+	data, err := yaml.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	for name, content := range map[string][]byte{recordFile: data, tableFile: []byte(r.markdown())} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *record) at(defect string) (int, bool) {
+	return slices.BinarySearchFunc(r.Defects, defect, func(r row, id string) int { return cmp.Compare(r.Defect, id) })
+}
+
+func (r *record) replace(n row) {
+	i, there := r.at(n.Defect)
+	if there {
+		r.Defects[i] = n
+		return
+	}
+	r.Defects = slices.Insert(r.Defects, i, n)
+}
+
+func (r *record) found(defect string) bool {
+	i, there := r.at(defect)
+	return there && r.Defects[i].Fault == ""
+}
+
+// keepOnly forgets defects that are no more.
+func (r *record) keepOnly(defects []cluster.Defect) {
+	r.Defects = slices.DeleteFunc(r.Defects, func(r row) bool {
+		return !slices.ContainsFunc(defects, func(d cluster.Defect) bool { return d.ID == r.Defect })
+	})
+}
+
+func (r *record) markdown() string {
+	var b strings.Builder
+	b.WriteString(`# Planted defects and the checks that find them
+
+Each defect of the reference is planted by itself, and the cheapest scenario that
+judges the requirement it is named after is played. It is found when that requirement
+fails. "Also red" are other requirements of the same scenario that the same history
+shows broken. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
+
+| defect | requirement | verdict | also red | scenario | runs | seconds |
+|---|---|---|---|---|---|---|
+`)
+	for _, row := range r.Defects {
+		verdict := "found"
+		if row.Fault != "" {
+			verdict = "**missed**: " + row.Fault
+		}
+		var also []string
+		for _, id := range row.Red {
+			if id != row.Requirement {
+				also = append(also, string(id))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d |\n", row.Defect, row.Requirement, verdict, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds)
+	}
+	return b.String()
+}
