@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
-	harness "github.com/evenkeel/evenkeel/pkg/run"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -79,7 +79,7 @@ func besides(ctx context.Context, dir string, r row) []requirement.ID {
 		return nil
 	}
 	others := slices.DeleteFunc(s.Judges, func(id string) bool { return slices.Contains(r.Red, requirement.ID(id)) })
-	results, err := harness.JudgeBundleFor(ctx, dir, others)
+	results, err := judge.BundleFor(ctx, dir, others)
 	if err != nil {
 		fmt.Printf("%s: what else turned red is not known: %v\n", r.Defect, err)
 		return nil

@@ -27,9 +27,13 @@ const (
 	TopologyFile    = "topology.yaml"
 	EnvironmentFile = "environment.yaml"
 	LogDir          = "logs"
-	// DigestFile lists a SHA-256 for every other file, in the format that
-	// `sha256sum --check` reads.
+	// TimelineFile is a page that shows the run, for a browser.
+	TimelineFile = "timeline.html"
+	// DigestFile lists a SHA-256 for every other file but the signature, in the
+	// format that `sha256sum --check` reads.
 	DigestFile = "SHA256SUMS"
+	// SignatureFile is the signature of all those digests; see pkg/attest.
+	SignatureFile = "signature.dsse.json"
 )
 
 // Create makes the folder of a new bundle. An existing folder must be empty:
@@ -104,7 +108,7 @@ func list(dir string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if rel != DigestFile {
+		if rel != DigestFile && rel != SignatureFile {
 			files = append(files, filepath.ToSlash(rel))
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -38,6 +39,8 @@ type Judgement struct {
 	Holds []HoldSeen
 	// Events that were read.
 	Events int64
+	// Took is the time from the beginning of the history to its last event.
+	Took time.Duration
 	// Complete is whether the history says that the scenario was played to its
 	// end.
 	Complete bool
@@ -161,7 +164,7 @@ func (j *Judging) End(damage []string) *Judgement {
 		w.finish()
 	}
 	out := &Judgement{
-		Header: w.Header, Damage: slices.Clone(damage), Events: j.read,
+		Header: w.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(w.Now),
 		Faults: w.faultsSeen(), Holds: w.holds, Etcd: w.etcd, Balancer: w.balancer.end(w.Now), Complete: w.end != nil && w.end.Complete,
 	}
 	if w.end != nil {

@@ -1,27 +1,49 @@
 package command
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/exit"
-	"github.com/evenkeel/evenkeel/pkg/run"
+	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 )
 
 func newJudge() *cobra.Command {
 	var output string
+	var update bool
 	cmd := &cobra.Command{
 		Use:   "judge BUNDLE",
 		Short: "Give the verdicts again, from the history of a bundle alone",
 		Long: `Judge reads the history in a bundle and nothing else: no cluster, no clock.
-The same bundle gives the same bytes. The bundle is not changed.`,
+The same bundle gives the same bytes. The bundle is not changed.
+
+With --update the report is written anew, with all that shows it, and the digests
+with them: for bundles of one's own, when a check has changed on purpose.`,
 		Args: exactlyOne("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "table" && output != "yaml" {
 				return exit.Environmentf("--output %q is neither table nor yaml", output)
 			}
-			rep, err := run.JudgeBundle(cmd.Context(), args[0])
+			if update {
+				if err := resealable(args[0]); err != nil {
+					return err
+				}
+			}
+			rep, err := judge.Bundle(cmd.Context(), args[0])
 			if err != nil {
 				return exit.Environment(err)
+			}
+			if update {
+				if err := rewrite(cmd.Context(), args[0], rep); err != nil {
+					return exit.Environment(err)
+				}
 			}
 			if output == "yaml" {
 				data, err := rep.YAML()
@@ -37,8 +59,36 @@ The same bundle gives the same bytes. The bundle is not changed.`,
 			return verdictStatus(rep.Verdict)
 		},
 	}
+	cmd.Flags().BoolVar(&update, "update", false, "write the report of the bundle anew; its digests must hold, and it must not be signed")
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or yaml")
 	return cmd
+}
+
+// rewrite writes into a bundle what follows from its history: the report, and in
+// other forms where the bundle has those.
+func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) error {
+	for _, file := range []struct {
+		name   string
+		always bool
+		make   func() ([]byte, error)
+	}{
+		{bundle.ReportFile, true, rep.YAML},
+		{bundle.JUnitFile, false, rep.JUnit},
+		{bundle.TimelineFile, false, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
+	} {
+		path := filepath.Join(dir, file.name)
+		if _, err := os.Stat(path); err != nil && !file.always {
+			continue
+		}
+		content, err := file.make()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return fmt.Errorf("the bundle cannot be written: %w", err)
+		}
+	}
+	return bundle.Seal(dir)
 }
 
 // none is cobra.NoArgs with a sentence that does not call an argument a command.

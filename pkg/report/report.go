@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -64,6 +65,10 @@ type ConformanceReport struct {
 	Balancer *check.BalancerSeen `json:"balancer,omitempty"`
 	// States in which the control plane was held, with every member's release.
 	States []check.HoldSeen `json:"states,omitempty"`
+
+	// Took is how long the run was, by its history. It is for comparing runs, and no
+	// part of the file.
+	Took time.Duration `json:"-"`
 }
 
 // Target is the control plane under test.
@@ -107,13 +112,14 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		Target:   Target{h.Provider, h.Distribution, h.Members},
 		Scenario: h.Scenario, Defect: h.Defect, Strict: h.Strict,
 		Verdict: check.Worst(j.Results), Complete: j.Complete, Message: j.EndMessage,
-		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, Balancer: j.Balancer, States: j.Holds,
+		Events: j.Events, Damage: j.Damage, Doubts: j.Doubts, Results: j.Results, Faults: j.Faults, Etcd: j.Etcd, Balancer: j.Balancer, States: j.Holds, Took: j.Took,
 	}
 	verdicts := map[requirement.ID]check.Verdict{}
 	for _, res := range j.Results {
 		verdicts[res.ID] = res.Verdict
 	}
-	for _, id := range asked(h, profiles) {
+	wanted := asked(h, profiles)
+	for _, id := range wanted {
 		if _, judged := verdicts[id]; !judged {
 			r.NotJudged = append(r.NotJudged, id)
 		}
@@ -122,6 +128,10 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		r.Verdict = check.Inconclusive
 	}
 	for _, p := range profiles {
+		// Who asked for single requirements claims no profile that has none of them.
+		if !slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
+			continue
+		}
 		r.Profiles = append(r.Profiles, Profile{
 			Name:     p.Name,
 			Core:     part(p, requirement.Must, verdicts),

@@ -93,6 +93,22 @@ func LookupProfile(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("there is no profile %q; there are: %s", name, strings.Join(names, ", "))
 }
 
+// LookupProfiles finds profiles by their names; no names stand for all of them.
+func LookupProfiles(names []string) ([]Profile, error) {
+	if len(names) == 0 {
+		return Profiles(), nil
+	}
+	out := make([]Profile, 0, len(names))
+	for _, name := range names {
+		p, err := LookupProfile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
 // Select gives the requirements of the profiles, in the order of the
 // catalogue, that focus matches; an empty focus matches all. It is an error if
 // none is left.

@@ -107,7 +107,7 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if p.provider, err = o.Providers.Check(ctx, p.topology, p.defects); err != nil {
 		return nil, err
 	}
-	if p.profiles, err = profiles(o.Profiles); err != nil {
+	if p.profiles, err = requirement.LookupProfiles(o.Profiles); err != nil {
 		return nil, err
 	}
 	focus := o.Focus
@@ -244,21 +244,6 @@ func (p *plan) coordinate() error {
 	}
 	settings.CoordinatedLeaderElection = true
 	return p.writeTopology()
-}
-
-func profiles(names []string) ([]requirement.Profile, error) {
-	if len(names) == 0 {
-		return requirement.Profiles(), nil
-	}
-	var out []requirement.Profile
-	for _, name := range names {
-		p, err := requirement.LookupProfile(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, nil
 }
 
 // focusOfDefect has the requirement judged that the defect breaks.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/report"
-	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -47,7 +46,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	}
 	r := &running{options: o, plan: p, clock: clk}
 	playErr := r.play(ctx)
-	return r.conclude(playErr)
+	return r.conclude(ctx, playErr)
 }
 
 // startAt has the members begin at the release that the scenario starts from.
@@ -159,7 +158,7 @@ func (r *running) play(ctx context.Context) (err error) {
 }
 
 // conclude judges what was saved and completes the bundle.
-func (r *running) conclude(playErr error) (*Outcome, error) {
+func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error) {
 	p := r.plan
 	if !r.recorded {
 		// There is nothing to judge, nor to keep.
@@ -170,7 +169,7 @@ func (r *running) conclude(playErr error) (*Outcome, error) {
 	if err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
-	if err := r.publish(rep); err != nil {
+	if err := r.publish(context.WithoutCancel(ctx), rep); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
@@ -194,7 +193,7 @@ func (r *running) judge() (*report.ConformanceReport, error) {
 	return report.New(j, r.plan.profiles), nil
 }
 
-func (r *running) publish(rep *report.ConformanceReport) error {
+func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) error {
 	data, err := rep.YAML()
 	if err != nil {
 		return err
@@ -209,6 +208,14 @@ func (r *running) publish(rep *report.ConformanceReport) error {
 		return err
 	}
 	if err := bundle.CompressHistory(r.plan.out, bundle.CompressFrom); err != nil {
+		return err
+	}
+	// It names the history as it is now.
+	page, err := timeline.Bundle(ctx, r.plan.out, rep)
+	if err != nil {
+		return err
+	}
+	if err := r.save(bundle.TimelineFile, page); err != nil {
 		return err
 	}
 	return bundle.Seal(r.plan.out)
@@ -286,62 +293,4 @@ func (l *lateObserver) changed(c cluster.Change) {
 	if do != nil {
 		do(c)
 	}
-}
-
-// JudgeBundle judges a bundle again, from its history alone.
-func JudgeBundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
-	return judgeBundle(ctx, dir, func(h history.Header) []string { return h.Judges })
-}
-
-// JudgeBundleFor judges a bundle's history for other requirements than the run was
-// asked to judge: what was seen may tell of them too.
-func JudgeBundleFor(ctx context.Context, dir string, ids []string) ([]check.Result, error) {
-	rep, err := judgeBundle(ctx, dir, func(history.Header) []string { return ids })
-	if err != nil {
-		return nil, err
-	}
-	return rep.Results, nil
-}
-
-func judgeBundle(ctx context.Context, dir string, choose func(history.Header) []string) (*report.ConformanceReport, error) {
-	file := filepath.Join(dir, bundle.HistoryFile)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(file + bundle.Compressed); err == nil {
-			file += bundle.Compressed
-		}
-	}
-	reader, err := history.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
-	}
-	var requirements []requirement.Requirement
-	for _, id := range choose(reader.Header) {
-		req, ok := requirement.Lookup(requirement.ID(id))
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())
-		}
-		requirements = append(requirements, req)
-	}
-	claimed, err := profiles(reader.Header.Profiles)
-	if err != nil {
-		return nil, errors.Join(err, reader.Close())
-	}
-	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirements)
-	if err := errors.Join(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	return report.New(j, claimed), nil
-}
-
-// interruptible ends a long reading when the context does.
-type interruptible struct {
-	check.Events
-	ctx context.Context
-}
-
-func (i interruptible) Next() (*history.Event, error) {
-	if i.ctx.Err() != nil {
-		return nil, errors.New("it was interrupted")
-	}
-	return i.Events.Next()
 }

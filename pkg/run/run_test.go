@@ -2,14 +2,11 @@ package run
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
-	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/judge"
 )
 
 func TestMain(m *testing.M) {
@@ -130,114 +126,6 @@ func TestRunTellsThatSomethingIsLeft(t *testing.T) {
 	}
 }
 
-func TestJudgeBundle(t *testing.T) {
-	const started = `"started":"2026-11-20T10:00:00Z"`
-	header := func(more string) string {
-		return fmt.Sprintf(`{"format":"evenkeel-history","version":%d,"run":"r",%s,"harness":"v9"%s}`+"\n", history.Version, started, more)
-	}
-	const end = `{"seq":1,"at":1,"kind":"end","end":{"complete":true}}` + "\n"
-	for _, tc := range []struct {
-		name, history string
-		verdict       check.Verdict
-		results       int
-		expectError   string
-	}{
-		{name: "empty", expectError: "the file is empty"},
-		{name: "foreign", history: `{"format":"tune"}` + "\n", expectError: `names the format "tune"`},
-		{name: "no JSON", history: "hello\n", expectError: "is not the header of a history"},
-		{name: "newer", history: strings.Replace(header(""), fmt.Sprintf(`"version":%d`, history.Version), fmt.Sprintf(`"version":%d`, history.Version+1), 1),
-			expectError: "judge it with the evenkeel that recorded it (v9)"},
-		{name: "unknown requirement", history: header(`,"judges":["SV-99"]`), expectError: "is to judge SV-99, which this evenkeel does not know"},
-		{name: "unknown profile", history: header(`,"judges":["SV-06"],"profiles":["moon"]`), expectError: `there is no profile "moon"`},
-		{name: "nothing to judge", history: header("") + end, verdict: check.Inconclusive},
-		{name: "no events", history: header(`,"judges":["SV-06"],"asked":["SV-06"]`), verdict: check.Inconclusive, results: 1},
-		{name: "nothing seen", history: header(`,"judges":["SV-06"],"asked":["SV-06"]`) + end, verdict: check.Inconclusive, results: 1},
-		{name: "a requirement without a check", history: header(`,"judges":["SV-08"],"asked":["SV-08"]`) + end, verdict: check.Inconclusive, results: 1},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), []byte(tc.history), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			rep, err := JudgeBundle(t.Context(), dir)
-			if tc.expectError != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.expectError) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("error %v, want one sentence with %q", err, tc.expectError)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rep.Verdict != tc.verdict || len(rep.Results) != tc.results {
-				t.Errorf("%s over %d results, want %s over %d", rep.Verdict, len(rep.Results), tc.verdict, tc.results)
-			}
-		})
-	}
-	if _, err := JudgeBundle(t.Context(), filepath.Join(t.TempDir(), "x")); err == nil || !strings.Contains(err.Error(), "x cannot be judged") {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestJudgeBundleIsInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if rep, err := JudgeBundle(ctx, dir); rep != nil || err == nil || !strings.Contains(err.Error(), "it was interrupted") {
-		t.Errorf("%v, %v", rep, err)
-	}
-}
-
-// A green history, judged by a run that was asked for more, is not green.
-func TestJudgeBundleRemembersWhatWasAsked(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		asked   []string
-		verdict check.Verdict
-	}{
-		{"what was judged", []string{"SV-06"}, check.Pass},
-		{"more", []string{"SV-06", "SV-22"}, check.Inconclusive},
-		{"the whole profile", nil, check.Inconclusive},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			line, events, _ := bytes.Cut(raw, []byte("\n"))
-			var h history.Header
-			if err := json.Unmarshal(line, &h); err != nil {
-				t.Fatal(err)
-			}
-			h.Judges, h.Asked, h.Profiles = []string{"SV-06"}, tc.asked, []string{"storage-version-rollout"}
-			if line, err = json.Marshal(h); err != nil {
-				t.Fatal(err)
-			}
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", line, events), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			rep, err := JudgeBundle(t.Context(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rep.Results[0].Verdict != check.Pass || rep.Verdict != tc.verdict {
-				t.Errorf("SV-06 is %s, the whole %s, want %s", rep.Results[0].Verdict, rep.Verdict, tc.verdict)
-			}
-			if core := rep.Profiles[0].Core.Outcome; core != report.Partial {
-				t.Errorf("a profile of which one row was judged is a %s", core)
-			}
-		})
-	}
-}
-
 // --- Helpers ---
 
 // screen is a console that may do something when a line comes.
@@ -300,7 +188,7 @@ func readable(t *testing.T, outcome *Outcome) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	again, err := JudgeBundle(t.Context(), outcome.Bundle)
+	again, err := judge.Bundle(t.Context(), outcome.Bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,38 +208,5 @@ func readable(t *testing.T, outcome *Outcome) {
 		if out, err := sums.CombinedOutput(); err != nil {
 			t.Errorf("sha256sum: %v\n%s", err, out)
 		}
-	}
-}
-
-// A published bundle may have its history compressed.
-func TestJudgeBundleReadsACompressedHistory(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, zipped := t.TempDir(), t.TempDir()
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(raw); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for file, content := range map[string][]byte{
-		filepath.Join(plain, bundle.HistoryFile):                      raw,
-		filepath.Join(zipped, bundle.HistoryFile) + bundle.Compressed: packed.Bytes(),
-	} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := JudgeBundle(t.Context(), plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := JudgeBundle(t.Context(), zipped)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }

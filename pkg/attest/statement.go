@@ -1,0 +1,118 @@
+// Package attest signs bundles offline and tells whether a signature is right: a
+// DSSE envelope around an in-toto statement, so that other tools can read it too.
+//
+// The digests of a bundle can be made anew by anybody, and a change of the
+// history that bears on no verdict shows in no report. The signature is what
+// says that the bundle is, to the last byte, the one that its signer saw.
+package attest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+const (
+	// PayloadType of the envelope, and StatementType of what is in it.
+	PayloadType   = "application/vnd.in-toto+json"
+	StatementType = "https://in-toto.io/Statement/v1"
+	// PredicateType of the statement. It is not in-toto's own test-result, whose
+	// subjects are what was tested: here they are the evidence.
+	PredicateType = "https://evenkeel.dev/attestation/bundle/v1alpha1"
+)
+
+// Statement is an in-toto statement: all files of a bundle are that of the run
+// which the predicate names. See
+// https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md; four
+// fields are no reason for a library.
+type Statement struct {
+	Type          string    `json:"_type"`
+	Subject       []Subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     Predicate `json:"predicate"`
+}
+
+// Subject is a file of the bundle.
+type Subject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+}
+
+// Predicate says what the signer saw the run to have found, so that whoever has
+// the signature alone knows what it is about.
+type Predicate struct {
+	Run          string                           `json:"run"`
+	Date         string                           `json:"date"`
+	Harness      string                           `json:"harness"`
+	Scenario     string                           `json:"scenario"`
+	Provider     string                           `json:"provider"`
+	Distribution string                           `json:"distribution"`
+	Verdict      check.Verdict                    `json:"verdict"`
+	Verdicts     map[requirement.ID]check.Verdict `json:"verdicts"`
+}
+
+const sha256Name = "sha256"
+
+// NewStatement is the statement on a bundle that has these digests and, by its
+// history, this report.
+func NewStatement(digests []bundle.Digest, rep *report.ConformanceReport) Statement {
+	s := Statement{Type: StatementType, PredicateType: PredicateType, Predicate: Predicate{
+		Run: rep.Run, Date: rep.Date, Harness: rep.Harness, Scenario: rep.Scenario,
+		Provider: rep.Target.Provider, Distribution: rep.Target.Distribution,
+		Verdict: rep.Verdict, Verdicts: map[requirement.ID]check.Verdict{},
+	}}
+	for _, d := range digests {
+		s.Subject = append(s.Subject, Subject{d.Name, map[string]string{sha256Name: d.SHA256}})
+	}
+	for _, res := range rep.Results {
+		s.Predicate.Verdicts[res.ID] = res.Verdict
+	}
+	return s
+}
+
+// Compare gives a sentence for each thing in which a bundle is another one than
+// was signed. Where it could not be judged, rep is nil, and only its files are
+// compared.
+func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceReport) []string {
+	var out []string
+	if s.Type != StatementType || s.PredicateType != PredicateType {
+		return []string{fmt.Sprintf("it is a statement of type %q with a predicate of type %q, and not one on a bundle", s.Type, s.PredicateType)}
+	}
+	signed := map[string]string{}
+	for _, subject := range s.Subject {
+		if _, twice := signed[subject.Name]; twice {
+			out = append(out, fmt.Sprintf("it names %q twice", subject.Name))
+		}
+		signed[subject.Name] = subject.Digest[sha256Name]
+	}
+	for _, d := range digests {
+		switch sum, ok := signed[d.Name]; {
+		case !ok:
+			out = append(out, d.Name+" was not there when it was signed")
+		case sum != d.SHA256:
+			out = append(out, d.Name+" has changed since it was signed")
+		}
+	}
+	for _, subject := range s.Subject {
+		if !slices.ContainsFunc(digests, func(d bundle.Digest) bool { return d.Name == subject.Name }) {
+			out = append(out, fmt.Sprintf("%q was signed too, and is missing", subject.Name))
+		}
+	}
+	if rep == nil {
+		return out
+	}
+	judged := NewStatement(nil, rep).Predicate
+	if s.Predicate.Run != judged.Run || s.Predicate.Date != judged.Date || s.Predicate.Harness != judged.Harness || s.Predicate.Scenario != judged.Scenario ||
+		s.Predicate.Provider != judged.Provider || s.Predicate.Distribution != judged.Distribution {
+		out = append(out, fmt.Sprintf("it was signed as the run %s, and the history is of %s", s.Predicate.Run, judged.Run))
+	}
+	if s.Predicate.Verdict != judged.Verdict || !maps.Equal(s.Predicate.Verdicts, judged.Verdicts) {
+		out = append(out, fmt.Sprintf("it was signed with the verdict %s, and the history gives %s or others in the parts", s.Predicate.Verdict, judged.Verdict))
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Digest is the SHA-256 of a file of a bundle, in hexadecimal.
+type Digest struct {
+	Name, SHA256 string
+}
+
+// Audit compares a bundle with the digests that it was sealed with. Problems
+// says, a sentence each, which file is missing, extra or changed, and which line
+// of the digests is none; digests are those that the files have now. It fails
+// where the folder or its digests cannot be read, so that nothing can be said.
+//
+// The digests tell of damage and of carelessness. Who changes a bundle on
+// purpose writes them anew: against that there are judging again and signatures.
+func Audit(dir string) (problems []string, digests []Digest, err error) {
+	sealed, err := os.ReadFile(filepath.Join(dir, DigestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s has no %s: it is no bundle, or one of a run that has not ended", dir, DigestFile)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the digests: %w", err)
+	}
+	listed, problems := parseDigests(string(sealed))
+	files, err := list(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the bundle: %w", err)
+	}
+	for _, name := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		// A link may lead out of the bundle, and a pipe has no end.
+		if info, err := os.Lstat(path); err != nil {
+			return nil, nil, fmt.Errorf("look at %s: %w", name, err)
+		} else if !info.Mode().IsRegular() {
+			problems = append(problems, fmt.Sprintf("%s is no regular file", name))
+			delete(listed, name)
+			continue
+		}
+		sum, err := digest(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("digest of %s: %w", name, err)
+		}
+		digests = append(digests, Digest{name, sum})
+		switch want, ok := listed[name]; {
+		case !ok:
+			problems = append(problems, fmt.Sprintf("%s is extra: %s does not list it", name, DigestFile))
+		case want != sum:
+			problems = append(problems, fmt.Sprintf("%s has changed: its SHA-256 is %s, and %s says %s", name, sum, DigestFile, want))
+		}
+		delete(listed, name)
+	}
+	missing := make([]string, 0, len(listed))
+	for name := range listed {
+		missing = append(missing, name)
+	}
+	slices.Sort(missing)
+	for _, name := range missing {
+		problems = append(problems, fmt.Sprintf("%q is missing: %s lists it", name, DigestFile))
+	}
+	return problems, digests, nil
+}
+
+// parseDigests reads what Seal and `sha256sum` write, to the letter: a line that
+// only some readers take for a digest would let them see different bundles.
+func parseDigests(sealed string) (listed map[string]string, problems []string) {
+	listed = map[string]string{}
+	number := 0
+	for line := range strings.Lines(sealed) {
+		number++
+		sum, name, ok := strings.Cut(line, "  ")
+		name, whole := strings.CutSuffix(name, "\n")
+		if !ok || !whole || name == "" || len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
+			problems = append(problems, fmt.Sprintf("line %d of %s is no digest", number, DigestFile))
+			continue
+		}
+		if _, twice := listed[name]; twice {
+			problems = append(problems, fmt.Sprintf("line %d of %s lists %q a second time", number, DigestFile, name))
+		}
+		listed[name] = sum
+	}
+	return listed, problems
+}
+
+// History finds the history of a bundle, compressed or not. Two of them are an
+// error: which one is judged would be anybody's guess.
+func History(dir string) (string, error) {
+	plain := filepath.Join(dir, HistoryFile)
+	_, plainErr := os.Stat(plain)
+	_, zippedErr := os.Stat(plain + Compressed)
+	switch {
+	case plainErr == nil && zippedErr == nil:
+		return "", fmt.Errorf("it has both %s and %s, and only one of them can be its history", HistoryFile, HistoryFile+Compressed)
+	case errors.Is(plainErr, fs.ErrNotExist) && zippedErr == nil:
+		return plain + Compressed, nil
+	}
+	return plain, nil
+}

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/report/timeline"
+)
+
+func newTimeline() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "timeline BUNDLE",
+		Short: "Draw a bundle's run as a page for a browser",
+		Long: `Timeline draws what happened when: one page that needs no network, made from the
+history alone. A run has left one in its bundle already; published bundles do
+without, to be small.
+
+Without --out the page goes into the bundle, and its digests are made anew. They
+must hold before that.`,
+		Args: exactlyOne("BUNDLE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := args[0]
+			inside := out == ""
+			if inside {
+				if err := resealable(dir); err != nil {
+					return err
+				}
+				out = filepath.Join(dir, bundle.TimelineFile)
+			}
+			rep, err := judge.Bundle(cmd.Context(), dir)
+			if err != nil {
+				return exit.Environment(err)
+			}
+			page, err := timeline.Bundle(cmd.Context(), dir, rep)
+			if err != nil {
+				return exit.Environment(err)
+			}
+			if err := os.WriteFile(out, page, 0o644); err != nil {
+				return exit.Environmentf("the timeline cannot be written: %w", err)
+			}
+			if inside {
+				if err := bundle.Seal(dir); err != nil {
+					return exit.Environment(err)
+				}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", out)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "the file to write, which leaves the bundle as it is")
+	return cmd
+}
+
+// resealable is whether new digests would hide nothing: the old ones hold, and
+// nobody has signed them.
+func resealable(dir string) error {
+	if err := unsigned(dir); err != nil {
+		return err
+	}
+	problems, _, err := bundle.Audit(dir)
+	if err != nil {
+		return exit.Environment(err)
+	}
+	if len(problems) > 0 {
+		return exit.Environmentf("%s is not whole, and new digests would hide that: %s", dir, strings.Join(problems, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel/evenkeel/pkg/attest"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/verify"
+)
+
+func newVerify() *cobra.Command {
+	var key, report string
+	cmd := &cobra.Command{
+		Use:   "verify BUNDLE...",
+		Short: "Tell whether bundles hold: digests, verdicts judged again, signature",
+		Long: `Verify tells whether a bundle is whole (every file is in its SHA256SUMS, and no
+other), whether its report says what its history says, judged again and compared
+field by field, and with --key whether its signature is that of the key.
+
+Without a signature it cannot tell whether somebody has changed the history in a
+way that no verdict follows from and has made new digests.
+
+Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
+		Example: `  evenkeel verify reports/kubernetes/*
+  evenkeel verify --key vendor.pub their-bundle`,
+		Args: atLeastOne("BUNDLE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options := verify.Options{Report: report, Harness: Version()}
+			if report != "" && len(args) > 1 {
+				return exit.Environmentf("--report is the report of a single bundle, and %d are named", len(args))
+			}
+			if key != "" {
+				public, err := attest.LoadPublicKey(key)
+				if err != nil {
+					return exit.Environment(err)
+				}
+				options.Key = public
+			}
+			var unreadable error
+			broken := false
+			for _, dir := range args {
+				outcome, err := verify.Bundle(cmd.Context(), dir, options)
+				if err != nil {
+					unreadable = errors.Join(unreadable, fmt.Errorf("%s cannot be verified: %w", dir, err))
+					continue
+				}
+				broken = broken || !outcome.Holds()
+				if err := tellOutcome(cmd.OutOrStdout(), dir, outcome); err != nil {
+					return err
+				}
+			}
+			switch {
+			case broken:
+				if unreadable == nil {
+					unreadable = errors.New("")
+				}
+				return &exit.Error{Code: exit.Fail, Err: unreadable}
+			case unreadable != nil:
+				return exit.Environment(unreadable)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "public key that the bundles must be signed with")
+	cmd.Flags().StringVar(&report, "report", "", "report to compare in the place of the bundle's own")
+	return cmd
+}
+
+func tellOutcome(out io.Writer, dir string, o *verify.Outcome) error {
+	told := fmt.Sprintf("%s: ", dir)
+	if o.Holds() {
+		told += fmt.Sprintf("holds (%d files, %d events judged again, verdict %s", len(o.Digests), o.Report.Events, o.Report.Verdict)
+		if o.Signed != "" {
+			told += ", signed by " + o.Signed
+		}
+		told += ")\n"
+	} else {
+		told += "does not hold\n"
+	}
+	for _, p := range o.Problems {
+		told += "  - " + p + "\n"
+	}
+	for _, n := range o.Notes {
+		told += "  note: " + n + "\n"
+	}
+	_, err := io.WriteString(out, told)
+	return err
+}
+
+// atLeastOne is cobra.MinimumNArgs(1) with a sentence that says what is missing.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return exit.Environmentf("%s needs at least one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

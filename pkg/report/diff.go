@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// Difference of two runs.
+type Difference struct {
+	// Lines say what differs, one thing each.
+	Lines []string
+	// Worse are the requirements that came out worse in the second run.
+	Worse []requirement.ID
+}
+
+// Diff compares two runs: who was under test, what was played, how long it took
+// and how each requirement came out. How often something was seen differs from
+// run to run and is no difference; whether it was seen at all, or often enough,
+// is one.
+func Diff(a, b *ConformanceReport) Difference {
+	d := &Difference{}
+	d.same("distribution", a.Target.Distribution, b.Target.Distribution)
+	d.same("provider", a.Target.Provider, b.Target.Provider)
+	d.same("members", memberNames(a), memberNames(b))
+	d.same("releases", releases(a), releases(b))
+	d.same("scenario", a.Scenario, b.Scenario)
+	d.same("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
+	d.same("harness", a.Harness, b.Harness)
+	d.same("planted defect", a.Defect, b.Defect)
+	d.same("strict", fmt.Sprint(a.Strict), fmt.Sprint(b.Strict))
+	d.same("played to its end", fmt.Sprint(a.Complete), fmt.Sprint(b.Complete))
+	d.same("took", a.Took.Round(100*time.Millisecond).String(), b.Took.Round(100*time.Millisecond).String())
+	d.same("doubts", strings.Join(a.Doubts, "; "), strings.Join(b.Doubts, "; "))
+	d.faults(a.Faults, b.Faults)
+	d.states(a.States, b.States)
+	d.same("verdict", string(a.Verdict), string(b.Verdict))
+	of := func(r *ConformanceReport) map[requirement.ID]check.Result {
+		out := map[requirement.ID]check.Result{}
+		for _, res := range r.Results {
+			out[res.ID] = res
+		}
+		return out
+	}
+	inA, inB := of(a), of(b)
+	for _, req := range requirement.All() {
+		first, hadA := inA[req.ID]
+		second, hasB := inB[req.ID]
+		if hadA || hasB {
+			d.results(req.ID, first, second)
+		}
+	}
+	return *d
+}
+
+func (d *Difference) line(format string, args ...any) {
+	d.Lines = append(d.Lines, fmt.Sprintf(format, args...))
+}
+
+func (d *Difference) same(what, a, b string) {
+	if a != b {
+		d.line("%s: %s → %s", what, orNone(a), orNone(b))
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func memberNames(r *ConformanceReport) string {
+	var out []string
+	for _, m := range r.Target.Members {
+		out = append(out, m.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// releases are all that ran, in the order in which they came.
+func releases(r *ConformanceReport) string {
+	var out []string
+	note := func(release string) {
+		if !slices.Contains(out, release) {
+			out = append(out, release)
+		}
+	}
+	for _, m := range r.Target.Members {
+		note(m.Release)
+	}
+	for _, s := range r.States {
+		for _, member := range slices.Sorted(maps.Keys(s.Releases)) {
+			note(s.Releases[member])
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// faults are compared by what they are, where they hit and how they came out.
+func (d *Difference) faults(a, b []check.FaultSeen) {
+	tell := func(f check.FaultSeen) string {
+		out := strings.TrimSpace(fmt.Sprintf("%s (%s %s on %s %s", f.ID, f.Type, f.Action, f.Member, f.Component)) + ")"
+		if f.Witness == "" {
+			out += ", without proof that it bit"
+		}
+		if !f.Healed {
+			out += ", not healed"
+		}
+		return out
+	}
+	onlyIn(d, "fault", a, b, tell)
+}
+
+func (d *Difference) states(a, b []check.HoldSeen) {
+	onlyIn(d, "state", a, b, func(h check.HoldSeen) string {
+		var members []string
+		for _, member := range slices.Sorted(maps.Keys(h.Releases)) {
+			members = append(members, member+" "+h.Releases[member])
+		}
+		return fmt.Sprintf("%s (%s)", h.Name, strings.Join(members, ", "))
+	})
+}
+
+// onlyIn tells what one of two lists has more often than the other.
+func onlyIn[T any](d *Difference, what string, a, b []T, tell func(T) string) {
+	more := map[string]int{}
+	var order []string
+	for i, list := range [][]T{a, b} {
+		for _, one := range list {
+			told := tell(one)
+			if _, known := more[told]; !known {
+				order = append(order, told)
+			}
+			more[told] += 1 - 2*i
+		}
+	}
+	for _, told := range order {
+		for ; more[told] > 0; more[told]-- {
+			d.line("only in the first run, %s: %s", what, told)
+		}
+		for ; more[told] < 0; more[told]++ {
+			d.line("only in the second run, %s: %s", what, told)
+		}
+	}
+}
+
+// results compares how one requirement came out.
+func (d *Difference) results(id requirement.ID, a, b check.Result) {
+	first, second := verdictOf(a), verdictOf(b)
+	if first != second {
+		d.line("%s: %s → %s", id, first, second)
+	}
+	if rank(second) > rank(first) {
+		d.Worse = append(d.Worse, id)
+	}
+	if a.Verdict == "" || b.Verdict == "" {
+		return
+	}
+	before := map[string]check.Observation{}
+	for _, o := range a.Observations {
+		before[o.What] = o
+	}
+	for _, o := range b.Observations {
+		was, ok := before[o.What]
+		delete(before, o.What)
+		switch {
+		case !ok:
+			d.line("%s: only the second run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
+		case was.Need != o.Need || (was.Seen == 0) != (o.Seen == 0) || (was.Seen < was.Need) != (o.Seen < o.Need):
+			d.line("%s: %q %d of %d needed → %d of %d", id, o.What, was.Seen, was.Need, o.Seen, o.Need)
+		}
+	}
+	for _, o := range a.Observations {
+		if _, gone := before[o.What]; gone {
+			d.line("%s: only the first run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
+		}
+	}
+}
+
+func verdictOf(res check.Result) check.Verdict {
+	if res.Verdict == "" {
+		return check.Skipped
+	}
+	return res.Verdict
+}
+
+// rank orders verdicts from good to bad. What was not judged is as bad as what
+// was not decided, for whoever had it before.
+func rank(v check.Verdict) int {
+	switch v {
+	case check.Pass, check.NotApplicable:
+		return 0
+	case check.Deviation:
+		return 1
+	case check.Fail:
+		return 3
+	default:
+		return 2
+	}
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Rollout is the way of the members through releases, as far as the control plane
+// was held and looked at on it.
+type Rollout struct {
+	// Upgraded, RolledBack and Again are whether a member was seen to go up, to go
+	// down after that, and up once more.
+	Upgraded, RolledBack, Again bool
+	// Path is the way of the member that went furthest.
+	Path []string
+	// Mixed are the states in which members ran different releases.
+	Mixed []string
+}
+
+// Rollout of the run, from the states in which the control plane was held.
+func (r *ConformanceReport) Rollout() Rollout {
+	var out Rollout
+	for _, m := range r.Target.Members {
+		path := []string{m.Release}
+		for _, s := range r.States {
+			if release, ok := s.Releases[m.Name]; ok && release != path[len(path)-1] {
+				path = append(path, release)
+			}
+		}
+		up, down, again := walked(path)
+		out.Upgraded, out.RolledBack, out.Again = out.Upgraded || up, out.RolledBack || down, out.Again || again
+		if len(path) > len(out.Path) {
+			out.Path = path
+		}
+	}
+	for _, s := range r.States {
+		var releases []string
+		for _, release := range s.Releases {
+			if !slices.Contains(releases, release) {
+				releases = append(releases, release)
+			}
+		}
+		if len(releases) > 1 {
+			out.Mixed = append(out.Mixed, s.Name)
+		}
+	}
+	return out
+}
+
+// walked is whether a way goes up, down after that, and up again after that.
+func walked(path []string) (up, down, again bool) {
+	for i := 1; i < len(path); i++ {
+		from, fromErr := version.ParseGeneric(path[i-1])
+		to, toErr := version.ParseGeneric(path[i])
+		if fromErr != nil || toErr != nil {
+			continue // whichever of the two is the later one cannot be told
+		}
+		switch rises := from.LessThan(to); {
+		case rises && down:
+			again = true
+		case rises:
+			up = true
+		case up && to.LessThan(from):
+			down = true
+		}
+	}
+	return up, down, again
+}
+
+// arrows joins the releases of a way.
+func arrows(path []string) string { return strings.Join(path, " → ") }

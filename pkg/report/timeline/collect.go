@@ -1,0 +1,255 @@
+// Package timeline draws a run: one page for a browser, which needs no network
+// and follows from the history and the report alone, to the byte.
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/report"
+)
+
+// Bundle gives the page of a bundle, whose history gave the report. The bundle
+// is not changed.
+func Bundle(ctx context.Context, dir string, rep *report.ConformanceReport) ([]byte, error) {
+	file, err := bundle.History(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the timeline cannot be made: %w", err)
+	}
+	c, err := collectFile(ctx, file, rep)
+	if err != nil {
+		return nil, fmt.Errorf("the timeline cannot be made: %w", err)
+	}
+	return c.page()
+}
+
+func collectFile(ctx context.Context, file string, rep *report.ConformanceReport) (*collector, error) {
+	// Twice: which lines are to be shown in full is known only when all were seen,
+	// and all of them at once may be more than there is memory for.
+	c := newCollector(rep, filepath.Base(file))
+	if err := each(ctx, file, func(r *history.Reader) { c.begin(r.Header) }, c.take); err != nil {
+		return nil, err
+	}
+	c.finish()
+	k := c.keeper()
+	if err := each(ctx, file, nil, k.take); err != nil {
+		return nil, err
+	}
+	c.picture.Lines = k.lines()
+	return c, nil
+}
+
+func each(ctx context.Context, file string, begin func(*history.Reader), take func(*history.Event)) error {
+	reader, err := history.Open(file)
+	if err != nil {
+		return err
+	}
+	if begin != nil {
+		begin(reader)
+	}
+	for {
+		ev, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return reader.Close()
+		}
+		if err == nil && ctx.Err() != nil {
+			err = errors.New("it was interrupted")
+		}
+		if err != nil {
+			return errors.Join(err, reader.Close())
+		}
+		take(ev)
+	}
+}
+
+// collector makes a picture of events.
+type collector struct {
+	report  *report.ConformanceReport
+	header  history.Header
+	picture picture
+
+	now   int64
+	texts map[string]int
+	// releases, versions and tags in the order in which they came up.
+	releases, versions, tags palette
+
+	components map[string]map[string]*component
+	leases     ordered[*track]
+	agreed     ordered[*track]
+	migrations ordered[*track]
+	seenTags   map[string]*track
+	requests   map[string]*requests
+	balancer   *requests
+	steps      track
+	holds      track
+	faults     []*fault
+	gaps       []mark
+	// course is what happened when, for the words on a finding.
+	course course
+	// evidence has the time of every event that a finding names.
+	evidence map[int64]*moment
+}
+
+func newCollector(rep *report.ConformanceReport, file string) *collector {
+	c := &collector{
+		report: rep, texts: map[string]int{}, components: map[string]map[string]*component{},
+		seenTags: map[string]*track{}, requests: map[string]*requests{}, balancer: &requests{}, evidence: map[int64]*moment{},
+	}
+	c.picture.History = file
+	// The header is the first line, so that an event is a line further down than
+	// its number says.
+	c.picture.Show = "sed -n Np " + file
+	if filepath.Ext(file) == bundle.Compressed {
+		c.picture.Show = "zcat " + file + " | sed -n Np"
+	}
+	for _, res := range rep.Results {
+		for _, v := range res.Violations {
+			for _, seq := range v.Evidence {
+				c.evidence[seq] = nil
+			}
+		}
+		for _, d := range res.Deviations {
+			for _, v := range d.Examples {
+				for _, seq := range v.Evidence {
+					c.evidence[seq] = nil
+				}
+			}
+		}
+	}
+	return c
+}
+
+func (c *collector) begin(h history.Header) {
+	c.header = h
+	c.picture.Started = h.Started.UnixMilli()
+	for _, m := range h.Members {
+		c.components[m.Name] = map[string]*component{}
+		c.releases.number(m.Release)
+		c.requests[m.Name] = &requests{}
+	}
+}
+
+// text gives the index of a text, which is written once.
+func (c *collector) text(format string, args ...any) int {
+	s := fmt.Sprintf(format, args...)
+	if i, ok := c.texts[s]; ok {
+		return i
+	}
+	c.texts[s] = len(c.picture.Texts)
+	c.picture.Texts = append(c.picture.Texts, s)
+	return len(c.picture.Texts) - 1
+}
+
+// take sees one event. Damage is the report's to tell of: what can be read is
+// drawn.
+func (c *collector) take(ev *history.Event) {
+	c.now = max(c.now, ev.At/1000)
+	switch {
+	case ev.Step != nil:
+		c.takeStep(ev)
+	case ev.Hold != nil:
+		c.takeHold(ev)
+	case ev.Process != nil:
+		c.takeProcess(ev)
+	case ev.Ready != nil:
+		c.takeReady(ev)
+	case ev.Fault != nil:
+		c.takeFault(ev)
+	case ev.Stored != nil:
+		c.takeStored(ev)
+	case ev.Document != nil:
+		c.takeDocument(ev)
+	case ev.Request != nil:
+		c.requestsOf(ev.Member).take(c.now, ev.Seq, ev.Request.Code, ev.Request.Barrier)
+	case ev.Balancer != nil:
+		c.balancer.take(c.now, ev.Seq, ev.Balancer.Code, false)
+	case ev.Gap != nil:
+		c.gaps = append(c.gaps, mark{c.now, markGap, ev.Seq, 1})
+	}
+	c.course.take(ev)
+	if _, wanted := c.evidence[ev.Seq]; wanted {
+		c.evidence[ev.Seq] = c.course.moment(ev)
+	}
+}
+
+func (c *collector) requestsOf(member string) *requests {
+	if c.requests[member] == nil {
+		c.requests[member] = &requests{}
+	}
+	return c.requests[member]
+}
+
+// palette numbers things in the order in which they come up.
+type palette struct {
+	numbers map[string]int
+	names   []string
+}
+
+func (p *palette) number(name string) int {
+	if i, ok := p.numbers[name]; ok {
+		return i
+	}
+	if p.numbers == nil {
+		p.numbers = map[string]int{}
+	}
+	p.numbers[name] = len(p.names)
+	p.names = append(p.names, name)
+	return len(p.names) - 1
+}
+
+// ordered is a map that remembers the order in which its keys came.
+type ordered[V any] struct {
+	keys []string
+	of   map[string]V
+}
+
+// get gives the value of a key, which it makes where there is none.
+func (o *ordered[V]) get(key string, make func() V) V {
+	if v, ok := o.of[key]; ok {
+		return v
+	}
+	if o.of == nil {
+		o.of = map[string]V{}
+	}
+	o.keys = append(o.keys, key)
+	o.of[key] = make()
+	return o.of[key]
+}
+
+// track is a lane in the making: at any time one thing is so.
+type track struct {
+	spans []span
+	open  bool
+	// changes counts how often the colour or style changed.
+	changes int
+}
+
+// set ends what was so and says what is so from now on. The same thing again
+// changes nothing.
+func (t *track) set(now int64, seq int64, style, colour, text int) {
+	if t.open {
+		last := &t.spans[len(t.spans)-1]
+		if last.Style == style && last.Colour == colour && last.Text == text {
+			return
+		}
+		if last.Style != style || last.Colour != colour {
+			t.changes++
+		}
+		last.To = now
+	}
+	t.spans = append(t.spans, span{From: now, Style: style, Colour: colour, Text: text, Seq: seq})
+	t.open = true
+}
+
+// end ends what was so.
+func (t *track) end(now int64) {
+	if t.open {
+		t.spans[len(t.spans)-1].To = now
+		t.open = false
+	}
+}

@@ -1,0 +1,541 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const END = Math.max(data.end, 1);
+  const LEAST = 200; // microseconds: closer than this there is nothing to see
+  const BAR = 24, GAP = 4;
+
+  // In the order of the styles in model.go: how a span is drawn, and what it means.
+  const SPANS = [
+    { bar: "colour", means: "up, coloured by release" }, { bar: "half", means: "runs, and is not ready" },
+    { bar: "stripes", means: "paused" }, { bar: "dead", means: "no process" },
+    { bar: "colour", means: "leads, coloured by member" }, { bar: "nobody", means: "nobody leads" },
+    { bar: "colour", means: "agreed, coloured by version" }, { bar: "stripes", means: "none agreed" }, { bar: "nobody", means: "no object" },
+    { bar: "half", means: "waits" }, { bar: "colour", means: "runs" }, { bar: "good", means: "succeeded" }, { bar: "dead", means: "failed" },
+    { bar: "colour", means: "discovery tag" }, { bar: "colour", means: "step" }, { bar: "hold", means: "hold" }, { bar: "fault", means: "fault" },
+  ];
+  const MARKS = [
+    { ink: "--breach", shape: "flag", means: "shows a violation" }, { ink: "--barrier", shape: "tick", means: "held back until registered (503)" },
+    { ink: "--error", shape: "tick", means: "refused (429 or 5xx)" }, { ink: "--silent", shape: "tick", means: "no answer" },
+    { ink: "--witness", shape: "flag", means: "proof that the fault bit" }, { ink: "--unsure", shape: "flag", means: "a recorder may have missed something" },
+    { ink: "--other", shape: "flag", means: "differs as documented" }, { ink: "--ink", shape: "tick", means: "change" },
+  ];
+
+  const view = { from: 0, to: END };
+  const lanes = [];
+  let chosen = null; // {seq, at, lane, item}
+  let ink = {};
+
+  // --- Time ---
+
+  const seconds = (us) => (us / 1e6).toFixed(us < 1e7 ? 3 : 2) + " s";
+  const clock = (us) => new Date(data.started + us / 1000).toISOString().slice(11, 23);
+
+  function lineOf(seq) {
+    const list = data.lines.seq || [];
+    let low = 0, high = list.length - 1;
+    while (low <= high) {
+      const mid = (low + high) >> 1;
+      if (list[mid] === seq) return { at: data.lines.at[mid], text: data.lines.text[mid] };
+      if (list[mid] < seq) low = mid + 1; else high = mid - 1;
+    }
+    return null;
+  }
+
+  function show(from, to) {
+    const span = Math.min(Math.max(to - from, LEAST), END);
+    const middle = (from + to) / 2;
+    view.from = Math.min(Math.max(middle - span / 2, 0), END - span);
+    view.to = view.from + span;
+    redraw();
+  }
+
+  function zoom(factor, at) {
+    const span = view.to - view.from;
+    const wanted = Math.min(Math.max(span * factor, LEAST), END);
+    const share = (at - view.from) / span;
+    show(at - wanted * share, at + wanted * (1 - share));
+  }
+
+  const move = (share) => { const d = (view.to - view.from) * share; show(view.from + d, view.to + d); };
+  const centre = () => (chosen && chosen.at >= view.from && chosen.at <= view.to ? chosen.at : (view.from + view.to) / 2);
+
+  // --- Drawing ---
+
+  let pending = false;
+  function redraw() {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => {
+      pending = false;
+      drawAxis();
+      for (const lane of lanes) drawLane(lane);
+      if (!document.documentElement.dataset.drawn) {
+        document.documentElement.dataset.drawn = "yes";
+        performance.mark("drawn"); // for the test, and for whoever is curious
+      }
+      $("whole").disabled = view.from <= 0 && view.to >= END;
+    });
+  }
+
+  function readInk() {
+    const style = getComputedStyle(document.documentElement);
+    ink = new Proxy({}, { get: (seen, name) => seen[name] || (seen[name] = style.getPropertyValue(name).trim()) });
+  }
+
+  function surface(canvas, height) {
+    const width = canvas.clientWidth, dots = window.devicePixelRatio || 1;
+    if (!width) return null;
+    if (canvas.width !== Math.round(width * dots) || canvas.height !== Math.round(height * dots)) {
+      canvas.width = Math.round(width * dots);
+      canvas.height = Math.round(height * dots);
+      canvas.style.height = height + "px";
+    }
+    const g = canvas.getContext("2d");
+    g.setTransform(dots, 0, 0, dots, 0, 0);
+    g.clearRect(0, 0, width, height);
+    return { g, width, height, x: (us) => ((us - view.from) / (view.to - view.from)) * width };
+  }
+
+  function drawAxis() {
+    const s = surface(axis, 26);
+    if (!s) return;
+    const span = view.to - view.from;
+    const wanted = (span / s.width) * 90;
+    let step = 10 ** Math.floor(Math.log10(wanted));
+    for (const by of [1, 2, 5, 10]) if (step * by >= wanted) { step *= by; break; }
+    const digits = Math.max(0, 6 - Math.floor(Math.log10(step)) - 0);
+    s.g.fillStyle = ink["--faint"];
+    s.g.strokeStyle = ink["--line"];
+    s.g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
+      const x = s.x(t), label = (t / 1e6).toFixed(Math.min(Math.max(digits, 0), 6)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") + " s";
+      s.g.fillRect(x, 19, 1, 7);
+      const wide = s.g.measureText(label).width;
+      s.g.fillText(label, Math.min(Math.max(x - wide / 2, 0), s.width - wide), 14);
+    }
+  }
+
+  function drawLane(lane) {
+    if (lane.group && !lane.group.open) return;
+    const s = surface(lane.canvas, BAR + GAP);
+    if (!s) return;
+    const g = s.g, top = GAP / 2, w = s.width;
+    g.fillStyle = ink["--row"];
+    g.fillRect(0, top, w, BAR);
+    g.fillStyle = ink["--band"];
+    for (const b of data.bands || []) {
+      const a = s.x(b.from), e = s.x(b.to);
+      if (e >= 0 && a <= w) g.fillRect(a, 0, Math.max(e - a, 1), s.height);
+    }
+    if (lane.density) drawDensity(lane, s, top);
+    g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    g.textBaseline = "middle";
+    let last = -1;
+    for (const it of lane.spans) {
+      const a = s.x(it.from), e = s.x(it.to);
+      if (e < 0 || a > w) continue;
+      if (e - a < 0.5 && Math.floor(a) === last) continue; // another of the same point
+      last = Math.floor(a);
+      drawSpan(g, it, Math.max(a, -2), Math.min(Math.max(e, a + 1), w + 2), top);
+    }
+    const done = new Set();
+    for (const it of lane.marks) {
+      const x = s.x(it.from);
+      if (x < -6 || x > w + 6) continue;
+      const key = it.style * 1e5 + Math.round(x);
+      if (done.has(key)) continue;
+      done.add(key);
+      drawMark(g, MARKS[it.style], x, top);
+    }
+    if (chosen) {
+      const x = s.x(chosen.at);
+      g.fillStyle = ink["--cursor"];
+      g.fillRect(x - 0.5, 0, 1, s.height);
+      if (chosen.lane === lane && chosen.item) {
+        const a = Math.max(s.x(chosen.item.from), 0), e = Math.min(s.x(chosen.item.to), w);
+        g.strokeStyle = ink["--ink"];
+        g.lineWidth = 2;
+        g.strokeRect(a + 1, top + 1, Math.max(e - a - 2, 2), BAR - 2);
+      }
+    }
+  }
+
+  function drawDensity(lane, s, top) {
+    const n = lane.density.length, most = lane.most;
+    s.g.fillStyle = ink["--density"];
+    for (let i = 0; i < n; i++) {
+      const a = s.x((i * END) / n), e = s.x(((i + 1) * END) / n);
+      if (!lane.density[i] || e < 0 || a > s.width) continue;
+      const h = Math.max((lane.density[i] / most) * (BAR - 8), 1);
+      s.g.fillRect(a, top + BAR - h, Math.max(e - a, 1), h);
+    }
+  }
+
+  function stripes(g, a, top, width, height, colour) {
+    g.save();
+    g.beginPath();
+    g.rect(a, top, width, height);
+    g.clip();
+    g.strokeStyle = colour;
+    g.lineWidth = 2;
+    g.beginPath();
+    for (let x = a - height; x < a + width; x += 7) { g.moveTo(x, top + height); g.lineTo(x + height, top); }
+    g.stroke();
+    g.restore();
+  }
+
+  function drawSpan(g, it, a, e, top) {
+    const width = e - a, kind = SPANS[it.style], colour = ink["--c" + (it.colour % 8)];
+    let words = ink["--on"];
+    switch (kind.bar) {
+      case "half":
+        g.fillStyle = colour;
+        g.fillRect(a, top + BAR / 2, width, BAR / 2);
+        words = width > 60 ? ink["--ink"] : null;
+        break;
+      case "stripes":
+        g.fillStyle = ink["--row"];
+        g.fillRect(a, top, width, BAR);
+        stripes(g, a, top, width, BAR, ink["--hold"]);
+        g.fillStyle = ink["--paused"];
+        g.fillRect(a, top, width, 2);
+        g.fillRect(a, top + BAR - 2, width, 2);
+        words = ink["--ink"];
+        break;
+      case "dead":
+        g.fillStyle = ink["--dead"];
+        g.fillRect(a, top + BAR / 2 - 1, width, 2);
+        words = null;
+        break;
+      case "nobody":
+        g.fillStyle = ink["--silent"];
+        g.fillRect(a, top + BAR - 3, width, 2);
+        words = null;
+        break;
+      case "hold":
+        g.fillStyle = ink["--hold"];
+        g.fillRect(a, top + 2, width, BAR - 4);
+        words = ink["--ink"];
+        break;
+      case "fault":
+        g.fillStyle = ink["--witness"];
+        g.fillRect(a, top, width, 3);
+        g.fillRect(a, top, 1, BAR);
+        words = ink["--ink"];
+        break;
+      case "good":
+        g.fillStyle = ink["--c2"];
+        g.fillRect(a, top, width, BAR);
+        break;
+      default:
+        g.fillStyle = colour;
+        g.fillRect(a, top, width, BAR);
+    }
+    if (width > 3 && kind.bar !== "dead" && kind.bar !== "nobody") { // an edge, so that neighbours of one colour are two
+      g.fillStyle = ink["--ground"];
+      g.fillRect(a, top, 1, BAR);
+    }
+    if (words && width > 34) {
+      g.save();
+      g.beginPath();
+      g.rect(a, top, width - 3, BAR);
+      g.clip();
+      g.fillStyle = words;
+      g.fillText(data.texts[it.text], Math.max(a, 0) + 5, top + BAR / 2 + (kind.bar === "half" ? -1 : 0.5));
+      g.restore();
+    }
+  }
+
+  function drawMark(g, kind, x, top) {
+    g.fillStyle = ink[kind.ink];
+    if (kind.shape === "tick") {
+      g.fillRect(x - 0.75, top + 3, 1.5, BAR - 6);
+      return;
+    }
+    g.fillRect(x - 1, top, 2, BAR);
+    g.beginPath();
+    g.moveTo(x - 5, top);
+    g.lineTo(x + 5, top);
+    g.lineTo(x, top + 8);
+    g.fill();
+  }
+
+  // --- What is under the pointer, or has the focus ---
+
+  // items of a lane in the order of time: what the arrow keys walk through.
+  function itemsOf(lane) {
+    if (!lane.items) lane.items = lane.spans.concat(lane.marks).sort((a, b) => a.from - b.from || a.seq - b.seq);
+    return lane.items;
+  }
+
+  function hit(lane, x) {
+    const width = lane.canvas.clientWidth, scale = (view.to - view.from) / width, at = view.from + x * scale;
+    let best = null, least = 8;
+    for (const it of lane.marks) {
+      const far = Math.abs(it.from - at) / scale;
+      if (far < least) { best = it; least = far; }
+    }
+    if (best) return best;
+    let inside = null;
+    for (const it of lane.spans) {
+      if (it.from <= at + 2 * scale && it.to >= at - 2 * scale) inside = it;
+      if (it.from > at + 2 * scale) break;
+    }
+    return inside;
+  }
+
+  function words(lane, it) {
+    if (it.count === undefined) return data.texts[it.text];
+    return (it.count > 1 ? it.count + " times close together: " : "") + MARKS[it.style].means;
+  }
+
+  function tell(seq, at, lane, it) {
+    const line = lineOf(seq);
+    const where = lane ? lane.label + ": " + words(lane, it) + " — " : "";
+    $("told").textContent = where + "line " + seq + ", " + seconds(at) + " (" + clock(at) + " UTC)";
+    $("text").textContent = line && line.text ? line.text : "This line is not in the page, to keep it small.";
+    $("command").textContent = "In full: " + data.show.replace("N", seq + 1);
+    $("detail").hidden = false;
+  }
+
+  function choose(lane, it, keep) {
+    chosen = { seq: it.seq, at: it.from, lane, item: it };
+    tell(it.seq, it.from, lane, it);
+    const items = itemsOf(lane), i = items.indexOf(it);
+    lane.row.setAttribute("aria-valuenow", i + 1);
+    lane.row.setAttribute("aria-valuetext", words(lane, it) + ", line " + it.seq + ", " + seconds(it.from));
+    if (!keep && (it.from < view.from || it.from > view.to)) {
+      const half = (view.to - view.from) / 2;
+      show(it.from - half, it.from + half);
+    }
+    redraw();
+  }
+
+  // jump goes to a line of the history, whether or not a lane shows it.
+  function jump(seq) {
+    const line = lineOf(seq);
+    if (!line) return;
+    let lane = null, item = null;
+    for (const l of lanes) {
+      item = itemsOf(l).find((it) => it.seq === seq);
+      if (item) { lane = l; break; }
+    }
+    const half = Math.min(Math.max(END / 40, 5e5), (view.to - view.from) / 2);
+    show(line.at - half, line.at + half);
+    if (lane) {
+      if (lane.group) lane.group.open = true;
+      choose(lane, item, true);
+    } else {
+      chosen = { seq, at: line.at, lane: null, item: null };
+      tell(seq, line.at);
+    }
+    redraw();
+    $("chart").scrollIntoView({ block: "start" });
+    if (lane) lane.row.focus({ preventScroll: true });
+  }
+
+  function unchoose() {
+    chosen = null;
+    $("detail").hidden = true;
+    redraw();
+  }
+
+  function seek(by) {
+    const list = data.findings || [];
+    if (!list.length) return;
+    let i;
+    if (by === 0) i = 0;
+    else if (by > 0) i = list.findIndex((seq) => !chosen || seq > chosen.seq);
+    else { i = -1; for (let k = 0; k < list.length; k++) if (chosen && list[k] < chosen.seq) i = k; }
+    if (i < 0) i = by > 0 ? 0 : list.length - 1;
+    go(list[i]);
+  }
+
+  function go(seq) {
+    if (location.hash === "#line=" + seq) jump(seq);
+    else location.hash = "line=" + seq;
+  }
+
+  function follow() {
+    const found = /^#line=(\d+)$/.exec(location.hash);
+    if (found) jump(Number(found[1]));
+  }
+
+  // --- Building ---
+
+  const axis = document.createElement("canvas");
+  axis.setAttribute("aria-hidden", "true");
+  $("axis").append(axis);
+
+  for (const g of data.groups || []) {
+    const box = document.createElement("details"), title = document.createElement("summary");
+    box.open = !g.folded;
+    title.textContent = g.name + (g.folded ? " (" + g.lanes.length + ")" : "");
+    box.append(title);
+    box.addEventListener("toggle", redraw);
+    for (const l of g.lanes) {
+      const row = document.createElement("div"), name = document.createElement("span"), canvas = document.createElement("canvas");
+      const lane = {
+        row, canvas, group: box, label: g.name + ", " + l.name, density: l.density, most: Math.max(1, ...(l.density || [])),
+        spans: (l.spans || []).map((s) => ({ from: s[0], to: s[1], style: s[2], colour: s[3], text: s[4], seq: s[5] })),
+        marks: (l.marks || []).map((m) => ({ from: m[0], to: m[0], style: m[1], seq: m[2], count: m[3] })),
+      };
+      row.className = "lane" + (g.name === "Findings" ? " finding" : "");
+      row.tabIndex = lanes.length ? -1 : 0;
+      row.setAttribute("role", "slider");
+      row.setAttribute("aria-label", lane.label);
+      row.setAttribute("aria-valuemin", 1);
+      row.setAttribute("aria-valuemax", Math.max(1, lane.spans.length + lane.marks.length));
+      row.setAttribute("aria-valuenow", 1);
+      row.setAttribute("aria-valuetext", lane.spans.length + lane.marks.length + " changes");
+      name.className = "name";
+      name.textContent = l.name;
+      name.title = l.name;
+      canvas.setAttribute("aria-hidden", "true");
+      row.append(name, canvas);
+      box.append(row);
+      lanes.push(lane);
+      point(lane);
+      row.addEventListener("keydown", (ev) => key(ev, lane));
+      row.addEventListener("focus", () => {
+        for (const o of lanes) o.row.tabIndex = o === lane ? 0 : -1;
+        if (chosen && chosen.lane === lane) return;
+        const first = itemsOf(lane).find((it) => it.to >= view.from && it.from <= view.to);
+        if (first) tell(first.seq, first.from, lane, first);
+      });
+    }
+    $("lanes").append(box);
+  }
+
+  function point(lane) {
+    const c = lane.canvas;
+    const held = new Map();
+    let moved = 0, apart = 0;
+    const at = (ev) => ev.clientX - c.getBoundingClientRect().left;
+    c.addEventListener("pointerdown", (ev) => {
+      held.set(ev.pointerId, ev.clientX);
+      moved = 0;
+      apart = 0;
+      c.setPointerCapture(ev.pointerId);
+    });
+    c.addEventListener("pointermove", (ev) => {
+      if (!held.has(ev.pointerId)) {
+        const it = ev.pointerType === "mouse" && hit(lane, at(ev));
+        c.style.cursor = it ? "pointer" : "grab";
+        if (it) tell(it.seq, it.from, lane, it);
+        return;
+      }
+      const before = held.get(ev.pointerId);
+      held.set(ev.pointerId, ev.clientX);
+      moved += Math.abs(ev.clientX - before);
+      if (held.size === 2) {
+        const [a, b] = [...held.values()], now = Math.abs(a - b);
+        const rect = c.getBoundingClientRect(), middle = (a + b) / 2 - rect.left;
+        if (apart > 0 && now > 0) zoom(apart / now, view.from + (middle / rect.width) * (view.to - view.from));
+        apart = now;
+      } else if (moved > 4) {
+        move((before - ev.clientX) / c.clientWidth);
+      }
+    });
+    const end = (ev) => {
+      if (ev.type === "pointerup" && held.size === 1 && moved <= 4) {
+        const it = hit(lane, at(ev));
+        if (it) { choose(lane, it, true); lane.row.focus({ preventScroll: true }); }
+      }
+      held.delete(ev.pointerId);
+      apart = 0;
+    };
+    c.addEventListener("pointerup", end);
+    c.addEventListener("pointercancel", end);
+    c.addEventListener("pointerleave", () => { if (chosen && !held.size) tell(chosen.seq, chosen.at, chosen.lane, chosen.item); });
+    c.addEventListener("wheel", (ev) => {
+      if (!ev.ctrlKey && !ev.metaKey) {
+        if (Math.abs(ev.deltaX) > Math.abs(ev.deltaY)) { ev.preventDefault(); move(ev.deltaX / c.clientWidth); }
+        return;
+      }
+      ev.preventDefault();
+      zoom(Math.exp(ev.deltaY / 300), view.from + (at(ev) / c.clientWidth) * (view.to - view.from));
+    }, { passive: false });
+  }
+
+  function key(ev, lane) {
+    if (ev.ctrlKey || ev.metaKey || ev.altKey) return;
+    const items = itemsOf(lane);
+    const i = chosen && chosen.lane === lane ? items.indexOf(chosen.item) : -1;
+    const shown = lanes.filter((l) => l.group.open), here = shown.indexOf(lane);
+    switch (ev.key) {
+      case "ArrowRight": if (items.length) choose(lane, items[Math.min(i + 1, items.length - 1)]); break;
+      case "ArrowLeft": if (items.length) choose(lane, items[Math.max(i - 1, 0)]); break;
+      case "Home": if (items.length) choose(lane, items[0]); break;
+      case "End": if (items.length) choose(lane, items[items.length - 1]); break;
+      case "ArrowDown": if (here + 1 < shown.length) shown[here + 1].row.focus(); break;
+      case "ArrowUp": if (here > 0) shown[here - 1].row.focus(); break;
+      default: return;
+    }
+    ev.preventDefault();
+  }
+
+  document.addEventListener("keydown", (ev) => {
+    if (ev.ctrlKey || ev.metaKey || ev.altKey) return;
+    const acts = {
+      "+": () => zoom(0.5, centre()), "=": () => zoom(0.5, centre()), "-": () => zoom(2, centre()), "0": () => show(0, END),
+      n: () => seek(1), p: () => seek(-1), Escape: unchoose,
+    };
+    if (acts[ev.key]) { acts[ev.key](); ev.preventDefault(); }
+  });
+  $("whole").onclick = () => show(0, END);
+  $("in").onclick = () => zoom(0.5, centre());
+  $("out").onclick = () => zoom(2, centre());
+  $("left").onclick = () => move(-0.5);
+  $("right").onclick = () => move(0.5);
+  $("first").onclick = () => seek(0);
+  $("next").onclick = () => seek(1);
+  $("previous").onclick = () => seek(-1);
+  $("close").onclick = unchoose;
+  for (const b of document.querySelectorAll(".jump")) b.hidden = !(data.findings || []).length;
+  document.addEventListener("click", (ev) => {
+    const link = ev.target.closest && ev.target.closest("a.line");
+    if (link && link.hash === location.hash) { ev.preventDefault(); follow(); }
+  });
+
+  // The legend tells of what this page has, and of nothing else.
+  const legend = [];
+  function sample(kind, draw, means) {
+    if (legend.some((l) => l.means === means)) return;
+    const box = document.createElement("span"), canvas = document.createElement("canvas");
+    canvas.setAttribute("aria-hidden", "true");
+    box.append(canvas, means);
+    $("legend").append(box);
+    legend.push({ means, draw: () => {
+      const dots = window.devicePixelRatio || 1;
+      canvas.width = 22 * dots;
+      canvas.height = 14 * dots;
+      const g = canvas.getContext("2d");
+      g.setTransform(dots, 0, 0, (14 / BAR) * dots, 0, 0);
+      g.fillStyle = ink["--row"];
+      g.fillRect(0, 0, 22, BAR);
+      draw(g);
+    } });
+  }
+  for (const lane of lanes) {
+    for (const it of lane.spans) {
+      if (SPANS[it.style].means !== "step") sample(it, (g) => drawSpan(g, { ...it, text: 0 }, 0, 22, 0), SPANS[it.style].means);
+    }
+    for (const it of lane.marks) sample(it, (g) => drawMark(g, MARKS[it.style], 11, 0), MARKS[it.style].means);
+  }
+
+  function dress() {
+    readInk();
+    for (const l of legend) l.draw();
+    redraw();
+  }
+  $("tools").hidden = false;
+  $("hint").hidden = false;
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
+  addEventListener("resize", redraw);
+  addEventListener("hashchange", follow);
+  dress();
+  follow();
+})();

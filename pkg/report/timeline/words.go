@@ -1,0 +1,210 @@
+package timeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// maxTold is how many breaches of a requirement are told one by one.
+const maxTold = 5
+
+// card is one requirement in words: what was promised, what happened, where to
+// look next.
+type card struct {
+	ID, Level, Source, Promise string
+	Verdict                    check.Verdict
+	// Happened says how it came out as a whole, Told gives single breaches.
+	Happened string
+	Told     []breach
+	More     string
+	Next     []string
+	// Seen is how often the promise was put to the test, in words.
+	Seen []string
+}
+
+// breach is one breach, with the lines that show it.
+type breach struct {
+	Message, Where string
+	Evidence       []int64
+}
+
+// verdictWords are a verdict in the words of the page.
+var verdictWords = map[check.Verdict]string{
+	check.Pass: "kept", check.Fail: "broken", check.Inconclusive: "not decided", check.Deviation: "differs on purpose",
+	check.NotApplicable: "not applicable", check.Skipped: "not judged",
+}
+
+// Words is the verdict in words.
+func (c card) Words() string {
+	if words, ok := verdictWords[c.Verdict]; ok {
+		return words
+	}
+	return string(c.Verdict)
+}
+
+func (c *collector) card(res check.Result) card {
+	out := card{ID: string(res.ID), Level: string(res.Level), Promise: res.Promise, Verdict: res.Verdict}
+	if req, ok := requirement.Lookup(res.ID); ok {
+		out.Source = req.Source
+	}
+	for _, o := range res.Observations {
+		out.Seen = append(out.Seen, fmt.Sprintf("%d %s (a pass needs %d)", o.Seen, o.What, o.Need))
+	}
+	switch res.Verdict {
+	case check.Pass:
+		out.Happened = fmt.Sprintf("It was put to the test %s, and kept.", times(res.Seen()))
+	case check.Fail:
+		out.Happened = fmt.Sprintf("It was broken %s, of %s that it was put to the test.", times(res.ViolationCount), times(res.Seen()))
+		out.Told = c.breaches(res.Violations)
+		if rest := res.ViolationCount - int64(len(out.Told)); rest > 0 {
+			out.More = fmt.Sprintf("And %d more; report.yaml has the first %d.", rest, len(res.Violations))
+		}
+	default:
+		out.Happened = sentence(res.Reasons)
+	}
+	for _, d := range res.Deviations {
+		out.Happened += fmt.Sprintf(" As documented (%s), seen %s: %s See %s.", d.ID, times(d.Count), d.Differs, d.Source)
+		out.Told = append(out.Told, c.breaches(d.Examples[:min(1, len(d.Examples))])...)
+	}
+	out.Happened = strings.TrimSpace(out.Happened)
+	out.Next = c.next(res)
+	return out
+}
+
+func sentence(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "Why: " + strings.Join(reasons, "; ") + "."
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func (c *collector) breaches(violations []check.Violation) []breach {
+	var out []breach
+	for _, v := range violations[:min(maxTold, len(violations))] {
+		b := breach{Message: v.Message}
+		for _, seq := range v.Evidence {
+			if c.evidence[seq] != nil && !slices.Contains(b.Evidence, seq) {
+				b.Evidence = append(b.Evidence, seq)
+			}
+		}
+		if i := c.shows(v); i >= 0 {
+			m := c.evidence[v.Evidence[i]]
+			b.Where = fmt.Sprintf("At %s (%s UTC), %s.", when(m.at), c.clock(m.at), m.words)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// next says where to look next.
+func (c *collector) next(res check.Result) []string {
+	if res.Verdict == check.Pass {
+		return nil
+	}
+	var out []string
+	if len(res.Violations) > 0 {
+		if i := c.shows(res.Violations[0]); i >= 0 {
+			seq := res.Violations[0].Evidence[i]
+			m := c.evidence[seq]
+			out = append(out, fmt.Sprintf("The chart around line %d, and what the lanes show just before it.", seq))
+			if m.member != "" {
+				out = append(out, fmt.Sprintf("The log of %s's API server around %s UTC: logs/%s-apiserver.log, where the bundle has logs.", m.member, c.clock(m.at), m.member))
+			}
+		}
+	}
+	if res.Verdict == check.Inconclusive {
+		out = append(out, "What was counted, below: the first count under what a pass needs says what the run did not bring about.")
+	}
+	file := strings.ToLower(strings.ReplaceAll(string(res.ID), "-", ""))
+	return append(out, fmt.Sprintf("How it is judged: pkg/check, the file whose name begins with %s.", file))
+}
+
+// story is what the page says before the chart.
+type story struct {
+	Title, Headline, Verdict string
+	Facts                    []fact
+	Doubts                   []string
+	Broken, Kept             []card
+	Steps                    []row
+}
+
+type fact struct{ Name, Value string }
+
+// row of the table of steps, for who cannot see the chart.
+type row struct {
+	Step, From, Took string
+	Seq              int64
+}
+
+func (c *collector) story() story {
+	r := c.report
+	releases := map[string]bool{}
+	for _, m := range r.Target.Members {
+		releases[m.Release] = true
+	}
+	began := strings.Join(slices.Sorted(maps.Keys(releases)), " and ")
+	what := fmt.Sprintf("%s %s", r.Target.Distribution, began)
+	s := story{Title: fmt.Sprintf("%s, %s: %s", r.Scenario, what, r.Verdict), Verdict: string(r.Verdict), Doubts: r.Doubts}
+	kept, broken, judged := 0, 0, len(r.Results)
+	for _, res := range r.Results {
+		one := c.card(res)
+		switch res.Verdict {
+		case check.Pass:
+			kept++
+			s.Kept = append(s.Kept, one)
+		case check.Fail:
+			broken++
+			fallthrough
+		default:
+			s.Broken = append(s.Broken, one)
+		}
+	}
+	slices.SortStableFunc(s.Broken, func(a, b card) int { return weight(a) - weight(b) })
+	switch {
+	case broken > 0:
+		s.Headline = fmt.Sprintf("%d of %d promises were broken.", broken, judged)
+	case r.Verdict == check.Pass:
+		s.Headline = fmt.Sprintf("All was kept: %d of %d promises, and none broken.", kept, judged)
+	default:
+		s.Headline = fmt.Sprintf("No promise was broken, but too little was seen to say that all were kept: %d of %d were.", kept, judged)
+	}
+	var ran []string
+	for _, name := range c.releases.names {
+		if name != "" {
+			ran = append(ran, name)
+		}
+	}
+	s.Facts = []fact{
+		{"Control plane", fmt.Sprintf("%s, %d members (%s provider)", r.Target.Distribution, len(r.Target.Members), r.Target.Provider)},
+		{"Releases that ran", strings.Join(ran, ", ")},
+		{"Scenario", r.Scenario},
+		{"Run", fmt.Sprintf("%s, began %s, took %s", r.Run, r.Date, (time.Duration(c.now) * time.Microsecond).Round(100*time.Millisecond))},
+		{"History", fmt.Sprintf("%d events in %s, seed %d", r.Events, c.picture.History, r.Seed)},
+		{"Recorded by", "evenkeel " + r.Harness},
+	}
+	if r.Defect != "" {
+		s.Facts = append(s.Facts, fact{"Planted on purpose", "the defect " + r.Defect})
+	}
+	for _, sp := range c.steps.spans {
+		s.Steps = append(s.Steps, row{c.picture.Texts[sp.Text], when(sp.From), when(sp.To - sp.From), sp.Seq})
+	}
+	return s
+}
+
+// weight orders what was not kept: what is worse comes first.
+func weight(c card) int {
+	return slices.Index([]check.Verdict{check.Fail, check.Inconclusive, check.Deviation, check.Skipped, check.NotApplicable}, c.Verdict)
+}

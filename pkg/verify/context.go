@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+)
+
+// What the files beside the history must say alike. They are read for that alone,
+// so what else is in them does not matter here.
+type (
+	scenarioFile struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	topologyFile struct {
+		Spec struct {
+			Provider     string `json:"provider"`
+			Distribution string `json:"distribution"`
+			Members      []struct {
+				Name string `json:"name"`
+			} `json:"members"`
+		} `json:"spec"`
+	}
+	environmentFile struct {
+		Harness string `json:"harness"`
+		Seed    int64  `json:"seed"`
+	}
+)
+
+// compareContext holds against the history what scenario, topology and
+// environment say of the run a second time. No verdict follows from them, so
+// that the rest of them is only as sure as digests and signature are.
+func (o *Outcome) compareContext(dir string) error {
+	var scenario scenarioFile
+	var topology topologyFile
+	var environment environmentFile
+	for _, file := range []struct {
+		name string
+		into any
+		same func() (field, told, recorded string)
+	}{
+		{bundle.ScenarioFile, &scenario, func() (string, string, string) {
+			return "metadata.name", scenario.Metadata.Name, o.Report.Scenario
+		}},
+		{bundle.TopologyFile, &topology, func() (string, string, string) {
+			told := []string{topology.Spec.Provider, topology.Spec.Distribution}
+			recorded := []string{o.Report.Target.Provider, o.Report.Target.Distribution}
+			for _, m := range topology.Spec.Members {
+				told = append(told, m.Name)
+			}
+			for _, m := range o.Report.Target.Members {
+				recorded = append(recorded, m.Name)
+			}
+			return "provider, distribution and members", strings.Join(told, ", "), strings.Join(recorded, ", ")
+		}},
+		{bundle.EnvironmentFile, &environment, func() (string, string, string) {
+			return "harness and seed", fmt.Sprintf("%s, %d", environment.Harness, environment.Seed), fmt.Sprintf("%s, %d", o.Report.Harness, o.Report.Seed)
+		}},
+	} {
+		raw, err := os.ReadFile(filepath.Join(dir, file.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // which is a problem already
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", file.name, err)
+		}
+		if err := yaml.Unmarshal(raw, file.into); err != nil {
+			return fmt.Errorf("%s cannot be read: %w", file.name, err)
+		}
+		field, told, recorded := file.same()
+		if told != recorded {
+			o.problem("%s, %s: it says %q, and the history says %q", file.name, field, told, recorded)
+		}
+	}
+	return nil
+}

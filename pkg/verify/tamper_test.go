@@ -1,0 +1,388 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/attest"
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/judge"
+)
+
+// edits is how many changes of each half are tried, and seedVariable names the
+// seed of them, which is else another one each time.
+const (
+	edits        = 500
+	seedVariable = "EVENKEEL_TAMPER_SEED"
+)
+
+// A thousand bundles, each changed in one place: in the careless half the digests
+// are left as they were; in the other one they are made anew, so that only judging
+// again, or a signature, can tell. Every change must be noticed. One that leaves
+// every verdict and observation as it was is noticed by the signature alone.
+func TestEveryChangeIsNoticed(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if set := os.Getenv(seedVariable); set != "" {
+		var err error
+		if seed, err = strconv.ParseUint(set, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d; %s=%d repeats it", seed, seedVariable, seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	keyFile := filepath.Join(t.TempDir(), "key")
+	if _, err := attest.GenerateKey(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	key, err := attest.LoadPublicKey(keyFile + attest.PublicKeySuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := []string{build(t, "pass"), build(t, "fail")}
+	for _, dir := range dirs {
+		sign(t, dir, keyFile)
+		if problems := noticed(t, dir, Options{Key: key, Harness: fixtureHarness}); problems != "" {
+			t.Fatalf("what nobody has changed does not hold: %s", problems)
+		}
+	}
+
+	counts := map[string]int{}
+	for n := range 2 * edits {
+		original := dirs[random.IntN(len(dirs))]
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(original)); err != nil {
+			t.Fatal(err)
+		}
+		resealed := n >= edits
+		e := edit(t, random, dir, resealed)
+		if noticed(t, dir, Options{Key: key, Harness: fixtureHarness}) == "" {
+			t.Errorf("edit %d, %s: not noticed with the key", n, e.what)
+		}
+		if e.file == bundle.SignatureFile {
+			counts["in the signature"]++ // whose it is nobody can tell without the key
+			continue
+		}
+		// Who changes a bundle and makes its digests anew takes the signature away.
+		if err := os.Remove(filepath.Join(dir, bundle.SignatureFile)); err != nil {
+			t.Fatal(err)
+		}
+		keyless := noticed(t, dir, Options{Harness: fixtureHarness})
+		switch {
+		case keyless != "" && resealed:
+			counts["by judging again"]++
+		case keyless != "":
+			counts["by the digests"]++
+		case !resealed || e.file == bundle.ReportFile || e.file == bundle.JUnitFile:
+			t.Errorf("edit %d, %s: not noticed without a key", n, e.what)
+		case e.file == bundle.HistoryFile && judgedOtherwise(t, original, dir):
+			t.Errorf("edit %d, %s: it changes the judgement, and is not noticed without a key", n, e.what)
+		default:
+			counts["by the signature alone"]++
+		}
+	}
+	t.Logf("noticed: %v", counts)
+	for how, least := range map[string]int{"by the digests": edits * 3 / 4, "by judging again": edits / 2, "by the signature alone": 1} {
+		if counts[how] < least {
+			t.Errorf("%d changes were noticed %s, and less than %d say little", counts[how], how, least)
+		}
+	}
+}
+
+// A signature that was taken away is noticed by whoever asks for it, and one by
+// another key too.
+func TestSignatureOfSomebodyElse(t *testing.T) {
+	dir := build(t, "pass")
+	var keys [2]*attest.PublicKey
+	var files [2]string
+	for i := range keys {
+		files[i] = filepath.Join(t.TempDir(), "key")
+		if _, err := attest.GenerateKey(files[i]); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if keys[i], err = attest.LoadPublicKey(files[i] + attest.PublicKeySuffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := noticed(t, dir, Options{Key: keys[0], Harness: fixtureHarness}); !strings.Contains(got, "it is not signed") {
+		t.Errorf("unsigned: %q", got)
+	}
+	sign(t, dir, files[0])
+	if got := noticed(t, dir, Options{Key: keys[1], Harness: fixtureHarness}); !strings.Contains(got, "and not by "+keys[1].ID()) {
+		t.Errorf("by another key: %q", got)
+	}
+	// Another key's signature under the name of this one.
+	forged := filepath.Join(dir, bundle.SignatureFile)
+	if err := os.Remove(forged); err != nil {
+		t.Fatal(err)
+	}
+	sign(t, dir, files[1])
+	raw := read(t, forged)
+	write(t, forged, bytes.ReplaceAll(raw, []byte(keys[1].ID()), []byte(keys[0].ID())))
+	if got := noticed(t, dir, Options{Key: keys[0], Harness: fixtureHarness}); !strings.Contains(got, "the signature is not that of the key") {
+		t.Errorf("forged: %q", got)
+	}
+}
+
+// --- Edits ---
+
+type edited struct{ file, what string }
+
+// edit changes one thing in a bundle, at random.
+func edit(t *testing.T, random *rand.Rand, dir string, resealed bool) edited {
+	t.Helper()
+	files := []string{bundle.HistoryFile, bundle.ReportFile, bundle.JUnitFile, bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile,
+		bundle.DigestFile, bundle.SignatureFile}
+	if resealed {
+		// Mostly what only judging again can tell.
+		files = []string{bundle.HistoryFile, bundle.HistoryFile, bundle.ReportFile, bundle.ReportFile, bundle.ReportFile, bundle.JUnitFile, bundle.EnvironmentFile}
+	}
+	for {
+		file := files[random.IntN(len(files))]
+		path := filepath.Join(dir, file)
+		before := read(t, path)
+		after, what := change(t, random, file, before)
+		if bytes.Equal(before, after) {
+			continue // the two lines that were swapped were alike, say
+		}
+		write(t, path, after)
+		if resealed {
+			if err := bundle.Seal(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return edited{file, fmt.Sprintf("%s of %s (digests made anew: %v)", what, file, resealed)}
+	}
+}
+
+func change(t *testing.T, random *rand.Rand, file string, raw []byte) (after []byte, what string) {
+	t.Helper()
+	after = slices.Clone(raw)
+	lines := bytes.SplitAfter(raw, []byte("\n"))
+	lines = slices.DeleteFunc(lines, func(l []byte) bool { return len(l) == 0 })
+	kind := random.IntN(4)
+	if kind == 2 && file == bundle.DigestFile {
+		kind = 0 // the order of the digests says nothing
+	}
+	switch kind {
+	case 0:
+		at, bit := random.IntN(len(raw)), byte(1)<<random.IntN(8)
+		after[at] ^= bit
+		return after, fmt.Sprintf("flip %#x at byte %d", bit, at)
+	case 1:
+		at := random.IntN(len(lines))
+		return bytes.Join(slices.Delete(slices.Clone(lines), at, at+1), nil), fmt.Sprintf("delete line %d", at+1)
+	case 2:
+		a, b := random.IntN(len(lines)), random.IntN(len(lines))
+		lines[a], lines[b] = lines[b], lines[a]
+		return bytes.Join(lines, nil), fmt.Sprintf("swap lines %d and %d", a+1, b+1)
+	default:
+		switch file {
+		case bundle.ReportFile:
+			return changeReport(t, random, raw)
+		case bundle.HistoryFile:
+			at := random.IntN(len(lines))
+			var fields any
+			decode(t, lines[at], &fields)
+			path := alter(random, &fields)
+			out, err := json.Marshal(fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines[at] = append(out, '\n')
+			return bytes.Join(lines, nil), fmt.Sprintf("edit of %s in line %d", path, at+1)
+		}
+		at := random.IntN(len(lines))
+		return bytes.Join(slices.Insert(slices.Clone(lines), at, lines[at]), nil), fmt.Sprintf("double line %d", at+1)
+	}
+}
+
+func changeReport(t *testing.T, random *rand.Rand, raw []byte) ([]byte, string) {
+	t.Helper()
+	asJSON, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields any
+	decode(t, asJSON, &fields)
+	path := alter(random, &fields)
+	if asJSON, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	out, err := yaml.JSONToYAML(asJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, "edit of " + path
+}
+
+func decode(t *testing.T, raw []byte, into *any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// alter changes, removes or adds one value somewhere below.
+func alter(random *rand.Rand, value *any) string {
+	switch v := (*value).(type) {
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if len(names) == 0 || random.IntN(20) == 0 {
+			v["planted"] = "field"
+			return ".planted"
+		}
+		name := names[random.IntN(len(names))]
+		if random.IntN(10) == 0 {
+			delete(v, name)
+			return "." + name + " (removed)"
+		}
+		below := v[name]
+		path := alter(random, &below)
+		v[name] = below
+		return "." + name + path
+	case []any:
+		if len(v) == 0 {
+			*value = []any{"planted"}
+			return "[0]"
+		}
+		at := random.IntN(len(v))
+		if random.IntN(5) == 0 {
+			*value = slices.Delete(slices.Clone(v), at, at+1)
+			return fmt.Sprintf("[%d] (removed)", at)
+		}
+		return fmt.Sprintf("[%d]", at) + alter(random, &v[at])
+	case json.Number:
+		n, err := v.Int64()
+		if err != nil {
+			*value = json.Number("7")
+			return ""
+		}
+		*value = json.Number(strconv.FormatInt(n+1+random.Int64N(3), 10))
+	case string:
+		*value = map[string]string{"pass": "fail", "fail": "pass", "success": "failure", "failure": "success", "partial": "success"}[v]
+		if *value == "" {
+			*value = v + "x"
+		}
+	case bool:
+		*value = !v
+	default:
+		*value = "planted"
+	}
+	return ""
+}
+
+// --- Helpers ---
+
+// fixtureHarness is the version in the headers of the fixtures.
+const fixtureHarness = "hack/histories"
+
+// build makes the bundle of one of the histories of SV-06.
+func build(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	raw := read(t, filepath.Join("..", "..", "fixtures", "histories", "SV-06", name+".jsonl"))
+	header, events, _ := bytes.Cut(raw, []byte("\n"))
+	const ids = `["SV-01","SV-03","SV-04","SV-06","SV-15","SV-22"]`
+	header = fmt.Appendf(nil, `%s,"profiles":["storage-version-rollout"],"judges":%s,"asked":%s}`, bytes.TrimSuffix(header, []byte("}")), ids, ids)
+	write(t, filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", header, events))
+	rep, err := judge.Bundle(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := rep.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	junit, err := rep.JUnit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string]string{
+		bundle.ReportFile: string(report), bundle.JUnitFile: string(junit),
+		bundle.ScenarioFile:    "# Played with seed 1.\nmetadata:\n  name: story\n",
+		bundle.TopologyFile:    "spec:\n  provider: local\n  distribution: reference\n  members:\n  - name: cp1\n  - name: cp2\n  - name: cp3\n",
+		bundle.EnvironmentFile: "go: go1.26\nharness: " + fixtureHarness + "\nseed: 1\n",
+	} {
+		write(t, filepath.Join(dir, file), []byte(content))
+	}
+	if err := bundle.Seal(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func sign(t *testing.T, dir, keyFile string) {
+	t.Helper()
+	outcome, err := Bundle(t.Context(), dir, Options{Harness: fixtureHarness})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := attest.Sign(t.Context(), dir, keyFile, attest.NewStatement(outcome.Digests, outcome.Report)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noticed is what does not hold, in words; empty if all does.
+func noticed(t *testing.T, dir string, options Options) string {
+	t.Helper()
+	outcome, err := Bundle(t.Context(), dir, options)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(outcome.Problems, "\n")
+}
+
+// judgedOtherwise is whether two bundles give different reports; one that cannot
+// be judged gives none.
+func judgedOtherwise(t *testing.T, a, b string) bool {
+	t.Helper()
+	var reports [2]string
+	for i, dir := range []string{a, b} {
+		rep, err := judge.Bundle(t.Context(), dir)
+		if err != nil {
+			continue
+		}
+		raw, err := rep.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports[i] = string(raw)
+	}
+	return reports[0] != reports[1]
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, content, fs.FileMode(0o644)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,191 @@
+// Package verify tells whether a bundle holds: whether it is whole, whether its
+// report says what its history says, and who has signed it. It needs the bundle
+// and nothing else, so a stranger can do it.
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/evenkeel/evenkeel/pkg/attest"
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/report/timeline"
+)
+
+// Options of a verification.
+type Options struct {
+	// Report to compare in the place of the bundle's own.
+	Report string
+	// Key that the bundle must be signed with; nil if nothing is asked of its
+	// signature.
+	Key *attest.PublicKey
+	// Harness is the version of this evenkeel.
+	Harness string
+}
+
+// Outcome of a verification.
+type Outcome struct {
+	// Problems are what does not hold, a line each; none means that all holds.
+	Problems []string
+	// Notes are what a reader should know beside.
+	Notes []string
+	// Digests of the files in the bundle, SHA256SUMS and a signature left aside.
+	Digests []bundle.Digest
+	// Report follows from the history; nil where that could not be judged.
+	Report *report.ConformanceReport
+	// Signed is who has signed, if the signature was asked for and is right.
+	Signed string
+}
+
+// Holds is whether there was no problem.
+func (o *Outcome) Holds() bool { return len(o.Problems) == 0 }
+
+func (o *Outcome) problem(format string, args ...any) {
+	o.Problems = append(o.Problems, fmt.Sprintf(format, args...))
+}
+
+// Bundle verifies a bundle. An error means that it cannot be read, so that
+// nothing can be said of it. The same bundle gives the same outcome.
+func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) {
+	o := &Outcome{}
+	problems, digests, err := bundle.Audit(dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Problems, o.Digests = problems, digests
+	for _, name := range []string{bundle.ReportFile, bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+			o.problem("there is no %s", name)
+		}
+	}
+	if err := o.judgeAgain(ctx, dir, options); err != nil {
+		if o.Holds() || ctx.Err() != nil {
+			return nil, err
+		}
+		o.problem("%v", err)
+	}
+	o.signature(dir, options)
+	return o, nil
+}
+
+// judgeAgain holds everything that follows from the history against it. An error
+// says that the history or the report cannot be read.
+func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) error {
+	rep, err := judge.Bundle(ctx, dir)
+	if err != nil {
+		return err
+	}
+	o.Report = rep
+	if err := o.compareReport(dir, options); err != nil {
+		return err
+	}
+	if err := o.compareContext(dir); err != nil {
+		return err
+	}
+	junit, err := rep.JUnit()
+	if err != nil {
+		return err
+	}
+	if err := o.compareView(dir, bundle.JUnitFile, junit, options); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, bundle.TimelineFile)); err != nil {
+		return nil // a bundle may do without
+	}
+	page, err := timeline.Bundle(ctx, dir, rep)
+	if err != nil {
+		return err
+	}
+	return o.compareView(dir, bundle.TimelineFile, page, options)
+}
+
+func (o *Outcome) compareReport(dir string, options Options) error {
+	file := options.Report
+	if file == "" {
+		file = filepath.Join(dir, bundle.ReportFile)
+	}
+	told, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && options.Report == "" {
+		return nil // which is a problem already
+	}
+	if err != nil {
+		return fmt.Errorf("read the report: %w", err)
+	}
+	judged, err := o.Report.YAML()
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(told, judged) {
+		return nil
+	}
+	different, err := differences(told, judged)
+	if err != nil {
+		return fmt.Errorf("the report cannot be read: %w", err)
+	}
+	if len(different) == 0 {
+		// Two readers may make different things of what is written in another way.
+		o.problem("%s: no field differs from what the history says, but it is not written as evenkeel writes it", filepath.Base(file))
+		return nil
+	}
+	o.Problems = append(o.Problems, different...)
+	if o.Report.Harness != options.Harness {
+		o.Notes = append(o.Notes, fmt.Sprintf("the run was recorded by evenkeel %s and judged again by %s: if checks have changed in between, the former tells",
+			o.Report.Harness, options.Harness))
+	}
+	return nil
+}
+
+// compareView holds a file that only shows the report in another form against
+// what the history gives. How it is shown may change from version to version,
+// which is no fault of the bundle.
+func (o *Outcome) compareView(dir, name string, want []byte, options Options) error {
+	got, err := os.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a published bundle may do without
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	switch {
+	case bytes.Equal(got, want):
+	case o.Report.Harness == options.Harness:
+		o.problem("%s is not what the history gives", name)
+	default:
+		o.Notes = append(o.Notes, fmt.Sprintf("%s could not be compared: it was made by evenkeel %s, and this is %s", name, o.Report.Harness, options.Harness))
+	}
+	return nil
+}
+
+// signature checks who has signed. Without a key only what the signature is
+// about can be compared.
+func (o *Outcome) signature(dir string, options Options) {
+	envelope, err := attest.Read(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if options.Key != nil {
+			o.problem("it is not signed: there is no %s", bundle.SignatureFile)
+		}
+		return
+	case err != nil:
+		o.problem("%s: %v", bundle.SignatureFile, err)
+		return
+	}
+	if options.Key == nil {
+		o.Notes = append(o.Notes, fmt.Sprintf("it names the key %s as its signer; name the public key with --key to have that checked", envelope.KeyID()))
+	} else if err := envelope.Check(options.Key); err != nil {
+		o.problem("%s: %v", bundle.SignatureFile, err)
+		return
+	} else {
+		o.Signed = options.Key.ID()
+	}
+	for _, p := range envelope.Statement.Compare(o.Digests, o.Report) {
+		o.problem("%s: %s", bundle.SignatureFile, p)
+	}
+}
