@@ -275,6 +275,126 @@ func tellElection(otherwise map[string]func(*helm)) []history.Event {
 	return h.end()
 }
 
+// strandedStory is a run in which leaders and coordinators are alive and cannot do
+// what they have to.
+func strandedStory() []history.Event { return tellStranded(nil) }
+
+func tellStranded(otherwise map[string]func(*helm)) []history.Event {
+	h := newHelm(otherwise)
+	cp1, cp2, cp3 := h.members[0], h.members[1], h.members[2]
+	h.afloat()
+	a, b, c := h.manager(cp1, "1.3"), h.manager(cp2, "1.3"), h.manager(cp3, "1.2")
+	h.pass(2500)
+	h.vote(managersLease, c, a, b)
+	h.sail(10)
+
+	again := func(leader string) {
+		h.ping(leader)
+		h.answer(leader)
+		h.mark(managersLease, leader)
+		h.yield(managersLease)
+		h.vote(managersLease, leader, a, b)
+		h.sail(5)
+	}
+	// It stands still for longer than its Lease lasts.
+	h.fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseInject)
+	h.process(cp3, history.ProcessPaused, "")
+	h.fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseWitness)
+	h.sail(15, managersLease)
+	h.pass(1000)
+	h.ping(a, b, c)
+	h.answer(a, b)
+	h.pass(5000)
+	h.elect(managersLease, a)
+	h.sail(5)
+	h.process(cp3, history.ProcessResumed, "")
+	h.fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseHeal)
+	h.point("resumed")
+	h.answer(c)
+	again(c)
+
+	// It cannot renew.
+	h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseInject)
+	h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseWitness)
+	h.sail(15, managersLease)
+	h.pass(1000)
+	h.point("cannot renew")
+	h.ping(c, a, b)
+	h.answer(c, a, b)
+	h.elect(managersLease, a)
+	h.sail(5)
+	h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseHeal)
+	again(c)
+
+	// The coordinator's server crashes.
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseInject)
+	h.exit(cp1, "signal: killed", true)
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseWitness)
+	h.sail(15, coordinatorsLease)
+	h.pass(1500)
+	h.coordinate("cp2_c")
+	h.start(cp1, cp1.release)
+	h.ready(cp1, 200, true)
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseHeal)
+	h.sail(5)
+
+	// The coordinator cannot write when the leader crashes.
+	managersKey, coordinatorsKey := "/registry/leases/"+managersLease, "/registry/leases/"+coordinatorsLease
+	h.fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, managersKey)
+	h.process(cp3, history.ProcessExited, "signal: killed")
+	h.fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, managersKey)
+	h.sail(20, managersLease)
+	h.fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, managersKey)
+	h.point("can write")
+	h.ping(a, b)
+	h.answer(a, b)
+	h.elect(managersLease, a)
+	h.sail(5)
+
+	// Nobody can coordinate when the next one crashes.
+	for _, m := range h.members {
+		h.fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, coordinatorsKey)
+		h.fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, coordinatorsKey)
+	}
+	h.sail(20, coordinatorsLease)
+	h.process(cp1, history.ProcessExited, "signal: killed")
+	h.pass(16_000)
+	h.ready(cp2, 200, false)
+	h.point("nobody elects")
+	h.pass(25_000)
+	h.claims = true
+	h.elect(managersLease, b)
+	h.sail(5, coordinatorsLease)
+	for _, m := range h.members {
+		h.fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, coordinatorsKey)
+	}
+	return h.end()
+}
+
+// seizedStory is a run in which the coordinators' Lease is taken by force, twice.
+func seizedStory() []history.Event { return tellSeized(nil) }
+
+func tellSeized(otherwise map[string]func(*helm)) []history.Event {
+	h := newHelm(otherwise)
+	cp1 := h.members[0]
+	h.afloat()
+	h.sail(10)
+	for _, next := range []string{"cp2_c", "cp1_c"} {
+		l := h.leases[coordinatorsLease]
+		l.Holder, l.Duration, l.Renewed = history.ElectionNobody, 4, h.wall()
+		h.tellLease(coordinatorsLease)
+		h.request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionSeize, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: coordinatorsLease, Code: 200})
+		h.sail(5, coordinatorsLease)
+		if next == "cp2_c" {
+			h.point("seized")
+		}
+		h.coordinate(next)
+		h.sail(5)
+	}
+	h.sail(20)
+	return h.end()
+}
+
 const rowersLease = "kube-system/evenkeel-rowers"
 
 // rowersStory is a run in which participants of the harness's own stand for Leases.
@@ -349,5 +469,24 @@ func tellRowers(otherwise map[string]func(*helm)) []history.Event {
 	h.request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionAssign, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: draftLease, Code: 200})
 	h.pass(6000)
 	h.extend(coordinatorsLease)
+	return h.end()
+}
+
+// steadyStory is a run in which nothing happens.
+func steadyStory() []history.Event { return tellSteady(nil) }
+
+func tellSteady(otherwise map[string]func(*helm)) []history.Event {
+	h := newHelm(otherwise)
+	h.afloat()
+	var names []string
+	for _, m := range h.members {
+		names = append(names, h.manager(m, "1.2"))
+	}
+	h.pass(2500)
+	h.vote(managersLease, names...)
+	h.sail(100)
+	h.point("alone")
+	h.pass(250_000)
+	h.answer(names...)
 	return h.end()
 }

@@ -61,6 +61,124 @@ var electionCases = []testCase{
 		why:   "saw 0 leaders that were told to give way to a better one, and did, and needs at least 1",
 		weak:  func(e *edit) { e.stopAt(e.find(1, told4355)) },
 	},
+	{
+		id: "CLE-09", reads: leading4355,
+		fails: "took kube-system/kube-controller-manager from cp3_1",
+		fail: func(e *edit) {
+			// Its last renewal is good for a minute.
+			e.events[e.find(nthLast(e, heldBy("cp3_1")), heldBy("cp3_1"))].Stored.Lease.Duration = 60
+		},
+		why:  "saw 0 of those, Leases that had expired, and needs at least 1",
+		weak: func(e *edit) { e.stopAt(e.find(1, both(kinds(history.KindFault), of("cp3")))) },
+	},
+	{
+		id: "CLE-11", reads: leading4355,
+		fails: "kube-system/kube-controller-manager has no leader",
+		fail:  besides(tellElection, "crashed", func(h *helm) { h.sail(50, managersLease) }),
+		why:   "saw 0 crashes of a leader after which there was another one, and needs at least 1",
+		weak:  func(e *edit) { e.drop(both(managersOf("cp3"), ends(history.ComponentControllerManager))) },
+	},
+	{
+		id: "CLE-17", reads: leading4355,
+		fails: "and had changed",
+		fail: besides(tellElection, "at rest", func(h *helm) {
+			for _, who := range []string{"cp2_2", "cp1_2"} {
+				h.mark(managersLease, who)
+				h.yield(managersLease)
+				h.vote(managersLease, who)
+				h.sail(5)
+			}
+		}),
+		why: "saw 0 changes of leader while candidates of several releases stood, and needs at least 2",
+		weak: func(e *edit) {
+			e.stopAt(e.find(1, both(kinds(history.KindProcess), ends(history.ComponentControllerManager))))
+		},
+	},
+}
+
+// strandedCases are how the story of those who cannot do what they have to is
+// changed.
+var strandedCases = []testCase{
+	{
+		id: "CLE-10", reads: either(leaderLeases, actions, managerProcesses, kinds(history.KindFault)),
+		fails: "cp3_1 acted as the leader of kube-system/kube-controller-manager",
+		fail:  besides(tellStranded, "resumed", func(h *helm) { h.act("cp3_1") }),
+		why:   "saw 0 of those, changes while the one before was alive and could not renew, and needs at least 1",
+		weak: func(e *edit) {
+			e.drop(kinds(history.KindFault))
+			e.drop(pauses)
+		},
+	},
+	{
+		id: "CLE-12", reads: either(leaderLeases, actions, candidateNamed("cp3_1"), kinds(history.KindProcess, history.KindFault)),
+		fails: "after its Lease had run out",
+		fail: besides(tellStranded, "cannot renew", func(h *helm) {
+			h.pass(5500)
+			h.act("cp3_1")
+		}),
+		why: "saw 0 leaders that could not renew and had stopped when their Lease ran out, and needs at least 1",
+		weak: func(e *edit) {
+			e.stopAt(e.find(1, func(ev *history.Event) bool { return ev.Fault != nil && ev.Fault.Type == history.FaultHTTP }))
+		},
+	},
+	{
+		id: "CLE-13", reads: either(coordinatorLeases, coordinations, kinds(history.KindProcess, history.KindFault, history.KindReady)),
+		fails: "cp3_c wrote to kube-system/cp1_1 as a coordinator",
+		fail: besides(tellStranded, "can write", func(h *helm) {
+			c := h.candidates["cp1_1"]
+			c.Pinged, c.Coordinator = h.wall(), "cp3_c"
+			h.tellCandidate("cp1_1")
+			h.answer("cp1_1")
+		}),
+		why: "saw 0 pings and elections by the coordinator that had the Lease, and needs at least 3",
+		weak: func(e *edit) {
+			e.each(coordinations, func(ev *history.Event) {
+				if ev.Stored.Lease != nil {
+					ev.Stored.Lease.Coordinator = ""
+				}
+				if ev.Stored.Candidate != nil {
+					ev.Stored.Candidate.Coordinator = ""
+				}
+			})
+		},
+	},
+	{
+		id: "CLE-20", reads: either(leaderLeases, candidatesStored, kinds(history.KindProcess, history.KindFault), both(kinds(history.KindReady), of("cp2"))),
+		fails: "nobody coordinates, and nobody has taken kube-system/kube-controller-manager",
+		fail: besides(tellStranded, "nobody elects", func(h *helm) {
+			h.pass(65_000)
+			h.ready(h.members[1], 200, false)
+		}),
+		why:  "saw 0 Leases that an instance took while nobody coordinated, and needs at least 1",
+		weak: func(e *edit) { e.drop(kinds(history.KindFault)) },
+	},
+	{
+		id: "CLE-24", reads: either(leaderLeases, candidatesStored, kinds(history.KindProcess, history.KindFault)),
+		fails: "after writes to it could pass again",
+		fail:  besides(tellStranded, "can write", func(h *helm) { h.sail(40, managersLease) }),
+		why:   "saw 0 elections that writes had failed for, and that came about when they passed, and needs at least 1",
+		weak: func(e *edit) {
+			e.drop(func(ev *history.Event) bool { return ev.Fault != nil && ev.Fault.Type == history.FaultKeys })
+		},
+	},
+}
+
+// seizedCases are how the story of a Lease that is taken by force is changed.
+var seizedCases = []testCase{
+	{
+		id: "CLE-14", reads: either(coordinatorLeases, kinds(history.KindProcess, history.KindFault), both(kinds(history.KindReady), of("cp1"))),
+		fails: "the API server of cp1 ended (exit status 1)",
+		fail: besides(tellSeized, "seized", func(h *helm) {
+			cp1 := h.members[0]
+			h.exit(cp1, "exit status 1", false)
+			h.start(cp1, cp1.release)
+			h.ready(cp1, 200, true)
+		}),
+		why: "saw 0 servers that coordinated again after that, and needs at least 1",
+		weak: func(e *edit) {
+			e.stopAt(e.find(2, heldBy(history.ElectionNobody)))
+		},
+	},
 }
 
 // rowersCases are how the story of the harness's own participants is changed.
@@ -122,9 +240,34 @@ var rowersCases = []testCase{
 	},
 }
 
+// steadyCases are how the story in which nothing happens is changed.
+var steadyCases = []testCase{
+	{
+		id: "CLE-02", reads: leading4355,
+		fails: "candidate kube-system/cp1_1 renewed without being asked",
+		fail:  besides(tellSteady, "alone", func(h *helm) { h.answer("cp1_1") }),
+		why:   "saw 0 renewals of candidates that nobody had asked for, and needs at least 1",
+		weak:  func(e *edit) { e.stopAt(e.find(3, both(candidateNamed("cp1_1"), answered))) },
+	},
+	{
+		id: "CLE-15", reads: leading4355,
+		fails: "candidate kube-system/cp1_1 was pinged, and nothing had happened",
+		fail: besides(tellSteady, "alone", func(h *helm) {
+			h.ping("cp1_1")
+			h.answer("cp1_1")
+		}),
+		why:  "saw 0 Leases that were renewed then, and needs at least 1",
+		weak: func(e *edit) { e.stopAt(e.find(6, both(leaderLeases, heldBy("cp1_1")))) },
+	},
+}
+
 // leaderLeases are the changes of Leases by which somebody leads.
 func leaderLeases(ev *history.Event) bool {
 	return ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, "/registry/leases/") && (ev.Stored.Lease == nil || !ev.Stored.Lease.Identity)
+}
+
+func coordinatorLeases(ev *history.Event) bool {
+	return leaderLeases(ev) && strings.HasSuffix(ev.Stored.Key, "/"+coordinatorsLease) && ev.Stored.Lease != nil
 }
 
 // heldBy are the changes of Leases that leave it to a holder.
@@ -153,12 +296,35 @@ func answered(ev *history.Event) bool {
 	return ev.Stored.Candidate != nil && ev.Stored.Candidate.Answered()
 }
 
+// coordinations are what coordinators write, but for their own Lease, and what
+// answers it.
+func coordinations(ev *history.Event) bool {
+	return candidatesStored(ev) || leaderLeases(ev) && !coordinatorLeases(ev)
+}
+
+func actions(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.Acted != nil }
+
 func managerProcesses(ev *history.Event) bool {
 	return ev.Process != nil && ev.Process.Component == history.ComponentControllerManager
 }
 
 func managersOf(member string) keep { return both(managerProcesses, of(member)) }
 
+func pauses(ev *history.Event) bool {
+	return ev.Process != nil && (ev.Process.Change == history.ProcessPaused || ev.Process.Change == history.ProcessResumed)
+}
+
 func oddLeases(ev *history.Event) bool {
 	return ev.Request != nil && ev.Request.Election == history.ElectionOdd
+}
+
+// nthLast is the number of the last event that fits.
+func nthLast(e *edit, fits keep) int {
+	n := 0
+	for i := range e.events {
+		if fits(&e.events[i]) {
+			n++
+		}
+	}
+	return n
 }

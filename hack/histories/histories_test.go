@@ -60,7 +60,7 @@ func judgeBy(t *testing.T, requirements []requirement.Requirement, header histor
 }
 
 // stories are the cases of each story.
-var stories = [][]testCase{storageVersionCases, registrationCases, gatesCases, collectionCases, discoveryCases, peersCases, electionCases, rowersCases, migrationCases, leftoverCases, resumeCases}
+var stories = [][]testCase{storageVersionCases, registrationCases, gatesCases, collectionCases, discoveryCases, peersCases, electionCases, strandedCases, seizedCases, rowersCases, steadyCases, strangersCases, mixedCases, migrationCases, leftoverCases, resumeCases}
 
 func TestTheStoriesKeepEveryPromise(t *testing.T) {
 	for _, told := range stories {

@@ -126,7 +126,8 @@ const candidates = "leasecandidates"
 // coordination has each resource in the versions that the published API has it in.
 func (b builder) coordination() (*genericapiserver.APIGroupInfo, error) {
 	stores := map[string]rest.Storage{}
-	for _, rules := range []registry.Rules{registry.Leases(b.coordinated), registry.LeaseCandidates()} {
+	// defect: CLE-25-keeps-fields
+	for _, rules := range []registry.Rules{registry.Leases(b.coordinated || b.defects.Has(defects.CLE25KeepsFields)), registry.LeaseCandidates()} {
 		store, err := registry.NewStore(b.scheme, b.getter, rules)
 		if err != nil {
 			return nil, fmt.Errorf("open the storage of %s: %w", rules.Resource, err)

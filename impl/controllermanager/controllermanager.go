@@ -61,6 +61,9 @@ type Options struct {
 	MigrationRate float64
 	// AutomaticMigration is whether resources are migrated without being asked.
 	AutomaticMigration bool
+	// Evidence is whether a leader that no coordinator elects leaves evidence of acting,
+	// as one does that a coordinator elects.
+	Evidence bool
 	// Clock defaults to the real one. Leader election, which is client-go's, does
 	// not go by it.
 	Clock clock.WithTicker
@@ -202,7 +205,12 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 			leading, stop := context.WithCancel(leading)
 			defer stop()
 			defer context.AfterFunc(ctx, stop)()
+			var doing sync.WaitGroup
+			if m.options.Evidence {
+				doing.Go(func() { m.act(leading, elector) })
+			}
 			m.work(leading, func() error { return stillLeading(elector) })
+			doing.Wait()
 		},
 		OnStoppedLeading: func() {
 			m.options.Logger.Info("Not leading any more", "identity", m.options.Identity)

@@ -19,11 +19,14 @@ const (
 	CLE15Restless          ID = "CLE-15-restless"
 	CLE16ElectsTheDead     ID = "CLE-16-elects-the-dead"
 	CLE17Flaps             ID = "CLE-17-flaps"
+	CLE18TakesFromLegacy   ID = "CLE-18-takes-from-legacy"
 	CLE19MarksLegacy       ID = "CLE-19-marks-legacy"
 	CLE20NoFallback        ID = "CLE-20-no-fallback"
 	CLE21Assigns           ID = "CLE-21-assigns"
+	CLE22Balks             ID = "CLE-22-balks"
 	CLE23FallsOver         ID = "CLE-23-falls-over"
 	CLE24Sulks             ID = "CLE-24-sulks"
+	CLE25KeepsFields       ID = "CLE-25-keeps-fields"
 )
 
 var electionCatalogue = []Defect{
@@ -36,17 +39,20 @@ var electionCatalogue = []Defect{
 	{CLE07DrawsLots, "CLE-07", inAPIServer, "of equal candidates any one is elected"},
 	{CLE08NeverPreempts, "CLE-08", inAPIServer, "a leader stays although a better candidate is there"},
 	{CLE09TakesAtOnce, "CLE-09", inAPIServer, "the Lease of a leader is written over as soon as a better candidate is there"},
-	{CLE10ActsOn, "CLE-10", inManager, "a leader goes on acting for a while after it has lost its Lease"},
+	{CLE10ActsOn, "CLE-10", inManager, "a leader that stood still goes on acting for a while, although its Lease has run out"},
 	{CLE11NeverTakesExpired, "CLE-11", inBoth, "nobody takes a Lease that has expired"},
 	{CLE12StaysAway, "CLE-12", inManager, "a leader that has lost its Lease is no candidate any more"},
 	{CLE13AllCoordinate, "CLE-13", inAPIServer, "every API server coordinates, whoever holds the coordinators' Lease"},
 	{CLE14EndsTheServer, "CLE-14", inAPIServer, "a coordinator that loses its Lease ends its API server"},
 	{CLE15Restless, "CLE-15", inAPIServer, "all candidates are pinged every five seconds"},
 	{CLE16ElectsTheDead, "CLE-16", inAPIServer, "candidates that have expired are elected"},
-	{CLE17Flaps, "CLE-17", inAPIServer, "a leader is replaced by any candidate that is not worse"},
+	{CLE17Flaps, "CLE-17", inAPIServer, "a leader is replaced by a candidate that is no better, over and over"},
+	{CLE18TakesFromLegacy, "CLE-18", inBoth, "a coordinator takes the Lease of a leader that is without coordination, and that one acts on until it would have had to renew"},
 	{CLE19MarksLegacy, "CLE-19", inAPIServer, "a leader that was not elected by a coordinator is told to give up"},
 	{CLE20NoFallback, "CLE-20", inManager, "instances never take a Lease that no coordinator gives them"},
 	{CLE21Assigns, "CLE-21", inAPIServer, "a leader is elected whatever the strategy is"},
+	{CLE22Balks, "CLE-22", inAPIServer, "a Lease whose candidates want different strategies is left as it is"},
 	{CLE23FallsOver, "CLE-23", inAPIServer, "a Lease that does not say when it was renewed ends the process"},
 	{CLE24Sulks, "CLE-24", inBoth, "a failed write keeps the coordinator from doing anything for a minute, and nobody else does it"},
+	{CLE25KeepsFields, "CLE-25", inAPIServer, "an API server without coordination stores the fields of new Leases that are for it"},
 }

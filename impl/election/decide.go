@@ -1,6 +1,7 @@
 package election
 
 import (
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -66,10 +67,14 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	if len(live) == 0 {
 		return Decision{}
 	}
+	if d.Has(defects.CLE22Balks) && slices.ContainsFunc(live, func(c *Candidate) bool { return c.Spec.Strategy != live[0].Spec.Strategy }) {
+		return Decision{} // defect: CLE-22-balks
+	}
 	if wanted := Resolve(live); wanted != Oldest && !d.Has(defects.CLE21Assigns) { // defect: CLE-21-assigns
 		return leaveToOthers(v, wanted, now)
 	}
 	open, left := vacant(v.Lease, v.Since, now)
+	open = open || d.Has(defects.CLE18TakesFromLegacy) && strategy(v.Lease) == "" // defect: CLE-18-takes-from-legacy
 	if open && d.Has(defects.CLE11NeverTakesExpired) && holder(v.Lease) != "" {
 		return Decision{} // defect: CLE-11-never-takes-expired
 	}
@@ -140,7 +145,7 @@ func pick(answered []*Candidate, now time.Time, d defects.Set) *Candidate {
 	best := Best(answered, d)
 	var lots []*Candidate
 	for _, c := range answered {
-		if d.Has(defects.CLE17Flaps) || d.Has(defects.CLE07DrawsLots) && compareVersions(c, best) == 0 {
+		if (d.Has(defects.CLE07DrawsLots) || d.Has(defects.CLE17Flaps)) && compareVersions(c, best) == 0 {
 			lots = append(lots, c) // defect: CLE-07-draws-lots
 		}
 	}

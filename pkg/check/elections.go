@@ -331,3 +331,15 @@ func (e *elections) candidateOf(l *ledLease, holder string) *candidateSeen {
 func (e *elections) byCoordinator(l *history.Lease) bool {
 	return l != nil && l.Strategy != "" && (!e.tells || l.Coordinator != "")
 }
+
+// coordinated are the Leases of components that have candidates of the members,
+// in the order of their names.
+func (e *elections) coordinated() []*ledLease {
+	seen := map[string]bool{}
+	for _, c := range e.candidates {
+		if c.process != nil {
+			seen[c.lease] = true
+		}
+	}
+	return e.sorted(func(l *ledLease) bool { return seen[l.key] })
+}

@@ -21,8 +21,28 @@ const (
 	needSameAgain = 3
 	// needHandovers: changes of leader of the kind that the requirement speaks of.
 	needHandovers = 1
+	// needTakeovers: Leases taken over from another holder.
+	needTakeovers = 2
+	// needActorChanges: changes of who acts; needOutlived: leaders that were alive and
+	// could not renew for as long as their Lease lasted.
+	needActorChanges = 2
+	needOutlived     = 1
+	// needCoordinatorWrites: pings and elections of which it is known who did them.
+	needCoordinatorWrites = 3
+	// needQuietRenewals: renewals of Leases while nothing happened.
+	needQuietRenewals = 10
+	// needUnasked: renewals of candidates that nobody had asked for, each a while
+	// after the one before.
+	needUnasked = 1
 	// needOddLeases: Leases with odd content that were stored.
 	needOddLeases = 3
+	// needLegacyRenewals: renewals by somebody without coordination, beside candidates.
+	needLegacyRenewals = 5
+	// needFields: writes of fields that are for coordination, to new Leases and to old
+	// ones each.
+	needFields = 1
+	// needMixed: moments at which members of several releases wanted to lead.
+	needMixed = 2
 )
 
 // Bounds in time of coordinated leader election.
@@ -48,6 +68,31 @@ const (
 	// replacesWithin is how long it may take after a leader's crash until there is
 	// another one, and how long a leader may stay that somebody better could replace.
 	replacesWithin = 45 * time.Second
+	// coordinatesWithin is how long it may take after the crash of the coordinator's
+	// server until another one coordinates.
+	coordinatesWithin = 20*time.Second + recorderLag
+	// noticesWithin is how long a coordinator may take to notice that somebody has
+	// taken its Lease away by force.
+	noticesWithin = 15 * time.Second
+	// quietAfter is how long nothing must have happened so that elections have come
+	// to an end.
+	quietAfter = 45 * time.Second
+	// rarely is the least time between two renewals that nobody has asked for: the
+	// KEP has 300 seconds.
+	rarely = 240 * time.Second
+	// flaps is how soon after a needless change of leader a second one shows that
+	// the leadership flaps.
+	flaps = 60 * time.Second
+	// wellFor is how long nothing must have been wrong with a leader, so that its
+	// replacement by one that is not better is needless.
+	wellFor = 20 * time.Second
+	// recoversWithin is how long an election may be late after writes could pass again.
+	recoversWithin = 30*time.Second + recorderLag
+	// claimsWithin is how long a Lease may be vacant while nobody coordinates. The KEP
+	// has the instances wait for longer than an election takes; this is no more than
+	// what a leader's crash may cost with a coordinator, and half as long again as the
+	// delay that instances are known to have, for machines that are not idle.
+	claimsWithin = replacesWithin
 	// leftAlone is after which time a coordinator has had its look at a Lease.
 	leftAlone = 5 * time.Second
 	// survives is for how long a server is looked at that met something odd.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Feature is something that a member's API server can be started without.
+// Feature is something that components of a member can be started without.
 type Feature string
 
 // FeatureStorageVersions is the StorageVersion API of KEP-2339: a server without it
@@ -13,8 +13,24 @@ type Feature string
 // takes part all the same, which its identity Lease says.
 const FeatureStorageVersions Feature = "storageVersions"
 
+// FeatureCoordination is coordinated leader election, KEP-4355: an API server without
+// it coordinates nothing and takes no notice of what Leases say of coordination, and
+// a controller without it claims its Lease by itself.
+const FeatureCoordination Feature = "coordinatedLeaderElection"
+
 // Features are all that are known.
-var Features = []Feature{FeatureStorageVersions}
+var Features = []Feature{FeatureStorageVersions, FeatureCoordination}
+
+// FeaturesOf are those of the features that a component can be without.
+func FeaturesOf(component Component, features []Feature) []Feature {
+	var out []Feature
+	for _, feature := range features {
+		if component == APIServer || feature == FeatureCoordination && component != Etcd {
+			out = append(out, feature)
+		}
+	}
+	return out
+}
 
 // CheckFeatures is an error that names the features that are none.
 func CheckFeatures(names []Feature) error {
@@ -26,10 +42,10 @@ func CheckFeatures(names []Feature) error {
 	return nil
 }
 
-// Switchable is a Cluster whose members' API servers can be started with features
-// switched off, each by itself.
+// Switchable is a Cluster whose members can be started with features switched off,
+// each by itself.
 type Switchable interface {
-	// SwitchOff says which features a member's API server is without from its next
-	// start on, whoever starts it; none means that it has all of them again.
+	// SwitchOff says which features a member's components are without from their next
+	// start on, whoever starts them; none means that they have all of them again.
 	SwitchOff(member string, features []Feature) error
 }

@@ -56,6 +56,9 @@ const (
 	// ElectionLegacy: a participant that knows nothing of coordination claims a
 	// Lease or renews it.
 	ElectionLegacy = "legacy"
+	// ElectionFields: a Lease of the harness's own is made or changed, with a strategy
+	// and a preferred holder in it.
+	ElectionFields = "fields"
 	// ElectionAssign: somebody else than the coordinator gives a Lease a holder.
 	ElectionAssign = "assign"
 )

@@ -233,6 +233,10 @@ const (
 // can be started without.
 const FeatureStorageVersions = "storageVersions"
 
+// FeatureCoordination is coordinated leader election as a feature that API servers and
+// controllers can be started without.
+const FeatureCoordination = "coordinatedLeaderElection"
+
 // Process is a change in the life of one component's process. Each start is a
 // new instance; instances of one member and component are counted from 1.
 type Process struct {

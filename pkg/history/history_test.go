@@ -79,6 +79,9 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 	if r.Header.Run != "r1" || !r.Header.Started.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("header %+v", r.Header)
 	}
+	if got := w.Header(); got.Format != Format || !got.Started.Equal(r.Header.Started) {
+		t.Errorf("the writer says that it has written %+v", got)
+	}
 	first, _ := r.Next()
 	second, _ := r.Next()
 	last, _ := r.Next()

@@ -28,6 +28,7 @@ const (
 type Writer struct {
 	clock   clock.WithTicker
 	started time.Time
+	header  Header
 
 	mu          sync.Mutex
 	room        *sync.Cond // signalled when the buffer was handed to the disk
@@ -67,6 +68,7 @@ func Create(path string, header Header, clk clock.WithTicker) (*Writer, error) {
 	if header.Started.IsZero() {
 		header.Started = w.started.UTC()
 	}
+	w.header = header
 	line, err := json.Marshal(header)
 	if err == nil {
 		_, err = file.Write(append(line, '\n'))
@@ -77,6 +79,9 @@ func Create(path string, header Header, clk clock.WithTicker) (*Writer, error) {
 	go w.flushLoop(clk.NewTicker(FlushInterval))
 	return w, nil
 }
+
+// Header is the header as it was written.
+func (w *Writer) Header() Header { return w.header }
 
 // Now is the time in the history: what an event recorded now would get as At.
 func (w *Writer) Now() int64 { return int64(w.clock.Since(w.started)) }

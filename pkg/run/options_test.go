@@ -30,7 +30,7 @@ func (provider) Releases(_ context.Context, distribution string) ([]string, erro
 }
 
 func (provider) Defects(context.Context, string) ([]cluster.Defect, error) {
-	return []cluster.Defect{{ID: "SV-06-x", Requirement: "SV-06"}, {ID: "CLE-18-y", Requirement: "CLE-18"}}, nil
+	return []cluster.Defect{{ID: "SV-06-x", Requirement: "SV-06"}, {ID: "XX-99-y", Requirement: "XX-99"}}, nil
 }
 
 func (provider) New(context.Context, *cluster.Topology, cluster.Options) (cluster.Cluster, error) {
@@ -60,7 +60,7 @@ func TestPrepare(t *testing.T) {
 		{"focus", Options{Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
 		{"a focus that only the main job can judge as a whole", Options{Focus: "SV-(12|22)"}, "upgrade-rollback-crash", "SV-12 SV-22", "SV-12 SV-22"},
 		{"defect", Options{Defect: "SV-06-x"}, "restart-skew", "SV-06", "SV-06"},
-		{"defect with a focus", Options{Defect: "CLE-18-y", Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
+		{"defect with a focus", Options{Defect: "XX-99-y", Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
 		{"scenario that cannot judge all", Options{Scenario: quick}, "quick", "", "SV-01 SV-02 SV-03 SV-04 SV-05 SV-11"},
 		{"scenario that cannot judge all of a focus", Options{Scenario: quick, Focus: "SV-(01|22)"}, "quick", "SV-01 SV-22", "SV-01"},
 	} {
@@ -132,7 +132,7 @@ func TestPrepareFails(t *testing.T) {
 		{"unknown distribution", func() Options { return Options{Topology: topology("distribution: reference", "distribution: moon")} }, "only the reference is known here"},
 		{"unknown release", func() Options { return Options{Topology: topology(`release: "1.2"`, `release: "9"`)} }, `has no release "9"`},
 		{"unknown defect", func() Options { return Options{Defect: "SV-99-z"} }, `has no defect "SV-99-z"; it has: SV-06-x`},
-		{"defect that nobody judges", func() Options { return Options{Defect: "CLE-18-y"} }, "name with --focus what to judge"},
+		{"defect that nobody judges", func() Options { return Options{Defect: "XX-99-y"} }, "name with --focus what to judge"},
 		{"unknown profile", func() Options { return Options{Profiles: []string{"moon"}} }, `there is no profile "moon"`},
 		{"empty profile", func() Options { return Options{Profiles: []string{""}} }, `there is no profile ""`},
 		{"unknown focus", func() Options { return Options{Focus: "SV-99"} }, "no requirement of the chosen profiles matches"},

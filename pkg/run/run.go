@@ -128,7 +128,8 @@ func (r *running) play(ctx context.Context) (err error) {
 	defer shown.Close()
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
 		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
-	live := check.Begin(header, p.requirements)
+	// Only the header as it was written says when the history began.
+	live := check.Begin(writer.Header(), p.requirements)
 	writer.Subscribe(func(ev history.Event) {
 		live.Take(&ev)
 		if ev.Request != nil {

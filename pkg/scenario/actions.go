@@ -53,6 +53,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Disturb:
 		return []string{v.Member}
+	case *Fields:
+		return []string{v.Member}
 	}
 	return nil
 }
@@ -133,6 +135,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.elect(ctx, members[0], v) }
 	case *Disturb:
 		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
+	case *Fields:
+		do = func(ctx context.Context) error { return r.fields(ctx, members[0], v) }
 	}
 	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
 }

@@ -91,6 +91,7 @@ const (
 	// how often they renew them.
 	LeadFor     = 5 * time.Second
 	LeadRenewal = time.Second
-	// SeizeFor is the duration of a Lease that was taken by force.
-	SeizeFor = 4 * time.Second
+	// SeizeFor is the duration of a Lease that was taken by force. Its holder tries for
+	// 10 seconds to renew it all the same, and only then has to stop.
+	SeizeFor = 13 * time.Second
 )

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Elect struct {
 	// Strategy that all of them want; empty is the oldest version. For any other one
 	// the Lease is waited for, and then given a holder that is none of them.
 	Strategy string `yaml:"strategy,omitempty"`
+	// Legacy has a holder that knows nothing of coordination claim the Lease before
+	// they stand, and renew it for so long. Then it lets it expire.
+	Legacy time.Duration `yaml:"legacy,omitempty"`
 }
 
 // Participant wants to lead.
@@ -49,6 +53,8 @@ type Participant struct {
 	Ago time.Duration `yaml:"ago,omitempty"`
 	// Late has it stand only after the elections, and the step wait until it leads.
 	Late bool `yaml:"late,omitempty"`
+	// Strategy that it wants; empty is that of all of them.
+	Strategy string `yaml:"strategy,omitempty"`
 }
 
 // Disturb does something to a Lease that components lead by, as an administrator,
@@ -70,8 +76,8 @@ const ownPrefix = "evenkeel-"
 const oldestStrategy = string(coordinationv1.OldestEmulationVersion)
 
 func (e *Elect) validate() error {
-	if len(e.Participants) == 0 || e.Elections < 0 {
-		return errors.New("participants must be there, and elections not negative")
+	if len(e.Participants) == 0 || e.Elections < 0 || e.Legacy < 0 {
+		return errors.New("participants must be there, and elections and legacy not negative")
 	}
 	names := map[string]bool{}
 	for _, p := range e.Participants {
@@ -118,6 +124,9 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 		defer cancel()
 		c.withdraw(ctx)
 	}()
+	if step.Legacy > 0 {
+		c.claim(ctx)
+	}
 	var late []*Participant
 	for i := range step.Participants {
 		if p := &step.Participants[i]; p.Late {
@@ -128,6 +137,9 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 	}
 	if step.Strategy != "" && step.Strategy != oldestStrategy {
 		return r.thirdParty(ctx, c)
+	}
+	if err := r.claimFor(ctx, c, step.Legacy); err != nil {
+		return err
 	}
 	for i := range max(1, step.Elections) {
 		if i > 0 {
@@ -143,7 +155,7 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 				return err
 			}
 		}
-		if err := r.workUntil(ctx, c, ElectionTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) != nil }); err != nil {
+		if err := r.workUntil(ctx, c, ElectionTimeout, c.settled); err != nil {
 			return err
 		}
 	}
@@ -204,10 +216,7 @@ func (r *Runner) workUntil(ctx context.Context, c *crew, bound time.Duration, en
 // declare makes the candidate of a participant.
 func (c *crew) declare(ctx context.Context, p *Participant) error {
 	renewed := metav1.NewMicroTime(c.now().Add(-p.Ago))
-	strategy := coordinationv1.CoordinatedLeaseStrategy(oldestStrategy)
-	if c.step.Strategy != "" {
-		strategy = coordinationv1.CoordinatedLeaseStrategy(c.step.Strategy)
-	}
+	strategy := coordinationv1.CoordinatedLeaseStrategy(cmp.Or(p.Strategy, c.step.Strategy, oldestStrategy))
 	emulation := p.Emulation
 	if emulation == "" {
 		emulation = p.Binary
@@ -235,6 +244,12 @@ func (c *crew) mine(l *coordinationv1.Lease) *Participant {
 		return nil
 	}
 	return c.standing[ptr.Deref(l.Spec.HolderIdentity, "")]
+}
+
+// settled is whether it is clear whose the Lease is: one of them holds it, or it is
+// left to somebody who knows another strategy.
+func (c *crew) settled(l *coordinationv1.Lease) bool {
+	return c.mine(l) != nil || l != nil && ptr.Deref(l.Spec.HolderIdentity, "") == "" && l.Spec.Strategy != nil && *l.Spec.Strategy != coordinationv1.OldestEmulationVersion
 }
 
 // work has every participant do what is asked of it now, and gives the Lease.

@@ -11,6 +11,7 @@ import (
 func TestElectionsThatMakeNoSense(t *testing.T) {
 	for want, step := range map[string]interface{ validate() error }{
 		"participants must be there": &Elect{Lease: "a"},
+		"legacy not negative":        &Elect{Lease: "a", Legacy: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
 		"not negative":               &Elect{Lease: "a", Elections: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
 		"a name of its own":          &Elect{Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}, {Name: "a", Binary: "1.2.0"}}},
 		"a binary version":           &Elect{Lease: "a", Participants: []Participant{{Name: "a"}}},

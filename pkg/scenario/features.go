@@ -2,7 +2,7 @@ package scenario
 
 import "github.com/evenkeel/evenkeel/pkg/cluster"
 
-// withoutOf are the features that a step starts API servers without.
+// withoutOf are the features that a step starts members without.
 func withoutOf(set any) []cluster.Feature {
 	switch v := set.(type) {
 	case *Replace:
@@ -13,7 +13,7 @@ func withoutOf(set any) []cluster.Feature {
 	return nil
 }
 
-// switchOff says what a member's API server is started without the next time. A
+// switchOff says what a member's components are started without the next time. A
 // provider that cannot say that has never switched anything off.
 func (r *Runner) switchOff(member string, off []cluster.Feature) error {
 	if switchable, can := r.cluster.(cluster.Switchable); can {

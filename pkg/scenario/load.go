@@ -241,6 +241,8 @@ func (s *Step) validate() (action string, err error) {
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
 	case *Disturb:
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
+	case *Fields:
+		err = errors.Join(missing("member", v.Member), missing("with", v.With))
 	}
 	return action, err
 }

@@ -202,7 +202,7 @@ func (r *Runner) check() error {
 		}
 		if off := withoutOf(set); len(off) > 0 {
 			if _, can := r.cluster.(cluster.Switchable); !can {
-				return fmt.Errorf("%s: step %d (%s): starts an API server without %v, and this provider cannot switch features off: %w",
+				return fmt.Errorf("%s: step %d (%s): starts a member without %v, and this provider cannot switch features off: %w",
 					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
 			}
 		}
@@ -214,7 +214,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Elect, *Disturb:
+			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Elect, *Disturb, *Fields:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}

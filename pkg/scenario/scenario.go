@@ -129,6 +129,7 @@ type Step struct {
 	Abort        *Abort        `yaml:"abort,omitempty"`
 	Elect        *Elect        `yaml:"elect,omitempty"`
 	Disturb      *Disturb      `yaml:"disturb,omitempty"`
+	Fields       *Fields       `yaml:"fields,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -140,8 +141,8 @@ type Replace struct {
 	// With names faults that are there from before the stop until the member is
 	// ready again.
 	With []string `yaml:"with,omitempty"`
-	// Off are features that the member's API server is without from then on, such as
-	// storageVersions; empty means that it has all of them again.
+	// Off are features that the member's components are without from then on, such as
+	// storageVersions; empty means that they have all of them again.
 	Off []cluster.Feature `yaml:"off,omitempty"`
 }
 

@@ -4,4 +4,13 @@ package leaderelection
 
 import "github.com/evenkeel/evenkeel/suites/play"
 
-var _ = play.Scenario("election-quick.yaml")
+var (
+	_ = play.Scenario("election-quick.yaml")
+	_ = play.Scenario("election-rollout.yaml")
+	_ = play.Scenario("election-faults.yaml")
+	_ = play.Scenario("election-coordinator.yaml")
+	_ = play.Scenario("election-uncoordinated.yaml")
+	_ = play.Scenario("election-strangers.yaml")
+	_ = play.Scenario("election-mixed.yaml")
+	_ = play.Scenario("election-soak.yaml")
+)

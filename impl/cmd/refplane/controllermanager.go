@@ -56,6 +56,7 @@ func controllerManagerCommand() *cobra.Command {
 	flags.StringVar(&serve.certFile, "tls-cert-file", "", "certificate shown to those who check")
 	flags.StringVar(&serve.keyFile, "tls-private-key-file", "", "key of the certificate")
 	flags.StringVar(&o.ResourceLock, "leader-elect-resource-lock", controllermanager.LockLeases, "how the leader is elected: leases, or coordinatedleases by a coordinator, which releases before 1.2 cannot")
+	flags.BoolVar(&o.Evidence, "leader-evidence", false, "leave evidence of acting as the leader also where no coordinator elects, for those who compare it with the Lease")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", controllermanager.DefaultLeaseDuration, "how long a leader is believed without a renewal")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", controllermanager.DefaultRenewDeadline, "how long a leader tries to renew before it gives up")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", controllermanager.DefaultRetryPeriod, "how long to wait between two attempts")

@@ -19,8 +19,12 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
-// actsOn is how long CLE-10-acts-on goes on with what it has lost.
-const actsOn = 20 * time.Second
+// actsOn is how long CLE-10-acts-on goes on with what it has lost while it stood
+// still, which stoodStill is the least time of.
+const (
+	actsOn     = 20 * time.Second
+	stoodStill = 2 * time.Second
+)
 
 // Term is a time for which an instance leads.
 type Term struct {
@@ -386,7 +390,7 @@ func (w *work) watch(ctx context.Context) {
 		e.mu.Unlock()
 		if left <= 0 {
 			close(w.late)
-			if !e.options.Defects.Has(defects.CLE10ActsOn) {
+			if left > -stoodStill || !e.options.Defects.Has(defects.CLE10ActsOn) {
 				w.stop()
 			}
 			e.wake()

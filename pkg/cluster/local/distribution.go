@@ -98,7 +98,7 @@ type site struct {
 	initialCluster string
 
 	settings cluster.Settings
-	// off are the features that the API server is without from its next start on.
+	// off are the features that components are without from their next start on.
 	off switches
 	// planted are the defects of each component.
 	planted map[cluster.Component][]string

@@ -89,10 +89,7 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	if err != nil {
 		return command{}, err
 	}
-	var off []cluster.Feature
-	if component == cluster.APIServer {
-		off = s.off.get()
-	}
+	off := cluster.FeaturesOf(component, s.off.get())
 	if release, err = release.Without(off...); err != nil {
 		return command{}, err
 	}

@@ -43,10 +43,7 @@ func (r reference) defects(ctx context.Context) ([]cluster.Defect, error) {
 }
 
 func (r reference) command(component cluster.Component, s *site, release string) (command, error) {
-	var off []cluster.Feature
-	if component == cluster.APIServer {
-		off = s.off.get()
-	}
+	off := cluster.FeaturesOf(component, s.off.get())
 	args, err := refplane.Args(component, &refplane.Site{
 		Cluster: s.cluster, Member: s.member, ServerID: s.serverID, Host: s.member, BindAddress: port.Loopback,
 		DataDir: s.dataDir(), InitialCluster: s.initialCluster,

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ type Site struct {
 	Kubeconfig string
 
 	Settings cluster.Settings
-	// Off are the features that the API server is without.
+	// Off are the features that the component is without.
 	Off []cluster.Feature
 	// Planted are the defects of each component.
 	Planted map[cluster.Component][]string
@@ -77,6 +78,7 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 // value in the same word.
 var switches = map[cluster.Feature]string{
 	cluster.FeatureStorageVersions: "--storage-version-api=false",
+	cluster.FeatureCoordination:    "--coordinated-leader-election=false",
 }
 
 func etcd(s *Site) []string {
@@ -143,7 +145,11 @@ func controllerManager(s *Site, release string) []string {
 	f.add("tls-cert-file", s.ControllerManager.Cert)
 	f.add("tls-private-key-file", s.ControllerManager.Key)
 	if s.Settings.CoordinatedLeaderElection {
-		f.add("leader-elect-resource-lock", "coordinatedleases")
+		// Whoever leads without a coordinator meanwhile is to be seen to act as well.
+		f.set("leader-evidence", true)
+		if !slices.Contains(s.Off, cluster.FeatureCoordination) {
+			f.add("leader-elect-resource-lock", "coordinatedleases")
+		}
 	}
 	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
 	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)

@@ -58,6 +58,15 @@ func TestWithout(t *testing.T) {
 			t.Errorf("the %s is started with %q (%v)", component, args, err)
 		}
 	}
+	// A controller manager without coordination is seen to act all the same.
+	coordinated := &Site{Settings: cluster.Settings{CoordinatedLeaderElection: true}}
+	for _, off := range [][]cluster.Feature{nil, {cluster.FeatureCoordination}} {
+		coordinated.Off = off
+		args, err := Args(cluster.ControllerManager, coordinated, "1.2")
+		if err != nil || slices.Contains(args, "coordinatedleases") != (off == nil) || !slices.Contains(args, "--leader-evidence") {
+			t.Errorf("without %v the controller manager is started with %q (%v)", off, args, err)
+		}
+	}
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
 			t.Error(err)

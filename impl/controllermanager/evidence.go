@@ -1,0 +1,34 @@
+package controllermanager
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election/acting"
+	"github.com/evenkeel/evenkeel/impl/election/candidacy"
+)
+
+// act leaves evidence of a leader that no coordinator elected, until the context ends.
+//
+// KEP-4355: instances with and without coordination share a Lease while the feature
+// is switched on or off one by one; who looks at both must be able to tell who acts.
+func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector) {
+	term := candidacy.Term{
+		Lease: LeaseNamespace + "/" + LeaseName, Holder: m.options.Identity, Version: m.options.Release + ".0",
+		Leading: func() error {
+			if m.options.Defects.Has(defects.CLE18TakesFromLegacy) {
+				return elector.Check(0) // defect: CLE-18-takes-from-legacy
+			}
+			return stillLeading(elector)
+		},
+	}
+	// The number of the term is for readers; without it there is evidence all the same.
+	if lease, err := m.client.CoordinationV1().Leases(LeaseNamespace).Get(ctx, LeaseName, metav1.GetOptions{}); err == nil {
+		term.Number = ptr.Deref(lease.Spec.LeaseTransitions, 0)
+	}
+	acting.Keep(ctx, m.client, term, m.options.Clock, *m.options.Logger)
+}

@@ -1,0 +1,54 @@
+package check
+
+// actors follow who acts as the leader by which Lease. It goes by what leaders do
+// and by the order in which they took the Lease: once somebody who took it later has
+// acted, nobody who took it before acts any more. No clock is compared with another
+// one, so nothing has to be tolerated.
+type actors struct {
+	// front is, for each Lease, the action of who took it last of those that acted, and
+	// taken the revision at which that one took it.
+	front map[string]*action
+	taken map[string]int64
+}
+
+func newActors() actors { return actors{front: map[string]*action{}, taken: map[string]int64{}} }
+
+// acts is what an action shows.
+type acts int
+
+const (
+	// actsOn: the same one acts as before, or nobody has.
+	actsOn acts = iota
+	// actsAfter: it acts after somebody else has, and took the Lease after that one.
+	actsAfter
+	// actsBeside: somebody who took the Lease later has acted before.
+	actsBeside
+)
+
+// follow tells what the event in hand shows, if it is an action, and who acted last
+// beside its actor.
+func (a *actors) follow(e *elections) (what acts, other *action) {
+	if m := e.moved; m != nil && m.deleted {
+		// Who deletes a Lease lets everybody go at once; what follows is no breach of
+		// those who lead.
+		delete(a.front, m.lease.key)
+	}
+	now := e.acted
+	if now == nil {
+		return actsOn, nil
+	}
+	took, known := e.leases[now.Lease].takenAt[now.Holder]
+	if !known {
+		return actsOn, nil
+	}
+	front := a.front[now.Lease]
+	switch {
+	case front == nil || front.Holder == now.Holder:
+	case took < a.taken[now.Lease]:
+		return actsBeside, front
+	default:
+		what = actsAfter
+	}
+	a.front[now.Lease], a.taken[now.Lease] = now, took
+	return what, front
+}

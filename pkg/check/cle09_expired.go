@@ -1,0 +1,65 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle09: nobody takes a Lease before it has expired or was given up. KEP-4355:
+// Leases can never be claimed by another leader until they expire.
+type cle09 struct {
+	findings
+	expired, given int64
+}
+
+func (c *cle09) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	m := e.moved
+	if m == nil || !m.taken || forced(m.lease.now.Holder) || m.lease.key != coordinatorsLease && !e.enrolled(m.lease) {
+		return
+	}
+	before := holderOf(m.before)
+	switch {
+	case m.from == "" || m.from == m.lease.now.Holder:
+		return
+	case before == "":
+		if !m.afterDeletion {
+			c.given++
+		}
+		return
+	}
+	// Who takes it says when; the recorder can only have been later.
+	taken := int64(m.lease.now.Renewed.Sub(w.Header.Started))
+	if m.lease.now.Renewed.IsZero() {
+		taken = ev.At
+	}
+	if early := time.Duration(w.expires(m.before) - taken); early > clockTolerance {
+		c.infer(w, at(m.beforeSeq, ev.Seq), "%s took %s from %s %s before it expired", m.lease.now.Holder, m.lease.key, before, early.Round(time.Millisecond))
+		return
+	}
+	c.expired++
+}
+
+// clockTolerance is how far the clocks of two who write to a Lease may be apart.
+const clockTolerance = time.Second
+
+// enrolled is whether anybody has ever stood for a Lease.
+func (e *elections) enrolled(l *ledLease) bool {
+	return len(e.of(l.key)) > 0 || l.now != nil && l.now.Strategy != ""
+}
+
+// forced is whether a holder is one that somebody has put there by force.
+func forced(holder string) bool {
+	return holder == history.ElectionNobody || holder == history.ElectionThirdParty
+}
+
+func (c *cle09) Finish(*World) {}
+
+func (c *cle09) Observations() []Observation {
+	return []Observation{
+		{"Leases taken over from another holder", c.expired + c.given, needTakeovers},
+		{"of those, Leases that had been given up", c.given, needHandovers},
+		{"of those, Leases that had expired", c.expired, needHandovers},
+	}
+}

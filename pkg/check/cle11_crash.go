@@ -1,0 +1,72 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle11: after a leader's crash there is a new one within a bound.
+type cle11 struct {
+	findings
+	replaced int64
+	crashed  map[string]*vacancy
+}
+
+func newCLE11() *cle11 { return &cle11{crashed: map[string]*vacancy{}} }
+
+func (c *cle11) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	if ev.Process != nil && ev.Process.Change == history.ProcessExited {
+		for _, l := range e.coordinated() {
+			if w.held(l, ev.At) && w.memberOfHost(l.now.Holder) == ev.Member && componentOf(l.key) == ev.Process.Component {
+				c.crashed[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
+			}
+		}
+	}
+	if m := e.moved; m != nil {
+		if v := c.crashed[m.lease.key]; v != nil && m.taken {
+			delete(c.crashed, m.lease.key)
+			if late := time.Duration(ev.At - v.since); late > replacesWithin {
+				if !v.reported {
+					c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", m.lease.key, late.Round(time.Second))
+				}
+			} else {
+				c.replaced++
+			}
+		}
+	}
+	for _, l := range e.coordinated() {
+		v := c.crashed[l.key]
+		switch {
+		case v == nil:
+		case !w.electableSoon(l.key):
+			// Time counts only while somebody is there who could lead.
+			v.since = ev.At
+		case time.Duration(ev.At-v.since) > replacesWithin && !v.reported:
+			v.reported = true
+			c.infer(w, at(v.seq, ev.Seq), "%s has no leader, %s after its leader has crashed", l.key, time.Duration(ev.At-v.since).Round(time.Second))
+		}
+	}
+}
+
+// electableSoon is whether somebody is there who could lead, and no fault keeps
+// the Lease from being written. Who coordinates may still have to be found out: that
+// is part of the bound.
+func (w *World) electableSoon(lease string) bool {
+	if w.keysFail(leasePrefix+lease) || w.keysFail(leasePrefix+coordinatorsLease) {
+		return false
+	}
+	for _, k := range w.elections.of(lease) {
+		if w.able(k) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cle11) Finish(*World) {}
+
+func (c *cle11) Observations() []Observation {
+	return []Observation{{"crashes of a leader after which there was another one", c.replaced, needHandovers}}
+}

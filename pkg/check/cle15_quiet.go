@@ -1,0 +1,80 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle15: nothing is elected without need. While nothing happens a Lease is written
+// by its holder alone, who renews it, and nobody is pinged.
+type cle15 struct {
+	findings
+	renewals int64
+	leases   once
+	count    int64
+	disturb  int64
+}
+
+func (c *cle15) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	quiet := time.Duration(ev.At-max(e.quietSince, c.disturb)) > quietAfter
+	if e.declared != nil || e.gone != nil {
+		c.disturb = ev.At
+		return
+	}
+	if asked := e.asked; asked != nil && asked.process != nil {
+		if quiet {
+			c.infer(w, at(asked.pingedSeq), "candidate %s was pinged, and nothing had happened for %s", asked.name, quietAfter)
+		}
+		return
+	}
+	m := e.moved
+	if m == nil || m.lease.key == coordinatorsLease || m.before == nil {
+		return
+	}
+	if !c.component(e, m.lease) {
+		return
+	}
+	switch {
+	case m.taken || m.marked || m.released || m.deleted:
+		if quiet {
+			c.infer(w, at(m.beforeSeq, ev.Seq), "%s was given to %q instead of %q (preferred %q), and nothing had happened for %s",
+				m.lease.key, holderOf(m.lease.now), holderOf(m.before), preferredOf(m.lease.now), quietAfter)
+		}
+		c.disturb = ev.At
+	case quiet && m.lease.now.Renewed.Equal(m.before.Renewed):
+		c.infer(w, at(m.beforeSeq, ev.Seq), "%s was written and not renewed, and nothing had happened for %s", m.lease.key, quietAfter)
+	case quiet:
+		c.renewals++
+		if c.leases.first(m.lease.key) {
+			c.count++
+		}
+	}
+}
+
+func preferredOf(l *history.Lease) string {
+	if l == nil {
+		return ""
+	}
+	return l.Preferred
+}
+
+// component is whether instances of the members stand for a Lease.
+func (c *cle15) component(e *elections, l *ledLease) bool {
+	for _, k := range e.of(l.key) {
+		if k.process != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cle15) Finish(*World) {}
+
+func (c *cle15) Observations() []Observation {
+	return []Observation{
+		{"renewals of Leases while nothing happened", c.renewals, needQuietRenewals},
+		{"Leases that were renewed then", c.count, needHandovers},
+	}
+}

@@ -1,0 +1,68 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle20: without a coordinator the instances elect one of themselves after a delay.
+// KEP-4355 has them fall back to claiming the Lease directly.
+type cle20 struct {
+	findings
+	claimed int64
+	vacant  map[string]*vacancy
+}
+
+func newCLE20() *cle20 { return &cle20{vacant: map[string]*vacancy{}} }
+
+func (c *cle20) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	if m := e.moved; m != nil && m.taken && c.nobody(w, ev.At) && w.memberOfHost(m.lease.now.Holder) != "" && m.lease.key != coordinatorsLease {
+		if v := c.vacant[m.lease.key]; v != nil {
+			delete(c.vacant, m.lease.key)
+			c.claimed++
+		}
+	}
+	for _, l := range e.coordinated() {
+		if w.held(l, ev.At) || !c.nobody(w, ev.At) || !c.there(w, l) {
+			delete(c.vacant, l.key)
+			continue
+		}
+		v := c.vacant[l.key]
+		if v == nil {
+			c.vacant[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); late > claimsWithin && !v.reported {
+			v.reported = true
+			c.infer(w, at(v.seq, ev.Seq), "nobody coordinates, and nobody has taken %s for %s, though there are candidates", l.key, late.Round(time.Second))
+		}
+	}
+}
+
+// nobody is whether no coordinator holds the coordinators' Lease, and none can.
+func (c *cle20) nobody(w *World, now int64) bool {
+	l := w.elections.leases[coordinatorsLease]
+	return w.keysFail(leasePrefix+coordinatorsLease) && (l == nil || !w.held(l, now))
+}
+
+// there is whether an instance lives that could take the Lease, whatever is wrong
+// with the coordinators.
+func (c *cle20) there(w *World, l *ledLease) bool {
+	if w.keysFail(leasePrefix + l.key) {
+		return false
+	}
+	for _, k := range w.elections.of(l.key) {
+		if p := k.process; p != nil && p.alive && !p.paused && k.created >= p.startedAt && w.serves(p.member) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cle20) Finish(*World) {}
+
+func (c *cle20) Observations() []Observation {
+	return []Observation{{"Leases that an instance took while nobody coordinated", c.claimed, needHandovers}}
+}

@@ -1,0 +1,70 @@
+package check
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// cle24: passing failures of writes delay an election by no more than a bound: once
+// they pass again, the Lease gets its leader.
+type cle24 struct {
+	findings
+	recovered int64
+	// waiting are Leases that nobody holds since writes to them failed, with when
+	// they could be written again.
+	waiting map[string]*vacancy
+	// failed are Leases that were vacant while writes to them failed.
+	failed map[string]int64
+}
+
+func newCLE24() *cle24 { return &cle24{waiting: map[string]*vacancy{}, failed: map[string]int64{}} }
+
+func (c *cle24) Observe(w *World, ev *history.Event) {
+	e := w.elections
+	for _, lease := range e.wanted() {
+		l := e.leases[lease]
+		free := l == nil || !w.held(l, ev.At)
+		fails := w.keysFail(leasePrefix + lease)
+		switch {
+		case !free:
+			if v := c.waiting[lease]; v != nil && !v.reported && time.Duration(ev.At-v.since) <= recoversWithin {
+				c.recovered++
+			}
+			delete(c.waiting, lease)
+			delete(c.failed, lease)
+		case fails:
+			c.failed[lease] = ev.Seq
+			delete(c.waiting, lease)
+		case c.failed[lease] > 0 && c.waiting[lease] == nil:
+			if c.met(w, lease) {
+				c.waiting[lease] = &vacancy{since: ev.At, seq: ev.Seq}
+			}
+			delete(c.failed, lease)
+		}
+		v := c.waiting[lease]
+		if v == nil {
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); late > recoversWithin && !v.reported {
+			v.reported = true
+			c.infer(w, at(v.seq, ev.Seq), "nobody holds %s, %s after writes to it could pass again", lease, late.Round(time.Second))
+		}
+	}
+}
+
+// met is whether a write to a Lease was really failed by a fault that is over.
+func (c *cle24) met(w *World, lease string) bool {
+	for _, f := range w.faults {
+		if f.Healed && f.about(leasePrefix+lease) && f.Witness != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cle24) Finish(*World) {}
+
+func (c *cle24) Observations() []Observation {
+	return []Observation{{"elections that writes had failed for, and that came about when they passed", c.recovered, needHandovers}}
+}

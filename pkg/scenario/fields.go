@@ -1,0 +1,89 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Fields writes what KEP-4355 has added to Leases, through a member that may be
+// without coordination: to a new Lease of the harness's own, and to one that has it
+// already, because a member with coordination made it. Both go at the end.
+type Fields struct {
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// With is a member with coordination.
+	With string `yaml:"with"`
+}
+
+// The Leases that Fields writes to.
+const (
+	newFields  = ownPrefix + "fields-new"
+	keptFields = ownPrefix + "fields-kept"
+)
+
+// fields plays a Fields.
+func (r *Runner) fields(ctx context.Context, member string, step *Fields) error {
+	with, err := r.selected(ctx, []string{step.With})
+	if err != nil {
+		return err
+	}
+	if len(with) != 1 {
+		return fmt.Errorf("with: %s means %d members, and must mean one", step.With, len(with))
+	}
+	for _, one := range []struct {
+		lease  string
+		makers []string
+	}{{keptFields, []string{with[0], member, member}}, {newFields, []string{member, member}}} {
+		if err := r.writeFields(ctx, one.lease, one.makers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFields makes a Lease with the fields through the first of the members, changes
+// it through each of the others, and deletes it.
+func (r *Runner) writeFields(ctx context.Context, name string, members []string) error {
+	for i, member := range members {
+		client, err := r.client(member)
+		if err != nil {
+			return err
+		}
+		c := &crew{client: client, now: r.Clock.Now, step: &Elect{}, lease: name}
+		err = c.giveFields(ctx)
+		if err == nil && i == len(members)-1 {
+			err = c.erase(ctx)
+		}
+		client.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveFields writes the Lease with the fields, whether it has them or not. Nobody is a
+// candidate for it, so that no coordinator minds it.
+func (c *crew) giveFields(ctx context.Context) error {
+	lease := c.read(ctx)
+	if lease == nil {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: c.lease, Namespace: leaseNamespace}}
+	}
+	now := metav1.NewMicroTime(c.now())
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To(c.lease), &now
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(time.Hour / time.Second))
+	lease.Spec.Strategy, lease.Spec.PreferredHolder = ptr.To(coordinationv1.OldestEmulationVersion), ptr.To(c.lease+"-next")
+	answer := c.put(ctx, history.ElectionFields, lease)
+	if !answer.OK() && answer.Code < http.StatusInternalServerError {
+		return refused(leaseCall("update", c.lease), c.client.Member(), answer)
+	}
+	return nil
+}
