@@ -10,6 +10,8 @@ cd "$(dirname "$0")/.."
 export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out}")}
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
 main_job=upgrade-rollback-crash
+# longer than all the rest of a sample together
+long=election-soak
 short='restart-skew|discovery-quick|migration-custom|election-quick'
 
 # sampled writes the names of N scenarios beside the main job, in an order that the commit decides.
@@ -18,7 +20,7 @@ sampled() {
 	commit=$(git rev-parse HEAD 2>/dev/null || echo none)
 	for name in fixtures/scenarios/*.yaml; do
 		name=$(basename "$name" .yaml)
-		[ "$name" = "$main_job" ] || printf '%s %s\n' "$(printf '%s %s' "$commit" "$name" | sha256sum | cut -c1-16)" "$name"
+		[ "$name" = "$main_job" ] || [ "$name" = "$long" ] || printf '%s %s\n' "$(printf '%s %s' "$commit" "$name" | sha256sum | cut -c1-16)" "$name"
 	done | LC_ALL=C sort | head -n "$1" | cut -d' ' -f2
 }
 

@@ -27,12 +27,16 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/evenkeel/evenkeel/fixtures"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	harness "github.com/evenkeel/evenkeel/pkg/run"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
 type options struct {
@@ -165,5 +169,25 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 	h.Write([]byte(o.commit))
 	random := rand.New(rand.NewPCG(h.Sum64(), 0))
 	random.Shuffle(len(defects), func(i, j int) { defects[i], defects[j] = defects[j], defects[i] })
-	return defects[:o.sample]
+	var drawn []cluster.Defect
+	for _, d := range defects {
+		if len(drawn) < o.sample && !long(d) {
+			drawn = append(drawn, d)
+		}
+	}
+	return drawn
+}
+
+// sampledBelow is what a scenario may cost to be drawn for a sample: CI has forty
+// minutes for all that it does.
+const sampledBelow = 4 * time.Minute
+
+// long is whether the scenario that finds a defect takes too long for a sample.
+func long(d cluster.Defect) bool {
+	file, found := harness.Cheapest([]string{d.Requirement})
+	if !found {
+		return false
+	}
+	s, err := scenario.LoadFS(fixtures.Files, strings.TrimPrefix(file, "fixtures/"))
+	return err == nil && harness.Cost(s) > sampledBelow
 }

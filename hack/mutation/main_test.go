@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,19 @@ func TestSampleFollowsFromTheCommit(t *testing.T) {
 	}
 	if len(played) != 8 || len(samples) < 10 {
 		t.Errorf("fifty commits played only %v in %d samples", played, len(samples))
+	}
+}
+
+func TestSamplesLeaveOutWhatTakesLong(t *testing.T) {
+	// CLE-15 needs five quiet minutes.
+	all := append(defects(3), cluster.Defect{ID: "CLE-15-x", Requirement: "CLE-15"})
+	for i := range 8 {
+		if got := choose(all, options{sample: 2, commit: fmt.Sprint(i)}); slices.ContainsFunc(got, long) {
+			t.Fatalf("commit %d plays %v", i, got)
+		}
+	}
+	if got := choose(all, options{}); len(got) != len(all) {
+		t.Errorf("without a sample it plays %v", got)
 	}
 }
 

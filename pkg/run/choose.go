@@ -30,14 +30,16 @@ func Cheapest(requirements []string) (string, bool) {
 		if err != nil || slices.ContainsFunc(requirements, func(id string) bool { return !slices.Contains(s.Judges, id) }) {
 			continue
 		}
-		if c := cost(s); best == "" || c < bestCost {
+		if c := Cost(s); best == "" || c < bestCost {
 			best, bestCost = path.Join("fixtures", file), c
 		}
 	}
 	return best, best != ""
 }
 
-func cost(s *scenario.Scenario) time.Duration {
+// Cost is about how long a scenario takes on local processes, the time until its
+// control plane is up and waits for conditions apart: enough to compare scenarios.
+func Cost(s *scenario.Scenario) time.Duration {
 	var total time.Duration
 	for _, step := range s.Steps {
 		if step.Hold != nil {
