@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -50,7 +51,13 @@ type plane struct {
 func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*(leastTimeout+time.Duration(n)*eachObject))
 	defer cancel()
-	made, err := providers.All().New(ctx, topology, cluster.Options{Owner: "bench"})
+	// What is left in a cluster's own folder would count as a cluster.
+	logs, err := os.MkdirTemp("", "benchmigration-")
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(logs)) }()
+	made, err := providers.All().New(ctx, topology, cluster.Options{Owner: "bench", LogDir: logs})
 	if err != nil {
 		return f, err
 	}

@@ -183,11 +183,22 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 const sampledBelow = 4 * time.Minute
 
 // long is whether the scenario that finds a defect takes too long for a sample.
-func long(d cluster.Defect) bool {
-	file, found := harness.Cheapest([]string{d.Requirement})
-	if !found {
-		return false
+func long(d cluster.Defect) bool { return costOf(d.Requirement) > sampledBelow }
+
+// costs are those of the scenarios that judge a requirement, each found out once: it
+// takes reading all scenarios.
+var costs sync.Map
+
+func costOf(requirement string) time.Duration {
+	if known, ok := costs.Load(requirement); ok {
+		return known.(time.Duration)
 	}
-	s, err := scenario.LoadFS(fixtures.Files, strings.TrimPrefix(file, "fixtures/"))
-	return err == nil && harness.Cost(s) > sampledBelow
+	cost := time.Duration(0)
+	if file, found := harness.Cheapest([]string{requirement}); found {
+		if s, err := scenario.LoadFS(fixtures.Files, strings.TrimPrefix(file, "fixtures/")); err == nil {
+			cost = harness.Cost(s)
+		}
+	}
+	costs.Store(requirement, cost)
+	return cost
 }
