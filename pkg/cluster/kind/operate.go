@@ -107,6 +107,9 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 	if err != nil {
 		return fmt.Errorf("cannot write the static Pod of the %s of %s: %w", component, m.name, err)
 	}
+	if err := m.agent.Clear(ctx, component); err != nil {
+		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
+	}
 	m.units.starting(component, release)
 	if err := m.agent.PutPod(ctx, component, manifest); err != nil {
 		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)

@@ -75,6 +75,13 @@ func (c *Client) PutPod(ctx context.Context, component cluster.Component, manife
 	return c.exchange(ctx, http.MethodPut, pathPod, nil, pod{Component: component, Manifest: manifest}, nil)
 }
 
+// Clear waits until the kubelet is done with what is left of a component's static Pod,
+// if that was taken away, and not for ever. Until then the kubelet may start the
+// component once more, which it does if it notices the end of the process first.
+func (c *Client) Clear(ctx context.Context, component cluster.Component) error {
+	return c.exchange(ctx, http.MethodPost, pathCleared, nil, clearing{Component: component}, nil)
+}
+
 // Manifest is the static Pod of a component as it is there now.
 func (c *Client) Manifest(ctx context.Context, component cluster.Component) ([]byte, error) {
 	ctx, cancel := bounded(ctx)

@@ -25,6 +25,7 @@ const (
 	pathEvents    = "/events"
 	pathEnd       = "/end"
 	pathPod       = "/pod"
+	pathCleared   = "/cleared"
 	pathManifest  = "/manifest"
 	pathHealth    = "/health"
 	pathLink      = "/link"
@@ -39,6 +40,7 @@ func (a *agent) handler() http.Handler {
 	mux.HandleFunc("GET "+pathEvents, a.streamEvents)
 	mux.HandleFunc("POST "+pathEnd, answering(a.end))
 	mux.HandleFunc("PUT "+pathPod, answering(a.putPod))
+	mux.HandleFunc("POST "+pathCleared, answering(a.clear))
 	mux.HandleFunc("GET "+pathManifest, a.readManifest)
 	mux.HandleFunc("GET "+pathHealth, a.askHealth)
 	mux.HandleFunc("GET "+pathStopped, a.askStopped)
@@ -141,18 +143,25 @@ func (a *agent) end(_ *http.Request, wanted end) (signaled, error) {
 }
 
 // putPod gives the kubelet a static Pod. It must never see half of a file.
-func (a *agent) putPod(r *http.Request, wanted pod) (struct{}, error) {
+func (a *agent) putPod(_ *http.Request, wanted pod) (struct{}, error) {
 	of, err := a.component(wanted.Component)
 	if err != nil {
 		return struct{}{}, err
 	}
-	a.awaitCleared(r.Context(), of)
 	// The kubelet reads no files whose names begin with a dot.
 	temporary := filepath.Join(a.Manifests, "."+of.Pod+".new")
 	if err := os.WriteFile(temporary, wanted.Manifest, 0o600); err != nil {
 		return struct{}{}, err
 	}
 	return struct{}{}, os.Rename(temporary, a.manifest(of))
+}
+
+func (a *agent) clear(r *http.Request, wanted clearing) (struct{}, error) {
+	of, err := a.component(wanted.Component)
+	if err == nil {
+		a.awaitCleared(r.Context(), of)
+	}
+	return struct{}{}, err
 }
 
 // awaitCleared waits until the kubelet is done with the static Pod of a component

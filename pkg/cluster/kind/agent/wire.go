@@ -54,6 +54,11 @@ type Event struct {
 	StartTime int64             `json:"startTime"`
 }
 
+// clearing asks to wait until the kubelet is done with a component's static Pod.
+type clearing struct {
+	Component cluster.Component `json:"component"`
+}
+
 // end asks to end a component's processes.
 type end struct {
 	Component cluster.Component `json:"component"`
