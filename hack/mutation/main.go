@@ -150,6 +150,10 @@ func judged(all []cluster.Defect) (defects []cluster.Defect, left []string) {
 	return defects, left
 }
 
+// long are the requirements for which a run takes very long: their defects are in
+// no sample.
+var long = []string{"SVM-16"}
+
 // choose the defects to play.
 func choose(defects []cluster.Defect, o options) []cluster.Defect {
 	defects = slices.Clone(defects)
@@ -158,7 +162,11 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 			return d.ID != o.only && !(several && strings.HasPrefix(d.ID, prefix))
 		})
 	}
-	if o.sample <= 0 || o.sample >= len(defects) {
+	if o.sample <= 0 {
+		return defects
+	}
+	defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return slices.Contains(long, d.Requirement) })
+	if o.sample >= len(defects) {
 		return defects
 	}
 	h := fnv.New64a()

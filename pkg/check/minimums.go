@@ -205,7 +205,8 @@ const (
 	// peersLeave is how soon what only a member hosted is gone after its API server
 	// and its identity Lease are.
 	peersLeave = 30*time.Second + recorderLag
-	// underWay is longer than any request of the harness that defines something.
+	// underWay is longer than any request of the harness that defines or deletes
+	// something.
 	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:
 	// Kubernetes asks each minute, and waits some seconds for the answer.
@@ -247,6 +248,9 @@ const (
 	needPassingKinds = 4
 	// needDone: objects that migrations had done when their controller ended.
 	needDone = 10
+	// largeMigration: objects that a migration has to come to the end with; the default
+	// of LargeMigration.
+	largeMigration = 100_000
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
 	// needTimed: requests whose time was taken, with and without a migration.

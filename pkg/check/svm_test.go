@@ -315,6 +315,37 @@ func TestObjectOf(t *testing.T) {
 	}
 }
 
+func TestSVM16WantsEveryObject(t *testing.T) {
+	if largeMigration != 100_000 {
+		t.Errorf("SVM-16 speaks of a hundred thousand objects, and is judged by %d", largeMigration)
+	}
+	begun := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0)
+	}
+	const lay = "lay in the agreed version"
+	done := func() *tale { return begun().lies("y", v2, "m", 6, 15, 0) }
+	saw(t, done().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16"), lay, 2)
+	saw(t, done().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16"), "had rewritten", 2)
+	begun().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16", "1 objects stored as g.io/v2, and 1 that are not")
+	begun().lies("y", v2, "other", 6, 15, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16", "its metadata is not what it was")
+	begun().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-16", "migration m failed (R: 20) with the servers in agreement")
+	begun().says(things, 16, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-16")
+	begun().pass(6*time.Minute).blames(t, "SVM-16")
+	begun().manages("a", 15).pass(6*time.Minute).blames(t, "SVM-16", "migration m has not ended, and nothing came of it for 5m0s")
+	// What a user has deleted is not lost, whichever is told first.
+	deletes := func(code int) func(*history.Event) {
+		return func(ev *history.Event) {
+			ev.Request.Verb, ev.Request.Name, ev.Request.Code, ev.Request.Barrier = "delete", "y", code, false
+		}
+	}
+	begun().goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).pass(time.Minute).blames(t, "SVM-16", "things y went while migration m ran, and nobody had asked for that")
+	begun().goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16") // It may have been told too late.
+	begun().goes("y", 15).asks("a", 200, 0, deletes(200)).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16")
+	begun().asks("a", 200, 0, deletes(200)).goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16")
+	begun().asks("a", 0, 0, deletes(0)).goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16")
+	begun().asks("a", 409, 0, deletes(409)).goes("y", 15).migrates("m", 10, 20, 11, nowSucceeded).pass(time.Minute).blames(t, "SVM-16", "nobody had asked for that")
+}
+
 func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	// Of ten things seven are written when the controller of a ends, and the rest after.
 	interrupted := func(again int) *tale {
