@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind soak survey lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration soak survey lint generate clean
 
 all: build
 
@@ -71,6 +71,11 @@ bench: build
 ## wants `make binaries`, `make docker` and `make node-images`
 bench-kind:
 	$(GO) test -run '^$$' -bench Ready -benchtime 3x -timeout 30m ./pkg/cluster/providers
+
+## bench-migration: the reference's migrator beside that of Kubernetes v1.36.3, with N
+## (10000) objects and a tenth of them; wants `make binaries RELEASES=v1.36.3`
+bench-migration: build
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects $$(( $(or $(N),10000) / 10 )),$(or $(N),10000)
 
 ## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
 ## with the reference; all of them must be green

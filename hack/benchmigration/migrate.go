@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const migrationGroup = "storagemigration.k8s.io"
+
+// rewrites is what etcd tells of changes of the objects.
+type rewrites struct {
+	count       int
+	first, last time.Time
+}
+
+func (r rewrites) rate() float64 { return float64(r.count-1) / r.last.Sub(r.first).Seconds() }
+
+// counter counts rewrites while they come.
+type counter struct {
+	mu   sync.Mutex
+	seen rewrites
+}
+
+func (c *counter) read() rewrites {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen
+}
+
+func (c *counter) take(response clientv3.WatchResponse) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, event := range response.Events {
+		if !event.IsModify() {
+			continue
+		}
+		if c.seen.count == 0 {
+			c.seen.first = now
+		}
+		c.seen.count++
+		c.seen.last = now
+	}
+}
+
+// watch counts the changes of objects until the context ends.
+func (p *plane) watch(ctx context.Context) *counter {
+	c := &counter{}
+	responses := p.etcd.Watch(ctx, prefix, clientv3.WithPrefix())
+	go func() {
+		for response := range responses {
+			c.take(response)
+		}
+	}()
+	return c
+}
+
+// all waits until n rewrites are counted: etcd tells of them a little later than it
+// makes them.
+func (c *counter) all(ctx context.Context, n int) (rewrites, error) {
+	ctx, cancel := context.WithTimeout(ctx, toldTimeout)
+	defer cancel()
+	for {
+		r := c.read()
+		if r.count >= n {
+			return r, nil
+		}
+		if wait(ctx) != nil {
+			return r, fmt.Errorf("etcd told of %d rewritten objects of %d", r.count, n)
+		}
+	}
+}
+
+// migrate asks for a migration and waits for its success.
+func (p *plane) migrate(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	migrations, err := p.ask(ctx)
+	if err != nil {
+		return 0, err
+	}
+	kicked := false
+	for {
+		now, err := p.client.Resource(migrations).Get(ctx, resource, metav1.GetOptions{})
+		if err == nil {
+			switch {
+			case conditionTrue(now, "Succeeded"):
+				return time.Since(began), nil
+			case conditionTrue(now, "Failed"):
+				return 0, fmt.Errorf("the migration failed: %v", now.Object["status"])
+			}
+			checkpoint, _, _ := unstructured.NestedString(now.Object, "status", "resourceVersion")
+			if checkpoint != "" && !kicked {
+				// Kubernetes waits until its cache of the resource has passed the checkpoint,
+				// which takes minutes where nobody writes.
+				kicked = p.kick(ctx) == nil
+			}
+		}
+		if waited := wait(ctx); waited != nil {
+			return 0, errors.Join(waited, err)
+		}
+	}
+}
+
+func (p *plane) kick(ctx context.Context) error {
+	objects := p.client.Resource(barrels).Namespace(namespace)
+	_, err := objects.Create(ctx, barrel(trial), metav1.CreateOptions{})
+	return errors.Join(err, objects.Delete(ctx, trial, metav1.DeleteOptions{}))
+}
+
+// ask creates the migration in a version that is served.
+func (p *plane) ask(ctx context.Context) (schema.GroupVersionResource, error) {
+	var errs []error
+	for _, version := range []string{"v1", "v1beta1"} {
+		migrations := schema.GroupVersionResource{Group: migrationGroup, Version: version, Resource: "storageversionmigrations"}
+		_, err := p.client.Resource(migrations).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": migrationGroup + "/" + version, "kind": "StorageVersionMigration", "metadata": map[string]any{"name": resource},
+			"spec": map[string]any{"resource": map[string]any{"group": group, "resource": resource}},
+		}}, metav1.CreateOptions{})
+		if err == nil {
+			return migrations, nil
+		}
+		errs = append(errs, err)
+	}
+	return schema.GroupVersionResource{}, fmt.Errorf("ask for a migration: %w", errors.Join(errs...))
+}
+
+func conditionTrue(object *unstructured.Unstructured, kind string) bool {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, c := range conditions {
+		if condition, ok := c.(map[string]any); ok && condition["type"] == kind && condition["status"] == "True" {
+			return true
+		}
+	}
+	return false
+}
