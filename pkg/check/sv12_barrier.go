@@ -64,6 +64,8 @@ type early struct {
 	behind bool
 	// next is the lowest revision of a write that anybody sent later.
 	next int64
+	// named is the revision that the answer names: etcd had come to it by then.
+	named int64
 }
 
 func (c *sv12) Observe(w *World, ev *history.Event) {
@@ -166,7 +168,7 @@ func tellsRevision(r *history.Request) bool {
 // note keeps the first such answer.
 func (x *early) note(in *instance, ev *history.Event) {
 	if x.seq == 0 {
-		*x = early{code: ev.Request.Code, verb: ev.Request.Verb, at: ev.At, seq: ev.Seq, booting: in.ready == nil}
+		*x = early{code: ev.Request.Code, verb: ev.Request.Verb, at: ev.At, seq: ev.Seq, booting: in.ready == nil, named: ev.Request.ResourceVersion}
 	}
 }
 
@@ -316,9 +318,11 @@ const keptEvasions = 10
 
 // before is whether the answer certainly came before a change in etcd: the
 // barrier was seen to be shut later, or something was written in between, or
-// the change was told so much later that no recorder lags that far.
+// the change was told so much later that no recorder lags that far. One who finds
+// no etcd may lag further, so that an answer which names a revision is believed.
 func (x early) before(change entryChange) bool {
-	return x.seq > 0 && (x.behind || x.next > 0 && x.next < change.revision || change.at-x.at > int64(recorderLag))
+	late := change.at-x.at > int64(recorderLag) && x.named < change.revision
+	return x.seq > 0 && (x.behind || x.next > 0 && x.next < change.revision || late)
 }
 
 func (c *sv12) doubts() []string {

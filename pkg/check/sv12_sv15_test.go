@@ -200,3 +200,16 @@ func TestSV15Announced(t *testing.T) {
 		reason(t, told.blames(t, "SV-15"), "1007 writes without an announcement")
 	})
 }
+
+// A recorder that found no etcd for a while tells late of what was announced.
+func TestAnAnswerThatNamesALaterRevisionCameLater(t *testing.T) {
+	change := entryChange{at: int64(2 * recorderLag), revision: 10}
+	for named, want := range map[int64]bool{0: true, 9: true, 10: false, 14: false} {
+		if got := (early{seq: 1, named: named}).before(change); got != want {
+			t.Errorf("an answer that names revision %d came before the change: %v, want %v", named, got, want)
+		}
+	}
+	if !(early{seq: 1, named: 14, behind: true}).before(change) {
+		t.Error("a later refusal counts whatever the answer names")
+	}
+}
