@@ -62,7 +62,7 @@ const sha256Name = "sha256"
 // history, this report.
 func NewStatement(digests []bundle.Digest, rep *report.ConformanceReport) Statement {
 	s := Statement{Type: StatementType, PredicateType: PredicateType, Predicate: Predicate{
-		Run: rep.Run, Date: rep.Date, Harness: rep.Harness, Scenario: rep.Scenario,
+		Run: rep.Run, Date: rep.Date, Harness: rep.Harness.Version, Scenario: rep.Scenario,
 		Provider: rep.Target.Provider, Distribution: rep.Target.Distribution,
 		Verdict: rep.Verdict, Verdicts: map[requirement.ID]check.Verdict{},
 	}}

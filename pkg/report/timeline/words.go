@@ -193,7 +193,7 @@ func (c *collector) story() story {
 		{"Scenario", r.Scenario},
 		{"Run", fmt.Sprintf("%s, began %s, took %s", r.Run, r.Date, (time.Duration(c.now) * time.Microsecond).Round(100*time.Millisecond))},
 		{"History", fmt.Sprintf("%d events in %s, seed %d", r.Events, c.picture.History, r.Seed)},
-		{"Recorded by", "evenkeel " + r.Harness},
+		{"Recorded by", "evenkeel " + r.Harness.Version},
 	}
 	if r.Defect != "" {
 		s.Facts = append(s.Facts, fact{"Planted on purpose", "the defect " + r.Defect})
