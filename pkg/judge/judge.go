@@ -1,5 +1,6 @@
-// Package judge gives the verdicts of a bundle again: from its history alone, as
-// anybody can who has the bundle and no cluster.
+// Package judge gives the report of a bundle again, as anybody can who has the bundle
+// and no cluster: its verdicts follow from the history alone, and of the other files it
+// has the digests.
 package judge
 
 import (

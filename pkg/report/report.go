@@ -1,6 +1,7 @@
 // Package report turns a judgement into what people and CI systems read: the
-// report of a bundle, JUnit, and a table for the terminal. All of it follows
-// from the judgement alone, so judging a bundle again gives the same bytes.
+// report of a bundle, JUnit, and a table for the terminal. All of it follows from the
+// judgement and the digests of the bundle's files, so judging a bundle again gives the
+// same bytes.
 package report
 
 import (

@@ -182,8 +182,8 @@ func inWords(value any) string {
 // faults must have bitten before anything passes.
 func (v *validation) faults() {
 	for i, f := range v.report.Faults {
-		if f.ID == "" || f.Type == "" || f.Action == "" {
-			v.broken("faults[%d]: id, type and action must be there", i)
+		if f.ID == "" || f.Type == "" {
+			v.broken("faults[%d]: id and type must be there", i)
 		}
 		if f.Witness == "" && len(v.report.Doubts) == 0 {
 			v.broken("faults[%s]: nothing proves that it bit, and nothing is doubted", f.ID)

@@ -234,7 +234,7 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 		{"statistics of outcomes", func(r *ConformanceReport) { r.Statistics.Core = map[Outcome]int{Success: 2} }, "statistics: they say"},
 		{"statistics of requirements", func(r *ConformanceReport) { r.Statistics.Requirements++ }, "statistics: they say"},
 
-		{"a fault that is none", func(r *ConformanceReport) { r.Faults[0].Action = "" }, "faults[0]: id, type and action"},
+		{"a fault that is none", func(r *ConformanceReport) { r.Faults[0].Type = "" }, "faults[0]: id and type must be there"},
 		{"a fault without a witness", func(r *ConformanceReport) { r.Faults[0].Witness = "" }, "faults[crash-1]: nothing proves that it bit"},
 		{"etcd", func(r *ConformanceReport) { r.Etcd = []check.EtcdSeen{{Event: 4}} }, `etcd[0].problem: it says "", and the members say "no etcd was asked"`},
 	} {
