@@ -13,6 +13,7 @@ type run struct {
 	seconds prometheus.Gauge
 	events  *prometheus.CounterVec
 	gaps    *prometheus.CounterVec
+	away    *prometheus.CounterVec
 	ended   *prometheus.GaugeVec
 }
 
@@ -23,6 +24,7 @@ func newRun(f *factory, h history.Header) *run {
 		seconds: f.gauge("run_seconds", "Time from the beginning of the history to its last event so far.").WithLabelValues(),
 		events:  f.counter("events_total", "Events that were recorded, by what they tell.", "kind"),
 		gaps:    f.counter("recorder_gaps_total", "How often a recorder may have missed something.", "source"),
+		away:    f.counter("recorder_away_seconds_total", "Time for which a recorder heard nothing of its source, so that it told late.", "source"),
 		ended:   f.gauge("run_complete", "Whether the scenario was played to its end (1) or not (0); absent while it is played."),
 	}
 }
@@ -33,6 +35,8 @@ func (r *run) take(ev *history.Event) {
 	switch {
 	case ev.Gap != nil:
 		r.gaps.WithLabelValues(ev.Gap.Source).Inc()
+	case ev.Away != nil:
+		r.away.WithLabelValues(ev.Away.Source).Add(seconds(ev.At - ev.From))
 	case ev.End != nil:
 		complete := 0.0
 		if ev.End.Complete {
