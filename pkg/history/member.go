@@ -17,22 +17,3 @@ func (h *Header) MemberOf(holder string) int {
 	}
 	return -1
 }
-
-// Leases that other components than the controller managers lead by.
-const (
-	leaseScheduler   = "kube-system/kube-scheduler"
-	leaseCoordinator = "kube-system/leader-election-controller"
-)
-
-// LedBy names the component whose processes lead by a Lease, which is given as
-// <namespace>/<name>.
-func LedBy(lease string) string {
-	switch lease {
-	case leaseScheduler:
-		return ComponentScheduler
-	case leaseCoordinator:
-		return ComponentAPIServer
-	default:
-		return ComponentControllerManager
-	}
-}

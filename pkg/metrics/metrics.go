@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/leadership"
 )
 
 // Metrics are those of one run. It is fed from one goroutine, and may be gathered
@@ -39,8 +40,10 @@ func New(header history.Header) *Metrics {
 	f := &factory{metrics: m}
 	m.run = newRun(f, header)
 	m.steps = newSteps(f)
-	m.members = newMembers(f, header)
-	m.leaders = newLeaders(f, header, m.members)
+	// Both go by one tracker, which the leaders feed.
+	tracker := leadership.New(header)
+	m.leaders = newLeaders(f, tracker)
+	m.members = newMembers(f, header, tracker)
 	m.requests = newRequests(f)
 	m.faults = newFaults(f)
 	m.requirements = newRequirements(f)
@@ -49,13 +52,10 @@ func New(header history.Header) *Metrics {
 
 // Take counts one more event; they must come in their order.
 func (m *Metrics) Take(ev *history.Event) {
-	// What has been so up to now, before the event changes it.
-	m.leaders.advance(ev.At)
-	m.members.advance(ev.At)
 	m.run.take(ev)
 	m.steps.take(ev)
-	m.members.take(ev)
 	m.leaders.take(ev)
+	m.members.take(ev)
 	m.requests.take(ev)
 	m.faults.take(ev)
 }
