@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -15,7 +16,16 @@ import (
 
 // coordinated is election by a coordinator: what it decides, the reference's own
 // function says. Every candidate that runs answers at once.
-type coordinated struct{}
+type coordinated struct {
+	// known are decisions that were made, by all that they depend on: which releases
+	// run, who leads, and who is older.
+	known map[string]int
+}
+
+func newCoordinated() *coordinated { return &coordinated{map[string]int{}} }
+
+// alike is false: of several with the same release the eldest leads.
+func (*coordinated) alike() bool { return false }
 
 // Releases as candidates name them.
 const (
@@ -30,11 +40,27 @@ const turns = 8
 // noon is any time.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func (c coordinated) vacant(p plane) map[int]*big.Rat {
+func (c *coordinated) vacant(p plane) map[int]*big.Rat {
 	return map[int]*big.Rat{c.settled(p, nobody): big.NewRat(1, 1)}
 }
 
-func (coordinated) settled(p plane, leader int) int {
+func (c *coordinated) settled(p plane, leader int) int {
+	present := p.present()
+	slices.SortFunc(present, func(a, b int) int { return p.members[a].born - p.members[b].born })
+	key := ""
+	for _, i := range present {
+		key += fmt.Sprint(p.members[i].newer, i == leader)
+	}
+	place, ok := c.known[key]
+	if !ok {
+		place = slices.Index(present, decide(p, leader))
+		c.known[key] = place
+	}
+	return present[place]
+}
+
+// decide has the reference decide until there is nothing more to do.
+func decide(p plane, leader int) int {
 	var candidates []*reference.Candidate
 	numbers := map[string]int{}
 	for _, i := range p.present() {

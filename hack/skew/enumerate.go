@@ -33,6 +33,9 @@ func enumerate(members int, e election, r rollout) chances {
 	out := chances{new(big.Rat), new(big.Rat)}
 	orders := int64(0)
 	permute(members, func(order []int) {
+		if orders > 0 && e.alike() {
+			return
+		}
 		orders++
 		for s, chance := range follow(order, e, r) {
 			if s.ever {

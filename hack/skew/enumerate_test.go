@@ -25,12 +25,12 @@ func TestThreeMembers(t *testing.T) {
 		// Only if the first one that comes back led, and gets the Lease again, is nobody
 		// newer than it.
 		{"plain, rolled back, back in time", plain{}, rollout{back: true, outlived: true}, "8/9", "8/9"},
-		{"coordinated, upgraded", coordinated{}, rollout{}, "0", "0"},
-		{"coordinated, upgraded, back in time", coordinated{}, rollout{outlived: true}, "0", "0"},
+		{"coordinated, upgraded", newCoordinated(), rollout{}, "0", "0"},
+		{"coordinated, upgraded, back in time", newCoordinated(), rollout{outlived: true}, "0", "0"},
 		// The first older API server is there before anybody of its release can lead.
-		{"coordinated, rolled back", coordinated{}, rollout{back: true}, "1", "0"},
+		{"coordinated, rolled back", newCoordinated(), rollout{back: true}, "1", "0"},
 		// Unless that member led itself, and is elected again at once.
-		{"coordinated, rolled back, back in time", coordinated{}, rollout{back: true, outlived: true}, "2/3", "0"},
+		{"coordinated, rolled back, back in time", newCoordinated(), rollout{back: true, outlived: true}, "2/3", "0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := enumerate(3, tc.e, tc.r)
@@ -57,6 +57,31 @@ func TestTheModelTellsElectionsApart(t *testing.T) {
 	if got := enumerate(3, unfair{}, rollout{}); got.lasting.Cmp(big.NewRat(1, 4)) <= 0 {
 		t.Errorf("%s where the newest is always elected", got.lasting.RatString())
 	}
+}
+
+// A decision that was made before is the one that would be made again.
+func TestKnownDecisions(t *testing.T) {
+	permute(4, func(order []int) {
+		c := newCoordinated()
+		for step, gone := range order {
+			p := plane{members: make([]member, len(order)), away: nobody}
+			for i := range p.members {
+				p.members[i] = member{born: i}
+			}
+			for again, i := range order[:step] {
+				p.members[i] = member{newer: true, born: len(order) + again}
+			}
+			p.away = gone
+			for leader := nobody; leader < len(order); leader++ {
+				if leader == gone {
+					continue
+				}
+				if got, want := c.settled(p, leader), decide(p, leader); got != want || c.settled(p, leader) != want {
+					t.Fatalf("%+v, led by %d: %d, want %d", p, leader, got, want)
+				}
+			}
+		}
+	})
 }
 
 func TestPermute(t *testing.T) {

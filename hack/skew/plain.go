@@ -16,4 +16,6 @@ func (plain) vacant(p plane) map[int]*big.Rat {
 	return out
 }
 
+func (plain) alike() bool { return true }
+
 func (plain) settled(_ plane, leader int) int { return leader }

@@ -53,4 +53,7 @@ type election interface {
 	// settled is who leads when all has been done that an election does about a
 	// leader who is well.
 	settled(p plane, leader int) int
+	// alike is whether members of the same release are alike to it, so that what comes
+	// of one order of the members comes of all.
+	alike() bool
 }

@@ -61,7 +61,7 @@ description: Replaces all members one by one, and looks who leads.
 judges: [SV-03]
 leaderElection: {coordinated: %v}
 start: {release: "%s"}
-traffic: {off: true, workloads: [configmaps.yaml]}
+traffic: {off: true}
 steps:
   - hold: {name: before, for: 1s}
 `, c.Coordinated, start)

@@ -20,11 +20,11 @@ type leaders struct {
 	tooNew  *prometheus.CounterVec
 
 	tracker *leadership.Tracker
-	told    map[string]told
+	told    map[string]said
 }
 
-// told is what was said of a Lease last.
-type told struct {
+// said is what was told of a Lease last.
+type said struct {
 	holder, member string
 	changes        int
 }
@@ -37,7 +37,7 @@ func newLeaders(f *factory, t *leadership.Tracker) *leaders {
 		without: f.counter("leader_absent_seconds_total", "Time for which it was not, since it was seen first.", "lease"),
 		tooNew: f.counter("leader_skew_seconds_total",
 			"Time for which the leader was of a newer release than the oldest API server that ran, which the version skew policy forbids.", "lease"),
-		tracker: t, told: map[string]told{},
+		tracker: t, told: map[string]said{},
 	}
 }
 
@@ -54,7 +54,7 @@ func (l *leaders) take(ev *history.Event) {
 	}
 	for _, lease := range l.tracker.Leases() {
 		before, known := l.told[lease.Name]
-		now := told{lease.Holder, lease.Member, lease.Changes}
+		now := said{lease.Holder, lease.Member, lease.Changes}
 		if known && now == before {
 			continue
 		}

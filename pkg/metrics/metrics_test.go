@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -236,8 +237,17 @@ func TestBundleIsDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	line, events, _ := bytes.Cut(raw, []byte("\n"))
+	var h history.Header
+	if err := json.Unmarshal(line, &h); err != nil {
+		t.Fatal(err)
+	}
+	h.Judges, h.Asked = []string{"SV-06"}, []string{"SV-06"}
+	if line, err = json.Marshal(h); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", line, events), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	rep, err := judge.Bundle(t.Context(), dir)
