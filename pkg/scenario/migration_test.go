@@ -121,6 +121,7 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 		{"await: {migrations: [m], until: most}", "must be a percentage"},
 		{"await: {migrations: [m, n], until: 5%}", "until is of one migration"},
 		{"await: {migrations: [m], within: -1s}", "within must not be negative"},
+		{"populate: {name: p, workloads: [w.yaml], count: 3, within: -1s}", "within must not be negative"},
 		{"abort: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
 		{"define: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
 	} {
