@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,20 +103,24 @@ func (r *Runner) fill(ctx context.Context, client *observe.Client, source *workl
 	var all sync.WaitGroup
 	for writer := range writers {
 		all.Go(func() {
-			for i := writer; i < source.Len(); i += writers {
-				for !source.Ensure(ctx, client, i) {
-					if ctx.Err() != nil {
-						errs[writer] = context.Cause(ctx)
-						return
-					}
-				}
+			for i := writer; i < source.Len() && errs[writer] == nil; i += writers {
+				errs[writer] = r.ensure(ctx, client, source, i)
 			}
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err // the others have the same
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return errs[i] // the others have the same
+}
+
+// ensure tries until an object is there.
+func (r *Runner) ensure(ctx context.Context, client *observe.Client, source *workload.Source, index int) error {
+	for !source.Ensure(ctx, client, index) {
+		if err := r.wait(ctx, observe.RetryInterval); err != nil {
+			return err
 		}
 	}
 	return nil
