@@ -20,19 +20,19 @@ var LargeMigration int64 = largeMigration
 // migration that stops because the agreement is lost may leave the rest to the next.
 type svm16 struct {
 	findings
-	courses map[groupResource]*course
-	missing *missing
+	passages map[groupResource]*passage
+	missing  *missing
 }
 
 func newSVM16() *svm16 {
-	return &svm16{courses: map[groupResource]*course{}, missing: newMissing()}
+	return &svm16{passages: map[groupResource]*passage{}, missing: newMissing()}
 }
 
-func (c *svm16) of(gr groupResource) *course {
-	if c.courses[gr] == nil {
-		c.courses[gr] = newCourse()
+func (c *svm16) of(gr groupResource) *passage {
+	if c.passages[gr] == nil {
+		c.passages[gr] = newPassage()
 	}
-	return c.courses[gr]
+	return c.passages[gr]
 }
 
 func (c *svm16) Observe(w *World, ev *history.Event) {
@@ -126,14 +126,14 @@ func (c *svm16) doubts() []string {
 	return []string{fmt.Sprintf("%d requests to delete something were too many to be remembered", c.missing.unheard)}
 }
 
-// largest is the course of the resource of which most came to the end.
-func (c *svm16) largest() *course {
-	largest := newCourse()
+// largest is the passage of the resource of which most came to the end.
+func (c *svm16) largest() *passage {
+	largest := newPassage()
 	byName := func(a, b groupResource) int {
 		return cmp.Compare(objectName(a.group, a.resource), objectName(b.group, b.resource))
 	}
-	for _, gr := range slices.SortedFunc(maps.Keys(c.courses), byName) {
-		if of := c.courses[gr]; of.after > largest.after || of.after == largest.after && of.before > largest.before {
+	for _, gr := range slices.SortedFunc(maps.Keys(c.passages), byName) {
+		if of := c.passages[gr]; of.after > largest.after || of.after == largest.after && of.before > largest.before {
 			largest = of
 		}
 	}

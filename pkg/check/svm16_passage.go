@@ -2,9 +2,9 @@ package check
 
 import "github.com/evenkeel/evenkeel/pkg/history"
 
-// course is how the objects of one resource came to another version, and what came in
+// passage is how the objects of one resource came to another version, and what came in
 // between. How far they are is read from what lies in etcd.
-type course struct {
+type passage struct {
 	// lying is how many objects lie in each version, and full the revision at which
 	// they were as many as are asked for; 0 before.
 	lying map[string]int64
@@ -30,12 +30,12 @@ type course struct {
 	halfway int64
 }
 
-func newCourse() *course {
-	return &course{lying: map[string]int64{}, parted: map[*migrationSeen]int64{}}
+func newPassage() *passage {
+	return &passage{lying: map[string]int64{}, parted: map[*migrationSeen]int64{}}
 }
 
-func (c *course) total() (n int64) {
-	for _, lying := range c.lying {
+func (p *passage) total() (n int64) {
+	for _, lying := range p.lying {
 		n += lying
 	}
 	return n
@@ -43,82 +43,82 @@ func (c *course) total() (n int64) {
 
 // share in percent of the objects that lie in a version; large is whether they are as
 // many as are asked for.
-func (c *course) share(version string) (percent int64, large bool) {
-	total := c.total()
+func (p *passage) share(version string) (percent int64, large bool) {
+	total := p.total()
 	if total == 0 {
 		return 0, false
 	}
-	return c.lying[version] * 100 / total, total >= LargeMigration
+	return p.lying[version] * 100 / total, total >= LargeMigration
 }
 
 // touch takes a change of an object.
-func (c *course) touch(t *objectTouch) {
+func (p *passage) touch(t *objectTouch) {
 	if t.before != nil {
-		c.lying[t.before.version]--
+		p.lying[t.before.version]--
 	}
 	if t.now == nil {
 		return
 	}
-	c.lying[t.now.version]++
-	if c.full == 0 && c.total() >= LargeMigration {
-		c.full = t.now.revision
+	p.lying[t.now.version]++
+	if p.full == 0 && p.total() >= LargeMigration {
+		p.full = t.now.revision
 	}
 }
 
 // begin takes the start of a migration.
-func (c *course) begin(m *migrationSeen) {
-	if c.begun == nil {
-		c.begun = m
+func (p *passage) begin(m *migrationSeen) {
+	if p.begun == nil {
+		p.begun = m
 	}
-	c.before = max(c.before, c.total()-c.lying[m.target])
+	p.before = max(p.before, p.total()-p.lying[m.target])
 }
 
 // follow takes an event while a migration runs.
-func (c *course) follow(w *World, ev *history.Event, m *migrationSeen) {
-	percent, large := c.share(m.target)
+func (p *passage) follow(w *World, ev *history.Event, m *migrationSeen) {
+	percent, large := p.share(m.target)
 	if !large {
 		return
 	}
 	if m.lost.seq == ev.Seq {
-		c.parted[m] = percent
+		p.parted[m] = percent
 	}
 	if ev.Process == nil || ev.Process.Change != history.ProcessExited {
 		return
 	}
 	if ev.Process.Component == history.ComponentAPIServer {
-		c.servers++
+		p.servers++
 	}
 	if m.crashed.seq != ev.Seq || !w.kills(ev.Member, ev.Process.Component) {
 		return
 	}
 	for i, mark := range killedAt {
 		if about(percent, mark, killedWithin) {
-			c.killed[i]++
+			p.killed[i]++
 		}
 	}
 }
 
 // stop takes the end, without success, of a migration that has lost its agreement.
-func (c *course) stop(w *World, m *migrationSeen) {
-	percent, large := c.parted[m]
+func (p *passage) stop(w *World, m *migrationSeen) {
+	percent, large := p.parted[m]
 	if large && !m.back && about(percent, halfWay, halfWayWithin) && w.strayed(m) {
-		c.halfway++
+		p.halfway++
 	}
 }
 
 // succeed takes a success after which all objects lie in the agreed version.
-func (c *course) succeed(w *World, gr groupResource, target string) {
-	if c.lying[target] < c.after {
+func (p *passage) succeed(w *World, gr groupResource, target string) {
+	if p.lying[target] < p.after {
 		return
 	}
-	c.after, c.upgraded = c.lying[target], 0
+	p.after, p.upgraded = p.lying[target], 0
 	v := w.versions[objectName(gr.group, gr.resource)]
-	if v == nil || c.full == 0 {
+	if v == nil || p.full == 0 {
 		return
 	}
 	for id, entries := range v.entries {
-		if w.memberOf[id] != "" && entries.turned(target, c.full) {
-			c.upgraded++
+		if w.memberOf[id] != "" && entries.turned(target, p.full) {
+			p.upgraded++
 		}
 	}
 }
