@@ -203,7 +203,8 @@ const (
 	// peersLeave is how soon what only a member hosted is gone after its API server
 	// and its identity Lease are.
 	peersLeave = 30*time.Second + recorderLag
-	// underWay is longer than any request of the harness that defines something.
+	// underWay is longer than any request of the harness that defines or deletes
+	// something.
 	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:
 	// Kubernetes asks each minute, and waits some seconds for the answer.
@@ -245,6 +246,22 @@ const (
 	needPassingKinds = 4
 	// needDone: objects that migrations had done when their controller ended.
 	needDone = 10
+	// largeMigration: objects that a migration has to come to the end with; the default
+	// of LargeMigration.
+	largeMigration = 100_000
+	// needUpgradedMembers: members that were upgraded around very many objects, as many
+	// as the smallest control plane has that stays available; needKillsAtEach: kills of
+	// the controller at each of killedAt; needServerEnds: API servers that ended on the
+	// way.
+	needUpgradedMembers = 3
+	needKillsAtEach     = 1
+	needServerEnds      = 3
+	// killedWithin and halfWayWithin are how far, in percent of all objects, from
+	// killedAt and halfWay it may have been: objects are written on until a fault bites,
+	// and longer until a member is back at an older release.
+	killedWithin  = 8
+	halfWay       = 50
+	halfWayWithin = 15
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
 	// needTimed: requests whose time was taken, with and without a migration.
@@ -266,6 +283,10 @@ const (
 	// maxExamples is how many objects a violation names.
 	maxExamples = 5
 )
+
+// killedAt are the shares, in percent, of very many objects at which the controller
+// that migrates them is to be killed.
+var killedAt = [...]int64{10, 50, 90}
 
 // Bounds in time of storage version migration.
 const (

@@ -490,6 +490,10 @@ const (
 	FaultPowerCut = "cut"
 )
 
+// FaultContainerKill is the action of a PodChaos that ends a component's process
+// without warning.
+const FaultContainerKill = "container-kill"
+
 // FaultStorm and FaultStormEdits are type and action of a storm of conflicts:
 // somebody edits StorageVersions over and over while a server registers. Chaos
 // Mesh has no kind for it.

@@ -157,6 +157,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.coordinate(); err != nil {
 		return nil, err
 	}
+	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
+		return nil, err
+	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
 	// Objects, folders and processes are called after the run.
 	if len(validation.IsDNS1123Label(p.id)) > 0 {
@@ -246,6 +249,17 @@ func (p *plan) coordinate() error {
 		return nil
 	}
 	settings.CoordinatedLeaderElection = true
+	return p.writeTopology()
+}
+
+// migrateAt has migrations write as many objects a second as the scenario says,
+// where the topology has a limit at all: others could not be told.
+func (p *plan) migrateAt(rate float64) error {
+	settings := &p.topology.Spec.Settings
+	if rate == 0 || settings.MigrationRate == 0 {
+		return nil
+	}
+	settings.MigrationRate = rate
 	return p.writeTopology()
 }
 

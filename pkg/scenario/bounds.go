@@ -62,6 +62,10 @@ const (
 	// are under way at once and some are not.
 	ChurnPauseLeast = 50 * time.Millisecond
 	ChurnPauseMost  = 700 * time.Millisecond
+	// PopulateAlone is how many objects of a populate step a single writer of a member
+	// sees to; of more there are several writers, at most PopulateWriters.
+	PopulateAlone   = 1000
+	PopulateWriters = 8
 	// MigrationTimeout is how long a step waits for a migration's end, or for a
 	// share of it. Then the run goes on: a migration that does not end is to be
 	// judged, and not to end the run. It is below StepTimeout.
