@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery skew soak survey lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery skew soak survey reports lint generate clean
 
 all: build
 
@@ -101,13 +101,20 @@ soak: build
 survey: build
 	$(GO) run ./hack/survey -target $(TARGET) -title "$(TITLE)" -topology $(TOPOLOGY) -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
+## reports: write the reports of all published bundles anew, from the same histories,
+## when requirements, checks or the form of reports have changed on purpose; those that
+## are signed are their signers' to write
+reports: build
+	hack/reports.sh
+
 ## lint: formatting, vet and staticcheck
 lint:
 	hack/lint.sh
 
-## generate: deep copies, OpenAPI definitions and fixture histories
+## generate: deep copies, OpenAPI definitions, the schema of reports and fixture histories
 generate:
 	hack/generate/generate.sh
+	$(GO) test ./pkg/report -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update
 	$(GO) run ./hack/histories
 
 clean:

@@ -30,3 +30,6 @@ else
 	cp "$bundle/$history" "$folder/"
 fi
 (cd "$folder" && sha256sum "${told[@]}" history.jsonl.gz >SHA256SUMS)
+if ! grep -q '^implementation:' "$folder/report.yaml"; then
+	echo "note: nobody is named who answers for the control plane; name yourself in spec.implementation of the topology, and run again" >&2
+fi

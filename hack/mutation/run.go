@@ -38,7 +38,7 @@ func once(ctx context.Context, o options, d cluster.Defect) row {
 		r.Fault = err.Error()
 		return r
 	}
-	r.Scenario, r.Harness = played.Report.Scenario, played.Report.Harness
+	r.Scenario, r.Harness = played.Report.Scenario, played.Report.Harness.Version
 	r.weigh(played.Report, played.Status)
 	if r.Fault == "" {
 		r.Red = append(r.Red, besides(ctx, dir, r)...)

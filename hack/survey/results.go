@@ -57,7 +57,7 @@ type outcome struct {
 
 // add counts one more run of the scenario.
 func (p *played) add(rep *report.ConformanceReport, seconds int) {
-	p.Harness = rep.Harness
+	p.Harness = rep.Harness.Version
 	p.Runs++
 	p.Seconds = append(p.Seconds, seconds)
 	if rep.Verdict == check.Pass {

@@ -13,7 +13,7 @@ import (
 )
 
 func reportOf(verdict check.Verdict, results ...check.Result) *report.ConformanceReport {
-	return &report.ConformanceReport{Harness: "v0", Verdict: verdict, Results: results}
+	return &report.ConformanceReport{Harness: report.Harness{Version: "v0"}, Verdict: verdict, Results: results}
 }
 
 func result(id requirement.ID, v check.Verdict, seen int64, reasons ...string) check.Result {

@@ -1,9 +1,9 @@
 // Package attest signs bundles offline and tells whether a signature is right: a
 // DSSE envelope around an in-toto statement, so that other tools can read it too.
 //
-// The digests of a bundle can be made anew by anybody, and a change of the
-// history that bears on no verdict shows in no report. The signature is what
-// says that the bundle is, to the last byte, the one that its signer saw.
+// The digests of a bundle, and the report with those that are in it, can be made anew
+// by anybody who has changed something. The signature is what says that the bundle is,
+// to the last byte, the one that its signer saw.
 package attest
 
 import (
@@ -62,7 +62,7 @@ const sha256Name = "sha256"
 // history, this report.
 func NewStatement(digests []bundle.Digest, rep *report.ConformanceReport) Statement {
 	s := Statement{Type: StatementType, PredicateType: PredicateType, Predicate: Predicate{
-		Run: rep.Run, Date: rep.Date, Harness: rep.Harness, Scenario: rep.Scenario,
+		Run: rep.Run, Date: rep.Date, Harness: rep.Harness.Version, Scenario: rep.Scenario,
 		Provider: rep.Target.Provider, Distribution: rep.Target.Distribution,
 		Verdict: rep.Verdict, Verdicts: map[requirement.ID]check.Verdict{},
 	}}

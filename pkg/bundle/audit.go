@@ -45,7 +45,7 @@ func Audit(dir string) (problems []string, digests []Digest, err error) {
 			delete(listed, name)
 			continue
 		}
-		sum, err := digest(path)
+		sum, err := FileDigest(path)
 		if err != nil {
 			return nil, nil, fmt.Errorf("digest of %s: %w", name, err)
 		}

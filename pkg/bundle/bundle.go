@@ -88,7 +88,7 @@ func Seal(dir string) error {
 	}
 	var b strings.Builder
 	for _, f := range files {
-		sum, err := digest(filepath.Join(dir, f))
+		sum, err := FileDigest(filepath.Join(dir, f))
 		if err != nil {
 			return fmt.Errorf("digest of %s: %w", f, err)
 		}
@@ -119,7 +119,14 @@ func list(dir string) ([]string, error) {
 	return files, err
 }
 
-func digest(path string) (string, error) {
+// ContentDigest is the SHA-256 of what a file holds, in hexadecimal.
+func ContentDigest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// FileDigest is the SHA-256 of a file, in hexadecimal.
+func FileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

@@ -10,8 +10,9 @@ import (
 // belongs to no requirement: it is what an upgrade costs those who only use the
 // control plane.
 type BalancerSeen struct {
-	// Asked is the number of reads, Answered that of those that were served.
-	Asked    int `json:"asked"`
+	// Asked is the number of reads.
+	Asked int `json:"asked"`
+	// Answered is the number of reads that were served.
 	Answered int `json:"answered"`
 	// LongestOutageMillis is the longest time in which no read was served, from
 	// the last good answer before to the first one after, in milliseconds. Time

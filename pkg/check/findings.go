@@ -11,6 +11,8 @@ import (
 type findings struct {
 	violations []Violation
 	count      int64
+	// line is the event that the check is at.
+	line int64
 	// sources that the check relies on.
 	sources []Source
 	// shaky counts breaches that only seem to be ones, shakiest is the first.
@@ -23,9 +25,11 @@ type findings struct {
 }
 
 // violate records a breach that the events of the evidence show by themselves,
-// whatever else the history may lack.
+// whatever else the history may lack. Where none is at hand, the evidence is the
+// event at which the breach was noticed: a reader has to be able to look.
 func (f *findings) violate(evidence []int64, format string, args ...any) {
 	f.count++
+	evidence = f.orHere(evidence)
 	if len(f.violations) < maxViolations {
 		f.violations = append(f.violations, Violation{Message: fmt.Sprintf(format, args...), Evidence: evidence})
 	}
@@ -58,7 +62,16 @@ func (f *findings) inferOf(w *World, kind, release string, evidence []int64, for
 	f.infer(w, evidence, format, args...)
 }
 
+// orHere is the evidence, or the event that the check is at where there is none.
+func (f *findings) orHere(evidence []int64) []int64 {
+	if len(evidence) == 0 && f.line > 0 {
+		return []int64{f.line}
+	}
+	return evidence
+}
+
 func (f *findings) deviate(d requirement.Deviation, v Violation) {
+	v.Evidence = f.orHere(v.Evidence)
 	at := slices.IndexFunc(f.deviating, func(seen DeviationSeen) bool { return seen.ID == d.ID })
 	if at < 0 {
 		at = len(f.deviating)

@@ -35,8 +35,13 @@ type Judgement struct {
 	Balancer *BalancerSeen
 	// Etcd is how etcd was where that was looked at, the last few times.
 	Etcd []EtcdSeen
-	// Mixed states in which the control plane was held.
+	// Holds are the states in which the control plane was held.
 	Holds []HoldSeen
+	// Releases that members began or were started at, in the order in which they
+	// came.
+	Releases []string
+	// Off are the features that processes were started without.
+	Off []FeatureOff
 	// Events that were read.
 	Events int64
 	// Took is the time from the beginning of the history to its last event.
@@ -53,14 +58,21 @@ type Judgement struct {
 
 // FaultSeen is one injected fault.
 type FaultSeen struct {
-	ID        string `json:"id"`
-	Type      string `json:"type"`
-	Action    string `json:"action"`
-	Member    string `json:"member"`
+	// ID of the fault in the scenario, with a number where it was injected more than
+	// once.
+	ID string `json:"id"`
+	// Type is the kind of fault, such as NetworkChaos.
+	Type string `json:"type"`
+	// Action is what of its type it does, such as delay.
+	Action string `json:"action"`
+	// Member that it hit.
+	Member string `json:"member"`
+	// Component of the member that it hit, where it is a single one.
 	Component string `json:"component,omitempty"`
 	// Witness is the proof that it bit; empty where there is none.
 	Witness string `json:"witness,omitempty"`
-	Healed  bool   `json:"healed"`
+	// Healed is whether it was taken back.
+	Healed bool `json:"healed"`
 	// Recovery is the proof that all is back after a power cut.
 	Recovery string `json:"recovery,omitempty"`
 
@@ -74,7 +86,7 @@ type FaultSeen struct {
 
 // EtcdSeen is how all members' etcd were at one moment.
 type EtcdSeen struct {
-	// Event is the line of the history.
+	// Event is the number of the history's event.
 	Event int64 `json:"event"`
 	// Problem says in words why etcd was not whole; empty if it was.
 	Problem string `json:"problem,omitempty"`
@@ -83,8 +95,10 @@ type EtcdSeen struct {
 
 // HoldSeen is one stretch of time in which the control plane was left alone.
 type HoldSeen struct {
-	Name     string            `json:"name"`
-	Releases map[string]string `json:"releases"`
+	// Name of the state in the scenario.
+	Name string
+	// Releases is what each member ran.
+	Releases map[string]string
 }
 
 // Judge reads the history to its end and gives a verdict on each of the
@@ -169,7 +183,7 @@ func (j *Judging) End(damage []string) *Judgement {
 	}
 	out := &Judgement{
 		Header: w.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(w.Now),
-		Faults: w.faultsSeen(), Holds: w.holds, Etcd: w.etcd, Balancer: w.balancer.end(w.Now), Complete: w.end != nil && w.end.Complete,
+		Faults: w.faultsSeen(), Holds: w.holds, Releases: w.ran.releases, Off: w.ran.off, Etcd: w.etcd, Balancer: w.balancer.end(w.Now), Complete: w.end != nil && w.end.Complete,
 	}
 	if w.end != nil {
 		out.EndMessage = w.end.Message

@@ -68,6 +68,7 @@ func (r *runner) leave(w *World, asking *runner) {
 // enter begins a step of the check; it returns what leave must be given.
 func (r *runner) enter(w *World) (asking *runner) {
 	asking, w.asking = w.asking, r
+	r.check.found().line = w.seq
 	return asking
 }
 

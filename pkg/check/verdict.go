@@ -11,6 +11,9 @@ import (
 // them.
 type Verdict string
 
+// Verdicts are all that there are, in the order in which they are told.
+var Verdicts = []Verdict{Pass, Fail, Deviation, Inconclusive, NotApplicable, Skipped}
+
 // The verdicts.
 const (
 	// Pass: enough was seen, and all of it kept the promise.
@@ -36,8 +39,9 @@ const (
 type Observation struct {
 	// What was counted, in words.
 	What string `json:"what"`
-	Seen int64  `json:"seen"`
-	// Need is the least that makes a pass; see minimums.go.
+	// Seen is how many there were.
+	Seen int64 `json:"seen"`
+	// Need is the least that makes a pass.
 	Need int64 `json:"need"`
 }
 
@@ -52,34 +56,43 @@ func (o Observation) OfOneMember() bool { return strings.HasSuffix(o.What, withF
 type Violation struct {
 	// Message says in one sentence what was promised and what was seen.
 	Message string `json:"message"`
-	// Evidence are the numbers of the history lines that show it.
-	Evidence []int64 `json:"evidence"`
+	// Evidence are the numbers of the history's events that show it. The header is
+	// the first line, so that an event is a line further down than its number says.
+	Evidence []int64 `json:"evidence,omitempty"`
 }
 
 // DeviationSeen is a documented deviation that was seen.
 type DeviationSeen struct {
-	// ID, Differs and Source are those of the requirement.Deviation.
-	ID      string `json:"id"`
+	// ID of the deviation in the list of those that are documented.
+	ID string `json:"id"`
+	// Differs says in one sentence what is otherwise on purpose.
 	Differs string `json:"differs"`
-	Source  string `json:"source"`
-	// Count is how often it was seen, and Examples are the first times.
-	Count    int64       `json:"count"`
+	// Source is where those who make the distribution say so.
+	Source string `json:"source"`
+	// Count is how often it was seen.
+	Count int64 `json:"count"`
+	// Examples are the first times.
 	Examples []Violation `json:"examples"`
 }
 
 // Result is the verdict on one requirement with all that stands behind it.
 type Result struct {
-	ID      requirement.ID    `json:"id"`
-	Level   requirement.Level `json:"level"`
-	Promise string            `json:"promise"`
-	Verdict Verdict           `json:"verdict"`
+	// ID of the requirement.
+	ID requirement.ID `json:"id"`
+	// Level of the requirement: MUST is core, SHOULD extended.
+	Level requirement.Level `json:"level"`
+	// Promise is the sentence that was judged.
+	Promise string `json:"promise"`
+	// Verdict on it.
+	Verdict Verdict `json:"verdict"`
 	// Reasons say why a verdict is not pass, in words; empty for a pass.
-	Reasons      []string      `json:"reasons,omitempty"`
+	Reasons []string `json:"reasons,omitempty"`
+	// Observations are how often the promise was put to the test, by kind.
 	Observations []Observation `json:"observations,omitempty"`
-	// Violations are the first ones found, in the order of the history;
-	// ViolationCount counts all.
-	Violations     []Violation `json:"violations,omitempty"`
-	ViolationCount int64       `json:"violationCount,omitempty"`
+	// Violations are the first breaches found, in the order of the history.
+	Violations []Violation `json:"violations,omitempty"`
+	// ViolationCount is how many breaches there were in all.
+	ViolationCount int64 `json:"violationCount,omitempty"`
 	// Deviations are what is not among the violations because it is documented.
 	Deviations []DeviationSeen `json:"deviations,omitempty"`
 }

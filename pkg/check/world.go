@@ -67,6 +67,8 @@ type World struct {
 	managers *managers
 	// elections is what was told of leaders and of those who want to lead.
 	elections *elections
+	// ran is which releases ran, and without which features.
+	ran *ran
 }
 
 type openHold struct {
@@ -91,6 +93,7 @@ func newWorld(h history.Header) *World {
 
 		migrations: newMigrations(),
 		elections:  newElections(),
+		ran:        newRan(h),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -141,6 +144,7 @@ func (w *World) take(ev *history.Event) {
 	w.managers.take(w, ev)
 	w.migrations.take(w, ev)
 	w.elections.take(w, ev)
+	w.ran.take(ev)
 }
 
 // finish is called when nothing more will come.

@@ -25,6 +25,14 @@ type Replacer interface {
 	Replace(ctx context.Context, member, release string) error
 }
 
+// Gated is a Cluster whose components are started with feature gates.
+type Gated interface {
+	// Gates are those of a release, by program, in the notation of --feature-gates, as
+	// they are while no feature is switched off at a member. There are none for a
+	// release that the cluster cannot run.
+	Gates(release string) map[string]string
+}
+
 // Apart is a Cluster whose members are not on this machine's loopback.
 type Apart interface {
 	// HostAddress is an address of this machine by which members reach servers

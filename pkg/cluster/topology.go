@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // --- Topology - Public Types ---
@@ -65,6 +67,9 @@ type Spec struct {
 	ReplaceWith string `yaml:"replaceWith,omitempty"`
 	// Settings of the components; empty ones keep the component's default.
 	Settings Settings `yaml:"settings,omitempty"`
+	// Implementation is who answers for the control plane; reports that are submitted
+	// should have it.
+	Implementation *history.Implementation `yaml:"implementation,omitempty"`
 }
 
 // The ways in which the kind provider replaces a release of Kubernetes.
@@ -209,6 +214,7 @@ func (t *Topology) Validate() error {
 		complain("spec.replaceWith %q is no way to replace a release; %s and %s are", way, ReplaceWithStaticPods, ReplaceWithKubeadm)
 	}
 	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
+	wrong = append(wrong, implementationProblems(t.Spec.Implementation)...)
 	if len(wrong) > 0 {
 		return fmt.Errorf("%s: %s", t.source(), strings.Join(wrong, "; "))
 	}
@@ -254,6 +260,44 @@ func (s Settings) problems(members int) []string {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.basePort %d: the ports %d to %d must lie between %d and %d",
 				s.BasePort, s.BasePort, last, unprivilegedPort, lastPort))
 		}
+	}
+	return wrong
+}
+
+// Named are the settings that are made, by their names in a topology, in its notation;
+// nil if there are none.
+func (s Settings) Named() (map[string]string, error) {
+	raw, err := yaml.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("write the settings of the topology: %w", err)
+	}
+	var made map[string]any
+	if err := yaml.Unmarshal(raw, &made); err != nil {
+		return nil, fmt.Errorf("read the settings of the topology: %w", err)
+	}
+	var named map[string]string
+	for name, value := range made {
+		if named == nil {
+			named = map[string]string{}
+		}
+		named[name] = fmt.Sprint(value)
+	}
+	return named, nil
+}
+
+// implementationProblems is what is wrong with what a topology says of who answers
+// for it. The version may be left to the releases.
+func implementationProblems(named *history.Implementation) []string {
+	if named == nil {
+		return nil
+	}
+	whole := *named
+	if whole.Version == "" {
+		whole.Version = "that of the releases"
+	}
+	var wrong []string
+	for _, problem := range whole.Problems() {
+		wrong = append(wrong, "spec.implementation."+problem)
 	}
 	return wrong
 }

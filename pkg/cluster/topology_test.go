@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,9 @@ func TestParseTopology(t *testing.T) {
 		{"retry longer than deadline", valid + "  members: [{name: a}]\n  settings: {leaderElectRenewDeadline: 2s, leaderElectRetryPeriod: 5s}\n", "leaderElectRetryPeriod (5s) must be shorter"},
 		{"negative", valid + "  members: [{name: a}]\n  settings: {leaderElectRetryPeriod: -1s}\n", "leaderElectRetryPeriod is negative"},
 		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65538"},
+		{"an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: https://example.org, contact: [a@example.org]}\n", ""},
+		{"unknown key in the implementation", valid + "  members: [{name: a}]\n  implementation:\n    organisation: o\n", `f.yaml:9: unknown key "organisation"`},
+		{"half an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: example.org}\n", `spec.implementation.url "example.org" is no address such as https://example.org; spec.implementation.contact is missing`},
 		{"privileged port", valid + "  members: [{name: a}]\n  settings: {basePort: 80}\n", "basePort 80"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -80,6 +84,33 @@ func TestLoadTopology(t *testing.T) {
 	}
 	_, err := LoadTopology("missing.yaml")
 	checkError(t, err, "cannot read the topology: open missing.yaml")
+}
+
+// Who ships a topology says who answers for what it brings up.
+func TestShippedTopologiesNameAnImplementation(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "clusters", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		topology, err := LoadTopology(file)
+		if err != nil {
+			t.Error(err)
+		} else if i := topology.Spec.Implementation; i == nil || i.Version != "" {
+			t.Errorf("%s names %+v; the version is that of the releases", file, i)
+		}
+	}
+}
+
+func TestSettingsNamed(t *testing.T) {
+	if named, err := (Settings{}).Named(); named != nil || err != nil {
+		t.Errorf("%v, %v", named, err)
+	}
+	s := Settings{IdentityLeaseDuration: Duration(90 * time.Second), MigrationRate: 0.5, PeerDiscovery: true, BasePort: 17000}
+	want := map[string]string{"identityLeaseDuration": "1m30s", "migrationRate": "0.5", "peerDiscovery": "true", "basePort": "17000"}
+	if named, err := s.Named(); err != nil || !maps.Equal(named, want) {
+		t.Errorf("%v, %v, want %v", named, err, want)
+	}
 }
 
 func TestWarnings(t *testing.T) {

@@ -40,6 +40,38 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A report by other rules is never taken for one that holds, and says so in one
+// sentence, whatever else it says.
+func TestVerifyOfOtherRules(t *testing.T) {
+	for _, tc := range []struct{ name, old, by string }{
+		{"another suite", "  suite: ", "  suite: 0"},
+		{"another schema", "  schema: ", "  schema: 0"},
+		{"none", "  suite: ", "  sweet: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := published(t, "pass")
+			change(t, dir, bundle.ReportFile, tc.old, tc.by)
+			if err := bundle.Seal(dir); err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, _ := execute("verify", dir)
+			if code != exit.Fail || !strings.Contains(stdout, "report.yaml was written by other rules than those of this evenkeel (suite ") {
+				t.Errorf("status %d\n%s", code, stdout)
+			}
+			if n := strings.Count(stdout, "harness."); tc.name != "none" && n > 0 {
+				t.Errorf("it says so more than once:\n%s", stdout)
+			}
+			// Who made it can write it anew.
+			if code, _, stderr := execute("judge", "--update", dir); code != exit.Pass {
+				t.Fatalf("status %d, %s", code, stderr)
+			}
+			if code, stdout, _ := execute("verify", dir); code != exit.Pass {
+				t.Errorf("written anew: status %d\n%s", code, stdout)
+			}
+		})
+	}
+}
+
 // A vendor's way: make a key, sign, have somebody else check.
 func TestSign(t *testing.T) {
 	dir, key := published(t, "fail"), filepath.Join(t.TempDir(), "key")
@@ -149,7 +181,7 @@ func TestSummary(t *testing.T) {
 	for _, want := range []string{
 		"### Evenkeel: FAIL (1 fail)", "| SV-06 | **fail** |", "Were upgrade and rollback tested?",
 		"evenkeel run --topology clusters/local-3.yaml --release 1.2 --scenario scenario.yaml --focus '^(SV-06)$' --seed 1 --no-traffic\n",
-		"The scenario does not ship with evenkeel",
+		"The scenario does not ship with evenkeel", "Nobody is named who answers for the control plane",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
@@ -171,9 +203,7 @@ func TestQuoted(t *testing.T) {
 func published(t *testing.T, name string) string {
 	t.Helper()
 	dir := fixture(t, name, `,"judges":["SV-06"],"asked":["SV-06"]`)
-	_, report, _ := execute("judge", "-o", "yaml", dir)
 	for file, content := range map[string]string{
-		bundle.ReportFile:      report,
 		bundle.ScenarioFile:    "# Played with seed 1.\nmetadata:\n  name: story\n",
 		bundle.TopologyFile:    "metadata:\n  name: local-3\nspec:\n  provider: local\n  distribution: reference\n  members: [{name: cp1}, {name: cp2}, {name: cp3}]\n",
 		bundle.EnvironmentFile: "harness: hack/histories\nseed: 1\ntraffic: false\n",
@@ -181,6 +211,11 @@ func published(t *testing.T, name string) string {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// The report has the digests of the others.
+	_, report, _ := execute("judge", "-o", "yaml", dir)
+	if err := os.WriteFile(filepath.Join(dir, bundle.ReportFile), []byte(report), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := bundle.Seal(dir); err != nil {
 		t.Fatal(err)

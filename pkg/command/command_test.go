@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,6 +57,7 @@ func TestUsage(t *testing.T) {
 		{"summary /nowhere", "the bundle /nowhere cannot be judged"},
 		{"timeline /nowhere", "/nowhere has no SHA256SUMS"},
 		{"requirements SV-06", "evenkeel requirements takes no arguments"},
+		{"schema x", "evenkeel schema takes no arguments"},
 		{"doctor x", "evenkeel doctor takes no arguments"},
 		{"cluster moon", "there is no `evenkeel cluster moon`"},
 		{"cluster down", "no cluster is up"},
@@ -90,6 +92,22 @@ func TestHelpAndVersion(t *testing.T) {
 		if code, stdout, stderr := execute(strings.Fields(args)...); code != exit.Pass || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("%s: status %d, %q, %q", args, code, stdout, stderr)
 		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	code, stdout, stderr := execute("schema")
+	var schema struct {
+		Schema     string `json:"$schema"`
+		Properties map[string]struct {
+			Description string `json:"description"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &schema); code != exit.Pass || stderr != "" || err != nil {
+		t.Fatalf("status %d, %v, %s", code, err, stderr)
+	}
+	if !strings.Contains(schema.Schema, "2020-12") || schema.Properties["results"].Description == "" {
+		t.Errorf("%s", stdout)
 	}
 }
 

@@ -22,8 +22,9 @@ func newJudge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge BUNDLE",
 		Short: "Give the verdicts again, from the history of a bundle alone",
-		Long: `Judge reads the history in a bundle and nothing else: no cluster, no clock.
-The same bundle gives the same bytes. The bundle is not changed.
+		Long: `Judge reads the history in a bundle, and of scenario, topology and environment the
+digests: no cluster, no clock. The same bundle gives the same bytes. The bundle is
+not changed.
 
 With --update the report is written anew, with all that shows it, and the digests
 with them: for bundles of one's own, when a check has changed on purpose.`,

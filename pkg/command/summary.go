@@ -79,7 +79,7 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 	if err == nil {
 		args = append(args, "--scenario", "fixtures/scenarios/"+rep.Scenario+".yaml")
 		if _, scenario, _ := bytes.Cut(played, []byte("\n")); !bytes.Equal(scenario, shipped) {
-			remarks = append(remarks, fmt.Sprintf("The scenario has changed since evenkeel %s; the bundle has it as it was played.", rep.Harness))
+			remarks = append(remarks, fmt.Sprintf("The scenario has changed since evenkeel %s; the bundle has it as it was played.", rep.Harness.Version))
 		}
 	} else {
 		args = append(args, "--scenario", bundle.ScenarioFile)

@@ -19,10 +19,13 @@ func newVerify() *cobra.Command {
 		Short: "Tell whether bundles hold: digests, verdicts judged again, signature",
 		Long: `Verify tells whether a bundle is whole (every file is in its SHA256SUMS, and no
 other), whether its report says what its history says, judged again and compared
-field by field, and with --key whether its signature is that of the key.
+field by field, whether it keeps the rules of its form, whether scenario, topology
+and environment are those that the history was recorded with, and with --key whether
+its signature is that of the key. A report that was judged by other requirements and
+checks than this evenkeel's does not hold here, and the first line says so.
 
 Without a signature it cannot tell whether somebody has changed the history in a
-way that no verdict follows from and has made new digests.
+way that no verdict follows from, and has made report and digests anew.
 
 Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 		Example: `  evenkeel verify reports/kubernetes/*

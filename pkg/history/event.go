@@ -21,9 +21,11 @@ type Header struct {
 	// Started is the wall clock at time 0 of the history.
 	Started time.Time `json:"started"`
 	// Harness is the version of the evenkeel that recorded.
-	Harness  string `json:"harness"`
-	Scenario string `json:"scenario"`
-	Provider string `json:"provider"`
+	Harness string `json:"harness"`
+	// HarnessDigest is the SHA-256, in hexadecimal, of the program that recorded.
+	HarnessDigest string `json:"harnessDigest,omitempty"`
+	Scenario      string `json:"scenario"`
+	Provider      string `json:"provider"`
 	// Distribution is what runs: reference or kubernetes.
 	Distribution string         `json:"distribution"`
 	Members      []MemberHeader `json:"members"`
@@ -45,6 +47,17 @@ type Header struct {
 	MigrationRate float64 `json:"migrationRate,omitempty"`
 	// Defect is the ID of the defect planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
+	// Implementation is who answers for the control plane, if the topology says so.
+	Implementation *Implementation `json:"implementation,omitempty"`
+	// Topology is what the topology sets.
+	Topology *Topology `json:"topology,omitempty"`
+	// Gates are the feature gates that members are started with at each release, while
+	// no feature is switched off at them: by release and program, in the notation of
+	// the flag --feature-gates.
+	Gates map[string]map[string]string `json:"gates,omitempty"`
+	// Files are the SHA-256, in hexadecimal, of the files that were put beside the
+	// history as it was begun, by their names.
+	Files map[string]string `json:"files,omitempty"`
 }
 
 // WrittenResource maps the kind that stored bytes name to its resource.
@@ -56,6 +69,7 @@ type WrittenResource struct {
 
 // MemberHeader is one control-plane member as the run begins.
 type MemberHeader struct {
+	// Name of the member, unique in the topology.
 	Name string `json:"name"`
 	// Host is the host name that its components see, with which the holder of a
 	// Lease for election begins; empty means the Name.
@@ -63,7 +77,8 @@ type MemberHeader struct {
 	// ServerID is the identity its API server reports under: the name of its
 	// identity Lease and the apiServerID of its StorageVersion entries.
 	ServerID string `json:"serverID"`
-	Release  string `json:"release"`
+	// Release at which the member begins.
+	Release string `json:"release"`
 }
 
 // Kind says which of an Event's payloads is set.

@@ -13,26 +13,32 @@ type EtcdHealth struct {
 	// Target is what the leader had applied before the members were asked: who
 	// has applied as much has caught up. 0 where no leader was found.
 	Target uint64 `json:"target,omitempty"`
-	// Members, one for each member of the control plane, in its order.
+	// Members are the answers, one for each member of the control plane, in its order.
 	Members []EtcdMember `json:"members"`
 }
 
 // EtcdMember is the answer, or the lack of one, of one member's etcd.
 type EtcdMember struct {
+	// Member is the name of the control plane's member.
 	Member string `json:"member"`
 	// Error is why there was no answer; what follows is empty then.
 	Error string `json:"error,omitempty"`
-	// Cluster, ID and Leader are etcd's own numbers, in hexadecimal. Leader is
-	// empty where it knows none.
+	// Cluster is etcd's own number of the cluster, in hexadecimal.
 	Cluster string `json:"cluster,omitempty"`
-	ID      string `json:"id,omitempty"`
-	Leader  string `json:"leader,omitempty"`
+	// ID is etcd's own number of the member, in hexadecimal.
+	ID string `json:"id,omitempty"`
+	// Leader is etcd's own number of the leader, in hexadecimal; empty where the
+	// member knows none.
+	Leader string `json:"leader,omitempty"`
 	// Voters is how many voting members it lists.
 	Voters int `json:"voters,omitempty"`
-	// Term, Index and Applied are those of its Raft log.
-	Term    uint64 `json:"term,omitempty"`
-	Index   uint64 `json:"index,omitempty"`
+	// Term is the one of its Raft log.
+	Term uint64 `json:"term,omitempty"`
+	// Index is how far its Raft log is.
+	Index uint64 `json:"index,omitempty"`
+	// Applied is how much of its Raft log it has applied.
 	Applied uint64 `json:"applied,omitempty"`
+	// Version of etcd.
 	Version string `json:"version,omitempty"`
 	// Errors that it reports of itself, alarms among them.
 	Errors []string `json:"errors,omitempty"`

@@ -3,6 +3,8 @@ package history
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -258,5 +260,27 @@ func BenchmarkReader(b *testing.B) {
 		if _, events := readAll(b, bytes.NewReader(raw.Bytes())); len(events) != 200000 {
 			b.Fatal(len(events))
 		}
+	}
+}
+
+func TestDigestIsThatOfThePlainText(t *testing.T) {
+	raw, err := os.ReadFile(record(t, Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: strings.Repeat("long ", readBuffer/4)}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(raw)
+	want := hex.EncodeToString(sum[:])
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(raw)
+	_ = z.Close()
+	for name, in := range map[string][]byte{"plain": raw, "compressed": zipped.Bytes()} {
+		r, _ := readAll(t, bytes.NewReader(in))
+		if got := r.Digest(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if r, _ := readAll(t, bytes.NewReader(raw[:len(raw)-1])); r.Digest() == want {
+		t.Error("a byte less gives the same digest")
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 
@@ -35,6 +38,7 @@ type Reader struct {
 	Damage []string
 
 	in      *bufio.Reader
+	plain   hash.Hash
 	long    []byte
 	line    int
 	seq     int64
@@ -62,15 +66,18 @@ func Open(path string) (*Reader, error) {
 // NewReader reads a history, compressed or not, from a stream. It fails when
 // the first line is no header of this format and version.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: bufio.NewReaderSize(in, readBuffer)}
-	if magic, err := r.in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		zipped, err := gzip.NewReader(r.in)
+	r := &Reader{plain: sha256.New()}
+	file := bufio.NewReader(in)
+	in = file
+	if magic, err := file.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		zipped, err := gzip.NewReader(file)
 		if err != nil {
 			return nil, fmt.Errorf("the gzip header cannot be read: %w", err)
 		}
 		r.closers = append(r.closers, zipped)
-		r.in = bufio.NewReaderSize(zipped, readBuffer)
+		in = zipped
 	}
+	r.in = bufio.NewReaderSize(io.TeeReader(in, r.plain), readBuffer)
 	line, whole, err := r.readLine()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the header: %w", err)
@@ -103,6 +110,11 @@ func (r *Reader) Close() error {
 	r.closers = nil
 	return errors.Join(errs...)
 }
+
+// Digest is the SHA-256, in hexadecimal, of the history as plain text, whether or
+// not the file is compressed. It is that of all that could be read once Next has
+// returned io.EOF, and of nothing in particular before.
+func (r *Reader) Digest() string { return hex.EncodeToString(r.plain.Sum(nil)) }
 
 // Next returns the next event that can be read, or io.EOF. The event is the
 // caller's to keep.

@@ -1,11 +1,14 @@
-// Package judge gives the verdicts of a bundle again: from its history alone, as
-// anybody can who has the bundle and no cluster.
+// Package judge gives the report of a bundle again, as anybody can who has the bundle
+// and no cluster: its verdicts follow from the history alone, and of the other files it
+// has the digests.
 package judge
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -14,9 +17,26 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Bundle judges a bundle again, and changes nothing in it.
+// Bundle judges a bundle again, and changes nothing in it. The report has the digests
+// of the files that are there, and keeps the rules of its form: it is an error if it
+// does not, since nothing can be told by such a report.
 func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
-	return judge(ctx, dir, func(h history.Header) []string { return h.Judges })
+	rep, err := judge(ctx, dir, func(h history.Header) []string { return h.Judges })
+	if err != nil {
+		return nil, err
+	}
+	for name, into := range map[string]*string{
+		bundle.ScenarioFile: &rep.Digests.Scenario, bundle.TopologyFile: &rep.Digests.Topology, bundle.EnvironmentFile: &rep.Digests.Environment,
+	} {
+		*into, err = bundle.FileDigest(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
+		}
+	}
+	if err := rep.Validate(); err != nil {
+		return nil, fmt.Errorf("what the history of %s gives is no valid report: %w", dir, err)
+	}
+	return rep, nil
 }
 
 // BundleFor judges a bundle's history for other requirements than the run was
@@ -54,7 +74,9 @@ func judge(ctx context.Context, dir string, choose func(history.Header) []string
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}
-	return report.New(j, claimed), nil
+	rep := report.New(j, claimed)
+	rep.Digests.History = reader.Digest()
+	return rep, nil
 }
 
 // interruptible ends a long reading when the context does.

@@ -21,7 +21,8 @@ import (
 func TestBundle(t *testing.T) {
 	const started = `"started":"2026-11-20T10:00:00Z"`
 	header := func(more string) string {
-		return fmt.Sprintf(`{"format":"evenkeel-history","version":%d,"run":"r",%s,"harness":"v9"%s}`+"\n", history.Version, started, more)
+		return fmt.Sprintf(`{"format":"evenkeel-history","version":%d,"run":"r",%s,"harness":"v9","scenario":"s","provider":"local","distribution":"reference",`+
+			`"members":[{"name":"cp1","serverID":"a","release":"1.2"}]%s}`+"\n", history.Version, started, more)
 	}
 	const end = `{"seq":1,"at":1,"kind":"end","end":{"complete":true}}` + "\n"
 	for _, tc := range []struct {
@@ -36,6 +37,8 @@ func TestBundle(t *testing.T) {
 		{name: "newer", history: strings.Replace(header(""), fmt.Sprintf(`"version":%d`, history.Version), fmt.Sprintf(`"version":%d`, history.Version+1), 1),
 			expectError: "judge it with the evenkeel that recorded it (v9)"},
 		{name: "unknown requirement", history: header(`,"judges":["SV-99"]`), expectError: "is to judge SV-99, which this evenkeel does not know"},
+		{name: "nobody's", history: strings.Replace(header(""), `"scenario":"s",`, "", 1) + end, expectError: "is no valid report: scenario is missing"},
+		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "results[SV-06] is there twice"},
 		{name: "unknown profile", history: header(`,"judges":["SV-06"],"profiles":["moon"]`), expectError: `there is no profile "moon"`},
 		{name: "nothing to judge", history: header("") + end, verdict: check.Inconclusive},
 		{name: "no events", history: header(`,"judges":["SV-06"],"asked":["SV-06"]`), verdict: check.Inconclusive, results: 1},
@@ -156,5 +159,27 @@ func TestBundleReadsACompressedHistory(t *testing.T) {
 	got, err := Bundle(t.Context(), zipped)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+// The report has the digests of what it follows from, as anybody can make them.
+func TestBundleHasDigests(t *testing.T) {
+	dir := t.TempDir()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{bundle.HistoryFile: raw, bundle.ScenarioFile: []byte("s"), bundle.EnvironmentFile: nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rep, err := Bundle(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := report.Digests{History: bundle.ContentDigest(raw), Scenario: bundle.ContentDigest([]byte("s")), Environment: bundle.ContentDigest(nil)}
+	if rep.Digests != want {
+		t.Errorf("digests %+v, want %+v", rep.Digests, want)
 	}
 }

@@ -28,10 +28,13 @@ func Diff(a, b *ConformanceReport) Difference {
 	d.same("distribution", a.Target.Distribution, b.Target.Distribution)
 	d.same("provider", a.Target.Provider, b.Target.Provider)
 	d.same("members", memberNames(a), memberNames(b))
-	d.same("releases", releases(a), releases(b))
+	d.same("releases", strings.Join(a.Target.Releases, ", "), strings.Join(b.Target.Releases, ", "))
 	d.same("scenario", a.Scenario, b.Scenario)
 	d.same("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
-	d.same("harness", a.Harness, b.Harness)
+	d.same("settings", settingsOf(a), settingsOf(b))
+	d.same("features off", switchedOff(a), switchedOff(b))
+	d.same("harness", a.Harness.Version, b.Harness.Version)
+	d.same("implementation", answering(a), answering(b))
 	d.same("planted defect", a.Defect, b.Defect)
 	d.same("strict", fmt.Sprint(a.Strict), fmt.Sprint(b.Strict))
 	d.same("played to its end", fmt.Sprint(a.Complete), fmt.Sprint(b.Complete))
@@ -83,23 +86,33 @@ func memberNames(r *ConformanceReport) string {
 	return strings.Join(out, ", ")
 }
 
-// releases are all that ran, in the order in which they came.
-func releases(r *ConformanceReport) string {
+// settingsOf are those that the topology makes, where the history tells of them.
+func settingsOf(r *ConformanceReport) string {
+	if r.Target.Topology == nil {
+		return ""
+	}
 	var out []string
-	note := func(release string) {
-		if !slices.Contains(out, release) {
-			out = append(out, release)
-		}
-	}
-	for _, m := range r.Target.Members {
-		note(m.Release)
-	}
-	for _, s := range r.States {
-		for _, member := range slices.Sorted(maps.Keys(s.Releases)) {
-			note(s.Releases[member])
-		}
+	for _, name := range slices.Sorted(maps.Keys(r.Target.Topology.Settings)) {
+		out = append(out, name+" "+r.Target.Topology.Settings[name])
 	}
 	return strings.Join(out, ", ")
+}
+
+// switchedOff are the features that members were started without.
+func switchedOff(r *ConformanceReport) string {
+	var out []string
+	for _, o := range r.Target.Off {
+		out = append(out, fmt.Sprintf("%s at %s", o.Feature, strings.Join(o.Members, " and ")))
+	}
+	return strings.Join(out, ", ")
+}
+
+// answering is who answers for the control plane, in a few words.
+func answering(r *ConformanceReport) string {
+	if r.Implementation == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s of %s", r.Implementation.Project, r.Implementation.Version, r.Implementation.Organization)
 }
 
 // faults are compared by what they are, where they hit and how they came out.
@@ -117,8 +130,8 @@ func (d *Difference) faults(a, b []check.FaultSeen) {
 	onlyIn(d, "fault", a, b, tell)
 }
 
-func (d *Difference) states(a, b []check.HoldSeen) {
-	onlyIn(d, "state", a, b, func(h check.HoldSeen) string {
+func (d *Difference) states(a, b []State) {
+	onlyIn(d, "state", a, b, func(h State) string {
 		var members []string
 		for _, member := range slices.Sorted(maps.Keys(h.Releases)) {
 			members = append(members, member+" "+h.Releases[member])

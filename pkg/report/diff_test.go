@@ -22,7 +22,10 @@ func TestDiffOfOneRunIsEmpty(t *testing.T) {
 func TestDiff(t *testing.T) {
 	a, b := New(mixed(), nil), New(mixed(), nil)
 	b.Results = slices.Clone(b.Results)
-	b.Target.Members = []history.MemberHeader{{Name: "cp1", Release: "1.4"}}
+	b.Target.Releases = []string{"1.4"}
+	b.Target.Off = []check.FeatureOff{{Feature: "storageVersions", Members: []string{"cp1", "cp2"}}}
+	b.Implementation = nil
+	a.Target.Topology = &Topology{Settings: map[string]string{"b": "2", "a": "1"}}
 	b.Took = 3 * time.Second
 	b.Faults = []check.FaultSeen{a.Faults[0], {ID: "x", Type: "Power", Action: "cut", Member: "cp2"}}
 	b.States = nil
@@ -36,6 +39,9 @@ func TestDiff(t *testing.T) {
 	for _, want := range []string{
 		"releases: 1.2, 1.3 → 1.4",
 		"took: 0s → 3s",
+		"settings: a 1, b 2 → none",
+		"features off: none → storageVersions at cp1 and cp2",
+		"implementation: exampleplane 1.2 of Example, Inc. → none",
 		"only in the second run, fault: x (Power cut on cp2), without proof that it bit, not healed",
 		"only in the first run, state: only (cp1 1.2, cp2 1.3, cp3 1.2)",
 		"SV-01: pass → fail",
@@ -75,7 +81,7 @@ func TestRollout(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := &ConformanceReport{Target: Target{Members: []history.MemberHeader{{Name: "cp1", Release: tc.path[0]}, {Name: "cp2", Release: tc.path[0]}}}}
 			for _, release := range tc.path {
-				r.States = append(r.States, check.HoldSeen{Name: "at " + release, Releases: map[string]string{"cp1": release, "cp2": tc.path[0]}})
+				r.States = append(r.States, State{Name: "at " + release, Releases: map[string]string{"cp1": release, "cp2": tc.path[0]}})
 			}
 			got := r.Rollout()
 			if got.Upgraded != tc.up || got.RolledBack != tc.down || got.Again != tc.again || arrows(got.Path) != tc.want {
@@ -98,7 +104,8 @@ func TestMarkdown(t *testing.T) {
 func TestMarkdownIsNotInjected(t *testing.T) {
 	nasty := "x | y\n\n# <img src=z> `q` @all [l](http://m)"
 	r := New(&check.Judgement{
-		Header:  history.Header{Scenario: nasty, Distribution: nasty, Provider: nasty, Harness: nasty, Members: []history.MemberHeader{{Name: "cp1", Release: nasty}}},
+		Header: history.Header{Scenario: nasty, Distribution: nasty, Provider: nasty, Harness: nasty, Members: []history.MemberHeader{{Name: "cp1", Release: nasty}},
+			Implementation: &history.Implementation{Organization: nasty, Project: nasty, URL: nasty, Version: nasty, Contact: []string{nasty}}},
 		Results: []check.Result{{ID: "SV-06", Promise: "P.", Verdict: check.Fail, ViolationCount: 1, Violations: []check.Violation{{Message: nasty}}}},
 		Doubts:  []string{nasty},
 	}, nil)

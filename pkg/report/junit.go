@@ -73,7 +73,7 @@ func (r *ConformanceReport) JUnit() ([]byte, error) {
 	if r.Verdict != check.Pass && suite.Failures+suite.Errors == 0 {
 		suite.Errors++
 		suite.Cases = append(suite.Cases, junitCase{Class: "evenkeel." + r.Scenario, Name: "the run as a whole",
-			Error: &junitText{Message: fmt.Sprintf("%s: %s", r.Verdict, counts(r.counts()))}})
+			Error: &junitText{Message: fmt.Sprintf("%s: %s", r.Verdict, counts(r.Statistics.Counts))}})
 	}
 	suite.Tests = len(suite.Cases)
 	out, err := xml.MarshalIndent(junitSuites{Suites: []junitSuite{suite}}, "", "  ")

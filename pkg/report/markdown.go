@@ -15,13 +15,14 @@ import (
 // repeats the run. The remarks say what to mind about that command.
 func (r *ConformanceReport) Markdown(repeat string, remarks []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Evenkeel: %s (%s)\n\n", strings.ToUpper(string(r.Verdict)), counts(r.counts()))
+	fmt.Fprintf(&b, "### Evenkeel: %s (%s)\n\n", strings.ToUpper(string(r.Verdict)), counts(r.Statistics.Counts))
 	fmt.Fprintf(&b, "Scenario `%s` on %s %s: %d members, %s provider, %s, seed %d, recorded %s by evenkeel %s.\n\n",
 		word(r.Scenario), word(r.Target.Distribution), word(arrows(r.Rollout().Path)), len(r.Target.Members), word(r.Target.Provider),
-		r.Took.Round(100*time.Millisecond), r.Seed, r.Date, word(r.Harness))
+		r.Took.Round(100*time.Millisecond), r.Seed, r.Date, word(r.Harness.Version))
 	if r.Defect != "" {
 		fmt.Fprintf(&b, "The defect `%s` was planted on purpose.\n\n", word(r.Defect))
 	}
+	fmt.Fprintf(&b, "%s\n\n", r.implementation())
 	for _, d := range r.Doubts {
 		fmt.Fprintf(&b, "- nothing can pass: %s\n", escape(d))
 	}
@@ -79,6 +80,16 @@ func (r *ConformanceReport) markdownRows(b *strings.Builder) {
 	b.WriteString("\n</details>\n\n")
 }
 
+// implementation is who answers for the control plane.
+func (r *ConformanceReport) implementation() string {
+	i := r.Implementation
+	if i == nil {
+		return "Nobody is named who answers for the control plane: its topology has no `spec.implementation`, which a report that is submitted should have."
+	}
+	return fmt.Sprintf("The control plane is %s %s of %s (%s); whom to ask: %s.",
+		escape(i.Project), escape(i.Version), escape(i.Organization), escape(i.URL), escape(strings.Join(i.Contact, ", ")))
+}
+
 // answer is what goes into a KEP under the template's heading.
 func (r *ConformanceReport) answer() string {
 	var b strings.Builder
@@ -96,7 +107,7 @@ func (r *ConformanceReport) answer() string {
 	default:
 		b.WriteString("Only the upgrade was; rollback and the upgrade->downgrade->upgrade path were not")
 	}
-	fmt.Fprintf(&b, ": automatically, with Evenkeel %s (scenario %s, %s).\n", word(r.Harness), word(r.Scenario), r.Date[:min(len(r.Date), len("2006-01-02"))])
+	fmt.Fprintf(&b, ": automatically, with Evenkeel %s (scenario %s, %s).\n", word(r.Harness.Version), word(r.Scenario), r.Date[:min(len(r.Date), len("2006-01-02"))])
 	fmt.Fprintf(&b, "Members of a control plane of %d (%s) were replaced one by one, %s, and it was\nheld and looked at in %d states", len(r.Target.Members),
 		word(r.Target.Distribution), word(arrows(way.Path)), len(r.States))
 	if len(way.Mixed) > 0 {
@@ -110,7 +121,7 @@ func (r *ConformanceReport) answer() string {
 		}
 		fmt.Fprintf(&b, "Faults on the way: %s.\n", strings.Join(faults, "; "))
 	}
-	fmt.Fprintf(&b, "Of %d promises that were judged: %s.\n", len(r.Results), counts(r.counts()))
+	fmt.Fprintf(&b, "Of %d promises that were judged: %s.\n", len(r.Results), counts(r.Statistics.Counts))
 	for _, res := range r.Results {
 		if res.Verdict != check.Pass {
 			fmt.Fprintf(&b, "- %s, %s: %s\n", res.ID, res.Verdict, res.Promise)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -99,6 +101,8 @@ func TestGolden(t *testing.T) {
 		{"empty", New(&check.Judgement{Header: header()}, []requirement.Profile{profile})},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			// They change with the catalogue and the checks, and the files here do not.
+			tc.r.Harness.Suite, tc.r.Harness.Schema = "of the suite", "of the schema"
 			var table bytes.Buffer
 			if err := tc.r.Table(&table); err != nil {
 				t.Fatal(err)
@@ -150,6 +154,20 @@ func TestJUnitSurvivesAnything(t *testing.T) {
 	}
 }
 
+// Whatever a server under test has said, there is a report, and it has it.
+func TestYAMLSurvivesAnything(t *testing.T) {
+	nasty := "<b>&: # \x00\x1b[31m \x7f \u0085 \u009f \u2028 \ufeff \ufffe \U000e0001 \U0001f600 é \"'\n"
+	r := New(&check.Judgement{Header: history.Header{Scenario: nasty}, Doubts: []string{nasty}}, nil)
+	raw, err := r.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := &ConformanceReport{}
+	if err := yaml.UnmarshalStrict(raw, read); err != nil || read.Scenario != nasty || read.Doubts[0] != nasty {
+		t.Errorf("%q, %v", read.Scenario, err)
+	}
+}
+
 func TestTableTellsWhenItCannotWrite(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -167,8 +185,9 @@ func header() history.Header {
 	return history.Header{
 		Run: "quick-1", Seed: 1<<53 + 1, Started: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), Harness: "test",
 		Scenario: "quick", Provider: "local", Distribution: "reference",
-		Members:  []history.MemberHeader{{Name: "cp1", ServerID: "apiserver-cp1", Release: "1.2"}},
-		Profiles: []string{"p"},
+		Members:        []history.MemberHeader{{Name: "cp1", ServerID: "apiserver-cp1", Release: "1.2"}},
+		Profiles:       []string{"p"},
+		Implementation: &history.Implementation{Organization: "Example, Inc.", Project: "exampleplane", URL: "https://example.org/plane", Version: "1.2", Contact: []string{"https://example.org/help"}},
 	}
 }
 
@@ -190,8 +209,9 @@ func mixed() *check.Judgement {
 			{ID: "SV-08", Level: requirement.Must, Promise: "Fourth.", Verdict: check.Skipped, Reasons: []string{"no check for it is built in yet"}},
 			{ID: "SV-09", Level: requirement.Must, Promise: "Fifth.", Verdict: check.NotApplicable, Reasons: []string{"there is only one member"}},
 		},
-		Faults: []check.FaultSeen{{ID: "apiserver-crash-1", Type: "PodChaos", Action: "pod-kill", Member: "cp1", Witness: "another process", Healed: true}},
-		Holds:  []check.HoldSeen{{Name: "only", Releases: map[string]string{"cp2": "1.3", "cp1": "1.2", "cp3": "1.2"}}},
+		Faults:   []check.FaultSeen{{ID: "apiserver-crash-1", Type: "PodChaos", Action: "pod-kill", Member: "cp1", Witness: "another process", Healed: true}},
+		Releases: []string{"1.2", "1.3"},
+		Holds:    []check.HoldSeen{{Name: "only", Releases: map[string]string{"cp2": "1.3", "cp1": "1.2", "cp3": "1.2"}}},
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -36,13 +35,7 @@ func (r *ConformanceReport) Rollout() Rollout {
 		}
 	}
 	for _, s := range r.States {
-		var releases []string
-		for _, release := range s.Releases {
-			if !slices.Contains(releases, release) {
-				releases = append(releases, release)
-			}
-		}
-		if len(releases) > 1 {
+		if ranDifferent(s.Releases) {
 			out.Mixed = append(out.Mixed, s.Name)
 		}
 	}

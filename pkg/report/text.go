@@ -50,7 +50,7 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 			r.Balancer.Answered, r.Balancer.Asked, time.Duration(r.Balancer.LongestOutageMillis)*time.Millisecond)
 	}
 	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
-	fmt.Fprintf(&b, " (%s)\n", counts(r.counts()))
+	fmt.Fprintf(&b, " (%s)\n", counts(r.Statistics.Counts))
 	for _, p := range r.Profiles {
 		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
 			p.Core.Outcome, counts(p.Core.Counts), p.Extended.Outcome, counts(p.Extended.Counts))
@@ -59,20 +59,10 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	return err
 }
 
-// counts of results by verdict.
-func (r *ConformanceReport) counts() map[check.Verdict]int {
-	out := map[check.Verdict]int{}
-	for _, res := range r.Results {
-		out[res.Verdict]++
-	}
-	out[check.Skipped] += len(r.NotJudged)
-	return out
-}
-
 // counts in words, such as "14 pass, 2 skipped".
 func counts(of map[check.Verdict]int) string {
 	var out []string
-	for _, v := range []check.Verdict{check.Pass, check.Fail, check.Deviation, check.Inconclusive, check.NotApplicable, check.Skipped} {
+	for _, v := range check.Verdicts {
 		if n := of[v]; n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, v))
 		}

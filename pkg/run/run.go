@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
@@ -117,21 +118,24 @@ func (r *running) play(ctx context.Context) (err error) {
 		}
 	}()
 
-	if err := r.save(bundle.ScenarioFile, p.played()); err != nil {
-		return err
-	}
-	if err := r.save(bundle.TopologyFile, p.topologyYAML); err != nil {
-		return err
-	}
 	environment, err := describeEnvironment(r.options, p)
 	if err != nil {
 		return err
 	}
-	if err := r.save(bundle.EnvironmentFile, environment); err != nil {
-		return err
+	beside := map[string]string{}
+	for name, content := range map[string][]byte{
+		bundle.ScenarioFile: p.played(), bundle.TopologyFile: p.topologyYAML, bundle.EnvironmentFile: environment,
+	} {
+		if err := r.save(name, content); err != nil {
+			return err
+		}
+		beside[name] = bundle.ContentDigest(content)
 	}
 
-	header := p.header(c, r.options)
+	header, err := p.header(c, r.options, beside)
+	if err != nil {
+		return err
+	}
 	writer, err := history.Create(filepath.Join(p.out, bundle.HistoryFile), header, r.clock)
 	if err != nil {
 		return err
@@ -192,11 +196,14 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 		bundle.Discard(p.out)
 		return nil, exit.Environment(playErr)
 	}
-	rep, err := r.judge()
+	// What was recorded is judged whoever wants to stop meanwhile, and in the way in
+	// which anybody can judge it again.
+	ctx = context.WithoutCancel(ctx)
+	rep, err := judge.Bundle(ctx, p.out)
 	if err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
-	if err := r.publish(context.WithoutCancel(ctx), rep); err != nil {
+	if err := r.publish(ctx, rep); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
@@ -206,18 +213,6 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 		return out, exit.Environment(playErr)
 	}
 	return out, nil
-}
-
-func (r *running) judge() (*report.ConformanceReport, error) {
-	reader, err := history.Open(filepath.Join(r.plan.out, bundle.HistoryFile))
-	if err != nil {
-		return nil, err
-	}
-	j, err := check.Judge(check.Read(reader), r.plan.requirements)
-	if err := errors.Join(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	return report.New(j, r.plan.profiles), nil
 }
 
 func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) error {
@@ -271,34 +266,6 @@ func Status(v check.Verdict) int {
 	default:
 		return exit.Inconclusive
 	}
-}
-
-// header of the history that this plan leads to.
-func (p *plan) header(c cluster.Cluster, o Options) history.Header {
-	h := history.Header{
-		Run: p.id, Seed: p.seed, Harness: o.Harness,
-		Scenario: p.scenario.Metadata.Name, Provider: p.topology.Spec.Provider,
-		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect, Strict: o.Strict,
-		MigrationRate: p.topology.Spec.Settings.MigrationRate,
-	}
-	for _, profile := range p.profiles {
-		h.Profiles = append(h.Profiles, profile.Name)
-	}
-	for _, m := range c.Members() {
-		h.Members = append(h.Members, memberHeader(m, c.Release(m.Name)))
-	}
-	for _, w := range p.scenario.Written() {
-		h.Writes = append(h.Writes, history.WrittenResource{Group: w.Spec.Group, Resource: w.Spec.Resource, Kind: w.Spec.Kind})
-	}
-	return h
-}
-
-func memberHeader(m cluster.Member, release string) history.MemberHeader {
-	h := history.MemberHeader{Name: m.Name, ServerID: m.ServerID, Release: release}
-	if m.Host != m.Name {
-		h.Host = m.Host
-	}
-	return h
 }
 
 // played is the scenario file as it was read, with the seed that it was played

@@ -37,8 +37,9 @@ type (
 )
 
 // compareContext holds against the history what scenario, topology and
-// environment say of the run a second time. No verdict follows from them, so
-// that the rest of them is only as sure as digests and signature are.
+// environment say of the run a second time, and their digests where the history has
+// them. No verdict follows from these files, so that the rest of them is only as sure
+// as the history is that they were recorded with.
 func (o *Outcome) compareContext(dir string) error {
 	var scenario scenarioFile
 	var topology topologyFile
@@ -63,7 +64,7 @@ func (o *Outcome) compareContext(dir string) error {
 			return "provider, distribution and members", strings.Join(told, ", "), strings.Join(recorded, ", ")
 		}},
 		{bundle.EnvironmentFile, &environment, func() (string, string, string) {
-			return "harness and seed", fmt.Sprintf("%s, %d", environment.Harness, environment.Seed), fmt.Sprintf("%s, %d", o.Report.Harness, o.Report.Seed)
+			return "harness and seed", fmt.Sprintf("%s, %d", environment.Harness, environment.Seed), fmt.Sprintf("%s, %d", o.Report.Harness.Version, o.Report.Seed)
 		}},
 	} {
 		raw, err := os.ReadFile(filepath.Join(dir, file.name))
@@ -75,6 +76,9 @@ func (o *Outcome) compareContext(dir string) error {
 		}
 		if err := yaml.Unmarshal(raw, file.into); err != nil {
 			return fmt.Errorf("%s cannot be read: %w", file.name, err)
+		}
+		if recorded, sum := o.Report.Recorded[file.name], bundle.ContentDigest(raw); recorded != "" && recorded != sum {
+			o.problem("%s is not the file that the history was recorded with: its SHA-256 is %s, and the history says %s", file.name, sum, recorded)
 		}
 		field, told, recorded := file.same()
 		if told != recorded {

@@ -17,6 +17,11 @@ func TestProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	followed := func(t *testing.T, dir string) {
+		if !follow(t, dir) {
+			t.Fatal("it cannot be judged")
+		}
+	}
 	replace := func(file, old, by string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, file)
@@ -60,6 +65,16 @@ func TestProblems(t *testing.T) {
 			[]string{"seed: the report says 2, the history says 1"}},
 		{"the JUnit file", []func(*testing.T, string){replace(bundle.JUnitFile, "tests=", "texts="), reseal}, []string{"junit.xml is not what the history gives"}},
 		{"another scenario", []func(*testing.T, string){replace(bundle.ScenarioFile, "story", "tale"), reseal}, []string{`scenario.yaml, metadata.name: it says "tale", and the history says "story"`}},
+		{"another remark in the scenario, and all made anew", []func(*testing.T, string){replace(bundle.ScenarioFile, "seed 1", "seed 2"), followed, reseal},
+			[]string{"scenario.yaml is not the file that the history was recorded with: its SHA-256 is "}},
+		{"another machine, and all made anew", []func(*testing.T, string){replace(bundle.EnvironmentFile, "go1.26", "go1.27"), followed, reseal},
+			[]string{"environment.yaml is not the file that the history was recorded with"}},
+		{"a success", []func(*testing.T, string){replace(bundle.ReportFile, "outcome: failure", "outcome: success"), reseal}, []string{
+			`profiles[storage-version-rollout].core.outcome: the report says "success", the history says "failure"`,
+			"report.yaml breaks a rule: profiles[storage-version-rollout].core: it is a success, and SV-06 is fail",
+		}},
+		{"another suite", []func(*testing.T, string){replace(bundle.ReportFile, "suite: ", "suite: a"), reseal}, []string{"report.yaml was written by other rules than those of this evenkeel (suite \"a"}},
+		{"another form", []func(*testing.T, string){replace(bundle.ReportFile, "schema: ", "schema: a"), reseal}, []string{"report.yaml was written by other rules"}},
 		{"another member", []func(*testing.T, string){replace(bundle.TopologyFile, "cp3", "cp4"), reseal}, []string{"topology.yaml, provider, distribution and members"}},
 		{"another harness", []func(*testing.T, string){replace(bundle.EnvironmentFile, "hack/histories", "v1"), reseal}, []string{"environment.yaml, harness and seed"}},
 		{"a digest twice", []func(*testing.T, string){func(t *testing.T, dir string) {

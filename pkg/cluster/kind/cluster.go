@@ -69,6 +69,7 @@ var (
 	_ cluster.Apart            = (*kindCluster)(nil)
 	_ cluster.KeyFaulty        = (*kindCluster)(nil)
 	_ cluster.HTTPFaulter      = (*kindCluster)(nil)
+	_ cluster.Gated            = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.
@@ -180,6 +181,14 @@ func (c *kindCluster) Members() []cluster.Member {
 
 // Releases implements cluster.Cluster.
 func (c *kindCluster) Releases() []string { return slices.Clone(c.releaseNames) }
+
+// Gates implements cluster.Gated; the reference has none.
+func (c *kindCluster) Gates(release string) map[string]string {
+	if gated, ok := c.distribution.(*published); ok {
+		return gated.gates(release)
+	}
+	return nil
+}
 
 // Release implements cluster.Cluster; it is empty for a member that there is
 // not.

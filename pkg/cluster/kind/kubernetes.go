@@ -196,6 +196,18 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 // kubeadmCA is where a node has the authority of all API servers.
 const kubeadmCA = "/etc/kubernetes/pki/ca.crt"
 
+// gates of a release; none if it cannot be run as the topology wants it.
+func (p *published) gates(name string) map[string]string {
+	release, err := kubernetes.Find(name)
+	if err == nil && p.settings.PeerDiscovery {
+		release, err = release.WithPeers()
+	}
+	if err != nil {
+		return nil
+	}
+	return release.AllGates()
+}
+
 // flags of a component at a release.
 func (p *published) flags(release kubernetes.Release, component cluster.Component) map[string]string {
 	peers := component == cluster.APIServer && p.settings.PeerDiscovery

@@ -47,6 +47,17 @@ func TestReleasesAreInOrderAndComplete(t *testing.T) {
 	}
 }
 
+func TestAllGates(t *testing.T) {
+	release, err := Find("v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := release.AllGates()
+	if len(all) != len(Binaries) || all[Scheduler] != "CoordinatedLeaderElection=true" || all[APIServer] != release.Gates(APIServer) {
+		t.Errorf("gates %v", all)
+	}
+}
+
 func TestReleasesWithPeers(t *testing.T) {
 	const gate = "UnknownVersionInteroperabilityProxy=true"
 	for _, name := range Releases() {

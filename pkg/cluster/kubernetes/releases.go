@@ -96,6 +96,17 @@ func (r Release) Without(features ...cluster.Feature) (Release, error) {
 	return r, nil
 }
 
+// AllGates are the Gates of all binaries that have some.
+func (r Release) AllGates() map[string]string {
+	out := map[string]string{}
+	for _, binary := range Binaries {
+		if gates := r.Gates(binary); gates != "" {
+			out[binary] = gates
+		}
+	}
+	return out
+}
+
 // Gates is the value of a binary's --feature-gates, or empty.
 func (r Release) Gates(binary string) string {
 	gates := make([]string, 0, len(r.FeatureGates[binary]))

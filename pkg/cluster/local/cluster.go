@@ -48,6 +48,7 @@ var (
 	_ cluster.KeyFaulty        = (*local)(nil)
 	_ cluster.HTTPFaulter      = (*local)(nil)
 	_ cluster.Switchable       = (*local)(nil)
+	_ cluster.Gated            = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -64,6 +65,14 @@ func (c *local) Members() []cluster.Member {
 
 // Releases implements cluster.Cluster.
 func (c *local) Releases() []string { return slices.Clone(c.releases) }
+
+// Gates implements cluster.Gated; the reference has none.
+func (c *local) Gates(release string) map[string]string {
+	if gated, ok := c.distribution.(published); ok {
+		return gated.gates(release)
+	}
+	return nil
+}
 
 // Release implements cluster.Cluster; it is empty for a member that there is
 // not.

@@ -108,6 +108,15 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	return command{path: path, args: args, host: s.member, off: off}, nil
 }
 
+// gates of a release; none if it cannot be run as the topology wants it.
+func (p published) gates(name string) map[string]string {
+	release, err := p.find(name)
+	if err != nil {
+		return nil
+	}
+	return release.AllGates()
+}
+
 // find gives a release as the topology wants it.
 func (p published) find(name string) (kubernetes.Release, error) {
 	release, err := kubernetes.Find(name)

@@ -361,7 +361,7 @@ func write(t testing.TB, events []history.Event) string {
 // told is what the report of a tale says.
 func told() *report.ConformanceReport {
 	return &report.ConformanceReport{
-		Run: "tale", Date: "2026-11-20T10:00:00Z", Seed: 7, Harness: "test", Scenario: "tale", Verdict: check.Fail, Complete: true, Events: 45,
+		Run: "tale", Date: "2026-11-20T10:00:00Z", Seed: 7, Harness: report.Harness{Version: "test"}, Scenario: "tale", Verdict: check.Fail, Complete: true, Events: 45,
 		Target: report.Target{Provider: "local", Distribution: "reference", Members: []history.MemberHeader{{Name: "cp1", Release: "1.2"}, {Name: "cp2", Release: "1.2"}}},
 		Doubts: []string{"nothing is as it seems"},
 		Results: []check.Result{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -190,10 +191,11 @@ func (c *collector) story() story {
 	s.Facts = []fact{
 		{"Control plane", fmt.Sprintf("%s, %d members (%s provider)", r.Target.Distribution, len(r.Target.Members), r.Target.Provider)},
 		{"Releases that ran", strings.Join(ran, ", ")},
+		{"Who answers for it", answersFor(r.Implementation)},
 		{"Scenario", r.Scenario},
 		{"Run", fmt.Sprintf("%s, began %s, took %s", r.Run, r.Date, (time.Duration(c.now) * time.Microsecond).Round(100*time.Millisecond))},
 		{"History", fmt.Sprintf("%d events in %s, seed %d", r.Events, c.picture.History, r.Seed)},
-		{"Recorded by", "evenkeel " + r.Harness},
+		{"Recorded by", "evenkeel " + r.Harness.Version},
 	}
 	if r.Defect != "" {
 		s.Facts = append(s.Facts, fact{"Planted on purpose", "the defect " + r.Defect})
@@ -202,6 +204,14 @@ func (c *collector) story() story {
 		s.Steps = append(s.Steps, row{c.picture.Texts[sp.Text], when(sp.From), when(sp.To - sp.From), sp.Seq})
 	}
 	return s
+}
+
+// answersFor is who answers for the control plane.
+func answersFor(i *history.Implementation) string {
+	if i == nil {
+		return "nobody is named"
+	}
+	return fmt.Sprintf("%s, for %s %s (%s)", i.Organization, i.Project, i.Version, i.URL)
 }
 
 // weight orders what was not kept: what is worse comes first.

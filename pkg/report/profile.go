@@ -1,0 +1,140 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// Outcome of a part of a profile.
+type Outcome string
+
+// The outcomes. A documented deviation stands in the way of none. A core requirement
+// that was not judged, or not conclusively, makes a profile partial, never a success.
+const (
+	Success Outcome = "success"
+	Partial Outcome = "partial"
+	Failure Outcome = "failure"
+)
+
+// Outcomes are all that there are.
+var Outcomes = []Outcome{Success, Partial, Failure}
+
+// Profile is the result for one profile.
+type Profile struct {
+	// Name of the profile in the catalogue.
+	Name string `json:"name"`
+	// Core is made of the profile's MUST requirements.
+	Core Part `json:"core"`
+	// Extended is made of the profile's SHOULD requirements.
+	Extended Part `json:"extended"`
+}
+
+// Part is the core or the extended part of a profile.
+type Part struct {
+	// Outcome of the part: success if all of it was judged to be kept, or to differ as
+	// documented; failure if any of it was broken; else partial.
+	Outcome Outcome `json:"outcome"`
+	// Counts of the part's requirements by verdict; those that were not judged count as
+	// skipped.
+	Counts map[check.Verdict]int `json:"counts"`
+}
+
+// Statistics of a run as a whole.
+type Statistics struct {
+	// Requirements is how many the run was asked to judge.
+	Requirements int `json:"requirements"`
+	// Counts of them by verdict; those that were not judged count as skipped.
+	Counts map[check.Verdict]int `json:"counts"`
+	// Core counts the claimed profiles by the outcome of their core.
+	Core map[Outcome]int `json:"core,omitempty"`
+	// Extended counts the claimed profiles by the outcome of their extended part.
+	Extended map[Outcome]int `json:"extended,omitempty"`
+}
+
+// statistics follow from the results and the profiles.
+func (r *ConformanceReport) statistics() Statistics {
+	s := Statistics{Requirements: len(r.Results) + len(r.NotJudged), Counts: map[check.Verdict]int{}}
+	for _, res := range r.Results {
+		s.Counts[res.Verdict]++
+	}
+	if n := len(r.NotJudged); n > 0 {
+		s.Counts[check.Skipped] += n
+	}
+	if len(r.Profiles) > 0 {
+		s.Core, s.Extended = map[Outcome]int{}, map[Outcome]int{}
+	}
+	for _, p := range r.Profiles {
+		s.Core[p.Core.Outcome]++
+		s.Extended[p.Extended.Outcome]++
+	}
+	return s
+}
+
+// claimed are the results for profiles. Who asked for single requirements claims no
+// profile that has none of them.
+func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict) []Profile {
+	out := []Profile{}
+	for _, p := range profiles {
+		if slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
+			out = append(out, weighed(p, verdicts))
+		}
+	}
+	return out
+}
+
+// weighed is the result for a profile.
+func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict) Profile {
+	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts), Extended: part(p, requirement.Should, verdicts)}
+}
+
+// asked are the requirements that the run was to judge: whole profiles, unless
+// its header says otherwise.
+func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
+	var out []requirement.ID
+	for _, id := range h.Asked {
+		out = append(out, requirement.ID(id))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range profiles {
+		for _, id := range p.Requirements {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict) Part {
+	out := Part{Outcome: Success, Counts: map[check.Verdict]int{}}
+	for _, id := range p.Requirements {
+		req, ok := requirement.Lookup(id)
+		if !ok || req.Level != level {
+			continue
+		}
+		v, judged := verdicts[id]
+		if !judged {
+			v = check.Skipped
+		}
+		out.Counts[v]++
+		switch v {
+		case check.Fail:
+			out.Outcome = Failure
+		case check.Pass, check.Deviation, check.NotApplicable:
+		default:
+			if out.Outcome == Success {
+				out.Outcome = Partial
+			}
+		}
+	}
+	// A core of which nothing was judged to be kept is no success either.
+	if level == requirement.Must && out.Outcome == Success && out.Counts[check.Pass] == 0 {
+		out.Outcome = Partial
+	}
+	return out
+}

@@ -1,0 +1,21 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+)
+
+// self is the program that runs, also if its file was replaced or removed since it was
+// started.
+const self = "/proc/self/exe"
+
+// executableDigest is the SHA-256 of this program, in hexadecimal: a version may be
+// anybody's, and this is the program itself.
+func executableDigest() (string, error) {
+	digest, err := bundle.FileDigest(self)
+	if err != nil {
+		return "", fmt.Errorf("the digest of this program cannot be made (is /proc mounted?): %w", err)
+	}
+	return digest, nil
+}
