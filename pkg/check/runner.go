@@ -15,10 +15,17 @@ type runner struct {
 	crashed string
 	// lost counts questions that were never answered.
 	lost int64
+	// inapplicable is why the requirement cannot be put to the test; there is no check
+	// then.
+	inapplicable string
 }
 
 func newRunner(req requirement.Requirement, header history.Header) *runner {
 	r := &runner{req: req}
+	if why, ok := Inapplicable(req.ID, header); ok {
+		r.inapplicable = why
+		return r
+	}
 	if e, ok := registry[req.ID]; ok {
 		r.entry = e
 		r.check = e.make()
@@ -82,6 +89,10 @@ func (r *runner) observations(w *World) (out []Observation) {
 // turn a pass into inconclusive, never anything into a pass.
 func (r *runner) result(w *World, doubts []string) Result {
 	res := Result{ID: r.req.ID, Level: r.req.Level, Promise: r.req.Promise}
+	if r.inapplicable != "" {
+		res.Verdict, res.Reasons = NotApplicable, []string{r.inapplicable}
+		return res
+	}
 	if r.check == nil {
 		res.Verdict = Skipped
 		res.Reasons = []string{"no check for it is built in yet"}
@@ -147,6 +158,8 @@ func (r *runner) reasons(w *World, observations []Observation) []string {
 // standing is the verdict if the history ended here, whole.
 func (r *runner) standing(w *World) Verdict {
 	switch {
+	case r.inapplicable != "":
+		return NotApplicable
 	case r.check == nil:
 		return Skipped
 	case r.check.found().count > 0:

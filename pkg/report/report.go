@@ -81,8 +81,9 @@ type Target struct {
 // Outcome of a profile or of one of its parts.
 type Outcome string
 
-// The outcomes. A documented deviation stands in the way of none. A core requirement that was not judged, or not conclusively,
-// makes a profile partial, never a success.
+// The outcomes. A documented deviation stands in the way of none. A core requirement
+// that was not judged, or not conclusively, makes a profile partial, never a success,
+// also where it could not be put to the test: a profile claims all of its promises.
 const (
 	Success Outcome = "success"
 	Partial Outcome = "partial"
@@ -176,7 +177,7 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		switch v {
 		case check.Fail:
 			out.Outcome = Failure
-		case check.Pass, check.Deviation, check.NotApplicable:
+		case check.Pass, check.Deviation:
 		default:
 			if out.Outcome == Success {
 				out.Outcome = Partial

@@ -66,6 +66,9 @@ type Options struct {
 	// NoTraffic leaves out the scenario's traffic and the probes of booting
 	// servers, so that whatever needs writes stays inconclusive.
 	NoTraffic bool
+	// AllowDisruption gives leave to disrupt a cluster that somebody else runs. The
+	// other providers need none.
+	AllowDisruption bool
 	// Harness is the version of this evenkeel, for the record.
 	Harness string
 	// Console is where a person watches.
@@ -145,6 +148,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
+	if err := p.spare(o); err != nil {
+		return nil, err
+	}
 	if err := p.startAt(ctx, o.Release); err != nil {
 		return nil, err
 	}
@@ -152,6 +158,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		return nil, err
 	}
 	if err := p.coordinate(); err != nil {
+		return nil, err
+	}
+	if err := p.publishTopology(); err != nil {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
@@ -225,7 +234,7 @@ func (p *plan) writeTopology() (err error) {
 // and nowhere else: what a server lists is taken for what it hosts there.
 func (p *plan) acquaint() error {
 	settings := &p.topology.Spec.Settings
-	if p.scenario.Discovery.Peers == settings.PeerDiscovery {
+	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.Foreign() {
 		return nil
 	}
 	if settings.PeerDiscovery {
@@ -239,7 +248,7 @@ func (p *plan) acquaint() error {
 // coordinate has leaders elected by a coordinator where the scenario is about that.
 func (p *plan) coordinate() error {
 	settings := &p.topology.Spec.Settings
-	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection {
+	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection || p.topology.Foreign() {
 		return nil
 	}
 	settings.CoordinatedLeaderElection = true
