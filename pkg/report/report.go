@@ -82,8 +82,8 @@ type Target struct {
 type Outcome string
 
 // The outcomes. A documented deviation stands in the way of none. A core requirement
-// that was not judged, or not conclusively, makes a profile partial, never a success,
-// also where it could not be put to the test: a profile claims all of its promises.
+// that was not judged, or not conclusively, makes a profile partial, never a success;
+// so does one that is not applicable because somebody else runs the cluster.
 const (
 	Success Outcome = "success"
 	Partial Outcome = "partial"
@@ -128,6 +128,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 	if len(r.NotJudged) > 0 && r.Verdict == check.Pass {
 		r.Verdict = check.Inconclusive
 	}
+	foreign := h.Provider == history.ProviderExternal
 	for _, p := range profiles {
 		// Who asked for single requirements claims no profile that has none of them.
 		if !slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
@@ -135,8 +136,8 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		}
 		r.Profiles = append(r.Profiles, Profile{
 			Name:     p.Name,
-			Core:     part(p, requirement.Must, verdicts),
-			Extended: part(p, requirement.Should, verdicts),
+			Core:     part(p, requirement.Must, verdicts, foreign),
+			Extended: part(p, requirement.Should, verdicts, foreign),
 		})
 	}
 	return r
@@ -162,7 +163,7 @@ func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
 	return out
 }
 
-func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict) Part {
+func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict, foreign bool) Part {
 	out := Part{Outcome: Success, Counts: map[check.Verdict]int{}}
 	for _, id := range p.Requirements {
 		req, ok := requirement.Lookup(id)
@@ -178,6 +179,12 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		case check.Fail:
 			out.Outcome = Failure
 		case check.Pass, check.Deviation:
+		case check.NotApplicable:
+			// Who gave no means to put a promise to the test has not shown that it is
+			// kept, and a profile claims all of its promises.
+			if foreign && out.Outcome == Success {
+				out.Outcome = Partial
+			}
 		default:
 			if out.Outcome == Success {
 				out.Outcome = Partial
