@@ -178,8 +178,9 @@ const (
 	// busy machine, and the server may be taken away meanwhile.
 	lookedWithin = 10 * time.Second
 	// writeUntold is how far the two sides of a write may be apart: a request
-	// may take three seconds, and the etcd recorder five to tell of it. It is
-	// twice that, because being wrong here would make everything doubtful.
+	// may take three seconds, and the etcd recorder five to tell of it, the time aside
+	// in which it heard of no etcd. It is twice that, because being wrong here would make
+	// everything doubtful.
 	writeUntold = 15 * time.Second
 	// tail is how much of a history's end may be too late to be judged: the run
 	// could as well have ended before.

@@ -23,7 +23,7 @@ func (v *validation) profiles() {
 		}
 		seen[p.Name] = true
 		v.success(at, p, profile, verdicts)
-		want := weighed(profile, verdicts)
+		want := weighed(profile, verdicts, v.report.foreign())
 		v.part(at+".core", p.Core, want.Core)
 		v.part(at+".extended", p.Extended, want.Extended)
 	}

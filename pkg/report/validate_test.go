@@ -51,7 +51,7 @@ func again(r *ConformanceReport) {
 	if err != nil {
 		panic(err)
 	}
-	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts())}
+	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts(), r.foreign())}
 	r.Statistics = r.statistics()
 }
 

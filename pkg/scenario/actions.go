@@ -261,7 +261,7 @@ func (r *Runner) around(ctx context.Context, members, with []string, do func() e
 	var injected []*fault.Active
 	undo := func() error {
 		var errs []error
-		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
+		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.undoTimeout())
 		defer cancel()
 		for _, one := range injected {
 			errs = append(errs, one.Undo(undoCtx))
