@@ -76,6 +76,7 @@ var cases = slices.Concat(
 	told(migrationStory, header, migrationCases),
 	told(leftoverStory, header, leftoverCases),
 	told(resumeStory, header, resumeCases),
+	told(largeStory, header, largeCases),
 )
 
 // told are the cases of a story.

@@ -250,9 +250,9 @@ func tellElection(otherwise map[string]func(*helm)) []history.Event {
 		h.sail(10)
 	}
 
-	h.fault(cp3, "controller-manager-crash-1", "PodChaos", "container-kill", history.ComponentControllerManager, history.PhaseInject)
+	h.fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseInject)
 	h.process(cp3, history.ProcessExited, "signal: killed")
-	h.fault(cp3, "controller-manager-crash-1", "PodChaos", "container-kill", history.ComponentControllerManager, history.PhaseWitness)
+	h.fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseWitness)
 	h.sail(15, managersLease)
 	h.pass(1000)
 	h.point("crashed")
@@ -262,7 +262,7 @@ func tellElection(otherwise map[string]func(*helm)) []history.Event {
 	h.elect(managersLease, a)
 	h.sail(5)
 
-	h.fault(cp3, "controller-manager-crash-1", "PodChaos", "container-kill", history.ComponentControllerManager, history.PhaseHeal)
+	h.fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseHeal)
 	d := h.manager(cp3, "1.2")
 	h.ping(d)
 	h.answer(d)
@@ -327,15 +327,15 @@ func tellStranded(otherwise map[string]func(*helm)) []history.Event {
 	again(c)
 
 	// The coordinator's server crashes.
-	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseInject)
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseInject)
 	h.exit(cp1, "signal: killed", true)
-	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseWitness)
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseWitness)
 	h.sail(15, coordinatorsLease)
 	h.pass(1500)
 	h.coordinate("cp2_c")
 	h.start(cp1, cp1.release)
 	h.ready(cp1, 200, true)
-	h.fault(cp1, "apiserver-crash-1", "PodChaos", "container-kill", history.ComponentAPIServer, history.PhaseHeal)
+	h.fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseHeal)
 	h.sail(5)
 
 	// The coordinator cannot write when the leader crashes.

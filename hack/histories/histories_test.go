@@ -15,6 +15,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
+// What people read has a dozen objects.
+func init() { check.LargeMigration = dozen }
+
 const fixtures = "../../fixtures/histories"
 
 // neighbours are the requirements that are judged by the story of a case.
@@ -60,7 +63,7 @@ func judgeBy(t *testing.T, requirements []requirement.Requirement, header histor
 }
 
 // stories are the cases of each story.
-var stories = [][]testCase{storageVersionCases, registrationCases, gatesCases, collectionCases, discoveryCases, peersCases, electionCases, strandedCases, seizedCases, rowersCases, steadyCases, strangersCases, mixedCases, migrationCases, leftoverCases, resumeCases}
+var stories = [][]testCase{storageVersionCases, registrationCases, gatesCases, collectionCases, discoveryCases, peersCases, electionCases, strandedCases, seizedCases, rowersCases, steadyCases, strangersCases, mixedCases, migrationCases, leftoverCases, resumeCases, largeCases}
 
 func TestTheStoriesKeepEveryPromise(t *testing.T) {
 	for _, told := range stories {

@@ -99,7 +99,7 @@ func (p *plane) restart(m *member, release string) {
 func (p *plane) crash(m *member) {
 	fault := func(phase history.Phase, proof string) {
 		p.emit(history.Event{Kind: history.KindFault, Member: m.name, Fault: &history.Fault{
-			ID: "apiserver-crash-1", Type: "PodChaos", Action: "container-kill", Component: history.ComponentAPIServer, Phase: phase, Proof: proof,
+			ID: "apiserver-crash-1", Type: "PodChaos", Action: history.FaultContainerKill, Component: history.ComponentAPIServer, Phase: phase, Proof: proof,
 		}})
 	}
 	p.pass(500)

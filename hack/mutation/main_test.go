@@ -76,8 +76,8 @@ func TestSampleFollowsFromTheCommit(t *testing.T) {
 }
 
 func TestSamplesLeaveOutWhatTakesLong(t *testing.T) {
-	// CLE-15 needs five quiet minutes.
-	all := append(defects(3), cluster.Defect{ID: "CLE-15-x", Requirement: "CLE-15"})
+	// CLE-15 needs five quiet minutes, and SVM-16 a hundred thousand objects.
+	all := append(defects(3), cluster.Defect{ID: "CLE-15-x", Requirement: "CLE-15"}, cluster.Defect{ID: "SVM-16-x", Requirement: "SVM-16"})
 	for i := range 8 {
 		if got := choose(all, options{sample: 2, commit: fmt.Sprint(i)}); slices.ContainsFunc(got, long) {
 			t.Fatalf("commit %d plays %v", i, got)

@@ -22,10 +22,13 @@ func (a *aways) take(ev *history.Event) {
 // lag bounds how much later than it happened a change may have been told that came
 // at a time, if it happened no earlier than another one: what a recorder that
 // listens needs, and all the time between the two in which it could not.
-func (a aways) lag(from, to int64) time.Duration {
+func (a aways) lag(from, to int64) time.Duration { return recorderLag + a.between(from, to) }
+
+// between is for how long the recorder was away between two times.
+func (a aways) between(from, to int64) time.Duration {
 	away := int64(0)
 	for i := len(a) - 1; i >= 0 && a[i].to > from; i-- {
 		away += max(min(a[i].to, to)-max(a[i].from, from), 0)
 	}
-	return recorderLag + time.Duration(away)
+	return time.Duration(away)
 }

@@ -20,6 +20,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-13": {"after API servers had been restarted", "migrations that succeeded after the API server of every member had been restarted"},
 	"SVM-14": {"while early ran", "migrations that ended and had another one of their resource before them"},
 	"SVM-15": {"migration flip rewrote 6 objects in", "requests timed while a migration ran"},
+	"SVM-16": {"with 11 objects stored as reference.evenkeel.dev/v1, and 1 that are not", "objects of one resource that lay in an old version when a migration of them began"},
 	"SVM-17": {"and its status told nothing on the way", "reports of progress of migrations that took long"},
 	"SVM-18": {"migration unknown succeeded", "migrations of unknown resources that failed with a reason"},
 	"SVM-19": {"migration impossible succeeded", "migrations of what is never stored that failed"},
@@ -31,7 +32,11 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-25": {"clients of cp1 are not shown migration done", "holds after a rollback in which members listed"},
 }
 
+// fixtureObjects is how many objects the fixtures of SVM-16 have.
+const fixtureObjects = 12
+
 func init() {
+	LargeMigration = fixtureObjects
 	for id, want := range wantedOfMigration {
 		wanted[id] = want
 	}

@@ -178,8 +178,9 @@ const (
 	// busy machine, and the server may be taken away meanwhile.
 	lookedWithin = 10 * time.Second
 	// writeUntold is how far the two sides of a write may be apart: a request
-	// may take three seconds, and the etcd recorder five to tell of it. It is
-	// twice that, because being wrong here would make everything doubtful.
+	// may take three seconds, and the etcd recorder five to tell of it, the time aside
+	// in which it heard of no etcd. It is twice that, because being wrong here would make
+	// everything doubtful.
 	writeUntold = 15 * time.Second
 	// tail is how much of a history's end may be too late to be judged: the run
 	// could as well have ended before.
@@ -203,7 +204,8 @@ const (
 	// peersLeave is how soon what only a member hosted is gone after its API server
 	// and its identity Lease are.
 	peersLeave = 30*time.Second + recorderLag
-	// underWay is longer than any request of the harness that defines something.
+	// underWay is longer than any request of the harness that defines or deletes
+	// something.
 	underWay = 5 * time.Second
 	// outageShows is how long an aggregated server may be dead before it is marked:
 	// Kubernetes asks each minute, and waits some seconds for the answer.
@@ -245,6 +247,22 @@ const (
 	needPassingKinds = 4
 	// needDone: objects that migrations had done when their controller ended.
 	needDone = 10
+	// largeMigration: objects that a migration has to come to the end with; the default
+	// of LargeMigration.
+	largeMigration = 100_000
+	// needUpgradedMembers: members that were upgraded around very many objects, as many
+	// as the smallest control plane has that stays available; needKillsAtEach: kills of
+	// the controller at each of killedAt; needServerEnds: API servers that ended on the
+	// way.
+	needUpgradedMembers = 3
+	needKillsAtEach     = 1
+	needServerEnds      = 3
+	// killedWithin and halfWayWithin are how far, in percent of all objects, from
+	// killedAt and halfWay it may have been: objects are written on until a fault bites,
+	// and longer until a member is back at an older release.
+	killedWithin  = 8
+	halfWay       = 50
+	halfWayWithin = 15
 	// needStatusReports: changes of a migration's status between begin and end.
 	needStatusReports = 1
 	// needTimed: requests whose time was taken, with and without a migration.
@@ -266,6 +284,10 @@ const (
 	// maxExamples is how many objects a violation names.
 	maxExamples = 5
 )
+
+// killedAt are the shares, in percent, of very many objects at which the controller
+// that migrates them is to be killed.
+var killedAt = [...]int64{10, 50, 90}
 
 // Bounds in time of storage version migration.
 const (

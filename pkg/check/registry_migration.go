@@ -23,6 +23,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-13": {func() Check { return &svm13{} }, []Source{SourceEtcd}, 0},
 	"SVM-14": {func() Check { return newSVM14() }, []Source{SourceEtcd}, 0},
 	"SVM-15": {func() Check { return newSVM15() }, []Source{SourceEtcd, SourceRequest}, onObjects},
+	"SVM-16": {func() Check { return newSVM16() }, []Source{SourceEtcd, SourceRequest}, onObjects | onTags},
 	"SVM-17": {func() Check { return &svm17{} }, []Source{SourceEtcd}, 0},
 	"SVM-18": {func() Check { return &svm18{} }, []Source{SourceEtcd, SourceDiscovery}, 0},
 	"SVM-19": {func() Check { return &svm19{} }, []Source{SourceEtcd, SourceDiscovery}, 0},

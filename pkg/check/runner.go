@@ -16,10 +16,17 @@ type runner struct {
 	crashed string
 	// lost counts questions that were never answered.
 	lost int64
+	// inapplicable is why the requirement cannot be put to the test; there is no check
+	// then.
+	inapplicable string
 }
 
 func newRunner(req requirement.Requirement, header history.Header) *runner {
 	r := &runner{req: req}
+	if why, ok := Inapplicable(req.ID, header); ok {
+		r.inapplicable = why
+		return r
+	}
 	if e, ok := registry[req.ID]; ok {
 		r.entry = e
 		r.check = e.make()
@@ -84,6 +91,10 @@ func (r *runner) observations(w *World) (out []Observation) {
 // turn a pass into inconclusive, never anything into a pass.
 func (r *runner) result(w *World, doubts []string) Result {
 	res := Result{ID: r.req.ID, Level: r.req.Level, Promise: r.req.Promise}
+	if r.inapplicable != "" {
+		res.Verdict, res.Reasons = NotApplicable, []string{r.inapplicable}
+		return res
+	}
 	if r.check == nil {
 		res.Verdict = Skipped
 		res.Reasons = []string{"no check for it is built in yet"}
@@ -149,6 +160,10 @@ func (r *runner) reasons(w *World, observations []Observation) []string {
 // standing is how things stand, as if the history ended here, whole.
 func (r *runner) standing(w *World) Progress {
 	p := Progress{ID: r.req.ID, Verdict: Inconclusive}
+	if r.inapplicable != "" {
+		p.Verdict = NotApplicable
+		return p
+	}
 	if r.check == nil {
 		p.Verdict = Skipped
 		return p

@@ -26,17 +26,25 @@ func (c *svm05) Observe(w *World, ev *history.Event) {
 	if t.before.version == t.now.version && t.before.revision > t.during.started.revision {
 		return
 	}
-	what := "metadata is"
-	if t.before.metadata == t.now.metadata {
-		version, same := w.sameManaged(t)
-		if same {
-			c.same++
-			return
-		}
-		what = "managed fields of " + version + " are"
+	what := w.altered(t)
+	if what == "" {
+		c.same++
+		return
 	}
 	c.infer(w, at(t.before.seq, ev.Seq), "%s %s was written at revision %d while migration %s ran, and its %s not what it was at revision %d",
 		t.gr.resource, t.now.name, t.now.revision, t.during.name, what, t.before.revision)
+}
+
+// altered says what of an object is not as it was before a change, with its verb;
+// empty if all of it is.
+func (w *World) altered(t *objectTouch) (what string) {
+	if t.before.metadata != t.now.metadata {
+		return "metadata is"
+	}
+	if version, same := w.sameManaged(t); !same {
+		return "managed fields of " + version + " are"
+	}
+	return ""
 }
 
 // sameManaged is whether the managed fields are as they were, or the version in

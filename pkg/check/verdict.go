@@ -27,8 +27,8 @@ const (
 	// the distribution is documented to differ on purpose. It counts neither as
 	// kept nor as broken.
 	Deviation Verdict = "deviation"
-	// NotApplicable: the control plane under test has nothing that the
-	// requirement speaks of.
+	// NotApplicable: the control plane under test has nothing that the requirement
+	// speaks of, or somebody else runs it and gives no means to put it to the test.
 	NotApplicable Verdict = "not-applicable"
 	// Skipped: no check was asked to judge it.
 	Skipped Verdict = "skipped"

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -73,18 +74,15 @@ func (w *World) takeChange(ev *history.Event) *write {
 	if s.Type != history.StoredPut || s.Writer == "" || s.Write <= 0 {
 		return nil
 	}
+	w.writes.expire(w.aways, ev.At)
 	x := w.writes.of(writeID{s.Writer, s.Write}, ev.At)
 	x.stored = &storedWrite{seq: ev.Seq, revision: s.Revision}
 	return w.writes.close(x)
 }
 
 func (ws *writes) of(id writeID, now int64) *write {
-	for len(ws.order) > 0 {
-		oldest := ws.order[0]
-		if ws.open[oldest.id] == oldest && oldest.at >= now-int64(writeUntold) && len(ws.open) < maxOpenWrites {
-			break
-		}
-		ws.giveUp(oldest)
+	for len(ws.open) >= maxOpenWrites {
+		ws.giveUp(ws.order[0])
 		ws.order = ws.order[1:]
 	}
 	x := ws.open[id]
@@ -94,6 +92,20 @@ func (ws *writes) of(id writeID, now int64) *write {
 		ws.order = append(ws.order, x)
 	}
 	return x
+}
+
+// expire gives up what has waited for longer than the recorder of etcd can have lagged.
+// It is for when that tells something: while it tells nothing, nobody knows yet whether
+// it is away.
+func (ws *writes) expire(a aways, now int64) {
+	for len(ws.order) > 0 {
+		oldest := ws.order[0]
+		if ws.open[oldest.id] == oldest && time.Duration(now-oldest.at) <= writeUntold+a.between(oldest.at, now) {
+			return
+		}
+		ws.giveUp(oldest)
+		ws.order = ws.order[1:]
+	}
 }
 
 // close forgets a write of which both sides are known, and gives it if it is a

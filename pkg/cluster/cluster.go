@@ -71,10 +71,16 @@ type Member struct {
 // Process names one process of a component. The pair of PID and StartTime is
 // never given to a second process while the machine is up.
 type Process struct {
+	// PID is 0 where the provider sees no processes, and knows of one only from what
+	// that says of itself.
 	PID int
-	// StartTime is the kernel's start time in clock ticks since boot.
+	// StartTime is the kernel's start time in clock ticks since boot; without a PID it
+	// is in hundredths of a second since 1970, by the process's own word.
 	StartTime int64
 }
+
+// Seen is whether the provider sees the process itself.
+func (p Process) Seen() bool { return p.PID != 0 }
 
 // Change is what a Cluster tells an Observer of a component's process.
 type Change struct {
@@ -92,6 +98,9 @@ type Change struct {
 	Exit string
 	// Expected is whether the provider ended the process on request.
 	Expected bool
+	// Noticed is whether the provider sees no processes, and has learned of this from
+	// the API server's own answers: it may have happened some time before.
+	Noticed bool
 }
 
 // Observer is told of every change as it happens, from any goroutine, and

@@ -41,6 +41,9 @@ func ParseTopology(file string, raw []byte) (*Topology, error) {
 	}
 	if topology.Spec.Distribution == "" {
 		topology.Spec.Distribution = DefaultDistribution
+		if topology.Foreign() {
+			topology.Spec.Distribution = ForeignDistribution
+		}
 	}
 	if err := topology.Validate(); err != nil {
 		return nil, exit.Environment(err)

@@ -13,7 +13,8 @@ import (
 type Provider interface {
 	// Name is what a topology's spec.provider calls it.
 	Name() string
-	// Releases of a distribution that this provider can run, oldest first.
+	// Releases of a distribution that this provider can run, oldest first; none where
+	// it runs nothing itself.
 	Releases(ctx context.Context, distribution string) ([]string, error)
 	// Defects that can be planted in a distribution; none in real software.
 	Defects(ctx context.Context, distribution string) ([]Defect, error)
@@ -74,6 +75,9 @@ type Options struct {
 	// Seed of all randomness that has an effect on the members, which is the
 	// jitter of links.
 	Seed int64
+	// AllowDisruption is whether hooks may be run on a cluster that somebody else runs.
+	// The other providers need no leave for what they do to their own.
+	AllowDisruption bool
 }
 
 // Registry is the set of providers that a program has.
@@ -119,7 +123,11 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 	if err != nil {
 		return nil, exit.Environment(err)
 	}
-	for _, member := range topology.Spec.Members {
+	members := topology.Spec.Members
+	if topology.Foreign() {
+		members = nil // what they run, they say themselves
+	}
+	for _, member := range members {
 		if release := topology.ReleaseOf(member); !slices.Contains(releases, release) {
 			return nil, exit.Environmentf("%s: the distribution %q has no release %q for member %s; it has: %s",
 				topology.source(), topology.Spec.Distribution, release, member.Name, strings.Join(releases, ", "))

@@ -50,8 +50,9 @@ type Metadata struct {
 type Spec struct {
 	// Provider says how members run: local, kind or external.
 	Provider string `yaml:"provider"`
-	// Distribution says what runs: reference or kubernetes. Empty means
-	// reference.
+	// Distribution says what runs: reference or kubernetes, or with the provider
+	// external whatever its vendor calls it. Empty means reference, and kubernetes
+	// with that provider.
 	Distribution string `yaml:"distribution,omitempty"`
 	// Release that members run unless they name their own.
 	Release string `yaml:"release,omitempty"`
@@ -70,6 +71,8 @@ type Spec struct {
 	// Implementation is who answers for the control plane; reports that are submitted
 	// should have it.
 	Implementation *history.Implementation `yaml:"implementation,omitempty"`
+	// External belongs to the provider of that name.
+	External *External `yaml:"external,omitempty"`
 }
 
 // The ways in which the kind provider replaces a release of Kubernetes.
@@ -86,8 +89,11 @@ const (
 type MemberSpec struct {
 	// Name is a DNS label, unique in the topology.
 	Name string `yaml:"name"`
-	// Release of this member; empty means the topology's.
+	// Release of this member; empty means the topology's, or with the provider external
+	// the one that it runs.
 	Release string `yaml:"release,omitempty"`
+	// External says how the member is reached, with the provider of that name.
+	External *ExternalMember `yaml:"external,omitempty"`
 }
 
 // Settings tune the components, mostly to make in seconds what takes an hour
@@ -140,8 +146,12 @@ func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
 // String is the notation of time.Duration.
 func (d Duration) String() string { return time.Duration(d).String() }
 
-// DefaultDistribution is what runs where a topology does not say.
-const DefaultDistribution = "reference"
+// DefaultDistribution is what runs where a topology does not say, and
+// ForeignDistribution where somebody else runs it.
+const (
+	DefaultDistribution = "reference"
+	ForeignDistribution = "kubernetes"
+)
 
 // --- Topology - Methods ---
 
@@ -201,7 +211,7 @@ func (t *Topology) Validate() error {
 			complain("spec.members[%d].name %q is used twice", i, member.Name)
 		}
 		names = append(names, member.Name)
-		if t.ReleaseOf(member) == "" {
+		if t.ReleaseOf(member) == "" && !t.Foreign() {
 			complain("spec.members[%d] has no release, and spec.release is missing too", i)
 		}
 	}
@@ -215,6 +225,7 @@ func (t *Topology) Validate() error {
 	}
 	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
 	wrong = append(wrong, implementationProblems(t.Spec.Implementation)...)
+	wrong = append(wrong, t.foreignProblems()...)
 	if len(wrong) > 0 {
 		return fmt.Errorf("%s: %s", t.source(), strings.Join(wrong, "; "))
 	}

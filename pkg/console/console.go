@@ -121,6 +121,8 @@ func (c *Console) showStep(ev *history.Event) {
 		c.line(c.step)
 	case history.PhaseFailed:
 		c.line(fmt.Sprintf("step %d/%d %s failed: %s", s.Index, c.steps, what, s.Message))
+	case history.PhaseLeftOut:
+		c.line(fmt.Sprintf("step %d/%d %s is left out: %s", s.Index, c.steps, what, s.Message))
 	}
 }
 

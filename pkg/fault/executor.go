@@ -182,7 +182,9 @@ func (a *Active) kill(ctx context.Context) error {
 			return err
 		}
 		a.before = append(a.before, before)
-		if e.ended(ctx, a.Member, component, before) {
+		// Of a process that nobody sees only another one in its place shows the end:
+		// who does not answer may be anything.
+		if e.ended(ctx, a.Member, component, before) && before.Seen() {
 			a.record(history.PhaseWitness, fmt.Sprintf("the process of %s at %s is gone: %s", component, a.Member, describe(before)))
 		}
 	}
@@ -212,6 +214,9 @@ func (a *Active) pause(ctx context.Context) error {
 	held := e.processes(a.Member, component)
 	if len(held) == 0 {
 		return fmt.Errorf("no process of %s runs that could be paused", component)
+	}
+	if e.unseen(a.Member) {
+		return a.pauseUnseen(ctx, component)
 	}
 	a.record(history.PhaseInject, "")
 	if err := e.cluster.Pause(ctx, a.Member, component); err != nil {
@@ -265,6 +270,10 @@ func (a *Active) shape(ctx context.Context) error {
 	a.record(history.PhaseInject, "")
 	if err := e.cluster.SetLink(a.Member, fault.Link, fault.Shape); err != nil {
 		return err
+	}
+	if errors.Is(errStats, cluster.ErrUnsupported) && fault.Shape.Cut {
+		a.witnessSilence(ctx, before, errBefore)
+		return ctx.Err()
 	}
 	if errBefore != nil || errStats != nil {
 		// Nothing answered even before, or the link does not tell what it does:
@@ -321,5 +330,8 @@ func (e *Executor) shortest(ctx context.Context, member string) (time.Duration, 
 }
 
 func describe(p cluster.Process) string {
+	if !p.Seen() {
+		return fmt.Sprintf("started at %s by its own word", time.UnixMilli(p.StartTime*10).UTC().Format(time.RFC3339Nano))
+	}
 	return fmt.Sprintf("pid %d, started at tick %d", p.PID, p.StartTime)
 }

@@ -58,6 +58,9 @@ type Header struct {
 	// Files are the SHA-256, in hexadecimal, of the files that were put beside the
 	// history as it was begun, by their names.
 	Files map[string]string `json:"files,omitempty"`
+	// Lacks are what judging a requirement may take and this run did not have, because
+	// somebody else runs the cluster; none with the other providers.
+	Lacks []Lack `json:"lacks,omitempty"`
 }
 
 // WrittenResource maps the kind that stored bytes name to its resource.
@@ -197,18 +200,19 @@ func (b *Balancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code
 // Phase is where in its course a step, hold or fault is.
 type Phase string
 
-// Phases of steps and holds (begin, end, failed) and of faults (inject,
-// witness, heal).
+// Phases of steps and holds (begin, end, failed; left-out of a step for which an
+// external cluster gives no means) and of faults (inject, witness, heal).
 const (
 	PhaseBegin   Phase = "begin"
 	PhaseEnd     Phase = "end"
 	PhaseFailed  Phase = "failed"
+	PhaseLeftOut Phase = "left-out"
 	PhaseInject  Phase = "inject"
 	PhaseWitness Phase = "witness"
 	PhaseHeal    Phase = "heal"
 )
 
-// Step is a step of the Scenario that began, ended or failed.
+// Step is a step of the Scenario that began, ended or failed, or was left out.
 type Step struct {
 	// Index counts the steps of the Scenario from 1; 0 is the boot before them.
 	Index  int    `json:"index"`
@@ -273,6 +277,11 @@ type Process struct {
 	Exit string `json:"exit,omitempty"`
 	// Expected is whether the harness ended it on purpose.
 	Expected bool `json:"expected,omitempty"`
+	// Noticed is whether this is only what an API server was noticed to say of itself,
+	// as of all processes of an external cluster: it may have happened some time before.
+	// There is no PID then, and StartTime is in hundredths of a second since 1970, by
+	// the server's own clock.
+	Noticed bool `json:"noticed,omitempty"`
 }
 
 // Classes of requests.
@@ -504,6 +513,10 @@ const (
 	FaultPower    = "Power"
 	FaultPowerCut = "cut"
 )
+
+// FaultContainerKill is the action of a PodChaos that ends a component's process
+// without warning.
+const FaultContainerKill = "container-kill"
 
 // FaultStorm and FaultStormEdits are type and action of a storm of conflicts:
 // somebody edits StorageVersions over and over while a server registers. Chaos

@@ -27,6 +27,9 @@ type Etcd struct {
 	recorder Recorder
 	clock    clock.WithTicker
 
+	// unread is why etcd may not be read; empty where it may.
+	unread string
+
 	mu      sync.Mutex
 	clients map[string]*clientv3.Client
 	// emitted is up to which revision all changes have been recorded, and moved
@@ -42,6 +45,10 @@ type Etcd struct {
 	// answered is which member answered the last read of the revision, so that
 	// one that is down is not waited for each time.
 	answered int
+
+	// kept says which keys are recorded, of an etcd that was there before the run; nil
+	// where all are, from the first revision on.
+	kept func(key string) bool
 
 	// Only the goroutine of Run uses what follows. The watch in hand has told
 	// everything up to told.
@@ -78,8 +85,22 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 	}
 }
 
+// NewUnreadEtcd makes a recorder of an etcd that may not be read. All that it records
+// is a gap, so that nothing is ever taken to follow from what etcd does not show; of
+// revisions it knows none, which is 0.
+func NewUnreadEtcd(members []string, why string, recorder Recorder, clk clock.WithTicker) *Etcd {
+	r := NewEtcd(members, nil, recorder, clk)
+	r.unread = why
+	r.config = func(string) (clientv3.Config, error) { return clientv3.Config{}, errors.New(why) }
+	return r
+}
+
 // Run records until the context ends.
 func (r *Etcd) Run(ctx context.Context) {
+	if r.unread != "" {
+		r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: "etcd", Message: "nothing that lies in etcd is known: " + r.unread}})
+		return
+	}
 	defer r.close()
 	for turn := 0; ctx.Err() == nil; turn++ {
 		r.follow(ctx, r.members[turn%len(r.members)])
@@ -123,6 +144,9 @@ func (r *Etcd) client(member string) (*clientv3.Client, error) {
 func (r *Etcd) follow(ctx context.Context, member string) {
 	client, err := r.client(member)
 	if err != nil {
+		return
+	}
+	if r.kept != nil && r.next == 1 && !r.begin(ctx, client) {
 		return
 	}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
@@ -175,6 +199,9 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 				r.late(event)
 			}
 			continue // already told by another member
+		}
+		if r.kept != nil && !r.kept(string(event.Kv.Key)) {
+			continue // it is nobody's business
 		}
 		stored := r.stored(event)
 		if stored.StorageVersion != nil || stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key) {
@@ -295,8 +322,12 @@ func (r *Etcd) NotIn(group, resource, apiVersion string) int {
 }
 
 // Revision is etcd's current revision: everything acknowledged before the call
-// is at or below it. Any member's etcd that answers will do.
+// is at or below it. Any member's etcd that answers will do. It is 0 of an etcd that
+// may not be read.
 func (r *Etcd) Revision(ctx context.Context) (int64, error) {
+	if r.unread != "" {
+		return 0, nil
+	}
 	r.mu.Lock()
 	first := r.answered
 	r.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 type Outcome string
 
 // The outcomes. A documented deviation stands in the way of none. A core requirement
-// that was not judged, or not conclusively, makes a profile partial, never a success.
+// that was not judged, or not conclusively, makes a profile partial, never a success;
+// so does one that is not applicable because somebody else runs the cluster.
 const (
 	Success Outcome = "success"
 	Partial Outcome = "partial"
@@ -73,21 +74,24 @@ func (r *ConformanceReport) statistics() Statistics {
 	return s
 }
 
+// foreign is whether somebody else runs the cluster.
+func (r *ConformanceReport) foreign() bool { return r.Target.Provider == history.ProviderExternal }
+
 // claimed are the results for profiles. Who asked for single requirements claims no
 // profile that has none of them.
-func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict) []Profile {
+func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, foreign bool) []Profile {
 	out := []Profile{}
 	for _, p := range profiles {
 		if slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
-			out = append(out, weighed(p, verdicts))
+			out = append(out, weighed(p, verdicts, foreign))
 		}
 	}
 	return out
 }
 
 // weighed is the result for a profile.
-func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict) Profile {
-	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts), Extended: part(p, requirement.Should, verdicts)}
+func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict, foreign bool) Profile {
+	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts, foreign), Extended: part(p, requirement.Should, verdicts, foreign)}
 }
 
 // asked are the requirements that the run was to judge: whole profiles, unless
@@ -110,7 +114,7 @@ func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
 	return out
 }
 
-func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict) Part {
+func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict, foreign bool) Part {
 	out := Part{Outcome: Success, Counts: map[check.Verdict]int{}}
 	for _, id := range p.Requirements {
 		req, ok := requirement.Lookup(id)
@@ -125,7 +129,13 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		switch v {
 		case check.Fail:
 			out.Outcome = Failure
-		case check.Pass, check.Deviation, check.NotApplicable:
+		case check.Pass, check.Deviation:
+		case check.NotApplicable:
+			// Who gave no means to put a promise to the test has not shown that it is
+			// kept, and a profile claims all of its promises.
+			if foreign && out.Outcome == Success {
+				out.Outcome = Partial
+			}
 		default:
 			if out.Outcome == Success {
 				out.Outcome = Partial

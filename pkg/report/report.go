@@ -159,7 +159,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		}
 	}
 	r.Verdict = r.weigh()
-	r.Profiles = claimed(profiles, wanted, verdicts)
+	r.Profiles = claimed(profiles, wanted, verdicts, r.foreign())
 	r.Statistics = r.statistics()
 	return r
 }

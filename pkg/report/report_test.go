@@ -168,6 +168,23 @@ func TestYAMLSurvivesAnything(t *testing.T) {
 	}
 }
 
+// A profile claims all of its promises: what nobody gave means to put to the test is
+// not shown to be kept, though nothing is wrong with the run.
+func TestProfileOfAForeignClusterIsPartial(t *testing.T) {
+	for verdict, want := range map[check.Verdict]Outcome{check.Pass: Success, check.NotApplicable: Partial, check.Fail: Failure} {
+		j := &check.Judgement{Header: history.Header{Provider: history.ProviderExternal}, Results: []check.Result{
+			{ID: profile.Requirements[0], Verdict: check.Pass}, {ID: profile.Requirements[1], Verdict: verdict}, {ID: profile.Requirements[2], Verdict: check.Pass},
+		}}
+		r := New(j, []requirement.Profile{profile})
+		if got := r.Profiles[0].Core.Outcome; got != want {
+			t.Errorf("with %s the core is %s, want %s", verdict, got, want)
+		}
+		if failed := r.Verdict != check.Pass; failed != (verdict == check.Fail) {
+			t.Errorf("with %s the verdict is %s", verdict, r.Verdict)
+		}
+	}
+}
+
 func TestTableTellsWhenItCannotWrite(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -23,7 +23,7 @@ func (v *validation) profiles() {
 		}
 		seen[p.Name] = true
 		v.success(at, p, profile, verdicts)
-		want := weighed(profile, verdicts)
+		want := weighed(profile, verdicts, v.report.foreign())
 		v.part(at+".core", p.Core, want.Core)
 		v.part(at+".extended", p.Extended, want.Extended)
 	}
@@ -41,9 +41,10 @@ func (v *validation) success(at string, told Profile, profile requirement.Profil
 		if !known || req.Level != requirement.Must {
 			continue
 		}
-		switch verdict := verdicts[id]; verdict {
-		case check.Pass, check.Deviation, check.NotApplicable:
-		case "":
+		switch verdict := verdicts[id]; {
+		case verdict == check.Pass || verdict == check.Deviation:
+		case verdict == check.NotApplicable && !v.report.foreign():
+		case verdict == "":
 			v.broken("%s.core: it is a success, and %s was not judged", at, id)
 		default:
 			v.broken("%s.core: it is a success, and %s is %s", at, id, verdict)

@@ -51,7 +51,7 @@ func again(r *ConformanceReport) {
 	if err != nil {
 		panic(err)
 	}
-	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts())}
+	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts(), r.foreign())}
 	r.Statistics = r.statistics()
 }
 
@@ -266,8 +266,11 @@ func TestSuccessIsOfNothingElse(t *testing.T) {
 			continue
 		}
 		core++
-		for _, verdict := range []check.Verdict{check.Fail, check.Inconclusive, check.Skipped, "splendid", ""} {
+		for _, verdict := range []check.Verdict{check.Fail, check.Inconclusive, check.Skipped, check.NotApplicable, "splendid", ""} {
 			r := valid()
+			if verdict == check.NotApplicable {
+				r.Target.Provider = history.ProviderExternal // elsewhere it is no fault
+			}
 			if verdict == "" {
 				r.Results = slices.Delete(r.Results, i, i+1)
 				r.NotJudged = []requirement.ID{id}
@@ -275,7 +278,7 @@ func TestSuccessIsOfNothingElse(t *testing.T) {
 				r.Results[i].Verdict, r.Results[i].Reasons = verdict, []string{"x"}
 			}
 			again(r)
-			if r.Profiles[0].Core.Outcome == Success || r.Verdict == check.Pass {
+			if r.Profiles[0].Core.Outcome == Success || r.Verdict == check.Pass && verdict != check.NotApplicable {
 				t.Errorf("%s is %q, and the core a %s in a run that is %s", id, verdict, r.Profiles[0].Core.Outcome, r.Verdict)
 			}
 			r.Profiles[0].Core.Outcome = Success

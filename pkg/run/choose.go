@@ -14,6 +14,9 @@ import (
 // short scenario from a long one.
 const stepCost = 5 * time.Second
 
+// objectCost is what an object costs that is written and migrated, about.
+const objectCost = 20 * time.Millisecond
+
 // Cheapest gives the path of the shipped scenario that costs least of those
 // that can judge all of the requirements.
 func Cheapest(requirements []string) (string, bool) {
@@ -47,6 +50,9 @@ func Cost(s *scenario.Scenario) time.Duration {
 			continue
 		}
 		total += stepCost
+		if step.Populate != nil {
+			total += time.Duration(step.Populate.Count) * objectCost
+		}
 	}
 	return total
 }

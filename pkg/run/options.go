@@ -69,6 +69,9 @@ type Options struct {
 	// MetricsAddr is where metrics are served while the run goes on, such as
 	// 127.0.0.1:9099; empty means nowhere.
 	MetricsAddr string
+	// AllowDisruption gives leave to disrupt a cluster that somebody else runs. The
+	// other providers need none.
+	AllowDisruption bool
 	// Harness is the version of this evenkeel, for the record.
 	Harness string
 	// Console is where a person watches.
@@ -148,6 +151,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
+	if err := p.spare(o); err != nil {
+		return nil, err
+	}
 	if err := p.startAt(ctx, o.Release); err != nil {
 		return nil, err
 	}
@@ -155,6 +161,12 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		return nil, err
 	}
 	if err := p.coordinate(); err != nil {
+		return nil, err
+	}
+	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
+		return nil, err
+	}
+	if err := p.publishTopology(); err != nil {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
@@ -228,7 +240,7 @@ func (p *plan) writeTopology() (err error) {
 // and nowhere else: what a server lists is taken for what it hosts there.
 func (p *plan) acquaint() error {
 	settings := &p.topology.Spec.Settings
-	if p.scenario.Discovery.Peers == settings.PeerDiscovery {
+	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.Foreign() {
 		return nil
 	}
 	if settings.PeerDiscovery {
@@ -242,10 +254,21 @@ func (p *plan) acquaint() error {
 // coordinate has leaders elected by a coordinator where the scenario is about that.
 func (p *plan) coordinate() error {
 	settings := &p.topology.Spec.Settings
-	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection {
+	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection || p.topology.Foreign() {
 		return nil
 	}
 	settings.CoordinatedLeaderElection = true
+	return p.writeTopology()
+}
+
+// migrateAt has migrations write as many objects a second as the scenario says,
+// where the topology has a limit at all: others could not be told.
+func (p *plan) migrateAt(rate float64) error {
+	settings := &p.topology.Spec.Settings
+	if rate == 0 || settings.MigrationRate == 0 || p.topology.Foreign() {
+		return nil
+	}
+	settings.MigrationRate = rate
 	return p.writeTopology()
 }
 

@@ -233,6 +233,36 @@ func TestScenarioOfPeersSwitchesThemOn(t *testing.T) {
 	}
 }
 
+func TestScenarioSaysHowFastMigrationsAre(t *testing.T) {
+	rateOf := func(topology, name string) float64 {
+		p, err := prepare(t.Context(), Options{Topology: topology, Scenario: "fixtures/scenarios/" + name + ".yaml", Providers: providers}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := cluster.ParseTopology("topology.yaml", p.topologyYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written.Spec.Settings != p.topology.Spec.Settings {
+			t.Errorf("%s is played with %+v, and the bundle has %+v", name, p.topology.Spec.Settings, written.Spec.Settings)
+		}
+		return p.topology.Spec.Settings.MigrationRate
+	}
+	asItIs, fast := rateOf("", "migration"), rateOf("", "migration-large")
+	if asItIs == 0 || fast <= asItIs {
+		t.Errorf("migration.yaml is played with %v writes a second, migration-large.yaml with %v", asItIs, fast)
+	}
+	// What nobody limits is not limited by a scenario either.
+	without := filepath.Join(t.TempDir(), "topology.yaml")
+	text := strings.Replace(shippedTopology(t), "    migrationRate:", "    # migrationRate:", 1)
+	if err := os.WriteFile(without, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rate := rateOf(without, "migration-large"); rate != 0 {
+		t.Errorf("a topology without a limit is played with %v writes a second", rate)
+	}
+}
+
 func TestCheapest(t *testing.T) {
 	for _, r := range requirement.All() {
 		if !check.Built(r.ID) {

@@ -63,6 +63,9 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 
 // startAt has the members begin at the release that the scenario starts from.
 func (p *plan) startAt(ctx context.Context, asked string) error {
+	if p.topology.Foreign() {
+		return nil // its members run what they run
+	}
 	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
 	if err != nil {
 		return err
@@ -103,7 +106,7 @@ func (r *running) play(ctx context.Context) (err error) {
 	observer := &lateObserver{}
 	c, err := p.provider.New(ctx, p.topology, cluster.Options{
 		Name: p.id, Owner: "run", BundleDir: filepath.Dir(logs), LogDir: logs,
-		Observer: observer.changed, Defects: p.defects, Seed: p.seed,
+		Observer: observer.changed, Defects: p.defects, Seed: p.seed, AllowDisruption: r.options.AllowDisruption,
 	})
 	if err != nil {
 		return err
@@ -114,6 +117,10 @@ func (r *running) play(ctx context.Context) (err error) {
 		if stopErr := c.Stop(stopCtx); stopErr != nil {
 			// The history is written, and nothing that comes after it bears on
 			// the verdict. But somebody has to know.
+			if p.topology.Foreign() {
+				fmt.Fprintf(r.options.Console, "The cluster is not as it was found: %v.\n", stopErr)
+				return
+			}
 			fmt.Fprintf(r.options.Console, "The control plane could not be taken down: %v; `evenkeel cluster clean` removes what is left.\n", stopErr)
 		}
 	}()
@@ -132,8 +139,13 @@ func (r *running) play(ctx context.Context) (err error) {
 		beside[name] = bundle.ContentDigest(content)
 	}
 
+	leftOut := p.scenario.LeaveOut(c)
 	header, err := p.header(c, r.options, beside)
 	if err != nil {
+		return err
+	}
+	header.Lacks = p.scenario.Lacks(c, leftOut, r.options.AllowDisruption)
+	if err := p.worthwhile(header); err != nil {
 		return err
 	}
 	writer, err := history.Create(filepath.Join(p.out, bundle.HistoryFile), header, r.clock)
@@ -164,6 +176,7 @@ func (r *running) play(ctx context.Context) (err error) {
 	runner := scenario.New(scenario.Options{
 		Scenario: p.scenario, Run: p.id, History: writer, Clock: r.clock,
 		Rand: rand.New(rand.NewPCG(uint64(p.seed), 0)), NoTraffic: r.options.NoTraffic,
+		LeaveOut: leftOut, Probe: r.options.AllowDisruption,
 	})
 	observer.set(runner.ProcessChanged)
 	played := runner.Play(ctx, c)

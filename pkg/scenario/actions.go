@@ -143,8 +143,13 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 
 // within is how long a step asks to be given; 0 if it asks for nothing.
 func within(set any) time.Duration {
-	if await, ok := set.(*Await); ok && await.Within > 0 {
-		return await.Within + MigrationSlack
+	switch v := set.(type) {
+	case *Populate:
+		return v.Within
+	case *Await:
+		if v.Within > 0 {
+			return v.Within + MigrationSlack
+		}
 	}
 	return 0
 }
@@ -256,7 +261,7 @@ func (r *Runner) around(ctx context.Context, members, with []string, do func() e
 	var injected []*fault.Active
 	undo := func() error {
 		var errs []error
-		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
+		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.undoTimeout())
 		defer cancel()
 		for _, one := range injected {
 			errs = append(errs, one.Undo(undoCtx))

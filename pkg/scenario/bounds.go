@@ -18,6 +18,10 @@ const (
 	// ReplaceTimeout is how long a provider's own way to another release may
 	// take, which replaces and verifies one component after the other.
 	ReplaceTimeout = 10 * time.Minute
+	// ForeignTimeout is the longest that any step may take on a cluster that somebody
+	// else runs. How long a hook may take is the topology's to say, and the provider's to
+	// bound.
+	ForeignTimeout = time.Hour
 	// SettleQuiet is for how long no StorageVersion may have changed before the
 	// control plane counts as settled.
 	SettleQuiet = 1500 * time.Millisecond
@@ -62,6 +66,10 @@ const (
 	// are under way at once and some are not.
 	ChurnPauseLeast = 50 * time.Millisecond
 	ChurnPauseMost  = 700 * time.Millisecond
+	// PopulateAlone is how many objects of a populate step a single writer of a member
+	// sees to; of more there are several writers, at most PopulateWriters.
+	PopulateAlone   = 1000
+	PopulateWriters = 8
 	// MigrationTimeout is how long a step waits for a migration's end, or for a
 	// share of it. Then the run goes on: a migration that does not end is to be
 	// judged, and not to end the run. It is below StepTimeout.
@@ -71,6 +79,9 @@ const (
 	MigrationSlack = 10 * time.Second
 	// MigrationLook is the pause between two looks at a migration.
 	MigrationLook = 50 * time.Millisecond
+	// CleanUpTimeout is how long it may take to delete what a run has made in a cluster
+	// that somebody else runs.
+	CleanUpTimeout = 8 * time.Second
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 	// ElectionTimeout is how long a step waits for the outcome of an election, and

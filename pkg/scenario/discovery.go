@@ -21,8 +21,9 @@ const (
 	// that of what a churn defines.
 	aggregatedGroup = "aggregated.evenkeel.dev"
 	churnGroup      = "churn.evenkeel.dev"
-	// backendNamespace is where the Services of backends are.
-	backendNamespace = "default"
+	// usualNamespace is where the Services of backends are in a cluster that goes with
+	// the run.
+	usualNamespace = "default"
 	// doesAnswer has a backend behave again.
 	doesAnswer = "answer"
 
@@ -195,9 +196,14 @@ func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) 
 // of that, so that whoever knows of it looks at it anew.
 func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggregated) error {
 	service := "evenkeel-" + backend.name
+	namespace := r.backendNamespace()
 	if !backend.defined {
-		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: backendNamespace, Body: map[string]any{
-			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": service, "namespace": backendNamespace},
+		if err := r.makeNamespace(ctx, member, namespace); err != nil {
+			return err
+		}
+		r.made.note(observe.Call{Version: "v1", Resource: "services", Namespace: namespace, Name: service})
+		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: namespace, Body: map[string]any{
+			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": service, "namespace": namespace},
 			"spec": map[string]any{
 				"type": "ExternalName", "externalName": backend.Host(), "ports": []any{map[string]any{"port": backend.Port(), "protocol": "TCP"}},
 			},
@@ -213,7 +219,7 @@ func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggr
 		"spec": map[string]any{
 			"group": backend.Group(), "version": faultybackend.Version, "groupPriorityMinimum": 1000, "versionPriority": backend.priority,
 			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"name": service, "namespace": backendNamespace, "port": backend.Port()},
+			"service":               map[string]any{"name": service, "namespace": namespace, "port": backend.Port()},
 		},
 	}, &history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
 	backend.defined = backend.defined || err == nil
@@ -243,6 +249,7 @@ func (r *Runner) put(ctx context.Context, member, group, resource, name string, 
 	defer client.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
 	defer cancel()
+	r.made.note(observe.Call{Group: group, Version: "v1", Resource: resource, Name: name})
 	for {
 		call := observe.Call{Class: history.ClassGuarded, Verb: "create", Group: group, Version: "v1", Resource: resource, Name: name, Body: wanted, Defines: defines}
 		found := client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name)

@@ -85,6 +85,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.Metadata.Name == "" {
 		wrong("metadata", "metadata.name is missing")
 	}
+	if s.Start.MigrationRate < 0 {
+		wrong("start.migrationRate", "start.migrationRate must not be negative")
+	}
 	if len(s.Steps) == 0 {
 		wrong("steps", "there are no steps")
 	}

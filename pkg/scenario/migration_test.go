@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/workload"
@@ -56,6 +57,32 @@ func TestAPopulationIsSharedByAllMembers(t *testing.T) {
 	}
 	if writers["cp1"] != 3 || writers["cp2"] != 3 || writers["cp3"] != 3 {
 		t.Errorf("the members wrote %v", writers)
+	}
+}
+
+func TestALargePopulationHasSeveralWriters(t *testing.T) {
+	r, s, h := migrable(t)
+	const each = PopulateAlone + 1
+	step := Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3 * each, Within: time.Hour}}
+	if err := r.play(t.Context(), 1, &step); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.count("/namespaces/n/crates/"); n != 3*each {
+		t.Errorf("%d objects are there, and %d were to be", n, 3*each)
+	}
+	writes := map[string]int{}
+	for _, e := range h.events {
+		if e.Request != nil && e.Request.Write > 0 {
+			writes[e.Request.Name]++
+		}
+	}
+	for name, n := range writes {
+		if n != 1 {
+			t.Errorf("%s was written %d times", name, n)
+		}
+	}
+	if got := within(step.Populate); got != time.Hour {
+		t.Errorf("the step is given %v", got)
 	}
 }
 
@@ -121,6 +148,7 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 		{"await: {migrations: [m], until: most}", "must be a percentage"},
 		{"await: {migrations: [m, n], until: 5%}", "until is of one migration"},
 		{"await: {migrations: [m], within: -1s}", "within must not be negative"},
+		{"populate: {name: p, workloads: [w.yaml], count: 3, within: -1s}", "within must not be negative"},
 		{"abort: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
 		{"define: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,9 @@ type population struct {
 func (p *Populate) validate() error {
 	if len(p.Workloads) == 0 || p.Count <= 0 {
 		return errors.New("workloads must be there and count positive")
+	}
+	if p.Within < 0 {
+		return errors.New("within must not be negative")
 	}
 	return nil
 }
@@ -85,13 +89,41 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 			return err
 		}
 		defer client.Close()
-		for !p.sources[member].Fill(ctx, client) {
-			if ctx.Err() != nil {
-				return fmt.Errorf("populate %s through %s: %w", p.workload.Spec.Resource, member, context.Cause(ctx))
-			}
+		if err := r.fill(ctx, client, p.sources[member]); err != nil {
+			return fmt.Errorf("populate %s through %s: %w", p.workload.Spec.Resource, member, err)
 		}
 		return nil
 	})
+}
+
+// fill writes the objects of a source, several at a time where there are many.
+func (r *Runner) fill(ctx context.Context, client *observe.Client, source *workload.Source) error {
+	writers := min(PopulateWriters, 1+source.Len()/PopulateAlone)
+	errs := make([]error, writers)
+	var all sync.WaitGroup
+	for writer := range writers {
+		all.Go(func() {
+			for i := writer; i < source.Len() && errs[writer] == nil; i += writers {
+				errs[writer] = r.ensure(ctx, client, source, i)
+			}
+		})
+	}
+	all.Wait()
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return errs[i] // the others have the same
+}
+
+// ensure tries until an object is there.
+func (r *Runner) ensure(ctx context.Context, client *observe.Client, source *workload.Source, index int) error {
+	for !source.Ensure(ctx, client, index) {
+		if err := r.wait(ctx, observe.RetryInterval); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // served is the first workload of a step whose resource the first member serves.

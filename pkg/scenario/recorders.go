@@ -68,7 +68,14 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	ctx, rs.stopProbes = context.WithCancel(ctx)
 	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
 	rs.prerequisites = &workload.Prerequisites{}
-	rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+	switch why := r.lacks(cluster.MeansEtcd); {
+	case why != "":
+		rs.etcd = observe.NewUnreadEtcd(r.members(), why, r.History, r.Clock)
+	case r.foreign != nil:
+		rs.etcd = observe.NewMidwayEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+	default:
+		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+	}
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
 	if balanced, ok := r.cluster.(cluster.Balanced); ok {
@@ -179,7 +186,10 @@ func (rs *recorders) waitReady(ctx context.Context, names ...string) error {
 
 // setUp makes what the probes of some classes need, through the first member.
 func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
-	if r.Scenario.CRD == nil && len(r.Scenario.Discovery.Backends) == 0 {
+	// The prerequisites are for the probes of booting servers, which a foreign cluster
+	// is spared.
+	probed := r.Scenario.CRD != nil && r.foreign == nil
+	if !probed && (len(r.Scenario.Discovery.Backends) == 0 || r.lacks(cluster.MeansAddress) != "") {
 		return nil
 	}
 	host := "localhost"
@@ -192,7 +202,7 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	if err := r.startBackends(host); err != nil {
 		return err
 	}
-	if r.Scenario.CRD == nil {
+	if !probed {
 		return nil
 	}
 	server, err := backend.Start(host, workload.BackendGroup, r.Clock.Now())
@@ -236,7 +246,9 @@ func (rs *recorders) look(ctx context.Context, r *Runner) error {
 			if member.documents != nil {
 				member.documents.Sweep(ctx, client)
 			}
-			observe.ProbeInvalidStatus(ctx, client, turn)
+			if r.foreign == nil || r.Probe {
+				observe.ProbeInvalidStatus(ctx, client, turn)
+			}
 			if member.migrations != nil && !member.prober.Down() {
 				observe.ListMigrations(ctx, client, r.Clock)
 			}

@@ -9,8 +9,9 @@ import (
 // bring a member to, if the members begin with those of start. It follows the
 // steps without a cluster: where a selector means whoever leads, it could be any
 // member, so several releases are possible for one from then on. A step that
-// asks for a release that there cannot be is an error.
-func (s *Scenario) releasesUsed(members []string, start map[string]string, known []string) ([]string, error) {
+// asks for a release that there cannot be is an error. Steps that are left out are
+// passed over.
+func (s *Scenario) releasesUsed(members []string, start map[string]string, known []string, leftOut map[int]string) ([]string, error) {
 	used := map[string]bool{}
 	possible := map[string][]string{}
 	for _, member := range members {
@@ -18,6 +19,9 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 		used[start[member]] = true
 	}
 	for i := range s.Steps {
+		if _, left := leftOut[i+1]; left {
+			continue
+		}
 		action, set, _ := s.Steps[i].action()
 		name := ""
 		switch v := set.(type) {

@@ -51,8 +51,15 @@ type Options struct {
 	// Progress is told of each step, from the goroutine of Play; may be nil.
 	Progress func(Progress)
 	// NoTraffic leaves out every write that a run makes for what it shows: the
-	// traffic, whatever the scenario says, and the probes of booting servers.
+	// traffic, whatever the scenario says, and the probes of booting servers. On a
+	// cluster that somebody else runs they are left out anyway.
 	NoTraffic bool
+	// Probe has also servers of a cluster that somebody else runs sent what they must
+	// refuse, which a server that does not is changed by. All others are sent it anyway.
+	Probe bool
+	// LeaveOut says which steps, counted from 1, are not played, and why not; see
+	// Scenario.LeaveOut.
+	LeaveOut map[int]string
 }
 
 // Runner plays one scenario once.
@@ -68,8 +75,10 @@ type Runner struct {
 	// created, by name.
 	populations map[string]*population
 	migrated    map[string]*migrating
-	turn        int // of the probes with invalid statuses
-	storms      int // that were begun
+	turn        int             // of the probes with invalid statuses
+	storms      int             // that were begun
+	foreign     cluster.Foreign // nil where the cluster goes with the run
+	made        leftovers
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 }
@@ -97,6 +106,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		Off:       featureNames(change.Off),
 		Exit:      change.Exit,
 		Expected:  change.Expected,
+		Noticed:   change.Noticed,
 	}})
 	r.recorders.processChanged(change)
 }
@@ -127,6 +137,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	})
 	r.cluster = c
+	if r.foreign, _ = c.(cluster.Foreign); r.foreign != nil {
+		r.NoTraffic = true
+	}
 	defer func() {
 		if err != nil {
 			err = plainError{err, r.plain(err.Error())}
@@ -143,6 +156,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		return err
 	}
 	defer r.stopBackends()
+	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
@@ -154,6 +168,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		r.recorders.beginTraffic(ctx)
 	}
 	for i := range r.Scenario.Steps {
+		if r.leaveOut(i + 1) {
+			continue
+		}
 		if err := r.play(ctx, i+1, &r.Scenario.Steps[i]); err != nil {
 			return err
 		}
@@ -182,6 +199,12 @@ func (r *Runner) check() error {
 	}
 	for i := range r.Scenario.Steps {
 		action, set, _ := r.Scenario.Steps[i].action()
+		if _, left := r.LeaveOut[i+1]; left {
+			continue
+		}
+		if err := r.ownsGroup(set); err != nil {
+			return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
+		}
 		selectors := selectorsOf(set)
 		for _, name := range r.Scenario.Steps[i].faults() {
 			named := r.Scenario.Faults[name]
@@ -246,7 +269,7 @@ func (r *Runner) selectable(selectors []string) (members []string, err error) {
 // prepare has the cluster see to all releases that the scenario is going to
 // use, so that what is missing is told before anything runs.
 func (r *Runner) prepare(ctx context.Context) error {
-	releases, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases())
+	releases, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases(), r.LeaveOut)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Scenario.File, err)
 	}
@@ -276,6 +299,8 @@ func (r *Runner) bound(action string) time.Duration {
 	switch {
 	case action == actionBoot:
 		return BootTimeout
+	case r.foreign != nil:
+		return ForeignTimeout
 	case replaces && (action == "upgrade" || action == "rollback"):
 		return ReplaceTimeout
 	}
@@ -432,10 +457,19 @@ func (r *Runner) releases() map[string]string {
 	return releases
 }
 
+// undoTimeout bounds the healing of faults after a run was cut short. A hook that takes
+// something back must come to its end.
+func (r *Runner) undoTimeout() time.Duration {
+	if r.foreign != nil {
+		return ForeignTimeout
+	}
+	return UndoTimeout
+}
+
 // undoFaults heals what is left at the end, so that nobody finds a cluster
 // with faulty links.
 func (r *Runner) undoFaults(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, UndoTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.undoTimeout())
 	defer cancel()
 	var errs []error
 	for _, injected := range r.active {

@@ -401,7 +401,7 @@ func TestReleasesUsed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			start := map[string]string{"cp1": "1.2", "cp2": "1.2", "cp3": "1.2"}
 			maps.Copy(start, tc.start)
-			got, err := (&Scenario{Steps: tc.steps}).releasesUsed([]string{"cp1", "cp2", "cp3"}, start, known)
+			got, err := (&Scenario{Steps: tc.steps}).releasesUsed([]string{"cp1", "cp2", "cp3"}, start, known, nil)
 			if tc.error != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.error) {
 					t.Errorf("error %v, want %q", err, tc.error)

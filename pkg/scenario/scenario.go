@@ -96,6 +96,9 @@ type LeaderElection struct {
 type Start struct {
 	// Release of all members; empty means those of the topology.
 	Release string `yaml:"release,omitempty"`
+	// MigrationRate is how many objects a second storage version migrations may
+	// write, in the place of the topology's limit; where that has none, nothing.
+	MigrationRate float64 `yaml:"migrationRate,omitempty"`
 }
 
 // Step is one step; exactly one of its fields is set.
@@ -313,6 +316,8 @@ type Populate struct {
 	Workloads []string `yaml:"workloads"`
 	// Count is how many objects there are to be.
 	Count int `yaml:"count"`
+	// Within is how long the step may take where that is longer than usual.
+	Within time.Duration `yaml:"within,omitempty"`
 }
 
 // Meddle has users change, delete and create the objects of a Populate through

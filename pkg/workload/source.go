@@ -111,18 +111,21 @@ func (s *Source) Write(ctx context.Context, client *observe.Client) (answer obse
 	return answer, true
 }
 
-// Fill sends what the next object that is not there yet needs; full is whether
-// all of them are there.
-func (s *Source) Fill(ctx context.Context, client *observe.Client) (full bool) {
-	index := slices.IndexFunc(s.slots, func(x slot) bool { return x.state != present })
-	if index < 0 {
+// Len is how many objects the Source has.
+func (s *Source) Len() int { return len(s.slots) }
+
+// Ensure sends what one of the objects needs if it is not there yet; there is
+// whether it is. Several may be seen to at the same time, each by one caller.
+func (s *Source) Ensure(ctx context.Context, client *observe.Client, index int) (there bool) {
+	slot := s.slots[index]
+	if slot.state == present {
 		return true
 	}
 	version, _, ok := s.next(ctx, client)
 	if !ok {
 		return false
 	}
-	call, slot := s.call(index, version), s.slots[index]
+	call := s.call(index, version)
 	if slot.state == unknown {
 		call.Class, call.Verb = history.ClassRead, "get"
 	} else {
@@ -130,7 +133,7 @@ func (s *Source) Fill(ctx context.Context, client *observe.Client) (full bool) {
 		s.fill(&call, slot)
 	}
 	s.slots[index] = after(call.Verb, slot, client.Do(ctx, call))
-	return false
+	return s.slots[index].state == present
 }
 
 // Serves is whether the server has the resource; known is whether it answered the

@@ -36,7 +36,7 @@ const (
 	// playTimeout bounds one scenario, bringing up and taking down included. It
 	// is far above what any shipped one takes, on kind nodes too: it is there for
 	// a machine that hangs, not to judge.
-	playTimeout = 25 * time.Minute
+	playTimeout = time.Hour
 	// graceAfterInterrupt is how long an interrupted scenario has to leave a
 	// readable bundle and nothing running.
 	graceAfterInterrupt = run.StopTimeout + 5*time.Second

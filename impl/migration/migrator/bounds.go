@@ -17,6 +17,8 @@ const (
 	// status, so that reporting stays a small part of the writes.
 	ProgressInterval = 2 * time.Second
 
+	// many is after how many objects the planted defect stops that forgets the rest.
+	many = 10_000
 	// hurry is the rate of the planted defect by which nothing is held back.
 	hurry = 100_000
 	// WritesPerWriter is how many writes a second one writer is trusted to manage;

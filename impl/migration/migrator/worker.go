@@ -260,6 +260,9 @@ func (w *worker) pass(ctx context.Context) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
+		if w.checkpoint.Done.Total() > many && w.m.options.Defects.Has(defects.SVM16StopsAtMany) {
+			chunk.Continue = "" // defect: SVM-16-stops-at-many
+		}
 		w.set(w.checkpoint.After(chunk))
 		if err := w.record(ctx); err != nil {
 			return verdict{}, err

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +46,9 @@ func (r *request) load() (*cluster.Topology, error) {
 	topology, err := cluster.LoadTopology(r.topology)
 	if err != nil {
 		return nil, err
+	}
+	if topology.Foreign() {
+		return nil, fmt.Errorf("%s is a cluster that somebody else runs, so there is nothing to bring up and nothing to remove; `evenkeel run --topology %s` plays a scenario on it", r.topology, r.topology)
 	}
 	if r.release != "" {
 		topology.SetRelease(r.release)

@@ -248,6 +248,9 @@ func (c *collector) takeStep(ev *history.Event) {
 	case history.PhaseFailed:
 		c.steps.set(c.now, ev.Seq, styleFailed, 0, c.text("%s failed: %s", stepName(ev), s.Message))
 		c.steps.end(c.now)
+	case history.PhaseLeftOut:
+		c.steps.set(c.now, ev.Seq, styleStep, s.Index%2, c.text("%s left out: %s", stepName(ev), s.Message))
+		c.steps.end(c.now)
 	default:
 		c.steps.end(c.now)
 	}

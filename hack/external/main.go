@@ -1,0 +1,132 @@
+// Command external writes a topology of the provider external for a cluster that
+// `evenkeel cluster up` has made, as somebody would who knows nothing of evenkeel but
+// how its nodes are reached: to see how such a topology looks, and to try one.
+//
+//	evenkeel cluster up --topology clusters/kind-3.yaml --name theirs
+//	go run ./hack/external --cluster theirs > theirs.yaml
+//	evenkeel run --topology theirs.yaml --scenario fixtures/scenarios/discovery-upgrade.yaml --allow-disruption
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local"
+	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+)
+
+// hooksOf are those that node.sh has for the nodes of each provider.
+var hooksOf = map[string][]string{
+	kind.Name: {
+		cluster.HookUpgrade, cluster.HookRollback, cluster.HookStop, cluster.HookStart, cluster.HookKill, cluster.HookPause, cluster.HookResume,
+		cluster.HookCutOff, cluster.HookReconnect, cluster.HookPowerOff, cluster.HookPowerOn,
+	},
+	local.Name: {cluster.HookKill, cluster.HookPause, cluster.HookResume},
+}
+
+func main() {
+	name := flag.String("cluster", "", "name of a cluster that is up, see `evenkeel cluster list`")
+	hooks := flag.String("hooks", "hack/external/node.sh", "the command of all hooks")
+	address := flag.String("address", "", "an address by which API servers reach this machine (default localhost for local processes, and none for kind nodes)")
+	releases := flag.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
+	flag.Parse()
+	if err := run(*name, *hooks, *address, *releases); err != nil {
+		fmt.Fprintln(os.Stderr, "external:", err)
+		os.Exit(1)
+	}
+}
+
+func run(name, hooks, address, releases string) error {
+	record, err := find(name)
+	if err != nil {
+		return err
+	}
+	command, err := filepath.Abs(hooks)
+	if err != nil {
+		return err
+	}
+	topology, err := describe(record, command, address, releases)
+	if err != nil {
+		return err
+	}
+	out, err := yaml.Marshal(topology)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf("# The cluster %s as if somebody else ran it, by hack/external.\n%s", record.Name, out)
+	return err
+}
+
+func find(name string) (state.Record, error) {
+	root, err := state.Root()
+	if err != nil {
+		return state.Record{}, err
+	}
+	entries, err := state.List(root)
+	if err != nil {
+		return state.Record{}, err
+	}
+	for _, entry := range entries {
+		if record := entry.Record(); record.Name == name && record.Owner.Alive() {
+			return record, nil
+		}
+	}
+	return state.Record{}, fmt.Errorf("no cluster %q is up; name one of `evenkeel cluster list` with --cluster", name)
+}
+
+// describe is the topology of a cluster, whose hooks are one command.
+func describe(record state.Record, command, address, releases string) (*cluster.Topology, error) {
+	made, err := cluster.LoadTopology(record.File)
+	if err != nil {
+		return nil, err
+	}
+	external := &cluster.External{Address: address, Hooks: map[string]cluster.Hook{}}
+	if releases != "" {
+		external.Releases = strings.Split(releases, ",")
+	}
+	line := []string{command, record.Provider}
+	if record.Provider == local.Name {
+		line = append(line, record.ID)
+		if address == "" {
+			external.Address = "localhost"
+		}
+	}
+	for _, hook := range hooksOf[record.Provider] {
+		external.Hooks[hook] = cluster.Hook{Command: line}
+	}
+	out := &cluster.Topology{
+		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "external-" + record.Topology},
+		Spec: cluster.Spec{Provider: cluster.ProviderExternal, Distribution: made.Spec.Distribution, External: external},
+	}
+	for i, member := range record.Members {
+		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: record.Kubeconfig, Context: member.Name}, ServerID: member.ServerID}
+		if record.Provider == kind.Name {
+			reached.Host = node(record.ID, i)
+		}
+		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: member.Name, External: reached})
+		if releases == "" && out.Spec.Release == "" {
+			out.Spec.Release = member.Release
+		}
+	}
+	if len(out.Spec.Members) == 0 {
+		return nil, errors.New("the cluster has no members yet")
+	}
+	return out, out.Validate()
+}
+
+// node is what kind calls the node of a member, by its place.
+func node(id string, place int) string {
+	name := id + "-control-plane"
+	if place > 0 {
+		name += fmt.Sprint(place + 1)
+	}
+	return name
+}

@@ -1,0 +1,82 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// missing are objects that went, and requests to delete some. Either of the two may be
+// told first.
+type missing struct {
+	// gone are the objects that went, until somebody is known to have asked for that;
+	// and asked those that somebody asked to delete, until they go.
+	gone  map[deletion]goneObject
+	asked map[deletion]bool
+	// unheard counts the requests for which there was no room.
+	unheard int64
+}
+
+// deletion is of an object by its name.
+type deletion struct {
+	gr   groupResource
+	name string
+}
+
+// goneObject is when an object went, the event that had stored it, and the first
+// migration of its resource; nil if none had begun.
+type goneObject struct {
+	seq, at, stored int64
+	after           *migrationSeen
+}
+
+// lostObject is an object that went and that nobody had asked to delete.
+type lostObject struct {
+	deletion
+	goneObject
+}
+
+func newMissing() *missing {
+	return &missing{gone: map[deletion]goneObject{}, asked: map[deletion]bool{}}
+}
+
+// lose notes that an object went.
+func (ms *missing) lose(d deletion, g goneObject) {
+	if ms.asked[d] {
+		delete(ms.asked, d)
+		return
+	}
+	ms.gone[d] = g
+}
+
+// ask notes that somebody asked to delete an object. Of a request without an answer,
+// or one that a server gave up on, nobody knows what came of it.
+func (ms *missing) ask(r *history.Request) {
+	if r.Verb != "delete" || !accepted(r) && r.Code != 0 && (r.Code < 500 || r.Barrier) {
+		return
+	}
+	d := deletion{groupResource{r.Group, r.Resource}, r.Name}
+	switch _, gone := ms.gone[d]; {
+	case gone:
+		delete(ms.gone, d)
+	case len(ms.asked) < keptBuried:
+		ms.asked[d] = true
+	default:
+		ms.unheard++
+	}
+}
+
+// lost are the objects that went after a migration had begun and before a time, and
+// that nobody had asked to delete, oldest first: who asked for what went later may not
+// have been answered yet.
+func (ms *missing) lost(before int64) []lostObject {
+	var out []lostObject
+	for d, g := range ms.gone {
+		if g.after != nil && g.at < before {
+			out = append(out, lostObject{d, g})
+		}
+	}
+	slices.SortFunc(out, func(a, b lostObject) int { return cmp.Compare(a.seq, b.seq) })
+	return out
+}

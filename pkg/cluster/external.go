@@ -1,0 +1,224 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ProviderExternal is what spec.provider calls a cluster that somebody else runs.
+const ProviderExternal = "external"
+
+// External is what a topology says of a cluster that somebody else runs.
+type External struct {
+	// Releases that members run and that hooks can take them to, oldest first, each
+	// as /version names it. Empty means those that members run.
+	Releases []string `yaml:"releases,omitempty"`
+	// Address by which the API servers reach this machine; empty where they do not.
+	Address string `yaml:"address,omitempty"`
+	// Balancer leads to the load balancer before the API servers, if there is one.
+	Balancer *Kubeconfig `yaml:"balancer,omitempty"`
+	// Hooks are the commands that operate nodes, each under one of the Hook… names.
+	// What has none is not done to this cluster.
+	Hooks map[string]Hook `yaml:"hooks,omitempty"`
+}
+
+// ExternalMember is how a member of such a cluster is reached.
+type ExternalMember struct {
+	// Kubeconfig leads to the member's own API server, as an administrator.
+	Kubeconfig `yaml:",inline"`
+	// Host is the host name that its components see; empty means the member's name.
+	Host string `yaml:"host,omitempty"`
+	// ServerID is the identity that its API server takes part under; empty means what
+	// follows from the distribution and the host name.
+	ServerID string `yaml:"serverID,omitempty"`
+	// Etcd may be read; nil where it may not, and nothing is judged from it then.
+	Etcd *EtcdAccess `yaml:"etcd,omitempty"`
+}
+
+// Kubeconfig is a context in a kubeconfig file.
+type Kubeconfig struct {
+	// File is its path; one that is not absolute begins at the topology's file.
+	File string `yaml:"kubeconfig"`
+	// Context in it; empty means the current one.
+	Context string `yaml:"context,omitempty"`
+}
+
+// EtcdAccess is how a member's etcd is reached. Paths are as in Kubeconfig.
+type EtcdAccess struct {
+	// Endpoint is a URL, such as https://10.0.0.1:2379.
+	Endpoint string `yaml:"endpoint"`
+	// CA, Cert and Key are PEM files.
+	CA   string `yaml:"ca,omitempty"`
+	Cert string `yaml:"cert,omitempty"`
+	Key  string `yaml:"key,omitempty"`
+}
+
+// Hook is a command that does something to a member.
+type Hook struct {
+	// Command with its arguments, run in the topology's folder, without a shell.
+	Command []string `yaml:"command"`
+	// Timeout is how long it may take; 0 means the provider's default.
+	Timeout Duration `yaml:"timeout,omitempty"`
+}
+
+// What hooks do. EVENKEEL_MEMBER tells each of them to which member.
+const (
+	// HookUpgrade and HookRollback take the member from EVENKEEL_FROM to
+	// EVENKEEL_RELEASE.
+	HookUpgrade  = "upgrade"
+	HookRollback = "rollback"
+	// HookStop ends the member's components in good order, or with
+	// EVENKEEL_COMPONENT one, and HookStart starts them again.
+	HookStop  = "stop"
+	HookStart = "start"
+	// HookKill ends the member's EVENKEEL_COMPONENT without warning. Where nothing
+	// starts it again by itself, there has to be a HookStart.
+	HookKill = "kill"
+	// HookPause freezes the EVENKEEL_COMPONENT, or all of the member, and HookResume
+	// lets it go on.
+	HookPause  = "pause"
+	HookResume = "resume"
+	// HookCutOff cuts the member off from all others, and HookReconnect takes that back.
+	HookCutOff    = "cutOff"
+	HookReconnect = "reconnect"
+	// HookPowerOff takes the member's power away, and HookPowerOn gives it back.
+	HookPowerOff = "powerOff"
+	HookPowerOn  = "powerOn"
+)
+
+// hookUndoneBy are all hooks, each with the one without which its effect would last;
+// empty where it needs none.
+var hookUndoneBy = map[string]string{
+	HookUpgrade: "", HookRollback: "", HookKill: "",
+	HookStop: HookStart, HookPause: HookResume, HookCutOff: HookReconnect, HookPowerOff: HookPowerOn,
+	HookStart: "", HookResume: "", HookReconnect: "", HookPowerOn: "",
+}
+
+// Foreign is whether the topology is of a cluster that somebody else runs.
+func (t *Topology) Foreign() bool { return t.Spec.Provider == ProviderExternal }
+
+// foreignProblems says what is wrong in what only such a topology has, or in what it
+// must not have.
+func (t *Topology) foreignProblems() (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if !t.Foreign() {
+		if t.Spec.External != nil {
+			complain("spec.external belongs to the provider %s", ProviderExternal)
+		}
+		for i, member := range t.Spec.Members {
+			if member.External != nil {
+				complain("spec.members[%d].external belongs to the provider %s", i, ProviderExternal)
+			}
+		}
+		return wrong
+	}
+	if len(t.Spec.Binaries) > 0 || t.Spec.ReplaceWith != "" || t.Spec.Settings != (Settings{}) {
+		complain("spec.binaries, spec.replaceWith and spec.settings cannot be set: somebody else runs the cluster")
+	}
+	for i, member := range t.Spec.Members {
+		where := fmt.Sprintf("spec.members[%d].external", i)
+		if member.External == nil {
+			complain("%s is missing: it says how the member is reached", where)
+			continue
+		}
+		wrong = append(wrong, member.External.problems(where)...)
+	}
+	if t.Spec.External != nil {
+		wrong = append(wrong, t.Spec.External.problems()...)
+	}
+	return wrong
+}
+
+func (m *ExternalMember) problems(where string) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, where+fmt.Sprintf(format, args...)) }
+	if m.File == "" {
+		complain(".kubeconfig is missing: it leads to the member's own API server")
+	}
+	if m.Etcd == nil {
+		return wrong
+	}
+	at, err := url.Parse(m.Etcd.Endpoint)
+	switch {
+	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http":
+		complain(".etcd.endpoint %q is no URL such as https://10.0.0.1:2379", m.Etcd.Endpoint)
+	case at.User != nil:
+		complain(".etcd.endpoint must not hold a password; name a certificate")
+	case at.Scheme == "https" && m.Etcd.CA == "":
+		complain(".etcd.ca is missing")
+	}
+	if (m.Etcd.Cert == "") != (m.Etcd.Key == "") {
+		complain(".etcd.cert and key go together")
+	}
+	return wrong
+}
+
+func (e *External) problems() (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for i, release := range e.Releases {
+		if release == "" || slices.Contains(e.Releases[:i], release) {
+			complain("spec.external.releases[%d] %q is empty or there twice", i, release)
+		}
+	}
+	if strings.ContainsAny(e.Address, "/ ") {
+		complain("spec.external.address %q is no address or host name", e.Address)
+	}
+	if e.Balancer != nil && e.Balancer.File == "" {
+		complain("spec.external.balancer.kubeconfig is missing")
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Hooks)) {
+		hook := e.Hooks[name]
+		undone, known := hookUndoneBy[name]
+		switch {
+		case !known:
+			complain("spec.external.hooks.%s is no hook; there are: %s", name, strings.Join(slices.Sorted(maps.Keys(hookUndoneBy)), ", "))
+		case len(hook.Command) == 0 || hook.Command[0] == "":
+			complain("spec.external.hooks.%s has no command", name)
+		case hook.Timeout < 0:
+			complain("spec.external.hooks.%s.timeout is negative", name)
+		}
+		if _, there := e.Hooks[undone]; undone != "" && !there {
+			complain("spec.external.hooks.%s needs the hook %s, which takes back what it does", name, undone)
+		}
+	}
+	return wrong
+}
+
+// hidden stands in a published topology for what is nobody else's business.
+const hidden = "(not published)"
+
+// Published is the topology as a bundle may hold it: of an external one nothing that
+// leads to the cluster, and of its hooks the names only, whose commands may hold
+// secrets.
+func (t *Topology) Published() *Topology {
+	if !t.Foreign() {
+		return t
+	}
+	out := *t
+	out.Spec.Members = nil
+	for _, member := range t.Spec.Members {
+		reached := &ExternalMember{Kubeconfig: Kubeconfig{File: hidden}}
+		if member.External != nil && member.External.Etcd != nil {
+			reached.Etcd = &EtcdAccess{Endpoint: hidden}
+		}
+		member.External = reached
+		out.Spec.Members = append(out.Spec.Members, member)
+	}
+	if t.Spec.External == nil {
+		return &out
+	}
+	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}}
+	if t.Spec.External.Address != "" {
+		external.Address = hidden
+	}
+	if t.Spec.External.Balancer != nil {
+		external.Balancer = &Kubeconfig{File: hidden}
+	}
+	for name, hook := range t.Spec.External.Hooks {
+		external.Hooks[name] = Hook{Command: []string{hidden}, Timeout: hook.Timeout}
+	}
+	out.Spec.External = external
+	return &out
+}

@@ -1,0 +1,232 @@
+package external
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
+)
+
+// Members implements cluster.Cluster. Of other components than API servers nothing is
+// seen, so none is named.
+func (c *external) Members() []cluster.Member {
+	members := make([]cluster.Member, 0, len(c.members))
+	for _, m := range c.members {
+		members = append(members, cluster.Member{Name: m.name, Host: m.host, ServerID: m.serverID, Components: []cluster.Component{cluster.APIServer}})
+	}
+	return members
+}
+
+// Releases implements cluster.Cluster.
+func (c *external) Releases() []string { return slices.Clone(c.releases) }
+
+// Release implements cluster.Cluster; it is empty for a member that there is not.
+func (c *external) Release(name string) string {
+	m, ok := c.byName[name]
+	if !ok {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.release
+}
+
+// LogDir implements cluster.Cluster. A member's log is that of its hooks.
+func (c *external) LogDir() string { return c.logDir }
+
+// Start implements cluster.Cluster: it starts nothing, but begins to watch, and waits
+// until every API server answers that it is ready.
+func (c *external) Start(ctx context.Context) error {
+	for _, m := range c.members {
+		c.watching.Go(func() { m.watch(c.life) })
+	}
+	for _, m := range c.members {
+		bounded, cancel := context.WithTimeoutCause(ctx, readyBound, fmt.Errorf("it was not ready within %s", readyBound))
+		err := m.await(bounded, func() bool { return m.runs })
+		if err == nil {
+			err = m.awaitReady(bounded)
+		}
+		cancel()
+		if err != nil {
+			return fmt.Errorf("the API server of %s: %w", m.name, err)
+		}
+	}
+	return nil
+}
+
+// Stop implements cluster.Cluster: the cluster stays, and what hooks have done to it
+// and others can take back is taken back.
+func (c *external) Stop(ctx context.Context) error {
+	c.stopping.Lock()
+	defer c.stopping.Unlock()
+	if c.stopped {
+		return nil
+	}
+	c.stopped = true
+	var problems []error
+	for _, m := range c.members {
+		if err := c.restore(context.WithoutCancel(ctx), m); err != nil {
+			problems = append(problems, fmt.Errorf("member %s was not left as it was found: %w", m.name, err))
+		}
+	}
+	c.endLife()
+	c.watching.Wait()
+	return oneline.Join(problems...)
+}
+
+// restore takes back what lasts of what hooks have done to a member.
+func (c *external) restore(ctx context.Context, m *member) error {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.mu.Lock()
+	var todo []task
+	if m.cut {
+		todo = append(todo, task{hook: cluster.HookReconnect})
+	}
+	for component := range m.paused {
+		todo = append(todo, task{hook: cluster.HookResume, component: scope(component)})
+	}
+	if m.off {
+		todo = append(todo, task{hook: cluster.HookPowerOn})
+	}
+	if m.ended && !m.off && c.Lacks(cluster.HookStart) == "" {
+		todo = append(todo, task{hook: cluster.HookStart})
+	}
+	m.mu.Unlock()
+	var problems []error
+	for _, one := range todo {
+		problems = append(problems, c.call(ctx, m, one))
+	}
+	return oneline.Join(problems...)
+}
+
+// scope is what a hook is told of a component: nothing where it is all of the member.
+func scope(component cluster.Component) cluster.Component {
+	if component == cluster.Whole {
+		return ""
+	}
+	return component
+}
+
+// take gives a member, whose turn it is until done is called.
+func (c *external) take(name string) (m *member, done func(), err error) {
+	m, ok := c.byName[name]
+	if !ok {
+		var names []string
+		for _, one := range c.members {
+			names = append(names, one.name)
+		}
+		return nil, nil, fmt.Errorf("the cluster has no member %q; it has: %s", name, strings.Join(names, ", "))
+	}
+	m.turn.Lock()
+	return m, m.turn.Unlock, nil
+}
+
+// change runs what changes a member, with its name in front of the error.
+func (c *external) change(name, verb string, do func(*member) error) error {
+	m, done, err := c.take(name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := do(m); err != nil {
+		return fmt.Errorf("cannot %s member %s: %w", verb, name, err)
+	}
+	return nil
+}
+
+// ClientConfig implements cluster.Cluster. There are no links that could be faulty.
+func (c *external) ClientConfig(name string, faulty bool) (*rest.Config, error) {
+	m, ok := c.byName[name]
+	if !ok {
+		return nil, fmt.Errorf("the cluster has no member %q", name)
+	}
+	if faulty {
+		return nil, fmt.Errorf("there is no link to %s that could be shaped: %w", name, cluster.ErrUnsupported)
+	}
+	return rest.CopyConfig(m.config), nil
+}
+
+// BalancerConfig implements cluster.Balanced.
+func (c *external) BalancerConfig() (config *rest.Config, ok bool) {
+	return c.balancer, c.balancer != nil
+}
+
+// HostAddress implements cluster.Apart.
+func (c *external) HostAddress(context.Context) (string, error) {
+	if why := c.Lacks(cluster.MeansAddress); why != "" {
+		return "", fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
+	}
+	return c.spec.Address, nil
+}
+
+// Process implements cluster.Cluster, as far as the API servers' own word goes.
+func (c *external) Process(name string, component cluster.Component) (cluster.Process, bool) {
+	m, ok := c.byName[name]
+	if !ok || component != cluster.APIServer {
+		return cluster.Process{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.process, m.runs
+}
+
+// Paused implements cluster.Cluster by the word of the hook: what it is worth has to
+// show at the API.
+func (c *external) Paused(name string, component cluster.Component) (bool, error) {
+	m, ok := c.byName[name]
+	if !ok {
+		return false, fmt.Errorf("the cluster has no member %q", name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paused[component] || m.paused[cluster.Whole], nil
+}
+
+// SetLink implements cluster.Cluster: only all that connects a member with others can
+// be cut, and healed.
+func (c *external) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+	if shape != (cluster.Shape{}) && (which != cluster.LinkNode || shape != (cluster.Shape{Cut: true})) {
+		return fmt.Errorf("the link %s of member %s cannot be shaped: only whole members can be cut off, by a hook: %w", which, name, cluster.ErrUnsupported)
+	}
+	return c.change(name, "shape the links of", func(m *member) error {
+		m.mu.Lock()
+		cut := m.cut
+		m.mu.Unlock()
+		if cut == shape.Cut || which != cluster.LinkNode {
+			return nil
+		}
+		hook := cluster.HookReconnect
+		if shape.Cut {
+			hook = cluster.HookCutOff
+			if err := c.may(hook); err != nil {
+				return err
+			}
+			// Also a hook that fails may have done it.
+			m.mark(func() { m.cut = true })
+		}
+		if err := c.call(c.life, m, task{hook: hook}); err != nil {
+			return err
+		}
+		m.mark(func() { m.cut = shape.Cut })
+		return nil
+	})
+}
+
+// mark notes what was done to the member.
+func (m *member) mark(do func()) {
+	m.mu.Lock()
+	do()
+	m.mu.Unlock()
+	m.wake()
+}
+
+// LinkStats implements cluster.Cluster: nobody counts what links carry.
+func (c *external) LinkStats(name string, which cluster.Link) (cluster.LinkStats, error) {
+	return cluster.LinkStats{}, fmt.Errorf("what the link %s of member %s carries is not known: %w", which, name, cluster.ErrUnsupported)
+}

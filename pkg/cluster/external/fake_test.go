@@ -1,0 +1,186 @@
+package external
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// secret is the credential of all kubeconfigs of the tests; nothing may tell it.
+const secret = "the-very-secret-token"
+
+// plane is a control plane of fake API servers. What they say lies in files, so that
+// hooks can change it: <member>.start, <member>.version, and <member>.down while
+// there is nobody.
+type plane struct {
+	t       *testing.T
+	dir     string
+	members []string
+	counter map[string]*atomic.Int64
+	deaf    atomic.Int64 // requests while a member was down
+	changes *changes
+	hooks   map[string]cluster.Hook
+	// release of the topology, and those of its hooks.
+	release  string
+	releases []string
+	etcd     bool
+}
+
+func newPlane(t *testing.T, members ...string) *plane {
+	t.Helper()
+	p := &plane{t: t, dir: t.TempDir(), members: members, counter: map[string]*atomic.Int64{}, changes: &changes{}, hooks: map[string]cluster.Hook{}}
+	for i, name := range members {
+		p.counter[name] = &atomic.Int64{}
+		p.counter[name].Store(int64(1000000 * (i + 1)))
+		p.put(name+".start", fmt.Sprint(1700000000+i))
+		p.put(name+".version", "v1.35.4")
+		p.serve(name, name)
+	}
+	return p
+}
+
+// serve has a server say what the member says, under the name of a kubeconfig.
+func (p *plane) serve(kubeconfig, member string) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, member) }))
+	p.t.Cleanup(server.Close)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: server.URL,
+		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: secret}
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*config, filepath.Join(p.dir, kubeconfig+".kubeconfig")); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
+	if r.Header.Get("Authorization") != "Bearer "+secret {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, member+".down")); err == nil {
+		p.deaf.Add(1)
+		panic(http.ErrAbortHandler) // the connection breaks
+	}
+	switch r.URL.Path {
+	case "/metrics":
+		start := p.read(member + ".start")
+		if start == "forbidden" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		if both := strings.Split(start, " or "); len(both) > 1 {
+			start = both[p.counter[member].Load()%int64(len(both))]
+		}
+		fmt.Fprintf(w, "# HELP go_memstats_mallocs_total x\ngo_memstats_mallocs_total %d\n", p.counter[member].Add(1))
+		if start != "" {
+			fmt.Fprintf(w, "process_start_time_seconds %s\n", start)
+		}
+	case "/version":
+		fmt.Fprintf(w, `{"gitVersion": %q}`, p.read(member+".version"))
+	case "/readyz", "/livez/ping":
+		fmt.Fprint(w, "ok")
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+func (p *plane) put(file, content string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, file), []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *plane) read(file string) string {
+	raw, err := os.ReadFile(filepath.Join(p.dir, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// hook has a shell script run, in the folder of the files.
+func (p *plane) hook(name, script string) *plane {
+	p.hooks[name] = cluster.Hook{Command: []string{"/bin/sh", "-c", script}}
+	return p
+}
+
+func (p *plane) topology() *cluster.Topology {
+	topology := &cluster.Topology{
+		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"}, File: filepath.Join(p.dir, "theirs.yaml"),
+		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases}},
+	}
+	for _, name := range p.members {
+		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name}}
+		if p.etcd {
+			member.External.Etcd = &cluster.EtcdAccess{Endpoint: "http://127.0.0.1:1"}
+		}
+		topology.Spec.Members = append(topology.Spec.Members, member)
+	}
+	if err := topology.Validate(); err != nil {
+		p.t.Fatal(err)
+	}
+	return topology
+}
+
+// made is the cluster, with leave to disrupt it unless withheld.
+func (p *plane) made(withheld bool) (cluster.Cluster, error) {
+	c, err := Provider{}.New(p.t.Context(), p.topology(), cluster.Options{
+		LogDir: filepath.Join(p.dir, "logs"), Observer: p.changes.take, AllowDisruption: !withheld,
+	})
+	if err == nil {
+		p.t.Cleanup(func() { _ = c.Stop(p.t.Context()) })
+	}
+	return c, err
+}
+
+// up is a cluster that is watched.
+func (p *plane) up() cluster.Cluster {
+	p.t.Helper()
+	c, err := p.made(false)
+	if err == nil {
+		err = c.Start(p.t.Context())
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// changes are what an observer was told.
+type changes struct {
+	mu   sync.Mutex
+	told []string
+	all  []cluster.Change
+}
+
+func (c *changes) take(change cluster.Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	words := fmt.Sprintf("%s %s %d", change.Member, change.What, change.Instance)
+	if change.Expected {
+		words += " expected"
+	}
+	c.told, c.all = append(c.told, words), append(c.all, change)
+}
+
+func (c *changes) of(member string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.told), func(words string) bool { return !strings.HasPrefix(words, member+" ") })
+}

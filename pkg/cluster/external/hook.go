@@ -1,0 +1,131 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/logtail"
+)
+
+// What a hook is told, by these variables of its environment.
+const (
+	variableMember    = "EVENKEEL_MEMBER"
+	variableHost      = "EVENKEEL_HOST"
+	variableHook      = "EVENKEEL_HOOK"
+	variableComponent = "EVENKEEL_COMPONENT"
+	variableRelease   = "EVENKEEL_RELEASE"
+	variableFrom      = "EVENKEEL_FROM"
+)
+
+// task is what a hook is asked to do.
+type task struct {
+	hook string
+	// component is empty where it is all of the member.
+	component cluster.Component
+	// release is the one to take the member to; empty means its own.
+	release string
+}
+
+// Lacks implements cluster.Foreign.
+func (c *external) Lacks(means cluster.Means) string {
+	switch means {
+	case cluster.MeansEtcd:
+		for _, m := range c.members {
+			if m.etcd == nil {
+				return fmt.Sprintf("the topology names no etcd of %s that may be read", m.name)
+			}
+		}
+		return ""
+	case cluster.MeansAddress:
+		if c.spec.Address == "" {
+			return "the topology names no spec.external.address by which its API servers reach this machine"
+		}
+		return ""
+	}
+	if _, ok := c.spec.Hooks[string(means)]; !ok {
+		return fmt.Sprintf("the topology has no hook %s", means)
+	}
+	return ""
+}
+
+// may is an error where a hook may not or cannot be run.
+func (c *external) may(hook string) error {
+	if why := c.Lacks(cluster.Means(hook)); why != "" {
+		return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
+	}
+	if !c.allowed {
+		return errors.New("nothing disruptive is done to a cluster that somebody else runs without leave: give it with --allow-disruption")
+	}
+	return nil
+}
+
+// call runs a hook to its end. What it prints goes to the member's log of hooks.
+func (c *external) call(ctx context.Context, m *member, do task) error {
+	if err := c.may(do.hook); err != nil {
+		return err
+	}
+	hook := c.spec.Hooks[do.hook]
+	bound := time.Duration(hook.Timeout)
+	if bound == 0 {
+		bound = hookBound
+	}
+	path := filepath.Join(c.logDir, m.name+"-hooks.log")
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logMode)
+	if err != nil {
+		return fmt.Errorf("the log of hooks cannot be written: %w", err)
+	}
+	defer log.Close()
+	// Neither the command nor its environment: both may hold what is secret.
+	if _, err := fmt.Fprintf(log, "--- %s the hook %s %s\n", time.Now().UTC().Format(time.RFC3339), do.hook, do.component); err != nil {
+		return fmt.Errorf("the log of hooks cannot be written: %w", err)
+	}
+	before, err := log.Seek(0, 2)
+	if err != nil {
+		return fmt.Errorf("the log of hooks cannot be written: %w", err)
+	}
+
+	late := fmt.Errorf("it took longer than %s", bound)
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, late)
+	defer cancel()
+	command := exec.CommandContext(ctx, hook.Command[0], hook.Command[1:]...)
+	command.Dir, command.Stdout, command.Stderr = c.folder, log, log
+	command.Env = append(os.Environ(), c.told(m, do)...)
+	// A group of its own: an interrupt at the terminal is for the harness, which then
+	// ends the hook in good order, and all that it has started with it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = hookGrace
+	err = command.Run()
+	if ctx.Err() != nil && command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it is no error if none is left
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	said := "it printed nothing"
+	if now, seekErr := log.Seek(0, 2); seekErr == nil && now > before {
+		said = fmt.Sprintf("its log %s ends with: %s", path, logtail.Read(path))
+	}
+	return fmt.Errorf("the hook %s failed: %w; %s", do.hook, err, said)
+}
+
+// told is what a hook is told of what it is to do.
+func (c *external) told(m *member, do task) []string {
+	from := c.Release(m.name)
+	release := do.release
+	if release == "" {
+		release = from
+	}
+	return []string{
+		variableMember + "=" + m.name, variableHost + "=" + m.host, variableHook + "=" + do.hook,
+		variableComponent + "=" + string(do.component), variableRelease + "=" + release, variableFrom + "=" + from,
+	}
+}

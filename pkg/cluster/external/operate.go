@@ -1,0 +1,202 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Replace implements cluster.Replacer by the hook upgrade or rollback.
+func (c *external) Replace(ctx context.Context, name, release string) error {
+	return c.change(name, "replace the release of", func(m *member) error {
+		from, to := slices.Index(c.releases, c.Release(name)), slices.Index(c.releases, release)
+		if to < 0 {
+			return fmt.Errorf("there is no release %q; there are: %s", release, strings.Join(c.releases, ", "))
+		}
+		hook := cluster.HookUpgrade
+		if to < from {
+			hook = cluster.HookRollback
+		}
+		if err := c.renew(ctx, m, task{hook: hook, release: release}); err != nil {
+			return err
+		}
+		if runs := c.Release(name); runs != release {
+			return fmt.Errorf("the hook %s has ended, and the API server says that it runs %s, not %s", hook, runs, release)
+		}
+		return nil
+	})
+}
+
+// renew runs a hook after which another process must answer, and be ready.
+func (c *external) renew(ctx context.Context, m *member, do task) error {
+	if err := c.may(do.hook); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	before := m.process
+	m.ending = true
+	m.mu.Unlock()
+	if err := c.call(ctx, m, do); err != nil {
+		return err
+	}
+	if err := m.awaitOther(ctx, before); err != nil {
+		return err
+	}
+	m.mark(func() { m.ending, m.ended, m.off = false, false, false })
+	return nil
+}
+
+// end runs a hook after which nobody must answer any more.
+func (c *external) end(ctx context.Context, m *member, do task, note func()) error {
+	if err := c.may(do.hook); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	runs := m.runs
+	if runs {
+		m.ending = true
+		note() // also a hook that fails may have done it
+	}
+	m.mu.Unlock()
+	if !runs {
+		return errors.New("its API server does not run")
+	}
+	if err := c.call(ctx, m, do); err != nil {
+		return err
+	}
+	return m.awaitGone(ctx)
+}
+
+// StopMember implements cluster.Cluster by the hook stop.
+func (c *external) StopMember(ctx context.Context, name string) error {
+	return c.change(name, "stop", func(m *member) error {
+		return c.end(ctx, m, task{hook: cluster.HookStop}, func() { m.ended = true })
+	})
+}
+
+// StartMember implements cluster.Cluster by the hook start. Another release is for
+// Replace.
+func (c *external) StartMember(ctx context.Context, name, release string) error {
+	return c.change(name, "start", func(m *member) error {
+		if runs := c.Release(name); release != runs {
+			return fmt.Errorf("it cannot be started at release %s, for it has %s: %w", release, runs, cluster.ErrUnsupported)
+		}
+		return c.renew(ctx, m, task{hook: cluster.HookStart})
+	})
+}
+
+// StopComponent implements cluster.Cluster by the hook stop.
+func (c *external) StopComponent(ctx context.Context, name string, component cluster.Component) error {
+	return c.change(name, "stop the "+string(component)+" of", func(m *member) error {
+		if err := visible(component); err != nil {
+			return err
+		}
+		return c.end(ctx, m, task{hook: cluster.HookStop, component: component}, func() { m.ended = true })
+	})
+}
+
+// StartComponent implements cluster.Cluster by the hook start. What was killed and
+// comes back by itself needs none.
+func (c *external) StartComponent(ctx context.Context, name string, component cluster.Component) error {
+	return c.change(name, "start the "+string(component)+" of", func(m *member) error {
+		if err := visible(component); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		before, back := m.killed, m.killed != (cluster.Process{}) && m.runs && m.process != m.killed
+		if before == (cluster.Process{}) {
+			before = m.process
+		}
+		m.mu.Unlock()
+		if !back && c.Lacks(cluster.HookStart) == "" {
+			if err := c.call(ctx, m, task{hook: cluster.HookStart, component: component}); err != nil {
+				return err
+			}
+		}
+		if err := m.awaitOther(ctx, before); err != nil {
+			return err
+		}
+		m.mark(func() { m.ending, m.ended, m.killed = false, false, cluster.Process{} })
+		return nil
+	})
+}
+
+// Kill implements cluster.Cluster by the hook kill.
+func (c *external) Kill(ctx context.Context, name string, component cluster.Component) error {
+	return c.change(name, "kill the "+string(component)+" of", func(m *member) error {
+		if err := visible(component); err != nil {
+			return err
+		}
+		if err := c.may(cluster.HookKill); err != nil {
+			return err
+		}
+		m.mark(func() { m.ending, m.ended, m.killed = true, true, m.process })
+		return c.call(ctx, m, task{hook: cluster.HookKill, component: component})
+	})
+}
+
+// visible is an error for a component of which nothing is seen.
+func visible(component cluster.Component) error {
+	if component == cluster.APIServer {
+		return nil
+	}
+	return fmt.Errorf("only of an API server it shows that it was hit: %w", cluster.ErrUnsupported)
+}
+
+// Pause implements cluster.Cluster by the hook pause.
+func (c *external) Pause(ctx context.Context, name string, component cluster.Component) error {
+	return c.change(name, "pause", func(m *member) error {
+		if component != cluster.Whole {
+			if err := visible(component); err != nil {
+				return err
+			}
+		}
+		if err := c.may(cluster.HookPause); err != nil {
+			return err
+		}
+		m.mark(func() { m.paused[component] = true })
+		if err := c.call(ctx, m, task{hook: cluster.HookPause, component: scope(component)}); err != nil {
+			return errors.Join(err, c.resume(context.WithoutCancel(ctx), m, component))
+		}
+		m.mark(func() { m.tell(cluster.Change{What: history.ProcessPaused, Release: m.release}) })
+		return nil
+	})
+}
+
+// Resume implements cluster.Cluster by the hook resume.
+func (c *external) Resume(ctx context.Context, name string, component cluster.Component) error {
+	return c.change(name, "resume", func(m *member) error {
+		if err := c.resume(ctx, m, component); err != nil {
+			return err
+		}
+		m.mark(func() { m.tell(cluster.Change{What: history.ProcessResumed, Release: m.release}) })
+		return nil
+	})
+}
+
+func (c *external) resume(ctx context.Context, m *member, component cluster.Component) error {
+	if err := c.call(ctx, m, task{hook: cluster.HookResume, component: scope(component)}); err != nil {
+		return err
+	}
+	m.mark(func() { delete(m.paused, component) })
+	return nil
+}
+
+// PowerOff implements cluster.Cluster by the hook powerOff.
+func (c *external) PowerOff(ctx context.Context, name string) error {
+	return c.change(name, "take the power away from", func(m *member) error {
+		return c.end(ctx, m, task{hook: cluster.HookPowerOff}, func() { m.off = true })
+	})
+}
+
+// PowerOn implements cluster.Cluster by the hook powerOn.
+func (c *external) PowerOn(ctx context.Context, name string) error {
+	return c.change(name, "give the power back to", func(m *member) error {
+		return c.renew(ctx, m, task{hook: cluster.HookPowerOn})
+	})
+}

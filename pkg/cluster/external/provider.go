@@ -1,0 +1,213 @@
+// Package external is the provider of clusters that somebody else runs, and that the
+// harness neither makes nor removes.
+//
+// A topology says how each member's own API server is reached, and which commands,
+// the hooks, operate its node. The provider sees no processes. That another API
+// server answers than before it knows from the server's own metrics, which tell when
+// it was started; when it was started by the harness's clock, it never knows. What
+// has no hook cannot be done, and nothing at all is done without the leave that
+// cluster.Options.AllowDisruption is.
+package external
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
+)
+
+// Name is what topologies call this provider.
+const Name = cluster.ProviderExternal
+
+// folderMode and logMode are the modes of what is left on the disk.
+const (
+	folderMode = 0o700
+	logMode    = 0o600
+)
+
+// Provider finds clusters that somebody else runs.
+type Provider struct{}
+
+var _ cluster.Provider = Provider{}
+
+// Name implements cluster.Provider.
+func (Provider) Name() string { return Name }
+
+// Releases implements cluster.Provider: it runs none itself.
+func (Provider) Releases(context.Context, string) ([]string, error) { return nil, nil }
+
+// Defects implements cluster.Provider: nobody plants any in somebody else's cluster.
+func (Provider) Defects(context.Context, string) ([]cluster.Defect, error) { return nil, nil }
+
+// New implements cluster.Provider: it asks every member's API server who it is and
+// which release it runs, and changes nothing.
+func (Provider) New(ctx context.Context, topology *cluster.Topology, options cluster.Options) (cluster.Cluster, error) {
+	c, err := newCluster(topology, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", topology.File, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, meetBound, fmt.Errorf("it took longer than %s", meetBound))
+	defer cancel()
+	if err := c.meet(ctx); err != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
+			err = fmt.Errorf("%w: %w", err, context.Cause(ctx))
+		}
+		return nil, errors.Join(fmt.Errorf("%s: %w", topology.File, err), c.Stop(ctx))
+	}
+	return c, nil
+}
+
+// external is a cluster that somebody else runs.
+type external struct {
+	spec     cluster.External
+	allowed  bool
+	folder   string // of the topology, where hooks run
+	logDir   string
+	releases []string
+	observe  cluster.Observer
+	balancer *rest.Config // nil where there is none
+
+	members []*member
+	byName  map[string]*member
+
+	// life ends with Stop, and all watching with it.
+	life     context.Context
+	endLife  context.CancelFunc
+	watching sync.WaitGroup
+
+	stopping sync.Mutex
+	stopped  bool
+}
+
+var (
+	_ cluster.Cluster  = (*external)(nil)
+	_ cluster.Foreign  = (*external)(nil)
+	_ cluster.Replacer = (*external)(nil)
+	_ cluster.Balanced = (*external)(nil)
+	_ cluster.Apart    = (*external)(nil)
+)
+
+func newCluster(topology *cluster.Topology, options cluster.Options) (*external, error) {
+	folder, err := filepath.Abs(topology.Path("."))
+	if err != nil {
+		return nil, fmt.Errorf("find the topology's folder: %w", err)
+	}
+	c := &external{allowed: options.AllowDisruption, folder: folder, logDir: options.LogDir, observe: options.Observer, byName: map[string]*member{}}
+	if topology.Spec.External != nil {
+		c.spec = *topology.Spec.External
+	}
+	if c.observe == nil {
+		c.observe = func(cluster.Change) {}
+	}
+	if c.logDir == "" {
+		if c.logDir, err = os.MkdirTemp("", "evenkeel-external-"); err != nil {
+			return nil, fmt.Errorf("cannot make a folder for logs: %w", err)
+		}
+	}
+	if err := os.MkdirAll(c.logDir, folderMode); err != nil {
+		return nil, fmt.Errorf("cannot make the folder for logs: %w", err)
+	}
+	if c.spec.Balancer != nil {
+		if c.balancer, err = load(topology, *c.spec.Balancer); err != nil {
+			return nil, fmt.Errorf("the load balancer: %w", err)
+		}
+	}
+	c.life, c.endLife = context.WithCancel(context.Background())
+	for _, spec := range topology.Spec.Members {
+		m, err := newMember(c, topology, spec)
+		if err != nil {
+			return nil, fmt.Errorf("member %s: %w", spec.Name, err)
+		}
+		c.members = append(c.members, m)
+		c.byName[m.name] = m
+	}
+	return c, c.checkAddresses()
+}
+
+// checkAddresses refuses two members at one address.
+func (c *external) checkAddresses() error {
+	for i, m := range c.members {
+		for _, other := range c.members[:i] {
+			if m.base == other.base {
+				return fmt.Errorf("%s and %s are both reached at the same address: each member needs a kubeconfig that leads to its own API server", other.name, m.name)
+			}
+		}
+	}
+	return nil
+}
+
+// serverID is the identity of an API server by what the distribution makes of its
+// host name; empty where that is not known.
+func serverID(distribution, member, host string) string {
+	switch distribution {
+	case cluster.ForeignDistribution:
+		return kubernetes.ServerID(host)
+	case reference.Name:
+		return reference.ServerID(member)
+	}
+	return ""
+}
+
+// meet learns which processes answer, and which releases they run.
+func (c *external) meet(ctx context.Context) error {
+	var group errgroup.Group
+	for _, m := range c.members {
+		group.Go(func() error {
+			if err := m.meet(ctx); err != nil {
+				return fmt.Errorf("member %s: %w", m.name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := c.settleReleases(); err != nil {
+		return err
+	}
+	return c.tellApart(ctx)
+}
+
+// settleReleases finds the names of the releases that members run.
+func (c *external) settleReleases() error {
+	c.releases = slices.Clone(c.spec.Releases)
+	if len(c.releases) == 0 {
+		for _, m := range c.members {
+			c.releases = append(c.releases, cmp.Or(m.wanted, m.version))
+		}
+		slices.SortFunc(c.releases, compareVersions)
+		c.releases = slices.Compact(c.releases)
+	}
+	for _, m := range c.members {
+		if m.wanted != "" && !sameRelease(m.wanted, m.version) {
+			return fmt.Errorf("member %s: the topology says that it runs %s, and its /version says %s", m.name, m.wanted, m.version)
+		}
+		release, ok := c.named(m.version)
+		if !ok {
+			return fmt.Errorf("member %s: it runs %s, which is none of spec.external.releases: %s", m.name, m.version, strings.Join(c.releases, ", "))
+		}
+		m.release = release
+	}
+	return nil
+}
+
+// named is the name of the release that a version is of.
+func (c *external) named(version string) (string, bool) {
+	at := slices.IndexFunc(c.releases, func(release string) bool { return sameRelease(release, version) })
+	if at < 0 {
+		return "", false
+	}
+	return c.releases[at], true
+}

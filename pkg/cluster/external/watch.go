@@ -1,0 +1,181 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// watch notices when another API server answers than before, until the context ends.
+func (m *member) watch(ctx context.Context) {
+	var named time.Time // when it was asked last who it is
+	away := false
+	for ctx.Err() == nil {
+		switch {
+		case !m.asker.answers(ctx):
+			if ctx.Err() == nil && away {
+				m.silent() // twice in a row: once may be chance
+			}
+			away = true
+		case away || time.Since(named) >= nameAgain:
+			if read, err := m.asker.metrics(ctx); err == nil {
+				m.seen(ctx, read.start)
+				named, away = time.Now(), false
+			}
+		}
+		m.pause(ctx, away)
+	}
+}
+
+// pause waits until it is worth looking again.
+func (m *member) pause(ctx context.Context, away bool) {
+	interval := lookSlow
+	if away || m.awaited() {
+		interval = lookFast
+	}
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-m.woken:
+	case <-ctx.Done():
+	}
+}
+
+// awaited is whether somebody waits for the process to go.
+func (m *member) awaited() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ending && m.runs
+}
+
+// wake has the watch look at once.
+func (m *member) wake() {
+	select {
+	case m.woken <- struct{}{}:
+	default:
+	}
+}
+
+// silent notes that nobody answers. That alone says little: the process may be frozen
+// or cut off. It is gone only if a hook was to end it.
+func (m *member) silent() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ending && m.runs && len(m.paused) == 0 && !m.cut {
+		m.exit("it was to end, and does not answer any more")
+	}
+}
+
+// seen notes which process answers, by when that was started.
+func (m *member) seen(ctx context.Context, start int64) {
+	m.mu.Lock()
+	known := m.instance > 0 && m.process.StartTime == start
+	if known && !m.runs && !m.undead {
+		// The word of the hook that ended it was not true, and nothing that follows from
+		// it may be believed.
+		m.undead = true
+		m.tell(cluster.Change{What: history.ProcessExited, Release: m.release, Exit: "the process that a hook was to have ended answers again"})
+	}
+	m.mu.Unlock()
+	if known {
+		return
+	}
+	version, err := m.asker.version(ctx)
+	if err != nil {
+		return // it is seen again soon
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.runs {
+		m.exit("another process answers in its place")
+	}
+	m.process, m.runs, m.undead = cluster.Process{StartTime: start}, true, false
+	m.instance++
+	m.release = version
+	if release, ok := m.cluster.named(version); ok {
+		m.release = release
+	}
+	m.tell(cluster.Change{What: history.ProcessStarted, Release: m.release})
+	m.announce()
+}
+
+// exit notes that the process is gone; it must be called with the lock held.
+func (m *member) exit(how string) {
+	m.runs = false
+	m.tell(cluster.Change{What: history.ProcessExited, Release: m.release, Exit: how, Expected: m.ending})
+	m.announce()
+}
+
+// tell tells the observer of a change of the API server; it must be called with the
+// lock held.
+func (m *member) tell(change cluster.Change) {
+	change.Member, change.Component, change.Noticed = m.name, cluster.APIServer, true
+	change.Instance, change.Process = m.instance, m.process
+	m.cluster.observe(change)
+}
+
+// announce wakes who waits; it must be called with the lock held.
+func (m *member) announce() {
+	close(m.moved)
+	m.moved = make(chan struct{})
+}
+
+// await waits until something holds of the member.
+func (m *member) await(ctx context.Context, holds func() bool) error {
+	for {
+		m.mu.Lock()
+		met, moved := holds(), m.moved
+		m.mu.Unlock()
+		if met {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// awaitGone waits until the process does not answer any more.
+func (m *member) awaitGone(ctx context.Context) error {
+	late := fmt.Errorf("its API server still answers %s after the hook has ended", goneBound)
+	ctx, cancel := context.WithTimeoutCause(ctx, goneBound, late)
+	defer cancel()
+	m.wake()
+	return m.await(ctx, func() bool { return !m.runs })
+}
+
+// awaitOther waits until another process than the one before answers that it is ready.
+func (m *member) awaitOther(ctx context.Context, before cluster.Process) error {
+	late := fmt.Errorf("no other API server than before was ready within %s of the end of the hook", readyBound)
+	ctx, cancel := context.WithTimeoutCause(ctx, readyBound, late)
+	defer cancel()
+	m.wake()
+	if err := m.await(ctx, func() bool { return m.runs && m.process != before }); err != nil {
+		return err
+	}
+	return m.awaitReady(ctx)
+}
+
+// awaitReady waits until the member's API server says that it is ready.
+func (m *member) awaitReady(ctx context.Context) error {
+	for {
+		err := m.asker.ready(ctx)
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(readyPoll)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// theirs is a topology of a cluster that somebody else runs, for tests to complete.
+const theirs = `apiVersion: evenkeel.dev/v1alpha1
+kind: Topology
+metadata: {name: t}
+spec:
+  provider: external
+  members:
+  - name: cp1
+    external:
+      kubeconfig: cp1.kubeconfig
+`
+
+func TestParseExternal(t *testing.T) {
+	member, external := theirs+"      ", theirs+"  external:\n    "
+	for _, tc := range []struct{ name, content, expectError string }{
+		{"smallest", theirs, ""},
+		{"all", member + "context: x\n      host: node-1\n      serverID: apiserver-x\n      etcd: {endpoint: \"https://10.0.0.1:2379\", ca: a, cert: b, key: c}\n" +
+			"  external:\n    releases: [v1.35.4, v1.36.3]\n    address: 10.0.0.9\n    balancer: {kubeconfig: lb.kubeconfig}\n" +
+			"    hooks:\n      kill: {command: [./kill.sh], timeout: 30s}\n", ""},
+		{"unknown key of a member", member + "kubeconf: x\n", `f.yaml:10: unknown key "kubeconf"`},
+		{"unknown key", external + "hook: {}\n", `f.yaml:11: unknown key "hook"`},
+		{"no way to a member", strings.Replace(theirs, "    external:\n      kubeconfig: cp1.kubeconfig\n", "", 1), "spec.members[0].external is missing"},
+		{"no kubeconfig", strings.Replace(theirs, "kubeconfig: cp1.kubeconfig", "context: x", 1), "spec.members[0].external.kubeconfig is missing"},
+		{"settings", theirs + "  settings: {migrationRate: 3}\n", "spec.settings cannot be set"},
+		{"binaries", theirs + "  binaries: {v1.35.4: x}\n", "spec.binaries, spec.replaceWith and spec.settings cannot be set"},
+		{"no such hook", external + "hooks: {upgrad: {command: [x]}}\n", "spec.external.hooks.upgrad is no hook; there are: cutOff, kill"},
+		{"no command", external + "hooks: {kill: {command: []}}\n", "spec.external.hooks.kill has no command"},
+		{"negative", external + "hooks: {kill: {command: [x], timeout: -1s}}\n", "spec.external.hooks.kill.timeout is negative"},
+		{"no way back", external + "hooks: {pause: {command: [x]}}\n", "spec.external.hooks.pause needs the hook resume"},
+		{"no power again", external + "hooks: {powerOff: {command: [x]}}\n", "needs the hook powerOn"},
+		{"a release twice", external + "releases: [a, a]\n", `spec.external.releases[1] "a" is empty or there twice`},
+		{"no address", external + "address: http://x\n", `spec.external.address "http://x" is no address`},
+		{"no balancer", external + "balancer: {context: x}\n", "spec.external.balancer.kubeconfig is missing"},
+		{"etcd without a URL", member + "etcd: {endpoint: 10.0.0.1}\n", `etcd.endpoint "10.0.0.1" is no URL`},
+		{"etcd with a password", member + "etcd: {endpoint: \"https://me:secret@10.0.0.1\", ca: x}\n", "must not hold a password"},
+		{"etcd without a CA", member + "etcd: {endpoint: \"https://10.0.0.1:2379\"}\n", "etcd.ca is missing"},
+		{"half a pair", member + "etcd: {endpoint: \"https://10.0.0.1:2379\", ca: x, cert: y}\n", "etcd.cert and key go together"},
+		{"of another provider", strings.Replace(theirs, "provider: external", "provider: local\n  release: x", 1) + "  external: {}\n",
+			"spec.external belongs to the provider external; spec.members[0].external belongs to the provider external"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			topology, err := ParseTopology("f.yaml", []byte(tc.content))
+			checkError(t, err, tc.expectError)
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error tells a password: %v", err)
+			}
+			if err == nil && (topology.Spec.Distribution != ForeignDistribution || !topology.Foreign()) {
+				t.Errorf("the distribution is %s", topology.Spec.Distribution)
+			}
+		})
+	}
+}
+
+func TestPublishedTopologyLeadsNowhere(t *testing.T) {
+	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n"+
+		"  external:\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := yaml.Marshal(topology.Published())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	if strings.Contains(text, "private") || strings.Contains(text, "cp1.kubeconfig") {
+		t.Errorf("it tells what is nobody's business:\n%s", text)
+	}
+	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not tell %q:\n%s", want, text)
+		}
+	}
+	if topology.Spec.Members[0].External.File != "cp1.kubeconfig" || topology.Spec.External.Hooks["kill"].Command[0] != "private" {
+		t.Error("publishing has changed the topology itself")
+	}
+}

@@ -1,0 +1,21 @@
+package cluster
+
+// Means are what it takes to play a step, and what a cluster that somebody else runs
+// may not give: one of the values below, or the name of a hook.
+type Means string
+
+const (
+	// MeansEtcd is that every member's etcd may be read.
+	MeansEtcd Means = "etcd"
+	// MeansAddress is an address by which API servers reach this machine.
+	MeansAddress Means = "address"
+)
+
+// Foreign is a Cluster that somebody else runs, so that it was there before the run
+// and stays after it. It sees no processes: that an API server is another one than
+// before it knows from what that says of itself. Of other components it knows nothing.
+type Foreign interface {
+	// Lacks says in half a sentence why the cluster does not give the means; it is empty
+	// where it does.
+	Lacks(means Means) string
+}

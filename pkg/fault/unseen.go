@@ -1,0 +1,42 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// unseen is whether an API server runs at the member that the provider does not see as
+// a process.
+func (e *Executor) unseen(member string) bool {
+	process, runs := e.cluster.Process(member, cluster.APIServer)
+	return runs && !process.Seen()
+}
+
+// pauseUnseen pauses where no process is seen. The kernel's word is not to be had
+// there, so the witness is what the API shows: it answered right before, and leaves a
+// request without an answer now.
+func (a *Active) pauseUnseen(ctx context.Context, component cluster.Component) error {
+	e := a.executor
+	before, err := e.answer(ctx, a.Member)
+	a.record(history.PhaseInject, "")
+	if err := e.cluster.Pause(ctx, a.Member, component); err != nil {
+		return err
+	}
+	a.witnessSilence(ctx, before, err)
+	return ctx.Err()
+}
+
+// witnessSilence records a witness if the member's API server answered before, which
+// took as long as given, and does not any more. A server that refuses connections is
+// neither frozen nor cut off.
+func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBefore error) {
+	if errBefore != nil || !a.executor.silent(ctx, a.Member) {
+		return
+	}
+	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s took %s before, and had no answer within %s during the fault",
+		a.Member, before.Round(shownTo), SilenceBound))
+}

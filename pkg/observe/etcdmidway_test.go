@@ -1,0 +1,108 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestEtcdThatMayNotBeRead(t *testing.T) {
+	m := newMemory()
+	r := NewUnreadEtcd([]string{"cp1"}, "nobody gave leave", m, clock.RealClock{})
+	r.Run(t.Context())
+	gaps := m.of(history.KindGap)
+	if len(gaps) != 1 || gaps[0].Gap.Source != "etcd" || !strings.Contains(gaps[0].Gap.Message, "nobody gave leave") {
+		t.Errorf("gaps %+v", gaps)
+	}
+	if revision, err := r.Revision(t.Context()); revision != 0 || err != nil {
+		t.Errorf("its revision is %d (%v)", revision, err)
+	}
+	if err := r.WaitFor(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+	if health := r.Health(t.Context()); health.Problem() == "" {
+		t.Error("it is taken for whole")
+	}
+}
+
+// What was there before is told once and in order, what comes after is told, and of all
+// else not even the names.
+func TestEtcdIsFollowedMidway(t *testing.T) {
+	config := embed.NewConfig()
+	config.Dir, config.LogLevel = t.TempDir(), "panic"
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	<-server.Server.ReadyNotify()
+	m := newMemory()
+	r := NewMidwayEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) {
+		return clientv3.Config{Endpoints: []string{server.Clients[0].Addr().String()}}, nil
+	}, m, clock.RealClock{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	client, err := r.client("cp1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(key string) {
+		t.Helper()
+		if _, err := client.Put(ctx, key, `{"apiVersion":"v1","kind":"X","metadata":{"name":"x"}}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const version, lease = "/registry/storageversions/apps.deployments", "/registry/leases/kube-system/apiserver-a"
+	for _, key := range []string{version, lease, "/registry/secrets/ns/private", "/registry/leases/kube-system/theirs", version} {
+		write(key)
+	}
+	before, err := r.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Compact(ctx, before); err != nil {
+		t.Fatal(err)
+	}
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		r.Run(ctx)
+	}()
+	if err := r.WaitFor(ctx, before); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{lease, "/registry/secrets/ns/private", version} {
+		write(key)
+	}
+	after, err := r.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WaitFor(ctx, after); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-running
+	var told []string
+	for _, e := range m.of(history.KindStored) {
+		told = append(told, fmt.Sprintf("%d %s", e.Stored.Revision-before, e.Stored.Key))
+	}
+	want := []string{"-3 " + lease, "0 " + version, "1 " + lease, "3 " + version}
+	if fmt.Sprint(told) != fmt.Sprint(want) {
+		t.Errorf("told was\n%q\nwant\n%q", told, want)
+	}
+	if gaps := m.of(history.KindGap); len(gaps) != 0 {
+		t.Errorf("gaps %+v", gaps)
+	}
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// outsider is a provider of clusters that somebody else runs, and that gives none.
+type outsider struct{ provider }
+
+func (outsider) Name() string { return cluster.ProviderExternal }
+
+func (outsider) Releases(context.Context, string) ([]string, error) { return nil, nil }
+
+func theirs(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "theirs.yaml")
+	content := "apiVersion: evenkeel.dev/v1alpha1\nkind: Topology\nmetadata: {name: theirs}\nspec:\n  provider: external\n" +
+		"  members:\n  - name: cp1\n    external: {kubeconfig: private.kubeconfig}\n  external:\n    hooks: {kill: {command: [private.sh]}}\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestSomebodysClusterIsSpared(t *testing.T) {
+	file, outsiders := theirs(t), cluster.Registry{outsider{}}
+	for _, tc := range []struct{ name, scenario, release, expectError string }{
+		{"the main job", "", "", "step 2 (upgrade) of the scenario upgrade-rollback-crash disrupts the control plane"},
+		{"a restart", "fixtures/scenarios/discovery.yaml", "", "step 7 (restart) of the scenario discovery disrupts"},
+		{"tampering", "fixtures/scenarios/departed.yaml", "", "give leave with --allow-disruption"},
+		{"a release", "fixtures/scenarios/discovery-quick.yaml", "v1.36.3", "leave --release out"},
+		{"only looks", "fixtures/scenarios/discovery-quick.yaml", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := Options{Topology: file, Scenario: tc.scenario, Release: tc.release, Providers: outsiders}
+			p, err := prepare(t.Context(), o, now)
+			if tc.expectError == "" && err != nil || tc.expectError != "" && (err == nil || !strings.Contains(err.Error(), tc.expectError)) {
+				t.Fatalf("error %v, want %q", err, tc.expectError)
+			}
+			if err == nil && strings.Contains(string(p.topologyYAML), "private") {
+				t.Errorf("the bundle gets\n%s", p.topologyYAML)
+			}
+			if tc.release != "" {
+				return
+			}
+			o.AllowDisruption = true
+			if _, err := prepare(t.Context(), o, now); err != nil {
+				t.Errorf("with leave: %v", err)
+			}
+		})
+	}
+	_, err := Run(t.Context(), Options{Topology: file, Out: filepath.Join(t.TempDir(), "b"), Providers: outsiders})
+	if exit.Code(err) != exit.CouldNotRun {
+		t.Errorf("status %d (%v)", exit.Code(err), err)
+	}
+}
+
+// Also where a scenario has settings made, nothing private gets into the bundle.
+func TestSettingsOfAScenarioAreNotThoseOfSomebodysCluster(t *testing.T) {
+	for _, name := range []string{"discovery-peers", "election-quick"} {
+		p, err := prepare(t.Context(), Options{
+			Topology: theirs(t), Scenario: "fixtures/scenarios/" + name + ".yaml", AllowDisruption: true, Providers: cluster.Registry{outsider{}},
+		}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(p.topologyYAML), "private") || p.topology.Spec.Settings != (cluster.Settings{}) {
+			t.Errorf("%s: the settings are %+v, and the bundle gets\n%s", name, p.topology.Spec.Settings, p.topologyYAML)
+		}
+	}
+}
+
+func TestWhatCouldJudgeNothingIsNotPlayed(t *testing.T) {
+	for scenario, worthwhile := range map[string]bool{"discovery-quick": true, "election-rollout": false, "migration": false, "discovery-peers": false} {
+		p, err := prepare(t.Context(), Options{
+			Topology: theirs(t), Scenario: "fixtures/scenarios/" + scenario + ".yaml", AllowDisruption: true, Providers: cluster.Registry{outsider{}},
+		}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.worthwhile(history.Header{Provider: cluster.ProviderExternal})
+		if (err == nil) != worthwhile {
+			t.Errorf("%s: error %v", scenario, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "nothing could be judged by it there") {
+			t.Errorf("%s: error %v", scenario, err)
+		}
+	}
+}

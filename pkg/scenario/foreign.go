@@ -1,0 +1,237 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// ownDomain is below which the groups are that a run may define in a cluster that
+// somebody else runs.
+const ownDomain = ".evenkeel.dev"
+
+// Disrupts is the first step, counted from 1, that does more to a control plane than to
+// look at it and to define groups of the harness's own; ok is false where none does.
+func (s *Scenario) Disrupts() (step int, action string, ok bool) {
+	for i := range s.Steps {
+		action, set, _ := s.Steps[i].action()
+		if !harmless(set) {
+			return i + 1, action, true
+		}
+	}
+	return 0, "", false
+}
+
+func harmless(set any) bool {
+	switch v := set.(type) {
+	case *Hold, *Define, *Undefine, *Churn:
+		return true
+	case *Backend:
+		return v.Does == doesAnswer
+	}
+	return false
+}
+
+// LeaveOut says which steps, counted from 1, cannot be played on a cluster that
+// somebody else runs, and why not. Where the harness runs it itself, there are none:
+// what cannot be played there is an error.
+func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
+	foreign, ok := c.(cluster.Foreign)
+	if !ok {
+		return nil
+	}
+	out := map[int]string{}
+	for i := range s.Steps {
+		action, set, _ := s.Steps[i].action()
+		if why := s.impossible(foreign, action, set); why != "" {
+			out[i+1] = why
+		}
+	}
+	return out
+}
+
+// Lacks are what judging a requirement may take and such a run of the scenario does not
+// have, given the steps that are left out, and whether servers are sent what they must
+// refuse.
+func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool) []history.Lack {
+	foreign, ok := c.(cluster.Foreign)
+	if !ok {
+		return nil
+	}
+	var lacks []history.Lack
+	if why := foreign.Lacks(cluster.MeansEtcd); why != "" {
+		lacks = append(lacks, history.Lack{What: history.LackEtcd, Reason: why})
+	}
+	if why := foreign.Lacks(cluster.MeansAddress); why != "" {
+		lacks = append(lacks, history.Lack{What: history.LackBackends, Reason: why})
+	}
+	if !probed {
+		lacks = append(lacks, history.Lack{What: history.LackProbes, Reason: "nothing that servers must refuse is sent to them without --allow-disruption"})
+	}
+	var missing []string
+	played := false
+	for i := range s.Steps {
+		action, set, _ := s.Steps[i].action()
+		if !s.restarts(set) {
+			continue
+		}
+		if why, left := leftOut[i+1]; left {
+			missing = append(missing, fmt.Sprintf("step %d (%s) was left out, for %s", i+1, action, why))
+		} else {
+			played = true
+		}
+	}
+	if len(missing) > 0 && !played {
+		lacks = append(lacks, history.Lack{What: history.LackRestarts, Reason: strings.Join(missing, "; ")})
+	}
+	return lacks
+}
+
+// restarts is whether after the step another process of an API server runs than before.
+func (s *Scenario) restarts(set any) bool {
+	switch v := set.(type) {
+	case *Replace, *Restart, *PowerCycle, *Storm, *JoinSilently:
+		return true
+	case *Target:
+		return v.Component == "" || v.Component == string(cluster.APIServer)
+	case *Strike:
+		f := s.Faults[v.Fault]
+		return f != nil && f.Crashes() && slices.Contains(f.Components, cluster.APIServer)
+	}
+	return false
+}
+
+// impossible says why a step cannot be played; empty if it can.
+func (s *Scenario) impossible(c cluster.Foreign, action string, set any) string {
+	switch v := set.(type) {
+	case *Hold:
+		return ""
+	case *Define:
+		return remote(c, v.Backend)
+	case *Undefine:
+		return remote(c, v.Backend)
+	case *Churn:
+		return remote(c, v.Backend)
+	case *Backend:
+		return c.Lacks(cluster.MeansAddress)
+	case *Replace:
+		hook := cluster.Means(cluster.HookUpgrade)
+		if action == "rollback" {
+			hook = cluster.HookRollback
+		}
+		return s.replaced(c, v.With, v.Off, hook)
+	case *Restart:
+		if v.Release != "" {
+			return "members of a cluster that somebody else runs are restarted at their own release only"
+		}
+		return s.replaced(c, v.With, v.Off, cluster.HookStop)
+	case *Target:
+		if v.Component != "" && v.Component != string(cluster.APIServer) {
+			return unseen
+		}
+		return c.Lacks(cluster.HookStop)
+	case *PowerCycle:
+		if why := c.Lacks(cluster.HookPowerOff); why != "" {
+			return why
+		}
+		return c.Lacks(cluster.MeansEtcd)
+	case *Strike:
+		return s.unstruck(c, v.Fault)
+	case *Await, *Meet:
+		return "it waits for what is left out itself"
+	}
+	return "it writes what is not the harness's own, which a cluster that somebody else runs is spared"
+}
+
+// unseen is why other components than API servers are not operated.
+const unseen = "only of an API server it shows that it was hit"
+
+// remote is why an aggregated server cannot be had; empty if none is asked for.
+func remote(c cluster.Foreign, backend string) string {
+	if backend == "" {
+		return ""
+	}
+	return c.Lacks(cluster.MeansAddress)
+}
+
+// replaced is why members cannot be replaced or restarted as a step says.
+func (s *Scenario) replaced(c cluster.Foreign, with []string, off []cluster.Feature, hook cluster.Means) string {
+	if len(off) > 0 {
+		return "features of a cluster that somebody else runs are not switched off"
+	}
+	if why := c.Lacks(hook); why != "" {
+		return why
+	}
+	for _, name := range with {
+		if why := s.unstruck(c, name); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unstruck is why a fault cannot be injected.
+func (s *Scenario) unstruck(c cluster.Foreign, name string) string {
+	f := s.Faults[name]
+	if f == nil {
+		return "" // which is another error
+	}
+	whole := slices.Contains(f.Components, cluster.Whole)
+	visible := whole || !slices.ContainsFunc(f.Components, func(one cluster.Component) bool { return one != cluster.APIServer })
+	switch {
+	case f.Type == fault.TypeKeys, f.Type == fault.TypeHTTP:
+		return fmt.Sprintf("the fault %s hits single requests, which pass no link of the harness", name)
+	case f.Type == fault.TypeNetwork:
+		if f.Link != cluster.LinkNode || f.Shape != (cluster.Shape{Cut: true}) {
+			return fmt.Sprintf("the fault %s is of a link, and only whole members can be cut off", name)
+		}
+		return c.Lacks(cluster.HookCutOff)
+	case !visible:
+		return unseen
+	case f.Pauses():
+		return c.Lacks(cluster.HookPause)
+	case whole:
+		return unseen
+	}
+	return c.Lacks(cluster.HookKill)
+}
+
+// leaveOut is whether a step is not to be played, which is recorded.
+func (r *Runner) leaveOut(index int) bool {
+	why, left := r.LeaveOut[index]
+	if left {
+		action, _, _ := r.Scenario.Steps[index-1].action()
+		r.report(index, action, "", "", history.PhaseLeftOut, why)
+	}
+	return left
+}
+
+// lacks is why a cluster that somebody else runs does not give the means.
+func (r *Runner) lacks(means cluster.Means) string {
+	if r.foreign == nil {
+		return ""
+	}
+	return r.foreign.Lacks(means)
+}
+
+// ownsGroup refuses to define in somebody else's cluster what may be theirs.
+func (r *Runner) ownsGroup(set any) error {
+	if r.foreign == nil {
+		return nil
+	}
+	group := ""
+	switch v := set.(type) {
+	case *Define:
+		group = v.Group
+	case *Undefine:
+		group = v.Group
+	}
+	if group != "" && !strings.HasSuffix(group, ownDomain) {
+		return fmt.Errorf("the group %s may be somebody's: in a cluster that somebody else runs only groups below %s are defined", group, strings.TrimPrefix(ownDomain, "."))
+	}
+	return nil
+}

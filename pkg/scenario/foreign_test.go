@@ -1,0 +1,224 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// foreignCluster is one that somebody else runs, and that gives these means.
+type foreignCluster struct {
+	shelved
+	gives []cluster.Means
+}
+
+func (f foreignCluster) Lacks(means cluster.Means) string {
+	if slices.Contains(f.gives, means) {
+		return ""
+	}
+	return "there is no " + string(means)
+}
+
+func (f foreignCluster) HostAddress(context.Context) (string, error) { return "localhost", nil }
+
+var everyHook = []cluster.Means{
+	cluster.HookUpgrade, cluster.HookRollback, cluster.HookStop, cluster.HookStart, cluster.HookKill, cluster.HookPause, cluster.HookResume,
+	cluster.HookCutOff, cluster.HookReconnect, cluster.HookPowerOff, cluster.HookPowerOn,
+}
+
+func shipped(t *testing.T, name string) *Scenario {
+	t.Helper()
+	s, err := LoadFS(fixtures.Files, "scenarios/"+name+".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDisrupts(t *testing.T) {
+	for name, want := range map[string]string{
+		"discovery-quick": "", "quick": "", "election-soak": "",
+		"discovery": "7 restart", "discovery-upgrade": "4 upgrade", "discovery-outage": "3 backend", "upgrade-rollback-crash": "2 upgrade",
+		"migration": "1 populate",
+	} {
+		step, action, disrupts := shipped(t, name).Disrupts()
+		got := ""
+		if disrupts {
+			got = fmt.Sprintf("%d %s", step, action)
+		}
+		if got != want {
+			t.Errorf("%s disrupts first by step %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range []string{"departed", "joined-silent", "conflict-storm", "election-quick", "node-faults", "collector-slow", "discovery-peers"} {
+		if _, _, disrupts := shipped(t, name).Disrupts(); !disrupts {
+			t.Errorf("%s disrupts nothing", name)
+		}
+	}
+}
+
+func TestWhatIsLeftOut(t *testing.T) {
+	address := cluster.MeansAddress
+	for _, tc := range []struct {
+		name  string
+		gives []cluster.Means
+		// left are the actions of the steps that are left out, and lacks what follows.
+		left, lacks string
+	}{
+		{"discovery-quick", nil, "2 define", "etcd backends probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "probes"},
+		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "etcd probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "etcd probes"},
+		{"discovery", append(slices.Clone(everyHook), address), "", "etcd probes"},
+		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "etcd probes"},
+		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "etcd probes restarts"},
+		{"discovery-backends", append(slices.Clone(everyHook), address), "", "etcd probes"},
+		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "etcd probes"},
+	} {
+		t.Run(tc.name+" "+fmt.Sprint(tc.gives), func(t *testing.T) {
+			s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}
+			leftOut := s.LeaveOut(c)
+			var left []string
+			for i := range s.Steps {
+				action, _, _ := s.Steps[i].action()
+				if why, is := leftOut[i+1]; is {
+					left = append(left, fmt.Sprintf("%d %s", i+1, action))
+					if why == "" {
+						t.Errorf("step %d is left out for no reason", i+1)
+					}
+				}
+			}
+			if got := strings.Join(left, ", "); got != tc.left {
+				t.Errorf("left out are %q, want %q", got, tc.left)
+			}
+			var lacks []string
+			for _, lack := range s.Lacks(c, leftOut, false) {
+				lacks = append(lacks, lack.What)
+			}
+			if got := strings.Join(lacks, " "); got != tc.lacks {
+				t.Errorf("it lacks %q, want %q", got, tc.lacks)
+			}
+		})
+	}
+	if left := shipped(t, "node-faults").LeaveOut(newFake()); left != nil {
+		t.Errorf("of a cluster that goes with the run %v is left out", left)
+	}
+}
+
+// No step may be played because nobody thought of it: what a scenario does to a
+// cluster that gives nothing is to look, and to define groups of its own.
+func TestNothingIsDoneToAClusterThatGivesNothing(t *testing.T) {
+	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		s, err := LoadFS(fixtures.Files, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leftOut := s.LeaveOut(foreignCluster{})
+		for i := range s.Steps {
+			action, set, _ := s.Steps[i].action()
+			if _, left := leftOut[i+1]; !left && !harmless(set) {
+				t.Errorf("%s: step %d (%s) would be played", file, i+1, action)
+			}
+		}
+	}
+}
+
+// A run leaves nothing behind, wherever it stopped.
+func TestARunCleansUpInSomebodysCluster(t *testing.T) {
+	r, s, _ := onShelf(t, "tides")
+	s.lag = 0
+	r.Run = "run-1"
+	r.cluster = foreignCluster{shelved: r.cluster.(shelved), gives: []cluster.Means{cluster.MeansAddress}}
+	r.foreign = r.cluster.(cluster.Foreign)
+	for i, step := range []Step{
+		{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
+		{Define: &Define{Member: "@cp3", Backend: "tides"}},
+		{Churn: &Churn{Members: []string{"@all"}, Rounds: 2}},
+	} {
+		if err := r.play(t.Context(), i+1, &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func() (paths []string) {
+		for path, object := range s.objects {
+			if object["deleted"] != true {
+				paths = append(paths, path)
+			}
+		}
+		slices.Sort(paths)
+		return paths
+	}
+	for _, want := range []string{"/api/v1/namespaces/run-1", "/api/v1/namespaces/run-1/services/evenkeel-tides", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/buoys.sea.evenkeel.dev"} {
+		if !slices.Contains(there(), want) {
+			t.Errorf("%s was not made: %v", want, there())
+		}
+	}
+	if err := r.cleanUp(t.Context()); err != nil || len(there()) != 0 {
+		t.Errorf("%v is left (%v)", there(), err)
+	}
+}
+
+func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
+	r, _, _ := onShelf(t)
+	r.cluster = foreignCluster{shelved: shelved{newFake(), "http://127.0.0.1:1"}}
+	r.foreign = r.cluster.(cluster.Foreign)
+	if err := r.cleanUp(t.Context()); err != nil {
+		t.Errorf("with nothing made: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		r.made.note(observe.Call{Group: crdGroup, Version: "v1", Resource: crdResource, Name: "buoys.sea.evenkeel.dev"})
+	}
+	err := r.cleanUp(ended)
+	if err == nil || strings.Count(err.Error(), "customresourcedefinitions buoys.sea.evenkeel.dev") == 0 || !strings.Contains(err.Error(), "delete them") {
+		t.Errorf("error %v", err)
+	}
+	if len(r.made.objects) != 1 {
+		t.Errorf("one object counts as %d", len(r.made.objects))
+	}
+}
+
+func TestOnlyOwnGroupsAreDefinedInSomebodysCluster(t *testing.T) {
+	r, _, _ := onShelf(t)
+	theirs := &Define{Member: "@cp1", CRD: "widgets", Group: "example.com", Versions: []string{"v1"}}
+	r.Scenario.Steps = []Step{{Define: theirs}}
+	if err := r.check(); err != nil {
+		t.Errorf("in a cluster of our own: %v", err)
+	}
+	r.foreign = foreignCluster{}
+	if err := r.check(); err == nil || !strings.Contains(err.Error(), "the group example.com may be somebody's") {
+		t.Errorf("error %v", err)
+	}
+	theirs.Group = "lights.evenkeel.dev"
+	if err := r.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLeftOutStepsAreTold(t *testing.T) {
+	r, _, h := onShelf(t)
+	r.Scenario.Steps = []Step{{Stop: &Target{Member: "@cp1"}}}
+	r.LeaveOut = map[int]string{1: "there is no hook"}
+	for i := range r.Scenario.Steps {
+		r.leaveOut(i + 1)
+	}
+	if got := h.told(); len(got) != 1 || got[0] != "1 stop "+string(history.PhaseLeftOut)+" " {
+		t.Errorf("told was %q", got)
+	}
+	if len(r.cluster.(shelved).calls) != 0 {
+		t.Errorf("the cluster was asked for %v", r.cluster.(shelved).calls)
+	}
+}
