@@ -37,7 +37,7 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s is not in the catalogue", e.ID)
 		}
 	}
-	if len(Suite()) != 64 || Suite() != Suite() {
+	if len(Suite()) != 64 {
 		t.Errorf("the suite is %q", Suite())
 	}
 }

@@ -101,7 +101,7 @@ func settingsOf(r *ConformanceReport) string {
 // switchedOff are the features that members were started without.
 func switchedOff(r *ConformanceReport) string {
 	var out []string
-	for _, o := range r.Target.Off {
+	for _, o := range r.Target.SwitchedOff {
 		out = append(out, fmt.Sprintf("%s at %s", o.Feature, strings.Join(o.Members, " and ")))
 	}
 	return strings.Join(out, ", ")

@@ -23,7 +23,7 @@ func TestDiff(t *testing.T) {
 	a, b := New(mixed(), nil), New(mixed(), nil)
 	b.Results = slices.Clone(b.Results)
 	b.Target.Releases = []string{"1.4"}
-	b.Target.Off = []check.FeatureOff{{Feature: "storageVersions", Members: []string{"cp1", "cp2"}}}
+	b.Target.SwitchedOff = []check.FeatureOff{{Feature: "storageVersions", Members: []string{"cp1", "cp2"}}}
 	b.Implementation = nil
 	a.Target.Topology = &Topology{Settings: map[string]string{"b": "2", "a": "1"}}
 	b.Took = 3 * time.Second

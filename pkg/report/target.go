@@ -22,9 +22,9 @@ type Target struct {
 	// notation of the flag --feature-gates. Absent where the distribution has none, or
 	// the history does not tell.
 	Gates map[string]map[string]string `json:"gates,omitempty"`
-	// Off are the features that processes were started without in the course of the
+	// SwitchedOff are the features that processes were started without in the course of the
 	// run.
-	Off []check.FeatureOff `json:"off,omitempty"`
+	SwitchedOff []check.FeatureOff `json:"switchedOff,omitempty"`
 	// Topology is what the topology sets; absent where the history does not tell.
 	Topology *Topology `json:"topology,omitempty"`
 }
@@ -46,7 +46,7 @@ type Topology struct {
 func newTarget(j *check.Judgement) Target {
 	h := j.Header
 	t := Target{
-		Provider: h.Provider, Distribution: h.Distribution, Members: present(h.Members), Releases: present(j.Releases), Off: j.Off,
+		Provider: h.Provider, Distribution: h.Distribution, Members: present(h.Members), Releases: present(j.Releases), SwitchedOff: j.Off,
 	}
 	for _, release := range j.Releases {
 		if gates := h.Gates[release]; len(gates) > 0 {
