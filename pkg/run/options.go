@@ -66,6 +66,9 @@ type Options struct {
 	// NoTraffic leaves out the scenario's traffic and the probes of booting
 	// servers, so that whatever needs writes stays inconclusive.
 	NoTraffic bool
+	// MetricsAddr is where metrics are served while the run goes on, such as
+	// 127.0.0.1:9099; empty means nowhere.
+	MetricsAddr string
 	// Harness is the version of this evenkeel, for the record.
 	Harness string
 	// Console is where a person watches.
