@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery soak survey lint generate clean
+.PHONY: all build binaries docker docker-down node-images test e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery skew soak survey lint generate clean
 
 all: build
 
@@ -84,6 +84,11 @@ bench-discovery: KUBERNETES ?= v1.36.3
 bench-discovery: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
 	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchdiscovery -crds "$(or $(CRDS),0 300 3000)" -duration $(or $(DURATION),10s) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/discovery.md)
+
+## skew: how likely a leader is newer than an API server while members are replaced one
+## by one, enumerated; RUNS=N also plays each case N times; into reports/skew.md
+skew: build
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/skew -out $(OUT)/skew -runs $(or $(RUNS),0) -parallel $(or $(PARALLEL),1) -seed $(or $(SEED),1)
 
 ## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
 ## with the reference; all of them must be green

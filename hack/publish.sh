@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Copies a bundle to where it is to be published: all that the verdicts follow
 # from, with the history compressed, and without the components' logs, which are
-# large and tell of the machine, nor what `evenkeel judge` and `evenkeel timeline`
-# make again from the rest.
+# large and tell of the machine, nor what `evenkeel judge`, `evenkeel timeline`
+# and `evenkeel metrics` make again from the rest.
 #
 #   hack/publish.sh _out/rolling-upgrade reports/kubernetes/local-v1.35.4-to-v1.36.3
 set -euo pipefail

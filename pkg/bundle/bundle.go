@@ -29,6 +29,8 @@ const (
 	LogDir          = "logs"
 	// TimelineFile is a page that shows the run, for a browser.
 	TimelineFile = "timeline.html"
+	// MetricsFile has the run in numbers, in the text format of Prometheus.
+	MetricsFile = "metrics.prom"
 	// DigestFile lists a SHA-256 for every other file but the signature, in the
 	// format that `sha256sum --check` reads.
 	DigestFile = "SHA256SUMS"

@@ -38,10 +38,11 @@ func (c *cle03) Observe(w *World, ev *history.Event) {
 				c.each.add(w, owes.process.member)
 			}
 			// What lies between is neither in time nor provably late.
-			if took > answersWithin+recorderLag {
+			if took > answersWithin+w.aways.lag(from, ev.At) {
 				c.infer(w, at(owes.pingedSeq, ev.Seq), "candidate %s answered a ping after %s", owes.name, took.Round(100*time.Millisecond))
 			}
-		case took > answersWithin+recorderLag:
+		// Only what etcd tells says that its recorder was not away.
+		case ev.Stored != nil && took > answersWithin+w.aways.lag(from, ev.At):
 			delete(c.open, owes)
 			c.infer(w, at(owes.pingedSeq, ev.Seq), "candidate %s did not answer a ping within %s", owes.name, took.Round(time.Second))
 		}

@@ -145,6 +145,10 @@ type Progress struct {
 	// Verdict is Fail as soon as a breach was found, Pass while enough was seen
 	// and nothing broke the promise, and Inconclusive before.
 	Verdict Verdict
+	// Violations counts the breaches that were found.
+	Violations int64
+	// Observations so far.
+	Observations []Observation
 }
 
 // Progress tells how things stand. It is for onlookers: only End judges, and
@@ -152,7 +156,7 @@ type Progress struct {
 func (j *Judging) Progress() []Progress {
 	out := make([]Progress, 0, len(j.runners))
 	for _, r := range j.runners {
-		out = append(out, Progress{ID: r.req.ID, Verdict: r.standing(j.world)})
+		out = append(out, r.standing(j.world))
 	}
 	return out
 }

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"strings"
-
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -75,14 +73,11 @@ func (m *managers) takeProcess(ev *history.Event) {
 	}
 }
 
-// memberOfHost finds the member on whose host the holder of a Lease runs: an
-// identity is the host's name, an underscore and something unique.
+// memberOfHost names the member on whose host the holder of a Lease runs; it is
+// empty where that is none.
 func (w *World) memberOfHost(holder string) string {
-	host, _, _ := strings.Cut(holder, "_")
-	for _, m := range w.Header.Members {
-		if host != "" && (m.Host == host || m.Host == "" && m.Name == host) {
-			return m.Name
-		}
+	if i := w.Header.MemberOf(holder); i >= 0 {
+		return w.Header.Members[i].Name
 	}
 	return ""
 }

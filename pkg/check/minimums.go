@@ -169,11 +169,9 @@ const (
 	// clockSkew is how far the clocks of members may differ, the whole seconds
 	// of transition times included.
 	clockSkew = 2 * time.Second
-	// transitionSeen is how much later than its transition time a change may be
-	// seen, by the clocks' difference and the recorder's lag.
-	transitionSeen = recorderLag + clockSkew
 	// recorderLag bounds how much later than it happened the etcd recorder tells
-	// of a change, even when the etcd that it followed was just taken away.
+	// of a change while it hears of etcd, or has just lost the one that it followed;
+	// for how long it heard of none the history says, see aways.
 	recorderLag = 5 * time.Second
 	// lookedWithin is how long a server must have been ready before it counts
 	// that nobody asked what it hosts: the recorder needs about a second on a

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -155,29 +156,28 @@ func (r *runner) reasons(w *World, observations []Observation) []string {
 	return out
 }
 
-// standing is the verdict if the history ended here, whole.
-func (r *runner) standing(w *World) Verdict {
+// standing is how things stand, as if the history ended here, whole.
+func (r *runner) standing(w *World) Progress {
+	p := Progress{ID: r.req.ID, Verdict: Inconclusive}
+	if r.inapplicable != "" {
+		p.Verdict = NotApplicable
+		return p
+	}
+	if r.check == nil {
+		p.Verdict = Skipped
+		return p
+	}
+	found := r.check.found()
+	p.Violations, p.Observations = found.count, r.observations(w)
 	switch {
-	case r.inapplicable != "":
-		return NotApplicable
-	case r.check == nil:
-		return Skipped
-	case r.check.found().count > 0:
-		return Fail
-	case r.crashed != "":
-		return Inconclusive
+	case found.count > 0:
+		p.Verdict = Fail
+	case r.crashed != "" || len(p.Observations) == 0:
+	case slices.ContainsFunc(p.Observations, func(o Observation) bool { return o.Seen < o.Need }):
+	case len(found.deviating) > 0:
+		p.Verdict = Deviation
+	default:
+		p.Verdict = Pass
 	}
-	observations := r.observations(w)
-	for _, o := range observations {
-		if o.Seen < o.Need {
-			return Inconclusive
-		}
-	}
-	if len(observations) == 0 || r.crashed != "" {
-		return Inconclusive
-	}
-	if len(r.check.found().deviating) > 0 {
-		return Deviation
-	}
-	return Pass
+	return p
 }

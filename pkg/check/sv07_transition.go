@@ -59,7 +59,7 @@ func (c *sv07) compare(w *World, ev *history.Event, name string, before, now agr
 	switch {
 	case before.transition.Sub(now.transition) > clockSkew:
 		c.infer(w, evidence, "in %s the transition time went back from %s to %s", name, stamp(before.transition), stamp(now.transition))
-	case now.transition.Equal(before.transition) && seen.Sub(now.transition) > transitionSeen:
+	case now.transition.Equal(before.transition) && seen.Sub(now.transition) > clockSkew+w.aways.lag(int64(now.transition.Sub(w.Header.Started)), ev.At):
 		c.infer(w, evidence, "in %s the outcome changed from %s to %s, but the transition time stayed %s",
 			name, showCommon(before.common), showCommon(now.common), stamp(now.transition))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -237,7 +238,7 @@ func (c *sv12) judge(w *World, in *instance, states map[string]*barrierState, un
 		st := states[name]
 		change, ok := w.registration(in, name, until)
 		c.judgeOrder(w, in, name, st, change, ok)
-		c.judgeEvasion(in, name, st, change, ok, barred)
+		c.judgeEvasion(w, in, name, st, change, ok, barred)
 		if !ok {
 			continue
 		}
@@ -256,7 +257,7 @@ func (c *sv12) judge(w *World, in *instance, states map[string]*barrierState, un
 // before the registration shows by what came after them.
 func (c *sv12) judgeOrder(w *World, in *instance, name string, st *barrierState, change entryChange, announced bool) {
 	member := in.server.member
-	before := func(x early) bool { return x.behind || announced && x.before(change) }
+	before := func(x early) bool { return x.behind || announced && x.before(w, change) }
 	switch {
 	case st.blamed:
 	case st.taken.behind:
@@ -273,9 +274,9 @@ func (c *sv12) judgeOrder(w *World, in *instance, name string, st *barrierState,
 // load or is slow to answer may do so beside the barrier, but not in its place:
 // where it held back other resources while it booted, and this one never, the
 // barrier of this one was not seen.
-func (c *sv12) judgeEvasion(in *instance, name string, st *barrierState, change entryChange, announced, barred bool) {
+func (c *sv12) judgeEvasion(w *World, in *instance, name string, st *barrierState, change entryChange, announced, barred bool) {
 	instead := func(x early) bool {
-		return !st.refused && (x.booting && barred && x.seq > 0 || announced && x.before(change))
+		return !st.refused && (x.booting && barred && x.seq > 0 || announced && x.before(w, change))
 	}
 	if instead(st.mild) {
 		c.evade(in.server.member, name, st.mild)
@@ -318,10 +319,10 @@ const keptEvasions = 10
 
 // before is whether the answer certainly came before a change in etcd: the
 // barrier was seen to be shut later, or something was written in between, or
-// the change was told so much later that no recorder lags that far. One who finds
-// no etcd may lag further, so that an answer which names a revision is believed.
-func (x early) before(change entryChange) bool {
-	late := change.at-x.at > int64(recorderLag) && x.named < change.revision
+// the change was told so much later that no recorder lags that far. An answer which
+// names a later revision came later whatever the clock says.
+func (x early) before(w *World, change entryChange) bool {
+	late := time.Duration(change.at-x.at) > w.aways.lag(x.at, change.at) && x.named < change.revision
 	return x.seq > 0 && (x.behind || x.next > 0 && x.next < change.revision || late)
 }
 

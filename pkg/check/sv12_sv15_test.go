@@ -205,11 +205,20 @@ func TestSV15Announced(t *testing.T) {
 func TestAnAnswerThatNamesALaterRevisionCameLater(t *testing.T) {
 	change := entryChange{at: int64(2 * recorderLag), revision: 10}
 	for named, want := range map[int64]bool{0: true, 9: true, 10: false, 14: false} {
-		if got := (early{seq: 1, named: named}).before(change); got != want {
+		if got := (early{seq: 1, named: named}).before(&World{}, change); got != want {
 			t.Errorf("an answer that names revision %d came before the change: %v, want %v", named, got, want)
 		}
 	}
-	if !(early{seq: 1, named: 14, behind: true}).before(change) {
+	if !(early{seq: 1, named: 14, behind: true}).before(&World{}, change) {
 		t.Error("a later refusal counts whatever the answer names")
+	}
+	// One that heard nothing for most of the time tells later still.
+	away := &World{aways: aways{{from: 1, to: int64(recorderLag)}}}
+	if (early{seq: 1, at: 1}).before(away, change) {
+		t.Error("an answer came before a change that may have been told ten seconds late")
+	}
+	change.at += int64(time.Second)
+	if !(early{seq: 1, at: 1}).before(away, change) {
+		t.Error("an answer eleven seconds before a change that was told at most ten late is no breach")
 	}
 }

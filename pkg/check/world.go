@@ -45,6 +45,8 @@ type World struct {
 	faults []*FaultSeen
 	etcd   []EtcdSeen
 	gaps   map[Source]int64
+	// aways are the times at which the etcd recorder heard nothing.
+	aways aways
 	// alien counts gaps of recorders that are not known here.
 	alien int64
 	// torn is whether lines were missing so far.
@@ -129,6 +131,8 @@ func (w *World) take(ev *history.Event) {
 		w.balancer.take(ev)
 	case ev.Gap != nil:
 		w.takeGap(ev.Gap)
+	case ev.Away != nil:
+		w.aways.take(ev)
 	case ev.End != nil:
 		end := *ev.End
 		w.end = &end

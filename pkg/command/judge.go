@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 )
@@ -74,6 +75,7 @@ func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) err
 	}{
 		{bundle.ReportFile, true, rep.YAML},
 		{bundle.JUnitFile, false, rep.JUnit},
+		{bundle.MetricsFile, false, func() ([]byte, error) { return metrics.Bundle(ctx, dir, rep) }},
 		{bundle.TimelineFile, false, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
 	} {
 		path := filepath.Join(dir, file.name)

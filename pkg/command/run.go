@@ -55,5 +55,6 @@ judge what is asked for is played.`,
 	f.BoolVar(&o.Strict, "strict", false, "take documented deviations of the distribution for failures; the history remembers it")
 	f.BoolVar(&o.AllowDisruption, "allow-disruption", false, "play what disrupts a cluster that somebody else runs, too (provider external)")
 	f.BoolVar(&o.NoTraffic, "no-traffic", false, "write nothing to the control plane that a check could learn from")
+	f.StringVar(&o.MetricsAddr, "metrics-addr", "", "serve metrics at http://ADDRESS/metrics while the run goes on, such as 127.0.0.1:9099 (default nowhere)")
 	return cmd
 }

@@ -89,6 +89,7 @@ const (
 	KindBalancer  Kind = "balancer"
 	KindDocument  Kind = "document"
 	KindGap       Kind = "gap"
+	KindAway      Kind = "away"
 	KindEnd       Kind = "end"
 )
 
@@ -125,6 +126,7 @@ type Event struct {
 	// Document is an answer to a request for discovery.
 	Document *Document `json:"document,omitempty"`
 	Gap      *Gap      `json:"gap,omitempty"`
+	Away     *Away     `json:"away,omitempty"`
 	End      *End      `json:"end,omitempty"`
 }
 
@@ -161,6 +163,8 @@ func (e *Event) told() bool {
 		return e.Document != nil
 	case KindGap:
 		return e.Gap != nil
+	case KindAway:
+		return e.Away != nil
 	case KindEnd:
 		return e.End != nil
 	}
@@ -577,6 +581,14 @@ type Gap struct {
 	// "document".
 	Source  string `json:"source"`
 	Message string `json:"message"`
+}
+
+// Away tells that a recorder has heard nothing of its source from From to At: what
+// follows may have happened that much earlier than it was recorded. Nothing is
+// missing.
+type Away struct {
+	// Source is the recorder, as in Gap; only that of etcd tells.
+	Source string `json:"source"`
 }
 
 // End is the last event. A history without one was cut off.

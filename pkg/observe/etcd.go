@@ -55,6 +55,9 @@ type Etcd struct {
 	next int64
 	told int64
 	keys map[string]storedKey
+	// heard is when any member's etcd told something last, in the time of the
+	// history; 0 before the first one did.
+	heard int64
 }
 
 // storedKey is what is remembered of a key that exists.
@@ -188,6 +191,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 	if response.Err() != nil {
 		return false
 	}
+	r.hear()
 	agreement := int64(0)
 	for _, event := range response.Events {
 		if event.Kv.ModRevision < r.next {
@@ -227,6 +231,16 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		r.moved = make(chan struct{})
 	}
 	return true
+}
+
+// hear notes that etcd tells something, and for how long it did not if that is worth
+// knowing: what it tells now may be that old.
+func (r *Etcd) hear() {
+	now := r.recorder.Now()
+	if r.heard > 0 && now-r.heard > int64(EtcdAway) {
+		r.recorder.Record(history.Event{Kind: history.KindAway, From: r.heard, Away: &history.Away{Source: "etcd"}})
+	}
+	r.heard = now
 }
 
 // late notes a change of which this very watch had said that it was past it.

@@ -155,3 +155,23 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 	cancel()
 	<-running
 }
+
+// What is told after a silence may be as old as that.
+func TestEtcdSaysThatItWasAway(t *testing.T) {
+	m := newMemory()
+	r := newRecorder(m)
+	hears := func(at time.Duration, revision int64) {
+		m.now = int64(at)
+		r.take(clientv3.WatchResponse{Header: progressHeader(revision)})
+	}
+	hears(9*time.Second, 1) // the first time it hears anything
+	hears(9*time.Second+EtcdAway, 2)
+	if got := m.of(history.KindAway); len(got) > 0 {
+		t.Fatalf("it was not away: %v", got)
+	}
+	hears(15*time.Second, 3)
+	got := m.of(history.KindAway)
+	if len(got) != 1 || got[0].Away.Source != "etcd" || got[0].From != int64(9*time.Second+EtcdAway) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -17,11 +17,13 @@ type memory struct {
 	mu     sync.Mutex
 	events []history.Event
 	moved  chan struct{}
+	// now is the time of the history, 1 if it is earlier.
+	now int64
 }
 
 func newMemory() *memory { return &memory{moved: make(chan struct{})} }
 
-func (m *memory) Now() int64 { return 1 }
+func (m *memory) Now() int64 { return max(m.now, 1) }
 
 func (m *memory) Record(e history.Event) {
 	m.mu.Lock()

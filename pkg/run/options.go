@@ -69,6 +69,9 @@ type Options struct {
 	// AllowDisruption gives leave to disrupt a cluster that somebody else runs. The
 	// other providers need none.
 	AllowDisruption bool
+	// MetricsAddr is where metrics are served while the run goes on, such as
+	// 127.0.0.1:9099; empty means nowhere.
+	MetricsAddr string
 	// Harness is the version of this evenkeel, for the record.
 	Harness string
 	// Console is where a person watches.

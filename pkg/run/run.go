@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
@@ -41,10 +42,20 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, exit.Environment(err)
 	}
+	r := &running{options: o, plan: p, clock: clk}
+	if o.MetricsAddr != "" {
+		if r.metrics, err = metrics.Listen(ctx, o.MetricsAddr); err != nil {
+			return nil, exit.Environment(err)
+		}
+		defer func() {
+			if closeErr := r.metrics.Close(); closeErr != nil {
+				fmt.Fprintf(o.Console, "The metrics could not be closed: %v\n", closeErr)
+			}
+		}()
+	}
 	if err := bundle.Create(p.out); err != nil {
 		return nil, exit.Environment(err)
 	}
-	r := &running{options: o, plan: p, clock: clk}
 	playErr := r.play(ctx)
 	return r.conclude(ctx, playErr)
 }
@@ -74,6 +85,8 @@ type running struct {
 	options Options
 	plan    *plan
 	clock   clock.WithTicker
+	// metrics is nil where none are served.
+	metrics *metrics.Server
 	// recorded is whether there is a history to judge.
 	recorded bool
 	booted   bool
@@ -141,13 +154,16 @@ func (r *running) play(ctx context.Context) (err error) {
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
 		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
 	// Only the header as it was written says when the history began.
-	live := check.Begin(writer.Header(), p.requirements)
+	live, numbers := check.Begin(writer.Header(), p.requirements), r.serveMetrics(writer.Header(), shown)
 	writer.Subscribe(func(ev history.Event) {
 		live.Take(&ev)
+		numbers.Take(&ev)
 		if ev.Request != nil {
 			return // far too many to show, and the next event tells how things stand
 		}
-		shown.Show(&ev, live.Progress())
+		progress := live.Progress()
+		numbers.Standing(progress)
+		shown.Show(&ev, progress)
 		if ev.Step != nil && ev.Step.Index > 0 {
 			r.booted = true
 		}
@@ -168,6 +184,17 @@ func (r *running) play(ctx context.Context) (err error) {
 		return err // whatever else went wrong followed from it
 	}
 	return played
+}
+
+// serveMetrics has the metrics of the run that begins be served where that was
+// asked for.
+func (r *running) serveMetrics(header history.Header, shown *console.Console) *metrics.Metrics {
+	m := metrics.New(header)
+	if r.metrics != nil {
+		r.metrics.Serve(m)
+		shown.Say("metrics at %s", r.metrics.URL())
+	}
+	return m
 }
 
 // conclude judges what was saved and completes the bundle.
@@ -218,6 +245,12 @@ func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) er
 		return err
 	}
 	if err := r.save(bundle.JUnitFile, data); err != nil {
+		return err
+	}
+	if data, err = metrics.Bundle(ctx, r.plan.out, rep); err != nil {
+		return err
+	}
+	if err := r.save(bundle.MetricsFile, data); err != nil {
 		return err
 	}
 	if err := bundle.CompressHistory(r.plan.out, bundle.CompressFrom); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/attest"
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 )
@@ -89,21 +90,26 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 	if err := o.compareContext(dir); err != nil {
 		return err
 	}
-	junit, err := rep.JUnit()
-	if err != nil {
-		return err
+	for _, view := range []struct {
+		name   string
+		render func() ([]byte, error)
+	}{
+		{bundle.JUnitFile, rep.JUnit},
+		{bundle.MetricsFile, func() ([]byte, error) { return metrics.Bundle(ctx, dir, rep) }},
+		{bundle.TimelineFile, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
+	} {
+		if _, err := os.Stat(filepath.Join(dir, view.name)); errors.Is(err, fs.ErrNotExist) {
+			continue // a published bundle may do without
+		}
+		want, err := view.render()
+		if err != nil {
+			return err
+		}
+		if err := o.compareView(dir, view.name, want, options); err != nil {
+			return err
+		}
 	}
-	if err := o.compareView(dir, bundle.JUnitFile, junit, options); err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, bundle.TimelineFile)); err != nil {
-		return nil // a bundle may do without
-	}
-	page, err := timeline.Bundle(ctx, dir, rep)
-	if err != nil {
-		return err
-	}
-	return o.compareView(dir, bundle.TimelineFile, page, options)
+	return nil
 }
 
 func (o *Outcome) compareReport(dir string, options Options) error {
@@ -147,9 +153,6 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 // which is no fault of the bundle.
 func (o *Outcome) compareView(dir, name string, want []byte, options Options) error {
 	got, err := os.ReadFile(filepath.Join(dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a published bundle may do without
-	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}

@@ -4,9 +4,7 @@ package timeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
@@ -32,39 +30,16 @@ func collectFile(ctx context.Context, file string, rep *report.ConformanceReport
 	// Twice: which lines are to be shown in full is known only when all were seen,
 	// and all of them at once may be more than there is memory for.
 	c := newCollector(rep, filepath.Base(file))
-	if err := each(ctx, file, func(r *history.Reader) { c.begin(r.Header) }, c.take); err != nil {
+	if err := history.Each(ctx, file, c.begin, c.take); err != nil {
 		return nil, err
 	}
 	c.finish()
 	k := c.keeper()
-	if err := each(ctx, file, nil, k.take); err != nil {
+	if err := history.Each(ctx, file, func(history.Header) {}, k.take); err != nil {
 		return nil, err
 	}
 	c.picture.Lines = k.lines()
 	return c, nil
-}
-
-func each(ctx context.Context, file string, begin func(*history.Reader), take func(*history.Event)) error {
-	reader, err := history.Open(file)
-	if err != nil {
-		return err
-	}
-	if begin != nil {
-		begin(reader)
-	}
-	for {
-		ev, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return reader.Close()
-		}
-		if err == nil && ctx.Err() != nil {
-			err = errors.New("it was interrupted")
-		}
-		if err != nil {
-			return errors.Join(err, reader.Close())
-		}
-		take(ev)
-	}
 }
 
 // collector makes a picture of events.

@@ -145,9 +145,11 @@ func rank(component string) int {
 // memberOf is the member that a holder of a Lease or a server's identity belongs
 // to, and its number; -1 where it is none.
 func (c *collector) memberOf(holder string) (name string, number int) {
-	host, _, _ := strings.Cut(holder, "_")
+	if i := c.header.MemberOf(holder); i >= 0 {
+		return c.header.Members[i].Name, i
+	}
 	for i, m := range c.header.Members {
-		if host == m.Name || m.Host != "" && host == m.Host || holder == m.ServerID {
+		if holder == m.ServerID {
 			return m.Name, i
 		}
 	}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+)
+
+// Computed by hand for three members. Plainly, upgraded: whoever leads at first hands
+// over when its turn comes. The first member hands over to the second with 1/2, which
+// hands over to a newer one with 1/2; the second does so with 1/2; the third has
+// nobody older left. (1/4 + 1/2 + 0)/3.
+func TestThreeMembers(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		e             election
+		r             rollout
+		ever, lasting string
+	}{
+		{"plain, upgraded", plain{}, rollout{}, "1/4", "1/4"},
+		// The first: 1/3 to itself, and 1/3 to the second, which hands over to a newer one
+		// with 2/3. (5/9 + 2/3 + 0)/3.
+		{"plain, upgraded, back in time", plain{}, rollout{outlived: true}, "11/27", "11/27"},
+		{"plain, rolled back", plain{}, rollout{back: true}, "1", "1"},
+		// Only if the first one that comes back led, and gets the Lease again, is nobody
+		// newer than it.
+		{"plain, rolled back, back in time", plain{}, rollout{back: true, outlived: true}, "8/9", "8/9"},
+		{"coordinated, upgraded", newCoordinated(), rollout{}, "0", "0"},
+		{"coordinated, upgraded, back in time", newCoordinated(), rollout{outlived: true}, "0", "0"},
+		// The first older API server is there before anybody of its release can lead.
+		{"coordinated, rolled back", newCoordinated(), rollout{back: true}, "1", "0"},
+		// Unless that member led itself, and is elected again at once.
+		{"coordinated, rolled back, back in time", newCoordinated(), rollout{back: true, outlived: true}, "2/3", "0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := enumerate(3, tc.e, tc.r)
+			if fmt.Sprint(got.ever.RatString(), " ", got.lasting.RatString()) != tc.ever+" "+tc.lasting {
+				t.Errorf("ever %s and lasting %s, want %s and %s", got.ever.RatString(), got.lasting.RatString(), tc.ever, tc.lasting)
+			}
+		})
+	}
+}
+
+// unfair is an election that would give the chances of a defect away.
+type unfair struct{ plain }
+
+func (unfair) vacant(p plane) map[int]*big.Rat {
+	for _, i := range p.present() {
+		if p.members[i].newer {
+			return certain(i)
+		}
+	}
+	return certain(p.present()[0])
+}
+
+func TestTheModelTellsElectionsApart(t *testing.T) {
+	if got := enumerate(3, unfair{}, rollout{}); got.lasting.Cmp(big.NewRat(1, 4)) <= 0 {
+		t.Errorf("%s where the newest is always elected", got.lasting.RatString())
+	}
+}
+
+// A decision that was made before is the one that would be made again.
+func TestKnownDecisions(t *testing.T) {
+	permute(4, func(order []int) {
+		c := newCoordinated()
+		for step, gone := range order {
+			p := plane{members: make([]member, len(order)), away: nobody}
+			for i := range p.members {
+				p.members[i] = member{born: i}
+			}
+			for again, i := range order[:step] {
+				p.members[i] = member{newer: true, born: len(order) + again}
+			}
+			p.away = gone
+			for leader := nobody; leader < len(order); leader++ {
+				if leader == gone {
+					continue
+				}
+				if got, want := c.settled(p, leader), decide(p, leader); got != want || c.settled(p, leader) != want {
+					t.Fatalf("%+v, led by %d: %d, want %d", p, leader, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestPermute(t *testing.T) {
+	seen := map[string]bool{}
+	permute(4, func(order []int) { seen[fmt.Sprint(order)] = true })
+	if len(seen) != 24 {
+		t.Errorf("%d orders of four", len(seen))
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/hack/internal/play"
+	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/leadership"
+)
+
+// played members: what takes the least time and is what the KEP speaks of.
+const playedMembers = 3
+
+// settles is for how long nothing is done after a replacement: longer than a
+// coordinator of the reference needs to have a leader give up, whose timings are a
+// fifth of the usual ones.
+const settles = 5 * time.Second
+
+// topology has the usual timings of leaders, divided by five.
+const topology = `apiVersion: evenkeel.dev/v1alpha1
+kind: Topology
+metadata: {name: skew}
+spec:
+  provider: local
+  distribution: reference
+  release: "1.2"
+  members: [{name: cp1}, {name: cp2}, {name: cp3}]
+  settings:
+    identityLeaseDuration: 40s
+    identityLeaseRenewInterval: 5s
+    leaderElectLeaseDuration: 3s
+    leaderElectRenewDeadline: 2s
+    leaderElectRetryPeriod: 400ms
+`
+
+// leases whose leaders are looked at.
+var leases = []string{"kube-system/kube-controller-manager", "kube-system/kube-scheduler"}
+
+// scenario replaces the members in an order.
+func scenario(c *cell, order []int) string {
+	var b strings.Builder
+	action, to, start := "upgrade", "@next", "1.2"
+	if c.Back {
+		action, to, start = "rollback", "@previous", "1.3"
+	}
+	fmt.Fprintf(&b, `apiVersion: evenkeel.dev/v1alpha1
+kind: Scenario
+metadata: {name: skew}
+description: Replaces all members one by one, and looks who leads.
+judges: [SV-03]
+leaderElection: {coordinated: %v}
+start: {release: "%s"}
+traffic: {off: true}
+steps:
+  - hold: {name: before, for: 1s}
+`, c.Coordinated, start)
+	for i, m := range order {
+		fmt.Fprintf(&b, "  - %s: {member: \"@cp%d\", to: \"%s\"}\n  - hold: {name: replaced-%d, for: %s}\n", action, m+1, to, i+1, settles)
+	}
+	return b.String()
+}
+
+// measure plays each cell, and adds what it sees.
+func measure(ctx context.Context, o options, m *measured, save func() error) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the runs: %w", err)
+	}
+	plan := filepath.Join(o.out, "topology.yaml")
+	if err := os.WriteFile(plan, []byte(topology), 0o644); err != nil {
+		return fmt.Errorf("write the topology: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.parallel)
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(o.seed, 0))
+	for n := range o.runs {
+		for _, coordinated := range []bool{false, true} {
+			for _, back := range []bool{false, true} {
+				mu.Lock()
+				c := m.of(coordinated, back)
+				mu.Unlock()
+				order := random.Perm(playedMembers)
+				name := fmt.Sprintf("%s-%s-%d", electing(coordinated), way(back), n+1)
+				group.Go(func() error {
+					s, err := once(ctx, o, plan, name, scenario(c, order))
+					if err != nil {
+						return fmt.Errorf("%s: %w", name, err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					c.add(s)
+					fmt.Printf("%-28s %v: %s of skew, lasting: %v\n", name, order, s.skewed.Round(time.Millisecond), s.lasting)
+					return save()
+				})
+			}
+		}
+	}
+	return group.Wait()
+}
+
+// seen is what one run showed.
+type seen struct {
+	// skewed is for how long a leader was newer than an API server, and lasting whether
+	// one still was at the end of a hold.
+	skewed  time.Duration
+	lasting bool
+}
+
+func once(ctx context.Context, o options, plan, name, text string) (seen, error) {
+	dir := filepath.Join(o.out, name)
+	file := dir + ".yaml"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return seen{}, fmt.Errorf("write the scenario: %w", err)
+	}
+	out, err := play.Run(ctx, o.evenkeel, dir, "--topology", plan, "--scenario", file, "--focus", "^SV-03$")
+	if err != nil {
+		return seen{}, err
+	}
+	if !out.Report.Complete {
+		return seen{}, fmt.Errorf("the scenario was not played to its end: %s", out.Report.Message)
+	}
+	history, err := bundle.History(dir)
+	if err != nil {
+		return seen{}, err
+	}
+	s, err := look(ctx, history)
+	if err != nil {
+		return seen{}, err
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.Remove(file), os.Remove(dir+".log")); err != nil {
+		return seen{}, fmt.Errorf("remove what was looked at: %w", err)
+	}
+	return s, nil
+}
+
+// look goes through a history.
+func look(ctx context.Context, file string) (seen, error) {
+	var out seen
+	var t *leadership.Tracker
+	led := map[string]time.Duration{}
+	spent := map[string]time.Duration{}
+	err := history.Each(ctx, file, func(h history.Header) { t = leadership.New(h) }, func(ev *history.Event) {
+		for _, s := range t.Take(ev) {
+			led[s.Lease.Name] += s.Led
+			spent[s.Lease.Name] += s.Skewed
+		}
+		if ev.Hold == nil || ev.Hold.Phase != history.PhaseEnd {
+			return
+		}
+		for _, l := range t.Leases() {
+			out.lasting = out.lasting || watched(l.Name) && t.Skewed(l)
+		}
+	})
+	if err != nil {
+		return seen{}, err
+	}
+	some := false
+	for _, name := range leases {
+		some = some || led[name] > 0
+		out.skewed = max(out.skewed, spent[name])
+	}
+	if !some {
+		return seen{}, errors.New("nobody was seen to lead, so nothing can be said")
+	}
+	return out, nil
+}
+
+func watched(name string) bool {
+	for _, l := range leases {
+		if l == name {
+			return true
+		}
+	}
+	return false
+}
+
+func electing(coordinated bool) string {
+	if coordinated {
+		return "coordinated"
+	}
+	return "plain"
+}
+
+func way(back bool) string {
+	if back {
+		return "rollback"
+	}
+	return "upgrade"
+}

@@ -1,0 +1,19 @@
+package history
+
+import "strings"
+
+// MemberOf finds the member on whose host the holder of a Lease runs, by its place
+// among the Members: an identity is the host's name, an underscore and something
+// unique. It is -1 where the holder is no member's.
+func (h *Header) MemberOf(holder string) int {
+	host, _, _ := strings.Cut(holder, "_")
+	if host == "" {
+		return -1
+	}
+	for i, m := range h.Members {
+		if m.Host == host || m.Host == "" && m.Name == host {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,246 @@
+// Package leadership tells from a history who leads by which Lease at any moment,
+// and whether the leader is newer than an API server, which the version skew policy
+// forbids. It counts; it judges nothing: for verdicts there is package check.
+package leadership
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Process is the last process of a component.
+type Process struct {
+	Release  string
+	Instance int
+	// Alive is whether it has not ended, and Paused whether it is held.
+	Alive, Paused bool
+}
+
+// able is whether it could act: it lives and may run.
+func (p *Process) able() bool { return p != nil && p.Alive && !p.Paused }
+
+// Lease is one by which somebody leads.
+type Lease struct {
+	// Name is <namespace>/<name>.
+	Name string
+	// Holder is what the Lease says; empty if nobody holds it.
+	Holder string
+	// Member of the holder; empty if it is none's.
+	Member string
+	// Changes counts how often it went to another holder than before.
+	Changes int
+
+	// before is who held it last, if nobody does now, and until when it runs out
+	// unless it is renewed.
+	before string
+	until  int64
+}
+
+// Stretch is a time that one Lease has spent in one way.
+type Stretch struct {
+	Lease *Lease
+	// Led and Absent are for how long the Lease was held, in force, by a process
+	// that could act, and for how long it was not. Of a holder that is no member's
+	// nobody knows whether it lives: it counts as one that can act.
+	Led, Absent time.Duration
+	// Skewed is for how long of Led the leader was of a newer release than the oldest
+	// API server that ran.
+	Skewed time.Duration
+}
+
+// Tracker follows a history.
+type Tracker struct {
+	header    history.Header
+	now       int64
+	processes map[key]*Process
+	leases    map[string]*Lease
+	versions  map[string]*version.Version
+}
+
+type key struct{ member, component string }
+
+// New follows the history that the header is of.
+func New(header history.Header) *Tracker {
+	return &Tracker{header: header, processes: map[key]*Process{}, leases: map[string]*Lease{}, versions: map[string]*version.Version{}}
+}
+
+// Take sees one more event; they must come in their order. What it returns is how
+// each Lease has spent the time since the event before, in the order of their names.
+func (t *Tracker) Take(ev *history.Event) []Stretch {
+	out := t.advance(ev.At)
+	switch {
+	case ev.Process != nil:
+		t.takeProcess(ev.Member, ev.Process)
+	case ev.Stored != nil:
+		t.takeStored(ev)
+	}
+	return out
+}
+
+// Process is the last one of a component; nil if none was started.
+func (t *Tracker) Process(member, component string) *Process {
+	return t.processes[key{member, component}]
+}
+
+// Leases that were seen, in the order of their names.
+func (t *Tracker) Leases() []*Lease {
+	var out []*Lease
+	for _, name := range slices.Sorted(maps.Keys(t.leases)) {
+		out = append(out, t.leases[name])
+	}
+	return out
+}
+
+// Skewed is whether the leader by a Lease can act, and is of a newer release than
+// the oldest API server that runs.
+func (t *Tracker) Skewed(l *Lease) bool {
+	p := t.leader(l)
+	return p.able() && t.now <= l.until && t.newer(p, t.oldestServer())
+}
+
+// leader is the process that holds a Lease; nil if it is none of a member.
+func (t *Tracker) leader(l *Lease) *Process {
+	return t.Process(l.Member, LedBy(l.Name))
+}
+
+func (t *Tracker) advance(now int64) []Stretch {
+	oldest := t.oldestServer()
+	var out []Stretch
+	for _, l := range t.Leases() {
+		s, p := Stretch{Lease: l}, t.leader(l)
+		if l.Holder != "" && (l.Member == "" || p.able()) {
+			s.Led = time.Duration(max(min(now, l.until)-t.now, 0))
+		}
+		s.Absent = time.Duration(now-t.now) - s.Led
+		if t.newer(p, oldest) {
+			s.Skewed = s.Led
+		}
+		out = append(out, s)
+	}
+	t.now = now
+	return out
+}
+
+func (t *Tracker) newer(p *Process, oldest *version.Version) bool {
+	if p == nil || oldest == nil {
+		return false
+	}
+	v := t.version(p.Release)
+	return v != nil && oldest.LessThan(v)
+}
+
+// oldestServer is the oldest release of an API server that runs; nil if none does
+// whose release is known.
+func (t *Tracker) oldestServer() *version.Version {
+	var oldest *version.Version
+	for k, p := range t.processes {
+		if k.component != history.ComponentAPIServer || !p.Alive {
+			continue
+		}
+		if v := t.version(p.Release); v != nil && (oldest == nil || v.LessThan(oldest)) {
+			oldest = v
+		}
+	}
+	return oldest
+}
+
+// version reads a release; nil if it is none.
+func (t *Tracker) version(release string) *version.Version {
+	v, known := t.versions[release]
+	if !known {
+		v, _ = version.ParseGeneric(release) // nil where it cannot be read
+		t.versions[release] = v
+	}
+	return v
+}
+
+func (t *Tracker) takeProcess(member string, p *history.Process) {
+	k := key{member, p.Component}
+	known := t.processes[k]
+	if known == nil {
+		known = &Process{}
+		t.processes[k] = known
+	}
+	switch p.Change {
+	case history.ProcessStarted:
+		*known = Process{Release: p.Release, Instance: p.Instance, Alive: true}
+	case history.ProcessExited:
+		// The end of a process may be told after the start of the next.
+		if p.Instance == known.Instance {
+			known.Alive, known.Paused = false, false
+		}
+	case history.ProcessPaused:
+		known.Paused = true
+	case history.ProcessResumed:
+		known.Paused = false
+	}
+}
+
+// leasePrefix is below which etcd has Leases.
+const leasePrefix = "/registry/leases/"
+
+func (t *Tracker) takeStored(ev *history.Event) {
+	s := ev.Stored
+	if !strings.HasPrefix(s.Key, leasePrefix) || strings.HasPrefix(s.Key, leasePrefix+corev1.NamespaceNodeLease+"/") {
+		return
+	}
+	name := strings.TrimPrefix(s.Key, leasePrefix)
+	l := t.leases[name]
+	switch {
+	case s.Type == history.StoredDelete:
+		if l != nil {
+			t.give(l, "")
+		}
+		return
+	case s.Lease == nil || s.Lease.Identity:
+		return
+	case l == nil:
+		l = &Lease{Name: name}
+		t.leases[name] = l
+	}
+	if s.Lease.Holder != l.Holder {
+		t.give(l, s.Lease.Holder)
+	}
+	l.until = ev.At + int64(time.Duration(s.Lease.Duration)*time.Second)
+}
+
+// give notes who holds a Lease now.
+func (t *Tracker) give(l *Lease, holder string) {
+	if l.before != "" && holder != "" && holder != l.before {
+		l.Changes++
+	}
+	l.Holder, l.Member = holder, ""
+	if holder == "" {
+		return
+	}
+	l.before = holder
+	if i := t.header.MemberOf(holder); i >= 0 {
+		l.Member = t.header.Members[i].Name
+	}
+}
+
+// Leases that other components than the controller managers lead by.
+const (
+	leaseScheduler   = "kube-system/kube-scheduler"
+	leaseCoordinator = "kube-system/leader-election-controller"
+)
+
+// LedBy names the component whose processes lead by a Lease, which is given as
+// <namespace>/<name>.
+func LedBy(lease string) string {
+	switch lease {
+	case leaseScheduler:
+		return history.ComponentScheduler
+	case leaseCoordinator:
+		return history.ComponentAPIServer
+	default:
+		return history.ComponentControllerManager
+	}
+}
