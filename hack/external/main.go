@@ -70,16 +70,14 @@ func find(name string) (state.Record, error) {
 	if err != nil {
 		return state.Record{}, err
 	}
+	// A folder that is no cluster's does not hide the others.
 	entries, err := state.List(root)
-	if err != nil {
-		return state.Record{}, err
-	}
 	for _, entry := range entries {
 		if record := entry.Record(); record.Name == name && record.Owner.Alive() {
 			return record, nil
 		}
 	}
-	return state.Record{}, fmt.Errorf("no cluster %q is up; name one of `evenkeel cluster list` with --cluster", name)
+	return state.Record{}, errors.Join(fmt.Errorf("no cluster %q is up; name one of `evenkeel cluster list` with --cluster", name), err)
 }
 
 // describe is the topology of a cluster, whose hooks are one command.

@@ -34,9 +34,28 @@ func (a *Active) pauseUnseen(ctx context.Context, component cluster.Component) e
 // took as long as given, and does not any more. A server that refuses connections is
 // neither frozen nor cut off.
 func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBefore error) {
-	if errBefore != nil || !a.executor.silent(ctx, a.Member) {
+	if errBefore != nil || !a.executor.fallsSilent(ctx, a.Member) {
 		return
 	}
 	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s took %s before, and had no answer within %s during the fault",
 		a.Member, before.Round(shownTo), SilenceBound))
+}
+
+// fallsSilent is whether the member's API server falls silent within a bound: nobody tells
+// when what a hook has begun is complete.
+func (e *Executor) fallsSilent(ctx context.Context, member string) bool {
+	bounded, cancel := context.WithTimeout(ctx, EndedTimeout)
+	defer cancel()
+	for bounded.Err() == nil {
+		if e.silent(bounded, member) {
+			return true
+		}
+		timer := e.clock.NewTimer(LookInterval)
+		select {
+		case <-timer.C():
+		case <-bounded.Done():
+		}
+		timer.Stop()
+	}
+	return false
 }
