@@ -22,10 +22,10 @@ import (
 // played members: what takes the least time and is what the KEP speaks of.
 const playedMembers = 3
 
-// settles is for how long nothing is done after a replacement: longer than a
-// coordinator of the reference needs to have a leader give up, whose timings are a
-// fifth of the usual ones.
-const settles = 5 * time.Second
+// settles is for how long nothing is done after a replacement: longer than it takes to
+// have a leader give up and to elect another one. Timings of Leases are a fifth of the
+// usual ones, but candidates are waited for as long as ever.
+const settles = 12 * time.Second
 
 // topology has the usual timings of leaders, divided by five.
 const topology = `apiVersion: evenkeel.dev/v1alpha1
