@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -159,7 +160,7 @@ func look(ctx context.Context, file string) (seen, error) {
 			return
 		}
 		for _, l := range t.Leases() {
-			out.lasting = out.lasting || watched(l.Name) && t.Skewed(l)
+			out.lasting = out.lasting || slices.Contains(leases, l.Name) && t.Skewed(l)
 		}
 	})
 	if err != nil {
@@ -174,15 +175,6 @@ func look(ctx context.Context, file string) (seen, error) {
 		return seen{}, errors.New("nobody was seen to lead, so nothing can be said")
 	}
 	return out, nil
-}
-
-func watched(name string) bool {
-	for _, l := range leases {
-		if l == name {
-			return true
-		}
-	}
-	return false
 }
 
 func electing(coordinated bool) string {

@@ -44,11 +44,13 @@ on. With more members it is more, and more again where the Lease outlives the
 restart: 41 % for three. In a rollback plain Leases break the policy always or
 nearly so, as the KEP has it.
 
-With coordination an upgrade never breaks it. A rollback does, however shortly: the
-API server of the first member that goes back runs before anybody of its release can
-lead, and the leader, newer than it, goes on until it is told to give up. So the
-KEP's goal, to respect version skew in rollbacks too, is met but for the time of that
-hand-over.
+With coordination an upgrade never breaks it, as long as all of a member ends at one
+moment. Where the last older API server ends later than the controllers beside it, a
+newer leader may be there before it is gone: played, that was seen to take a second.
+A rollback does break it, however shortly: the API server of the first member that
+goes back runs before anybody of its release can lead, and the leader, newer than it,
+goes on until it is told to give up. So the KEP's goal, to respect version skew in
+rollbacks too, is met but for the time of that hand-over.
 
 The policy is taken as the KEP takes it, between a leader and all API servers of the
 control plane. Where each controller talks to the API server of its own member alone,

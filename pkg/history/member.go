@@ -17,3 +17,15 @@ func (h *Header) MemberOf(holder string) int {
 	}
 	return -1
 }
+
+// Mixed is whether members ran different releases, given what each of them ran.
+func Mixed(releases map[string]string) bool {
+	first, known := "", false
+	for _, release := range releases {
+		if known && release != first {
+			return true
+		}
+		first, known = release, true
+	}
+	return false
+}

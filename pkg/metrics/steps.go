@@ -48,7 +48,7 @@ func (s *steps) take(ev *history.Event) {
 		s.takeStep(ev)
 	case ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd:
 		s.held.Inc()
-		if several(ev.Hold.Releases) {
+		if history.Mixed(ev.Hold.Releases) {
 			s.mixed.Inc()
 		}
 	}
@@ -72,16 +72,4 @@ func (s *steps) takeStep(ev *history.Event) {
 		s.took.WithLabelValues(ev.Step.Action).Observe(seconds(ev.At - began))
 		delete(s.began, key)
 	}
-}
-
-// several is whether members run more than one release.
-func several(releases map[string]string) bool {
-	first := ""
-	for _, release := range releases {
-		if first != "" && release != first {
-			return true
-		}
-		first = release
-	}
-	return false
 }

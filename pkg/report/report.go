@@ -197,21 +197,9 @@ func (r *ConformanceReport) weigh() check.Verdict {
 func states(holds []check.HoldSeen) []State {
 	var out []State
 	for _, h := range holds {
-		out = append(out, State{Name: h.Name, Mixed: ranDifferent(h.Releases), Releases: h.Releases})
+		out = append(out, State{Name: h.Name, Mixed: history.Mixed(h.Releases), Releases: h.Releases})
 	}
 	return out
-}
-
-// ranDifferent is whether members ran different releases.
-func ranDifferent(releases map[string]string) bool {
-	first, known := "", false
-	for _, release := range releases {
-		if known && release != first {
-			return true
-		}
-		first, known = release, true
-	}
-	return false
 }
 
 // YAML of the report; the same report gives the same bytes.

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // Rollout is the way of the members through releases, as far as the control plane
@@ -35,7 +37,7 @@ func (r *ConformanceReport) Rollout() Rollout {
 		}
 	}
 	for _, s := range r.States {
-		if ranDifferent(s.Releases) {
+		if history.Mixed(s.Releases) {
 			out.Mixed = append(out.Mixed, s.Name)
 		}
 	}

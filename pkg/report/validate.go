@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // Invalid is an error that lists the rules which a report breaks.
@@ -146,7 +147,7 @@ func (v *validation) target() {
 		}
 	}
 	for _, s := range v.report.States {
-		if s.Mixed != ranDifferent(s.Releases) {
+		if s.Mixed != history.Mixed(s.Releases) {
 			v.broken("states[%s].mixed is %v, and the releases say otherwise", s.Name, s.Mixed)
 		}
 	}
