@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,13 +18,15 @@ func Progress(format string, args ...any) {
 
 // Silence keeps clients from telling on the terminal what the report tells better.
 func Silence() {
-	klog.SetOutput(nowhere{})
+	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
+	// Otherwise errors would go there all the same.
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	if err := flags.Set("stderrthreshold", "FATAL"); err != nil {
+		panic(err)
+	}
 }
-
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // WriteFile leaves a report in a file, whose folder it makes.
 func WriteFile(file, text string) error {
