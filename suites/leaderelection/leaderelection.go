@@ -13,4 +13,5 @@ var (
 	_ = play.Scenario("election-strangers.yaml")
 	_ = play.Scenario("election-mixed.yaml")
 	_ = play.Scenario("election-soak.yaml")
+	_ = play.Scenario("election-storm.yaml")
 )
