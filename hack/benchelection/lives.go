@@ -35,7 +35,8 @@ func (p *plane) lives(ctx context.Context, o options) (figures, error) {
 			return nil
 		})
 	}
-	return all, group.Wait()
+	err := group.Wait()
+	return all, err
 }
 
 // crew is a few instances that stand for one Lease.
