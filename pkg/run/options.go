@@ -40,6 +40,10 @@ const (
 	// StopTimeout is how long the end of a run may take to bring the control
 	// plane down, after an interrupt too.
 	StopTimeout = 10 * time.Second
+	// LearnTimeout is how long the cluster may take, before it is taken down, to tell of
+	// its credentials; learnInterrupted is so after an interrupt.
+	LearnTimeout     = time.Minute
+	learnInterrupted = 3 * time.Second
 )
 
 // Options of a run. The zero value is the main job.

@@ -6,6 +6,7 @@ import "github.com/evenkeel/evenkeel/suites/play"
 
 var (
 	_ = play.Scenario("election-quick.yaml")
+	_ = play.Scenario("election-odd.yaml")
 	_ = play.Scenario("election-rollout.yaml")
 	_ = play.Scenario("election-faults.yaml")
 	_ = play.Scenario("election-coordinator.yaml")
