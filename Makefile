@@ -41,7 +41,7 @@ node-images:
 ## test: every test that needs neither Docker nor a cluster, with the race detector;
 ## vet is for `make lint`, and doing it again for this build costs minutes from cold
 test:
-	CGO_ENABLED=1 $(GO) test -race -vet=off $$($(GO) list ./... | grep -vE '/suites/(discovery|example|leaderelection|migration|storageversion|upgrade)$$')
+	CGO_ENABLED=1 $(GO) test -race -vet=off $$($(GO) list ./... | grep -vE '/suites/(discovery|example|leaderelection|migration|secrets|storageversion|upgrade)$$')
 
 ## e2e: the main job, a short scenario of each KEP that is judged, and the example for
 ## e2e-framework, on the local provider with the reference control plane; ALL=1 plays
