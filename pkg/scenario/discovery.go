@@ -390,13 +390,31 @@ func (r *Runner) tellBackend(backend *aggregated, phase history.Phase, proof str
 	}})
 }
 
-// churnResources are those that a churn defines.
-var churnResources = []string{"anchors", "buoys", "capstans", "davits"}
+// churnNames are what the resources that a churn defines are called, with a number where
+// there are more of them.
+var churnNames = []string{"anchors", "buoys", "capstans", "davits"}
 
-// churn plays a number of changes, and takes all of them back.
+// churnResources are that many resources; as many as there are names if it is 0.
+func churnResources(count int) []string {
+	if count == 0 {
+		count = len(churnNames)
+	}
+	var resources []string
+	for i := range count {
+		name := churnNames[i%len(churnNames)]
+		if n := i / len(churnNames); n > 0 {
+			name = fmt.Sprintf("%s%ds", strings.TrimSuffix(name, "s"), n)
+		}
+		resources = append(resources, name)
+	}
+	return resources
+}
+
+// churn plays a number of changes, and takes back what they and those before them made
+// unless it is to be kept.
 func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) error {
 	var backend *aggregated
-	resources := slices.Clone(churnResources)
+	resources := churnResources(churn.Resources)
 	if churn.Backend != "" {
 		var err error
 		if backend, err = r.backendOf(churn.Backend); err != nil {
@@ -404,7 +422,7 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 		}
 		resources = append(resources, churn.Backend)
 	}
-	there := map[string]bool{}
+	there := r.churned
 	through := func() string { return members[r.Rand.IntN(len(members))] }
 	for range churn.Rounds {
 		one := resources[r.Rand.IntN(len(resources))]
@@ -430,18 +448,23 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 			return err
 		}
 	}
+	if churn.Keep {
+		return nil
+	}
 	for _, one := range slices.Sorted(maps.Keys(there)) {
+		if !there[one] {
+			continue
+		}
 		var err error
-		switch {
-		case !there[one]:
-		case one == churn.Backend:
+		if backend := r.backends[one]; backend != nil {
 			err = r.undefineBackend(ctx, through(), backend)
-		default:
+		} else {
 			err = r.undefineCRD(ctx, through(), one, churnGroup)
 		}
 		if err != nil {
 			return err
 		}
+		there[one] = false
 	}
 	return nil
 }

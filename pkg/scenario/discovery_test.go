@@ -153,6 +153,30 @@ func TestAChurnLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+func TestAChurnThatKeepsIsTakenBackByTheNext(t *testing.T) {
+	r, s, _ := onShelf(t, "tides")
+	custom := func() (n int) {
+		for path := range s.objects {
+			if strings.Contains(path, "/"+crdResource+"/") {
+				n++
+			}
+		}
+		return n
+	}
+	if err := r.play(t.Context(), 1, &Step{Churn: &Churn{Members: []string{"@all"}, Rounds: 12, Resources: 40, Keep: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if custom() <= len(churnNames) {
+		t.Errorf("of 40 resources only %d are there", custom())
+	}
+	if err := r.play(t.Context(), 2, &Step{Churn: &Churn{Members: []string{"@all"}, Rounds: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if custom() != 0 {
+		t.Errorf("%d were left", custom())
+	}
+}
+
 func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	r, _, h := onShelf(t, "tides")
 	refuse := &Step{Backend: &Backend{Name: "tides", Does: history.BackendRefuse}}
@@ -207,6 +231,7 @@ func TestMistakesInStepsOfDiscovery(t *testing.T) {
 		{"undefine: {member: cp1, crd: a, backend: b}", "needs either"},
 		{"churn: {rounds: 3}", "members must be there"},
 		{"churn: {members: [cp1]}", "rounds positive"},
+		{"churn: {members: [cp1], rounds: 1, resources: -1}", "resources not negative"},
 		{"backend: {name: b, does: sulk}", "does must be answer or one of"},
 		{"backend: {name: b, does: hang, for: -1s}", "for must not be negative"},
 	} {

@@ -71,6 +71,7 @@ type Runner struct {
 	active    map[string][]*fault.Active // of inject steps, by file
 	recorders *recorders
 	backends  map[string]*aggregated // by name
+	churned   map[string]bool        // what churns have made, by whether it is there
 	// populations are those of populate steps, and migrated the migrations that were
 	// created, by name.
 	populations map[string]*population
@@ -88,7 +89,7 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, recorders: &recorders{},
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, recorders: &recorders{},
 		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r

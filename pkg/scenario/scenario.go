@@ -90,6 +90,9 @@ type LeaderElection struct {
 	// Coordinated has a coordinator elect them, as the topology's
 	// settings.coordinatedLeaderElection has it.
 	Coordinated bool `yaml:"coordinated,omitempty"`
+	// Watchkeepers is how many more components a controller manager is an instance of, as
+	// the topology's settings.watchkeepers has it; 0 leaves that to the topology.
+	Watchkeepers int `yaml:"watchkeepers,omitempty"`
 }
 
 // Start is how the control plane begins.
@@ -133,6 +136,7 @@ type Step struct {
 	Elect        *Elect        `yaml:"elect,omitempty"`
 	Disturb      *Disturb      `yaml:"disturb,omitempty"`
 	Fields       *Fields       `yaml:"fields,omitempty"`
+	Turmoil      *Turmoil      `yaml:"turmoil,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -291,8 +295,14 @@ type Undefine struct {
 type Churn struct {
 	// Members are selectors; each change goes through one of them.
 	Members []string `yaml:"members"`
-	// Rounds is how many changes there are, those at the end not counted.
+	// Rounds is how many changes there are, those that take all back not counted.
 	Rounds int `yaml:"rounds"`
+	// Resources is how many custom resources come and go; four if it is 0. More of them
+	// are there at a time, and the longer each of them stays as it is.
+	Resources int `yaml:"resources,omitempty"`
+	// Keep leaves what is there at the end, to the next churn or for good; without it all that
+	// churns have made is taken back.
+	Keep bool `yaml:"keep,omitempty"`
 	// Backend is an aggregated server that comes and goes too; may be empty.
 	Backend string `yaml:"backend,omitempty"`
 }

@@ -11,4 +11,5 @@ var (
 	_ = play.Scenario("discovery-outage.yaml")
 	_ = play.Scenario("discovery-upgrade.yaml")
 	_ = play.Scenario("discovery-peers.yaml")
+	_ = play.Scenario("discovery-churn.yaml")
 )
