@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plays scenarios as specs (NO_COLOR is honoured by ginkgo); each leaves a bundle below the output folder.
-# What has no specs, such as suites/example, ginkgo runs as go test would, and always anew.
+# What has no specs, such as suites/example and suites/secrets, ginkgo runs as go test would, and always anew.
 #
 # Without more it plays the main job and a short scenario of each KEP that is judged. SAMPLE=N plays the
 # main job and N others, chosen by the commit: CI comes to all of them over time, and the same commit always
@@ -45,4 +45,14 @@ for name in "${played[@]}"; do
 		status=1
 	fi
 done
+# As pkg/bundle has it in MaxCompressed.
+bound=20000000
+if [ -d "$EVENKEEL_OUT/$main_job" ]; then
+	size=$(tar -C "$EVENKEEL_OUT" -cz "$main_job" | wc -c)
+	echo "the bundle of $main_job takes $size bytes compressed"
+	if [ "$size" -gt "$bound" ]; then
+		echo "the bundle of $main_job is to take at most $bound bytes compressed" >&2
+		status=1
+	fi
+fi
 exit $status
