@@ -114,12 +114,39 @@ func (c *jobCrew) inspect(ctx context.Context, view view, job *batchv1.Job) erro
 		c.m.options.Logger.Info("The Job of a worker has ended without a verdict, making another", "migration", svm.Name, "job", job.Name)
 		c.dismiss(ctx, svm.UID)
 	case completed:
-		c.m.settle(ctx, svm, name, report{end: ended, verdict: *checkpoint.Verdict, checkpoint: checkpoint})
+		return c.conclude(ctx, svm, name, checkpoint)
 	case written == nil:
 		return c.lend(ctx, job)
 	default:
 		c.stuck = checkpoint.PutOff != ""
 	}
+	return nil
+}
+
+// conclude gives a migration the outcome that its worker came to. That may have been
+// long ago: a success counts only while the agreement that it rests on holds.
+func (c *jobCrew) conclude(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, checkpoint migration.Checkpoint) error {
+	verdict := *checkpoint.Verdict
+	if verdict.Outcome == storagemigrationv1.MigrationSucceeded {
+		crd, err := c.m.clients.crd(ctx, migration.ResourceOf(svm))
+		if err != nil {
+			return err
+		}
+		sv, err := c.m.clients.storageVersion(ctx, name)
+		if err != nil {
+			return err
+		}
+		switch standing := checkpoint.Basis.Check(sv); {
+		case standing == migration.Lost, !definitionOf(crd).Follows(checkpoint.Basis):
+			verdict = migration.Verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonAgreementLost,
+				Message: fmt.Sprintf("The servers ceased to agree on storing %s as %s before the success could be recorded; migrate again when they agree.", migration.ResourceOf(svm), checkpoint.Basis.Version)}
+		case standing == migration.Moved:
+			c.m.options.Logger.Info("The agreement moved before a success could be recorded, migrating again", "migration", svm.Name)
+			c.dismiss(ctx, svm.UID)
+			return nil
+		}
+	}
+	c.m.settle(ctx, svm, name, report{end: ended, verdict: verdict, checkpoint: checkpoint})
 	return nil
 }
 

@@ -298,6 +298,39 @@ func TestAControllerGoesOnWhereOneEnded(t *testing.T) {
 	})
 }
 
+// What a worker found may be long ago when it is told: in the meantime a server may
+// have stored the old version again.
+func TestAnOldVerdictIsNoSuccess(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		agreed string
+		reason string
+	}{{"moved", "test.dev/v2", migration.ReasonSucceeded}, {"lost", "", migration.ReasonAgreementLost}} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, 15, func(t *testing.T, c *cluster) {
+				c.ask("m")
+				defer c.nodes()()
+				stop := c.controller(false)
+				c.until("a worker is at work", func() bool { return c.attempts() > 5 })
+				stop()
+				c.until("the worker has ended", func() bool {
+					completed, _, _ := workload.Ended(&c.allJobs()[0])
+					return completed
+				})
+				c.world.mu.Lock()
+				c.stored["w001"].version = "test.dev/v1"
+				c.world.mu.Unlock()
+				c.announce(storageVersion("60", test.agreed, "test.dev/v2", "test.dev/v2"))
+				defer c.controller(false)()
+				got := c.ended("m")
+				if got.Reason != test.reason || got.Reason == migration.ReasonSucceeded && (c.old() > 0 || c.jobs != 2) {
+					t.Errorf("ended with %+v, %d left in the old version after %d Jobs", got, c.old(), c.jobs)
+				}
+			})
+		})
+	}
+}
+
 func TestADeletedMigrationEndsItsJob(t *testing.T) {
 	inCluster(t, 35, func(t *testing.T, c *cluster) {
 		c.before = func(_ context.Context, n int, _ string) error {
