@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery skew soak survey reports lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports lint generate clean
 
 all: build
 
@@ -94,6 +94,15 @@ bench-discovery: KUBERNETES ?= v1.36.3
 bench-discovery: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
 	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchdiscovery -crds "$(or $(CRDS),0 300 3000)" -duration $(or $(DURATION),10s) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/discovery.md)
+
+## bench-election: leader election of the reference beside Kubernetes, with and without
+## a coordinator, into reports/benchmarks/election.md: N (50) times with instances of the
+## libraries, REAL (10) times with the components themselves; REST (5m) is how long writes
+## at rest are counted, KUBERNETES (v1.36.3) the release, REPORT the file
+bench-election: KUBERNETES ?= v1.36.3
+bench-election: build
+	$(GO) run ./hack/binaries $(KUBERNETES)
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchelection -n $(or $(N),50) -real $(or $(REAL),10) -rest $(or $(REST),5m) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/election.md)
 
 ## skew: how likely a leader is newer than an API server while members are replaced one
 ## by one, enumerated; RUNS=N also plays each case N times; into reports/skew.md

@@ -11,7 +11,7 @@ export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
 main_job=upgrade-rollback-crash
 # longer than all the rest of a sample together
-long='discovery-churn|election-soak|migration-large'
+long='discovery-churn|election-soak|election-storm|migration-large'
 short='restart-skew|discovery-quick|migration-custom|election-quick'
 
 # sampled writes the names of N scenarios beside the main job, in an order that the commit decides.

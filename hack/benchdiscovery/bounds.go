@@ -37,9 +37,6 @@ const (
 	quietShare  = 0.1
 	quietWindow = 3 * time.Second
 	quietBound  = 4 * time.Minute
-
-	// stopBound is how long removing a cluster may take after an interrupt.
-	stopBound = time.Minute
 )
 
 // concurrencies are how many clients at a time ask without pause, to find the

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 // answer is a sort of answer whose time is taken.
@@ -78,7 +80,7 @@ func loadAll(ctx context.Context, config *rest.Config, duration time.Duration) (
 		if l.paced, err = paced(ctx, clients[:connections], asked, pacedRate, duration); err != nil {
 			return nil, err
 		}
-		progress("  %s: %.0f/s by %d at a time; at %d/s p50 %.2f ms, p99 %.2f ms", a, l.fastest.rate, l.fastest.clients, pacedRate, l.paced.p50*1e3, l.paced.p99*1e3)
+		bench.Progress("  %s: %.0f/s by %d at a time; at %d/s p50 %.2f ms, p99 %.2f ms", a, l.fastest.rate, l.fastest.clients, pacedRate, l.paced.p50*1e3, l.paced.p99*1e3)
 		all[a] = l
 	}
 	return all, nil
@@ -221,5 +223,5 @@ func (s *stopwatch) add(d time.Duration) {
 func (s *stopwatch) sample(took time.Duration) sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sample{rate: float64(len(s.times)) / took.Seconds(), p50: quantile(s.times, 0.5), p99: quantile(s.times, 0.99)}
+	return sample{rate: float64(len(s.times)) / took.Seconds(), p50: bench.Quantile(s.times, 0.5), p99: bench.Quantile(s.times, 0.99)}
 }

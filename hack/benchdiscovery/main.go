@@ -15,13 +15,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"k8s.io/klog/v2"
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 type options struct {
@@ -51,21 +50,16 @@ func main() {
 	}
 	if err == nil {
 		// Clients complain of what is being measured; the report tells it better.
-		klog.SetOutput(nowhere{})
-		klog.LogToStderr(false)
+		bench.Silence()
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		err = bench(ctx, o)
+		err = measureAll(ctx, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchdiscovery:", err)
 		os.Exit(1)
 	}
 }
-
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 func numbers(list string) ([]int, error) {
 	var all []int
@@ -82,8 +76,8 @@ func numbers(list string) ([]int, error) {
 	return all, nil
 }
 
-// bench measures all planes at each number of CRDs, and writes the report.
-func bench(ctx context.Context, o options) error {
+// measureAll measures all planes at each number of CRDs, and writes the report.
+func measureAll(ctx context.Context, o options) error {
 	planes, err := planesOf(ctx, o)
 	if err != nil {
 		return err
@@ -97,9 +91,9 @@ func bench(ctx context.Context, o options) error {
 	for _, crds := range o.crds {
 		r := round{crds: crds}
 		for _, p := range planes {
-			measured, err := p.measure(ctx, o, crds)
+			measured, err := measure(ctx, p, o, crds)
 			if err != nil {
-				return fmt.Errorf("%s with %d CRDs: %w", p.title, crds, err)
+				return fmt.Errorf("%s with %d CRDs: %w", p.Title, crds, err)
 			}
 			r.results = append(r.results, measured)
 		}
@@ -114,7 +108,7 @@ func bench(ctx context.Context, o options) error {
 
 // write leaves the report of the rounds that there are, if it goes to a file, and
 // prints it after the last one if not.
-func write(o options, planes []plane, rounds []round) error {
+func write(o options, planes []bench.Plane, rounds []round) error {
 	text := markdown(o, planes, rounds)
 	if o.report == "" {
 		if len(rounds) == len(o.crds) {
@@ -122,13 +116,5 @@ func write(o options, planes []plane, rounds []round) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(o.report), 0o755); err != nil {
-		return fmt.Errorf("make the folder of the report: %w", err)
-	}
-	return os.WriteFile(o.report, []byte(text), 0o644)
-}
-
-// progress tells whoever waits what is being done.
-func progress(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, time.Now().UTC().Format("15:04:05 ")+format+"\n", args...)
+	return bench.WriteFile(o.report, text)
 }

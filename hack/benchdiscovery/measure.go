@@ -3,6 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // round is what was measured at one number of CRDs, a result for each plane.
@@ -32,26 +37,26 @@ type result struct {
 }
 
 // measure brings the plane up with a number of CRDs and measures everything.
-func (p plane) measure(ctx context.Context, o options, crds int) (result, error) {
-	progress("%s, %d CRDs: up", p.title, crds)
-	r, down, err := p.up(ctx)
+func measure(ctx context.Context, p bench.Plane, o options, crds int) (result, error) {
+	bench.Progress("%s, %d CRDs: up", p.Title, crds)
+	r, config, down, err := up(ctx, p)
 	if err != nil {
 		return result{}, err
 	}
 	defer down()
 	var m result
-	if err := populate(ctx, r.config, crds); err != nil {
+	if err := populate(ctx, config, crds); err != nil {
 		return m, err
 	}
-	pid, err := r.server()
+	pid, err := r.PID(r.Member, cluster.APIServer)
 	if err != nil {
 		return m, err
 	}
-	progress("%s, %d CRDs: wait for rest", p.title, crds)
+	bench.Progress("%s, %d CRDs: wait for rest", p.Title, crds)
 	if m.restingShare, err = atRest(ctx, pid); err != nil {
 		return m, err
 	}
-	if m.resting, _, err = resident(pid); err != nil {
+	if m.resting, _, err = bench.Resident(pid); err != nil {
 		return m, err
 	}
 	watch, err := watchOthers(r)
@@ -62,24 +67,51 @@ func (p plane) measure(ctx context.Context, o options, crds int) (result, error)
 		what string
 		do   func() error
 	}{
-		{"cold discovery", func() error { m.colds, m.told, err = discoverCold(ctx, r.config, crds); return err }},
-		{"what clients need", func() error { m.clients, err = clientsNeed(ctx, r.config, o.program); return err }},
-		{"answers", func() error { m.loads, err = loadAll(ctx, r.config, o.duration); return err }},
-		{"changes", func() error { m.changes, err = timeChanges(ctx, r.config); return err }},
+		{"cold discovery", func() error { m.colds, m.told, err = discoverCold(ctx, config, crds); return err }},
+		{"what clients need", func() error { m.clients, err = clientsNeed(ctx, config, o.program); return err }},
+		{"answers", func() error { m.loads, err = loadAll(ctx, config, o.duration); return err }},
+		{"changes", func() error { m.changes, err = timeChanges(ctx, config); return err }},
 	}
 	for _, step := range steps {
-		progress("%s, %d CRDs: %s", p.title, crds, step.what)
+		bench.Progress("%s, %d CRDs: %s", p.Title, crds, step.what)
 		if err := step.do(); err != nil {
 			return m, fmt.Errorf("%s: %w", step.what, err)
 		}
 	}
-	if m.others, err = watch.share(); err != nil {
+	if _, m.others, err = watch.Shares(); err != nil {
 		return m, err
 	}
-	after, err := r.server()
+	after, err := r.PID(r.Member, cluster.APIServer)
 	if err != nil || after != pid {
 		return m, fmt.Errorf("the API server was not the same process from beginning to end (%v)", err)
 	}
-	_, m.highest, err = resident(pid)
+	_, m.highest, err = bench.Resident(pid)
 	return m, err
+}
+
+// up brings a plane up. The configuration reaches the API server directly, without
+// limits of the client's own.
+func up(ctx context.Context, p bench.Plane) (*bench.Running, *rest.Config, func(), error) {
+	r, down, err := p.Up(ctx, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	config, err := r.ClientConfig(r.Member, false)
+	if err != nil {
+		down()
+		return nil, nil, nil, err
+	}
+	return r, config, down, nil
+}
+
+// watchOthers begins to look at who takes the processors beside the control plane and
+// this program.
+func watchOthers(r *bench.Running) (bench.Processors, error) {
+	var pids []int
+	for _, component := range r.Members()[0].Components {
+		if pid, err := r.PID(r.Member, component); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return bench.WatchProcessors(pids...)
 }

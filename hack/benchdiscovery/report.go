@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 // markdown writes the report of all rounds. Goals are judged at the greatest
 // number of CRDs, which they were set for.
-func markdown(o options, planes []plane, rounds []round) string {
+func markdown(o options, planes []bench.Plane, rounds []round) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Aggregated discovery: %s\n\n", strings.Join(titles(planes), " beside "))
 	b.WriteString(preface(o))
@@ -20,20 +22,20 @@ func markdown(o options, planes []plane, rounds []round) string {
 	for _, r := range rounds {
 		fmt.Fprintf(&b, "\n## %d CRDs\n\n", r.crds)
 		for i, m := range r.results {
-			fmt.Fprintf(&b, "- %s: %s\n", planes[i].title, circumstances(m))
+			fmt.Fprintf(&b, "- %s: %s\n", planes[i].Title, circumstances(m))
 		}
 		for _, t := range tables() {
-			writeTable(&b, t, planes, r, r.crds == most)
+			b.WriteString(t.whole(planes, r, r.crds == most).Markdown())
 		}
 		writeClients(&b, planes, r)
 	}
 	return b.String()
 }
 
-func titles(planes []plane) []string {
+func titles(planes []bench.Plane) []string {
 	var all []string
 	for _, p := range planes {
-		all = append(all, p.title)
+		all = append(all, p.Title)
 	}
 	return all
 }
@@ -54,7 +56,7 @@ median of %d; bytes are counted below TLS, handshake included. Answers are timed
 %d requests a second from when each was due, over %d connections, and without pause by one
 and by up to %d clients. A change counts from the request that makes it until a client that accepts
 gzip and asks every %s has the answer that tells of it, %d times.
-`, command(o), machine(), strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format(time.DateOnly),
+`, command(o), bench.Machine(), strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format(time.DateOnly),
 		kindsPerGroup, coldRuns, o.duration, pacedRate, connections, slices.Max(concurrencies), changePoll, changeRuns)
 }
 
@@ -72,40 +74,25 @@ func circumstances(m result) string {
 		m.told.resources, m.told.versions, m.restingShare*100, m.others*100)
 }
 
-func writeTable(b *strings.Builder, t table, planes []plane, r round, judged bool) {
-	compared := len(r.results) == 2
-	header := append([]string{t.title}, titles(planes)...)
-	if compared {
-		header = append(header, "ratio")
+// whole is a part of the report with the figures of a round. With two planes they are
+// compared.
+func (t table) whole(planes []bench.Plane, r round, judged bool) bench.Table {
+	out := bench.Table{Title: t.title, Columns: titles(planes), Judged: judged}
+	if len(r.results) == 2 {
+		out.Compared = &bench.Pair{One: 0, Other: 1}
 	}
-	if compared && judged {
-		header = append(header, "goal")
-	}
-	fmt.Fprintf(b, "\n| %s |\n|---|%s\n", strings.Join(header, " | "), strings.Repeat("---:|", len(header)-1))
 	for _, row := range t.rows {
-		cells := []string{row.name}
-		var figures []float64
+		figures := bench.Row{Name: row.name, Unit: row.unit, Goal: row.goal}
 		for _, m := range r.results {
-			figures = append(figures, row.of(m))
-			cells = append(cells, row.unit(figures[len(figures)-1]))
+			figures.Figures = append(figures.Figures, row.of(m))
 		}
-		if compared {
-			part := figures[0] / figures[1]
-			cells = append(cells, ratio(part))
-			if judged {
-				verdict := ""
-				if row.goal != nil {
-					verdict = row.goal.verdict(figures[0], part)
-				}
-				cells = append(cells, verdict)
-			}
-		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+		out.Rows = append(out.Rows, figures)
 	}
+	return out
 }
 
 // writeClients tells what clients of everyday use asked for.
-func writeClients(b *strings.Builder, planes []plane, r round) {
+func writeClients(b *strings.Builder, planes []bench.Plane, r round) {
 	header := append([]string{"Requests that a client needs"}, titles(planes)...)
 	fmt.Fprintf(b, "\n| %s |\n%s\n", strings.Join(header, " | "), strings.Repeat("|---", len(header))+"|")
 	for i, client := range r.results[0].clients {

@@ -1,44 +1,16 @@
 package main
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
-
-func TestGoals(t *testing.T) {
-	for _, test := range []struct {
-		goal          *goal
-		figure, ratio float64
-		met           bool
-	}{
-		{atMost(0.1), 0, 0.1, true}, {atMost(0.1), 0, 0.11, false}, {atMost(1), 0, math.NaN(), false},
-		{atLeast(10), 0, 10, true}, {atLeast(10), 0, 9.9, false}, {atLeast(10), 0, math.NaN(), false},
-		{below(megabyte, "1 MB"), 999_999, 5, true}, {below(megabyte, "1 MB"), megabyte, 0.1, false},
-	} {
-		if got := strings.HasSuffix(test.goal.verdict(test.figure, test.ratio), ": met"); got != test.met {
-			t.Errorf("%s of %v, %v is met: %v", test.goal.text, test.figure, test.ratio, got)
-		}
-	}
-}
-
-func TestUnits(t *testing.T) {
-	for got, want := range map[string]string{
-		milliseconds(0.0001234): "0.12 ms", milliseconds(0.0123): "12.3 ms", milliseconds(1.234): "1234 ms",
-		kilobytesUnit(74_000): "74 kB", kilobytesUnit(1234): "1.2 kB", mebibytes(3 << 30): "3072 MiB",
-		count(602): "602", perSecond(199.6): "200/s", milliseconds(math.NaN()): "– ms",
-		ratio(0.0456): "0.046", ratio(0.456): "0.46", ratio(45.67): "45.7", ratio(math.NaN()): "–",
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
 
 func TestReport(t *testing.T) {
 	o := options{crds: []int{0, 3000}, duration: 10 * time.Second, release: "v1.36.3"}
-	planes := []plane{{title: "reference 1.4"}, {title: "kube-apiserver v1.36.3"}}
+	planes := []bench.Plane{{Title: "reference 1.4"}, {Title: "kube-apiserver v1.36.3"}}
 	one := func(seconds float64, rate float64) result {
 		r := result{
 			colds: map[way]cold{}, loads: map[answer]load{}, changes: map[change][]float64{}, resting: 1 << 30, highest: 2 << 30,

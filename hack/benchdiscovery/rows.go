@@ -1,14 +1,18 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
+)
 
 // row is a figure of both planes.
 type row struct {
 	name string
-	unit unit
+	unit bench.Unit
 	of   func(result) float64
 	// goal is nil where nothing is aimed at.
-	goal *goal
+	goal *bench.Goal
 }
 
 // table is a part of the report.
@@ -25,10 +29,10 @@ func tables() []table {
 	return []table{
 		{"A client's cold discovery", coldRows()},
 		{"Answers with the aggregated document of `/apis`", loadRows()},
-		{"Until a change of a CRD is visible to a client", changeRows()},
+		{fmt.Sprintf("Until a change of a CRD is visible to a client (%s is the longest that was waited)", changeBound), changeRows()},
 		{"Resident memory of the API server's process", []row{
-			{"before the measurements", mebibytes, func(r result) float64 { return float64(r.resting) }, nil},
-			{"at its highest until after them", mebibytes, func(r result) float64 { return float64(r.highest) }, nil},
+			{"before the measurements", bench.Mebibytes, func(r result) float64 { return float64(r.resting) }, nil},
+			{"at its highest until after them", bench.Mebibytes, func(r result) float64 { return float64(r.highest) }, nil},
 		}},
 	}
 }
@@ -40,18 +44,18 @@ func coldRows() []row {
 		if w.aggregated {
 			name = "aggregated"
 		}
-		var wire *goal
+		var wire *bench.Goal
 		if w.gzip {
 			encoding = "gzip"
 			if w.aggregated {
-				wire = below(megabyte, "1 MB")
+				wire = bench.Below(megabyte, "1 MB")
 			}
 		}
 		name += ", " + encoding
 		rows = append(rows,
-			row{name + ": requests", count, func(r result) float64 { return float64(r.colds[w].requests) }, nil},
-			row{name + ": received on the wire", kilobytesUnit, func(r result) float64 { return float64(r.colds[w].received) }, wire},
-			row{name + ": time", milliseconds, func(r result) float64 { return median(r.colds[w].times) }, nil},
+			row{name + ": requests", bench.Count, func(r result) float64 { return float64(r.colds[w].requests) }, nil},
+			row{name + ": received on the wire", bench.Kilobytes, func(r result) float64 { return float64(r.colds[w].received) }, wire},
+			row{name + ": time", bench.Milliseconds, func(r result) float64 { return bench.Median(r.colds[w].times) }, nil},
 		)
 	}
 	return rows
@@ -60,26 +64,26 @@ func coldRows() []row {
 func loadRows() []row {
 	var rows []row
 	for _, a := range answers {
-		var p50, p99, rate *goal
+		var p50, p99, rate *bench.Goal
 		switch a {
 		case plainAnswer:
-			p99 = atMost(0.5)
+			p99 = bench.AtMost(0.5)
 		case gzipAnswer:
-			p99, rate = atMost(0.1), atLeast(10)
+			p99, rate = bench.AtMost(0.1), bench.AtLeast(10)
 		case unchanged:
-			p50, p99 = atMost(1), atMost(1)
+			p50, p99 = bench.AtMost(1), bench.AtMost(1)
 		}
 		name := string(a)
 		if a != unchanged {
-			rows = append(rows, row{name + ": bytes of the body", kilobytesUnit, func(r result) float64 { return float64(r.loads[a].bytes) }, nil})
+			rows = append(rows, row{name + ": bytes of the body", bench.Kilobytes, func(r result) float64 { return float64(r.loads[a].bytes) }, nil})
 		}
 		rows = append(rows,
-			row{fmt.Sprintf("%s, %d a second: p50", name, pacedRate), milliseconds, func(r result) float64 { return r.loads[a].paced.p50 }, p50},
-			row{fmt.Sprintf("%s, %d a second: p99", name, pacedRate), milliseconds, func(r result) float64 { return r.loads[a].paced.p99 }, p99},
-			row{fmt.Sprintf("%s, %d a second: answered in time", name, pacedRate), perSecond, func(r result) float64 { return r.loads[a].paced.rate }, nil},
-			row{name + ", one at a time: p50", milliseconds, func(r result) float64 { return r.loads[a].alone.p50 }, nil},
-			row{name + ", one at a time: p99", milliseconds, func(r result) float64 { return r.loads[a].alone.p99 }, nil},
-			row{name + ": highest rate", perSecond, func(r result) float64 { return r.loads[a].fastest.rate }, rate},
+			row{fmt.Sprintf("%s, %d a second: p50", name, pacedRate), bench.Milliseconds, func(r result) float64 { return r.loads[a].paced.p50 }, p50},
+			row{fmt.Sprintf("%s, %d a second: p99", name, pacedRate), bench.Milliseconds, func(r result) float64 { return r.loads[a].paced.p99 }, p99},
+			row{fmt.Sprintf("%s, %d a second: answered in time", name, pacedRate), bench.PerSecond, func(r result) float64 { return r.loads[a].paced.rate }, nil},
+			row{name + ", one at a time: p50", bench.Milliseconds, func(r result) float64 { return r.loads[a].alone.p50 }, nil},
+			row{name + ", one at a time: p99", bench.Milliseconds, func(r result) float64 { return r.loads[a].alone.p99 }, nil},
+			row{name + ": highest rate", bench.PerSecond, func(r result) float64 { return r.loads[a].fastest.rate }, rate},
 		)
 	}
 	return rows
@@ -89,8 +93,8 @@ func changeRows() []row {
 	var rows []row
 	for _, c := range changes {
 		rows = append(rows,
-			row{string(c) + ": p50", milliseconds, func(r result) float64 { return median(r.changes[c]) }, atMost(1)},
-			row{string(c) + ": longest", milliseconds, func(r result) float64 { return quantile(r.changes[c], 1) }, nil},
+			row{string(c) + ": p50", bench.Milliseconds, func(r result) float64 { return bench.Median(r.changes[c]) }, bench.AtMost(1)},
+			row{string(c) + ": longest", bench.Milliseconds, func(r result) float64 { return bench.Quantile(r.changes[c], 1) }, nil},
 		)
 	}
 	return rows

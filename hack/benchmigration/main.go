@@ -23,8 +23,6 @@ import (
 
 // Bounds of the benchmark.
 const (
-	// stopTimeout is how long a control plane may take to be taken down.
-	stopTimeout = 15 * time.Second
 	// settleTimeout is how long a definition may take to be served, and to be
 	// followed.
 	settleTimeout = 2 * time.Minute
@@ -46,7 +44,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx, *objects, *plain, *release, *rate); err != nil {
+	if err := measureAll(ctx, *objects, *plain, *release, *rate); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmigration:", err)
 		os.Exit(1)
 	}
@@ -56,7 +54,7 @@ func main() {
 // its --kube-api-qps, which is 20.
 const kubernetesRate = 400
 
-func bench(ctx context.Context, objects, planes, release string, rate float64) error {
+func measureAll(ctx context.Context, objects, planes, release string, rate float64) error {
 	var counts []int
 	for _, text := range strings.Split(objects, ",") {
 		n, err := strconv.Atoi(text)

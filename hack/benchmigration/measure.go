@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 )
 
 // member is the only one there is.
@@ -51,25 +49,12 @@ type plane struct {
 func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*(leastTimeout+time.Duration(n)*eachObject))
 	defer cancel()
-	// What is left in a cluster's own folder would count as a cluster.
-	logs, err := os.MkdirTemp("", "benchmigration-")
+	r, down, err := bench.Plane{Title: topology.Spec.Distribution + " " + topology.Spec.Release, Topology: topology}.Up(ctx, nil)
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(logs)) }()
-	made, err := providers.All().New(ctx, topology, cluster.Options{Owner: "bench", LogDir: logs})
-	if err != nil {
-		return f, err
-	}
-	defer func() {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		err = errors.Join(err, made.Stop(stopping))
-	}()
-	if err := made.Start(ctx); err != nil {
-		return f, err
-	}
-	p := &plane{Cluster: made}
+	defer down()
+	p := &plane{Cluster: r}
 	if err := p.connect(); err != nil {
 		return f, err
 	}
@@ -77,14 +62,14 @@ func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures,
 	if err := p.prepare(ctx, n); err != nil {
 		return f, err
 	}
-	process, ok := p.Process(member, cluster.ControllerManager)
-	if !ok {
-		return f, errors.New("no controller manager runs")
-	}
-	if err := resetPeak(process.PID); err != nil {
+	pid, err := r.PID(member, cluster.ControllerManager)
+	if err != nil {
 		return f, err
 	}
-	if f.before, err = memory(process.PID, residentNow); err != nil {
+	if err := bench.ResetPeak(pid); err != nil {
+		return f, err
+	}
+	if f.before, _, err = bench.Resident(pid); err != nil {
 		return f, err
 	}
 	watching, done := context.WithCancel(ctx)
@@ -93,7 +78,7 @@ func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures,
 	if f.took, err = p.migrate(ctx); err != nil {
 		return f, err
 	}
-	if f.peak, err = memory(process.PID, residentMost); err != nil {
+	if _, f.peak, err = bench.Resident(pid); err != nil {
 		return f, err
 	}
 	if err := p.verify(ctx, n); err != nil {

@@ -149,7 +149,7 @@ var strandedCases = []testCase{
 			h.pass(65_000)
 			h.ready(h.members[1], 200, false)
 		}),
-		why:  "saw 0 Leases that an instance took while nobody coordinated, and needs at least 1",
+		why:  "saw 0 Leases that were free while nobody coordinated, and were taken by an instance or left for too long, and needs at least 1",
 		weak: func(e *edit) { e.drop(kinds(history.KindFault)) },
 	},
 	{

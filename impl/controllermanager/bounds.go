@@ -14,6 +14,10 @@ const (
 	// and still be called healthy.
 	HealthTolerance = 20 * time.Second
 
+	// DefaultWatchkeepers is how many components that do nothing but act a process is an
+	// instance of.
+	DefaultWatchkeepers = 1
+
 	// CollectorWorkers is how many objects are worked on at a time.
 	CollectorWorkers = 2
 	// CollectorResync is how often all objects are looked at although nothing

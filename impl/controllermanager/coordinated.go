@@ -14,15 +14,23 @@ import (
 
 // WatchkeeperLease is the Lease of a second component that this process is an
 // instance of. It does nothing but act, so that of two components it can be seen
-// who acts when.
+// who acts when. Further ones have its name with their number behind.
 const WatchkeeperLease = "watchkeeper"
+
+// watchkeeperLease is the Lease of the watchkeeper of a number, from 1 on.
+func watchkeeperLease(n int) string {
+	if n == 1 {
+		return WatchkeeperLease
+	}
+	return fmt.Sprintf("%s-%d", WatchkeeperLease, n)
+}
 
 // coordinated is whether a coordinator elects the leader.
 func (m *ControllerManager) coordinated() bool {
 	return m.options.ResourceLock == LockCoordinated && m.options.CanCoordinate
 }
 
-// runCoordinated takes part in the elections of both components until the context
+// runCoordinated takes part in the elections of all components until the context
 // ends.
 //
 // KEP-4355: a candidate can lead one Lease only; who wants to lead several is a
@@ -33,14 +41,19 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("controller manager: %w", err)
 	}
-	watchkeeper, err := m.candidacy(WatchkeeperLease, m.options.Host+"_"+uuid.NewString(), nil)
-	if err != nil {
-		return fmt.Errorf("controller manager: %w", err)
+	electors := []*candidacy.Elector{main}
+	for n := range m.options.Watchkeepers {
+		watchkeeper, err := m.candidacy(watchkeeperLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
+		if err != nil {
+			return fmt.Errorf("controller manager: %w", err)
+		}
+		electors = append(electors, watchkeeper)
 	}
-	var both sync.WaitGroup
-	both.Go(func() { main.Run(ctx) })
-	both.Go(func() { watchkeeper.Run(ctx) })
-	both.Wait()
+	var all sync.WaitGroup
+	for _, elector := range electors {
+		all.Go(func() { elector.Run(ctx) })
+	}
+	all.Wait()
 	return nil
 }
 

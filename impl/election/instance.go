@@ -17,8 +17,10 @@ type Timing struct{ LeaseDuration, RenewDeadline, RetryPeriod, FallbackDelay tim
 type Standing struct {
 	// Leading is whether it works as the leader.
 	Leading bool
-	// Renewed is when it sent the last renewal that succeeded.
-	Renewed time.Time
+	// Renewed is when it sent the last renewal that succeeded, and Answered when it was
+	// told so. Its Lease counts from the first of them, and the pause before the next
+	// renewal from the second: the slower a server is, the less it is asked.
+	Renewed, Answered time.Time
 	// Place is how many live candidates come before it, as far as it knows.
 	Place int
 }
@@ -61,7 +63,8 @@ func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t
 		case deadline <= 0:
 			return Stop, 0
 		}
-		if due := s.Renewed.Add(t.RetryPeriod).Sub(now); due > 0 {
+		// Who was answered so late that the pause would outlast the deadline has none.
+		if due := s.Answered.Add(t.RetryPeriod).Sub(now); due > 0 && due < deadline {
 			return Wait, due
 		}
 		return Renew, 0

@@ -14,7 +14,12 @@ func TestNext(t *testing.T) {
 	mine, others := lease("me", 15), lease("other", 15)
 	told := lease("me", 15)
 	told.Spec.PreferredHolder = ptr.To("better")
-	leads := func(ago time.Duration) Standing { return Standing{Leading: true, Renewed: noon.Add(-ago)} }
+	leads := func(ago time.Duration) Standing {
+		return Standing{Leading: true, Renewed: noon.Add(-ago), Answered: noon.Add(-ago)}
+	}
+	slow := Standing{Leading: true, Renewed: noon.Add(-RetryPeriod), Answered: noon.Add(time.Second - RetryPeriod)}
+	late := Standing{Leading: true, Renewed: noon.Add(time.Second - RenewDeadline), Answered: noon}
+	hanging := Standing{Leading: true, Renewed: noon.Add(-RenewDeadline), Answered: noon}
 	for _, test := range []struct {
 		what     string
 		lease    *coordinationv1.Lease
@@ -34,6 +39,9 @@ func TestNext(t *testing.T) {
 		{"given up", lease("", 1), FallbackDelay - time.Second, Standing{}, Wait, time.Second},
 		{"leads", mine, 0, leads(time.Second), Wait, time.Second},
 		{"has to renew", mine, 0, leads(RetryPeriod), Renew, 0},
+		{"was answered late", mine, 0, slow, Wait, time.Second},
+		{"was answered just in time", mine, 0, late, Renew, 0},
+		{"was answered too late", mine, 0, hanging, Stop, 0},
 		{"cannot renew", mine, 0, leads(RenewDeadline), Stop, 0},
 		{"has lost it", others, 0, leads(0), Stop, 0},
 		{"its Lease is gone", nil, 0, leads(0), Stop, 0},

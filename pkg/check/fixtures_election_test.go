@@ -24,7 +24,7 @@ var wantedOfElection = map[requirement.ID]struct{ fail, weak string }{
 	"CLE-17": {"and had changed", "changes of leader while candidates of several releases stood"},
 	"CLE-18": {"cp1_2 acted as the leader of kube-system/kube-controller-manager without coordination", "changes of who acts from one without coordination"},
 	"CLE-19": {"evenkeel-manned-legacy holds kube-system/evenkeel-manned without coordination, and was told", "renewals without coordination while candidates stood"},
-	"CLE-20": {"nobody coordinates, and nobody has taken", "Leases that an instance took while nobody coordinated"},
+	"CLE-20": {"nobody coordinates, and nobody has taken", "Leases that were free while nobody coordinated"},
 	"CLE-21": {"kube-system/evenkeel-draft was given to evenkeel-draft-a", "holders that somebody else had given and that stayed"},
 	"CLE-22": {"want different strategies, and for", "conflicts of strategies that were resolved"},
 	"CLE-23": {"answered 500 to an odd Lease", "odd Leases that were stored"},

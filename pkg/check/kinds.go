@@ -22,10 +22,14 @@ const (
 	// kindDisagreed is of SVM-20 and SVM-21: a migration took no notice of what the
 	// servers announce.
 	kindDisagreed = "disagreed"
+	// kindUnclaimed is of CLE-20: nobody coordinated, and no instance took a Lease by
+	// itself.
+	kindUnclaimed = "unclaimed"
 )
 
 // kinds that each requirement's check can give.
 var kinds = map[requirement.ID][]string{
+	"CLE-20": {kindUnclaimed},
 	"SV-08":  {kindBarrierInstead},
 	"SV-17":  {kindStaleAtBoot},
 	"SV-21":  {kindRejoined},

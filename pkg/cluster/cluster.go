@@ -12,6 +12,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/credential"
 )
 
 // Component is a process that a member consists of.
@@ -222,6 +224,12 @@ type Cluster interface {
 	EtcdConfig(member string) (clientv3.Config, error)
 	// LogDir holds one log file for each component, <member>-<component>.log.
 	LogDir() string
+	// Credentials are all that open the cluster and that it has made or was given so
+	// far, those of what it has replaced since among them: nothing that is kept of a run
+	// may hold one. More may come for as long as the cluster lives, and after Stop there
+	// may be nobody left to ask. What could be learned is also given with an error,
+	// which says that more may be there.
+	Credentials(ctx context.Context) ([]credential.Credential, error)
 }
 
 // KubeconfigWriter is a Cluster that leaves a kubeconfig file with one context

@@ -114,6 +114,10 @@ type Settings struct {
 	// CoordinatedLeaderElection is whether a coordinator elects the leaders
 	// (KEP-4355). Where the table of releases switches that on, it is on anyway.
 	CoordinatedLeaderElection bool `yaml:"coordinatedLeaderElection,omitempty"`
+	// Watchkeepers is how many more components a controller manager is an instance of
+	// where a coordinator elects, each with a Lease of its own, and a distribution has
+	// such: watchkeeper, watchkeeper-2 and so on. 0 keeps its own number.
+	Watchkeepers int `yaml:"watchkeepers,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
@@ -258,6 +262,9 @@ func (s Settings) problems(members int) []string {
 		if setting.value < 0 {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.%s is negative", setting.name))
 		}
+	}
+	if s.Watchkeepers < 0 {
+		wrong = append(wrong, "spec.settings.watchkeepers is negative")
 	}
 	if s.MigrationRate < 0 {
 		wrong = append(wrong, "spec.settings.migrationRate is negative")

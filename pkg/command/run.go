@@ -37,6 +37,9 @@ judge what is asked for is played.`,
 				err = out.Report.Table(cmd.OutOrStdout())
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "Bundle: %s\n", out.Bundle)
+			if out.Oversize.Compressed > 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), out.Oversize)
+			}
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,10 @@ import (
 // short scenario from a long one.
 const stepCost = 5 * time.Second
 
+// electionCost is what an election costs under faults, about, when several Leases have
+// theirs at a time.
+const electionCost = 3 * time.Second
+
 // objectCost is what an object costs that is written and migrated, about.
 const objectCost = 20 * time.Millisecond
 
@@ -50,6 +54,9 @@ func Cost(s *scenario.Scenario) time.Duration {
 			continue
 		}
 		total += stepCost
+		if step.Turmoil != nil {
+			total += time.Duration(step.Turmoil.Elections) * electionCost
+		}
 		if step.Populate != nil {
 			total += time.Duration(step.Populate.Count) * objectCost
 		}

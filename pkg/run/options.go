@@ -40,6 +40,10 @@ const (
 	// StopTimeout is how long the end of a run may take to bring the control
 	// plane down, after an interrupt too.
 	StopTimeout = 10 * time.Second
+	// LearnTimeout is how long the cluster may take, before it is taken down, to tell of
+	// its credentials; learnInterrupted is so after an interrupt.
+	LearnTimeout     = time.Minute
+	learnInterrupted = 3 * time.Second
 )
 
 // Options of a run. The zero value is the main job.
@@ -251,13 +255,21 @@ func (p *plan) acquaint() error {
 	return p.writeTopology()
 }
 
-// coordinate has leaders elected by a coordinator where the scenario is about that.
+// coordinate has leaders elected by a coordinator where the scenario is about that, and
+// as many of them as it says.
 func (p *plan) coordinate() error {
-	settings := &p.topology.Spec.Settings
-	if !p.scenario.LeaderElection.Coordinated || settings.CoordinatedLeaderElection || p.topology.Foreign() {
+	settings, wanted := &p.topology.Spec.Settings, p.scenario.LeaderElection
+	before := *settings
+	if p.topology.Foreign() {
 		return nil
 	}
-	settings.CoordinatedLeaderElection = true
+	settings.CoordinatedLeaderElection = settings.CoordinatedLeaderElection || wanted.Coordinated
+	if wanted.Watchkeepers > 0 {
+		settings.Watchkeepers = wanted.Watchkeepers
+	}
+	if *settings == before {
+		return nil
+	}
 	return p.writeTopology()
 }
 

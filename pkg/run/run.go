@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -30,6 +31,8 @@ type Outcome struct {
 	Report *report.ConformanceReport
 	// Bundle is the folder that the run left.
 	Bundle string
+	// Oversize is what the bundle takes if that is more than bundle.MaxCompressed.
+	Oversize bundle.Size
 }
 
 // Run plays the main job once. An error means that nothing could be judged, and
@@ -93,6 +96,8 @@ type running struct {
 	booted   bool
 	// unsaved is whether the history could not be written to its end.
 	unsaved bool
+	// secrets are what nothing that is left may hold.
+	secrets secrets
 }
 
 // play records a history. The cluster is gone when it returns, whatever
@@ -111,7 +116,10 @@ func (r *running) play(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	r.secrets.learn(ctx, c)
 	defer func() {
+		// Whatever was played may have made more, and nobody can be asked afterwards.
+		r.secrets.learn(ctx, c)
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
 		defer cancel()
 		if stopErr := c.Stop(stopCtx); stopErr != nil {
@@ -201,25 +209,39 @@ func (r *running) serveMetrics(header history.Header, shown *console.Console) *m
 	return m
 }
 
-// conclude judges what was saved and completes the bundle.
+// conclude judges what was saved and completes the bundle. What is judged, and what is
+// sealed, has been searched for credentials before: nobody is to find one in there, and
+// whatever a mask has changed is told by everybody who judges it again.
 func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error) {
 	p := r.plan
-	if !r.recorded {
-		// There is nothing to judge, nor to keep.
-		bundle.Discard(p.out)
-		return nil, exit.Environment(playErr)
-	}
 	// What was recorded is judged whoever wants to stop meanwhile, and in the way in
 	// which anybody can judge it again.
 	ctx = context.WithoutCancel(ctx)
+	leaked := oneline.Join(r.hush(ctx), r.unsearched())
+	if !r.recorded {
+		// There is nothing to judge, nor to keep.
+		bundle.Discard(p.out)
+		return nil, exit.Environment(errors.Join(playErr, leaked))
+	}
 	rep, err := judge.Bundle(ctx, p.out)
 	if err != nil {
-		return nil, exit.Environment(errors.Join(playErr, err))
+		return nil, exit.Environment(errors.Join(playErr, leaked, err))
 	}
 	if err := r.publish(ctx, rep); err != nil {
-		return nil, exit.Environment(errors.Join(playErr, err))
+		return nil, exit.Environment(errors.Join(playErr, leaked, err))
+	}
+	leaked = oneline.Join(leaked, r.hush(ctx))
+	if err := bundle.Seal(p.out); err != nil {
+		return nil, exit.Environment(errors.Join(playErr, leaked, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
+	if leaked != nil {
+		// Nothing is green that has told a secret, or may have.
+		return out, &exit.Error{Code: exit.CouldNotRun, Err: errors.Join(playErr, leaked)}
+	}
+	if out.Oversize, err = bundle.Oversize(p.out, bundle.MaxCompressed); err != nil {
+		return out, exit.Environment(errors.Join(playErr, err))
+	}
 	if playErr != nil && (!r.booted || r.unsaved) && rep.Verdict != check.Fail {
 		// Nothing was played, or what was seen is not on the disk, so there is no
 		// verdict either way.
@@ -228,6 +250,7 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 	return out, nil
 }
 
+// publish writes what follows from the history.
 func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) error {
 	data, err := rep.YAML()
 	if err != nil {
@@ -256,10 +279,7 @@ func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) er
 	if err != nil {
 		return err
 	}
-	if err := r.save(bundle.TimelineFile, page); err != nil {
-		return err
-	}
-	return bundle.Seal(r.plan.out)
+	return r.save(bundle.TimelineFile, page)
 }
 
 func (r *running) save(name string, data []byte) error {

@@ -137,6 +137,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
 	case *Fields:
 		do = func(ctx context.Context) error { return r.fields(ctx, members[0], v) }
+	case *Turmoil:
+		do = func(ctx context.Context) error { return r.turmoil(ctx, v) }
 	}
 	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
 }
@@ -145,6 +147,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 func within(set any) time.Duration {
 	switch v := set.(type) {
 	case *Populate:
+		return v.Within
+	case *Turmoil:
 		return v.Within
 	case *Await:
 		if v.Within > 0 {

@@ -99,10 +99,17 @@ func (s *Scenario) restarts(set any) bool {
 	case *Target:
 		return v.Component == "" || v.Component == string(cluster.APIServer)
 	case *Strike:
-		f := s.Faults[v.Fault]
-		return f != nil && f.Crashes() && slices.Contains(f.Components, cluster.APIServer)
+		return s.endsServers(v.Fault)
+	case *Turmoil:
+		return slices.ContainsFunc(v.Faults, s.endsServers)
 	}
 	return false
+}
+
+// endsServers is whether a fault ends an API server.
+func (s *Scenario) endsServers(name string) bool {
+	f := s.Faults[name]
+	return f != nil && f.Crashes() && slices.Contains(f.Components, cluster.APIServer)
 }
 
 // impossible says why a step cannot be played; empty if it can.
@@ -141,6 +148,13 @@ func (s *Scenario) impossible(c cluster.Foreign, action string, set any) string 
 		return c.Lacks(cluster.MeansEtcd)
 	case *Strike:
 		return s.unstruck(c, v.Fault)
+	case *Turmoil:
+		for _, name := range v.Faults {
+			if why := s.unstruck(c, name); why != "" {
+				return why
+			}
+		}
+		return ""
 	case *Await, *Meet:
 		return "it waits for what is left out itself"
 	}

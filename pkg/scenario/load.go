@@ -85,6 +85,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.Metadata.Name == "" {
 		wrong("metadata", "metadata.name is missing")
 	}
+	if s.LeaderElection.Watchkeepers < 0 {
+		wrong("leaderElection.watchkeepers", "leaderElection.watchkeepers must not be negative")
+	}
 	if s.Start.MigrationRate < 0 {
 		wrong("start.migrationRate", "start.migrationRate must not be negative")
 	}
@@ -246,6 +249,8 @@ func (s *Step) validate() (action string, err error) {
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
 	case *Fields:
 		err = errors.Join(missing("member", v.Member), missing("with", v.With))
+	case *Turmoil:
+		err = v.validate()
 	}
 	return action, err
 }
@@ -266,6 +271,8 @@ func (s *Step) faults() []string {
 		return []string{v.Fault}
 	case *Meet:
 		return []string{v.Fault}
+	case *Turmoil:
+		return v.Faults
 	}
 	return nil
 }
@@ -344,6 +351,9 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 
 // fits is an error that says what of a fault a step would not do.
 func fits(action string, set any, named *fault.Fault) error {
+	if turmoil, ok := set.(*Turmoil); ok {
+		return turmoil.suits(named)
+	}
 	strike, struck := set.(*Strike)
 	_, silenced := set.(*JoinSilently)
 	_, meets := set.(*Meet)

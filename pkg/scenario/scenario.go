@@ -90,6 +90,9 @@ type LeaderElection struct {
 	// Coordinated has a coordinator elect them, as the topology's
 	// settings.coordinatedLeaderElection has it.
 	Coordinated bool `yaml:"coordinated,omitempty"`
+	// Watchkeepers is how many more components a controller manager is an instance of, as
+	// the topology's settings.watchkeepers has it; 0 leaves that to the topology.
+	Watchkeepers int `yaml:"watchkeepers,omitempty"`
 }
 
 // Start is how the control plane begins.
@@ -133,6 +136,7 @@ type Step struct {
 	Elect        *Elect        `yaml:"elect,omitempty"`
 	Disturb      *Disturb      `yaml:"disturb,omitempty"`
 	Fields       *Fields       `yaml:"fields,omitempty"`
+	Turmoil      *Turmoil      `yaml:"turmoil,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.

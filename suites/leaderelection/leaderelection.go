@@ -6,6 +6,7 @@ import "github.com/evenkeel/evenkeel/suites/play"
 
 var (
 	_ = play.Scenario("election-quick.yaml")
+	_ = play.Scenario("election-odd.yaml")
 	_ = play.Scenario("election-rollout.yaml")
 	_ = play.Scenario("election-faults.yaml")
 	_ = play.Scenario("election-coordinator.yaml")
@@ -13,4 +14,5 @@ var (
 	_ = play.Scenario("election-strangers.yaml")
 	_ = play.Scenario("election-mixed.yaml")
 	_ = play.Scenario("election-soak.yaml")
+	_ = play.Scenario("election-storm.yaml")
 )

@@ -129,6 +129,9 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 			ginkgo.Fail(err.Error())
 		}
 		fmt.Printf("Bundle: %s\n", outcome.Bundle)
+		if outcome.Oversize.Compressed > 0 {
+			fmt.Println(outcome.Oversize)
+		}
 		p.remember(outcome.Report)
 	}
 	if err != nil {

@@ -289,7 +289,7 @@ func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent t
 	if !e.standing.Leading {
 		e.standing.Place = 0
 	}
-	e.standing.Leading, e.standing.Renewed = true, sent
+	e.standing.Leading, e.standing.Renewed, e.standing.Answered = true, sent, e.options.Clock.Now()
 	return nil
 }
 

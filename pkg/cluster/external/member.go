@@ -64,6 +64,7 @@ func newMember(c *external, topology *cluster.Topology, spec cluster.MemberSpec)
 	if err != nil {
 		return nil, err
 	}
+	c.watchSent(m.name, config)
 	m.config = config
 	m.asker, m.base, err = newAsker(config)
 	return m, err

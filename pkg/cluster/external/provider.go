@@ -78,6 +78,7 @@ type external struct {
 	releases []string
 	observe  cluster.Observer
 	balancer *rest.Config // nil where there is none
+	sent     []*sent
 
 	members []*member
 	byName  map[string]*member
@@ -123,6 +124,7 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 		if c.balancer, err = load(topology, *c.spec.Balancer); err != nil {
 			return nil, fmt.Errorf("the load balancer: %w", err)
 		}
+		c.watchSent("the load balancer", c.balancer)
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
 	for _, spec := range topology.Spec.Members {

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/credential"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
@@ -55,9 +56,12 @@ type kindCluster struct {
 	// starting is held by Start for as long as it works, and by Stop until
 	// nothing is left: what makes nodes must have ended before they are removed.
 	starting sync.Mutex
-	// made is whether anything was made at the container engine.
-	made    bool
-	stopped bool
+	// made is whether anything was made at the container engine, and begun whether all
+	// members were set up on it.
+	made, begun bool
+	stopped     bool
+	// secrets are the credentials that were found in nodes so far.
+	secrets []credential.Credential
 }
 
 var (
@@ -238,8 +242,8 @@ func (c *kindCluster) Start(ctx context.Context) error {
 }
 
 func (c *kindCluster) start(ctx context.Context) error {
-	c.made = true
 	c.mu.Lock()
+	c.made = true
 	wanted := c.wanted
 	c.mu.Unlock()
 	if err := makeNetwork(ctx, c.id(), labelOf(c.entry.Record().Owner)); err != nil {
@@ -263,6 +267,9 @@ func (c *kindCluster) start(ctx context.Context) error {
 	if err := c.distribution.begin(ctx, c); err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.begun = true
+	c.mu.Unlock()
 	// Images are imported last: it takes the machine's time, and nobody waits.
 	group, together := errgroup.WithContext(ctx)
 	for _, m := range c.members {

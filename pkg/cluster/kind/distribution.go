@@ -24,6 +24,9 @@ type distribution interface {
 	programs() []agent.Component
 	// keys says where a node has what its links need to understand what they carry.
 	keys() agent.Keys
+	// secrets are the files and folders of a node in which what sets it up leaves
+	// credentials of its own making.
+	secrets() []string
 	// releases that can be run, oldest first.
 	releases(ctx context.Context) ([]string, error)
 	// defects that can be planted.

@@ -80,6 +80,12 @@ func (*published) keys() agent.Keys {
 	}
 }
 
+// secrets are where kubeadm and the kubelet keep them, and the tokens by which nodes
+// join. The folder of keys is named by itself too: it is mounted into the other one.
+func (*published) secrets() []string {
+	return []string{kubeadmConfig, "/etc/kubernetes", "/etc/kubernetes/pki", "/var/lib/kubelet/pki"}
+}
+
 func (*published) releases(context.Context) ([]string, error) { return kubernetes.Releases(), nil }
 
 // defects cannot be planted in what others have built.

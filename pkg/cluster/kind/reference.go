@@ -219,6 +219,10 @@ func (*reference) keys() agent.Keys {
 	}
 }
 
+// secrets: all keys are of our making, and kind leaves its configuration of kubeadm on
+// nodes on which that is never run.
+func (*reference) secrets() []string { return []string{kubeadmConfig} }
+
 // inNode is where a node has a file of the shared folder.
 func inNode(name string) string { return filepath.Join(agent.Shared, "pki", name) }
 

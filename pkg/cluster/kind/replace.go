@@ -80,6 +80,10 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	arguments = append(arguments, "--etcd-upgrade=false", "--ignore-preflight-errors=all",
 		"--skip-phases=addon/coredns,addon/kube-proxy", "--patches="+patches)
 
+	// kubeadm writes other keys in the place of those that were there.
+	if err := c.gather(ctx); err != nil {
+		return fmt.Errorf("upgrading member %s: %w", m.name, err)
+	}
 	m.mu.Lock()
 	m.release = release
 	m.mu.Unlock()

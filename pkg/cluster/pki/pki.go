@@ -15,7 +15,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/credential"
 )
 
 const (
@@ -30,12 +33,15 @@ const FrontProxy = "front-proxy-client"
 // Authority signs all certificates of one cluster. Its key is in no
 // file unless somebody asks for it.
 type Authority struct {
-	dir    string
-	key    *ecdsa.PrivateKey
-	cert   *x509.Certificate
-	pem    []byte
-	pool   *x509.CertPool
+	dir  string
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+	pem  []byte
+	pool *x509.CertPool
+
+	mu     sync.Mutex
 	serial int64
+	issued []credential.Credential
 }
 
 // Pair is a certificate with its key, as files and in memory.
@@ -99,18 +105,45 @@ func (a *Authority) KeyPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
+// Credentials are the private keys of the authority and of all pairs that it has made
+// so far.
+func (a *Authority) Credentials() ([]credential.Credential, error) {
+	own, err := a.KeyPEM()
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of the authority %s: %w", a.cert.Subject.CommonName, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append(credential.Keys("the private key of the authority "+a.cert.Subject.CommonName, own), a.issued...), nil
+}
+
+// next is the number of the next certificate.
+func (a *Authority) next() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serial++
+	return a.serial
+}
+
+// remember adds a private key to the Credentials.
+func (a *Authority) remember(name string, key []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.issued = append(a.issued, credential.Keys("the private key "+name+".key", key)...)
+}
+
 // File is where the Authority's own certificate is.
 func (a *Authority) File() string { return filepath.Join(a.dir, "ca.crt") }
 
-// Issue makes a key and a certificate and writes both to files of the name.
+// Issue makes a key and a certificate and writes both to files of the name. It may be
+// called from several goroutines.
 func (a *Authority) Issue(name string, whom Subject) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return Pair{}, err
 	}
-	a.serial++
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(a.serial),
+		SerialNumber: big.NewInt(a.next()),
 		Subject:      pkix.Name{CommonName: whom.Name},
 		NotBefore:    a.cert.NotBefore,
 		NotAfter:     a.cert.NotAfter,
@@ -147,6 +180,7 @@ func (a *Authority) Issue(name string, whom Subject) (Pair, error) {
 		CertPEM:  pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		KeyPEM:   pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
 	}
+	a.remember(name, pair.KeyPEM)
 	if err := os.WriteFile(pair.KeyFile, pair.KeyPEM, privateMode); err != nil {
 		return Pair{}, err
 	}

@@ -3,10 +3,15 @@ package pki
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/pkg/credential"
 )
 
 func TestAuthority(t *testing.T) {
@@ -59,5 +64,53 @@ func TestAuthority(t *testing.T) {
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != folderMode {
 		t.Errorf("folder: %v, %v", info.Mode(), err)
+	}
+}
+
+// Whoever asks an authority learns of every key that it has made, also where several
+// are made at once.
+func TestCredentials(t *testing.T) {
+	ca, err := New(filepath.Join(t.TempDir(), "pki"), "c-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pairs = 8
+	made := make([]Pair, pairs)
+	var group errgroup.Group
+	for i := range made {
+		group.Go(func() (err error) {
+			made[i], err = ca.Issue(fmt.Sprintf("cp%d-etcd", i), Subject{Name: "cp"})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	told, err := ca.Credentials()
+	if err != nil || len(told) != pairs+1 {
+		t.Fatalf("told of %v, %v", told, err)
+	}
+	own, err := ca.KeyPEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := credential.Keys("authority", own)
+	serials := map[string]bool{}
+	for i, pair := range made {
+		wanted = append(wanted, credential.Keys(fmt.Sprintf("the private key cp%d-etcd.key", i), pair.KeyPEM)...)
+		block, _ := pem.Decode(pair.CertPEM)
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serials[certificate.SerialNumber.String()] = true
+	}
+	for _, one := range wanted {
+		if !slices.ContainsFunc(told, one.Same) {
+			t.Errorf("nobody tells of %s", one)
+		}
+	}
+	if len(serials) != pairs {
+		t.Errorf("%d certificates have %d numbers", pairs, len(serials))
 	}
 }

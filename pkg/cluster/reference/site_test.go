@@ -67,6 +67,11 @@ func TestWithout(t *testing.T) {
 			t.Errorf("without %v the controller manager is started with %q (%v)", off, args, err)
 		}
 	}
+	coordinated.Settings.Watchkeepers = 9
+	args, err := Args(cluster.ControllerManager, coordinated, "1.2")
+	if at := slices.Index(args, "--watchkeepers"); err != nil || at < 0 || args[at+1] != "9" {
+		t.Errorf("with 9 watchkeepers the controller manager is started with %q (%v)", args, err)
+	}
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -29,6 +30,8 @@ const (
 	Broken  = "broken"  // prints something and exits at once
 	Unready = "unready" // serves, but its /readyz complains of etcd
 	Deaf    = "deaf"    // ignores SIGTERM
+	Leaky   = "leaky"   // as Broken, and prints its private key long before
+	Blurter = "blurter" // as Broken, and prints its private key last
 )
 
 // Main plays refplane and exits if the process was started to do so.
@@ -50,15 +53,18 @@ func fake(component string, args []string) error {
 	}
 	switch component {
 	case "releases":
-		fmt.Printf(`[{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q}]`, Good, Next, Broken, Unready, Deaf)
+		fmt.Printf(`[{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q}]`, Good, Next, Broken, Unready, Deaf, Leaky, Blurter)
 		return nil
 	case "defects":
 		fmt.Print(`[{"id":"SV-06","requirement":"SV-06","component":"apiserver","description":"d"}]`)
 		return nil
 	}
 	fmt.Println("fake", component, strings.Join(args, " "))
-	if option["release"] == Broken {
+	switch option["release"] {
+	case Broken:
 		return fmt.Errorf("the flag of the year is missing")
+	case Leaky, Blurter:
+		return tell(option["release"], option["tls-private-key-file"])
 	}
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
@@ -74,6 +80,23 @@ func fake(component string, args []string) error {
 	case err := <-failed:
 		return err
 	}
+}
+
+// tell prints a private key as it is, and with Blurter once more where the end of a log
+// is shown.
+func tell(release, file string) error {
+	key, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("my key is\n%s", key)
+	for i := range 5 {
+		fmt.Println("nothing else to tell,", i)
+	}
+	if release == Blurter {
+		return fmt.Errorf("the key %s is of no use", base64.StdEncoding.EncodeToString(key))
+	}
+	return fmt.Errorf("the flag of the year is missing")
 }
 
 func serve(component string, option map[string]string) error {

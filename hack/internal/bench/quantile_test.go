@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"math"
@@ -18,14 +18,14 @@ func TestQuantile(t *testing.T) {
 		{hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100}, {hundred, 0, 1},
 		{[]float64{3}, 0.99, 3}, {[]float64{2, 1}, 0.5, 1}, {[]float64{3, 1, 2}, 0.5, 2},
 	} {
-		if got := quantile(test.values, test.share); got != test.want {
+		if got := Quantile(test.values, test.share); got != test.want {
 			t.Errorf("quantile %v of %d values is %v, want %v", test.share, len(test.values), got, test.want)
 		}
 	}
 	if hundred[0] != 100 {
 		t.Error("the values were put in another order")
 	}
-	if !math.IsNaN(quantile(nil, 0.5)) {
+	if !math.IsNaN(Quantile(nil, 0.5)) {
 		t.Error("there is a quantile of nothing")
 	}
 }

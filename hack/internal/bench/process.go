@@ -1,23 +1,21 @@
-package main
+package bench
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ticksPerSecond is the unit of processor time in /proc, which Linux keeps the
 // same on all machines.
 const ticksPerSecond = 100
 
-// resident reads how much memory of a process is resident, and how much was at
-// its highest.
-func resident(pid int) (now, highest int64, err error) {
+// Resident reads how many bytes of a process's memory are resident, and how many were
+// at its highest.
+func Resident(pid int) (now, highest int64, err error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, 0, err
@@ -39,6 +37,12 @@ func kilobytes(raw []byte, name string) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("the kernel tells no %s", strings.TrimSuffix(name, ":"))
+}
+
+// Taken reads how much processor time a process has taken, in seconds.
+func Taken(pid int) (float64, error) {
+	n, err := ticks(pid)
+	return float64(n) / ticksPerSecond, err
 }
 
 // ticks reads how much processor time a process has taken.
@@ -92,61 +96,24 @@ func busyTicks(raw []byte) (busy, all int64, err error) {
 	return busy, all, nil
 }
 
-// atRest waits until a process takes hardly any processor time, and returns what
-// share of one processor it took last.
-func atRest(ctx context.Context, pid int) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, quietBound)
-	defer cancel()
-	before, err := ticks(pid)
-	if err != nil {
-		return 0, err
-	}
-	window := time.NewTicker(quietWindow)
-	defer window.Stop()
-	for share := 1.0; ; {
-		select {
-		case <-window.C:
-		case <-ctx.Done():
-			if share >= quietShare && ctx.Err() == context.DeadlineExceeded {
-				progress("  the API server is still busy")
-				return share, nil
-			}
-			return share, ctx.Err()
-		}
-		now, err := ticks(pid)
-		if err != nil {
-			return 0, err
-		}
-		share = float64(now-before) / ticksPerSecond / quietWindow.Seconds()
-		if before = now; share < quietShare {
-			return share, nil
-		}
-	}
-}
-
-// others tells how much processor time went to neither the control plane nor this
-// program.
-type others struct {
+// Processors tells how much of all processors' time was taken since it was made.
+type Processors struct {
 	pids      []int
 	own       int64
 	busy, all int64
 }
 
-// watchOthers begins to watch.
-func watchOthers(r running) (others, error) {
-	o := others{pids: []int{os.Getpid()}}
-	for _, component := range r.cluster.Members()[0].Components {
-		if process, ok := r.cluster.Process(r.member, component); ok {
-			o.pids = append(o.pids, process.PID)
-		}
-	}
+// WatchProcessors begins to look. Of the processes with the PIDs it tells apart what
+// they and this program took.
+func WatchProcessors(pids ...int) (Processors, error) {
+	p := Processors{pids: append([]int{os.Getpid()}, pids...)}
 	var err error
-	o.own, o.busy, o.all, err = o.read()
-	return o, err
+	p.own, p.busy, p.all, err = p.read()
+	return p, err
 }
 
-func (o others) read() (own, busy, all int64, err error) {
-	for _, pid := range o.pids {
+func (p Processors) read() (own, busy, all int64, err error) {
+	for _, pid := range p.pids {
 		n, err := ticks(pid)
 		if err != nil {
 			return 0, 0, 0, err
@@ -161,11 +128,23 @@ func (o others) read() (own, busy, all int64, err error) {
 	return own, busy, all, err
 }
 
-// share is what part of all processors others have taken since.
-func (o others) share() (float64, error) {
-	own, busy, all, err := o.read()
-	if err != nil || all == o.all {
-		return 0, err
+// Shares are what part of all processors was busy since, and what part of all went to
+// others than the processes that were named.
+func (p Processors) Shares() (busy, others float64, err error) {
+	own, busyNow, all, err := p.read()
+	if err != nil || all == p.all {
+		return 0, 0, err
 	}
-	return max(0, float64((busy-o.busy)-(own-o.own))/float64(all-o.all)), nil
+	whole := float64(all - p.all)
+	return float64(busyNow-p.busy) / whole, max(0, float64((busyNow-p.busy)-(own-p.own))/whole), nil
+}
+
+// ResetPeak has the highest memory of a process begin at what it has now.
+func ResetPeak(pid int) error {
+	// Linux takes this number for it; see proc(5).
+	const peak = "5"
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(peak), 0); err != nil {
+		return fmt.Errorf("begin to measure the memory of process %d: %w", pid, err)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// machine is the shape of this machine.
-func machine() string {
+// Machine is the shape of this machine.
+func Machine() string {
 	shape := fmt.Sprintf("%d processors (%s/%s)", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
 	raw, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"os"
@@ -27,10 +27,20 @@ func TestProcess(t *testing.T) {
 	if _, _, err := busyTicks([]byte("intr 1 2 3")); err == nil {
 		t.Error("a line of something else was read")
 	}
-	if now, highest, err := resident(os.Getpid()); err != nil || now <= 0 || highest < now {
+	if now, highest, err := Resident(os.Getpid()); err != nil || now <= 0 || highest < now {
 		t.Errorf("this process has %d bytes, and had %d (%v)", now, highest, err)
 	}
-	if _, err := ticks(os.Getpid()); err != nil {
+	if err := ResetPeak(os.Getpid()); err != nil {
 		t.Error(err)
+	}
+	if _, err := Taken(os.Getpid()); err != nil {
+		t.Error(err)
+	}
+	seen, err := WatchProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if busy, others, err := seen.Shares(); err != nil || busy < 0 || busy > 1 || others > busy {
+		t.Errorf("%v of all processors were busy, %v with others (%v)", busy, others, err)
 	}
 }

@@ -1,13 +1,13 @@
-package main
+package bench
 
 import (
 	"math"
 	"slices"
 )
 
-// quantile is the least of the values that at least the share of them does not
+// Quantile is the least of the values that at least the share of them does not
 // exceed; it is NaN of nothing, so that no figure comes of no data.
-func quantile(values []float64, share float64) float64 {
+func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
@@ -16,4 +16,5 @@ func quantile(values []float64, share float64) float64 {
 	return sorted[min(max(at, 0), len(sorted)-1)]
 }
 
-func median(values []float64) float64 { return quantile(values, 0.5) }
+// Median is the Quantile at one half.
+func Median(values []float64) float64 { return Quantile(values, 0.5) }

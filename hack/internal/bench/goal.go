@@ -1,0 +1,33 @@
+package bench
+
+import "fmt"
+
+// Goal is what a figure is to reach, by itself or beside another one.
+type Goal struct {
+	text string
+	// met judges the figure, and what part of the other's it is.
+	met func(figure, ratio float64) bool
+}
+
+// AtMost is a goal of figures that are better the smaller they are.
+func AtMost(part float64) *Goal {
+	return &Goal{fmt.Sprintf("≤ %g", part), func(_, ratio float64) bool { return ratio <= part }}
+}
+
+// AtLeast is a goal of figures that are better the greater they are.
+func AtLeast(part float64) *Goal {
+	return &Goal{fmt.Sprintf("≥ %g", part), func(_, ratio float64) bool { return ratio >= part }}
+}
+
+// Below is a goal of the figure alone; text has it in its unit.
+func Below(bound float64, text string) *Goal {
+	return &Goal{"< " + text, func(figure, _ float64) bool { return figure < bound }}
+}
+
+// Verdict tells whether the goal was met. What was not measured meets none.
+func (g *Goal) Verdict(figure, ratio float64) string {
+	if g.met(figure, ratio) {
+		return g.text + ": met"
+	}
+	return g.text + ": **missed**"
+}

@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+)
+
+// Unit writes a figure for people. Figures are seconds, bytes and plain numbers; what
+// is NaN was not measured, and what is infinite did not come about in its time.
+type Unit func(float64) string
+
+// The units that there are.
+func Count(v float64) string        { return number(v, 0) }
+func PerSecond(v float64) string    { return number(v, 0) + "/s" }
+func PerMinute(v float64) string    { return number(v, 3) + "/min" }
+func Seconds(v float64) string      { return number(v, 2) + " s" }
+func Milliseconds(v float64) string { return number(v*1e3, 2) + " ms" }
+func Kilobytes(v float64) string    { return number(v/1e3, 1) + " kB" }
+func Mebibytes(v float64) string    { return number(v/(1<<20), 0) + " MiB" }
+
+// number writes three digits at least, and so many behind the point at most.
+func number(v float64, most int) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	if math.IsInf(v, 0) {
+		return "∞"
+	}
+	places := most
+	for size := math.Abs(v); places > 0 && size >= 10; size /= 10 {
+		places--
+	}
+	return fmt.Sprintf("%.*f", places, v)
+}
+
+// Ratio writes what part one figure is of another.
+func Ratio(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v < 0.1:
+		return fmt.Sprintf("%.3f", v)
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}

@@ -1,0 +1,168 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+// Turmoil hits members with faults, over and over, until leaders have changed so often.
+// Which fault, which member and for how long is random, by the run's seed; every other
+// time it is a member that leads. It goes on when every Lease has a leader again that
+// renews it. A Lease without one ends the run.
+type Turmoil struct {
+	// Faults name files in the fixtures' folder of faults. Each kills or freezes what it
+	// hits, of the member @member.
+	Faults []string `yaml:"faults"`
+	// Least and Most are around how long a fault lasts.
+	Least time.Duration `yaml:"least"`
+	Most  time.Duration `yaml:"most"`
+	// Leases are names, in kube-system.
+	Leases []string `yaml:"leases"`
+	// Elections is how many changes of leader there are to be, of all Leases together. Of
+	// two changes of one Lease by the same fault only one counts.
+	Elections int `yaml:"elections"`
+	// Within is how long the step may take.
+	Within time.Duration `yaml:"within"`
+}
+
+func (t *Turmoil) validate() error {
+	switch {
+	case len(t.Faults) == 0 || len(t.Leases) == 0:
+		return errors.New("faults and leases are missing")
+	case t.Elections <= 0 || t.Within <= 0:
+		return errors.New("elections and within must be positive")
+	case t.Least <= 0 || t.Most < t.Least:
+		return errors.New("least must be positive, and most no less than that")
+	}
+	for i, lease := range t.Leases {
+		if slices.Contains(t.Leases[:i], lease) {
+			return fmt.Errorf("the Lease %q is named twice", lease)
+		}
+	}
+	return nil
+}
+
+// suits is an error that says why a fault cannot be one of a Turmoil.
+func (t *Turmoil) suits(named *fault.Fault) error {
+	switch {
+	case !named.Crashes() && !named.Pauses():
+		return errors.New("neither kills nor freezes a process")
+	case named.Duration > 0:
+		return errors.New("has a spec.duration, but the step says how long it lasts; leave the duration out")
+	case named.Member != fault.StepMember:
+		return fmt.Errorf("names the member %s itself, and the step picks one; make it %s", named.Member, fault.StepMember)
+	}
+	return nil
+}
+
+// turmoil plays a Turmoil.
+func (r *Runner) turmoil(ctx context.Context, step *Turmoil) error {
+	holders, err := r.led(ctx, step.Leases)
+	if err != nil {
+		return err
+	}
+	for made := 0; made < step.Elections; {
+		struck, err := r.strikeAtRandom(ctx, step, holders)
+		if err != nil {
+			return err
+		}
+		now, err := r.led(ctx, step.Leases)
+		if err != nil {
+			return fmt.Errorf("after %s: %w", struck, err)
+		}
+		for _, lease := range step.Leases {
+			if now[lease] != holders[lease] {
+				made++
+			}
+		}
+		holders = now
+	}
+	return nil
+}
+
+// strikeAtRandom injects and heals one fault, and tells which.
+func (r *Runner) strikeAtRandom(ctx context.Context, step *Turmoil, holders map[string]string) (string, error) {
+	members := r.members()
+	member := members[r.Rand.IntN(len(members))]
+	if r.Rand.IntN(2) == 0 {
+		if leads, ok := memberOf(holders[step.Leases[r.Rand.IntN(len(step.Leases))]], r.cluster.Members()); ok {
+			member = leads
+		}
+	}
+	file := step.Faults[r.Rand.IntN(len(step.Faults))]
+	lasts := step.Least + time.Duration(r.Rand.Int64N(int64(step.Most-step.Least)+1))
+	what := fmt.Sprintf("%s at %s for %s", strings.TrimSuffix(file, ".yaml"), member, lasts.Round(time.Millisecond))
+	if err := r.strike(ctx, "turmoil", []string{member}, &Strike{Fault: file, Member: member, DownFor: lasts}); err != nil {
+		return what, fmt.Errorf("%s: %w", what, err)
+	}
+	return what, nil
+}
+
+// led waits until each of the Leases is held by a member that renews it, and gives the
+// holders. Who has been named, or has died, is named and does not renew.
+func (r *Runner) led(ctx context.Context, leases []string) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, LeaderTimeout)
+	defer cancel()
+	first, holders := map[string]leadership{}, map[string]string{}
+	for {
+		now, err := r.leaderships(ctx)
+		for _, lease := range leases {
+			seen, known := now[lease], first[lease]
+			switch {
+			case err != nil:
+			case seen.holder == "" || seen.holder != known.holder:
+				first[lease] = seen
+				delete(holders, lease)
+			case seen.renewed != known.renewed:
+				holders[lease] = seen.holder
+			}
+		}
+		if len(holders) == len(leases) {
+			return holders, nil
+		}
+		if waited := r.wait(ctx, LeaderInterval); waited != nil {
+			left := slices.DeleteFunc(slices.Clone(leases), func(lease string) bool { return holders[lease] != "" })
+			return nil, errors.Join(fmt.Errorf("nobody has led by %s for %s", strings.Join(left, ", "), LeaderTimeout), waited, err)
+		}
+	}
+}
+
+// leaderships reads all Leases from the first member that answers, by their names.
+func (r *Runner) leaderships(ctx context.Context) (map[string]leadership, error) {
+	var errs []error
+	for _, member := range r.members() {
+		client, err := r.client(member)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		answer := client.Get(ctx, leasesPath)
+		client.Close()
+		var list coordinationv1.LeaseList
+		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &list) != nil {
+			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
+			continue
+		}
+		out := map[string]leadership{}
+		for _, lease := range list.Items {
+			held := leadership{holder: ptr.Deref(lease.Spec.HolderIdentity, "")}
+			if lease.Spec.RenewTime != nil {
+				held.renewed = lease.Spec.RenewTime.String()
+			}
+			out[lease.Name] = held
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("read the Leases: %w", errors.Join(errs...))
+}
