@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports lint generate clean
 
 all: build
 
@@ -59,6 +59,12 @@ e2e: build
 e2e-kind: build docker
 	$(GO) run ./hack/nodeimages $(or $(RELEASES),v1.35.4 v1.36.3)
 	hack/e2e-kind.sh $(OUT)
+
+## migrate-install: the migrator installed as KEP-25 has it, in Kubernetes v1.35.4 while
+## it is upgraded to v1.36.3, on local processes; TOPOLOGY=clusters/kind-3-kubernetes-migrator.yaml
+## on kind, with a kubelet; wants `make binaries`, or `make docker` and `make node-images`
+migrate-install: build
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane EVENKEEL_TOPOLOGY=$(TOPOLOGY) $(GO) test ./suites/installed -count 1 -v -timeout 60m
 
 ## mutation: plant every defect of the reference and demand that it is found;
 ## SAMPLE=N plays N of them, chosen by the commit, PARALLEL=N as many at a time,

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 # Specs, and what else brings a control plane up.
-specs='/suites/(discovery|example|leaderelection|migration|secrets|storageversion|upgrade)$'
+specs='/suites/(discovery|example|installed|leaderelection|migration|secrets|storageversion|upgrade)$'
 large='^(k8s\.io/apiserver|k8s\.io/client-go/kubernetes|go\.etcd\.io/etcd/server/v3|sigs\.k8s\.io/controller-runtime|github\.com/chromedp/chromedp)(/|$)'
 
 mapfile -t packages < <("$go" list ./... | grep -vE "$specs")

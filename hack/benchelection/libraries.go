@@ -62,8 +62,9 @@ func standPlainly(config *rest.Config, p place) (func(context.Context), error) {
 	return electing(config, p, false)
 }
 
-// electing competes with client-go until the context ends. Who loses the Lease
-// competes again; kube-controller-manager ends instead, and is started again.
+// electing competes with client-go until the context ends. Who loses the Lease gives it
+// up, as kube-scheduler does, and competes again; kube-controller-manager lets it expire,
+// ends, and is started again.
 func electing(config *rest.Config, p place, coordinated bool) (func(context.Context), error) {
 	config = rest.CopyConfig(config)
 	// As all that lead with this library have it: a request that hangs leaves time for

@@ -81,7 +81,8 @@ repetition, which Kubernetes does after half an hour only: it would wait for the
 **Instances of the library** (%d times each, up to %d at once, with a Lease of three
 candidates each) run in the benchmark: those of the reference's library, and of the
 client-go that this was built with. A crash ends all their requests, so that nothing is
-given up.
+given up. Who is told to give way and stops gives the Lease up, as kube-scheduler does
+with client-go, too; kube-controller-manager lets it expire.
 
 Candidates of one Lease stand more than a second apart, since Kubernetes does not order
 those of the same second.

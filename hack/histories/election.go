@@ -446,13 +446,18 @@ func tellRowers(otherwise map[string]func(*helm)) []history.Event {
 		l := h.leases[rowersLease]
 		l.Holder, l.Renewed, l.Strategy, l.Coordinator = "", time.Time{}, "", ""
 		h.tellLease(rowersLease)
-		h.request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionOdd, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: rowersLease, Code: 200})
-		h.pass(400)
+		h.request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionOdd, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: rowersLease, Code: 200, ResourceVersion: h.revision})
+		h.pass(30)
+		h.vote(rowersLease, old, twin, newer)
+		h.pass(3000)
+		h.extend(coordinatorsLease)
 	}
-	h.pass(3500)
+	h.pass(500)
 	for _, m := range h.members {
 		h.ready(m, 200, false)
 	}
+	h.erase(cp1, rowersLease)
+	h.pass(30)
 	h.vote(rowersLease, old, twin, newer)
 
 	const draftLease = "kube-system/evenkeel-draft"

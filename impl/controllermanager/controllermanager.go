@@ -59,6 +59,9 @@ type Options struct {
 	// MigrationRate is the most objects that are rewritten in a second; it defaults
 	// to migration.DefaultRate.
 	MigrationRate float64
+	// Migrator has this process do nothing but migrate, as a workload of the control
+	// plane that it migrates; nil has it do everything in its own process.
+	Migrator *Migrator
 	// AutomaticMigration is whether resources are migrated without being asked.
 	AutomaticMigration bool
 	// Watchkeepers is how many components beside its controllers the process is an
@@ -73,6 +76,17 @@ type Options struct {
 	// Logger defaults to klog's.
 	Logger *klog.Logger
 }
+
+// Migrator is a migrator that runs as a workload.
+type Migrator struct {
+	// Namespace has the Lease by which its leader is elected, what is remembered, and
+	// the Jobs of workers.
+	Namespace string
+	Jobs      migrator.Jobs
+}
+
+// MigratorLeaseName is the Lease of a Migrator.
+const MigratorLeaseName = "storage-migration-controller"
 
 func (o *Options) complete() error {
 	if o.Identity == "" {
@@ -135,7 +149,9 @@ func New(options Options) (*ControllerManager, error) {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	config := rest.CopyConfig(options.Config)
-	config.UserAgent = "refplane-controller-manager/" + options.Release
+	if config.UserAgent == "" {
+		config.UserAgent = "refplane-controller-manager/" + options.Release
+	}
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -155,11 +171,13 @@ func New(options Options) (*ControllerManager, error) {
 	if err := migrator.ValidateRate(options.MigrationRate); err != nil {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
-	m.migrate = func(ctx context.Context, leading func() error) error {
-		return migrator.Run(ctx, migrator.Options{
-			Config: config, Rate: options.MigrationRate, Automatic: options.AutomaticMigration, Clock: options.Clock, Defects: options.Defects,
-		}, leading)
+	work := migrator.Options{
+		Config: config, Rate: options.MigrationRate, Automatic: options.AutomaticMigration, Clock: options.Clock, Defects: options.Defects,
 	}
+	if options.Migrator != nil {
+		work.Namespace, work.Jobs = options.Migrator.Namespace, &options.Migrator.Jobs
+	}
+	m.migrate = func(ctx context.Context, leading func() error) error { return migrator.Run(ctx, work, leading) }
 	if _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
@@ -250,7 +268,9 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 // left.
 func (m *ControllerManager) work(ctx context.Context, leading func() error) {
 	var controllers sync.WaitGroup
-	controllers.Go(func() { collect(ctx, m.client, m.options, leading) })
+	if m.options.Migrator == nil {
+		controllers.Go(func() { collect(ctx, m.client, m.options, leading) })
+	}
 	if m.migrate != nil {
 		controllers.Go(func() {
 			if err := m.migrate(ctx, leading); err != nil && ctx.Err() == nil {
@@ -262,10 +282,14 @@ func (m *ControllerManager) work(ctx context.Context, leading func() error) {
 }
 
 func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, error) {
+	lease := metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName}
+	if m.options.Migrator != nil {
+		lease = metav1.ObjectMeta{Namespace: m.options.Migrator.Namespace, Name: MigratorLeaseName}
+	}
 	return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Name: LeaseName,
+		Name: lease.Name,
 		Lock: &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName},
+			LeaseMeta:  lease,
 			Client:     m.lockClient.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: m.options.Identity},
 		},

@@ -50,6 +50,7 @@ const (
 	ReasonAgreementLost     = "AgreementLost"
 	ReasonObjectsRefused    = "ObjectsRefused"
 	ReasonUnreadable        = "ObjectsUnreadable"
+	ReasonWorkerFailed      = "WorkerFailed"
 )
 
 // Assessment is a step, with what to tell about it.

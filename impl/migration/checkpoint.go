@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -33,6 +34,17 @@ type Checkpoint struct {
 	Remaining *int64 `json:"remaining,omitempty"`
 	// Refusal is the first object of this pass that could not be written, and why.
 	Refusal string `json:"refusal,omitempty"`
+	// Verdict is how the worker ended, where it is somebody else who gives the
+	// migration its outcome. PutOff is why it cannot go on at present.
+	Verdict *Verdict `json:"verdict,omitempty"`
+	PutOff  string   `json:"putOff,omitempty"`
+}
+
+// Verdict is the outcome of a migration, with what to tell about it.
+type Verdict struct {
+	Outcome storagemigrationv1.MigrationConditionType `json:"outcome"`
+	Reason  string                                    `json:"reason"`
+	Message string                                    `json:"message"`
 }
 
 // Tally counts objects by outcome.

@@ -10,12 +10,17 @@ import (
 // coordinator from its work.
 type cle23 struct {
 	findings
-	stored, elected int64
-	survived        tally
+	stored, dealt, elected int64
+	survived               tally
+	// odd are the Leases with odd content that no coordinator has touched since, with the
+	// revision of that; and touched are the revisions at which one has touched a Lease.
+	odd, touched    map[string]int64
 	lastAt, lastSeq int64
 	// alive are the servers that have answered since the last odd one.
 	alive map[string]bool
 }
+
+func newCLE23() *cle23 { return &cle23{odd: map[string]int64{}, touched: map[string]int64{}} }
 
 func (c *cle23) Observe(w *World, ev *history.Event) {
 	if r := ev.Request; r != nil && r.Class == history.ClassElection && r.Election == history.ElectionOdd {
@@ -25,7 +30,15 @@ func (c *cle23) Observe(w *World, ev *history.Event) {
 		case accepted(r):
 			c.stored++
 			c.lastAt, c.lastSeq, c.alive = ev.At, ev.Seq, map[string]bool{}
+			if r.ResourceVersion > 0 {
+				c.odd[r.Name] = r.ResourceVersion
+				c.deal(r.Name)
+			}
 		}
+	}
+	if m := w.elections.moved; m != nil && (m.marked || m.taken && w.elections.byCoordinator(m.lease.now)) {
+		c.touched[m.lease.key] = m.lease.revision
+		c.deal(m.lease.key)
 	}
 	if c.lastAt == 0 {
 		return
@@ -46,11 +59,21 @@ func (c *cle23) Observe(w *World, ev *history.Event) {
 	}
 }
 
+// deal counts an odd Lease that a coordinator has touched. Which of the two is recorded
+// first is a matter of chance.
+func (c *cle23) deal(lease string) {
+	if at, odd := c.odd[lease]; odd && c.touched[lease] > at {
+		delete(c.odd, lease)
+		c.dealt++
+	}
+}
+
 func (c *cle23) Finish(*World) {}
 
 func (c *cle23) Observations() []Observation {
 	return []Observation{
 		{"odd Leases that were stored", c.stored, needOddLeases},
+		{"of those, Leases that a coordinator did something about", c.dealt, needOddLeases},
 		{"servers that were ready afterwards" + withFewest, c.survived.least(), needHandovers},
 		{"elections afterwards", c.elected, needHandovers},
 	}

@@ -30,7 +30,7 @@ var electionChecks = map[requirement.ID]entry{
 	"CLE-20": {func() Check { return newCLE20() }, []Source{SourceEtcd}, 0},
 	"CLE-21": {func() Check { return newCLE21() }, []Source{SourceEtcd}, 0},
 	"CLE-22": {func() Check { return newCLE22() }, []Source{SourceEtcd}, 0},
-	"CLE-23": {func() Check { return &cle23{} }, []Source{SourceEtcd, SourceReady, SourceRequest}, 0},
+	"CLE-23": {func() Check { return newCLE23() }, []Source{SourceEtcd, SourceReady, SourceRequest}, 0},
 	"CLE-24": {func() Check { return newCLE24() }, []Source{SourceEtcd}, 0},
 	"CLE-25": {func() Check { return newCLE25() }, []Source{SourceEtcd, SourceRequest}, 0},
 }

@@ -121,6 +121,10 @@ type Settings struct {
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// WorkloadMigrator is whether Kubernetes leaves migrations to a migrator that is
+	// installed as a workload: its own one is off, and the controllers on that run
+	// workloads. The two would compete for the same objects.
+	WorkloadMigrator bool `yaml:"workloadMigrator,omitempty"`
 	// PeerDiscovery has each API server also tell of what only the others host, and
 	// hand requests for that on to them (KEP-4020), where the release can. A
 	// scenario with discovery.peers switches it on for its run.

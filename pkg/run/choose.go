@@ -16,7 +16,7 @@ const stepCost = 5 * time.Second
 
 // electionCost is what an election costs under faults, about, when several Leases have
 // theirs at a time.
-const electionCost = 3 * time.Second
+const electionCost = 5 * time.Second
 
 // objectCost is what an object costs that is written and migrated, about.
 const objectCost = 20 * time.Millisecond

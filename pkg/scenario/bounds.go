@@ -96,8 +96,9 @@ const (
 	// ElectionSettle is how long participants are there before it matters who is
 	// elected.
 	ElectionSettle = 2500 * time.Millisecond
-	// OddPause is how long each odd content of a Lease is left.
-	OddPause = 400 * time.Millisecond
+	// OddTimeout is how long an odd content of a Lease is left for a coordinator to do
+	// something about: it looks every five seconds, and candidates have as long to answer.
+	OddTimeout = 12 * time.Second
 	// LeadFor is the duration of the Leases that participants hold, and LeadRenewal
 	// how often they renew them.
 	LeadFor     = 5 * time.Second

@@ -317,7 +317,8 @@ func oddities(now time.Time) []coordinationv1.LeaseSpec {
 	}
 }
 
-// odd gives the Lease one odd content after the other.
+// odd gives the Lease one odd content after the other. Each stays until a coordinator has
+// done something about it: what nobody looks at harms nobody.
 func (r *Runner) odd(ctx context.Context, c *crew) error {
 	for _, spec := range oddities(c.now()) {
 		lease := c.read(ctx)
@@ -325,12 +326,19 @@ func (r *Runner) odd(ctx context.Context, c *crew) error {
 			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: c.lease, Namespace: leaseNamespace}}
 		}
 		lease.Spec = spec
-		c.put(ctx, history.ElectionOdd, lease)
-		if err := r.wait(ctx, OddPause); err != nil {
+		if !c.put(ctx, history.ElectionOdd, lease).OK() {
+			continue // a server may refuse it
+		}
+		if err := r.workUntil(ctx, c, OddTimeout, c.dealt); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dealt is whether a coordinator has given the Lease to one of them, or wants to.
+func (c *crew) dealt(l *coordinationv1.Lease) bool {
+	return c.mine(l) != nil || l != nil && c.standing[ptr.Deref(l.Spec.PreferredHolder, "")] != nil
 }
 
 // disturb plays a Disturb.

@@ -16,7 +16,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/install"
 	"github.com/evenkeel/evenkeel/impl/migration/migrator"
+	"github.com/evenkeel/evenkeel/impl/migration/published"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -37,7 +39,8 @@ func migrateCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(migrateStartCommand(), migrateProgressCommand(), migrateAbortCommand())
+	command.AddCommand(migrateStartCommand(), migrateProgressCommand(), migrateAbortCommand(),
+		migrateInstallCommand(), migrateUninstallCommand(), migrateControllerCommand(), migrateWorkerCommand())
 	return command
 }
 
@@ -50,13 +53,15 @@ func (r *reached) add(command *cobra.Command) {
 }
 
 func (r *reached) connect() (*rest.Config, kubernetes.Interface, error) {
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		&clientcmd.ClientConfigLoadingRules{ExplicitPath: r.kubeconfig},
+	// KEP-25: the tool uses the same kubeconfig as kubectl does.
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = r.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
 		&clientcmd.ConfigOverrides{CurrentContext: r.context}).ClientConfig()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--kubeconfig: %w", err)
 	}
-	config.UserAgent = "refplane-migrate"
+	config.UserAgent = install.UserAgent
 	config.Timeout = migrateRequestBound
 	client, err := kubernetes.NewForConfig(config)
 	return config, client, err
@@ -113,7 +118,7 @@ func start(command *cobra.Command, config *rest.Config, client kubernetes.Interf
 	if err != nil {
 		return err
 	}
-	migrations := client.StoragemigrationV1().StorageVersionMigrations()
+	migrations := published.For(client)
 	list, err := migrations.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list the migrations: %w", err)
@@ -200,7 +205,7 @@ func migrateAbortCommand() *cobra.Command {
 
 func abort(command *cobra.Command, client kubernetes.Interface, c chosen) error {
 	ctx := command.Context()
-	migrations := client.StoragemigrationV1().StorageVersionMigrations()
+	migrations := published.For(client)
 	list, err := migrations.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list the migrations: %w", err)

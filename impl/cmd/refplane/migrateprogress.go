@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/published"
 )
 
 const (
@@ -66,11 +67,11 @@ func migrateProgressCommand() *cobra.Command {
 
 // overview reads how every resource stands.
 func overview(ctx context.Context, client kubernetes.Interface) ([]migration.Progress, error) {
-	list, err := client.StoragemigrationV1().StorageVersionMigrations().List(ctx, metav1.ListOptions{})
+	list, err := published.For(client).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list the migrations: %w", err)
 	}
-	records, err := client.CoreV1().ConfigMaps(migration.RecordNamespace).List(ctx, metav1.ListOptions{LabelSelector: migration.RecordLabel})
+	records, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: migration.RecordLabel})
 	if err != nil {
 		return nil, fmt.Errorf("list what is remembered of migrations: %w", err)
 	}
@@ -88,7 +89,13 @@ func overview(ctx context.Context, client kubernetes.Interface) ([]migration.Pro
 			if err != nil {
 				return nil, fmt.Errorf("config map %s: %w", record.Name, err)
 			}
-			states[strings.TrimPrefix(record.Name, migration.StateName(""))] = state
+			name := strings.TrimPrefix(record.Name, migration.StateName(""))
+			if other, twice := states[name]; twice {
+				// Who migrates has changed from the controller manager to an installed
+				// migrator, or back: neither memory may hide what the other one has.
+				state = state.Merge(other)
+			}
+			states[name] = state
 		case migration.CheckpointRecord:
 			checkpoint, err := migration.DecodeCheckpoint(text)
 			if err != nil {

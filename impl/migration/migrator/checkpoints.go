@@ -16,7 +16,7 @@ import (
 // checkpoint reads how far a former worker got; written is nil if there was
 // none.
 func (m *Migrator) checkpoint(ctx context.Context, svm types.UID) (c migration.Checkpoint, written *corev1.ConfigMap, err error) {
-	written, err = m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).Get(ctx, migration.CheckpointName(svm), metav1.GetOptions{})
+	written, err = m.clients.CoreV1().ConfigMaps(m.options.Namespace).Get(ctx, migration.CheckpointName(svm), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return c, nil, nil
 	}
@@ -35,25 +35,30 @@ func (m *Migrator) checkpoint(ctx context.Context, svm types.UID) (c migration.C
 // written before, so that a worker that another one has succeeded cannot set it
 // back.
 //
-// KEP-25: the checkpoint is a ConfigMap owned by the worker, which ends with it.
+// KEP-25: the checkpoint is a ConfigMap owned by the worker, which ends with it. A
+// worker that is no Job cannot own anything, so there the migration does.
 func (m *Migrator) saveCheckpoint(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, c migration.Checkpoint, written *corev1.ConfigMap) (*corev1.ConfigMap, error) {
-	records := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace)
-	data := map[string]string{migration.RecordKey: c.Encode()}
+	records := m.clients.CoreV1().ConfigMaps(m.options.Namespace)
 	if written != nil {
 		next := written.DeepCopy()
-		next.Data = data
+		next.Data = map[string]string{migration.RecordKey: c.Encode()}
 		return records.Update(ctx, next, metav1.UpdateOptions{})
 	}
-	return records.Create(ctx, &corev1.ConfigMap{
+	return records.Create(ctx, checkpointOf(c, svm.UID, metav1.OwnerReference{
+		APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: "StorageVersionMigration", Name: svm.Name, UID: svm.UID,
+	}), metav1.CreateOptions{})
+}
+
+// checkpointOf is the ConfigMap of a migration, which goes when its owner goes.
+func checkpointOf(c migration.Checkpoint, svm types.UID, owner metav1.OwnerReference) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:   migration.CheckpointName(svm.UID),
-			Labels: map[string]string{migration.RecordLabel: migration.CheckpointRecord},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: "StorageVersionMigration", Name: svm.Name, UID: svm.UID,
-			}},
+			Name:            migration.CheckpointName(svm),
+			Labels:          map[string]string{migration.RecordLabel: migration.CheckpointRecord},
+			OwnerReferences: []metav1.OwnerReference{owner},
 		},
-		Data: data,
-	}, metav1.CreateOptions{})
+		Data: map[string]string{migration.RecordKey: c.Encode()},
+	}
 }
 
 // dropCheckpoint removes what no worker needs any more. If that fails, the next
@@ -61,7 +66,7 @@ func (m *Migrator) saveCheckpoint(ctx context.Context, svm *storagemigrationv1.S
 func (m *Migrator) dropCheckpoint(ctx context.Context, svm types.UID) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
-	err := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).Delete(ctx, migration.CheckpointName(svm), metav1.DeleteOptions{})
+	err := m.clients.CoreV1().ConfigMaps(m.options.Namespace).Delete(ctx, migration.CheckpointName(svm), metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 		m.options.Logger.Error(err, "Cannot remove the checkpoint of a migration", "uid", svm)
 	}
@@ -76,7 +81,7 @@ func (m *Migrator) dropOrphans(ctx context.Context, view view) {
 			open[migration.CheckpointName(svm.UID)] = true
 		}
 	}
-	list, err := m.clients.CoreV1().ConfigMaps(migration.RecordNamespace).List(ctx, metav1.ListOptions{
+	list, err := m.clients.CoreV1().ConfigMaps(m.options.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: migration.RecordLabel + "=" + migration.CheckpointRecord})
 	if err != nil {
 		if ctx.Err() == nil {

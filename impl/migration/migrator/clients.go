@@ -22,11 +22,13 @@ import (
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/published"
 )
 
 // clients are what a Migrator reads and writes through.
 type clients struct {
 	kubernetes.Interface
+	migrations *published.Migrations
 	extensions apiextensionsclient.Interface
 	objects    objects
 	// targets asks what is served.
@@ -61,7 +63,7 @@ func newClients(config *rest.Config, pacer *pacer, leading func() error, d defec
 		return clients{}, err
 	}
 	return clients{
-		Interface: client, extensions: extensions, objects: dynamicObjects{anything, d},
+		Interface: client, migrations: published.For(client), extensions: extensions, objects: dynamicObjects{anything, d},
 		targets: func(ctx context.Context) (migration.Targets, error) {
 			return discover(ctx, client.Discovery(), extensions, registration)
 		},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
@@ -49,8 +48,14 @@ func (v view) all() []*storagemigrationv1.StorageVersionMigration {
 }
 
 // pass does once whatever there is to do.
-func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup) {
+func (m *Migrator) pass(ctx context.Context, view view) {
 	m.states.flush(ctx)
+	if err := m.crew.look(ctx, view); err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot tell how the worker stands, trying again")
+		}
+		return
+	}
 	all := view.all()
 	m.trigger(ctx, view, all)
 	heads := migration.Heads(all)
@@ -69,7 +74,7 @@ func (m *Migrator) pass(ctx context.Context, view view, workers *sync.WaitGroup)
 		m.targets, m.targetsAt = targets, m.options.Clock.Now()
 	}
 	for _, head := range heads {
-		m.advance(ctx, view, head, workers)
+		m.advance(ctx, view, head)
 	}
 }
 
@@ -130,7 +135,7 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(underWay bool) (migration.Trigger, string)) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
-	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
+	client := m.clients.migrations
 	// The view may not show yet what was asked for a moment ago.
 	list, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -169,11 +174,9 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 }
 
 // advance does what the migration whose turn it is needs next.
-func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigrationv1.StorageVersionMigration, workers *sync.WaitGroup) {
-	m.mu.Lock()
-	active := m.active
-	m.mu.Unlock()
-	if active != nil && active.uid == svm.UID {
+func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigrationv1.StorageVersionMigration) {
+	busy, putOff := m.crew.busy()
+	if busy == svm.UID && !putOff {
 		return // Its worker looks after it.
 	}
 	resource := migration.ResourceOf(svm)
@@ -198,29 +201,30 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 		case next.Reason == migration.ReasonNotMigratable && m.options.Defects.Has(defects.SVM19HopelessSucceeds):
 			outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-19-hopeless-succeeds
 		}
-		m.finish(attempt, svm, name, outcome, next.Reason, next.Message)
+		m.finish(attempt, svm, name, migration.Verdict{Outcome: outcome, Reason: next.Reason, Message: next.Message})
+	case busy == svm.UID: // Its worker tries again.
 	case next.Step == migration.Skip:
 		if m.current(attempt, svm) {
 			m.states.change(name, func(s migration.State) migration.State {
 				generation, s := numbered(svm, s)
 				return s.Completed(generation, next.Basis)
 			})
-			m.finish(attempt, svm, name, storagemigrationv1.MigrationSucceeded, next.Reason, next.Message)
+			m.finish(attempt, svm, name, migration.Verdict{Outcome: storagemigrationv1.MigrationSucceeded, Reason: next.Reason, Message: next.Message})
 		}
 	case next.Step == migration.Wait:
 		m.tell(attempt, svm, next.Reason, next.Message)
-	case active != nil:
+	case busy != "":
 		// KEP-25: there is one worker at a time, to avoid overloading the servers.
 		m.tell(attempt, svm, migration.ReasonQueued, "Another resource is being migrated.")
 	default:
-		m.launch(ctx, svm, name, facts.Target, view, workers)
+		m.crew.launch(ctx, assignment{svm: svm, name: name, target: facts.Target}, view)
 	}
 }
 
 // current reports whether a migration that the view shows is still without an
 // outcome.
 func (m *Migrator) current(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration) bool {
-	live, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, svm.Name, metav1.GetOptions{})
+	live, err := m.clients.migrations.Get(ctx, svm.Name, metav1.GetOptions{})
 	return err == nil && live.UID == svm.UID && !migration.Finished(live)
 }
 
@@ -232,27 +236,6 @@ func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.S
 	}
 	state = state.Asked(fmt.Sprintf("migration %s was created", svm.Name))
 	return state.Generation, state
-}
-
-// launch starts the worker.
-func (m *Migrator) launch(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, target migration.Target, view view, workers *sync.WaitGroup) {
-	term, stop := context.WithCancelCause(ctx)
-	w := &worker{m: m, uid: svm.UID, svm: svm, name: name, target: target, view: view, stop: stop}
-	m.mu.Lock()
-	m.active = w
-	m.mu.Unlock()
-	workerRunning.Set(1)
-	workers.Go(func() {
-		defer stop(nil)
-		decided := w.run(ctx, term)
-		workerRunning.Set(0)
-		m.mu.Lock()
-		m.active = nil
-		m.mu.Unlock()
-		if decided {
-			m.wake()
-		}
-	})
 }
 
 // tell people why a migration waits. What the status says already is not
@@ -268,7 +251,7 @@ func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVers
 	}
 	next := svm.DeepCopy()
 	next.Status = migration.Waiting(svm, reason, message, m.options.Clock.Now())
-	_, err := m.clients.StoragemigrationV1().StorageVersionMigrations().UpdateStatus(ctx, next, metav1.UpdateOptions{})
+	_, err := m.clients.migrations.UpdateStatus(ctx, next, metav1.UpdateOptions{})
 	// A conflict or an absence will be seen by the watch.
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 		m.options.Logger.Error(err, "Cannot tell why a migration waits", "migration", svm.Name)
@@ -278,12 +261,12 @@ func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVers
 // finish gives a migration its outcome, trying until it succeeds or the context
 // ends. What is remembered of the resource comes before, so that nobody who sees
 // the outcome finds the resource still in need of a migration.
-func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, outcome storagemigrationv1.MigrationConditionType, reason, message string) {
-	if outcome == storagemigrationv1.MigrationFailed {
+func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, v migration.Verdict) {
+	if v.Outcome == storagemigrationv1.MigrationFailed {
 		m.states.stopped(name, m.options.Clock.Now())
 	}
 	ours := false
-	client := m.clients.StoragemigrationV1().StorageVersionMigrations()
+	client := m.clients.migrations
 	recorded := m.persist(ctx, "record the outcome of a migration", func(ctx context.Context) error {
 		ours = false
 		live, err := client.Get(ctx, svm.Name, metav1.GetOptions{})
@@ -295,7 +278,7 @@ func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVe
 		case live.UID != svm.UID || migration.Finished(live):
 			return nil
 		}
-		live.Status = migration.Ended(live, outcome, reason, message, m.options.Clock.Now())
+		live.Status = migration.Ended(live, v.Outcome, v.Reason, v.Message, m.options.Clock.Now())
 		if _, err := client.UpdateStatus(ctx, live, metav1.UpdateOptions{}); err != nil {
 			return err
 		}
@@ -303,11 +286,11 @@ func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVe
 		return nil
 	})
 	if recorded {
-		m.dropCheckpoint(ctx, svm.UID)
+		m.crew.dismiss(ctx, svm.UID)
 	}
 	if !ours {
 		return
 	}
-	migrationsDone.WithLabelValues(svm.Spec.Resource.Group, svm.Spec.Resource.Resource, reason).Inc()
-	m.options.Logger.Info("A migration has ended", "migration", svm.Name, "outcome", outcome, "reason", reason, "message", message)
+	migrationsDone.WithLabelValues(svm.Spec.Resource.Group, svm.Spec.Resource.Resource, v.Reason).Inc()
+	m.options.Logger.Info("A migration has ended", "migration", svm.Name, "outcome", v.Outcome, "reason", v.Reason, "message", v.Message)
 }

@@ -10,7 +10,9 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
+	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -18,6 +20,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/published"
+	"github.com/evenkeel/evenkeel/impl/migration/workload"
 )
 
 // Options are what a Migrator needs to know.
@@ -30,6 +34,11 @@ type Options struct {
 	// ChunkSize is how many objects are listed at a time; it defaults to what
 	// migration.ChunkSize gives for the rate.
 	ChunkSize int64
+	// Namespace holds what is remembered; it defaults to migration.RecordNamespace.
+	Namespace string
+	// Jobs makes each worker a Job in the namespace. If it is nil, the worker is part
+	// of this process.
+	Jobs *Jobs
 	// Automatic is whether a migration is started when the agreed version differs
 	// from what is persisted, though nobody asked.
 	Automatic bool
@@ -59,6 +68,9 @@ func (o *Options) complete() error {
 	if o.ChunkSize == 0 {
 		o.ChunkSize = migration.ChunkSize(o.Rate)
 	}
+	if o.Namespace == "" {
+		o.Namespace = migration.RecordNamespace
+	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -80,6 +92,7 @@ type Migrator struct {
 	options Options
 	clients clients
 	states  *states
+	crew    crew
 	// poke wakes the loop.
 	poke chan struct{}
 
@@ -88,7 +101,7 @@ type Migrator struct {
 	targetsAt time.Time
 
 	mu sync.Mutex
-	// active is the worker, nil if there is none.
+	// active is the worker in this process, nil if there is none.
 	active *worker
 }
 
@@ -111,11 +124,16 @@ func Run(ctx context.Context, options Options, leading func() error) error {
 
 func newMigrator(options Options, clients clients) *Migrator {
 	registerMetrics()
-	return &Migrator{
+	m := &Migrator{
 		options: options, clients: clients,
-		states: newStates(clients.Interface, *options.Logger),
+		states: newStates(clients.Interface, options.Namespace, *options.Logger),
 		poke:   make(chan struct{}, 1),
 	}
+	m.crew = &inProcess{m: m}
+	if options.Jobs != nil {
+		m.crew = newJobCrew(m, *options.Jobs)
+	}
+	return m
 }
 
 func (m *Migrator) run(ctx context.Context) {
@@ -139,10 +157,9 @@ func (m *Migrator) run(ctx context.Context) {
 	}
 	m.dropOrphans(ctx, view)
 
-	var workers sync.WaitGroup
-	defer workers.Wait()
+	defer m.crew.wait()
 	for {
-		m.pass(ctx, view, &workers)
+		m.pass(ctx, view)
 		timer := m.options.Clock.NewTimer(Recheck)
 		select {
 		case <-m.poke:
@@ -155,16 +172,48 @@ func (m *Migrator) run(ctx context.Context) {
 	}
 }
 
-// watch follows what the loop decides by. A worker is stopped as soon as its
-// agreement is seen to be lost or its migration to be deleted.
-//
-// KEP-2339: as an optimization the migrator aborts when it sees the change.
+// watch follows what the loop decides by.
 func (m *Migrator) watch(ctx context.Context) (view, func()) {
 	core := informers.NewSharedInformerFactory(m.clients.Interface, 0)
 	extensions := apiextensionsinformers.NewSharedInformerFactory(m.clients.extensions, 0)
 	versions := core.Internal().V1alpha1().StorageVersions()
-	migrations := core.Storagemigration().V1().StorageVersionMigrations()
+	migrations := published.NewInformer(m.clients.migrations, "")
 	definitions := extensions.Apiextensions().V1().CustomResourceDefinitions()
+	m.handle(versions.Informer(), migrations)
+	wake := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { m.wake() },
+		UpdateFunc: func(_, _ any) { m.wake() },
+		DeleteFunc: func(any) { m.wake() },
+	}
+	// Adding a handler fails only once an informer was stopped.
+	_, _ = definitions.Informer().AddEventHandler(wake)
+	v := view{versions: versions.Lister(), migrations: storagemigrationlisters.NewStorageVersionMigrationLister(migrations.GetIndexer()), definitions: definitions.Lister(),
+		synced: []cache.InformerSynced{versions.Informer().HasSynced, migrations.HasSynced, definitions.Informer().HasSynced}}
+	var following sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	if m.options.Jobs != nil {
+		jobs := informers.NewSharedInformerFactoryWithOptions(m.clients.Interface, 0, informers.WithNamespace(m.options.Namespace),
+			informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = workload.WorkerSelector }))
+		_, _ = jobs.Batch().V1().Jobs().Informer().AddEventHandler(wake)
+		jobs.Start(ctx.Done())
+		following.Go(func() { <-ctx.Done(); jobs.Shutdown() })
+	}
+	core.Start(ctx.Done())
+	extensions.Start(ctx.Done())
+	following.Go(func() { migrations.RunWithContext(ctx) })
+	return v, func() {
+		cancel()
+		core.Shutdown()
+		extensions.Shutdown()
+		following.Wait()
+	}
+}
+
+// handle takes in what informers show. A worker of this process is stopped as soon
+// as its agreement is seen to be lost or its migration to be deleted.
+//
+// KEP-2339: as an optimization the migrator aborts when it sees the change.
+func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 	observe := func(obj any) {
 		if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
 			m.states.observe(sv)
@@ -176,7 +225,7 @@ func (m *Migrator) watch(ctx context.Context) (view, func()) {
 		m.wake()
 	}
 	// Adding a handler fails only once an informer was stopped.
-	_, _ = versions.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, _ = versions.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    observe,
 		UpdateFunc: func(_, obj any) { observe(obj) },
 		DeleteFunc: func(obj any) {
@@ -190,7 +239,7 @@ func (m *Migrator) watch(ctx context.Context) (view, func()) {
 			m.wake()
 		},
 	})
-	_, _ = migrations.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, _ = migrations.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { m.wake() },
 		UpdateFunc: func(_, _ any) { m.wake() },
 		DeleteFunc: func(obj any) {
@@ -203,21 +252,6 @@ func (m *Migrator) watch(ctx context.Context) (view, func()) {
 			m.wake()
 		},
 	})
-	_, _ = definitions.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { m.wake() },
-		UpdateFunc: func(_, _ any) { m.wake() },
-		DeleteFunc: func(any) { m.wake() },
-	})
-	v := view{versions: versions.Lister(), migrations: migrations.Lister(), definitions: definitions.Lister(),
-		synced: []cache.InformerSynced{versions.Informer().HasSynced, migrations.Informer().HasSynced, definitions.Informer().HasSynced}}
-	ctx, cancel := context.WithCancel(ctx)
-	core.Start(ctx.Done())
-	extensions.Start(ctx.Done())
-	return v, func() {
-		cancel()
-		core.Shutdown()
-		extensions.Shutdown()
-	}
 }
 
 // stopIf stops the worker if there is one that is concerned.

@@ -21,8 +21,9 @@ import (
 // What a watch shows is taken in at once, since the next revision may be another;
 // it is written down by the loop.
 type states struct {
-	client kubernetes.Interface
-	logger klog.Logger
+	client    kubernetes.Interface
+	namespace string
+	logger    klog.Logger
 
 	mu    sync.Mutex
 	known map[string]*remembered
@@ -40,13 +41,13 @@ type remembered struct {
 	written *corev1.ConfigMap
 }
 
-func newStates(client kubernetes.Interface, logger klog.Logger) *states {
-	return &states{client: client, logger: logger, known: map[string]*remembered{}}
+func newStates(client kubernetes.Interface, namespace string, logger klog.Logger) *states {
+	return &states{client: client, namespace: namespace, logger: logger, known: map[string]*remembered{}}
 }
 
 // load reads what a former leader wrote down.
 func (s *states) load(ctx context.Context) error {
-	list, err := s.client.CoreV1().ConfigMaps(migration.RecordNamespace).List(ctx, metav1.ListOptions{
+	list, err := s.client.CoreV1().ConfigMaps(s.namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: migration.RecordLabel + "=" + migration.StateRecord})
 	if err != nil {
 		return fmt.Errorf("reading storage states: %w", err)
@@ -160,7 +161,7 @@ func (s *states) write(ctx context.Context, name string) error {
 	r := s.of(name)
 	state, gone, written := r.state, r.gone, r.written
 	s.mu.Unlock()
-	records := s.client.CoreV1().ConfigMaps(migration.RecordNamespace)
+	records := s.client.CoreV1().ConfigMaps(s.namespace)
 	var err error
 	switch {
 	case gone && written != nil:
@@ -201,7 +202,7 @@ func (s *states) write(ctx context.Context, name string) error {
 
 // reconcile adds what somebody else has written down. The next flush writes.
 func (s *states) reconcile(ctx context.Context, name string, cause error) error {
-	record, err := s.client.CoreV1().ConfigMaps(migration.RecordNamespace).Get(ctx, migration.StateName(name), metav1.GetOptions{})
+	record, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(ctx, migration.StateName(name), metav1.GetOptions{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.of(name)

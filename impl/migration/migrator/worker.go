@@ -32,17 +32,17 @@ type worker struct {
 	mu         sync.Mutex
 	checkpoint migration.Checkpoint
 
-	// generation is the number of the migration, once it was given.
-	generation int64
-	written    *corev1.ConfigMap
-	reported   time.Time
+	// number gives the migration its number among those of its resource.
+	number func(context.Context) (int64, error)
+	// lent: the checkpoint was made for this worker, which does not make another.
+	lent bool
+
+	written  *corev1.ConfigMap
+	reported time.Time
 }
 
 // verdict is how a worker ended.
-type verdict struct {
-	outcome         storagemigrationv1.MigrationConditionType
-	reason, message string
-}
+type verdict = migration.Verdict
 
 // errUndecided ends a worker that cannot tell an outcome now; the loop will
 // start another one when it can.
@@ -51,6 +51,10 @@ var errUndecided = errors.New("the migration cannot go on now")
 // errOver ends a worker whose migration has its outcome, or is gone, as the view
 // did not show yet.
 var errOver = errors.New("the migration is over")
+
+// errSuperseded ends a worker whose checkpoint somebody else has written or taken
+// away: this one is not the one that works.
+var errSuperseded = errors.New("somebody else works on the migration, or its checkpoint was removed")
 
 func (w *worker) basis() migration.Basis {
 	w.mu.Lock()
@@ -64,44 +68,25 @@ func (w *worker) set(c migration.Checkpoint) {
 	w.checkpoint = c
 }
 
-// run migrates until there is an outcome, or the context ends. What follows a
-// stop of the worker is done as long as the leadership lasts. It is false if
-// nothing was decided.
-func (w *worker) run(leadership, ctx context.Context) (decided bool) {
+// work migrates until there is an outcome, or the context ends.
+func (w *worker) work(ctx context.Context) report {
 	defer w.forgetObjects()
-	verdict, err := w.migrate(ctx)
-	cause := context.Cause(ctx)
-	switch {
+	v, err := w.migrate(ctx)
+	switch cause := context.Cause(ctx); {
 	case cause == errDeleted:
-		// KEP-25: to delete a migration is to abort it.
-		w.m.options.Logger.Info("A migration was deleted before it ended", "migration", w.svm.Name)
-		w.m.states.stopped(w.name, w.m.options.Clock.Now())
-		w.m.dropCheckpoint(leadership, w.uid)
+		return report{end: deleted}
 	case cause == errOver:
-		w.m.dropCheckpoint(leadership, w.uid)
-		return false
+		return report{end: over}
 	case err == nil:
-		w.end(leadership, verdict)
+		return report{end: ended, verdict: v, checkpoint: w.checkpoint}
 	case cause == errAgreementLost:
-		w.end(leadership, w.lost())
-	default:
-		// Undecided, or the leadership is over: somebody goes on from the checkpoint.
-		w.m.options.Logger.Info("A migration is put off", "migration", w.svm.Name, "reason", err)
-		return false
+		return report{end: ended, verdict: w.lost(), checkpoint: w.checkpoint}
 	}
-	return true
+	return report{end: putOff, err: err}
 }
 
 func (w *worker) forgetObjects() {
 	objectsRemaining.DeleteLabelValues(w.target.Resource.Group, w.target.Resource.Resource)
-}
-
-func (w *worker) end(ctx context.Context, v verdict) {
-	if v.outcome == storagemigrationv1.MigrationSucceeded {
-		c := w.checkpoint
-		w.m.states.change(w.name, func(s migration.State) migration.State { return s.Completed(c.Generation, c.Basis) })
-	}
-	w.m.finish(ctx, w.svm, w.name, v.outcome, v.reason, v.message)
 }
 
 func (w *worker) lost() verdict {
@@ -109,8 +94,8 @@ func (w *worker) lost() verdict {
 	if w.m.options.Defects.Has(defects.SVM21SucceedsAnyway) {
 		outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-21-succeeds-anyway
 	}
-	return verdict{outcome, migration.ReasonAgreementLost,
-		fmt.Sprintf("The servers do not agree any more on storing %s as %s; %s Migrate again when they agree.", w.target.Resource, w.basis().Version, w.checkpoint.Message())}
+	return verdict{Outcome: outcome, Reason: migration.ReasonAgreementLost,
+		Message: fmt.Sprintf("The servers do not agree any more on storing %s as %s; %s Migrate again when they agree.", w.target.Resource, w.basis().Version, w.checkpoint.Message())}
 }
 
 // migrate goes through all objects, as often as it takes until the agreement has
@@ -135,7 +120,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 	m := w.m
 	ok := m.persist(ctx, "begin a migration", func(ctx context.Context) error {
 		found = verdict{}
-		svm, err := m.clients.StoragemigrationV1().StorageVersionMigrations().Get(ctx, w.svm.Name, metav1.GetOptions{})
+		svm, err := m.clients.migrations.Get(ctx, w.svm.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
 			w.stop(errOver)
 			return errOver
@@ -147,6 +132,15 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		if err != nil {
 			return err
 		}
+		if written == nil && w.lent {
+			return errors.New("the checkpoint of the worker is not there yet")
+		}
+		if c.Verdict != nil {
+			w.set(c)
+			found = *c.Verdict // A former worker did not live to leave.
+			return nil
+		}
+		c.PutOff = ""
 		w.written = written
 		if m.options.Defects.Has(defects.SVM12StartsOver) {
 			c.Continue, c.Done = "", migration.Tally{} // defect: SVM-12-starts-over
@@ -164,16 +158,17 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		switch {
 		case c.Pass > 0 && m.options.Defects.Has(defects.SVM11GivesUp): // defect: SVM-11-gives-up
 			w.set(c)
-			found = verdict{storagemigrationv1.MigrationFailed, migration.ReasonUnreadable, "Somebody else had begun with the migration."}
+			found = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable, Message: "Somebody else had begun with the migration."}
 			return nil
 		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)) && !m.options.Defects.Has(defects.SVM20WaitsForNobody):
 			w.stop(errUndecided) // The loop has not seen it yet.
 			return errUndecided
 		case c.Pass == 0:
-			c = migration.Begun(svm.UID, w.number(svm), basis, definitionOf(crd))
-			if err := m.states.write(ctx, w.name); err != nil {
+			number, err := w.number(ctx)
+			if err != nil {
 				return err
 			}
+			c = migration.Begun(svm.UID, number, basis, definitionOf(crd))
 		case c.Basis.Check(sv) == migration.Lost:
 			w.set(c)
 			found = w.lost()
@@ -204,7 +199,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		}
 		next := svm.DeepCopy()
 		next.Status = migration.Running(svm, first.GetResourceVersion(), c.Message(), m.options.Clock.Now())
-		w.svm, err = m.clients.StoragemigrationV1().StorageVersionMigrations().UpdateStatus(ctx, next, metav1.UpdateOptions{})
+		w.svm, err = m.clients.migrations.UpdateStatus(ctx, next, metav1.UpdateOptions{})
 		if err != nil {
 			w.svm = svm
 		}
@@ -220,24 +215,14 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 	return found, nil
 }
 
-// number gives the migration its number, once, and notes that it is launched.
-//
-// KEP-25: the observed generation tells that a worker was launched for it.
-func (w *worker) number(svm *storagemigrationv1.StorageVersionMigration) int64 {
-	w.m.states.change(w.name, func(s migration.State) migration.State {
-		if w.generation == 0 {
-			w.generation, s = numbered(svm, s)
-		}
-		return s.Launched(w.generation)
-	})
-	return w.generation
-}
-
 // save writes the checkpoint down.
 func (w *worker) save(ctx context.Context) error {
 	written, err := w.m.saveCheckpoint(ctx, w.svm, w.checkpoint, w.written)
 	if err == nil {
 		w.written = written
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		w.stop(errSuperseded)
 	}
 	return err
 }
@@ -273,14 +258,7 @@ func (w *worker) pass(ctx context.Context) (verdict, error) {
 
 // record writes the checkpoint down, and from time to time the progress.
 func (w *worker) record(ctx context.Context) error {
-	if !w.m.persist(ctx, "write a checkpoint down", func(ctx context.Context) error {
-		err := w.save(ctx)
-		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			// Somebody else works on it, or it was deleted: this worker is not the one.
-			w.stop(errUndecided)
-		}
-		return err
-	}) {
+	if !w.m.persist(ctx, "write a checkpoint down", w.save) {
 		return context.Cause(ctx)
 	}
 	if total, known := w.checkpoint.Total(); known {
@@ -295,7 +273,7 @@ func (w *worker) record(ctx context.Context) error {
 	next.Status = migration.Running(w.svm, "", w.checkpoint.Message(), now)
 	request, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
-	client := w.m.clients.StoragemigrationV1().StorageVersionMigrations()
+	client := w.m.clients.migrations
 	svm, err := client.UpdateStatus(request, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
 		if svm, err = client.Get(request, w.svm.Name, metav1.GetOptions{}); err == nil && (svm.UID != w.svm.UID || migration.Finished(svm)) {
@@ -334,8 +312,8 @@ func (w *worker) list(ctx context.Context) (*unstructured.UnstructuredList, verd
 			// The resource is not served any more. The loop finds out for how long.
 			return nil, verdict{}, fmt.Errorf("%w: %w", errUndecided, err)
 		case outcome == migration.Refused, outcome == migration.Broken && w.overdue(&broken):
-			return nil, verdict{storagemigrationv1.MigrationFailed, migration.ReasonUnreadable,
-				fmt.Sprintf("The objects of %s cannot be listed: %v. %s", w.target.Resource, err, w.checkpoint.Message())}, nil
+			return nil, verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable,
+				Message: fmt.Sprintf("The objects of %s cannot be listed: %v. %s", w.target.Resource, err, w.checkpoint.Message())}, nil
 		default:
 			w.m.options.Logger.Error(err, "Cannot list objects, trying again", "migration", w.svm.Name)
 			if outcome != migration.Broken {
@@ -480,7 +458,7 @@ func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error)
 			w.set(c.Again(basis, definition))
 			return w.save(ctx)
 		case c.Done.Refused > 0:
-			v, done = verdict{storagemigrationv1.MigrationFailed, migration.ReasonObjectsRefused, c.Message()}, true
+			v, done = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonObjectsRefused, Message: c.Message()}, true
 			return nil
 		}
 		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim {
@@ -491,7 +469,7 @@ func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error)
 				return err
 			}
 		}
-		v, done = verdict{storagemigrationv1.MigrationSucceeded, migration.ReasonSucceeded, c.Message()}, true
+		v, done = verdict{Outcome: storagemigrationv1.MigrationSucceeded, Reason: migration.ReasonSucceeded, Message: c.Message()}, true
 		return nil
 	})
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/migration/published"
 )
 
 const svName = "test.dev.widgets"
@@ -58,6 +60,8 @@ type world struct {
 	listing func(metav1.ListOptions) error
 	lists   []metav1.ListOptions
 	attempt int
+	// unserved: no server offers widgets.
+	unserved atomic.Bool
 }
 
 type stored struct {
@@ -204,7 +208,10 @@ func (w *world) update(ctx context.Context, _ schema.GroupVersionResource, objec
 }
 
 func (w *world) clients() clients {
-	return clients{Interface: w.client, extensions: w.extensions, objects: w, targets: func(context.Context) (migration.Targets, error) {
+	return clients{Interface: w.client, migrations: published.For(w.client), extensions: w.extensions, objects: w, targets: func(context.Context) (migration.Targets, error) {
+		if w.unserved.Load() {
+			return migration.Discover(nil, nil, nil, nil), nil
+		}
 		lists := []*metav1.APIResourceList{{GroupVersion: "test.dev/v2", APIResources: []metav1.APIResource{{Name: "widgets", Verbs: metav1.Verbs{"list", "update"}}}}}
 		return migration.Discover(lists, nil, sets.New(widgets), nil), nil
 	}}

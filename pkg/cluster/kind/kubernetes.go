@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
+	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
 // published is Kubernetes as its releases are published, set up by kubeadm.
@@ -229,6 +230,9 @@ func (p *published) flags(release kubernetes.Release, component cluster.Componen
 	if component != cluster.APIServer {
 		maps.Copy(flags, kubernetes.ElectionFlags(p.settings))
 	}
+	if component == cluster.ControllerManager && p.settings.WorkloadMigrator {
+		flags["controllers"] = kubernetes.WithoutMigrator
+	}
 	return flags
 }
 
@@ -269,6 +273,11 @@ func (p *published) begin(ctx context.Context, c *kindCluster) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if p.settings.WorkloadMigrator {
+		if err := p.supplyMigrator(ctx, c); err != nil {
+			return err
+		}
+	}
 	for _, m := range c.members {
 		if m.release == p.base {
 			continue
@@ -295,6 +304,24 @@ func (p *published) adopt(ctx context.Context, m *member) error {
 		m.mu.Unlock()
 	}
 	return nil
+}
+
+// supplyMigrator gives all nodes the image that a migrator is installed from, which is
+// that of the reference: there is no registry to pull it from.
+func (p *published) supplyMigrator(ctx context.Context, c *kindCluster) error {
+	found, err := refplane.Find(ctx)
+	if err != nil {
+		return err
+	}
+	r := &reference{binary: refplane.Binary{Path: found}}
+	if err := r.checkBinary(); err != nil {
+		return err
+	}
+	image, err := r.pack(c)
+	if err != nil {
+		return fmt.Errorf("cannot make the image of the migrator: %w", err)
+	}
+	return c.together(ctx, func(ctx context.Context, m *member) error { return c.importImages(ctx, m, image) })
 }
 
 func (p *published) supply(ctx context.Context, c *kindCluster, m *member, release string) error {

@@ -245,6 +245,24 @@ func TestPodOfARelease(t *testing.T) {
 	}
 }
 
+func TestFlagsOfAWorkloadMigrator(t *testing.T) {
+	release, err := kubernetes.Find(newRelease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, on := range []bool{false, true} {
+		p := &published{settings: cluster.Settings{WorkloadMigrator: on}}
+		if got := p.flags(release, cluster.ControllerManager)["controllers"]; (got == "*,bootstrapsigner,tokencleaner,-storage-version-migrator-controller") != on {
+			t.Errorf("with a migrator of one's own %v: controllers %q", on, got)
+		}
+		for _, component := range []cluster.Component{cluster.APIServer, cluster.Scheduler} {
+			if got := p.flags(release, component)["controllers"]; got != "" {
+				t.Errorf("%s is told of controllers: %q", component, got)
+			}
+		}
+	}
+}
+
 func TestFlagsOfPeers(t *testing.T) {
 	recordNodes(t, "v1.34.4", newRelease)
 	p := &published{settings: cluster.Settings{PeerDiscovery: true}}

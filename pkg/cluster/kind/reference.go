@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,6 +89,9 @@ func (*reference) readyPath() string { return refplane.ReadyPath + "?verbose" }
 func (r *reference) configure(ctx context.Context, topology *cluster.Topology, defects []string) error {
 	if len(topology.Spec.Binaries) > 0 {
 		return fmt.Errorf("spec.binaries cannot be set: the reference is one binary, which %s names", refplane.Variable)
+	}
+	if topology.Spec.Settings.WorkloadMigrator {
+		return errors.New("spec.settings.workloadMigrator cannot be set: the reference runs no workloads, its controller manager migrates by itself")
 	}
 	if topology.Spec.ReplaceWith == cluster.ReplaceWithKubeadm {
 		return fmt.Errorf("spec.replaceWith cannot be %s: the reference is no Kubernetes", cluster.ReplaceWithKubeadm)

@@ -21,6 +21,14 @@ func (r Release) Flags(binary string) map[string]string {
 	return flags
 }
 
+// MigratorController is what Kubernetes calls its own storage version migrator, in
+// full; all releases know that name, whether the feature is on or not.
+const MigratorController = "storage-version-migrator-controller"
+
+// WithoutMigrator is what kubeadm has kube-controller-manager run, without
+// Kubernetes' own migrator.
+const WithoutMigrator = "*,bootstrapsigner,tokencleaner,-" + MigratorController
+
 // ElectionFlags are those by which the elected components take a topology's
 // settings; those without a value are left out, so that the default holds.
 func ElectionFlags(settings cluster.Settings) map[string]string {

@@ -210,14 +210,29 @@ func publishedAPIServer(s *site) settings {
 // are not the same in all releases, and an unknown one ends the process.
 var publishedControllers = []string{
 	"storageversion-garbage-collector-controller",
-	"storage-version-migrator-controller",
+	kubernetes.MigratorController,
 	"garbage-collector-controller",
 	"namespace-controller",
 }
 
+// workloadControllers are on in place of them where a migrator is installed as a
+// workload. There is no kubelet: nobody runs the Pods that they make.
+var workloadControllers = []string{
+	"storageversion-garbage-collector-controller",
+	"garbage-collector-controller",
+	"namespace-controller",
+	"deployment-controller",
+	"replicaset-controller",
+	"job-controller",
+}
+
 func publishedControllerManager(s *site) settings {
 	f := electedFlags(s, s.controllerKubeconfig, s.controllerManager, s.controllerPair)
-	f.set("controllers", strings.Join(publishedControllers, ","))
+	controllers := publishedControllers
+	if s.settings.WorkloadMigrator {
+		controllers = workloadControllers
+	}
+	f.set("controllers", strings.Join(controllers, ","))
 	f.set("use-service-account-credentials", "true")
 	return f
 }

@@ -155,6 +155,25 @@ func TestPublishedPeers(t *testing.T) {
 	}
 }
 
+func TestWorkloadMigrator(t *testing.T) {
+	useFolders(t, "v1.35.4")
+	for _, on := range []bool{false, true} {
+		topology := publishedTopology()
+		topology.Spec.Settings.WorkloadMigrator = on
+		c := newPublished(t, topology)
+		line, err := c.distribution.command(cluster.ControllerManager, c.byName["cp1"].site, "v1.35.4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := strings.Join(line.args, " ")
+		if strings.Contains(flags, "storage-version-migrator-controller") == on || strings.Contains(flags, "job-controller") != on {
+			t.Errorf("with a migrator of one's own %v: %q", on, flags)
+		}
+	}
+	_, err := reference{}.configure(&cluster.Topology{Spec: cluster.Spec{Settings: cluster.Settings{WorkloadMigrator: true}}})
+	expectError(t, err, "the reference runs no workloads")
+}
+
 func TestPublishedMembers(t *testing.T) {
 	useFolders(t, "v1.35.4")
 	c := newPublished(t, publishedTopology())

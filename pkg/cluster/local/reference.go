@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -30,6 +31,9 @@ func (reference) readyPath(cluster.Component) string { return refplane.ReadyPath
 func (r reference) configure(topology *cluster.Topology) (distribution, error) {
 	if len(topology.Spec.Binaries) > 0 {
 		return nil, fmt.Errorf("spec.binaries cannot be set: the reference is one binary, which %s names", refplane.Variable)
+	}
+	if topology.Spec.Settings.WorkloadMigrator {
+		return nil, errors.New("spec.settings.workloadMigrator cannot be set: the reference runs no workloads, its controller manager migrates by itself")
 	}
 	return r, nil
 }

@@ -1,0 +1,103 @@
+package migrator
+
+import (
+	"context"
+	"fmt"
+
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// assignment is a migration that a worker is to begin with, or to go on with.
+type assignment struct {
+	svm *storagemigrationv1.StorageVersionMigration
+	// name of the StorageVersion of its resource.
+	name   string
+	target migration.Target
+}
+
+// crew has done what the loop decides on. There is one worker at a time, in this
+// process (inProcess) or in a Job (jobCrew); what it does is the same in both.
+type crew interface {
+	// look takes notice of how the worker stands, and settles what it has ended.
+	// Where it fails, nobody can tell whether there is one.
+	look(ctx context.Context, view view) error
+	// busy is the migration that has a worker, empty if none has. putOff tells that
+	// the worker cannot go on at present and tries again and again.
+	busy() (svm types.UID, putOff bool)
+	// launch gives a migration a worker.
+	launch(ctx context.Context, a assignment, view view)
+	// dismiss removes what is left of a migration's worker, its checkpoint included.
+	dismiss(ctx context.Context, svm types.UID)
+	// wait until no worker is left in this process.
+	wait()
+}
+
+// ending is how a worker ended.
+type ending string
+
+const (
+	// ended: with a verdict.
+	ended ending = "ended"
+	// deleted: the migration was deleted.
+	deleted ending = "deleted"
+	// over: the migration had its outcome, or was gone, before the worker began.
+	over ending = "over"
+	// putOff: nothing was decided; somebody goes on from the checkpoint.
+	putOff ending = "put off"
+)
+
+// report is what a worker leaves.
+type report struct {
+	end ending
+	// verdict and the checkpoint that it rests on, if it ended.
+	verdict    verdict
+	checkpoint migration.Checkpoint
+	// err is why it was put off.
+	err error
+}
+
+// settle does what follows from the end of a worker. It is false if nothing was
+// decided.
+func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, r report) (decided bool) {
+	switch r.end {
+	case deleted:
+		// KEP-25: to delete a migration is to abort it.
+		m.options.Logger.Info("A migration was deleted before it ended", "migration", svm.Name)
+		m.states.stopped(name, m.options.Clock.Now())
+		m.crew.dismiss(ctx, svm.UID)
+		return true
+	case over:
+		m.crew.dismiss(ctx, svm.UID)
+		return false
+	case ended:
+		if r.verdict.Outcome == storagemigrationv1.MigrationSucceeded {
+			m.states.change(name, func(s migration.State) migration.State {
+				return s.Completed(r.checkpoint.Generation, r.checkpoint.Basis)
+			})
+		}
+		m.finish(ctx, svm, name, r.verdict)
+		return true
+	}
+	m.options.Logger.Info("A migration is put off", "migration", svm.Name, "reason", r.err)
+	return false
+}
+
+// enroll gives a migration its number among those of its resource, and notes that
+// it is launched.
+//
+// KEP-25: the observed generation tells that a worker was launched for it.
+func (m *Migrator) enroll(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, given int64) (int64, error) {
+	m.states.change(name, func(s migration.State) migration.State {
+		if given == 0 {
+			given, s = numbered(svm, s)
+		}
+		return s.Launched(given)
+	})
+	if err := m.states.write(ctx, name); err != nil {
+		return given, fmt.Errorf("noting that a worker is launched: %w", err)
+	}
+	return given, nil
+}
