@@ -50,7 +50,7 @@ func columnsOf(ctx context.Context, o options) ([]column, error) {
 	}
 	for _, c := range columns {
 		if c.timing != columns[0].timing {
-			return nil, fmt.Errorf("Leases last as long as %+v in %s and as %+v in %s: such control planes cannot be compared",
+			return nil, fmt.Errorf("the Leases last as long as %+v in %s and as %+v in %s: such control planes cannot be compared",
 				columns[0].timing, columns[0].name, c.timing, c.name)
 		}
 	}

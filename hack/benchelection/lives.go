@@ -26,7 +26,7 @@ func (p *plane) lives(ctx context.Context, o options) (figures, error) {
 		group.Go(func() error {
 			f, err := p.life(ctx, n, rand.New(rand.NewPCG(o.seed, uint64(n)+1)))
 			if err != nil {
-				return fmt.Errorf("Lease %d: %w", n, err)
+				return fmt.Errorf("life by Lease %d: %w", n, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -151,6 +151,9 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 					return err
 				}
 			}
+			if err := c.revive(ctx); err != nil {
+				return err
+			}
 			if err := c.erase(ctx); err != nil {
 				return err
 			}
@@ -288,6 +291,19 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 		c.renewed = renewed.Time
 	}
 	return lease
+}
+
+// revive declares those again that had expired and are gone: whether one was there yet in
+// an election before is a matter of when the coordinator looked for such.
+func (c *crew) revive(ctx context.Context) error {
+	for i := range c.step.Participants {
+		if p := &c.step.Participants[i]; p.Ago > 0 {
+			if err := c.declare(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // withdraw takes candidates and Lease away, but for candidates that have expired:
