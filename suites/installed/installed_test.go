@@ -114,6 +114,10 @@ func TestInstallYieldsToKubernetes(t *testing.T) {
 				topology.Spec.Release = release
 				topology.Spec.Members = topology.Spec.Members[:1]
 			})
+			p.await("somebody leads the controllers", func(ctx context.Context) (bool, error) {
+				_, err := p.client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(ctx, "kube-controller-manager", metav1.GetOptions{})
+				return err == nil, err
+			})
 			out, status := p.refplane("migrate", "install")
 			if status != 3 || !strings.Contains(out, "kube-controller-manager carries out migrations already") {
 				t.Errorf("exit status %d: %s", status, out)

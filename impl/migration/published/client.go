@@ -2,6 +2,7 @@ package published
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -118,9 +119,16 @@ func either[T any](m *Migrations, v1, v1beta1 func() (T, error)) (T, error) {
 }
 
 // unserved reports whether an answer came from a server that does not know the
-// version, and not from one that has no such object.
+// version, and not from one that has no such object, which it would name. Some answer in
+// plain text, which the client makes a cause of; kube-apiserver v1.35 and v1.36 answer
+// with a Status that says nothing more.
 func unserved(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) || details == nil || details.Kind == "" && details.Name == ""
 }
 
 func newer(svm *storagemigrationv1beta1.StorageVersionMigration, err error) (*storagemigrationv1.StorageVersionMigration, error) {

@@ -16,12 +16,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// kubeAPIServers is how kube-apiserver v1.35 answers who asks for a version that it does
+// not serve, though it serves others.
+const kubeAPIServers = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`
+
 // serving answers as a server does that serves one version, of which it has "there".
 func serving(t *testing.T, version *atomic.Value) *Migrations {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		prefix := "/apis/storagemigration.k8s.io/" + version.Load().(string) + "/storageversionmigrations"
 		switch {
+		case !strings.HasPrefix(r.URL.Path, prefix) && r.Method == http.MethodPost:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(kubeAPIServers))
+		case r.Method == http.MethodPost:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"kind":"StorageVersionMigration","apiVersion":"storagemigration.k8s.io/` + version.Load().(string) + `","metadata":{"name":"made"}}`))
 		case !strings.HasPrefix(r.URL.Path, prefix):
 			http.Error(w, "404 page not found", http.StatusNotFound)
 		case strings.HasSuffix(r.URL.Path, "/there"):
@@ -59,6 +70,15 @@ func TestTheVersionThatIsServed(t *testing.T) {
 		if _, err := m.Get(context.Background(), "absent", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: what is absent answers %v", now, err)
 		}
+	}
+}
+
+func TestWhoServesAnotherVersionMaySaySoInAStatus(t *testing.T) {
+	var version atomic.Value
+	version.Store("v1beta1")
+	made, err := serving(t, &version).Create(context.Background(), &storagemigrationv1.StorageVersionMigration{}, metav1.CreateOptions{})
+	if err != nil || made.Name != "made" {
+		t.Errorf("got %+v, %v", made, err)
 	}
 }
 
