@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -64,10 +65,12 @@ func timeChanges(ctx context.Context, config *rest.Config) (map[change][]float64
 			if err != nil && !unseen {
 				return nil, fmt.Errorf("%s: %w", step.what, err)
 			}
-			all[step.what] = append(all[step.what], seconds(took))
 			if unseen {
+				// For how long it would have stayed so is not known: no figure may be met by it.
+				all[step.what] = append(all[step.what], math.Inf(1))
 				break // what comes next would be measured from another beginning
 			}
+			all[step.what] = append(all[step.what], seconds(took))
 		}
 	}
 	return all, nil
@@ -85,8 +88,7 @@ func serveBeta(ctx context.Context, crds dynamic.ResourceInterface, crd *apiexte
 var errUnseen = fmt.Errorf("it was not visible within %s", changeBound)
 
 // timeChange makes a change while a client asks for the document until it is as
-// the change makes it. Where that takes longer than changeBound it gives that, with
-// errUnseen.
+// the change makes it. Where that takes longer than changeBound the error is errUnseen.
 func timeChange(ctx context.Context, asking *client, do func(context.Context) error, mark []byte, visible bool) (time.Duration, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, changeBound, errUnseen)
 	defer cancel()
@@ -105,7 +107,7 @@ func timeChange(ctx context.Context, asking *client, do func(context.Context) er
 	for {
 		seen, err := asking.read(ctx, true, tag)
 		if err != nil {
-			return late(ctx, taken, err)
+			return 0, late(ctx, taken, err)
 		}
 		if seen.status != http.StatusNotModified {
 			read := time.Now()
@@ -129,21 +131,21 @@ func timeChange(ctx context.Context, asking *client, do func(context.Context) er
 			taken, made = true, nil
 		case <-time.After(changePoll):
 		case <-ctx.Done():
-			return late(ctx, taken, ctx.Err())
+			return 0, late(ctx, taken, ctx.Err())
 		}
 	}
 }
 
 // late is what became of a change that has not been seen. Only one that the server took
 // can be late.
-func late(ctx context.Context, taken bool, err error) (time.Duration, error) {
+func late(ctx context.Context, taken bool, err error) error {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
-		return 0, err
+		return err
 	case errors.Is(cause, errUnseen) && !taken:
-		return 0, fmt.Errorf("the server did not take it within %s", changeBound)
+		return fmt.Errorf("the server did not take it within %s", changeBound)
 	default:
-		return changeBound, cause
+		return cause
 	}
 }
 

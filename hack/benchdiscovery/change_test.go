@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -41,5 +42,21 @@ func TestChange(t *testing.T) {
 	_, err = timeChange(t.Context(), c, func(context.Context) error { return nil }, []byte("new"), true)
 	if err == nil || !strings.Contains(err.Error(), "before it is made") {
 		t.Errorf("a change that is there already was timed (%v)", err)
+	}
+}
+
+// Only what the server took can be late; all else is no figure.
+func TestWhatIsLate(t *testing.T) {
+	bounded, cancel := context.WithCancelCause(t.Context())
+	cancel(errUnseen)
+	if err := late(bounded, true, context.Canceled); !errors.Is(err, errUnseen) {
+		t.Errorf("what was taken and not seen: %v", err)
+	}
+	if err := late(bounded, false, context.Canceled); err == nil || errors.Is(err, errUnseen) {
+		t.Errorf("what was not taken: %v", err)
+	}
+	refused := errors.New("refused")
+	if err := late(t.Context(), true, refused); err != refused {
+		t.Errorf("what failed for another reason: %v", err)
 	}
 }

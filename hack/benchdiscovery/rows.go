@@ -29,7 +29,7 @@ func tables() []table {
 	return []table{
 		{"A client's cold discovery", coldRows()},
 		{"Answers with the aggregated document of `/apis`", loadRows()},
-		{fmt.Sprintf("Until a change of a CRD is visible to a client (%s is the longest that was waited)", changeBound), changeRows()},
+		{fmt.Sprintf("Until a change of a CRD is visible to a client (∞: not within %s)", changeBound), changeRows()},
 		{"Resident memory of the API server's process", []row{
 			{"before the measurements", bench.Mebibytes, func(r result) float64 { return float64(r.resting) }, nil},
 			{"at its highest until after them", bench.Mebibytes, func(r result) float64 { return float64(r.highest) }, nil},
