@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,18 +56,25 @@ func built(ctx context.Context, b base, release, image string) error {
 				return kubernetes.Node{}, err
 			}
 		}
-		if err := writeArchive(ctx, b.cache, programs.Dir, dir, images); err != nil {
+		work, err := os.MkdirTemp("", "evenkeel-images-")
+		if err != nil {
 			return kubernetes.Node{}, err
 		}
-		if err := commit(ctx, b.image, image, release, dir, images[pauseProgram]); err != nil {
+		defer os.RemoveAll(work)
+		whole := filepath.Join(work, "whole.tar")
+		if err := writeArchives(ctx, b.cache, programs.Dir, whole, filepath.Join(dir, kubernetes.NodeArchive), images); err != nil {
 			return kubernetes.Node{}, err
 		}
-		return kubernetes.Node{Image: image, EtcdImageTag: etcdTag(kubernetes.EtcdVersion()), Images: slices.Sorted(maps.Values(images))}, nil
+		if err := commit(ctx, b.image, image, release, dir, whole, images[pauseProgram]); err != nil {
+			return kubernetes.Node{}, err
+		}
+		return kubernetes.Node{Image: image, EtcdImageTag: etcdTag(kubernetes.EtcdVersion()), Images: images.replaced()}, nil
 	})
 }
 
-// writeArchive writes the images of the control plane.
-func writeArchive(ctx context.Context, cache, programs, dir string, images names) error {
+// writeArchives writes the images of the control plane: all of them, and those that
+// take the place of others when a node is given the release.
+func writeArchives(ctx context.Context, cache, programs, whole, replaced string, images names) error {
 	work, err := os.MkdirTemp("", "evenkeel-pause-")
 	if err != nil {
 		return err
@@ -77,7 +84,7 @@ func writeArchive(ctx context.Context, cache, programs, dir string, images names
 	if err := buildOwn(ctx, pauseProgram, pause); err != nil {
 		return fmt.Errorf("building pause failed: %w", err)
 	}
-	var all []archive.Image
+	var all, some []archive.Image
 	for program, name := range images {
 		image := archive.Image{Name: name, Files: map[string]string{}}
 		switch program {
@@ -93,12 +100,19 @@ func writeArchive(ctx context.Context, cache, programs, dir string, images names
 			image.Entrypoint = []string{"/usr/local/bin/" + program}
 		}
 		all = append(all, image)
+		if slices.Contains(images.replaced(), name) {
+			some = append(some, image)
+		}
 	}
-	file, err := os.Create(filepath.Join(dir, kubernetes.NodeArchive))
+	return errors.Join(writeArchive(whole, all), writeArchive(replaced, some))
+}
+
+func writeArchive(path string, images []archive.Image) error {
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := archive.WriteAll(file, all); err != nil {
+	if err := archive.WriteAll(file, images); err != nil {
 		file.Close()
 		return err
 	}
@@ -106,7 +120,7 @@ func writeArchive(ctx context.Context, cache, programs, dir string, images names
 }
 
 // commit makes the node image of a release from the base image.
-func commit(ctx context.Context, from, to, release, dir, pause string) error {
+func commit(ctx context.Context, from, to, release, dir, archived, pause string) error {
 	// systemd takes SIGTERM for a request to start itself anew.
 	return container(ctx, from, []string{"--stop-signal", "SIGRTMIN+3"}, func(id string) error {
 		for _, name := range nodePrograms {
@@ -114,7 +128,7 @@ func commit(ctx context.Context, from, to, release, dir, pause string) error {
 				return err
 			}
 		}
-		images, err := os.Open(filepath.Join(dir, kubernetes.NodeArchive))
+		images, err := os.Open(archived)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
@@ -12,6 +13,18 @@ const etcdProgram, pauseProgram = "etcd", "pause"
 
 // names are what the images of a release are called, by program.
 type names map[string]string
+
+// replaced are the images that take the place of others when a node is given the
+// release, in the order of their names. etcd stays what it is, and so does what the
+// container runtime itself needs: to import those too takes a sixth longer.
+func (n names) replaced() []string {
+	var images []string
+	for _, program := range kubernetes.Binaries {
+		images = append(images, n[program])
+	}
+	slices.Sort(images)
+	return images
+}
 
 // plan reads what a release's kubeadm calls its images. Only etcd's tag is
 // another: all releases run on the same one, and its name tells which it is.

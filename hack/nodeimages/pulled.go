@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
@@ -40,8 +39,8 @@ func pulled(ctx context.Context, cache, release, image string) error {
 	})
 }
 
-// choose picks a control plane's images among all of a node, and tells the tag
-// of its etcd.
+// choose picks the images among all of a node that a node is given with the release,
+// and tells the tag of its etcd.
 func choose(stored []string) (images []string, tag string, err error) {
 	found := map[string]string{}
 	for _, image := range stored {
@@ -60,10 +59,8 @@ func choose(stored []string) (images []string, tag string, err error) {
 		if found[program] == "" {
 			return nil, "", fmt.Errorf("the node image has no image of %s, only %v", program, stored)
 		}
-		images = append(images, found[program])
 	}
-	slices.Sort(images)
-	return images, tag, nil
+	return names(found).replaced(), tag, nil
 }
 
 func export(ctx context.Context, id string, images []string, into string) error {

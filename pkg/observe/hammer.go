@@ -129,9 +129,12 @@ func (h *Hammer) session(run context.Context, instance int) {
 	h.mu.Unlock()
 
 	var probing sync.WaitGroup
-	for _, probe := range h.probes {
-		probing.Go(func() { h.hammer(ctx, run, probe) })
-	}
+	probing.Go(func() {
+		h.knock(ctx)
+		for _, probe := range h.probes {
+			probing.Go(func() { h.hammer(ctx, run, probe) })
+		}
+	})
 	longest := h.clock.NewTimer(HammerLongest)
 	defer longest.Stop()
 	select {
@@ -142,6 +145,23 @@ func (h *Hammer) session(run context.Context, instance int) {
 	}
 	cancel()
 	probing.Wait()
+}
+
+// knock returns when somebody listens. A server takes seconds to begin to, and that
+// many connections that are refused would take the time from it that it needs.
+func (h *Hammer) knock(ctx context.Context) {
+	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
+	if client == nil {
+		return
+	}
+	defer client.Close()
+	for ctx.Err() == nil {
+		began := h.clock.Now()
+		if client.Get(ctx, "/version").Code != 0 || h.clock.Since(began) >= HammerKnock {
+			return
+		}
+		pause(ctx, h.clock, HammerInterval)
+	}
 }
 
 // hammer probes until the session's context ends. What is under way then is
@@ -157,7 +177,9 @@ func (h *Hammer) hammer(ctx, run context.Context, probe Probe) {
 		probe.Begin()
 	}
 	for ctx.Err() == nil {
+		began := h.clock.Now()
 		probe.Step(run, client)
-		pause(ctx, h.clock, probe.Interval)
+		// Who is slow to answer is given as long before the next one.
+		pause(ctx, h.clock, max(probe.Interval, h.clock.Since(began)))
 	}
 }

@@ -105,3 +105,48 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 		t.Errorf("%d gaps", len(gaps))
 	}
 }
+
+// Where nobody listens nothing is sent but the question whether somebody does.
+func TestHammerWaitsForSomebodyWhoListens(t *testing.T) {
+	var listens atomic.Bool
+	var early atomic.Int64
+	knocked := make(chan struct{}, 64)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case knocked <- struct{}{}:
+		default:
+		}
+		if !listens.Load() {
+			panic(http.ErrAbortHandler) // the connection ends without an answer
+		}
+		reply(200, `{}`)(w, r)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !listens.Load() {
+			early.Add(1)
+		}
+		reply(200, `{}`)(w, r)
+	})
+	m := newMemory()
+	h := NewHammer("cp1", serve(t, mux), m, clock.RealClock{}, []Probe{{Interval: time.Millisecond, Step: func(ctx context.Context, client *Client) {
+		client.Do(ctx, Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "pods"})
+	}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		h.Run(ctx)
+	}()
+	h.ProcessChanged(started(1))
+	for range 3 {
+		<-knocked
+	}
+	listens.Store(true)
+	m.until(t, func(e history.Event) bool { return e.Request != nil && e.Request.Code == 200 })
+	if n := early.Load(); n > 0 {
+		t.Errorf("%d requests were sent before somebody listened", n)
+	}
+	cancel()
+	<-running
+}

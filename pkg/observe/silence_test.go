@@ -122,6 +122,7 @@ func TestANewProcessIsNotKeptWaitingByRequestsToTheOneBefore(t *testing.T) {
 	var requests atomic.Int64
 	asked := make(chan struct{})
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /version", reply(200, `{}`))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 1 {
 			close(asked)

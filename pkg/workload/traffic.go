@@ -61,7 +61,8 @@ func (t *Traffic) Run(ctx context.Context) {
 
 // stream calls step at the rate, from a goroutine and over a connection of its
 // own. A step that takes longer than its turn makes the ones due meanwhile fall
-// out, so that a slow server gets no flood when it comes back.
+// out, so that a slow server gets no flood when it comes back, and after each the stream
+// rests for as long as it took: on a machine that is too busy already it steps back.
 func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate float64, step func(*observe.Client)) {
 	if rate <= 0 {
 		return
@@ -82,7 +83,11 @@ func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate floa
 		for {
 			select {
 			case <-ticker.C():
+				began := t.clock.Now()
 				step(client)
+				if !wait(ctx, t.clock, t.clock.Since(began)) {
+					return
+				}
 			case <-ctx.Done():
 				return
 			}

@@ -46,9 +46,18 @@ func boundingSetHas(capability uint) bool {
 	return true
 }
 
-// lastLines is the end of what a command said, in one line.
+// lastLines is the end of what a command said, in one line. Where it was in its program
+// when it failed is left out: kubeadm tells that last, a function and a place each.
 func lastLines(text string) string {
 	const most = 6
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	var lines []string
+	all := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range all {
+		place := strings.HasPrefix(line, "\t")
+		of := i+1 < len(all) && strings.HasPrefix(all[i+1], "\t")
+		if !place && !of {
+			lines = append(lines, line)
+		}
+	}
 	return oneLine(strings.Join(lines[max(0, len(lines)-most):], " | "))
 }

@@ -13,6 +13,7 @@ func TestLastLines(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"nothing", " \n", ""},
 		{"few", "one\n  two\n", "one | two"},
+		{"where it was in the program", "error: no server\nmain.main\n\tkubeadm.go:25\nruntime.main\n\tproc.go:290\n", "error: no server"},
 		{"many", "1\n2\n3\n4\n5\n6\n7\n8\n", "3 | 4 | 5 | 6 | 7 | 8"},
 	} {
 		if got := lastLines(tc.text); got != tc.want {

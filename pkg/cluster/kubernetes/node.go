@@ -15,7 +15,8 @@ type Node struct {
 	// EtcdImageTag is for kubeadm's etcd.local.imageTag: releases name an etcd
 	// each, and the image has one.
 	EtcdImageTag string `json:"etcdImageTag"`
-	// Images are the names of the container images in Archive.
+	// Images are the names of the container images in Archive: those that take the place
+	// of others when a node is given the release.
 	Images []string `json:"controlPlaneImages"`
 	// Archive is a file for `ctr images import`.
 	Archive string `json:"-"`

@@ -92,6 +92,17 @@ func (l *Link) passConnection(ctx context.Context) bool {
 	}
 }
 
+// cuts is whether a shape lets nothing through in the direction.
+func cuts(shape cluster.Shape, direction cluster.Direction) bool {
+	return shape.Cut && (shape.Only == "" || shape.Only == direction)
+}
+
+// clear is whether a piece may go on at once.
+func (l *Link) clear(direction cluster.Direction) bool {
+	shape, _ := l.get()
+	return shape.Latency == 0 && shape.Jitter == 0 && !cuts(shape, direction)
+}
+
 // passPiece waits until a piece of data that came in at the time may go on.
 // The shape is looked at again whenever it changes, so that healing a link
 // frees what it holds at once.
@@ -100,7 +111,7 @@ func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, came 
 	for {
 		shape, change := l.get()
 		var due <-chan time.Time
-		if shape.Cut && (shape.Only == "" || shape.Only == direction) {
+		if cuts(shape, direction) {
 			if !counted {
 				l.withheld.Add(1)
 				counted = true

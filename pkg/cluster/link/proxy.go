@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -142,73 +141,4 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	pumps.Go(func() { pump(ctx, cancel, links, cluster.ToServer, client, server) })
 	pumps.Go(func() { pump(ctx, cancel, links, cluster.ToClient, server, client) })
 	pumps.Wait()
-}
-
-// piece is data under way; without bytes it is the end of the stream.
-type piece struct {
-	bytes []byte
-	came  time.Time
-	drawn float64
-	// err is why the stream ended; io.EOF is the regular way.
-	err error
-}
-
-// pump moves one direction of a connection. Reading and writing are apart, so
-// that latency delays pieces without keeping later ones from being taken in.
-func pump(ctx context.Context, cancel context.CancelFunc, links []*Link, direction cluster.Direction, from, to *net.TCPConn) {
-	queue := make(chan piece, queueLength)
-	var reader sync.WaitGroup
-	defer reader.Wait()
-	reader.Go(func() { takeIn(ctx, links[0], from, queue) })
-
-	for {
-		var next piece
-		select {
-		case next = <-queue:
-		case <-ctx.Done():
-			return
-		}
-		for _, link := range links {
-			if !link.passPiece(ctx, direction, next.came, next.drawn) {
-				return
-			}
-		}
-		if next.err != nil {
-			// A regular end closes one direction only: the other side may
-			// still have something to say.
-			if !errors.Is(next.err, io.EOF) || to.CloseWrite() != nil {
-				cancel()
-			}
-			return
-		}
-		if _, err := to.Write(next.bytes); err != nil {
-			cancel()
-			return
-		}
-		for _, link := range links {
-			link.count(direction, len(next.bytes))
-		}
-	}
-}
-
-func takeIn(ctx context.Context, random *Link, from *net.TCPConn, queue chan<- piece) {
-	buffer := make([]byte, chunk)
-	for {
-		count, err := from.Read(buffer)
-		for _, taken := range []piece{{bytes: buffer[:count]}, {err: err}} {
-			if len(taken.bytes) == 0 && taken.err == nil {
-				continue
-			}
-			taken.bytes = append([]byte(nil), taken.bytes...)
-			taken.came, taken.drawn = time.Now(), random.draw()
-			select {
-			case queue <- taken:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
 }

@@ -10,6 +10,9 @@ const (
 	// component needs some hundred milliseconds from its start until it serves,
 	// and must be known before.
 	scanInterval = 20 * time.Millisecond
+	// mostSkipped is how many looks in a row are spared at most while the kernel says
+	// that nothing was started.
+	mostSkipped = 50
 	// settleTicks is how old a process must be, in clock ticks of which a second
 	// has ticksPerSecond, before it is taken to stay what it is.
 	settleTicks    = 3 * ticksPerSecond

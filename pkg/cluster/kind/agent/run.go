@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 )
@@ -26,6 +27,10 @@ type agent struct {
 }
 
 func run(file string) error {
+	// It carries small pieces between processes of the node, all the time. On one
+	// processor it is not woken on another one for each of them, which is most of what
+	// that costs, and there is no lack of others who want the rest.
+	runtime.GOMAXPROCS(1)
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
