@@ -96,6 +96,31 @@ func TestSV13Passes(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a request that times out while no member answers is no server's", func(t *testing.T) {
+		silent := func(told *tale, member string) *tale {
+			told.ready(member, 0, 0).events[len(told.events)-1].From -= int64(time.Second)
+			return told
+		}
+		for name, tc := range map[string]struct {
+			others  func(*tale) *tale
+			doubted bool
+		}{
+			"all of them": {func(told *tale) *tale { return silent(silent(told.ready("b", 200, 1).ready("c", 200, 1), "b"), "c") }, false},
+			"all but one": {func(told *tale) *tale {
+				return silent(told.ready("b", 200, 1).ready("c", 200, 1), "b").ready("c", 200, 1)
+			}, true},
+			"before they are ready": {func(told *tale) *tale { return silent(silent(told, "b"), "c") }, true},
+			"with an answer": {func(told *tale) *tale {
+				return told.ready("b", 200, 1).ready("c", 200, 1).ready("b", 500, 0).ready("c", 500, 0)
+			}, true},
+		} {
+			told := tc.others(tell().starts("a", 1).starts("b", 1).starts("c", 1).asks("a", 503, 0).pass(3 * time.Second))
+			r := told.asks("a", 0, 0, class(history.ClassRead), sentBefore(2*time.Second)).asks("a", 503, 0).blames(t, "SV-13")
+			if got := strings.Contains(fmt.Sprint(r.Reasons), "requests of class read fail"); got != tc.doubted {
+				t.Errorf("%s: %q", name, r.Reasons)
+			}
+		}
+	})
 	t.Run("its own StorageVersion writes", func(t *testing.T) {
 		saw(t, tell().starts("a", 1).says(things, 5, "a="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 1)
 		saw(t, tell().starts("a", 1).says(things, 5, "b="+v1).asks("a", 503, 0).blames(t, "SV-13"), "server itself", 0)

@@ -24,6 +24,7 @@ type sv13 struct {
 	// it is known at the end how what they were for is hosted.
 	failed    map[memberClass]*failures
 	confirmed []failure
+	outages   outages
 }
 
 type memberClass struct{ member, class string }
@@ -49,9 +50,9 @@ type passing struct {
 // failure is a request that did not pass.
 type failure struct {
 	memberClass
-	resource groupResource
-	at, seq  int64
-	code     int
+	resource      groupResource
+	from, at, seq int64
+	code          int
 }
 
 // exceptions are the classes of requests that the filter lets through.
@@ -78,6 +79,7 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 		c.ownWrites(w, ev, name, now)
 		return
 	}
+	c.outages.take(w, ev)
 	r := ev.Request
 	if r == nil || r.Code == 0 && noServer(r) {
 		return
@@ -110,7 +112,7 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 	case exception && !(r.Class == history.ClassRead && r.Code == 404):
 		p := c.waiting.of(in)
 		if p.barredAt > 0 && ev.From >= p.barredAt && len(p.failures) < maxWaiting {
-			p.failures = append(p.failures, failure{memberClass{ev.Member, r.Class}, groupResource{r.Group, r.Resource}, ev.At, ev.Seq, r.Code})
+			p.failures = append(p.failures, failure{memberClass{ev.Member, r.Class}, groupResource{r.Group, r.Resource}, ev.From, ev.At, ev.Seq, r.Code})
 		}
 	}
 }
@@ -180,10 +182,15 @@ func (c *sv13) doubts() []string {
 }
 
 // Finish leaves out reads of what is not built in: they wait for who hosts it,
-// and whether that is so may only be known after it was asked for.
+// and whether that is so may only be known after it was asked for. It also leaves out
+// what was not answered, or shed, while the other members did not answer either: the
+// barrier of one server cannot do that.
 func (c *sv13) Finish(w *World) {
 	for _, f := range c.confirmed {
 		if f.class == history.ClassRead && w.resources.hosting[f.resource] == hostedElse {
+			continue
+		}
+		if f.slow() && c.outages.elsewhere(w, f.member, f.from, f.at) {
 			continue
 		}
 		of := c.failed[f.memberClass]
@@ -192,12 +199,14 @@ func (c *sv13) Finish(w *World) {
 			c.failed[f.memberClass] = of
 		}
 		of.count++
-		switch f.code {
-		case 0, 429, 504:
+		if f.slow() {
 			of.slow++
 		}
 	}
 }
+
+// slow is whether it was not answered in time, or shed.
+func (f *failure) slow() bool { return f.code == 0 || f.code == 429 || f.code == 504 }
 
 func (c *sv13) Observations() []Observation {
 	var out []Observation
