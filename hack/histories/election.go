@@ -316,6 +316,7 @@ func tellStranded(otherwise map[string]func(*helm)) []history.Event {
 	// It cannot renew.
 	h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseInject)
 	h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseWitness)
+	h.point("cannot renew begins")
 	h.sail(15, managersLease)
 	h.pass(1000)
 	h.point("cannot renew")

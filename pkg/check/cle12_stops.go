@@ -1,78 +1,123 @@
 package check
 
 import (
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // cle12: a leader that cannot renew its Lease stops before somebody else can take
-// it, and comes back as a candidate without its process having to end. KEP-4355 has
-// it shut down and start again as a candidate.
+// it, and comes back as a candidate. Whether its process goes on for that or ends and
+// is started again is its own affair: KEP-4355 asks for neither.
 type cle12 struct {
 	findings
 	stopped, back int64
-	// lost are leaders whose Lease has run out while they were alive, by the name of
-	// the holder.
+	// lost are leaders whose Lease has run out while they could have gone on, by the
+	// name of the holder.
 	lost map[string]*lostLead
+	// ended are processes that have ended by themselves while they led and something
+	// was in their way, by the name of the holder.
+	ended map[string]*ending
 }
 
 type lostLead struct {
-	lease   string
-	holder  string
-	process *elected
-	at, seq int64
-	counted bool
+	lease, holder, member string
+	// ended is whether its process has.
+	ended bool
+	// at is when somebody else took the Lease, and able since when nothing keeps it from
+	// being a candidate again.
+	at, able, seq int64
+	counted       bool
 }
 
-func newCLE12() *cle12 { return &cle12{lost: map[string]*lostLead{}} }
+type ending struct{ at, seq int64 }
+
+func newCLE12() *cle12 { return &cle12{lost: map[string]*lostLead{}, ended: map[string]*ending{}} }
 
 func (c *cle12) Observe(w *World, ev *history.Event) {
 	e := w.elections
+	if ev.Process != nil && ev.Process.Change == history.ProcessExited {
+		c.exited(w, ev)
+	}
 	if m := e.moved; m != nil && m.taken && m.from != "" && m.from != m.lease.now.Holder && holderOf(m.before) == m.from {
-		// It ran out while somebody held it.
-		member := w.memberOfHost(m.from)
-		p := e.processes[member+"/"+componentOf(m.lease.key)]
-		if p != nil && p.alive && !p.paused && p.startedAt < m.beforeAt && e.tellsActions(m.lease) {
-			c.lost[m.from] = &lostLead{lease: m.lease.key, holder: m.from, process: p, at: ev.At, seq: ev.Seq}
-			last := m.lease.actors[m.from]
-			over := w.expires(m.before)
-			switch {
-			case last == nil:
-			case last.at > over+int64(recorderLag):
-				c.infer(w, at(m.beforeSeq, last.seq, ev.Seq), "%s acted as the leader of %s %s after its Lease had run out", m.from, m.lease.key, time.Duration(last.at-over).Round(100*time.Millisecond))
-			default:
-				c.stopped++
-			}
-		}
+		c.ranOut(w, ev, m) // while somebody held it
 	}
 	if a := e.acted; a != nil {
 		if l := c.lost[a.Holder]; l != nil && l.lease == a.Lease && holderOf(e.leases[a.Lease].now) != a.Holder && a.at > l.at+int64(recorderLag) {
 			c.infer(w, at(l.seq, ev.Seq), "%s acts as the leader of %s %s after somebody else has taken the Lease", a.Holder, a.Lease, time.Duration(a.at-l.at).Round(100*time.Millisecond))
 		}
 	}
-	if ev.Process != nil && ev.Process.Change == history.ProcessExited {
-		for _, name := range sortedKeys(c.lost) {
-			if l := c.lost[name]; l.process.member == ev.Member && l.process.component == ev.Process.Component && !l.counted {
-				delete(c.lost, name)
-			}
-		}
-	}
 	for _, name := range sortedKeys(c.lost) {
-		l := c.lost[name]
-		k := e.candidateOf(e.leases[l.lease], l.holder)
-		switch {
-		case l.counted:
-		case w.faulty(l.process.member) || !w.serves(l.process.member):
-			l.at = max(l.at, ev.At) // it cannot do anything yet
-		case w.healthy(k) && k.renewed > l.at:
-			l.counted = true
-			c.back++
-		case k == nil && time.Duration(ev.At-l.at) > declaresWithin:
-			l.counted = true
-			c.infer(w, at(l.seq, ev.Seq), "%s has lost %s, its process runs, and it is no candidate any more", l.holder, l.lease)
+		c.comesBack(w, ev, c.lost[name])
+	}
+}
+
+// exited follows the ends of processes.
+func (c *cle12) exited(w *World, ev *history.Event) {
+	for _, name := range sortedKeys(c.lost) {
+		if l := c.lost[name]; l.member == ev.Member && componentOf(l.lease) == ev.Process.Component && !l.counted {
+			delete(c.lost, name)
 		}
 	}
+	if !gaveUp(ev.Process) || !w.faulty(ev.Member) {
+		return
+	}
+	for _, l := range w.elections.leases {
+		if holder := holderOf(l.now); holder != "" && w.memberOfHost(holder) == ev.Member && componentOf(l.key) == ev.Process.Component {
+			c.ended[holder] = &ending{at: ev.At, seq: ev.Seq}
+		}
+	}
+}
+
+// ranOut looks at a holder whose Lease somebody else has taken.
+func (c *cle12) ranOut(w *World, ev *history.Event, m *leaseMove) {
+	member := w.memberOfHost(m.from)
+	p, over := w.elections.processes[member+"/"+componentOf(m.lease.key)], w.expires(m.before)
+	end := c.ended[m.from]
+	delete(c.ended, m.from)
+	stayed := p != nil && p.alive && !p.paused && p.startedAt < m.beforeAt
+	left := end != nil && end.at >= m.beforeAt && end.at <= over
+	if !stayed && !left || !w.elections.tellsActions(m.lease) {
+		return
+	}
+	c.lost[m.from] = &lostLead{lease: m.lease.key, holder: m.from, member: member, ended: left, at: ev.At, able: ev.At, seq: ev.Seq}
+	switch last := m.lease.actors[m.from]; {
+	case last == nil:
+	case last.at > over+int64(recorderLag):
+		c.infer(w, at(m.beforeSeq, last.seq, ev.Seq), "%s acted as the leader of %s %s after its Lease had run out", m.from, m.lease.key, time.Duration(last.at-over).Round(100*time.Millisecond))
+	default:
+		c.stopped++
+	}
+}
+
+// comesBack waits until a leader that has lost its Lease is a candidate.
+func (c *cle12) comesBack(w *World, ev *history.Event, l *lostLead) {
+	if l.counted {
+		return
+	}
+	e := w.elections
+	p := e.processes[l.member+"/"+componentOf(l.lease)]
+	k := e.candidateOf(e.leases[l.lease], l.holder)
+	if l.ended {
+		k = e.candidateBy(e.leases[l.lease], p)
+	}
+	switch {
+	case w.faulty(l.member) || !w.serves(l.member) || p == nil || !p.alive:
+		l.able = ev.At // it cannot do anything yet
+	case w.healthy(k) && (k.renewed > l.able || l.ended):
+		l.counted = true
+		c.back++
+	case k == nil && time.Duration(ev.At-l.able) > declaresWithin:
+		l.counted = true
+		c.infer(w, at(l.seq, ev.Seq), "%s has lost %s, its process runs, and it is no candidate any more", l.holder, l.lease)
+	}
+}
+
+// gaveUp is whether a process has ended by itself, and not because it was asked or made
+// to.
+func gaveUp(p *history.Process) bool {
+	return strings.HasPrefix(p.Exit, "exit status ") && p.Exit != "exit status 0"
 }
 
 // tellsActions is whether those who lead by a Lease tell what they do.
@@ -83,6 +128,6 @@ func (c *cle12) Finish(*World) {}
 func (c *cle12) Observations() []Observation {
 	return []Observation{
 		{"leaders that could not renew and had stopped when their Lease ran out", c.stopped, needHandovers},
-		{"of those, leaders that were candidates again in the same process", c.back, needHandovers},
+		{"of those, leaders that were candidates again", c.back, needHandovers},
 	}
 }

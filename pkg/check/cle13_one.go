@@ -38,9 +38,9 @@ func (c *cle13) Observe(w *World, ev *history.Event) {
 	if who, what := c.wrote(e, ev); who != "" {
 		holder := holderOf(l.now)
 		switch {
-		case who == holder:
+		case same(holder, who):
 			c.writes++
-		case who == c.forcedFrom && time.Duration(ev.At-c.forcedAt) < noticesWithin:
+		case same(c.forcedFrom, who) && time.Duration(ev.At-c.forcedAt) < noticesWithin:
 		default:
 			c.infer(w, at(l.seq, ev.Seq), "%s wrote to %s as a coordinator, and %q held the coordinators' Lease", who, what, holder)
 		}

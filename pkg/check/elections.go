@@ -255,6 +255,23 @@ func (e *elections) takeLease(ev *history.Event) {
 	e.moved = move
 }
 
+// lastOn is who has taken the Lease last of those on a host; empty if none has.
+func (l *ledLease) lastOn(host string) string {
+	last := ""
+	for holder, taken := range l.takenAt {
+		if history.Host(holder) == host && (last == "" || taken > l.takenAt[last]) {
+			last = holder
+		}
+	}
+	return last
+}
+
+// same is whether the holder of a Lease is the one that something is known of, which
+// may be no more than the host that it runs on.
+func same(holder, known string) bool {
+	return known != "" && (holder == known || history.Host(holder) == known)
+}
+
 func holderOf(l *history.Lease) string {
 	if l == nil {
 		return ""
@@ -267,6 +284,11 @@ func (e *elections) takeAction(ev *history.Event) {
 	l := e.leases[a.Lease]
 	if l == nil {
 		return
+	}
+	if a.Holder == "" {
+		if a.Holder = l.lastOn(a.Host); a.Holder == "" {
+			return // it has never had the Lease, as far as is known
+		}
 	}
 	if before := l.actors[a.Holder]; before != nil && before.Acted == a.Acted {
 		return // somebody else has written to the object
@@ -324,6 +346,16 @@ func (e *elections) candidateOf(l *ledLease, holder string) *candidateSeen {
 		return nil
 	}
 	return c
+}
+
+// candidateBy is how a process stands for a Lease; nil if it does not.
+func (e *elections) candidateBy(l *ledLease, p *elected) *candidateSeen {
+	for _, c := range e.of(l.key) {
+		if p != nil && c.process == p {
+			return c
+		}
+	}
+	return nil
 }
 
 // byCoordinator is whether a coordinator has written what a Lease says now, and

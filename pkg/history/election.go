@@ -13,7 +13,8 @@ type Candidate struct {
 	// Pinged is when it was asked last, and Renewed when it renewed last.
 	Pinged  time.Time `json:"pinged,omitzero"`
 	Renewed time.Time `json:"renewed,omitzero"`
-	// Coordinator is who asked last, where the candidate says so.
+	// Coordinator is who asked last, where the candidate says so: the holder of the
+	// coordinators' own Lease, or no more than the host that it runs on.
 	Coordinator string `json:"coordinator,omitempty"`
 }
 
@@ -23,13 +24,16 @@ func (c *Candidate) Answered() bool {
 }
 
 // Acted is an action of a leader, as the object says that it wrote to: see
-// observe.ActedAnnotation.
+// observe.ActedAnnotation and observe.ErrandNamespace.
 type Acted struct {
-	// Lease by which it leads, as <namespace>/<name>, and Holder who leads.
+	// Lease by which it leads, as <namespace>/<name>, and Holder who leads. Of some
+	// only the Host is known that they run on; then Holder is empty.
 	Lease  string `json:"lease"`
-	Holder string `json:"holder"`
+	Holder string `json:"holder,omitempty"`
+	Host   string `json:"host,omitempty"`
 	// Version that it runs, Term for how manieth time the Lease has changed hands,
-	// and Number of the action in that term.
+	// and Number of the action in that term, or the revision that made the object where
+	// there is no term.
 	Version string `json:"version,omitempty"`
 	Term    int64  `json:"term,omitempty"`
 	Number  int64  `json:"number,omitempty"`

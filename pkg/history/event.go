@@ -503,7 +503,8 @@ type Lease struct {
 	// and Preferred who is to hold it next.
 	Strategy  string `json:"strategy,omitempty"`
 	Preferred string `json:"preferred,omitempty"`
-	// Coordinator is who coordinated it last, where the Lease says so.
+	// Coordinator is who coordinated it last, where the Lease says so: the holder of
+	// the coordinators' own Lease, or no more than the host that it runs on.
 	Coordinator string `json:"coordinator,omitempty"`
 }
 

@@ -1,12 +1,9 @@
 package history
 
-import "strings"
-
 // MemberOf finds the member on whose host the holder of a Lease runs, by its place
-// among the Members: an identity is the host's name, an underscore and something
-// unique. It is -1 where the holder is no member's.
+// among the Members. It is -1 where the holder is no member's.
 func (h *Header) MemberOf(holder string) int {
-	host, _, _ := strings.Cut(holder, "_")
+	host := Host(holder)
 	if host == "" {
 		return -1
 	}

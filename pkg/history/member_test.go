@@ -18,3 +18,14 @@ func TestMemberOf(t *testing.T) {
 		}
 	}
 }
+
+func TestProgramOn(t *testing.T) {
+	if program, host, ok := ParseProgram(ProgramOn("kube-scheduler", "cp1")); !ok || program != "kube-scheduler" || host != "cp1" {
+		t.Errorf("%q on %q (%t)", program, host, ok)
+	}
+	for _, name := range []string{"kube-scheduler", "kube-scheduler@", "@cp1", ""} {
+		if _, _, ok := ParseProgram(name); ok {
+			t.Errorf("%q tells a host", name)
+		}
+	}
+}

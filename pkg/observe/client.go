@@ -145,6 +145,11 @@ func (c *Client) Get(ctx context.Context, path string) Answer {
 	return c.send(ctx, http.MethodGet, path, nil, nil)
 }
 
+// Send sends a request without recording it; a body goes as JSON.
+func (c *Client) Send(ctx context.Context, method, path string, body any) Answer {
+	return c.send(ctx, method, path, nil, body)
+}
+
 // Do sends the call, waits for its answer and records both.
 func (c *Client) Do(ctx context.Context, call Call) Answer {
 	from := c.recorder.Now()

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,8 @@ type Etcd struct {
 	// and agreementRevision the revision that made it.
 	agreementChanged  time.Time
 	agreementRevision int64
+	// actors are who has acted last as the leader of each Lease.
+	actors map[string]string
 	// lying counts the objects of the harness by resource and version.
 	lying map[hostedResource]map[string]int
 	// answered is which member answered the last read of the revision, so that
@@ -65,6 +68,7 @@ type storedKey struct {
 	name, tag string
 	resource  hostedResource
 	version   string
+	errands   []history.Acted
 }
 
 type hostedResource struct{ group, resource string }
@@ -80,6 +84,7 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 		next:    1,
 		keys:    map[string]storedKey{},
 		lying:   map[hostedResource]map[string]int{},
+		actors:  map[string]string{},
 
 		agreementChanged: clk.Now(),
 	}
@@ -208,6 +213,9 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 			agreement = stored.Revision
 		}
 		r.recorder.Record(history.Event{Kind: history.KindStored, Stored: &stored})
+		if a := stored.Acted; a != nil {
+			r.acted(a.Lease, cmp.Or(a.Holder, a.Host))
+		}
 	}
 	// etcd never splits a revision over two responses unless asked to, so the
 	// last revision of a response is complete.
@@ -231,6 +239,21 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		r.moved = make(chan struct{})
 	}
 	return true
+}
+
+func (r *Etcd) acted(lease, actor string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.actors[lease] = actor
+}
+
+// LastActor is who has acted last as the leader of a Lease, which is given as
+// <namespace>/<name>: the holder, or no more than the host that it runs on. It is empty
+// if nobody was seen to.
+func (r *Etcd) LastActor(lease string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.actors[lease]
 }
 
 // hear notes that etcd tells something, and for how long it did not if that is worth
@@ -279,13 +302,21 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Metadata:       object.metadata,
 		Managed:        object.managed,
 	}
+	known := r.keys[key]
+	r.count(known, -1)
+	before := known
+	if event.IsCreate() {
+		before = storedKey{}
+	}
+	if stored.Acted == nil {
+		stored.Acted = fresh(object.errands, before.errands, stored.Created)
+	}
 	// A tag that was there before is a leftover: somebody else changed the
 	// object, and this change is not the tagged write.
-	if object.tag != r.keys[key].tag || event.IsCreate() {
+	if object.tag != before.tag {
 		stored.Writer, stored.Write, _ = ParseTag(object.tag)
 	}
-	r.count(r.keys[key], -1)
-	known := storedKey{name: object.name, tag: object.tag, version: object.apiVersion}
+	known = storedKey{name: object.name, tag: object.tag, version: object.apiVersion, errands: object.errands}
 	known.resource.group, known.resource.resource, _ = stored.Hosted()
 	r.keys[key] = known
 	r.count(known, 1)

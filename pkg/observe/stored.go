@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -62,6 +63,8 @@ type storedObject struct {
 	customResource   *history.CustomResource
 	candidate        *history.Candidate
 	acted            *history.Acted
+	// errands are the leaders that have written to it, where it is there to show them.
+	errands []history.Acted
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string
@@ -91,6 +94,8 @@ func decodeStored(value []byte) storedObject {
 	}
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
+	fields := meta.ManagedFields
+	object.errands = errands(meta.Namespace, fields)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
 		object.managed = managed(meta.ManagedFields)
 		meta.ResourceVersion, meta.ManagedFields = "", nil
@@ -110,14 +115,14 @@ func decodeStored(value []byte) storedObject {
 		stored := new(coordinationv1.Lease)
 		content = stored
 		if decode(stored) == nil {
-			object.lease = lease(stored)
+			object.lease = lease(stored, fields)
 		}
 	case group == coordinationv1.GroupName && meta.Kind == "LeaseCandidate":
 		// v1alpha2 and v1beta1 have the same fields.
 		stored := new(coordinationv1beta1.LeaseCandidate)
 		content = stored
 		if decode(stored) == nil {
-			object.candidate = candidate(stored)
+			object.candidate = candidate(stored, fields)
 		}
 	case group == storagemigrationv1.GroupName && meta.Kind == "StorageVersionMigration":
 		// v1 and v1beta1 have the same fields; those of v1alpha1 differ, and no
@@ -210,7 +215,7 @@ func storageVersion(in *apiserverinternalv1alpha1.StorageVersion) *history.Stora
 	return out
 }
 
-func lease(in *coordinationv1.Lease) *history.Lease {
+func lease(in *coordinationv1.Lease, fields []metav1.ManagedFieldsEntry) *history.Lease {
 	_, identity := in.Labels[identityLabel]
 	out := &history.Lease{Identity: identity, Acquired: timeOf(in.Spec.AcquireTime), Renewed: timeOf(in.Spec.RenewTime)}
 	if in.Spec.HolderIdentity != nil {
@@ -228,7 +233,7 @@ func lease(in *coordinationv1.Lease) *history.Lease {
 	if in.Spec.PreferredHolder != nil {
 		out.Preferred = *in.Spec.PreferredHolder
 	}
-	out.Coordinator = in.Annotations[CoordinatorAnnotation]
+	out.Coordinator = cmp.Or(in.Annotations[CoordinatorAnnotation], coordinatorOfLease(out.Preferred != "", fields))
 	return out
 }
 

@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -32,11 +34,11 @@ func acted(annotations map[string]string) *history.Acted {
 	return out
 }
 
-func candidate(in *coordinationv1beta1.LeaseCandidate) *history.Candidate {
+func candidate(in *coordinationv1beta1.LeaseCandidate, fields []metav1.ManagedFieldsEntry) *history.Candidate {
 	return &history.Candidate{
 		Lease:  in.Spec.LeaseName,
 		Binary: in.Spec.BinaryVersion, Emulation: in.Spec.EmulationVersion, Strategy: string(in.Spec.Strategy),
 		Pinged: timeOf(in.Spec.PingTime), Renewed: timeOf(in.Spec.RenewTime),
-		Coordinator: in.Annotations[CoordinatorAnnotation],
+		Coordinator: cmp.Or(in.Annotations[CoordinatorAnnotation], coordinatorOf("pingTime", fields)),
 	}
 }

@@ -56,7 +56,10 @@ const (
 	// LeaderTimeout is how long a step waits for a leader that renews: another one
 	// takes over when the Lease of 15 seconds is over, and a member may be busy.
 	// LeaderInterval is the pause between two looks.
-	LeaderTimeout  = 60 * time.Second
+	LeaderTimeout = 60 * time.Second
+	// ActsTimeout is how long a leader is waited for to do its first errand; published
+	// ones read all that there is first.
+	ActsTimeout    = 30 * time.Second
 	LeaderInterval = 200 * time.Millisecond
 	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
 	// collector that has something to do asks at once, or tries again soon.

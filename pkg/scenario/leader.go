@@ -13,14 +13,33 @@ import (
 const (
 	leasesPath       = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 	leaderLease      = leasesPath + "/kube-controller-manager"
+	leaderLeaseName  = "kube-system/kube-controller-manager"
 	coordinatorLease = leasesPath + "/leader-election-controller"
 )
 
 // leadership is what a Lease says at a time.
 type leadership struct{ holder, renewed string }
 
-// leader is the member whose controller manager leads.
-func (r *Runner) leader(ctx context.Context) (string, error) { return r.holder(ctx, leaderLease) }
+// leader is the member whose controller manager leads. Where leaders are given errands
+// it acts already, if that is to be seen at all: whoever has no more than the Lease has
+// nothing yet that could be seen to stop.
+func (r *Runner) leader(ctx context.Context) (string, error) {
+	name, err := r.holder(ctx, leaderLease)
+	if err != nil || !r.Scenario.LeaderElection.Errands {
+		return name, err
+	}
+	seen, cancel := context.WithTimeout(ctx, ActsTimeout)
+	defer cancel()
+	for {
+		actor, _ := memberOf(r.recorders.etcd.LastActor(leaderLeaseName), r.cluster.Members())
+		if actor == name || r.wait(seen, LeaderInterval) != nil {
+			return name, context.Cause(ctx)
+		}
+		if name, err = r.holder(ctx, leaderLease); err != nil {
+			return "", err
+		}
+	}
+}
 
 // holder is the member on whose host the holder of a Lease runs. Who has been named
 // leads only when it renews: a coordinator, as KEP-4355 has it, names one that has

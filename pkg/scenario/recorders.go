@@ -139,6 +139,14 @@ func (rs *recorders) end() {
 	}
 }
 
+// beginErrands gives leaders something to do until the probes end.
+func (rs *recorders) beginErrands(ctx context.Context, r *Runner) {
+	ctx, stop := context.WithCancel(ctx)
+	before := rs.stopProbes
+	rs.stopProbes = func() { stop(); before() }
+	rs.probes.Go(func() { workload.NewErrands(r.members(), r.client, r.Clock).Run(ctx) })
+}
+
 func (rs *recorders) beginTraffic(ctx context.Context) {
 	ctx, rs.stopTraffic = context.WithCancel(ctx)
 	for _, member := range rs.members {

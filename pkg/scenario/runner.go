@@ -168,6 +168,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if !r.NoTraffic && !r.Scenario.Traffic.Off {
 		r.recorders.beginTraffic(ctx)
 	}
+	if !r.NoTraffic && r.Scenario.LeaderElection.Errands {
+		r.recorders.beginErrands(ctx, r)
+	}
 	for i := range r.Scenario.Steps {
 		if r.leaveOut(i + 1) {
 			continue

@@ -93,6 +93,9 @@ type LeaderElection struct {
 	// Watchkeepers is how many more components a controller manager is an instance of, as
 	// the topology's settings.watchkeepers has it; 0 leaves that to the topology.
 	Watchkeepers int `yaml:"watchkeepers,omitempty"`
+	// Errands has leaders that do not tell by themselves what they do given something
+	// to do, by which it is seen who acts: see workload.Errands.
+	Errands bool `yaml:"errands,omitempty"`
 }
 
 // Start is how the control plane begins.

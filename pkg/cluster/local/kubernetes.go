@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 const kubernetesName = "kubernetes"
@@ -103,9 +105,32 @@ func (p published) command(component cluster.Component, s *site, name string) (c
 	}
 	args := builder.flags(s)
 	args.setAll(release.Flags(builder.binary))
+	if path, err = s.namedProgram(builder.binary, name, path); err != nil {
+		return command{}, err
+	}
 	// The API server hashes its host name into its identity, and the others
 	// begin their identity as candidates with it.
 	return command{path: path, args: args, host: s.member, off: off}, nil
+}
+
+// namedProgram is a release's program by a name that tells the member: what it writes
+// then tells who it was.
+func (s *site) namedProgram(binary, release, path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	link := filepath.Join(s.dir, "programs", release, history.ProgramOn(binary, s.member))
+	if target, err := os.Readlink(link); err == nil && target == path {
+		return link, nil
+	}
+	if err = os.MkdirAll(filepath.Dir(link), 0o700); err == nil {
+		err = os.Symlink(path, link)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot give %s a name of the member's: %w", path, err)
+	}
+	return link, nil
 }
 
 // gates of a release; none if it cannot be run as the topology wants it.
@@ -213,6 +238,8 @@ var publishedControllers = []string{
 	kubernetes.MigratorController,
 	"garbage-collector-controller",
 	"namespace-controller",
+	// It shows who leads: see workload.Errands.
+	"root-ca-certificate-publisher-controller",
 }
 
 // workloadControllers are on in place of them where a migrator is installed as a
@@ -234,6 +261,7 @@ func publishedControllerManager(s *site) settings {
 	}
 	f.set("controllers", strings.Join(controllers, ","))
 	f.set("use-service-account-credentials", "true")
+	f.set("root-ca-file", s.caFile)
 	return f
 }
 

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// hostsOnly leaves of who acts and who coordinates no more than the host, as it is
+// known of published components.
+func hostsOnly(events []history.Event) {
+	for i := range events {
+		s := events[i].Stored
+		if s == nil {
+			continue
+		}
+		if a := s.Acted; a != nil {
+			s.Acted = &history.Acted{Lease: a.Lease, Host: history.Host(a.Holder), Number: a.Number}
+		}
+		if l := s.Lease; l != nil {
+			l.Coordinator = history.Host(l.Coordinator)
+		}
+		if c := s.Candidate; c != nil {
+			c.Coordinator = history.Host(c.Coordinator)
+		}
+	}
+}
+
+// What is known of hosts is enough for the verdicts by who acts and who coordinates.
+func TestHostsAreEnough(t *testing.T) {
+	of := map[requirement.ID]bool{"CLE-10": true, "CLE-12": true, "CLE-13": true, "CLE-18": true}
+	for _, c := range cases {
+		if !of[c.id] {
+			continue
+		}
+		delete(of, c.id)
+		for want, change := range map[check.Verdict]func(*edit){check.Pass: nil, check.Fail: c.fail, check.Inconclusive: c.weak} {
+			e := c.make(change)
+			hostsOnly(e.events)
+			if got := judge(t, &c, e.events)[c.id]; got.Verdict != want {
+				t.Errorf("%s: %s, want %s: %q %v", c.id, got.Verdict, want, got.Reasons, got.Violations)
+			}
+		}
+	}
+	for id := range of {
+		t.Errorf("%s has no case", id)
+	}
+}
+
+// A published leader that cannot renew ends its process, and is started again.
+func TestALeaderMayEndItsProcess(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		exit string
+		// again is whether the next process is a candidate.
+		again bool
+		// acts is how long after that somebody else leads it acts; 0 is not at all.
+		acts time.Duration
+		want check.Verdict
+	}{
+		{"and is a candidate again", "exit status 1", true, 0, check.Pass},
+		{"and is none any more", "exit status 1", false, 0, check.Fail},
+		{"and something of it still acts", "exit status 1", true, 25 * time.Second, check.Fail},
+		{"because it was killed", "signal: killed", true, 0, check.Inconclusive},
+		{"because it was asked to", "exit status 0", true, 0, check.Inconclusive},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := &edit{tellStranded(map[string]func(*helm){"cannot renew begins": func(h *helm) {
+				cp3 := h.members[2]
+				h.pass(9000)
+				h.process(cp3, history.ProcessExited, tc.exit)
+				h.pass(500)
+				next := "cp3_2"
+				if tc.again {
+					next = h.manager(cp3, "1.2")
+				} else {
+					h.managers[cp3.name]++
+					h.process(cp3, history.ProcessStarted, "")
+				}
+				h.pass(7500)
+				h.ping("cp1_1", "cp2_1")
+				h.answer("cp1_1", "cp2_1")
+				h.elect(managersLease, "cp1_1")
+				h.sail(5 + int(tc.acts.Seconds()))
+				if tc.acts > 0 {
+					h.act("cp3_1")
+				}
+				h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseHeal)
+				h.sail(40)
+				if tc.again {
+					h.ping(next)
+					h.answer(next)
+				}
+				h.sail(5)
+			}})}
+			e.stopAt(e.find(1, func(ev *history.Event) bool {
+				return ev.Fault != nil && ev.Fault.ID == "leader-cannot-renew-1" && ev.Fault.Phase == history.PhaseHeal
+			}) + 30)
+			hostsOnly(e.events)
+			c := caseOf(t, "CLE-12")
+			if got := judge(t, c, e.events)["CLE-12"]; got.Verdict != tc.want {
+				t.Errorf("%s, want %s: %q %v", got.Verdict, tc.want, got.Reasons, got.Violations)
+			}
+		})
+	}
+}
+
+func caseOf(t *testing.T, id requirement.ID) *testCase {
+	t.Helper()
+	for i := range cases {
+		if cases[i].id == id {
+			return &cases[i]
+		}
+	}
+	t.Fatalf("%s has no case", id)
+	return nil
+}

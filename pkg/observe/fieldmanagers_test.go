@@ -1,0 +1,64 @@
+package observe
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func owns(manager, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(fields)}
+}
+
+func TestCoordinatorOf(t *testing.T) {
+	entries := []metav1.ManagedFieldsEntry{
+		owns("kube-controller-manager@cp1", `{"f:spec":{"f:renewTime":{}}}`),
+		owns("kube-apiserver@cp2", `{"f:spec":{"f:holderIdentity":{},"f:strategy":{}}}`),
+		owns("kube-apiserver@cp3", `{"f:spec":{"f:preferredHolder":{}}}`),
+		owns("kube-apiserver", `{"f:spec":{"f:pingTime":{}}}`),
+		owns("kube-apiserver@cp9", `nonsense`),
+		{Manager: "kube-apiserver@cp9"},
+	}
+	for field, want := range map[string]string{"holderIdentity": "cp2", "preferredHolder": "cp3", "renewTime": "", "pingTime": "", "other": ""} {
+		if got := coordinatorOf(field, entries); got != want {
+			t.Errorf("%s was set by %q, want %q", field, got, want)
+		}
+	}
+	if held, marked := coordinatorOfLease(false, entries), coordinatorOfLease(true, entries); held != "cp2" || marked != "cp3" {
+		t.Errorf("given by %q and marked by %q", held, marked)
+	}
+}
+
+// Only who writes to an object for the first time is known to have made that change.
+func TestErrands(t *testing.T) {
+	var entries []metav1.ManagedFieldsEntry
+	var before []history.Acted
+	for _, step := range []struct {
+		manager, host, lease string
+	}{
+		{"evenkeel", "", ""},
+		{"kube-scheduler@cp1", "cp1", "kube-system/kube-scheduler"},
+		{"kube-apiserver@cp1", "", ""},
+		{"kube-scheduler", "", ""},
+		{"kube-scheduler@cp2", "cp2", "kube-system/kube-scheduler"},
+		{"kube-controller-manager@cp2", "cp2", "kube-system/kube-controller-manager"},
+	} {
+		entries = append(entries, owns(step.manager, `{}`))
+		now := errands(ErrandNamespace, entries)
+		got := fresh(now, before, 7)
+		if step.host == "" != (got == nil) {
+			t.Errorf("after %s: %+v", step.manager, got)
+		} else if got != nil && *got != (history.Acted{Lease: step.lease, Host: step.host, Number: 7}) {
+			t.Errorf("after %s: %+v", step.manager, *got)
+		}
+		before = now
+	}
+	if fresh(before, nil, 1) != nil {
+		t.Error("of several writers nobody knows who has made a change")
+	}
+	if errands("kube-system", entries) != nil {
+		t.Error("it goes by objects of other namespaces")
+	}
+}

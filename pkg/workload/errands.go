@@ -1,0 +1,152 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// ErrandInterval is the pause between two errands: what leaders do is seen that often.
+const ErrandInterval = 500 * time.Millisecond
+
+// Paths of the objects by which leaders show that they act.
+const (
+	namespacesPath      = "/api/v1/namespaces"
+	errandPath          = namespacesPath + "/" + observe.ErrandNamespace
+	errandAccountsPath  = errandPath + "/serviceaccounts"
+	errandAuthorityPath = errandPath + "/configmaps/kube-root-ca.crt"
+	errandPodsPath      = errandPath + "/pods"
+	errandCoreResources = "/api/v1"
+)
+
+// Errands give the leaders of published components something to do all the time, so
+// that it is seen who acts: a namespace loses the ConfigMap that the controller manager
+// makes for every namespace, with the authority of API servers in it, and gets a Pod
+// that the scheduler can only say of that it fits nowhere. Elected components that tell by themselves what they do need
+// none; where Pods are not served nothing is done.
+type Errands struct {
+	members []string
+	client  func(member string) (*observe.Client, error)
+	clock   clock.WithTicker
+
+	// at is whose API server is asked; another one's, if it does not do it.
+	at       int
+	prepared bool
+	// number of the last Pod that was made; 0 before the first.
+	number int64
+}
+
+// NewErrands makes Errands that ask the members' API servers by the clients given.
+func NewErrands(members []string, client func(member string) (*observe.Client, error), clk clock.WithTicker) *Errands {
+	return &Errands{members: members, client: client, clock: clk}
+}
+
+// Run goes on until the context ends. What fails is tried again with the next member;
+// what was not done is not seen, and nobody is blamed for it.
+func (e *Errands) Run(ctx context.Context) {
+	ticker := e.clock.NewTicker(ErrandInterval)
+	defer ticker.Stop()
+	for {
+		wanted, err := e.errand(ctx)
+		if !wanted {
+			return
+		}
+		if err != nil {
+			e.at = (e.at + 1) % len(e.members)
+		}
+		select {
+		case <-ticker.C():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// errand does one; wanted is whether the control plane is one that has use for them.
+func (e *Errands) errand(ctx context.Context) (wanted bool, err error) {
+	client, err := e.client(e.members[e.at])
+	if err != nil {
+		return true, err
+	}
+	defer client.Close()
+	if !e.prepared {
+		if wanted, err := e.prepare(ctx, client); !wanted || err != nil {
+			return wanted, err
+		}
+	}
+	if err := outcome(client.Send(ctx, http.MethodDelete, errandAuthorityPath, nil), http.StatusNotFound); err != nil {
+		return true, err
+	}
+	if err := outcome(client.Send(ctx, http.MethodPost, errandPodsPath, errandPod(e.number+1)), http.StatusConflict); err != nil {
+		return true, err
+	}
+	if e.number++; e.number > 1 {
+		return true, outcome(client.Send(ctx, http.MethodDelete, errandPodsPath+"/"+errandPodName(e.number-1), nil), http.StatusNotFound)
+	}
+	return true, nil
+}
+
+// prepare makes the namespace, if there is use for it.
+func (e *Errands) prepare(ctx context.Context, client *observe.Client) (wanted bool, err error) {
+	answer := client.Get(ctx, errandCoreResources)
+	if err := outcome(answer); err != nil {
+		return true, err
+	}
+	var served metav1.APIResourceList
+	if err := json.Unmarshal(answer.Body, &served); err != nil {
+		return true, err
+	}
+	for _, name := range []string{"configmaps", "serviceaccounts", "pods"} {
+		if !slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == name }) {
+			return false, nil
+		}
+	}
+	for _, made := range []struct{ path, kind, name string }{
+		{namespacesPath, "Namespace", observe.ErrandNamespace},
+		// Without it no Pod is admitted, and who makes it is not always there.
+		{errandAccountsPath, "ServiceAccount", "default"},
+	} {
+		object := map[string]any{"apiVersion": "v1", "kind": made.kind, "metadata": map[string]any{"name": made.name}}
+		if err := outcome(client.Send(ctx, http.MethodPost, made.path, object), http.StatusConflict); err != nil {
+			return true, err
+		}
+	}
+	e.prepared = true
+	return true, nil
+}
+
+// outcome is an error for an answer that neither says that it was done nor is one of
+// those that are as good.
+func outcome(answer observe.Answer, asGood ...int) error {
+	switch {
+	case answer.Err != nil:
+		return answer.Err
+	case answer.OK() || slices.Contains(asGood, answer.Code):
+		return nil
+	}
+	return fmt.Errorf("answered %d %s", answer.Code, answer.Message)
+}
+
+func errandPodName(number int64) string { return fmt.Sprintf("nowhere-%d", number) }
+
+// errandPod fits on no node.
+func errandPod(number int64) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": errandPodName(number)},
+		"spec": map[string]any{
+			"nodeSelector":                  map[string]any{"evenkeel.dev/nowhere": ""},
+			"automountServiceAccountToken":  false,
+			"terminationGracePeriodSeconds": 0,
+			"containers":                    []any{map[string]any{"name": "none", "image": "none"}},
+		},
+	}
+}
