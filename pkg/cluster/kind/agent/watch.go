@@ -115,6 +115,9 @@ func newestPID() string {
 	return string(raw[bytes.LastIndexByte(raw, ' ')+1:])
 }
 
+// zombie is the state of a process that has ended and that nobody has waited for.
+const zombie = 'Z'
+
 // launching is the argument of the container runtime's process that becomes the
 // container's program, which can take any time; some call themselves by the path
 // of a descriptor.
@@ -138,11 +141,25 @@ func (w *watcher) recognise(pid int) (component cluster.Component, settled bool)
 		}
 	}
 	stat, err := procfs.Read(pid)
-	if err != nil || argument == launching {
+	if err != nil {
 		return "", false
 	}
-	// What has just been made may be about to execute something else.
-	return "", w.uptime()-stat.StartTime > settleTicks
+	return "", settles(len(raw) > 0, argument, stat, w.uptime())
+}
+
+// settles is whether a process that is none of a component's stays what it is.
+func settles(hasWords bool, argument string, stat procfs.Stat, uptime int64) bool {
+	switch {
+	case !hasWords:
+		// Who executes a program has no words until that is in place, however old the
+		// process is; on a busy machine that lasts. The dead have none either.
+		return stat.State == zombie
+	case argument == launching:
+		return false
+	default:
+		// What has just been made may be about to execute something else.
+		return uptime-stat.StartTime > settleTicks
+	}
 }
 
 // uptime of the machine in clock ticks, as start times of processes are given.

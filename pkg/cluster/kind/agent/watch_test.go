@@ -103,3 +103,24 @@ func TestWatcherSignals(t *testing.T) {
 		t.Errorf("reached %v, %v", reached, err)
 	}
 }
+
+func TestWhatMayStillBecomeAComponentIsNotSettled(t *testing.T) {
+	const now = 10 * settleTicks
+	old, young := procfs.Stat{State: 'S'}, procfs.Stat{State: 'S', StartTime: now - settleTicks}
+	for name, tc := range map[string]struct {
+		hasWords bool
+		argument string
+		stat     procfs.Stat
+		want     bool
+	}{
+		"old":                        {true, "--flags", old, true},
+		"young":                      {true, "--flags", young, false},
+		"old, and becomes a program": {true, launching, old, false},
+		"old, and executes one now":  {false, "", old, false},
+		"dead":                       {false, "", procfs.Stat{State: zombie}, true},
+	} {
+		if got := settles(tc.hasWords, tc.argument, tc.stat, now); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
