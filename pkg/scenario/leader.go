@@ -2,10 +2,9 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
+
+	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
 // leasesPath is where Leases of components are; leaderLease is the one whose holder
@@ -74,26 +73,15 @@ func (r *Runner) holder(ctx context.Context, path string) (string, error) {
 
 // leadership reads a Lease from the first member that answers.
 func (r *Runner) leadership(ctx context.Context, path string) (leadership, error) {
-	var errs []error
-	for _, member := range r.members() {
-		client, err := r.client(member)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		answer := client.Get(ctx, path)
-		client.Close()
-		var lease struct {
-			Spec struct {
-				HolderIdentity string `json:"holderIdentity"`
-				RenewTime      string `json:"renewTime"`
-			} `json:"spec"`
-		}
-		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &lease) != nil {
-			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
-			continue
-		}
-		return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime}, nil
+	var lease struct {
+		Spec struct {
+			HolderIdentity string `json:"holderIdentity"`
+			RenewTime      string `json:"renewTime"`
+		} `json:"spec"`
 	}
-	return leadership{}, fmt.Errorf("read %s: %w", path, errors.Join(errs...))
+	err := r.ofAny(func(client *observe.Client) error { return read(ctx, client, path, &lease) })
+	if err != nil {
+		return leadership{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime}, nil
 }

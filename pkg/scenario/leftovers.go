@@ -58,22 +58,18 @@ func (r *Runner) cleanUp(ctx context.Context) error {
 func (r *Runner) delete(ctx context.Context, object observe.Call) error {
 	object.Class, object.Verb = history.ClassGuarded, "delete"
 	for {
-		var errs []error
-		for _, member := range r.members() {
-			client, err := r.client(member)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
+		err := r.ofAny(func(client *observe.Client) error {
 			answer := client.Do(ctx, object)
-			client.Close()
 			if answer.OK() || answer.Code == http.StatusNotFound {
 				return nil
 			}
-			errs = append(errs, refused(object, member, answer))
+			return refused(object, client.Member(), answer)
+		})
+		if err == nil {
+			return nil
 		}
-		if err := r.wait(ctx, observe.RetryInterval); err != nil {
-			return errors.Join(append(errs, err)...)
+		if late := r.wait(ctx, observe.RetryInterval); late != nil {
+			return errors.Join(err, late)
 		}
 	}
 }

@@ -2,10 +2,8 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
 // Turmoil hits members with faults, over and over, until leaders have changed so often.
@@ -140,29 +139,18 @@ func (r *Runner) led(ctx context.Context, leases []string) (map[string]string, e
 
 // leaderships reads all Leases from the first member that answers, by their names.
 func (r *Runner) leaderships(ctx context.Context) (map[string]leadership, error) {
-	var errs []error
-	for _, member := range r.members() {
-		client, err := r.client(member)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		answer := client.Get(ctx, leasesPath)
-		client.Close()
-		var list coordinationv1.LeaseList
-		if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &list) != nil {
-			errs = append(errs, fmt.Errorf("%s answered %d %s (%v)", member, answer.Code, answer.Message, answer.Err))
-			continue
-		}
-		out := map[string]leadership{}
-		for _, lease := range list.Items {
-			held := leadership{holder: ptr.Deref(lease.Spec.HolderIdentity, "")}
-			if lease.Spec.RenewTime != nil {
-				held.renewed = lease.Spec.RenewTime.String()
-			}
-			out[lease.Name] = held
-		}
-		return out, nil
+	var list coordinationv1.LeaseList
+	err := r.ofAny(func(client *observe.Client) error { return read(ctx, client, leasesPath, &list) })
+	if err != nil {
+		return nil, fmt.Errorf("read the Leases: %w", err)
 	}
-	return nil, fmt.Errorf("read the Leases: %w", errors.Join(errs...))
+	out := map[string]leadership{}
+	for _, lease := range list.Items {
+		held := leadership{holder: ptr.Deref(lease.Spec.HolderIdentity, "")}
+		if lease.Spec.RenewTime != nil {
+			held.renewed = lease.Spec.RenewTime.String()
+		}
+		out[lease.Name] = held
+	}
+	return out, nil
 }
