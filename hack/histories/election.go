@@ -286,7 +286,9 @@ func tellStranded(otherwise map[string]func(*helm)) []history.Event {
 	a, b, c := h.manager(cp1, "1.3"), h.manager(cp2, "1.3"), h.manager(cp3, "1.2")
 	h.pass(2500)
 	h.vote(managersLease, c, a, b)
-	h.sail(10)
+	h.sail(5)
+	h.point("led")
+	h.sail(5)
 
 	again := func(leader string) {
 		h.ping(leader)

@@ -50,6 +50,26 @@ func TestHostsAreEnough(t *testing.T) {
 	}
 }
 
+// Somebody who has never had the Lease must not act while somebody has it.
+func TestStrangersDoNotAct(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		acts func(*helm)
+		want check.Verdict
+	}{
+		{"beside a leader", func(h *helm) { h.act("cp2_1") }, check.Fail},
+		{"beside one of whom only the host is known", func(h *helm) { h.act("cp2"); hostsOnly(h.events[len(h.events)-1:]) }, check.Fail},
+		{"and nobody of members either", func(*helm) {}, check.Pass},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := &edit{tellStranded(map[string]func(*helm){"led": tc.acts})}
+			if got := judge(t, caseOf(t, "CLE-10"), e.events)["CLE-10"]; got.Verdict != tc.want {
+				t.Errorf("%s, want %s: %q %v", got.Verdict, tc.want, got.Reasons, got.Violations)
+			}
+		})
+	}
+}
+
 // A published leader that cannot renew ends its process, and is started again.
 func TestALeaderMayEndItsProcess(t *testing.T) {
 	for _, tc := range []struct {

@@ -9,9 +9,13 @@ type actors struct {
 	// taken the revision at which that one took it.
 	front map[string]*action
 	taken map[string]int64
+	// strangers are who has acted last, for each Lease, of those that never had it.
+	strangers map[string]*action
 }
 
-func newActors() actors { return actors{front: map[string]*action{}, taken: map[string]int64{}} }
+func newActors() actors {
+	return actors{front: map[string]*action{}, taken: map[string]int64{}, strangers: map[string]*action{}}
+}
 
 // acts is what an action shows.
 type acts int
@@ -23,11 +27,14 @@ const (
 	actsAfter
 	// actsBeside: somebody who took the Lease later has acted before.
 	actsBeside
+	// actsAround: somebody who has never had the Lease has acted while it had it.
+	actsAround
 )
 
 // follow tells what the event in hand shows, if it is an action, and who acted last
 // beside its actor.
-func (a *actors) follow(e *elections) (what acts, other *action) {
+func (a *actors) follow(w *World) (what acts, other *action) {
+	e := w.elections
 	if m := e.moved; m != nil && m.deleted {
 		// Who deletes a Lease lets everybody go at once; what follows is no breach of
 		// those who lead.
@@ -39,7 +46,16 @@ func (a *actors) follow(e *elections) (what acts, other *action) {
 	}
 	took, known := e.leases[now.Lease].takenAt[now.Holder]
 	if !known {
+		if w.gaps[SourceEtcd] == 0 { // or else it may have had it all the same
+			a.strangers[now.Lease] = now
+		}
 		return actsOn, nil
+	}
+	if stranger := a.strangers[now.Lease]; stranger != nil {
+		delete(a.strangers, now.Lease)
+		if took < stranger.revision {
+			return actsAround, stranger
+		}
 	}
 	front := a.front[now.Lease]
 	switch {

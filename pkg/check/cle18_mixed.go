@@ -27,10 +27,12 @@ func (c *cle18) Observe(w *World, ev *history.Event) {
 		c.coordinated[m.lease.key][m.lease.now.Holder] = m.lease.now.Strategy != ""
 	}
 	a := e.acted
-	switch what, other := c.follow(e); what {
+	switch what, other := c.follow(w); what {
 	case actsBeside:
 		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s %s, and %s, who took the Lease later %s, had acted before",
 			a.Holder, a.Lease, c.how(a), other.Holder, c.how(other))
+	case actsAround:
+		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s %s, and %s, who has never had the Lease, had acted since it took it", a.Holder, a.Lease, c.how(a), other.Holder)
 	case actsAfter:
 		switch before, now := c.coordinated[a.Lease][other.Holder], c.coordinated[a.Lease][a.Holder]; {
 		case !before && now:

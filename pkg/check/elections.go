@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -286,9 +287,8 @@ func (e *elections) takeAction(ev *history.Event) {
 		return
 	}
 	if a.Holder == "" {
-		if a.Holder = l.lastOn(a.Host); a.Holder == "" {
-			return // it has never had the Lease, as far as is known
-		}
+		// Whoever has never had the Lease is known by no other name.
+		a.Holder = cmp.Or(l.lastOn(a.Host), a.Host)
 	}
 	if before := l.actors[a.Holder]; before != nil && before.Acted == a.Acted {
 		return // somebody else has written to the object
