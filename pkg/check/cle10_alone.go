@@ -18,8 +18,8 @@ func (c *cle10) Observe(w *World, ev *history.Event) {
 	a := w.elections.acted
 	switch what, other := c.follow(w); what {
 	case actsBeside:
-		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s (term %d), and %s, who took the Lease later (term %d), had acted before",
-			a.Holder, a.Lease, a.Term, other.Holder, other.Term)
+		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s%s, and %s, who took the Lease later%s, had acted before",
+			a.Holder, a.Lease, a.term(), other.Holder, other.term())
 	case actsAround:
 		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s, and %s, who has never had the Lease, had acted since it took it", a.Holder, a.Lease, other.Holder)
 	case actsAfter:

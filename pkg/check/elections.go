@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -114,6 +115,14 @@ type candidateSeen struct {
 type action struct {
 	history.Acted
 	seq, at, revision int64
+}
+
+// term is in which term it acted, in words; empty where that is not known.
+func (a *action) term() string {
+	if a.Term == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (term %d)", a.Term)
 }
 
 func newElections() *elections {

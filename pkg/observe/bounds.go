@@ -68,9 +68,9 @@ const (
 	// HammerInterval is the pause between two guarded writes of one probe to a
 	// booting server. Two probes take turns, which makes one write each 10 ms.
 	HammerInterval = 20 * time.Millisecond
-	// HammerKnock is after which somebody has taken a connection who has not answered:
-	// where nobody listens it is refused or ended at once.
-	HammerKnock = 250 * time.Millisecond
+	// LongestRest is how long a stream of requests rests at most after one, for the time
+	// that its answer took: who comes back is to be seen at once.
+	LongestRest = 100 * time.Millisecond
 	// HammerClassInterval is the pause between two probes of any other class.
 	HammerClassInterval = 50 * time.Millisecond
 	// HammerAfterReady is how long a server is hammered after it was ready

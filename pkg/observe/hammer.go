@@ -147,8 +147,9 @@ func (h *Hammer) session(run context.Context, instance int) {
 	probing.Wait()
 }
 
-// knock returns when somebody listens. A server takes seconds to begin to, and that
-// many connections that are refused would take the time from it that it needs.
+// knock returns when somebody answers. A server takes seconds to begin to, and that many
+// requests that are refused would take the time from it that it needs. One that has its
+// port already answers what came before as soon as it can.
 func (h *Hammer) knock(ctx context.Context) {
 	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
 	if client == nil {
@@ -156,8 +157,7 @@ func (h *Hammer) knock(ctx context.Context) {
 	}
 	defer client.Close()
 	for ctx.Err() == nil {
-		began := h.clock.Now()
-		if client.Get(ctx, "/version").Code != 0 || h.clock.Since(began) >= HammerKnock {
+		if client.Get(ctx, "/version").Code != 0 {
 			return
 		}
 		pause(ctx, h.clock, HammerInterval)
@@ -180,6 +180,6 @@ func (h *Hammer) hammer(ctx, run context.Context, probe Probe) {
 		began := h.clock.Now()
 		probe.Step(run, client)
 		// Who is slow to answer is given as long before the next one.
-		pause(ctx, h.clock, max(probe.Interval, h.clock.Since(began)))
+		pause(ctx, h.clock, max(probe.Interval, min(h.clock.Since(began), LongestRest)))
 	}
 }

@@ -62,7 +62,8 @@ func (t *Traffic) Run(ctx context.Context) {
 // stream calls step at the rate, from a goroutine and over a connection of its
 // own. A step that takes longer than its turn makes the ones due meanwhile fall
 // out, so that a slow server gets no flood when it comes back, and after each the stream
-// rests for as long as it took: on a machine that is too busy already it steps back.
+// rests for as long as it took, up to a bound: on a machine that is too busy already it
+// steps back.
 func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate float64, step func(*observe.Client)) {
 	if rate <= 0 {
 		return
@@ -85,7 +86,7 @@ func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate floa
 			case <-ticker.C():
 				began := t.clock.Now()
 				step(client)
-				if !wait(ctx, t.clock, t.clock.Since(began)) {
+				if !wait(ctx, t.clock, min(t.clock.Since(began), observe.LongestRest)) {
 					return
 				}
 			case <-ctx.Done():
