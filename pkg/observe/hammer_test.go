@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,18 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
+
+// hammering runs a hammer until it is stopped.
+func hammering(t *testing.T, h *Hammer) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
 
 func TestHammerSeesTheBarrierOpen(t *testing.T) {
 	var registered atomic.Bool
@@ -32,12 +45,7 @@ func TestHammerSeesTheBarrierOpen(t *testing.T) {
 		},
 	}
 	h := NewHammer("cp1", serve(t, mux), m, clock.RealClock{}, []Probe{probe})
-	ctx, cancel := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		h.Run(ctx)
-	}()
+	stop := hammering(t, h)
 	h.ProcessChanged(started(1))
 	held := m.until(t, func(e history.Event) bool { return e.Request.Barrier })
 	if held.Request.Code != 503 || held.Request.Name != "n/x" || held.Request.Write != 3 {
@@ -54,8 +62,7 @@ func TestHammerSeesTheBarrierOpen(t *testing.T) {
 	h.ProcessChanged(started(2))
 	<-begun
 	<-begun
-	cancel()
-	<-running
+	stop()
 }
 
 func TestARunOfRefusedConnectionsIsRecordedOnce(t *testing.T) {
@@ -84,18 +91,12 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	h := NewHammer("cp1", serve(t, http.NotFoundHandler()), m, clock.RealClock{}, nil)
 	h.ProcessChanged(started(1))
 	h.Ready(1)
-	ctx, cancel := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		h.Run(ctx)
-	}()
+	stop := hammering(t, h)
 	gap := m.until(t, func(e history.Event) bool { return e.Gap != nil })
 	if gap.Member != "cp1" || gap.Gap.Source != "request" {
 		t.Errorf("gap %+v", gap)
 	}
-	cancel()
-	<-running
+	stop()
 
 	// Nobody takes the starts any more.
 	for instance := range 2 * cap(h.starts) {
@@ -132,12 +133,7 @@ func TestHammerWaitsForSomebodyWhoListens(t *testing.T) {
 	h := NewHammer("cp1", serve(t, mux), m, clock.RealClock{}, []Probe{{Interval: time.Millisecond, Step: func(ctx context.Context, client *Client) {
 		client.Do(ctx, Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "pods"})
 	}}})
-	ctx, cancel := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		h.Run(ctx)
-	}()
+	stop := hammering(t, h)
 	h.ProcessChanged(started(1))
 	for range 3 {
 		<-knocked
@@ -147,6 +143,5 @@ func TestHammerWaitsForSomebodyWhoListens(t *testing.T) {
 	if n := early.Load(); n > 0 {
 		t.Errorf("%d requests were sent before somebody listened", n)
 	}
-	cancel()
-	<-running
+	stop()
 }

@@ -135,12 +135,7 @@ func TestANewProcessIsNotKeptWaitingByRequestsToTheOneBefore(t *testing.T) {
 	h := NewHammer("cp1", serve(t, mux), m, clock.RealClock{}, []Probe{{Interval: time.Millisecond, Step: func(ctx context.Context, client *Client) {
 		client.Do(ctx, Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "pods"})
 	}}})
-	ctx, cancel := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		h.Run(ctx)
-	}()
+	stop := hammering(t, h)
 	h.ProcessChanged(started(1))
 	<-asked
 	h.ProcessChanged(exited(1))
@@ -150,8 +145,7 @@ func TestANewProcessIsNotKeptWaitingByRequestsToTheOneBefore(t *testing.T) {
 	if !strings.Contains(cut.Request.Error, context.Canceled.Error()) {
 		t.Errorf("the request to the old process ended with %q", cut.Request.Error)
 	}
-	cancel()
-	<-running
+	stop()
 }
 
 func TestWhatIsRefusedAsADryRunIsSentForGood(t *testing.T) {
