@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,10 +112,10 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 			continue
 		}
 		target := schema.GroupResource{Group: group, Resource: resource}
-		decide := func(underWay bool) (migration.Trigger, string) {
-			return migration.Decide(m.states.read(name), sv, view.definition(target), underWay, m.options.Clock.Now())
+		decide := func(definition *migration.Definition, underWay bool) (migration.Trigger, string) {
+			return migration.Decide(m.states.read(name), sv, definition, underWay, m.options.Clock.Now())
 		}
-		switch trigger, reason := decide(underWay.Has(target)); trigger {
+		switch trigger, reason := decide(view.definition(target), underWay.Has(target)); trigger {
 		case migration.ShortCircuit:
 			basis, _ := migration.BasisOf(sv)
 			m.states.change(name, func(s migration.State) migration.State {
@@ -132,15 +133,20 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 
 // request creates a migration. Its name tells its number, so that a leader that
 // has not seen it yet cannot create it twice.
-func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(underWay bool) (migration.Trigger, string)) {
+func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(definition *migration.Definition, underWay bool) (migration.Trigger, string)) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	client := m.clients.migrations
-	// The view may not show yet what was asked for a moment ago.
+	// The view may not show yet what was asked for a moment ago, or that the worker
+	// that ended then has trimmed the versions that a definition names as stored.
 	list, err := client.List(ctx, metav1.ListOptions{})
+	var crd *apiextensionsv1.CustomResourceDefinition
+	if err == nil {
+		crd, err = m.clients.crd(ctx, target)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot tell whether a migration is under way, trying again", "resource", target)
+			m.options.Logger.Error(err, "Cannot tell whether a migration is due, trying again", "resource", target)
 		}
 		return
 	}
@@ -150,7 +156,7 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 		underWay = underWay || migration.ResourceOf(svm) == target && !migration.Finished(svm)
 	}
 	// One that has ended in between is remembered by now.
-	trigger, reason := decide(underWay)
+	trigger, reason := decide(definitionOf(crd), underWay)
 	if trigger != migration.Begin {
 		return
 	}
