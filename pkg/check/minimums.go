@@ -51,9 +51,10 @@ const (
 	// needFailures: requests that failed at a member which let none of their
 	// class pass, where the class has to wait for something that is not up yet.
 	needFailures = 5
-	// passesForSlow: requests of a class that must have passed through a member
-	// for each one that it did not answer in time.
-	passesForSlow = 4
+	// answersForSlow: requests of a class that must have passed through a member, or
+	// writes to a resource that it must have refused, for each one that it did not
+	// answer in time.
+	answersForSlow = 4
 	// needRegistrations: starts of a server, and of each member's, at which it
 	// had something new to register, with guarded writes accepted afterwards.
 	needRegistrations = 1

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,15 +24,24 @@ type sv12 struct {
 	open                    perInstance[map[string]*barrierState]
 	// unplaced counts accepted writes of which the revision is not known.
 	unplaced int64
-	// evaded are answers in place of the 503 that may have an excuse, in words;
-	// evasions counts them.
-	evaded   []string
-	evasions int64
+	// evaded are answers in place of the 503 that may have an excuse.
+	evaded map[memberName]*evasions
 	// silent are resources that were not written to while a server booted.
 	silent []string
 }
 
-func newSV12() *sv12 { return &sv12{} }
+func newSV12() *sv12 { return &sv12{evaded: map[memberName]*evasions{}} }
+
+// memberName is a resource as one member has it.
+type memberName struct{ member, name string }
+
+// evasions are such answers of one member to writes of one resource.
+type evasions struct {
+	// count is of all of them, slow of those that were not answered, or shed, and
+	// refused of the writes that the member refused as it must.
+	count, slow, refused int64
+	first                early
+}
 
 // barrierState is what one process did with writes to one resource.
 type barrierState struct {
@@ -93,6 +104,7 @@ func (c *sv12) Observe(w *World, ev *history.Event) {
 	if r.Barrier {
 		c.refusals++
 		c.refusalsEach.add(w, ev.Member)
+		c.evasions(ev.Member, name).refused++
 		st.refused = true
 		for _, x := range st.all() {
 			// Once it is ready a server may have to shut the barrier again; that
@@ -286,6 +298,9 @@ func (c *sv12) judgeEvasion(w *World, in *instance, name string, st *barrierStat
 	}
 }
 
+// keptSilent bounds how many of them are told.
+const keptSilent = 10
+
 // judgeSilence looks for resources that the harness writes, that the process
 // announced anew, and that nothing was written to while it booted.
 func (c *sv12) judgeSilence(w *World, in *instance, states map[string]*barrierState, until int64) {
@@ -297,25 +312,46 @@ func (c *sv12) judgeSilence(w *World, in *instance, states map[string]*barrierSt
 		if st := states[name]; st != nil && st.asked {
 			continue
 		}
-		if _, ok := w.registration(in, name, until); ok && len(c.silent) < keptEvasions {
+		if _, ok := w.registration(in, name, until); ok && len(c.silent) < keptSilent {
 			c.silent = append(c.silent, fmt.Sprintf("nothing was written to %s while process %d of %s booted, which announced a version of it", name, in.number, in.server.member))
 		}
 	}
 }
 
 func (c *sv12) evade(member, name string, x early) {
-	c.evasions++
-	if len(c.evaded) < keptEvasions {
-		answer := fmt.Sprintf("with %d", x.code)
-		if x.code == 0 {
-			answer = "with nothing"
-		}
-		c.evaded = append(c.evaded, fmt.Sprintf("%s answered a %s in %s %s instead of 503 before it had registered (event %d)", member, x.verb, name, answer, x.seq))
+	of := c.evasions(member, name)
+	if of.count == 0 {
+		of.first = x
+	}
+	of.count++
+	if slow(x.code) {
+		of.slow++
 	}
 }
 
-// keptEvasions bounds how many are told one by one.
-const keptEvasions = 10
+func (c *sv12) evasions(member, name string) *evasions {
+	key := memberName{member, name}
+	if c.evaded[key] == nil {
+		c.evaded[key] = &evasions{}
+	}
+	return c.evaded[key]
+}
+
+// excused is whether a slow machine explains them: it lets a few writes time out
+// among many that are refused, to the same resource by the same member.
+func (e *evasions) excused() bool { return e.count == e.slow && e.slow*answersForSlow <= e.refused }
+
+func (e *evasions) tell(key memberName) string {
+	answer := fmt.Sprintf("with %d", e.first.code)
+	if e.first.code == 0 {
+		answer = "with nothing"
+	}
+	told := fmt.Sprintf("%s answered a %s in %s %s instead of 503 before it had registered (event %d)", key.member, e.first.verb, key.name, answer, e.first.seq)
+	if e.count > 1 {
+		told += fmt.Sprintf(", and %d times more", e.count-1)
+	}
+	return told
+}
 
 // before is whether the answer certainly came before a change in etcd: the
 // barrier was seen to be shut later, or something was written in between, or
@@ -327,9 +363,13 @@ func (x early) before(w *World, change entryChange) bool {
 }
 
 func (c *sv12) doubts() []string {
-	out := slices.Concat(c.silent, c.evaded)
-	if n := c.evasions - int64(len(c.evaded)); n > 0 {
-		out = append(out, fmt.Sprintf("%d more answers stood in place of a 503", n))
+	out := slices.Clone(c.silent)
+	for _, key := range slices.SortedFunc(maps.Keys(c.evaded), func(a, b memberName) int {
+		return cmp.Or(cmp.Compare(a.member, b.member), cmp.Compare(a.name, b.name))
+	}) {
+		if e := c.evaded[key]; !e.excused() {
+			out = append(out, e.tell(key))
+		}
 	}
 	if c.unplaced > 0 {
 		out = append(out, fmt.Sprintf("%d writes were accepted of which nobody knows what they made in etcd", c.unplaced))

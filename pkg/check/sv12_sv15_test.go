@@ -59,6 +59,31 @@ func TestSV12Barrier(t *testing.T) {
 		r := announced(upgraded().asks("a", 503, 0)).asks("a", 200, 99).pass(tail*2).blames(t, "SV-12")
 		reason(t, r, "1 things could not be judged")
 	})
+	t.Run("a write that times out among many to the same resource that are refused is a slow machine's", func(t *testing.T) {
+		other := func(ev *history.Event) { ev.Request.Group, ev.Request.Resource = "", "configmaps" }
+		for name, tc := range map[string]struct {
+			refused int
+			code    int
+			changes []func(*history.Event)
+			doubted bool
+		}{
+			"enough":              {refused: answersForSlow, doubted: false},
+			"shed":                {refused: answersForSlow, code: 429, doubted: false},
+			"one too few":         {refused: answersForSlow - 1, doubted: true},
+			"of another resource": {refused: answersForSlow, changes: []func(*history.Event){other}, doubted: true},
+			"answered otherwise":  {refused: answersForSlow, code: 404, doubted: true},
+		} {
+			told := tell().starts("a", 1)
+			for range tc.refused {
+				told.asks("a", 503, 0, tc.changes...)
+			}
+			told.says(things, 5, "a="+v1).pass(second).exits("a", 1).pass(second).starts("a", 2).pass(second)
+			r := announced(told.asks("a", tc.code, 0).asks("a", 503, 0, other).pass(recorderLag)).blames(t, "SV-12")
+			if got := strings.Contains(fmt.Sprint(r.Reasons), "instead of 503"); got != tc.doubted {
+				t.Errorf("%s: %q", name, r.Reasons)
+			}
+		}
+	})
 }
 
 func class(class string) func(*history.Event) {
@@ -85,7 +110,7 @@ func TestSV13Passes(t *testing.T) {
 		t.Run(name, func(t *testing.T) { saw(t, tc.told.blames(t, "SV-13"), "class read", tc.n) })
 	}
 	t.Run("a request that times out among many that pass is a slow machine's", func(t *testing.T) {
-		for passes, doubted := range map[int]bool{passesForSlow: false, passesForSlow - 1: true} {
+		for passes, doubted := range map[int]bool{answersForSlow: false, answersForSlow - 1: true} {
 			told := tell().starts("a", 1).asks("a", 503, 0).asks("a", 0, 0, class(history.ClassRead))
 			for range passes {
 				told.asks("a", 200, 1, class(history.ClassRead))

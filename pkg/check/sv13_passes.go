@@ -169,7 +169,7 @@ func (c *sv13) doubts() []string {
 		f := c.failed[key]
 		passed := c.each[key.class].seen[key.member]
 		if slices.Contains(alone, key.class) {
-			if f.count == f.slow && f.slow*passesForSlow <= passed {
+			if f.count == f.slow && f.slow*answersForSlow <= passed {
 				continue
 			}
 		} else if passed > 0 || f.count < needFailures {
@@ -190,7 +190,7 @@ func (c *sv13) Finish(w *World) {
 		if f.class == history.ClassRead && w.resources.hosting[f.resource] == hostedElse {
 			continue
 		}
-		if f.slow() && c.outages.elsewhere(w, f.member, f.from, f.at) {
+		if slow(f.code) && c.outages.elsewhere(w, f.member, f.from, f.at) {
 			continue
 		}
 		of := c.failed[f.memberClass]
@@ -199,14 +199,14 @@ func (c *sv13) Finish(w *World) {
 			c.failed[f.memberClass] = of
 		}
 		of.count++
-		if f.slow() {
+		if slow(f.code) {
 			of.slow++
 		}
 	}
 }
 
-// slow is whether it was not answered in time, or shed.
-func (f *failure) slow() bool { return f.code == 0 || f.code == 429 || f.code == 504 }
+// slow is whether a request was not answered in time, or shed.
+func slow(code int) bool { return code == 0 || code == 429 || code == 504 }
 
 func (c *sv13) Observations() []Observation {
 	var out []Observation
