@@ -55,9 +55,9 @@ func (w *World) keysFail(key string) bool {
 	return slices.ContainsFunc(w.faults, func(f *FaultSeen) bool { return !f.Healed && f.about(key) })
 }
 
-// about is whether a fault of keys is about a key.
+// about is whether a fault keeps requests about a key from passing.
 func (f *FaultSeen) about(key string) bool {
-	return f.Type == history.FaultKeys && slices.ContainsFunc(strings.Fields(f.prefixes), func(prefix string) bool {
+	return (f.Type == history.FaultKeys || f.Type == history.FaultAdmission) && slices.ContainsFunc(strings.Fields(f.prefixes), func(prefix string) bool {
 		return strings.HasPrefix(key, prefix)
 	})
 }

@@ -9,6 +9,8 @@ const (
 	MeansEtcd Means = "etcd"
 	// MeansAddress is an address by which API servers reach this machine.
 	MeansAddress Means = "address"
+	// MeansPolicies is that policies may be made in it that deny writes.
+	MeansPolicies Means = "policies"
 )
 
 // Foreign is a Cluster that somebody else runs, so that it was there before the run

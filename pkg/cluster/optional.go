@@ -33,6 +33,12 @@ type Gated interface {
 	Gates(release string) map[string]string
 }
 
+// Policed is a Cluster whose API servers may know ValidatingAdmissionPolicies.
+type Policed interface {
+	// TakesPolicies is whether they do, as far as that is known before they run.
+	TakesPolicies() bool
+}
+
 // Apart is a Cluster whose members are not on this machine's loopback.
 type Apart interface {
 	// HostAddress is an address of this machine by which members reach servers

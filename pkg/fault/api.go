@@ -36,8 +36,9 @@ type directAPI struct {
 }
 
 type client struct {
-	http *http.Client
-	host string
+	config *rest.Config
+	http   *http.Client
+	host   string
 }
 
 func (a *directAPI) RoundTrip(ctx context.Context, member string) (time.Duration, error) {
@@ -80,7 +81,7 @@ func (a *directAPI) client(member string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{http: connection, host: strings.TrimSuffix(base.String(), "/")}
+	c := &client{config: config, http: connection, host: strings.TrimSuffix(base.String(), "/")}
 	a.clients[member] = c
 	return c, nil
 }

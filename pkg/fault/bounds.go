@@ -14,6 +14,11 @@ const (
 	// SilenceBound is for how long an API server that is paused or cut off must
 	// leave a request without an answer to count as such.
 	SilenceBound = 400 * time.Millisecond
+	// PolicyTimeout bounds the wait until API servers have noticed that a policy was
+	// made or taken away, which takes them about a second, and PolicyInterval is the
+	// pause between two tries.
+	PolicyTimeout  = 30 * time.Second
+	PolicyInterval = 100 * time.Millisecond
 	// RoundTrips is how many round trips are measured before and during a
 	// delay; the shortest counts.
 	RoundTrips = 3

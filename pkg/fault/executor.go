@@ -47,6 +47,8 @@ type Active struct {
 	before   []cluster.Process // of Fault.Components, for a crash
 	met      *met              // for an HTTPChaos
 	metKeys  int64             // by faults of keys before this one
+	// deniedBefore is what API servers had denied when all of them knew of the policy.
+	deniedBefore map[string]int64
 }
 
 // Inject injects the fault at the member, looks for its witness, and records
@@ -64,6 +66,8 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 	switch {
 	case fault.Type == TypeKeys:
 		err = active.hold()
+	case fault.Type == TypeAdmission:
+		err = active.deny(ctx)
 	case fault.Type == TypeHTTP:
 		err = active.disturb()
 	case fault.Type == TypeNetwork:
@@ -94,10 +98,17 @@ func (e *Executor) has(member string, component cluster.Component) bool {
 // Heal takes the fault away, waits until what it hit is back, and records it.
 // A crash is healed by starting the component again at the member's release.
 func (a *Active) Heal(ctx context.Context) error {
-	if a.Fault.Type == TypeKeys {
+	switch a.Fault.Type {
+	case TypeKeys:
 		a.witnessKeys()
+	case TypeAdmission:
+		a.witnessDenied(ctx)
 	}
-	if err := a.undo(ctx); err != nil {
+	err := a.undo(ctx)
+	if err == nil && a.Fault.Type == TypeAdmission {
+		err = a.awaitPolicy(ctx, false)
+	}
+	if err != nil {
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
 	a.record(history.PhaseHeal, "")
@@ -138,6 +149,12 @@ func (a *Active) undo(ctx context.Context) error {
 			return nil // nothing was done either
 		}
 		return keyed.SetKeyFault(a.Member, cluster.KeyFault{})
+	case TypeAdmission:
+		policies, err := e.policies()
+		if err != nil {
+			return nil // nothing was done either
+		}
+		return policies.Allow(ctx, a.Member, a.policyName())
 	case TypeNetwork:
 		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
 	}
@@ -165,7 +182,7 @@ func (a *Active) tell(phase history.Phase, count int64, proof string) {
 		component = "" // as for a power cut: it is the member that was hit
 	}
 	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
-		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Prefixes: a.Fault.Keys.Prefixes,
+		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Prefixes: slices.Concat(a.Fault.Keys.Prefixes, a.Fault.Deny.prefixes()),
 		Phase: phase, Count: count, Proof: proof,
 	}})
 }

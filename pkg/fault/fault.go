@@ -20,12 +20,15 @@ import (
 )
 
 // Types of faults. Those that end so are Chaos Mesh's kinds; it has none that
-// knows of keys in etcd.
+// knows of keys in etcd, or of policies.
 const (
 	TypePod     = "PodChaos"
 	TypeNetwork = "NetworkChaos"
 	TypeHTTP    = history.FaultHTTP
 	TypeKeys    = history.FaultKeys
+	// TypeAdmission is denied by API servers themselves, also where nobody may touch
+	// a node.
+	TypeAdmission = history.FaultAdmission
 )
 
 const (
@@ -66,6 +69,8 @@ type Fault struct {
 	Keys cluster.KeyFault
 	// HTTP is set for an HTTPChaos, whose Components are who asks.
 	HTTP cluster.HTTPFault
+	// Deny is set for an AdmissionFault.
+	Deny Denial
 	// Duration after which the fault heals by itself; 0 means not at all.
 	Duration time.Duration
 }
@@ -112,6 +117,13 @@ func Parse(file string, raw []byte) (*Fault, error) {
 		}
 		return fault, nil
 	}
+	if lenient["kind"] == TypeAdmission {
+		fault, err := parseAdmission(file, raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		return fault, nil
+	}
 	if lenient["apiVersion"] != chaos.SchemeGroupVersion.String() {
 		return nil, fmt.Errorf("%s: apiVersion is %q, and must be %q", file, lenient["apiVersion"], chaos.SchemeGroupVersion)
 	}
@@ -138,7 +150,7 @@ func Parse(file string, raw []byte) (*Fault, error) {
 		}
 		fault, err = fromHTTPChaos(object)
 	default:
-		err = fmt.Errorf("a %q cannot be carried out; %s, %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP, TypeKeys)
+		err = fmt.Errorf("a %q cannot be carried out; %s, %s, %s, %s and %s can", lenient["kind"], TypePod, TypeNetwork, TypeHTTP, TypeKeys, TypeAdmission)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

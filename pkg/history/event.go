@@ -535,6 +535,13 @@ const (
 	FaultKeysFail = "fail"
 )
 
+// FaultAdmission is the type of a fault that has API servers deny writes by a policy,
+// and FaultAdmissionDeny its action. Chaos Mesh has no kind for it.
+const (
+	FaultAdmission     = "AdmissionFault"
+	FaultAdmissionDeny = "deny"
+)
+
 // Fault is a fault that was injected, was seen to have bitten, or was healed.
 type Fault struct {
 	// ID links the phases of one fault.
@@ -549,12 +556,13 @@ type Fault struct {
 	Group string `json:"group,omitempty"`
 	// Objects are the names of the StorageVersions that a FaultStorm is about.
 	Objects []string `json:"objects,omitempty"`
-	// Prefixes are those of the keys that a FaultKeys is about.
+	// Prefixes are those of the keys that a FaultKeys is about, or that the writes are
+	// about that a FaultAdmission has denied, if these are Leases.
 	Prefixes []string `json:"prefixes,omitempty"`
 	Phase    Phase    `json:"phase"`
 	// Count is, in the witness phase, how often the fault bit since its injection:
 	// the writes of the member's server that met a conflict in a FaultStorm, and the
-	// requests that a FaultKeys held or failed.
+	// requests that a FaultKeys held or failed, or a FaultAdmission had denied.
 	Count int64 `json:"count,omitempty"`
 	// Proof says in words what was seen that only the fault explains; set in
 	// the witness phase. After the healing of a power cut it says what shows

@@ -199,6 +199,8 @@ func (s *Scenario) unstruck(c cluster.Foreign, name string) string {
 	switch {
 	case f.Type == fault.TypeKeys, f.Type == fault.TypeHTTP:
 		return fmt.Sprintf("the fault %s hits single requests, which pass no link of the harness", name)
+	case f.Type == fault.TypeAdmission:
+		return c.Lacks(cluster.MeansPolicies)
 	case f.Type == fault.TypeNetwork:
 		if f.Link != cluster.LinkNode || f.Shape != (cluster.Shape{Cut: true}) {
 			return fmt.Sprintf("the fault %s is of a link, and only whole members can be cut off", name)

@@ -222,6 +222,10 @@ func (r *Runner) check() error {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits requests to etcd by their keys, which this provider cannot tell apart: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
+			if policed, ok := r.cluster.(cluster.Policed); named.Type == fault.TypeAdmission && (!ok || !policed.TakesPolicies()) {
+				return fmt.Errorf("%s: step %d (%s): the fault %s has API servers deny writes by a policy, which these do not know: %w",
+					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
+			}
 			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)

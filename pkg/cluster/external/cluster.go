@@ -165,6 +165,10 @@ func (c *external) HostAddress(context.Context) (string, error) {
 	return c.spec.Address, nil
 }
 
+// TakesPolicies implements cluster.Policed: that they do not, they say when they are
+// asked to.
+func (*external) TakesPolicies() bool { return true }
+
 // Process implements cluster.Cluster, as far as the API servers' own word goes.
 func (c *external) Process(name string, component cluster.Component) (cluster.Process, bool) {
 	m, ok := c.byName[name]

@@ -48,6 +48,11 @@ func (c *external) Lacks(means cluster.Means) string {
 			return "the topology names no spec.external.address by which its API servers reach this machine"
 		}
 		return ""
+	case cluster.MeansPolicies:
+		if !c.allowed {
+			return "policies that deny writes are not made in a cluster that somebody else runs without leave"
+		}
+		return ""
 	}
 	if _, ok := c.spec.Hooks[string(means)]; !ok {
 		return fmt.Sprintf("the topology has no hook %s", means)

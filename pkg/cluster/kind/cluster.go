@@ -74,6 +74,7 @@ var (
 	_ cluster.KeyFaulty        = (*kindCluster)(nil)
 	_ cluster.HTTPFaulter      = (*kindCluster)(nil)
 	_ cluster.Gated            = (*kindCluster)(nil)
+	_ cluster.Policed          = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.
@@ -192,6 +193,12 @@ func (c *kindCluster) Gates(release string) map[string]string {
 		return gated.gates(release)
 	}
 	return nil
+}
+
+// TakesPolicies implements cluster.Policed.
+func (c *kindCluster) TakesPolicies() bool {
+	_, ok := c.distribution.(*published)
+	return ok
 }
 
 // Release implements cluster.Cluster; it is empty for a member that there is

@@ -49,6 +49,7 @@ var (
 	_ cluster.HTTPFaulter      = (*local)(nil)
 	_ cluster.Switchable       = (*local)(nil)
 	_ cluster.Gated            = (*local)(nil)
+	_ cluster.Policed          = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -72,6 +73,12 @@ func (c *local) Gates(release string) map[string]string {
 		return gated.gates(release)
 	}
 	return nil
+}
+
+// TakesPolicies implements cluster.Policed.
+func (c *local) TakesPolicies() bool {
+	_, ok := c.distribution.(published)
+	return ok
 }
 
 // Release implements cluster.Cluster; it is empty for a member that there is
