@@ -22,6 +22,11 @@ func newCLE24() *cle24 { return &cle24{waiting: map[string]*vacancy{}, failed: m
 
 func (c *cle24) Observe(w *World, ev *history.Event) {
 	e := w.elections
+	if e.moved != nil && e.moved.deleted {
+		// Whoever is elected now was not late: that somebody did this brought it about.
+		delete(c.waiting, e.moved.lease.key)
+		delete(c.failed, e.moved.lease.key)
+	}
 	for _, lease := range e.wanted() {
 		l := e.leases[lease]
 		free := l == nil || !w.held(l, ev.At)
