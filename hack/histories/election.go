@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -91,8 +92,10 @@ func (h *helm) manager(m *member, release string) string {
 }
 
 func (h *helm) process(m *member, change, exit string) {
+	// Nobody asks for another status, or cannot see the end that he asked for.
+	expected := exit == "exit status 0" || strings.HasPrefix(exit, "signal: ")
 	h.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &history.Process{
-		Component: history.ComponentControllerManager, Change: change, Instance: h.managers[m.name], Release: m.release, Exit: exit, Expected: exit != "",
+		Component: history.ComponentControllerManager, Change: change, Instance: h.managers[m.name], Release: m.release, Exit: exit, Expected: expected,
 	}})
 }
 

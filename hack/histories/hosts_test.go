@@ -84,6 +84,7 @@ func TestALeaderMayEndItsProcess(t *testing.T) {
 		{"and is a candidate again", "exit status 1", true, 0, check.Pass},
 		{"and is none any more", "exit status 1", false, 0, check.Fail},
 		{"and something of it still acts", "exit status 1", true, 25 * time.Second, check.Fail},
+		{"where that is not seen", history.ExitUnseen, true, 0, check.Pass},
 		{"because it was killed", "signal: killed", true, 0, check.Inconclusive},
 		{"because it was asked to", "exit status 0", true, 0, check.Inconclusive},
 	} {

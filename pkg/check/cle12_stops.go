@@ -115,9 +115,10 @@ func (c *cle12) comesBack(w *World, ev *history.Event, l *lostLead) {
 }
 
 // gaveUp is whether a process has ended by itself, and not because it was asked or made
-// to.
+// to. Where it was not seen how it ended, the harness knows what it did itself.
 func gaveUp(p *history.Process) bool {
-	return strings.HasPrefix(p.Exit, "exit status ") && p.Exit != "exit status 0"
+	failed := strings.HasPrefix(p.Exit, "exit status ") && p.Exit != "exit status 0"
+	return !p.Expected && (failed || p.Exit == history.ExitUnseen)
 }
 
 // tellsActions is whether those who lead by a Lease tell what they do.

@@ -273,7 +273,8 @@ type Process struct {
 	Release   string `json:"release,omitempty"`
 	// Off are the features that the process was started without.
 	Off []string `json:"off,omitempty"`
-	// Exit says how it ended, in words ("exit status 1", "signal: killed").
+	// Exit says how it ended, in words ("exit status 1", "signal: killed"), or that
+	// this was not seen (ExitUnseen).
 	Exit string `json:"exit,omitempty"`
 	// Expected is whether the harness ended it on purpose.
 	Expected bool `json:"expected,omitempty"`
@@ -283,6 +284,10 @@ type Process struct {
 	// the server's own clock.
 	Noticed bool `json:"noticed,omitempty"`
 }
+
+// ExitUnseen is the Exit of a process that is gone, and of which nobody of the harness
+// is the parent, who alone is told how it ended.
+const ExitUnseen = "it is gone; how it ended only the container runtime knows"
 
 // Classes of requests.
 const (

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/ownname"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
@@ -59,6 +60,9 @@ func (p *published) programs() []agent.Component {
 	}
 	return programs
 }
+
+// replaced are the components that change with the release of a member.
+var replaced = []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
 
 // keys are where kubeadm and the kubelet keep them. The kubelet asks its own
 // node's API server too, since v1.33 by default, and is never hit.
@@ -142,8 +146,19 @@ func (p *published) available(ctx context.Context, release string) error {
 	return nil
 }
 
-// equip gives kubeadm the authorities that we know already; it makes all else.
+// equip gives kubeadm the authorities that we know already, and has it give the
+// components names that tell the host; it makes all else.
 func (*published) equip(c *kindCluster, m *member) error {
+	for _, component := range replaced {
+		name := binaries[component]
+		patch, err := ownname.Patch(name, m.host, agentProgram)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(m.shared, patches, name+namingPatch), patch); err != nil {
+			return err
+		}
+	}
 	for name, authority := range map[string]authority{"ca": c.authority, "etcd/ca": c.etcdAuthority} {
 		key, err := authority.KeyPEM()
 		if err != nil {
@@ -176,12 +191,15 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 	if err != nil {
 		return nil, err
 	}
+	patched := map[string]any{"directory": path.Join(agent.Shared, patches)}
 	for _, patch := range []map[string]any{
 		{
 			"kind": "InitConfiguration",
 			// What ordinary Pods would need is of no use here.
 			"skipPhases": []string{"preflight", "addon/coredns", "addon/kube-proxy"},
+			"patches":    patched,
 		},
+		{"kind": "JoinConfiguration", "patches": patched},
 		{
 			"kind":              "ClusterConfiguration",
 			"etcd":              map[string]any{"local": map[string]any{"imageTag": p.node.EtcdImageTag}},
@@ -199,6 +217,14 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 	}
 	return nil, nil
 }
+
+// patches is the folder, in the one that node and harness share, of what kubeadm is to
+// change in the static Pods that it writes; it goes by the ends of the files' names.
+const (
+	patches       = "patches"
+	namingPatch   = "+strategic.json"
+	commandsPatch = "+json.json"
+)
 
 // kubeadmCA is where a node has the authority of all API servers.
 const kubeadmCA = "/etc/kubernetes/pki/ca.crt"

@@ -166,9 +166,14 @@ func TestShapeOfKubernetes(t *testing.T) {
 			}
 			patches[patch["kind"].(string)] = patch
 		}
-		if len(patches) != 3 || patches["KubeletConfiguration"]["fileCheckFrequency"] != "1s" ||
+		if len(patches) != 4 || patches["KubeletConfiguration"]["fileCheckFrequency"] != "1s" ||
 			!slices.Contains(patches["InitConfiguration"]["skipPhases"].([]any), any("preflight")) {
 			t.Errorf("the patches are %v", patches)
+		}
+		for _, kind := range []string{"InitConfiguration", "JoinConfiguration"} {
+			if folder := patches[kind]["patches"].(map[string]any)["directory"]; folder != "/evenkeel/patches" {
+				t.Errorf("%s takes its patches from %v", kind, folder)
+			}
 		}
 		whole := patches["ClusterConfiguration"]
 		if etcd := whole["etcd"].(map[string]any)["local"].(map[string]any); etcd["imageTag"] != "3.6.8-0" {

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
-	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
 
@@ -65,8 +65,7 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	if _, err := docker(ctx, "cp", node.Kubeadm, m.host+":"+kubeadm); err != nil {
 		return err
 	}
-	patches, err := p.writePatches(c, m, release)
-	if err != nil {
+	if err := p.patchCommands(m, release); err != nil {
 		return err
 	}
 	configured, err := p.configuredRelease(ctx, c, m)
@@ -78,7 +77,7 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 		arguments = []string{"upgrade", "apply", release, "--yes"}
 	}
 	arguments = append(arguments, "--etcd-upgrade=false", "--ignore-preflight-errors=all",
-		"--skip-phases=addon/coredns,addon/kube-proxy", "--patches="+patches)
+		"--skip-phases=addon/coredns,addon/kube-proxy", "--patches="+path.Join(agent.Shared, patches))
 
 	// kubeadm writes other keys in the place of those that were there.
 	if err := c.gather(ctx); err != nil {
@@ -87,7 +86,6 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	m.mu.Lock()
 	m.release = release
 	m.mu.Unlock()
-	replaced := []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
 	for _, component := range replaced {
 		m.units.starting(component, release)
 		m.units.ending(component)
@@ -110,38 +108,33 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	return nil
 }
 
-// writePatches makes kubeadm give the components the flags of the release:
+// patchCommands makes kubeadm give the components the flags of the release:
 // its own configuration has those of the release that it began with.
-func (p *published) writePatches(c *kindCluster, m *member, name string) (folder string, err error) {
+func (p *published) patchCommands(m *member, name string) error {
 	release, err := kubernetes.Find(name)
 	if err != nil {
-		return "", err
+		return err
 	}
-	const patches = "/etc/kubernetes/evenkeel-patches"
-	node, err := c.node(m)
-	if err != nil {
-		return "", err
-	}
-	for _, component := range []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler} {
+	for _, component := range replaced {
 		m.mu.Lock()
 		raw := m.pods[component]
 		m.mu.Unlock()
 		pod, err := parsePod(raw)
 		if err != nil {
-			return "", err
+			return err
 		}
 		setFlags(&pod.Spec.Containers[0], p.flags(release, component))
 		patch, err := json.Marshal([]map[string]any{
 			{"op": "replace", "path": "/spec/containers/0/command", "value": pod.Spec.Containers[0].Command},
 		})
 		if err != nil {
-			return "", err
+			return err
 		}
-		if err := explain(nodeutils.WriteFile(node, path.Join(patches, binaries[component]+"+json.json"), string(patch))); err != nil {
-			return "", err
+		if err := writeFile(filepath.Join(m.shared, patches, binaries[component]+commandsPatch), patch); err != nil {
+			return err
 		}
 	}
-	return patches, nil
+	return nil
 }
 
 // configuredRelease is what kubeadm's configuration in the cluster says.

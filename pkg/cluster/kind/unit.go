@@ -113,7 +113,7 @@ func (u *units) tell(component cluster.Component, of *running, what string, expe
 	}
 	exit := ""
 	if what == history.ProcessExited {
-		exit = "it is gone; how it ended only the container runtime knows"
+		exit = history.ExitUnseen
 	}
 	u.observe(cluster.Change{
 		Member: u.member, Component: component, What: what, Instance: of.instance,

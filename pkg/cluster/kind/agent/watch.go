@@ -19,6 +19,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // watcher knows the processes of the member's components.
@@ -132,6 +133,9 @@ func (w *watcher) recognise(pid int) (component cluster.Component, settled bool)
 	}
 	words := bytes.SplitN(raw, []byte{0}, 3)
 	program, argument := filepath.Base(string(words[0])), ""
+	if plain, _, ok := history.ParseProgram(program); ok {
+		program = plain
+	}
 	if len(words) > 1 {
 		argument = string(words[1])
 	}
