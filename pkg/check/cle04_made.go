@@ -20,6 +20,9 @@ type cle04 struct {
 type vacancy struct {
 	since, seq int64
 	reported   bool
+	// helped is whether somebody has deleted the Lease meanwhile, which makes
+	// coordinators look at it anew.
+	helped bool
 }
 
 func newCLE04() *cle04 { return &cle04{waiting: map[string]*vacancy{}} }

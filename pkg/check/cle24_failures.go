@@ -23,8 +23,10 @@ func newCLE24() *cle24 { return &cle24{waiting: map[string]*vacancy{}, failed: m
 func (c *cle24) Observe(w *World, ev *history.Event) {
 	e := w.elections
 	if e.moved != nil && e.moved.deleted {
-		// Whoever is elected now was not late: that somebody did this brought it about.
-		delete(c.waiting, e.moved.lease.key)
+		// Whoever is elected from now on was elected because of that.
+		if v := c.waiting[e.moved.lease.key]; v != nil {
+			v.helped = true
+		}
 		delete(c.failed, e.moved.lease.key)
 	}
 	for _, lease := range e.wanted() {
@@ -33,7 +35,7 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 		fails := w.keysFail(leasePrefix + lease)
 		switch {
 		case !free:
-			if v := c.waiting[lease]; v != nil && !v.reported && time.Duration(ev.At-v.since) <= recoversWithin {
+			if v := c.waiting[lease]; v != nil && !v.reported && !v.helped && time.Duration(ev.At-v.since) <= recoversWithin {
 				c.recovered++
 			}
 			delete(c.waiting, lease)

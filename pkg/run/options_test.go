@@ -283,6 +283,7 @@ func TestCheapest(t *testing.T) {
 		{"SV-01 SV-14", "fixtures/scenarios/restart-skew.yaml"},
 		{"SV-02 SV-12", "fixtures/scenarios/node-faults.yaml"},
 		{"SV-02 SV-22", DefaultScenario},
+		{"CLE-24", "fixtures/scenarios/election-faults.yaml"},
 		{"SV-01 AD-01", ""},
 		{"", ""},
 	} {

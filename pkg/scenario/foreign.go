@@ -251,3 +251,13 @@ func (r *Runner) ownsGroup(set any) error {
 	}
 	return nil
 }
+
+// NeedsPolicies is whether it has API servers deny writes by policies.
+func (s *Scenario) NeedsPolicies() bool {
+	for _, f := range s.Faults {
+		if f.Type == fault.TypeAdmission {
+			return true
+		}
+	}
+	return false
+}

@@ -9,6 +9,7 @@ var (
 	_ = play.Scenario("election-odd.yaml")
 	_ = play.Scenario("election-rollout.yaml")
 	_ = play.Scenario("election-faults.yaml")
+	_ = play.Scenario("election-denied.yaml")
 	_ = play.Scenario("election-coordinator.yaml")
 	_ = play.Scenario("election-uncoordinated.yaml")
 	_ = play.Scenario("election-strangers.yaml")

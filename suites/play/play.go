@@ -13,6 +13,7 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -134,7 +136,10 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 		}
 		p.remember(outcome.Report)
 	}
-	if err != nil {
+	switch {
+	case outcome == nil && errors.Is(err, cluster.ErrUnsupported):
+		ginkgo.Skip(err.Error())
+	case err != nil:
 		ginkgo.Fail(err.Error())
 	}
 }
