@@ -201,11 +201,16 @@ func (l *liveTest) background(name string, run func(context.Context) error) (sto
 
 func (l *liveTest) start(id, played string) *liveServer {
 	l.Helper()
+	return l.startAt(id, played, l.freePort())
+}
+
+func (l *liveTest) startAt(id, played, on string) *liveServer {
+	l.Helper()
 	r, err := release.Lookup(played)
 	if err != nil {
 		l.Fatal(err)
 	}
-	port, err := strconv.Atoi(l.freePort())
+	port, err := strconv.Atoi(on)
 	if err != nil {
 		l.Fatal(err)
 	}

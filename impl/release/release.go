@@ -17,6 +17,10 @@ const Group = "reference.evenkeel.dev"
 // Ballasts is the resource whose versions differ by release.
 const Ballasts = "ballasts"
 
+// AggregatedGroup is the one in which a sample of an aggregated server hosts ballasts
+// once more.
+const AggregatedGroup = "aggregated.reference.evenkeel.dev"
+
 // MigrationGroup and Migrations are KEP-25's resource. Its newer version came
 // between 1.2 and 1.3, as it did in Kubernetes between 1.36 and 1.37: every release
 // serves both, and members of different releases store what they find in the
@@ -89,6 +93,14 @@ func (r Release) GitVersion() string {
 
 // Ballasts is the release's treatment of the ballasts resource.
 func (r Release) Ballasts() Resource { return r.find(Group, Ballasts) }
+
+// Aggregated is how an aggregated server of the release treats its ballasts: as the
+// API server does its own.
+func (r Release) Aggregated() Resource {
+	ballasts := r.Ballasts()
+	ballasts.Group = AggregatedGroup
+	return ballasts
+}
 
 func (r Release) find(group, name string) Resource {
 	for _, resource := range r.Resources {

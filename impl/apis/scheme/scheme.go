@@ -71,14 +71,7 @@ var ballastVersions = map[string]func(*runtime.Scheme) error{
 // stored in it.
 func New(r release.Release) *runtime.Scheme {
 	scheme := runtime.NewScheme()
-
-	// Options and statuses are the same for all groups.
-	options := schema.GroupVersion{Version: "v1"}
-	metav1.AddToGroupVersion(scheme, options)
-	scheme.AddUnversionedTypes(options,
-		&metav1.Status{}, &metav1.APIVersions{}, &metav1.APIGroupList{},
-		&metav1.APIGroup{}, &metav1.APIResourceList{})
-
+	addOptions(scheme)
 	for _, group := range published {
 		addPublished(scheme, group.version, group.objects)
 	}
@@ -87,6 +80,15 @@ func New(r release.Release) *runtime.Scheme {
 	addCandidates(scheme)
 	addBallasts(scheme, r.Ballasts())
 	return scheme
+}
+
+// addOptions registers options and statuses, which are the same for all groups.
+func addOptions(scheme *runtime.Scheme) {
+	options := schema.GroupVersion{Version: "v1"}
+	metav1.AddToGroupVersion(scheme, options)
+	scheme.AddUnversionedTypes(options,
+		&metav1.Status{}, &metav1.APIVersions{}, &metav1.APIGroupList{},
+		&metav1.APIGroup{}, &metav1.APIResourceList{})
 }
 
 // addPublished registers kinds under their published version and as their own

@@ -26,7 +26,7 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(etcdCommand(), apiserverCommand(), controllerManagerCommand(), migrateCommand(), releasesCommand(), defectsCommand())
+	root.AddCommand(etcdCommand(), apiserverCommand(), aggregatedCommand(), controllerManagerCommand(), migrateCommand(), releasesCommand(), defectsCommand())
 	if err := root.ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "refplane:", oneLine(err))
 		if errors.Is(err, errNotMigrated) {

@@ -17,7 +17,6 @@ func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Hostname, "hostname", "", "name of the member, shown on its identity Lease (default the host's name)")
 	flags.StringVar(&o.ServerID, "server-id", "", "identity under which this server takes part")
-	flags.IntVar(&o.APIServerCount, "apiserver-count", 0, "how many API servers the control plane has; unless there is one only, a new custom resource is hosted a few seconds late, when the others know of it too (default: there are others)")
 	flags.StringVar(&o.BindAddress, "bind-address", "127.0.0.1", "IP address to listen on")
 	flags.IntVar(&o.SecurePort, "secure-port", 0, "port to listen on")
 	flags.StringSliceVar(&o.EtcdServers, "etcd-servers", nil, "https URLs of etcd, separated by commas")
