@@ -25,14 +25,11 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 		}
 	}
 	if m := e.moved; m != nil {
-		if v := c.crashed[m.lease.key]; v != nil && m.taken {
-			delete(c.crashed, m.lease.key)
-			if late := time.Duration(ev.At - v.since); late > replacesWithin {
-				if !v.reported {
-					c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", m.lease.key, late.Round(time.Second))
-				}
-			} else {
-				c.replaced++
+		if v := c.crashed[m.lease.key]; v != nil {
+			v.helped = v.helped || m.deleted
+			if m.taken {
+				delete(c.crashed, m.lease.key)
+				c.taken(w, ev, m.lease.key, v)
 			}
 		}
 	}
@@ -47,6 +44,18 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "%s has no leader, %s after its leader has crashed", l.key, time.Duration(ev.At-v.since).Round(time.Second))
 		}
+	}
+}
+
+// taken judges when somebody leads again. Who was elected because the Lease was deleted
+// is no proof that he would have been without that.
+func (c *cle11) taken(w *World, ev *history.Event, lease string, v *vacancy) {
+	late := time.Duration(ev.At - v.since)
+	switch {
+	case late > replacesWithin && !v.reported:
+		c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", lease, late.Round(time.Second))
+	case late <= replacesWithin && !v.helped:
+		c.replaced++
 	}
 }
 
