@@ -159,7 +159,7 @@ func once(ctx context.Context, o options, name string, n int) (run, error) {
 	out, err := play.Run(ctx, o.evenkeel, dir, args...)
 	r := run{report: out.Report, seconds: int(out.Took.Seconds())}
 	switch {
-	case errors.Is(err, play.ErrNoReport) && out.Status == exit.CouldNotRun && strings.Contains(out.Said, cluster.ErrUnsupported.Error()):
+	case out.Status == exit.CouldNotRun && strings.Contains(out.Said, cluster.ErrUnsupported.Error()):
 		r.refused = out.Said
 		fmt.Printf("%-24s run %d: refused: %s\n", name, n, r.refused)
 		return r, nil
