@@ -5,6 +5,8 @@
 # and `evenkeel metrics` make again from the rest.
 #
 #   hack/publish.sh _out/rolling-upgrade reports/kubernetes/local-v1.35.4-to-v1.36.3
+#
+# What was published in the folder before gives way; any other folder is left alone.
 set -euo pipefail
 if [ $# -ne 2 ]; then
 	echo "usage: hack/publish.sh BUNDLE FOLDER" >&2
@@ -21,7 +23,18 @@ for file in "${told[@]}" "$history" SHA256SUMS; do
 	fi
 done
 (cd "$bundle" && sha256sum --check --quiet SHA256SUMS)
-rm -rf "$folder"
+if [ "$(realpath "$bundle")" = "$(realpath --canonicalize-missing "$folder")" ]; then
+	echo "$folder is the bundle itself: name a new folder" >&2
+	exit 3
+fi
+if [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then
+	unknown=$(find "$folder" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vxF -e SHA256SUMS -e history.jsonl.gz -e signature.dsse.json "${told[@]/#/-e}" || true)
+	if [ -n "$unknown" ] || [ ! -f "$folder/SHA256SUMS" ]; then
+		echo "$folder holds what is no published bundle: name a new folder" >&2
+		exit 3
+	fi
+	rm -r "$folder"
+fi
 mkdir -p "$folder"
 for file in "${told[@]}"; do cp "$bundle/$file" "$folder/"; done
 if [ "$history" = history.jsonl ]; then
@@ -30,6 +43,9 @@ else
 	cp "$bundle/$history" "$folder/"
 fi
 (cd "$folder" && sha256sum "${told[@]}" history.jsonl.gz >SHA256SUMS)
+if [ -f "$bundle/signature.dsse.json" ]; then
+	echo "note: the signature is of other files and stays behind; sign $folder" >&2
+fi
 if ! grep -q '^implementation:' "$folder/report.yaml"; then
 	echo "note: nobody is named who answers for the control plane; name yourself in spec.implementation of the topology, and run again" >&2
 fi

@@ -122,10 +122,7 @@ func TestKeysOfOtherKinds(t *testing.T) {
 	if _, err := LoadPublicKey(keyFile); err == nil || !strings.Contains(err.Error(), `no PEM block "PUBLIC KEY"`) {
 		t.Errorf("a private key in the place of a public one: %v", err)
 	}
-	if err := os.Chmod(keyFile+PublicKeySuffix, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadPrivateKey(keyFile + PublicKeySuffix); err == nil || !strings.Contains(err.Error(), `no PEM block "PRIVATE KEY"`) {
+	if _, err := LoadPrivateKey(keyFile + PublicKeySuffix); err == nil || !strings.Contains(err.Error(), "is the public half of a key") {
 		t.Errorf("a public key in the place of a private one: %v", err)
 	}
 	if _, err := LoadPrivateKey(filepath.Join(t.TempDir(), "x")); err == nil {

@@ -108,6 +108,9 @@ func LoadPrivateKey(file string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key cannot be read: %w", err)
 	}
+	if _, err := readBlock(file, publicBlock); err == nil {
+		return nil, fmt.Errorf("%s is the public half of a key: sign with the other one", file)
+	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others than its owner may read the key %s (%v): chmod 600 it, or make a new one", file, info.Mode().Perm())
 	}

@@ -112,7 +112,19 @@ func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceRepo
 		out = append(out, fmt.Sprintf("it was signed as the run %s, and the history is of %s", s.Predicate.Run, judged.Run))
 	}
 	if s.Predicate.Verdict != judged.Verdict || !maps.Equal(s.Predicate.Verdicts, judged.Verdicts) {
-		out = append(out, fmt.Sprintf("it was signed with the verdict %s, and the history gives %s or others in the parts", s.Predicate.Verdict, judged.Verdict))
+		out = append(out, fmt.Sprintf("it was signed with the verdict %s%s, and the history gives %s%s",
+			s.Predicate.Verdict, s.Predicate.besides(judged), judged.Verdict, judged.besides(s.Predicate)))
 	}
 	return out
+}
+
+// besides tells of the first requirement of which another predicate has another
+// verdict; empty if there is none.
+func (p Predicate) besides(other Predicate) string {
+	for _, id := range slices.Sorted(maps.Keys(p.Verdicts)) {
+		if p.Verdicts[id] != other.Verdicts[id] {
+			return fmt.Sprintf(" (%s %s)", id, p.Verdicts[id])
+		}
+	}
+	return ""
 }

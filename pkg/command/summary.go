@@ -64,7 +64,7 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 	if _, err := fs.ReadFile(clusters.Files, file); err == nil {
 		args = append(args, "--topology", "clusters/"+file)
 	} else {
-		args = append(args, "--topology", bundle.TopologyFile)
+		args = append(args, "--topology", inBundle(dir, bundle.TopologyFile))
 		remarks = append(remarks, "The topology does not ship with evenkeel; it is in the bundle.")
 	}
 	if release, same := startRelease(rep); same {
@@ -82,7 +82,7 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 			remarks = append(remarks, fmt.Sprintf("The scenario has changed since evenkeel %s; the bundle has it as it was played.", rep.Harness.Version))
 		}
 	} else {
-		args = append(args, "--scenario", bundle.ScenarioFile)
+		args = append(args, "--scenario", inBundle(dir, bundle.ScenarioFile))
 		remarks = append(remarks, "The scenario does not ship with evenkeel; it is in the bundle.")
 	}
 	args = append(args, asked(rep)...)
@@ -104,6 +104,15 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 		args[i] = quoted(arg)
 	}
 	return strings.Join(args, " "), remarks, nil
+}
+
+// inBundle is a file of a bundle as the command names it: from where the summary was
+// asked for, or by its name alone where that would tell of somebody's disk.
+func inBundle(dir, file string) string {
+	if filepath.IsLocal(dir) {
+		return filepath.Join(dir, file)
+	}
+	return file
 }
 
 // startRelease is the release at which all members began, if it is one.

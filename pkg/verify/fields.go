@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -64,7 +65,11 @@ func (c *comparison) differ(path string, told, found any) {
 	if path == "" {
 		path = "the whole"
 	}
-	c.lines = append(c.lines, fmt.Sprintf("%s: the report says %s, the history says %s", path, shown(told), shown(found)))
+	source := "the history says"
+	if strings.HasPrefix(path, "digests.") {
+		source = "the file beside it has"
+	}
+	c.lines = append(c.lines, fmt.Sprintf("%s: the report says %s, %s %s", path, shown(told), source, shown(found)))
 }
 
 // absent is the value of a field that one of the two does not have.

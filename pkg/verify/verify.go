@@ -114,6 +114,10 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 	return nil
 }
 
+// toldOfDamaged is how many differing fields are told of a bundle of which something
+// else is wrong too.
+const toldOfDamaged = 5
+
 func (o *Outcome) compareReport(dir string, options Options) error {
 	file := options.Report
 	if file == "" {
@@ -147,9 +151,13 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 		o.problem("%s: no field differs from what the history says, but it is not written as evenkeel writes it", filepath.Base(file))
 		return nil
 	}
+	// Of a history that is not whole all that follows may differ, and is told already.
+	if more := len(different) - toldOfDamaged; len(o.Problems) > 0 && more > 0 {
+		different = append(different[:toldOfDamaged], fmt.Sprintf("and the report differs in %d more fields", more))
+	}
 	o.Problems = append(o.Problems, different...)
 	if recorded := o.Report.Harness.Version; recorded != options.Harness {
-		o.Notes = append(o.Notes, fmt.Sprintf("the run was recorded by evenkeel %s and judged again by %s: if checks have changed in between, the former tells",
+		o.Notes = append(o.Notes, fmt.Sprintf("the run was recorded by evenkeel %s, and this is %s: whether a check was mended in between shows when the former verifies it",
 			recorded, options.Harness))
 	}
 	return nil
