@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // What the program tells of itself on the wire, for those who do not link it.
@@ -119,7 +120,7 @@ func TestInstallYieldsToKubernetes(t *testing.T) {
 				return err == nil, err
 			})
 			out, status := p.refplane("migrate", "install")
-			if status != 3 || !strings.Contains(out, "kube-controller-manager carries out migrations already") {
+			if status != 3 || !strings.Contains(out, history.ProgramOn("kube-controller-manager", "cp1")+" carries out migrations already") {
 				t.Errorf("exit status %d: %s", status, out)
 			}
 			if _, err := p.client.CoreV1().Namespaces().Get(t.Context(), ours, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
