@@ -79,18 +79,30 @@ func TestALeaderMayEndItsProcess(t *testing.T) {
 		again bool
 		// acts is how long after that somebody else leads it acts; 0 is not at all.
 		acts time.Duration
-		want check.Verdict
+		// vacant is whether nobody takes the Lease before that can be written again.
+		vacant bool
+		want   check.Verdict
 	}{
-		{"and is a candidate again", "exit status 1", true, 0, check.Pass},
-		{"and is none any more", "exit status 1", false, 0, check.Fail},
-		{"and something of it still acts", "exit status 1", true, 25 * time.Second, check.Fail},
-		{"where that is not seen", history.ExitUnseen, true, 0, check.Pass},
-		{"because it was killed", "signal: killed", true, 0, check.Inconclusive},
-		{"because it was asked to", "exit status 0", true, 0, check.Inconclusive},
+		{"and is a candidate again", "exit status 1", true, 0, false, check.Pass},
+		{"and is none any more", "exit status 1", false, 0, false, check.Fail},
+		{"and something of it still acts", "exit status 1", true, 25 * time.Second, false, check.Fail},
+		{"where that is not seen", history.ExitUnseen, true, 0, false, check.Pass},
+		{"and nobody leads", "exit status 1", true, 0, true, check.Pass},
+		{"and nobody leads, nor is it a candidate", "exit status 1", false, 0, true, check.Fail},
+		{"because it was killed", "signal: killed", true, 0, false, check.Inconclusive},
+		{"because it was killed, and nobody leads", "signal: killed", true, 0, true, check.Inconclusive},
+		{"because it was asked to", "exit status 0", true, 0, false, check.Inconclusive},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := &edit{tellStranded(map[string]func(*helm){"cannot renew begins": func(h *helm) {
 				cp3 := h.members[2]
+				led := func(seconds int) {
+					if tc.vacant {
+						h.sail(seconds, managersLease)
+					} else {
+						h.sail(seconds)
+					}
+				}
 				h.pass(9000)
 				h.process(cp3, history.ProcessExited, tc.exit)
 				h.pass(500)
@@ -104,18 +116,20 @@ func TestALeaderMayEndItsProcess(t *testing.T) {
 				h.pass(7500)
 				h.ping("cp1_1", "cp2_1")
 				h.answer("cp1_1", "cp2_1")
-				h.elect(managersLease, "cp1_1")
-				h.sail(5 + int(tc.acts.Seconds()))
+				if !tc.vacant {
+					h.elect(managersLease, "cp1_1")
+				}
+				led(5 + int(tc.acts.Seconds()))
 				if tc.acts > 0 {
 					h.act("cp3_1")
 				}
 				h.fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseHeal)
-				h.sail(40)
+				led(40)
 				if tc.again {
 					h.ping(next)
 					h.answer(next)
 				}
-				h.sail(5)
+				led(5)
 			}})}
 			e.stopAt(e.find(1, func(ev *history.Event) bool {
 				return ev.Fault != nil && ev.Fault.ID == "leader-cannot-renew-1" && ev.Fault.Phase == history.PhaseHeal

@@ -25,13 +25,16 @@ type lostLead struct {
 	lease, holder, member string
 	// ended is whether its process has.
 	ended bool
-	// at is when somebody else took the Lease, and able since when nothing keeps it from
+	// at is when somebody else took the Lease, or when it had run out, and able since when nothing keeps it from
 	// being a candidate again.
 	at, able, seq int64
 	counted       bool
 }
 
-type ending struct{ at, seq int64 }
+type ending struct {
+	lease   string
+	at, seq int64
+}
 
 func newCLE12() *cle12 { return &cle12{lost: map[string]*lostLead{}, ended: map[string]*ending{}} }
 
@@ -44,13 +47,37 @@ func (c *cle12) Observe(w *World, ev *history.Event) {
 		c.ranOut(w, ev, m) // while somebody held it
 	}
 	if a := e.acted; a != nil {
-		if l := c.lost[a.Holder]; l != nil && l.lease == a.Lease && holderOf(e.leases[a.Lease].now) != a.Holder && a.at > l.at+int64(recorderLag) {
-			c.infer(w, at(l.seq, ev.Seq), "%s acts as the leader of %s %s after somebody else has taken the Lease", a.Holder, a.Lease, time.Duration(a.at-l.at).Round(100*time.Millisecond))
+		// Whoever has ended is never given the Lease again: the next process has another name.
+		if l := c.lost[a.Holder]; l != nil && l.lease == a.Lease && (l.ended || holderOf(e.leases[a.Lease].now) != a.Holder) && a.at > l.at+int64(recorderLag) {
+			c.infer(w, at(l.seq, ev.Seq), "%s acts as the leader of %s %s after it has lost the Lease", a.Holder, a.Lease, time.Duration(a.at-l.at).Round(100*time.Millisecond))
 		}
+	}
+	for _, name := range sortedKeys(c.ended) {
+		c.expired(w, ev, name)
 	}
 	for _, name := range sortedKeys(c.lost) {
 		c.comesBack(w, ev, c.lost[name])
 	}
+}
+
+// expired looks at a leader that has ended its process and whose Lease runs out: it
+// could be taken from now on, whether somebody does or not.
+func (c *cle12) expired(w *World, ev *history.Event, holder string) {
+	end := c.ended[holder]
+	l := w.elections.leases[end.lease]
+	if l == nil || holderOf(l.now) != holder {
+		return // somebody else has it, or nobody
+	}
+	over := w.expires(l.now)
+	if ev.At <= over {
+		return
+	}
+	delete(c.ended, holder)
+	if end.at > over || !w.elections.tellsActions(l) {
+		return
+	}
+	c.lost[holder] = &lostLead{lease: l.key, holder: holder, member: w.memberOfHost(holder), ended: true, at: ev.At, able: ev.At, seq: ev.Seq}
+	c.stopped++
 }
 
 // exited follows the ends of processes.
@@ -65,7 +92,7 @@ func (c *cle12) exited(w *World, ev *history.Event) {
 	}
 	for _, l := range w.elections.leases {
 		if holder := holderOf(l.now); holder != "" && w.memberOfHost(holder) == ev.Member && componentOf(l.key) == ev.Process.Component {
-			c.ended[holder] = &ending{at: ev.At, seq: ev.Seq}
+			c.ended[holder] = &ending{lease: l.key, at: ev.At, seq: ev.Seq}
 		}
 	}
 }
