@@ -189,6 +189,26 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// A scenario without traffic is repeated as it is: --no-traffic would leave out more.
+func TestWithoutTraffic(t *testing.T) {
+	for _, tc := range []struct {
+		environment, scenario string
+		want                  bool
+	}{
+		{"traffic: true", "traffic: {}", false},
+		{"traffic: false", "traffic: {}", true},
+		{"traffic: false", "traffic:\n  off: true", false},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, bundle.EnvironmentFile), []byte(tc.environment), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := withoutTraffic(dir, []byte(tc.scenario)); got != tc.want || err != nil {
+			t.Errorf("%s, %s: %t, %v", tc.environment, tc.scenario, got, err)
+		}
+	}
+}
+
 func TestQuoted(t *testing.T) {
 	for arg, want := range map[string]string{
 		"clusters/local-3.yaml": "clusters/local-3.yaml", "^(SV-06)$": "'^(SV-06)$'", "$(rm)": "'$(rm)'", "it's": `'it'\''s'`, "a\nb": "'a b'", "": "",

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/clusters"
@@ -170,10 +171,11 @@ func withoutTraffic(dir string, scenario []byte) (bool, error) {
 	}
 	var played struct {
 		Traffic struct {
-			Off bool `json:"off"`
-		} `json:"traffic"`
+			Off bool `yaml:"off"`
+		} `yaml:"traffic"`
 	}
-	if err := yaml.Unmarshal(scenario, &played); err != nil {
+	// The key off is a truth value to a reader of YAML 1.1.
+	if err := yamlv3.Unmarshal(scenario, &played); err != nil {
 		return false, fmt.Errorf("the scenario cannot be read: %w", err)
 	}
 	return !environment.Traffic && !played.Traffic.Off, nil
