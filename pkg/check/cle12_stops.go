@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -87,14 +88,33 @@ func (c *cle12) exited(w *World, ev *history.Event) {
 			delete(c.lost, name)
 		}
 	}
-	if !gaveUp(ev.Process) || !w.faulty(ev.Member) {
+	if !gaveUp(ev.Process) {
 		return
 	}
 	for _, l := range w.elections.leases {
-		if holder := holderOf(l.now); holder != "" && w.memberOfHost(holder) == ev.Member && componentOf(l.key) == ev.Process.Component {
+		if holder := holderOf(l.now); holder != "" && w.memberOfHost(holder) == ev.Member && componentOf(l.key) == ev.Process.Component && w.hindered(ev.Member, l.key) {
 			c.ended[holder] = &ending{lease: l.key, at: ev.At, seq: ev.Seq}
 		}
 	}
+}
+
+// hindered is whether a fault may keep the instance at a member from renewing a Lease. A
+// leader that gives up beside a fault of something else was told to, or has its own
+// reasons.
+func (w *World) hindered(member, lease string) bool {
+	return slices.ContainsFunc(w.faults, func(f *FaultSeen) bool {
+		switch {
+		case f.Healed:
+			return false
+		case f.Type == history.FaultAdmission:
+			return f.about(leasePrefix + lease) // everywhere
+		case f.Member != member:
+			return false
+		case f.Type == history.FaultKeys:
+			return f.about(leasePrefix + lease)
+		}
+		return f.Component == "" || f.Component == history.ComponentAPIServer || f.Component == componentOf(lease)
+	})
 }
 
 // ranOut looks at a holder whose Lease somebody else has taken.
