@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -142,14 +141,10 @@ func (s *aggregatedServer) build(config *genericapiserver.RecommendedConfig, cod
 // publish makes the server take part, and hold writes back until it has registered.
 func (s *aggregatedServer) publish() error {
 	o := s.options
-	hostname := o.Hostname
-	if hostname == "" {
-		var err error
-		if hostname, err = os.Hostname(); err != nil {
-			return fmt.Errorf("tell the host name: %w", err)
-		}
+	hostname, err := o.hostname()
+	if err != nil {
+		return err
 	}
-	var err error
 	s.versions, err = storageversion.New(storageversion.Config{
 		ServerID:      o.ServerID,
 		Hostname:      hostname,

@@ -6,6 +6,7 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"net"
 	"strconv"
 	"time"
@@ -142,4 +143,16 @@ func (o Options) peerAddress() string {
 // coordinated is whether leaders are elected by a coordinator.
 func (o Options) coordinated() bool {
 	return o.CoordinatedLeaderElection && o.Release.Coordination
+}
+
+// hostname is what the identity Lease shows: the machine's, unless it is given.
+func (o *Options) hostname() (string, error) {
+	if o.Hostname != "" {
+		return o.Hostname, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("tell the host name: %w", err)
+	}
+	return name, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -304,14 +303,10 @@ func (s *server) registerServices() error {
 
 // publishVersions makes the process take part in the storage version API.
 func (s *server) publishVersions() error {
-	hostname := s.options.Hostname
-	if hostname == "" {
-		var err error
-		if hostname, err = os.Hostname(); err != nil {
-			return fmt.Errorf("tell the host name: %w", err)
-		}
+	hostname, err := s.options.hostname()
+	if err != nil {
+		return err
 	}
-	var err error
 	s.versions, err = storageversion.New(storageversion.Config{
 		ServerID:      s.options.ServerID,
 		Hostname:      hostname,
