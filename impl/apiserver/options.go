@@ -6,8 +6,8 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"net"
+	"os"
 	"strconv"
 	"time"
 
