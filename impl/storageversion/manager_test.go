@@ -436,7 +436,9 @@ func TestTwins(t *testing.T) {
 	eventually(t, "the older one is fenced", func() bool { return !healthy(older) })
 	holder := *api.Lease("a").Spec.HolderIdentity
 	for range 60 {
-		// Let the younger one renew before its time is up.
+		// Let the younger one renew before its time is up. A timer that is set after the
+		// clock has gone on would wait for the next time.
+		eventually(t, "each has set both its timers", func() bool { return fake.Waiters() >= 4 })
 		renewed := api.Lease("a").Spec.RenewTime.Time
 		fake.Step(5 * time.Second)
 		eventually(t, "a renewal", func() bool { return api.Lease("a").Spec.RenewTime.After(renewed) })
