@@ -55,6 +55,9 @@ func judge(ctx context.Context, dir string, choose func(history.Header) []string
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
 	reader, err := history.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the bundle %s cannot be judged: it is to be the folder that a run left, and there is no %s", dir, bundle.HistoryFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}

@@ -5,6 +5,7 @@ package strictyaml
 
 import (
 	"bytes"
+	gojson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,11 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 )
 
-// unknownField is how the YAML library words an unknown key, and lineStart how
-// it begins any complaint.
+// unknownField and wrongKind are how the YAML library words an unknown key and a value
+// of the wrong kind, and lineStart how it begins any complaint.
 var (
 	unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type .*$`)
+	wrongKind    = regexp.MustCompile("^(line \\d+: )cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 	lineStart    = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 )
 
@@ -52,6 +54,9 @@ func readable(file string, err error) error {
 	errs := make([]error, 0, len(complaints))
 	for _, complaint := range complaints {
 		complaint = unknownField.ReplaceAllString(complaint, `line $1: unknown key "$2"`)
+		if at := wrongKind.FindStringSubmatch(complaint); at != nil {
+			complaint = at[1] + mismatch(tagged(at[2], at[3]), at[4])
+		}
 		if at := lineStart.FindStringSubmatch(complaint); at != nil {
 			errs = append(errs, fmt.Errorf("%s:%s: %s", file, at[1], lineStart.ReplaceAllString(complaint, "")))
 		} else {
@@ -68,6 +73,14 @@ func DecodeJSON(file string, raw []byte, into any) error {
 		return readable(file, err)
 	}
 	strict, err := json.UnmarshalStrict(converted, into)
+	var typed *gojson.UnmarshalTypeError
+	if errors.As(err, &typed) && typed.Field != "" {
+		at := file
+		if line := Line(raw, typed.Field); line > 0 {
+			at = fmt.Sprintf("%s:%d", file, line)
+		}
+		return fmt.Errorf("%s: %s is %s", at, typed.Field, mismatch(valued(typed.Value), typed.Type.String()))
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

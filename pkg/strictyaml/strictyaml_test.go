@@ -18,7 +18,11 @@ func TestErrorsNameTheLine(t *testing.T) {
 	const unknown = "name: x\nspec:\n  list:\n    - key: 1\n    - kee: 2\n"
 	for _, test := range []struct{ name, in, want string }{
 		{"unknown key", unknown, `f.yaml:5: unknown key "`},
-		{"wrong type", "name: x\nspec: [1]\n", "f.yaml"},
+		{"a list for a group", "name: x\nspec: [1]\n", "a list, where a group of keys is needed"},
+		{"a group for a list", "name: x\nspec:\n  list: {}\n", "a group of keys, where a list is needed"},
+		{"a text for a list", "name: x\nspec:\n  list: y\n", "where a list is needed"},
+		{"a text for a number", "name: x\nspec:\n  list:\n    - key: y\n", "where a whole number is needed"},
+		{"a list for a text", "name: [x]\n", "f.yaml:1: "},
 		{"empty", "", "f.yaml"},
 		{"not YAML", "name: [\n", "f.yaml"},
 	} {
@@ -28,7 +32,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 				if test.name == "empty" && err == nil {
 					continue // as JSON it is null, which callers refuse by its kind
 				}
-				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), ": yaml: ") {
+				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), ": yaml: ") || strings.Contains(err.Error(), "unmarshal") {
 					t.Errorf("error %v, want one with %q", err, test.want)
 				}
 			}
@@ -43,6 +47,22 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 	if err := DecodeJSON("f.yaml", good, new(document)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestMismatch(t *testing.T) {
+	for _, test := range []struct{ is, goType, want string }{
+		{tagged("str", "x"), "[]string", `a text ("x"), where a list is needed`},
+		{tagged("map", ""), "cluster.Means", "a group of keys, where a single value is needed"},
+		{tagged("seq", ""), "cluster.Means", "a list, where no list is needed"},
+		{tagged("int", "3"), "cluster.Spec", "a number (3), where a group of keys is needed"},
+		{valued("number 3.5"), "*int32", "a number (3.5), where a whole number is needed"},
+		{valued("string"), "bool", "a text, where true or false is needed"},
+		{valued("null"), "map[string]string", "nothing, where a group of keys is needed"},
+	} {
+		if got := mismatch(test.is, test.goType); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
 	}
 }
 
