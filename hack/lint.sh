@@ -2,6 +2,8 @@
 # Formatting, vet, staticcheck, and the border between harness and reference.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# As gobuild.Rarely has it, and for the same reason.
+export GOGC=${GOGC:-800} GOMEMLIMIT=${GOMEMLIMIT:-4GiB}
 
 unformatted=$(git ls-files '*.go' | xargs gofmt -l)
 if [ -n "$unformatted" ]; then

@@ -154,7 +154,7 @@ func (t Target) compile(ctx context.Context, dir, into string, programs []string
 	build.Dir = dir
 	// The staging modules' checksums are not in the makers' go.sum, so go has
 	// to be let add them; it checks them against the checksum database.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off")
+	build.Env = append(Rarely(os.Environ()), "CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off")
 	var said bytes.Buffer
 	build.Stdout, build.Stderr = &said, &said
 	if err := build.Run(); err != nil {
