@@ -84,27 +84,26 @@ func writeArchives(ctx context.Context, cache, programs, whole, replaced string,
 	if err := buildOwn(ctx, pauseProgram, pause); err != nil {
 		return fmt.Errorf("building pause failed: %w", err)
 	}
-	var all, some []archive.Image
-	for program, name := range images {
-		image := archive.Image{Name: name, Files: map[string]string{}}
-		switch program {
-		case pauseProgram:
-			image.Files["/pause"] = pause
-			image.Entrypoint = []string{"/pause"}
-		case etcdProgram:
-			for _, one := range []string{"etcd", "etcdctl"} {
-				image.Files["/usr/local/bin/"+one] = filepath.Join(kubernetes.EtcdDir(cache), one)
-			}
-		default:
-			image.Files["/usr/local/bin/"+program] = filepath.Join(programs, program)
-			image.Entrypoint = []string{"/usr/local/bin/" + program}
-		}
-		all = append(all, image)
-		if slices.Contains(images.replaced(), name) {
-			some = append(some, image)
-		}
+	some := replacing(programs, images)
+	all := append(slices.Clone(some),
+		archive.Image{Name: images[pauseProgram], Files: map[string]string{"/pause": pause}, Entrypoint: []string{"/pause"}})
+	etcd := archive.Image{Name: images[etcdProgram], Files: map[string]string{}}
+	for _, one := range []string{"etcd", "etcdctl"} {
+		etcd.Files["/usr/local/bin/"+one] = filepath.Join(kubernetes.EtcdDir(cache), one)
 	}
-	return errors.Join(writeArchive(whole, all), writeArchive(replaced, some))
+	return errors.Join(writeArchive(whole, append(all, etcd)), writeArchive(replaced, some))
+}
+
+// replacing are the images that take the place of others.
+func replacing(programs string, images names) []archive.Image {
+	var out []archive.Image
+	for _, program := range kubernetes.Binaries {
+		path := "/usr/local/bin/" + program
+		out = append(out, archive.Image{
+			Name: images[program], Files: map[string]string{path: filepath.Join(programs, program)}, Entrypoint: []string{path},
+		})
+	}
+	return out
 }
 
 func writeArchive(path string, images []archive.Image) error {

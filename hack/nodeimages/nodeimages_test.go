@@ -232,7 +232,28 @@ func TestARecordAppearsWhole(t *testing.T) {
 }
 
 func TestUnknownReleasesAreRefused(t *testing.T) {
-	if err := run(t.Context(), []string{"v1.2.3"}); err == nil || !strings.Contains(err.Error(), "v1.2.3") {
+	if err := run(t.Context(), []string{"v1.2.3"}, false); err == nil || !strings.Contains(err.Error(), "v1.2.3") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNothingIsNextToTheNewest(t *testing.T) {
+	known := kubernetes.Releases()
+	if next, err := after(known[0]); err != nil || next != known[1] {
+		t.Errorf("%q, %v", next, err)
+	}
+	newest := known[len(known)-1]
+	if err := run(t.Context(), nil, true); err == nil || !strings.Contains(err.Error(), "no release after "+newest) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRetagged(t *testing.T) {
+	images, err := retagged(strings.Fields(listed)[:3], "v1.36.3")
+	if err != nil || images[kubernetes.APIServer] != "registry.test/kube-apiserver:v1.36.3" || len(images) != len(kubernetes.Binaries) {
+		t.Errorf("%v, %v", images, err)
+	}
+	if _, err := retagged(strings.Fields(listed)[1:], "v1.36.3"); err == nil || !strings.Contains(err.Error(), "kube-apiserver") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/sync/errgroup"
@@ -28,6 +27,8 @@ import (
 // published is Kubernetes as its releases are published, set up by kubeadm.
 type published struct {
 	settings cluster.Settings
+	// replaceWith is the topology's.
+	replaceWith string
 	// base is the release that kubeadm sets all members up with.
 	base string
 	node kubernetes.Node
@@ -108,7 +109,7 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 	if len(topology.Spec.Binaries) > 0 {
 		return fmt.Errorf("spec.binaries cannot be set: kind nodes run images; the local provider runs binaries")
 	}
-	p.settings = settings
+	p.settings, p.replaceWith = settings, topology.Spec.ReplaceWith
 	for _, member := range topology.Spec.Members {
 		release := topology.ReleaseOf(member)
 		if err := p.available(ctx, release); err != nil {
@@ -120,13 +121,12 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 		}
 	}
 	var err error
-	p.node, err = kubernetes.LookUpNode(p.base)
+	p.node, err = bootable(ctx, p.base)
 	return err
 }
 
-// available also asks whether the engine still has the node image: records
-// outlive what they tell of.
-func (p *published) available(ctx context.Context, release string) error {
+// available looks for what a node that runs another release is given.
+func (p *published) available(_ context.Context, release string) error {
 	if p.settings.PeerDiscovery {
 		known, err := kubernetes.Find(release)
 		if err == nil {
@@ -136,14 +136,25 @@ func (p *published) available(ctx context.Context, release string) error {
 			return err
 		}
 	}
+	look := kubernetes.LookUpImages
+	if p.replaceWith == cluster.ReplaceWithKubeadm {
+		look = kubernetes.LookUpNode
+	}
+	_, err := look(release)
+	return err
+}
+
+// bootable finds the node image of a release. It also asks whether the engine still has
+// it: records outlive what they tell of.
+func bootable(ctx context.Context, release string) (kubernetes.Node, error) {
 	node, err := kubernetes.LookUpNode(release)
 	if err != nil {
-		return err
+		return kubernetes.Node{}, err
 	}
 	if _, err := docker(ctx, "image", "inspect", "--format", "{{.Id}}", node.Image); err != nil {
-		return fmt.Errorf("the node image %s is not there: run `make node-images RELEASES=%s` (%w)", node.Image, release, err)
+		return kubernetes.Node{}, fmt.Errorf("the node image %s is not there: run `make node-images RELEASES=%s` (%w)", node.Image, release, err)
 	}
-	return nil
+	return node, nil
 }
 
 // equip gives kubeadm the authorities that we know already, and has it give the
@@ -351,7 +362,7 @@ func (p *published) supplyMigrator(ctx context.Context, c *kindCluster) error {
 }
 
 func (p *published) supply(ctx context.Context, c *kindCluster, m *member, release string) error {
-	node, err := kubernetes.LookUpNode(release)
+	node, err := kubernetes.LookUpImages(release)
 	if err != nil {
 		return err
 	}
@@ -375,11 +386,11 @@ func (p *published) pod(_ *kindCluster, m *member, component cluster.Component, 
 		if err != nil {
 			return nil, err
 		}
-		node, err := kubernetes.LookUpNode(name)
+		node, err := kubernetes.LookUpImages(name)
 		if err != nil {
 			return nil, err
 		}
-		image, err := imageOf(node.Images, binaries[component])
+		image, err := kubernetes.ImageOf(node.Images, binaries[component])
 		if err != nil {
 			return nil, err
 		}
@@ -387,15 +398,4 @@ func (p *published) pod(_ *kindCluster, m *member, component cluster.Component, 
 		setFlags(&pod.Spec.Containers[0], p.flags(release, component))
 	}
 	return another(pod, count)
-}
-
-// imageOf finds the image of a program among those of a release.
-func imageOf(images []string, program string) (string, error) {
-	for _, image := range images {
-		repository, _, _ := strings.Cut(path.Base(image), ":")
-		if repository == program || strings.HasPrefix(repository, program+"-") {
-			return image, nil
-		}
-	}
-	return "", fmt.Errorf("there is no image of %s among %s", program, strings.Join(images, ", "))
 }

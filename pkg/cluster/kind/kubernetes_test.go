@@ -135,6 +135,26 @@ func TestConfigureChoosesTheOldestRelease(t *testing.T) {
 	} {
 		expectError(t, (&published{}).configure(t.Context(), topology, nil), want)
 	}
+	// What a node is upgraded to needs no node image, unless kubeadm upgrades it.
+	cache, err := kubernetes.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(kubernetes.NodeDir(cache, newRelease), kubernetes.NodeRecord), []byte(`{"controlPlaneImages":["a:1"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for way, want := range map[string]string{cluster.ReplaceWithStaticPods: "", cluster.ReplaceWithKubeadm: "there is no node image of v1.36.3"} {
+		topology := members(oldRelease)
+		topology.Spec.ReplaceWith = way
+		p := &published{}
+		if err := p.configure(t.Context(), topology, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.available(t.Context(), newRelease); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("with %s: %v, want %q", way, err, want)
+		}
+	}
+	expectError(t, (&published{}).configure(t.Context(), members(newRelease), nil), "there is no node image of v1.36.3")
 	engine.fails("image-inspect", "No such image")
 	expectError(t, (&published{}).configure(t.Context(), members(oldRelease), nil), "the node image node:v1.35.4 is not there: run `make node-images RELEASES=v1.35.4`")
 }

@@ -75,17 +75,3 @@ func TestParsePod(t *testing.T) {
 		})
 	}
 }
-
-func TestImageOf(t *testing.T) {
-	images := []string{"registry.example:5000/kube-apiserver-amd64:v1.35.4", "registry.example/etcd:3.6.8-0", "kube-scheduler:v1.35.4", "registry.example/kube-scheduler-extra:v1"}
-	for program, want := range map[string]string{
-		"kube-apiserver": images[0], "etcd": images[1], "kube-scheduler": images[2],
-	} {
-		if got, err := imageOf(images, program); err != nil || got != want {
-			t.Errorf("the image of %s is %q, %v; want %q", program, got, err, want)
-		}
-	}
-	if _, err := imageOf(images, "kube-api"); err == nil || !strings.Contains(err.Error(), "there is no image of kube-api among registry") {
-		t.Errorf("error %v", err)
-	}
-}

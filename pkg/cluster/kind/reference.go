@@ -109,10 +109,9 @@ func (r *reference) configure(ctx context.Context, topology *cluster.Topology, d
 	releases := kubernetes.Releases()
 	slices.Reverse(releases)
 	for _, release := range releases {
-		if (&published{}).available(ctx, release) == nil {
-			node, err := kubernetes.LookUpNode(release)
+		if node, err := bootable(ctx, release); err == nil {
 			r.node = node.Image
-			return err
+			return nil
 		}
 	}
 	return fmt.Errorf("the reference needs the node image of any release of Kubernetes: run `make node-images RELEASES=%s`", releases[0])
