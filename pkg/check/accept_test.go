@@ -81,11 +81,3 @@ func TestPathsOfVersions(t *testing.T) {
 		}
 	}
 }
-
-func TestMinorReleases(t *testing.T) {
-	for release, want := range map[string]int{"1.2": 2, "v1.33.4": 33, "v2.1": -1, "": -1, "x": -1, "1.x": -1} {
-		if got, err := minorOf(release); (err == nil) != (want >= 0) || err == nil && got != want {
-			t.Errorf("%q: %d %v", release, got, err)
-		}
-	}
-}

@@ -2,10 +2,9 @@ package check
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // ad05: v2beta1 is served in the releases that are to serve it, and only in those
@@ -17,23 +16,19 @@ type ad05 struct {
 	unknown       string
 }
 
-// betaUntil is the last minor release of each distribution, with the major
-// release 1, that serves v2beta1: Kubernetes took it out in 1.33, and the
-// reference has such a release too.
-var betaUntil = map[string]int{"kubernetes": 32, "reference": 2}
+// betaAPI is what the table of graduations calls it.
+const betaAPI = "apidiscovery.k8s.io/" + betaVersion
 
 func (c *ad05) Observe(w *World, _ *history.Event) {
 	s := w.docs.swept
 	if s == nil || s.in == nil {
 		return
 	}
-	until, known := betaUntil[w.Header.Distribution]
-	minor, err := minorOf(s.in.release)
-	if !known || err != nil {
+	want, known := requirement.Serves(betaAPI, w.Header.Distribution, s.in.release)
+	if !known {
 		c.unknown = fmt.Sprintf("whether the release %q of %q is to serve %s is not known", s.in.release, w.Header.Distribution, betaVersion)
 		return
 	}
-	want := minor <= until
 	asked := s.askedFor(betaVersion)
 	if asked == nil || busy(asked.Document) {
 		return
@@ -63,15 +58,6 @@ func (s *sweep) askedFor(version string) (found *history.Event) {
 		}
 	}
 	return found
-}
-
-// minorOf reads 33 from v1.33.2, and from 1.33.
-func minorOf(release string) (int, error) {
-	parts := strings.Split(strings.TrimPrefix(release, "v"), ".")
-	if len(parts) < 2 || parts[0] != "1" {
-		return 0, fmt.Errorf("%q is no release", release)
-	}
-	return strconv.Atoi(parts[1])
 }
 
 func (c *ad05) Finish(*World) {}

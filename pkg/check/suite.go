@@ -20,8 +20,8 @@ type suiteEntry struct {
 }
 
 // Suite is the version of what this evenkeel judges by: a SHA-256, in hexadecimal,
-// of the catalogue of requirements with its profiles and documented deviations, and
-// of what each check counts, needs and relies on. Whatever of these changes makes
+// of the catalogue of requirements with its profiles, documented deviations and
+// graduations, and of what each check counts, needs and relies on. Whatever of these changes makes
 // it another one, so that nobody has to think of raising a number.
 //
 // How a check comes to its counts is not in it: that another evenkeel of the same
@@ -33,8 +33,9 @@ var suite = sync.OnceValue(func() string {
 		Requirements []requirement.Requirement `json:"requirements"`
 		Profiles     []requirement.Profile     `json:"profiles"`
 		Deviations   []requirement.Deviation   `json:"deviations"`
+		Graduations  []requirement.Graduation  `json:"graduations"`
 		Checks       []suiteEntry              `json:"checks"`
-	}{requirement.All(), requirement.Profiles(), requirement.Deviations(), suiteEntries()}
+	}{requirement.All(), requirement.Profiles(), requirement.Deviations(), requirement.Graduations(), suiteEntries()}
 	raw, err := json.Marshal(all)
 	if err != nil {
 		// All of it is compiled in, and a test of this package encodes it.

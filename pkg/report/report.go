@@ -103,7 +103,7 @@ type Harness struct {
 	// the history does not have it.
 	Digest string `json:"digest,omitempty"`
 	// Suite is the version of the requirements and checks that judged: a SHA-256, in
-	// hexadecimal, of the catalogue with its profiles and deviations, and of what each
+	// hexadecimal, of the catalogue with its profiles, deviations and graduations, and of what each
 	// check counts, needs and relies on.
 	Suite string `json:"suite"`
 	// Schema is the version of the form of this report to the letter: a SHA-256, in

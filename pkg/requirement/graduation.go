@@ -1,0 +1,52 @@
+package requirement
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+	"sigs.k8s.io/yaml"
+)
+
+// Graduation is until when a distribution serves a version of an API.
+type Graduation struct {
+	// API is a group and its version, such as apidiscovery.k8s.io/v2beta1.
+	API          string `json:"api"`
+	Distribution string `json:"distribution"`
+	// Until is the last minor release that serves it, such as v1.32.
+	Until string `json:"until"`
+	// Source is where that can be seen.
+	Source string `json:"source"`
+}
+
+//go:embed graduations.yaml
+var graduationsYAML []byte
+
+var graduations = loadGraduations(graduationsYAML)
+
+// loadGraduations panics as load does, and for the same reason.
+func loadGraduations(data []byte) []Graduation {
+	var listed struct {
+		Graduations []Graduation `json:"graduations"`
+	}
+	if err := yaml.UnmarshalStrict(data, &listed); err != nil {
+		panic(fmt.Sprintf("graduations: %v", err))
+	}
+	return listed.Graduations
+}
+
+// Graduations are all that are known.
+func Graduations() []Graduation { return slices.Clone(graduations) }
+
+// Serves is whether a release of a distribution, with or without a leading v, is to
+// serve the version of an API; known is false where nobody has said.
+func Serves(api, distribution, release string) (serves, known bool) {
+	minor := semver.MajorMinor("v" + strings.TrimPrefix(release, "v"))
+	i := slices.IndexFunc(graduations, func(g Graduation) bool { return g.API == api && g.Distribution == distribution })
+	if i < 0 || minor == "" || semver.Major(minor) != semver.Major(graduations[i].Until) {
+		return false, false
+	}
+	return semver.Compare(minor, graduations[i].Until) <= 0, true
+}
