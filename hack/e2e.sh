@@ -9,6 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out}")}
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
+# Specs are compiled by go test, which stamps no version.
+export EVENKEEL_VERSION=${EVENKEEL_VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo suites)}
 main_job=upgrade-rollback-crash
 # longer than all the rest of a sample together
 long='discovery-churn|election-soak|election-storm|migration-large'

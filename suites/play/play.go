@@ -13,6 +13,7 @@
 package play
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -123,7 +124,7 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 	fmt.Println()
 	outcome, err := run.Run(ctx, run.Options{
 		Topology: os.Getenv("EVENKEEL_TOPOLOGY"), Scenario: p.file, Focus: p.focus(),
-		Seed: suite.RandomSeed, Out: out, Harness: "suites", Console: os.Stdout, Providers: providers.All(),
+		Seed: suite.RandomSeed, Out: out, Harness: cmp.Or(os.Getenv("EVENKEEL_VERSION"), "suites"), Console: os.Stdout, Providers: providers.All(),
 	})
 	if outcome != nil {
 		fmt.Println()
