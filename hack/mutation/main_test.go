@@ -147,6 +147,12 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 	want := `| SV-01-y | SV-01 | found |  | quick | 1 | 3 |
 | SV-02-z | SV-02 | **missed**: no report |  |  | 1 | 0 |
 | SV-06-x | SV-06 | found | SV-11 | quick | 1 | 12 |
+
+## Why others turn red
+
+| defect | also red | because |
+|---|---|---|
+| SV-06-x | SV-11 | **not explained yet** |
 `
 	if _, rows, _ := strings.Cut(string(table), "|---|---|---|---|---|---|---|\n"); rows != want {
 		t.Errorf("got\n%swant\n%s", rows, want)
@@ -200,4 +206,17 @@ func script(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+func TestExplanationsAreOfOtherRequirements(t *testing.T) {
+	for defect, reasons := range explained {
+		for id, reason := range reasons {
+			if _, known := requirement.Lookup(id); !known || strings.HasPrefix(defect, string(id)+"-") || !strings.HasSuffix(reason, ".") {
+				t.Errorf("%s, %s: %q", defect, id, reason)
+			}
+			if got := (row{Defect: defect}).because(id); got != reason {
+				t.Errorf("%s, %s: %q", defect, id, got)
+			}
+		}
+	}
 }

@@ -106,11 +106,12 @@ func (r *record) markdown() string {
 Each defect of the reference is planted by itself, and the cheapest scenario that
 judges the requirement it is named after is played. It is found when that requirement
 fails. "Also red" are other requirements of the same scenario that the same history
-shows broken. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
+shows broken; why is told below. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
 
 | defect | requirement | verdict | also red | scenario | runs | seconds |
 |---|---|---|---|---|---|---|
 `)
+	var reasons strings.Builder
 	for _, row := range r.Defects {
 		verdict := "found"
 		if row.Fault != "" {
@@ -120,9 +121,13 @@ shows broken. Made by ` + "`make mutation RESULTS=reports`" + `; the versions ar
 		for _, id := range row.Red {
 			if id != row.Requirement {
 				also = append(also, string(id))
+				fmt.Fprintf(&reasons, "| %s | %s | %s |\n", row.Defect, id, row.because(id))
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d |\n", row.Defect, row.Requirement, verdict, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds)
+	}
+	if reasons.Len() > 0 {
+		b.WriteString("\n## Why others turn red\n\n| defect | also red | because |\n|---|---|---|\n" + reasons.String())
 	}
 	return b.String()
 }
