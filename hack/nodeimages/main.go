@@ -6,7 +6,7 @@
 //
 // Without names it makes those of every release that the harness knows. With -next it
 // also makes what a node is given that is upgraded to the release after the last one
-// named: three images and no node image, which takes a third less to build. It is
+// named: three images and no node image. It is
 // run in the module's own folder, needs a Docker daemon, and to build also root
 // and debootstrap. What is there already is not made again.
 package main
