@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kind "sigs.k8s.io/kind/pkg/cluster"
@@ -129,6 +130,8 @@ func startAgent(t *testing.T, shared string) *fakeAgent {
 			a.said = append(a.said, fmt.Sprintf("end %s %d %v", asked.Component, asked.Signal, asked.Away))
 		case r.URL.Path == "/pod":
 			a.said = append(a.said, "pod "+string(asked.Component))
+		case r.URL.Path == "/cleared":
+			a.said = append(a.said, "cleared "+string(asked.Component))
 		}
 		_, _ = w.Write([]byte("{}"))
 	})
@@ -136,6 +139,24 @@ func startAgent(t *testing.T, shared string) *fakeAgent {
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
 	return a
+}
+
+// await waits until the agent was asked something.
+func (a *fakeAgent) await(t *testing.T, what string) {
+	t.Helper()
+	for {
+		a.mu.Lock()
+		said := slices.Contains(a.said, what)
+		a.mu.Unlock()
+		if said {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("the agent was not asked %q", what)
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // asked gives what the agent was asked, and forgets it.

@@ -64,7 +64,7 @@ func (c *kindCluster) StartMember(ctx context.Context, name, release string) err
 	}
 	defer done()
 	for _, component := range c.upwards() {
-		if _, runs := m.units.process(component); runs {
+		if m.serves(component) {
 			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, component)
 		}
 	}
@@ -110,12 +110,25 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 	if err := m.agent.Clear(ctx, component); err != nil {
 		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
 	}
+	if m.isAway(component) {
+		// The end of what the kubelet started once more belongs to the last Pod.
+		if err := m.units.awaitGone(ctx, component); err != nil {
+			return fmt.Errorf("cannot put the static Pod of the %s of %s while the last one runs: %w", component, m.name, err)
+		}
+	}
 	m.units.starting(component, release)
 	if err := m.agent.PutPod(ctx, component, manifest); err != nil {
 		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
 	}
 	m.setAway(component, false)
 	return nil
+}
+
+// serves is whether a process of the component runs that is meant to. One whose static
+// Pod was taken away is not: the kubelet may have started it once more, and ends it.
+func (m *member) serves(component cluster.Component) bool {
+	_, runs := m.units.process(component)
+	return runs && !m.isAway(component)
 }
 
 // StartComponent implements cluster.Cluster.
@@ -125,7 +138,7 @@ func (c *kindCluster) StartComponent(ctx context.Context, name string, component
 		return err
 	}
 	defer done()
-	if _, runs := m.units.process(component); runs {
+	if m.serves(component) {
 		return fmt.Errorf("cannot start the %s of member %s: it runs already; stop it first", component, name)
 	}
 	return c.bring(ctx, m, component, c.Release(name))

@@ -143,12 +143,50 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 	if err := <-on; err != nil {
 		t.Fatal(err)
 	}
-	if asked := inNode.asked(); !slices.Equal(asked, []string{"pod scheduler"}) {
+	if asked := inNode.asked(); !slices.Equal(asked, []string{"cleared scheduler", "pod scheduler"}) {
 		t.Errorf("the agent was asked %q", asked)
 	}
 	if asked := engine.asked(); !slices.Contains(asked, "network connect --ip 10.0.0.2 c-1 c-1-control-plane") || !slices.Contains(asked, "start c-1-control-plane") {
 		t.Errorf("the engine was asked %q", asked)
 	}
+}
+
+// The kubelet starts a component once more if it notices the end of its process before
+// the removal of the static Pod.
+func TestAStartWaitsForWhatTheKubeletStartedOnceMore(t *testing.T) {
+	c, _, inNode, told := runningMember(t)
+	m := c.members[0]
+	expectError(t, c.StartMember(t.Context(), "cp1", "1.3"), "cannot start member cp1: its controller-manager runs already; stop the member first")
+	expectError(t, c.StartComponent(t.Context(), "cp1", cluster.Scheduler), "cannot start the scheduler of member cp1: it runs already; stop it first")
+	tell := m.units.listener()
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.StopComponent(t.Context(), "cp1", cluster.Scheduler) }()
+	for !m.isAway(cluster.Scheduler) {
+		time.Sleep(time.Millisecond)
+	}
+	tell(agent.Event{Component: cluster.Scheduler, Gone: true, PID: 2, StartTime: 1})
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	tell(agent.Event{Component: cluster.Scheduler, PID: 3, StartTime: 1})
+	inNode.asked()
+
+	began := make(chan error, 1)
+	go func() { began <- c.StartComponent(t.Context(), "cp1", cluster.Scheduler) }()
+	inNode.await(t, "cleared scheduler")
+	select {
+	case err := <-began:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	tell(agent.Event{Component: cluster.Scheduler, Gone: true, PID: 3, StartTime: 1})
+	inNode.await(t, "pod scheduler")
+	tell(agent.Event{Component: cluster.Scheduler, PID: 4, StartTime: 1})
+	if err := <-began; err != nil {
+		t.Fatal(err)
+	}
+	told.expect(t, "scheduler exited 1 pid 2 at 1.2 expected", "scheduler started 2 pid 3 at 1.2",
+		"scheduler exited 2 pid 3 at 1.2 expected", "scheduler started 3 pid 4 at 1.2")
 }
 
 func TestLinkOfAWholeNode(t *testing.T) {
