@@ -129,5 +129,27 @@ shows broken; why is told below. Made by ` + "`make mutation RESULTS=reports`" +
 	if reasons.Len() > 0 {
 		b.WriteString("\n## Why others turn red\n\n| defect | also red | because |\n|---|---|---|\n" + reasons.String())
 	}
+	if never := r.neverAlone(); len(never) > 0 {
+		fmt.Fprintf(&b, "\nNo defect turns these red by themselves: %s.\n", strings.Join(never, ", "))
+	} else if len(r.Defects) > 0 {
+		b.WriteString("\nEach requirement of the first table has a defect that turns it red by itself.\n")
+	}
 	return b.String()
+}
+
+// neverAlone are the requirements that were found broken only along with others, or not
+// at all. Whoever reads of one of them cannot tell its check from another one.
+func (r *record) neverAlone() []string {
+	alone := map[requirement.ID]bool{}
+	for _, row := range r.Defects {
+		alone[row.Requirement] = alone[row.Requirement] || row.Fault == "" && len(row.Red) == 1
+	}
+	var never []string
+	for id, was := range alone {
+		if !was {
+			never = append(never, string(id))
+		}
+	}
+	slices.Sort(never)
+	return never
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/hack/internal/play"
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -70,6 +71,14 @@ func (r *row) weigh(rep *report.ConformanceReport, code int) {
 	}
 }
 
+// first is what is told of a red requirement at first.
+func first(res check.Result) string {
+	if len(res.Violations) > 0 {
+		return res.Violations[0].Message
+	}
+	return strings.Join(res.Reasons, "; ")
+}
+
 // besides are the other requirements that the scenario can judge and that are red
 // in the same history.
 func besides(ctx context.Context, dir string, r row) []requirement.ID {
@@ -88,6 +97,8 @@ func besides(ctx context.Context, dir string, r row) []requirement.ID {
 	for _, res := range results {
 		if res.Verdict == check.Fail {
 			red = append(red, res.ID)
+			// Whoever explains it in also.yaml wants to know what was seen.
+			fmt.Printf("%s: %s is red too: %s\n", r.Defect, res.ID, first(res))
 		}
 	}
 	return red

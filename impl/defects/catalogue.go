@@ -15,6 +15,7 @@ const (
 	SV08CountsReportedOnly    ID = "SV-08-counts-reported-only"
 	SV08DeafToJoining         ID = "SV-08-deaf-to-joining"
 	SV09BlindWrite            ID = "SV-09-blind-write"
+	SV09PrunesOthers          ID = "SV-09-prunes-others"
 	SV10WaitsForQuiet         ID = "SV-10-waits-for-quiet"
 	SV11LateJoin              ID = "SV-11-late-join"
 	SV12BarrierOpen           ID = "SV-12-barrier-open"
@@ -61,6 +62,7 @@ var storageVersionCatalogue = []Defect{
 	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
 	{SV08DeafToJoining, "SV-08", inManager, "an agreement is formed anew when a server leaves, and not when one joins"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
+	{SV09PrunesOthers, "SV-09", inAPIServer, "who registers also takes versions that are only decoded out of the entries of others"},
 	{SV10WaitsForQuiet, "SV-10", inAPIServer, "after a conflict a server waits until nobody has changed the object for three seconds"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},

@@ -16,12 +16,14 @@ const (
 	AD11OldestFirst         ID = "AD-11-oldest-first"
 	AD12OrderPerProcess     ID = "AD-12-order-per-process"
 	AD13Ghost               ID = "AD-13-ghost"
+	AD13ShowsLate           ID = "AD-13-shows-late"
 	AD14UnfetchedCurrent    ID = "AD-14-unfetched-current"
 	AD15ReadyEarly          ID = "AD-15-ready-early"
 	AD16WaitsForRemotes     ID = "AD-16-waits-for-remotes"
 	AD17Forgets             ID = "AD-17-forgets"
 	AD18StaleForEver        ID = "AD-18-stale-for-ever"
 	AD19TakesTheGroup       ID = "AD-19-takes-the-group"
+	AD19Blinks              ID = "AD-19-blinks"
 	AD20Revision            ID = "AD-20-revision"
 	AD21CountsReads         ID = "AD-21-counts-reads"
 	AD22BelievesAnything    ID = "AD-22-believes-anything"
@@ -31,6 +33,7 @@ const (
 	AD23HandsNothingOn      ID = "AD-23-hands-nothing-on"
 	AD24KeepsPeers          ID = "AD-24-keeps-peers"
 	AD25LosesChanges        ID = "AD-25-loses-changes"
+	AD25TaintsOthers        ID = "AD-25-taints-others"
 )
 
 var discoveryCatalogue = []Defect{
@@ -48,12 +51,14 @@ var discoveryCatalogue = []Defect{
 	{AD11OldestFirst, "AD-11", inAPIServer, "the aggregated document has the preferred version of a group last"},
 	{AD12OrderPerProcess, "AD-12", inAPIServer, "each process begins the document with another group"},
 	{AD13Ghost, "AD-13", inAPIServer, "custom resources that are deleted stay in the document"},
+	{AD13ShowsLate, "AD-13", inAPIServer, "a version that a custom resource has no more stays listed for a quarter of a minute"},
 	{AD14UnfetchedCurrent, "AD-14", inAPIServer, "what was never fetched from an aggregated server is called current"},
 	{AD15ReadyEarly, "AD-15", inAPIServer, "readiness does not wait for custom resources, which are published late"},
 	{AD16WaitsForRemotes, "AD-16", inAPIServer, "readiness waits half a minute for aggregated servers that do not answer"},
 	{AD17Forgets, "AD-17", inAPIServer, "after an outage of an aggregated server nothing of what it had is listed"},
 	{AD18StaleForEver, "AD-18", inAPIServer, "an aggregated server that was lost once is stale for ever"},
 	{AD19TakesTheGroup, "AD-19", inAPIServer, "removing an APIService also takes the custom resources of its group out"},
+	{AD19Blinks, "AD-19", inAPIServer, "removing an APIService takes the custom resources of its group out for some seconds"},
 	{AD20Revision, "AD-20", inAPIServer, "the list has a resourceVersion"},
 	{AD21CountsReads, "AD-21", inAPIServer, "every read is counted as an aggregation"},
 	{AD22BelievesAnything, "AD-22", inAPIServer, "an aggregated server is believed what it says of any group"},
@@ -63,4 +68,5 @@ var discoveryCatalogue = []Defect{
 	{AD23HandsNothingOn, "AD-23", inAPIServer, "requests for what only peers host are not handed on"},
 	{AD24KeepsPeers, "AD-24", inAPIServer, "what a peer hosted that has left stays listed"},
 	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
+	{AD25TaintsOthers, "AD-25", inAPIServer, "once a custom resource was removed, a built-in group-version is called stale for ever"},
 }

@@ -6,6 +6,7 @@ const (
 	CLE02RenewsOften       ID = "CLE-02-renews-often"
 	CLE03SlowAnswers       ID = "CLE-03-slow-answers"
 	CLE04LeavesVacant      ID = "CLE-04-leaves-vacant"
+	CLE04Hesitates         ID = "CLE-04-hesitates"
 	CLE05ElectsTheSilent   ID = "CLE-05-elects-the-silent"
 	CLE06NewestFirst       ID = "CLE-06-newest-first"
 	CLE07DrawsLots         ID = "CLE-07-draws-lots"
@@ -34,6 +35,7 @@ var electionCatalogue = []Defect{
 	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds although nobody asks"},
 	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after thirteen seconds"},
 	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},
+	{CLE04Hesitates, "CLE-04", inAPIServer, "the coordinator leaves a Lease that does not exist alone for a while, and makes it then"},
 	{CLE05ElectsTheSilent, "CLE-05", inAPIServer, "candidates are elected without being asked whether they are there"},
 	{CLE06NewestFirst, "CLE-06", inAPIServer, "the candidate with the highest version is elected"},
 	{CLE07DrawsLots, "CLE-07", inAPIServer, "of equal candidates any one is elected"},

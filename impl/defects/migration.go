@@ -6,6 +6,7 @@ const (
 	SVM02BothOutcomes     ID = "SVM-02-both-outcomes"
 	SVM03OldCheckpoint    ID = "SVM-03-old-checkpoint"
 	SVM04SkipsSome        ID = "SVM-04-skips-some"
+	SVM04LeavesSome       ID = "SVM-04-leaves-some"
 	SVM05Marks            ID = "SVM-05-marks"
 	SVM06Restless         ID = "SVM-06-restless"
 	SVM07BlindWrite       ID = "SVM-07-blind-write"
@@ -37,6 +38,7 @@ var migrationCatalogue = []Defect{
 	{SVM02BothOutcomes, "SVM-02", inAPIServer, "a migration may both succeed and fail"},
 	{SVM03OldCheckpoint, "SVM-03", inControllerManager, "the checkpoint is the revision of the agreement, however old that is"},
 	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
+	{SVM04LeavesSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done; storedVersions is left as it is"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},

@@ -37,6 +37,9 @@ type Catalog struct {
 	// dirty is poked when entries have changed.
 	dirty chan struct{}
 
+	// late are for a planted defect.
+	late map[place]bool
+
 	// building keeps rebuilds in their order.
 	building sync.Mutex
 
@@ -77,6 +80,7 @@ func (c *Catalog) setLocked(entry Entry) {
 	entry.Version = *entry.Version.DeepCopy()
 	completeKinds(entry.GroupVersion(), entry.Version.Resources)
 	entry = plantedEntry(entry, c.Defects)
+	delete(c.late, at)
 	if before, ok := c.entries[at]; ok && apiequality.Semantic.DeepEqual(before, entry) {
 		return
 	}
@@ -101,7 +105,13 @@ func (c *Catalog) Remove(source Source, version schema.GroupVersion) {
 	if source == Custom && c.Defects.Has(defects.AD13Ghost) {
 		return // defect: AD-13-ghost
 	}
-	c.removeWhere(func(at place) bool { return at == place{source, version} })
+	if c.Defects.Has(defects.AD13ShowsLate) && c.putOff(place{source, version}) {
+		return // defect: AD-13-shows-late
+	}
+	removed := c.removeWhere(func(at place) bool { return at == place{source, version} })
+	if removed && source == Custom && c.Defects.Has(defects.AD25TaintsOthers) {
+		c.taint() // defect: AD-25-taints-others
+	}
 }
 
 // RemoveGroup takes all versions of a group of a source out.
@@ -125,7 +135,8 @@ func (c *Catalog) Replace(source Source, entries []Entry) {
 	}
 }
 
-func (c *Catalog) removeWhere(gone func(place) bool) {
+// removeWhere reports whether there was something to remove.
+func (c *Catalog) removeWhere(gone func(place) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := len(c.entries)
@@ -134,9 +145,11 @@ func (c *Catalog) removeWhere(gone func(place) bool) {
 			delete(c.entries, at)
 		}
 	}
-	if len(c.entries) != before {
-		c.touchLocked()
+	if len(c.entries) == before {
+		return false
 	}
+	c.touchLocked()
+	return true
 }
 
 // Has reports whether a source has put a group-version in.

@@ -22,6 +22,70 @@ const lateCustom = 4 * time.Second
 // deafFor is how long a catalog hears of no changes after a publication.
 const deafFor = time.Second
 
+// lateRemoval is how long a removal is put off.
+const lateRemoval = 15 * time.Second
+
+// putOff is whether a version of a custom resource that has others is to go later. It
+// stays if it comes anew meanwhile.
+func (c *Catalog) putOff(at place) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	others := false
+	for other := range c.entries {
+		others = others || other.source == Custom && other.version.Group == at.version.Group && other != at
+	}
+	if _, there := c.entries[at]; !there || at.source != Custom || !others {
+		return false
+	}
+	if c.late == nil {
+		c.late = map[place]bool{}
+	}
+	c.late[at] = true
+	over := c.clock.After(lateRemoval)
+	go func() {
+		<-over
+		c.removeWhere(func(one place) bool { return one == at && c.late[at] })
+	}()
+	return true
+}
+
+// taintedGroup is a built-in group, and blink is how long a custom resource is out.
+const (
+	taintedGroup = "coordination.k8s.io"
+	blink        = 5 * time.Second
+)
+
+// taint calls a built-in group-version stale.
+func (c *Catalog) taint() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at, entry := range c.entries {
+		if at.source == Builtin && at.version.Group == taintedGroup && !isStale(entry.Version) {
+			entry.Version.Freshness = apidiscoveryv2.DiscoveryFreshnessStale
+			c.entries[at] = entry
+			c.touchLocked()
+		}
+	}
+}
+
+// takeOut takes the custom resources of a group out for a while.
+func (c *Catalog) takeOut(group string) {
+	var out []Entry
+	for _, entry := range c.Entries() {
+		if entry.Source == Custom && entry.Group == group {
+			out = append(out, entry)
+		}
+	}
+	c.RemoveGroup(Custom, group)
+	back := c.clock.After(blink)
+	go func() {
+		<-back
+		for _, entry := range out {
+			c.Set(entry)
+		}
+	}()
+}
+
 // plantedTag is the tag of a form of a document.
 func plantedTag(tag string, form Form, d defects.Set) string {
 	salt := ""

@@ -152,6 +152,9 @@ func (r *Remotes) Untrack(version schema.GroupVersion) {
 	if r.Defects.Has(defects.AD19TakesTheGroup) {
 		r.catalog.RemoveGroup(Custom, version.Group) // defect: AD-19-takes-the-group
 	}
+	if r.Defects.Has(defects.AD19Blinks) {
+		r.catalog.takeOut(version.Group) // defect: AD-19-blinks
+	}
 	r.catalog.Remove(Remote, version)
 	r.dismissLocked(service.Backend)
 }

@@ -81,6 +81,9 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	if open && d.Has(defects.CLE04LeavesVacant) && v.Lease == nil {
 		return Decision{} // defect: CLE-04-leaves-vacant
 	}
+	if pause := v.Since.Add(hesitation).Sub(now); open && v.Lease == nil && pause > 0 && d.Has(defects.CLE04Hesitates) {
+		return Decision{Recheck: pause} // defect: CLE-04-hesitates
+	}
 	switch {
 	case open, left <= early(v.Lease) && preferred(v.Lease) == "" && strategy(v.Lease) != "":
 		// A leader that is well has long renewed by then. Asking while the rest of its
@@ -97,6 +100,10 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	}
 	return decision
 }
+
+// hesitation is for how long a planted defect has a Lease missing: beyond what a check
+// allows, and so that the election is over before instances help themselves.
+const hesitation = FallbackDelay - AnswerWindow - 2*time.Second
 
 // early is how long before the end of a Lease candidates are asked.
 func early(lease *coordinationv1.Lease) time.Duration {

@@ -278,6 +278,9 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 		own = nil
 	}
 	keepStale := why == upkeep && d.Has(defects.SV16NeverCollects) || d.Has(defects.SV17KeepsStaleAtBoot) // defect: SV-16-never-collects, SV-17-keeps-stale-at-boot
+	if d.Has(defects.SV09PrunesOthers) && why == boot && changes(ownEntries(old, id), own) {
+		old = pruned(old, id) // defect: SV-09-prunes-others
+	}
 	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // ad25: when changes stop, the document converges to unaggregated discovery, the
-// same on all members of a release, and nothing stays stale.
+// same on all members of a release, and nothing stays stale. In which order it lists
+// things is AD-12's.
 type ad25 struct {
 	findings
 	equal, changes tally
@@ -51,7 +52,7 @@ func (c *ad25) Observe(w *World, ev *history.Event) {
 	if !unfit {
 		c.equal.add(w, s.member)
 	}
-	c.members(w, s, document)
+	c.members(w, s, document, listing)
 }
 
 // compare reports whether the aggregated document differs from the others, and
@@ -105,8 +106,9 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 }
 
 // members compares what members of one release have after the same last change.
-func (c *ad25) members(w *World, s *sweep, document *history.Event) {
-	mine := settledLook{w.docs.changedAt, s.in.release, document.Document.Content, document.Seq}
+func (c *ad25) members(w *World, s *sweep, document *history.Event, listing *history.Listing) {
+	content, _ := orderOf(listing)
+	mine := settledLook{w.docs.changedAt, s.in.release, content, document.Seq}
 	for _, member := range w.order {
 		other, ok := c.latest[member]
 		if ok && member != s.member && other.changedAt == mine.changedAt && other.release == mine.release && other.content != mine.content {

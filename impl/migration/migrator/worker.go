@@ -360,8 +360,8 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 		})
 	}
 	for i := range list.Items {
-		if i%10 == 9 && w.m.options.Defects.Has(defects.SVM04SkipsSome) {
-			continue // defect: SVM-04-skips-some
+		if d := w.m.options.Defects; i%10 == 9 && (d.Has(defects.SVM04SkipsSome) || d.Has(defects.SVM04LeavesSome)) {
+			continue // defect: SVM-04-skips-some, SVM-04-leaves-some
 		}
 		select {
 		case work <- &list.Items[i]:
@@ -461,7 +461,7 @@ func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error)
 			v, done = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonObjectsRefused, Message: c.Message()}, true
 			return nil
 		}
-		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim {
+		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim && !m.options.Defects.Has(defects.SVM04LeavesSome) { // defect: SVM-04-leaves-some
 			next := crd.DeepCopy()
 			next.Status.StoredVersions = stored
 			// Based on what was read before the agreement was compared.
