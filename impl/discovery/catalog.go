@@ -37,7 +37,7 @@ type Catalog struct {
 	// dirty is poked when entries have changed.
 	dirty chan struct{}
 
-	// late are for a planted defect.
+	// late are the group-versions that a planted defect takes out later.
 	late map[place]bool
 
 	// building keeps rebuilds in their order.
