@@ -20,7 +20,6 @@ const (
 	SVM14NewestFirst      ID = "SVM-14-newest-first"
 	SVM15Hurries          ID = "SVM-15-hurries"
 	SVM16StopsAtMany      ID = "SVM-16-stops-at-many"
-	SVM16DropsSome        ID = "SVM-16-drops-some"
 	SVM17Silent           ID = "SVM-17-silent"
 	SVM18UnknownSucceeds  ID = "SVM-18-unknown-succeeds"
 	SVM19HopelessSucceeds ID = "SVM-19-hopeless-succeeds"
@@ -53,7 +52,6 @@ var migrationCatalogue = []Defect{
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
 	{SVM16StopsAtMany, "SVM-16", inControllerManager, "a migration has come to its end after ten thousand objects, whatever is left"},
-	{SVM16DropsSome, "SVM-16", inControllerManager, "some objects, one of a hundred or so, are deleted instead of written"},
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
 	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -110,9 +109,6 @@ func (o dynamicObjects) list(ctx context.Context, resource schema.GroupVersionRe
 func (o dynamicObjects) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	if o.defects.Has(defects.SVM07BlindWrite) {
 		object.SetResourceVersion("") // defect: SVM-07-blind-write
-	}
-	if o.defects.Has(defects.SVM16DropsSome) && strings.HasSuffix(string(object.GetUID()), "00") {
-		return o.client.Resource(resource).Namespace(object.GetNamespace()).Delete(ctx, object.GetName(), metav1.DeleteOptions{}) // defect: SVM-16-drops-some
 	}
 	_, err := o.client.Resource(resource).Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) && o.defects.Has(defects.SVM08BringsBack) {
