@@ -141,8 +141,8 @@ func startAgent(t *testing.T, shared string) *fakeAgent {
 	return a
 }
 
-// await waits until the agent was asked something.
-func (a *fakeAgent) await(t *testing.T, what string) {
+// await waits until the agent was asked something, or an operation has ended before.
+func (a *fakeAgent) await(t *testing.T, what string, ended <-chan error) {
 	t.Helper()
 	for {
 		a.mu.Lock()
@@ -152,8 +152,8 @@ func (a *fakeAgent) await(t *testing.T, what string) {
 			return
 		}
 		select {
-		case <-t.Context().Done():
-			t.Fatalf("the agent was not asked %q", what)
+		case err := <-ended:
+			t.Fatalf("it ended with %v before the agent was asked %q", err, what)
 		case <-time.After(time.Millisecond):
 		}
 	}
