@@ -146,6 +146,9 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 // within is how long a step asks to be given; 0 if it asks for nothing.
 func within(set any) time.Duration {
 	switch v := set.(type) {
+	case *Churn:
+		// What it has made is taken back after that.
+		return v.For + StepTimeout
 	case *Populate:
 		return v.Within
 	case *Turmoil:

@@ -410,7 +410,7 @@ func churnResources(count int) []string {
 	return resources
 }
 
-// churn plays a number of changes, and takes back what they and those before them made
+// churn plays changes, and takes back what they and those before them made
 // unless it is to be kept.
 func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) error {
 	var backend *aggregated
@@ -424,7 +424,8 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 	}
 	there := r.churned
 	through := func() string { return members[r.Rand.IntN(len(members))] }
-	for range churn.Rounds {
+	until := r.Clock.Now().Add(churn.For)
+	for round := 0; round < churn.Rounds || r.Clock.Now().Before(until); round++ {
 		one := resources[r.Rand.IntN(len(resources))]
 		// Two of three changes add or alter, so that there is always something.
 		goes := there[one] && r.Rand.IntN(3) == 0

@@ -177,6 +177,21 @@ func TestAChurnThatKeepsIsTakenBackByTheNext(t *testing.T) {
 	}
 }
 
+func TestAChurnGoesOnForAsLongAsItIsTold(t *testing.T) {
+	r, _, h := onShelf(t, "tides")
+	const lasts = ChurnPauseMost
+	began := time.Now()
+	if err := r.play(t.Context(), 1, &Step{Churn: &Churn{Members: []string{"@all"}, For: lasts}}); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < lasts || len(h.defined()) < 2 {
+		t.Errorf("%d changes in %s, want some for %s", len(h.defined()), took, lasts)
+	}
+	if got := within(&Churn{For: time.Hour}); got <= time.Hour {
+		t.Errorf("it may take %s in all", got)
+	}
+}
+
 func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	r, _, h := onShelf(t, "tides")
 	refuse := &Step{Backend: &Backend{Name: "tides", Does: history.BackendRefuse}}
@@ -230,7 +245,9 @@ func TestMistakesInStepsOfDiscovery(t *testing.T) {
 		{"define: {member: cp1, backend: tides}", `there is no backend "tides"`},
 		{"undefine: {member: cp1, crd: a, backend: b}", "needs either"},
 		{"churn: {rounds: 3}", "members must be there"},
-		{"churn: {members: [cp1]}", "rounds positive"},
+		{"churn: {members: [cp1]}", "either rounds or for"},
+		{"churn: {members: [cp1], rounds: 1, for: 1s}", "either rounds or for"},
+		{"churn: {members: [cp1], for: -1s}", "must be positive"},
 		{"churn: {members: [cp1], rounds: 1, resources: -1}", "resources not negative"},
 		{"backend: {name: b, does: sulk}", "does must be answer or one of"},
 		{"backend: {name: b, does: hang, for: -1s}", "for must not be negative"},

@@ -225,8 +225,11 @@ func (s *Step) validate() (action string, err error) {
 	case *Undefine:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Churn:
-		if len(v.Members) == 0 || v.Rounds <= 0 || v.Resources < 0 {
-			err = errors.New("members must be there, rounds positive and resources not negative")
+		if len(v.Members) == 0 || v.Resources < 0 {
+			err = errors.New("members must be there, and resources not negative")
+		}
+		if v.Rounds < 0 || v.For < 0 || (v.Rounds == 0) == (v.For == 0) {
+			err = errors.Join(err, errors.New("give either rounds or for, which must be positive"))
 		}
 	case *Backend:
 		err = errors.Join(missing("name", v.Name), v.validate())

@@ -298,8 +298,11 @@ type Undefine struct {
 type Churn struct {
 	// Members are selectors; each change goes through one of them.
 	Members []string `yaml:"members"`
-	// Rounds is how many changes there are, those that take all back not counted.
-	Rounds int `yaml:"rounds"`
+	// Rounds is how many changes there are, those that take all back not counted; 0 where
+	// For says how long they go on instead.
+	Rounds int `yaml:"rounds,omitempty"`
+	// For is for how long there are changes, those that take all back not counted.
+	For time.Duration `yaml:"for,omitempty"`
 	// Resources is how many custom resources come and go; four if it is 0. More of them
 	// are there at a time, and the longer each of them stays as it is.
 	Resources int `yaml:"resources,omitempty"`
