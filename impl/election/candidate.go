@@ -10,20 +10,22 @@ import (
 
 // Live reports whether a candidate counts.
 //
-// KEP-4355: a candidate that has expired is not available for leadership.
+// KEP-4355: a candidate that has expired is not available for leadership. One whose last
+// renewal is as far in the future says just as little of whether it is there, and would
+// go on to for as long as that.
 func Live(c *Candidate, now time.Time, d defects.Set) bool {
 	if d.Has(defects.CLE16ElectsTheDead) {
 		return true // defect: CLE-16-elects-the-dead
 	}
-	return c.Spec.RenewTime != nil && now.Sub(c.Spec.RenewTime.Time) < CandidateValidity
+	return c.Spec.RenewTime != nil && now.Sub(c.Spec.RenewTime.Time).Abs() < CandidateValidity
 }
 
 // Dead reports whether a candidate can be removed: it has not renewed for so long
 // that nothing would be lost if it came back as a new one.
 func Dead(c *Candidate, now time.Time) bool {
 	last := c.CreationTimestamp.Time
-	if c.Spec.RenewTime != nil {
-		last = c.Spec.RenewTime.Time
+	if renewed := c.Spec.RenewTime; renewed != nil && renewed.Sub(now) < CandidateValidity {
+		last = renewed.Time
 	}
 	return now.Sub(last) >= CandidateValidity
 }

@@ -257,6 +257,13 @@ func TestDead(t *testing.T) {
 	if Dead(never, noon) {
 		t.Error("who is new is not")
 	}
+	ahead := candidate("a", "1.2.0")
+	for by, live := range map[time.Duration]bool{time.Minute: true, CandidateValidity: false, 1e6 * time.Hour: false} {
+		ahead.Spec.RenewTime = micro(noon.Add(by))
+		if Live(ahead, noon, nil) != live || Dead(ahead, noon) == live {
+			t.Errorf("renewed %s from now: live is to be %v", by, live)
+		}
+	}
 }
 
 func TestApplyCountsTransitions(t *testing.T) {

@@ -17,16 +17,22 @@ func Resolve(candidates []*Candidate) coordinationv1.CoordinatedLeaseStrategy {
 	if len(candidates) == 0 {
 		return Oldest
 	}
-	return slices.MinFunc(candidates, func(a, b *Candidate) int {
+	return wants(slices.MinFunc(candidates, func(a, b *Candidate) int {
 		return cmp.Or(
 			-compareVersion(a.Spec.BinaryVersion, b.Spec.BinaryVersion),
 			precedence(a)-precedence(b),
-			cmp.Compare(a.Spec.Strategy, b.Spec.Strategy))
-	}).Spec.Strategy
+			cmp.Compare(wants(a), wants(b)))
+	}))
+}
+
+// wants is the strategy of a candidate. Nobody else than this coordinator would see to
+// one that does not say, which the API refuses and a store may hold all the same.
+func wants(c *Candidate) coordinationv1.CoordinatedLeaseStrategy {
+	return cmp.Or(c.Spec.Strategy, Oldest)
 }
 
 func precedence(c *Candidate) int {
-	if c.Spec.Strategy == Oldest {
+	if wants(c) == Oldest {
 		return 1
 	}
 	return 0

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"math"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -44,11 +45,12 @@ func Apply(before *coordinationv1.Lease, namespace, name, coordinator string, w 
 
 // hold makes somebody the holder from now on.
 func hold(lease *coordinationv1.Lease, who string, counts bool, at metav1.MicroTime) {
+	var transitions int32
 	if counts {
-		lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
-	} else {
-		lease.Spec.LeaseTransitions = ptr.To[int32](0)
+		// Somebody may have written any number. It never falls below zero, which readers refuse.
+		transitions = min(max(0, ptr.Deref(lease.Spec.LeaseTransitions, 0)), math.MaxInt32-1) + 1
 	}
+	lease.Spec.LeaseTransitions = ptr.To(transitions)
 	lease.Spec.HolderIdentity = ptr.To(who)
 	lease.Spec.AcquireTime = ptr.To(at)
 	lease.Spec.RenewTime = ptr.To(at)

@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -399,6 +400,11 @@ func TestLeases(t *testing.T) {
 	next.claim(&lease, epoch.Add(2*time.Second))
 	if Registered(&lease) || *lease.Spec.LeaseTransitions != 1 || !lease.Spec.AcquireTime.Time.Equal(epoch.Add(2*time.Second).Truncate(time.Nanosecond)) {
 		t.Errorf("taken over: %+v", lease)
+	}
+	worn := stranger.DeepCopy()
+	worn.Spec.LeaseTransitions = ptr.To[int32](math.MaxInt32)
+	if next.claim(worn, epoch); *worn.Spec.LeaseTransitions != math.MaxInt32 {
+		t.Errorf("%d transitions are refused", *worn.Spec.LeaseTransitions)
 	}
 	if expired(&lease, 5*time.Second, epoch.Add(17*time.Second)) || !expired(&lease, 5*time.Second, epoch.Add(18*time.Second)) {
 		t.Error("expires after its duration and the grace")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ func (id identity) claim(lease *coordinationv1.Lease, now time.Time) {
 	lease.Name, lease.Namespace = id.serverID, LeaseNamespace
 	if !id.holds(lease) {
 		if lease.Spec.HolderIdentity != nil {
-			lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
+			// Not past the last number that there is: a count below zero would be refused.
+			lease.Spec.LeaseTransitions = ptr.To(min(ptr.Deref(lease.Spec.LeaseTransitions, 0), math.MaxInt32-1) + 1)
 		}
 		lease.Spec.HolderIdentity = ptr.To(id.holder)
 		lease.Spec.AcquireTime = ptr.To(metav1.NewMicroTime(now))
