@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports fuzz lint generate clean
 
 all: build
 
@@ -129,6 +129,11 @@ survey: build
 ## are signed are their signers' to write
 reports: build
 	hack/reports.sh
+
+## fuzz: ten million executions of each fuzz test (N), or of those that ONLY names; what
+## they find stays beside the tests
+fuzz:
+	N="$(N)" ONLY="$(ONLY)" hack/fuzz.sh
 
 ## lint: formatting, vet and staticcheck
 lint:

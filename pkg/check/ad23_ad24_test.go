@@ -239,6 +239,13 @@ func TestAD24(t *testing.T) {
 			t.Errorf("%s %q", r.Verdict, r.Reasons)
 		}
 	})
+	// As Kubernetes has it.
+	t.Run("its Lease goes before its process", func(t *testing.T) {
+		r := known().leaves("c", 40).polled("a", newer...).polled("b", newer...).stops("c", 1).pass(long).polled("a", newer...).polled("b", newer...).blames(t, "AD-24")
+		if r.Verdict != Pass {
+			t.Errorf("%s %q", r.Verdict, r.Reasons)
+		}
+	})
 	t.Run("one member is not looked at", func(t *testing.T) {
 		r := known().stops("c", 1).leaves("c", 40).pass(long).polled("a", newer...).blames(t, "AD-24")
 		reason(t, r, "saw 0 things")

@@ -44,13 +44,20 @@ func (c *ad24) Observe(w *World, ev *history.Event) {
 		case gone && ev.From > since+int64(peersLeave):
 			c.remain(w)
 			c.look(w, ev, in, listing, other, since)
-		case !gone && w.docs.standing[other] != nil && w.docs.standing[other].in != nil:
+		case !gone && w.inFull(other):
 			if c.before[other] == nil {
 				c.before[other] = map[string]lastListed{}
 			}
 			c.before[other][ev.Member] = lastListed{in, listing, ev.Seq}
 		}
 	}
+}
+
+// inFull is whether a member is there with all that it is: one that ends may give up its
+// Lease a second before its process is gone, and the others leave out by then what it hosted.
+func (w *World) inFull(member string) bool {
+	s := w.docs.standing[member]
+	return s != nil && s.in != nil && w.takesPart(w.serverOf[member])
 }
 
 // remain notes the members of which documents without the departed are wanted.
