@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes what takes input from strangers: N executions of each fuzz test, ten million by
-# default, and a hundredth of that before, guided by what code an input reaches. ONLY is a
+# default, and a thousandth of that before, guided by what code an input reaches. ONLY is a
 # pattern of their names. Inputs that reached what none had reached before stay beside the
 # tests, in testdata/fuzz, where every `go test` runs them.
 set -euo pipefail
@@ -30,7 +30,7 @@ grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' impl pkg hack | LC_AL
 		executions=$n
 		build=()
 		if [ "$way" = guided ]; then
-			executions=$(((n + 99) / 100))
+			executions=$(((n + 999) / 1000))
 			build=(-fuzz "^$name\$")
 		fi
 		echo "== $name in $folder, $way, $executions executions"
