@@ -105,6 +105,8 @@ func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, befor
 			switch name := named(group.Name, version.Version); {
 			case found == nil:
 				return "does not list " + name + " any more"
+			case version.Freshness != history.FreshnessCurrent && found.Freshness == history.FreshnessCurrent:
+				// It was on its way when the misbehaviour began, and has arrived.
 			case found.Freshness != version.Freshness:
 				return fmt.Sprintf("calls %s %q", name, found.Freshness)
 			case found.Inventory != version.Inventory:

@@ -17,7 +17,7 @@ import (
 type ad23 struct {
 	findings
 	quiet tally
-	// lacking are the members that lack what a peer hosts. The others count, for each
+	// lacking are the members that lack what a peer hosts, when all know each other. The others count, for each
 	// of them, what only peers host and the union had, requests for that which
 	// succeeded, and local views that left it out.
 	lacking                map[string]bool
@@ -45,10 +45,6 @@ func (c *ad23) Observe(w *World, _ *history.Event) {
 	if mine == nil || mine.in != s.by {
 		return
 	}
-	lacked := w.lackedBy(s.member, mine)
-	if len(lacked) > 0 {
-		c.lacking[s.member] = true
-	}
 	document, steady := s.same(groupsPath)
 	since, ok := w.acquainted()
 	if !ok || !steady || s.from < since+int64(peersShow) || !w.allLookedAt() {
@@ -59,6 +55,10 @@ func (c *ad23) Observe(w *World, _ *history.Event) {
 		return
 	}
 	c.quiet.add(w, s.member)
+	lacked := w.lackedBy(s.member, mine)
+	if len(lacked) > 0 {
+		c.lacking[s.member] = true
+	}
 	c.localView(w, s, mine, lacked)
 	for _, f := range lacked {
 		c.inUnion(w, s, document, union, f)
