@@ -10,8 +10,9 @@ type ad24 struct {
 	// before is what each member listed last while another one was there, by that
 	// one and the member.
 	before map[string]map[string]lastListed
-	// remaining are the members that were there after one had left, and went counts
-	// at each of them what it had listed and did not list any more.
+	// remaining are the members that were there after one had left that alone had hosted
+	// something, and went counts at each of them what it had listed and did not list any
+	// more.
 	remaining           map[string]bool
 	went                map[string]int64
 	counted, complained once
@@ -42,7 +43,6 @@ func (c *ad24) Observe(w *World, ev *history.Event) {
 		since, gone := w.left(other)
 		switch {
 		case gone && ev.From > since+int64(peersLeave):
-			c.remain(w)
 			c.look(w, ev, in, listing, other, since)
 		case !gone && w.inFull(other):
 			if c.before[other] == nil {
@@ -72,7 +72,11 @@ func (c *ad24) remain(w *World) {
 // look compares a document with what only a member hosted that has left.
 func (c *ad24) look(w *World, ev *history.Event, in *instance, listing *history.Listing, departed string, since int64) {
 	before := c.before[departed][ev.Member]
-	for _, one := range w.onlyOf(departed, since) {
+	only := w.onlyOf(departed, since)
+	if len(only) > 0 {
+		c.remain(w)
+	}
+	for _, one := range only {
 		id := departed + " " + ev.Member + " " + one.String()
 		switch {
 		case w.docs.lists(listing, one):
