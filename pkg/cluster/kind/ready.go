@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -43,6 +44,7 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 	if err == nil {
 		return nil
 	}
+	c.keepKubeletLog(m)
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("waiting for the %s of member %s was given up: %w", component, m.name, cause)
 	}
@@ -55,6 +57,18 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 		return fmt.Errorf("the %s of member %s %s; its log %s ends with: %s", component, m.name, what, log, said)
 	}
 	return fmt.Errorf("the %s of member %s %s; it has no log", component, m.name, what)
+}
+
+// keepKubeletLog leaves what the kubelet of a member has said lately beside the logs of its
+// components: where none of them came, nobody else knows why.
+func (c *kindCluster) keepKubeletLog(m *member) {
+	// The wait may have been given up, and this is short.
+	said, err := docker(context.Background(), "exec", m.host, "journalctl", "--unit=kubelet", "--no-pager", "--lines=2000")
+	if err != nil {
+		return // a node that is gone or has no power has nothing to say
+	}
+	// It adds to a failure that is told of already, and does not become another one.
+	_ = os.WriteFile(filepath.Join(c.logDir, m.name+"-kubelet.log"), []byte(said+"\n"), 0o600)
 }
 
 // answerLimit is the most that is read of an answer.
