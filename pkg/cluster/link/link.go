@@ -65,6 +65,8 @@ func (l *Link) Stats() cluster.LinkStats {
 	}
 }
 
+// count is for whoever holds mu: what passed before a cut is in the figures that are read
+// after it.
 func (l *Link) count(direction cluster.Direction, bytes int) {
 	if direction == cluster.ToServer {
 		l.toServer.Add(int64(bytes))
@@ -97,16 +99,35 @@ func cuts(shape cluster.Shape, direction cluster.Direction) bool {
 	return shape.Cut && (shape.Only == "" || shape.Only == direction)
 }
 
-// clear is whether a piece may go on at once.
-func (l *Link) clear(direction cluster.Direction) bool {
-	shape, _ := l.get()
-	return shape.Latency == 0 && shape.Jitter == 0 && !cuts(shape, direction)
+// passAtOnce is whether a piece of so many bytes goes on without waiting.
+func (l *Link) passAtOnce(direction cluster.Direction, bytes int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shape.Latency != 0 || l.shape.Jitter != 0 || cuts(l.shape, direction) {
+		return false
+	}
+	l.count(direction, bytes)
+	return true
 }
 
-// passPiece waits until a piece of data that came in at the time may go on.
+// passUnless lets a piece go on, unless the shape that said so has changed since.
+func (l *Link) passUnless(change <-chan struct{}, shape cluster.Shape, direction cluster.Direction, bytes int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if change != l.change {
+		return false
+	}
+	l.count(direction, bytes)
+	if shape.Latency > 0 {
+		l.delayed.Add(1)
+	}
+	return true
+}
+
+// passPiece waits until a piece of so many bytes that came in at the time may go on.
 // The shape is looked at again whenever it changes, so that healing a link
 // frees what it holds at once.
-func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, came time.Time, drawn float64) bool {
+func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, bytes int, came time.Time, drawn float64) bool {
 	counted := false
 	for {
 		shape, change := l.get()
@@ -119,8 +140,10 @@ func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, came 
 		} else {
 			delay := shape.Latency + time.Duration(drawn*float64(shape.Jitter)) - time.Since(came)
 			if delay <= 0 {
-				l.countDelayed(shape)
-				return true
+				if l.passUnless(change, shape, direction, bytes) {
+					return true
+				}
+				continue
 			}
 			timer := time.NewTimer(delay)
 			defer timer.Stop()
@@ -128,18 +151,10 @@ func (l *Link) passPiece(ctx context.Context, direction cluster.Direction, came 
 		}
 		select {
 		case <-due:
-			l.countDelayed(shape)
-			return true
+			// Looked at again, in case the shape has changed at that very moment.
 		case <-change:
 		case <-ctx.Done():
 			return false
 		}
-	}
-}
-
-// countDelayed notes that a piece has stayed for the latency of the shape.
-func (l *Link) countDelayed(shape cluster.Shape) {
-	if shape.Latency > 0 {
-		l.delayed.Add(1)
 	}
 }

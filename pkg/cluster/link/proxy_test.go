@@ -111,6 +111,32 @@ func TestProxyCut(t *testing.T) {
 	}
 }
 
+// Whoever compares figures from after a cut with later ones must not find that something
+// passed, which had only been on its way.
+func TestNothingIsCountedAfterACut(t *testing.T) {
+	_, link, dial := echo(t)
+	connection := dial()
+	go io.Copy(io.Discard, connection)
+	go func() {
+		for {
+			if _, err := connection.Write([]byte("without pause")); err != nil {
+				return
+			}
+		}
+	}()
+	for range 200 {
+		healthy := link.Stats()
+		eventually(t, "bytes carried", func() bool { return link.Stats().BytesToServer > healthy.BytesToServer })
+		link.Set(cluster.Shape{Cut: true})
+		before := link.Stats()
+		eventually(t, "bytes withheld", func() bool { return link.Stats().Withheld > healthy.Withheld })
+		if after := link.Stats(); after.BytesToServer != before.BytesToServer || after.BytesToClient != before.BytesToClient {
+			t.Fatalf("%+v after the cut, and then %+v", before, after)
+		}
+		link.Set(cluster.Shape{})
+	}
+}
+
 func TestJitterRepeatsWithTheSeed(t *testing.T) {
 	one, same, other := New(1, "a"), New(1, "a"), New(1, "b")
 	first := one.draw()

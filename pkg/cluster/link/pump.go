@@ -18,6 +18,8 @@ type piece struct {
 	bytes []byte
 	came  time.Time
 	drawn float64
+	// passed is how many of the links have let it through.
+	passed int
 	// err is why the stream ended; io.EOF is the regular way.
 	err error
 }
@@ -62,8 +64,13 @@ type pumping struct {
 
 // take hands a piece on, or has it wait; it is false when nothing can follow it.
 func (p *pumping) take(next piece) bool {
-	if p.behind.Load() == 0 && p.clear() {
-		return p.deliver(next)
+	if p.behind.Load() == 0 {
+		for next.passed < len(p.links) && p.links[next.passed].passAtOnce(p.direction, len(next.bytes)) {
+			next.passed++
+		}
+		if next.passed == len(p.links) {
+			return p.deliver(next)
+		}
 	}
 	if !p.begun {
 		p.begun = true
@@ -80,21 +87,11 @@ func (p *pumping) take(next piece) bool {
 	}
 }
 
-// clear is whether no link keeps pieces at the moment.
-func (p *pumping) clear() bool {
-	for _, link := range p.links {
-		if !link.clear(p.direction) {
-			return false
-		}
-	}
-	return true
-}
-
 // handOn hands on what waits, in its order.
 func (p *pumping) handOn() {
 	for next := range p.queue {
-		for _, link := range p.links {
-			if !link.passPiece(p.ctx, p.direction, next.came, next.drawn) {
+		for _, link := range p.links[next.passed:] {
+			if !link.passPiece(p.ctx, p.direction, len(next.bytes), next.came, next.drawn) {
 				return
 			}
 		}
@@ -118,9 +115,6 @@ func (p *pumping) deliver(next piece) bool {
 	if _, err := p.to.Write(next.bytes); err != nil {
 		p.cancel()
 		return false
-	}
-	for _, link := range p.links {
-		link.count(p.direction, len(next.bytes))
 	}
 	return true
 }
