@@ -224,6 +224,18 @@ func TestAD23(t *testing.T) {
 	})
 }
 
+// Who lacked something only while it came up need not show that peers make up for it.
+func TestAD23WantsNothingOfWhoOnlyCameUp(t *testing.T) {
+	whole := said{union: both, local: both, own: both}
+	told := fleet().looksAt("b", whole).looksAt("a", said{union: elder, local: elder, own: elder}).pass(time.Minute)
+	for range 2 { // the first time not all have been looked at yet
+		told.looksAt("b", whole).looksAt("a", whole).looksAt("c", honest("c"))
+	}
+	if r := told.blames(t, "AD-23"); r.Verdict != Pass {
+		t.Errorf("%s %q", r.Verdict, r.Reasons)
+	}
+}
+
 func TestAD24(t *testing.T) {
 	known := func() *tale {
 		t := fleet()
