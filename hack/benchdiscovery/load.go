@@ -66,7 +66,7 @@ func loadAll(ctx context.Context, config *rest.Config, duration time.Duration) (
 		}
 		l := load{bytes: asked.length}
 		for _, count := range concurrencies {
-			s, err := flatOut(ctx, clients[:count], asked, duration/2)
+			s, err := flatOut(ctx, clients[:count], asked, duration/flatOutShorter)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func loadAll(ctx context.Context, config *rest.Config, duration time.Duration) (
 				l.fastest = s
 			}
 		}
-		if l.paced, err = paced(ctx, clients[:connections], asked, pacedRate, duration); err != nil {
+		if l.paced, err = paced(ctx, clients[:connections], asked, pacedRate, pacedLonger*duration); err != nil {
 			return nil, err
 		}
 		bench.Progress("  %s: %.0f/s by %d at a time; at %d/s p50 %.2f ms, p99 %.2f ms", a, l.fastest.rate, l.fastest.clients, pacedRate, l.paced.p50*1e3, l.paced.p99*1e3)

@@ -52,12 +52,12 @@ HTTP/2 as client-go does, and have no limits of their own. %d CRDs share a group
 group has two versions.
 
 A cold discovery is client-go's cached discovery over new connections, the
-median of %d; bytes are counted below TLS, handshake included. Answers are timed for %s: at
-%d requests a second from when each was due, over %d connections, and without pause by one
-and by up to %d clients. A change counts from the request that makes it until a client that accepts
+median of %d; bytes are counted below TLS, handshake included. Answers are timed at
+%d requests a second for %s, from when each was due, over %d connections, and without pause for
+%s each by one and by up to %d clients. A change counts from the request that makes it until a client that accepts
 gzip and asks every %s has the answer that tells of it, %d times.
 `, command(o), bench.Machine(), strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format(time.DateOnly),
-		kindsPerGroup, coldRuns, o.duration, pacedRate, connections, slices.Max(concurrencies), changePoll, changeRuns)
+		kindsPerGroup, coldRuns, pacedRate, pacedLonger*o.duration, connections, o.duration/flatOutShorter, slices.Max(concurrencies), changePoll, changeRuns)
 }
 
 // command is what was called, but for where the report goes.

@@ -105,13 +105,21 @@ func migrationStory() []history.Event {
 	v.exchange(cp3, "1.3")
 
 	v.define("v1beta1", 1, "v1beta1")
-	for i := range 6 {
+	for i := range 8 {
 		v.put(v.members[i%3], crate(i))
 	}
 	v.define("v1", 2, "v1beta1", "v1")
+	v.ask(cp1, "alone", cratesGroup, "crates")
+	v.begin("alone")
+	for i := range 2 {
+		v.rewrite(crate(i), cratesGroup+"/v1")
+	}
+	v.pass(3000)
+	v.drop(cp1, "alone")
+	v.pass(25_000)
 	v.ask(cp2, "flip", cratesGroup, "crates")
 	v.begin("flip")
-	for i := range 6 {
+	for i := 2; i < 8; i++ {
 		v.rewrite(crate(i), cratesGroup+"/v1")
 	}
 	v.define("v1", 2, "v1")
@@ -140,6 +148,19 @@ func crate(i int) cargo {
 	return cargo{cratesGroup, "crates", "Crates", fmt.Sprintf("default/crate%d", i)}
 }
 
+// content names what an object holds in a version: of ballasts the versions have other
+// forms, of crates the same.
+func (c cargo) content(version string) string {
+	kind := int(c.name[len(c.name)-1]) % contents
+	if c.group == cratesGroup {
+		return fmt.Sprintf("crate-%d", kind)
+	}
+	return fmt.Sprintf("%s-%d", version[strings.LastIndex(version, "/")+1:], kind)
+}
+
+// contents are how many different ones the objects of a resource have.
+const contents = 3
+
 func (c cargo) key() string { return "/registry/" + c.group + "/" + c.resource + "/" + c.name }
 
 // put has a user write an object.
@@ -152,7 +173,7 @@ func (v *voyage) put(m *member, c cargo) {
 	v.metadata[c.name] = fmt.Sprintf("%s-%d", m.name, m.writes)
 	from := v.now
 	v.pass(2)
-	revision := v.stored(c.key(), version, c.kind, c.name, history.Stored{Writer: m.name, Write: m.writes, Metadata: v.metadata[c.name]})
+	revision := v.stored(c.key(), version, c.kind, c.name, history.Stored{Writer: m.name, Write: m.writes, Metadata: v.metadata[c.name], Content: c.content(version)})
 	r := history.Request{Class: class, Verb: "update", Group: c.group, Version: "v1", Resource: c.resource, Name: c.name, Code: 200, Write: m.writes, ResourceVersion: revision}
 	v.emit(history.Event{Kind: history.KindRequest, Member: m.name, From: from, Request: &r})
 }
@@ -160,7 +181,7 @@ func (v *voyage) put(m *member, c cargo) {
 // rewrite is what a migration does to an object.
 func (v *voyage) rewrite(c cargo, version string) {
 	v.pass(140)
-	v.stored(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name]})
+	v.stored(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version)})
 }
 
 // remove has a user delete an object.

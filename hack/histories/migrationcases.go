@@ -233,7 +233,7 @@ var migrationCases = []testCase{
 		weak: func(e *edit) { e.drop(nthOf(e, 3, definitionsStored)) },
 	},
 	{
-		id: "SVM-24", reads: either(migrations, ballastVersions),
+		id: "SVM-24", reads: either(migrations, ballastVersions, definitionsStored, crates),
 		fails: "migration next began only",
 		fail: func(e *edit) {
 			from := e.find(1, both(migrationNamed("next"), runs))

@@ -8,6 +8,7 @@ const (
 	SVM04SkipsSome        ID = "SVM-04-skips-some"
 	SVM04LeavesSome       ID = "SVM-04-leaves-some"
 	SVM05Marks            ID = "SVM-05-marks"
+	SVM05Forgets          ID = "SVM-05-forgets"
 	SVM06Restless         ID = "SVM-06-restless"
 	SVM07BlindWrite       ID = "SVM-07-blind-write"
 	SVM08BringsBack       ID = "SVM-08-brings-back"
@@ -20,6 +21,7 @@ const (
 	SVM14NewestFirst      ID = "SVM-14-newest-first"
 	SVM15Hurries          ID = "SVM-15-hurries"
 	SVM16StopsAtMany      ID = "SVM-16-stops-at-many"
+	SVM16GivesUpAtMany    ID = "SVM-16-gives-up-at-many"
 	SVM17Silent           ID = "SVM-17-silent"
 	SVM18UnknownSucceeds  ID = "SVM-18-unknown-succeeds"
 	SVM19HopelessSucceeds ID = "SVM-19-hopeless-succeeds"
@@ -40,6 +42,7 @@ var migrationCatalogue = []Defect{
 	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
 	{SVM04LeavesSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done; storedVersions is left as it is"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
+	{SVM05Forgets, "SVM-05", inAPIServer, "the position of ballasts is not stored in the newest version"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
 	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
@@ -52,6 +55,7 @@ var migrationCatalogue = []Defect{
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
 	{SVM16StopsAtMany, "SVM-16", inControllerManager, "a migration has come to its end after ten thousand objects, whatever is left"},
+	{SVM16GivesUpAtMany, "SVM-16", inControllerManager, "a migration fails after ten thousand objects"},
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
 	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},

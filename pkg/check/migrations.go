@@ -23,6 +23,8 @@ type migrations struct {
 	buried  map[string]*objectSeen
 	graves  []*objectSeen
 	lost    int64
+	// contents is what became of what they hold.
+	contents contents
 	// custom are the definitions of custom resources.
 	custom map[groupResource]*definitionSeen
 	// leader is the member whose controller manager holds the Lease, as far as is
@@ -115,10 +117,10 @@ type migrationMove struct {
 
 // objectSeen is an object as etcd has it; it is never changed, but replaced.
 type objectSeen struct {
-	key, name, version, metadata string
-	managed                      map[string]string
-	gr                           groupResource
-	seq, revision, created       int64
+	key, name, version, metadata, content string
+	managed                               map[string]string
+	gr                                    groupResource
+	seq, revision, created                int64
 	// tags are the writes of the harness that were applied to it, oldest first.
 	tags []writeID
 }
@@ -134,6 +136,8 @@ type objectTouch struct {
 	buried *objectSeen
 	// during is the migration of the resource that runs.
 	during *migrationSeen
+	// content is what is wrong with what it holds, if only the migration wrote.
+	content string
 }
 
 // byMigration is whether nobody but the migration is known to have written.
@@ -156,7 +160,7 @@ type definitionMove struct {
 func newMigrations() *migrations {
 	return &migrations{
 		byName: map[string]*migrationSeen{}, objects: map[string]*objectSeen{}, buried: map[string]*objectSeen{},
-		custom: map[groupResource]*definitionSeen{},
+		contents: newContents(), custom: map[groupResource]*definitionSeen{},
 	}
 }
 
@@ -366,7 +370,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	if !ok || !w.resources.written[gr] && ms.custom[gr] == nil {
 		return
 	}
-	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, managed: s.Managed, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
+	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, content: ms.contents.kept(s.Content), managed: s.Managed, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
 	touch := &objectTouch{gr: gr, before: before, now: now, during: ms.runningOf(gr)}
 	switch {
 	case before != nil:
@@ -386,8 +390,11 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	}
 	ms.objects[s.Key] = now
 	ms.touched = touch
-	if touch.byMigration() && before.version != now.version {
-		touch.during.sign = momentOf(ev)
+	if touch.byMigration() {
+		touch.content = ms.contents.weigh(touch, sameForms[gr] || ms.custom[gr] != nil)
+		if before.version != now.version {
+			touch.during.sign = momentOf(ev)
+		}
 	}
 }
 
@@ -432,6 +439,16 @@ func (ms *migrations) of(gr groupResource) []*objectSeen {
 	}
 	slices.SortFunc(out, func(a, b *objectSeen) int { return strings.Compare(a.key, b.key) })
 	return out
+}
+
+// left is whether some object of a resource is stored in another version.
+func (ms *migrations) left(gr groupResource, version string) bool {
+	for _, o := range ms.objects {
+		if o.gr == gr && o.version != version {
+			return true
+		}
+	}
+	return false
 }
 
 // doubts are the reasons not to trust that each object was followed.

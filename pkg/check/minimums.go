@@ -237,6 +237,8 @@ const (
 	needMigrations = 1
 	// needMigrated: objects that a migration had to deal with.
 	needMigrated = 5
+	// needContents: what objects held that could have been taken for each other.
+	needContents = 2
 	// needUserWrites: updates by users while a migration ran, and of those the ones
 	// of objects that it had still to rewrite; needUserDeletes is of deletes.
 	needUserWrites      = 5
@@ -307,6 +309,9 @@ const (
 	// deletionStops is how long after its deletion a migration may still rewrite
 	// objects, and how long the next one of the resource may take to begin.
 	deletionStops = 10*time.Second + recorderLag
+	// deletionWatched is for how long after that objects in an old version, and no other
+	// migration of them, must have been watched.
+	deletionWatched = 5 * time.Second
 	// migrationShows is how soon clients of every ready server are shown that a
 	// migration was created, changed or deleted.
 	migrationShows = 10 * time.Second

@@ -8,14 +8,14 @@ import (
 )
 
 // svm05: a migration leaves labels, annotations, owners, finalizers, generation,
-// uid and managed fields of what it rewrites as they are. Others write too, and
+// uid, managed fields and contents of what it rewrites as they are. Others write too, and
 // not all of them leave a tag: what is judged is a write that changed the version,
 // or one to an object that had been left alone since before the migration began.
 // Managed fields of a version that some member does not serve are lost with any
 // write through that one, as the field manager of the API machinery has it.
 type svm05 struct {
 	findings
-	same int64
+	same, told int64
 }
 
 func (c *svm05) Observe(w *World, ev *history.Event) {
@@ -44,7 +44,7 @@ func (w *World) altered(t *objectTouch) (what string) {
 	if version, same := w.sameManaged(t); !same {
 		return "managed fields of " + version + " are"
 	}
-	return ""
+	return t.content
 }
 
 // sameManaged is whether the managed fields are as they were, or the version in
@@ -74,8 +74,11 @@ func (w *World) servedByAll(gr groupResource, version string) bool {
 	return true
 }
 
-func (c *svm05) Finish(*World) {}
+func (c *svm05) Finish(w *World) { c.told = w.migrations.contents.told() }
 
 func (c *svm05) Observations() []Observation {
-	return []Observation{{"objects rewritten with the same metadata", c.same, needMigrated}}
+	return []Observation{
+		{"objects rewritten with the same metadata", c.same, needMigrated},
+		{"contents of one resource that differed, and still did when it was stored in another version", c.told, needContents},
+	}
 }

@@ -7,21 +7,29 @@ import (
 )
 
 // svm24: a migration that is deleted while it runs stops, and the next one of its
-// resource begins.
+// resource begins. What the next one does cannot be told from what the deleted one would
+// go on to do, so one deletion of each kind is needed.
 type svm24 struct {
 	findings
-	deleted, freed int64
-	// after is the last migration of each resource that was deleted while it ran.
-	after map[groupResource]*migrationSeen
+	deleted, freed, stopped int64
+	// after is the last migration of each resource that was deleted while it ran, until
+	// another begins.
+	after map[groupResource]*deletedMigration
 }
 
-func newSVM24() *svm24 { return &svm24{after: map[groupResource]*migrationSeen{}} }
+type deletedMigration struct {
+	*migrationSeen
+	// watched is whether it has been seen that it stopped.
+	watched bool
+}
+
+func newSVM24() *svm24 { return &svm24{after: map[groupResource]*deletedMigration{}} }
 
 func (c *svm24) Observe(w *World, ev *history.Event) {
 	move := w.migrations.moved
 	if move != nil && move.gone && move.m.started.was() && !move.m.ended.was() {
 		c.deleted++
-		c.after[move.m.gr] = move.m
+		c.after[move.m.gr] = &deletedMigration{migrationSeen: move.m}
 	}
 	if move != nil && move.started {
 		if gone := c.after[move.m.gr]; gone != nil && move.m.created.at < gone.gone.at {
@@ -36,6 +44,14 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version {
 		if gone := c.after[t.gr]; gone != nil && ev.At-gone.gone.at > int64(deletionStops) {
 			c.infer(w, at(gone.gone.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s was deleted", t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-gone.gone.at).Round(time.Second), gone.name)
+		}
+	}
+	for gr, gone := range c.after {
+		if !gone.watched && ev.At-gone.gone.at > int64(deletionStops+deletionWatched) {
+			gone.watched = true
+			if w.migrations.left(gr, gone.target) {
+				c.stopped++
+			}
 		}
 	}
 }
@@ -55,6 +71,7 @@ func (c *svm24) Finish(w *World) {
 func (c *svm24) Observations() []Observation {
 	return []Observation{
 		{"migrations deleted while they ran", c.deleted, needMigrations},
+		{"of those, ones that left objects in an old version, which nothing else began to migrate meanwhile", c.stopped, needMigrations},
 		{"migrations that began after the one before them was deleted", c.freed, needMigrations},
 	}
 }

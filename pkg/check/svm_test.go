@@ -86,6 +86,76 @@ func TestSVM05KnowsWhatAnyWriteLoses(t *testing.T) {
 	begun().lies("y", v2, "m", 13, 13, 2).lies("y", v2, "with a finalizer", 13, 14, 0).blames(t, "SVM-05")
 }
 
+// contains stores a thing with a content; write is the number of a's write, 0 if somebody
+// else wrote.
+func (t *tale) contains(name, version, content string, created, revision, write int64) *tale {
+	s := history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/" + name, Name: name, Created: created, Revision: revision,
+		APIVersion: version, ObjectKind: "Thing", Metadata: "m", Content: content}
+	if write > 0 {
+		s.Writer, s.Write = "a", write
+	}
+	return t.stored(s)
+}
+
+func TestSVM05FollowsContents(t *testing.T) {
+	begun := func() *tale {
+		return tell().joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).
+			contains("x", v1, "heavy", 5, 5, 1).contains("y", v1, "heavy", 6, 6, 2).contains("z", v1, "light", 7, 7, 3).
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	const differed = "contents of one resource that differed, and still did when it was stored in another version"
+	saw(t, begun().contains("x", v2, "schwer", 5, 14, 0).contains("y", v2, "schwer", 6, 15, 0).contains("z", v2, "leicht", 7, 16, 0).
+		blames(t, "SVM-05"), differed, 2)
+	begun().contains("x", v2, "schwer", 5, 14, 0).contains("y", v2, "leicht", 6, 15, 0).
+		blames(t, "SVM-05", "its content (which x had too, and was left with another one) is not what it was")
+	begun().contains("x", v2, "schwer", 5, 14, 0).contains("z", v2, "schwer", 7, 15, 0).
+		blames(t, "SVM-05", "its content (now that of x, from which it had differed) is not what it was")
+	// What users write is theirs.
+	begun().contains("x", v2, "schwer", 5, 14, 4).contains("y", v2, "leicht", 6, 15, 0).blames(t, "SVM-05")
+	// One content alone could be anything, and what has none nobody has looked at.
+	saw(t, begun().contains("x", v2, "", 5, 14, 0).contains("z", v2, "leicht", 7, 16, 0).blames(t, "SVM-05"), differed, 1)
+}
+
+func TestSVM05ComparesWhereVersionsAreAlike(t *testing.T) {
+	class := func(told *tale, version, content string, revision, write int64) *tale {
+		s := history.Stored{Type: history.StoredPut, Key: "/registry/volumeattributesclasses/gold", Name: "gold", Created: 5, Revision: revision,
+			APIVersion: "storage.k8s.io/" + version, ObjectKind: "VolumeAttributesClass", Metadata: "m", Content: content}
+		if write > 0 {
+			s.Writer, s.Write = "a", write
+		}
+		return told.stored(s)
+	}
+	migrates := func(told *tale, revision int64, is ...string) *tale {
+		m := &history.Migration{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}
+		for _, kind := range is {
+			m.Conditions = append(m.Conditions, history.Condition{Type: kind, Status: "True", Reason: "R"})
+		}
+		return told.stored(history.Stored{Type: history.StoredPut, Key: "/registry/storageversionmigrations/c", Name: "c", Created: 10, Revision: revision, Migration: m})
+	}
+	begun := func() *tale {
+		told := tell()
+		told.header.Writes = append(told.header.Writes, history.WrittenResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses", Kind: "VolumeAttributesClass"})
+		told.joins("a", 1).says("storage.k8s.io.volumeattributesclasses", 3, "a=storage.k8s.io/v1")
+		return migrates(migrates(class(told, "v1beta1", "gold", 5, 1), 10), 12, nowRuns)
+	}
+	class(begun(), "v1", "gold", 14, 0).blames(t, "SVM-05")
+	class(begun(), "v1", "brass", 14, 0).blames(t, "SVM-05", "its content is not what it was")
+}
+
+func TestSVM24WatchesWhatStops(t *testing.T) {
+	dropped := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
+			stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 13})
+	}
+	const stopped = "of those, ones that left objects in an old version, which nothing else began to migrate meanwhile"
+	saw(t, dropped().pass(time.Minute).lies("z", v2, "m", 14, 14, 2).blames(t, "SVM-24"), stopped, 1)
+	dropped().pass(time.Minute).lies("x", v2, "m", 5, 14, 0).blames(t, "SVM-24", "after migration m was deleted")
+	// Nothing was left that it could have gone on with.
+	saw(t, dropped().lies("x", v2, "m", 5, 14, 0).pass(time.Minute).lies("z", v2, "m", 15, 15, 2).blames(t, "SVM-24"), stopped, 0)
+	// What goes on there is the next one's.
+	saw(t, dropped().migrates("n", 14, 14, 0).migrates("n", 14, 15, 14, nowRuns).pass(time.Minute).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-24"), stopped, 0)
+}
+
 func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
 	begun := func() *tale {
 		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "n", 5, 14, 2)

@@ -300,6 +300,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Candidate:      object.candidate,
 		Acted:          object.acted,
 		Metadata:       object.metadata,
+		Content:        object.content,
 		Managed:        object.managed,
 	}
 	known := r.keys[key]

@@ -68,6 +68,8 @@ type storedObject struct {
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string
+	// content is the digest of what it holds beside its metadata and status.
+	content string
 }
 
 // decodeStored reads a value as Kubernetes stores it: JSON, or protobuf in its
@@ -78,6 +80,7 @@ func decodeStored(value []byte) storedObject {
 	var meta metav1.PartialObjectMetadata
 	var content interface{ Unmarshal([]byte) error }
 	decode := func(into any) error { return json.Unmarshal(value, into) }
+	contents := func() string { return digestOfJSON(value) }
 
 	if raw, found := bytes.CutPrefix(value, protobufMagic); found {
 		var envelope runtime.Unknown
@@ -89,6 +92,7 @@ func decodeStored(value []byte) storedObject {
 		}
 		meta.APIVersion, meta.Kind = envelope.APIVersion, envelope.Kind
 		decode = func(any) error { return content.Unmarshal(envelope.Raw) }
+		contents = func() string { return digestOfProtobuf(envelope.Raw) }
 	} else if len(value) == 0 || value[0] != '{' || json.Unmarshal(value, &meta) != nil {
 		return storedObject{}
 	}
@@ -100,6 +104,7 @@ func decodeStored(value []byte) storedObject {
 		object.managed = managed(meta.ManagedFields)
 		meta.ResourceVersion, meta.ManagedFields = "", nil
 		object.metadata = digest(meta.ObjectMeta)
+		object.content = contents()
 	}
 
 	object.acted = acted(meta.Annotations)

@@ -24,7 +24,7 @@ func migrable(t *testing.T) (*Runner, *shelf, *fakeHistory) {
 	s.objects["/apis/storagemigration.k8s.io"] = map[string]any{"preferredVersion": map[string]any{"version": "v1"}}
 	s.objects["/apis/stores.io"] = map[string]any{"versions": []any{map[string]any{"version": "v1"}}}
 	s.objects[cratesPath] = map[string]any{"resources": []any{map[string]any{"name": "crates"}}}
-	w := &workload.Workload{Spec: workload.Spec{Group: "stores.io", Resource: "crates", Kind: "Crate", Namespace: "n", Keep: 1, Versions: map[string]map[string]any{"v1": {}}}}
+	w := &workload.Workload{Spec: workload.Spec{Group: "stores.io", Resource: "crates", Kind: "Crate", Namespace: "n", Keep: 1, Versions: map[string][]map[string]any{"v1": nil}}}
 	r.Scenario.Populations = map[string]*workload.Workload{"crates.yaml": w}
 	r.recorders.tagger = &workload.Tagger{}
 	return r, s, h

@@ -188,7 +188,7 @@ func probeWorkload(group, resource, kind, class string) *Workload {
 		APIVersion: APIVersion, Kind: Kind, Metadata: Metadata{Name: class},
 		Spec: Spec{
 			Group: group, Resource: resource, Kind: kind, Namespace: probeNamespace, Class: class, Keep: 2,
-			Versions: map[string]map[string]any{"v1": {}},
+			Versions: map[string][]map[string]any{"v1": nil},
 		},
 	}
 }

@@ -96,15 +96,15 @@ func (s *Source) Write(ctx context.Context, client *observe.Client) (answer obse
 		call.Class, call.Verb = history.ClassRead, "get"
 	case slot.state == absent:
 		call.Verb = "create"
-		s.fill(&call, slot)
+		s.fill(&call, index, slot)
 	case every > 0 && turn%every == every-1:
 		call.Verb = "delete"
 	case call.Class == history.ClassGuarded && turn%patchEvery == patchEvery-1:
 		call.Verb = "patch"
-		s.fill(&call, slot)
+		s.fill(&call, index, slot)
 	default:
 		call.Verb = "update"
-		s.fill(&call, slot)
+		s.fill(&call, index, slot)
 	}
 	answer = client.Do(ctx, call)
 	s.slots[index] = after(call.Verb, slot, answer)
@@ -130,7 +130,7 @@ func (s *Source) Ensure(ctx context.Context, client *observe.Client, index int) 
 		call.Class, call.Verb = history.ClassRead, "get"
 	} else {
 		call.Verb = "create"
-		s.fill(&call, slot)
+		s.fill(&call, index, slot)
 	}
 	s.slots[index] = after(call.Verb, slot, client.Do(ctx, call))
 	return s.slots[index].state == present
@@ -261,7 +261,7 @@ func (s *Source) call(index int, version string) observe.Call {
 }
 
 // fill gives a create, update or patch its number and body.
-func (s *Source) fill(call *observe.Call, slot slot) {
+func (s *Source) fill(call *observe.Call, index int, slot slot) {
 	call.Write = s.tagger.Next(s.member)
 	metadata := map[string]any{
 		"name":        call.Name,
@@ -281,9 +281,9 @@ func (s *Source) fill(call *observe.Call, slot slot) {
 	if call.Group != "" {
 		apiVersion = call.Group + "/" + call.Version
 	}
-	body := maps.Clone(s.workload.Spec.Versions[call.Version])
-	if body == nil {
-		body = map[string]any{}
+	body := map[string]any{}
+	if contents := s.workload.Spec.Versions[call.Version]; len(contents) > 0 {
+		maps.Copy(body, contents[index%len(contents)])
 	}
 	body["apiVersion"], body["kind"], body["metadata"] = apiVersion, s.workload.Spec.Kind, metadata
 	call.Body = body

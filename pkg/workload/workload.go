@@ -48,9 +48,11 @@ type Spec struct {
 	Keep int `yaml:"keep"`
 	// DeleteEvery makes every so many-th write a delete; 0 means never.
 	DeleteEvery int `yaml:"deleteEvery,omitempty"`
-	// Versions holds, by the version of the API that it is written in, what an
-	// object contains beside its apiVersion, kind and metadata.
-	Versions map[string]map[string]any `yaml:"versions"`
+	// Versions holds, by the version of the API that they are written in, what
+	// objects contain beside their apiVersion, kind and metadata. The objects have
+	// these contents in turn. Where two of them differ in one field only, the loss of
+	// that field shows: what differed is the same then.
+	Versions map[string][]map[string]any `yaml:"versions"`
 }
 
 // Load reads a workload file. Errors name the file and, for an unknown key, the

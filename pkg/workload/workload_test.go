@@ -142,7 +142,7 @@ func begin(t *testing.T, handler http.Handler, m *memory) (func() (*rest.Config,
 func two() *Workload {
 	return &Workload{APIVersion: APIVersion, Kind: Kind, Metadata: Metadata{Name: "w"}, Spec: Spec{
 		Group: "g", Resource: "ballasts", Kind: "Ballast", Namespace: "n", Rate: 500, ReadRate: 500, Keep: 2, DeleteEvery: 7,
-		Versions: map[string]map[string]any{"v1": {}, "v2": {"spec": map[string]any{"a": 1}}, "v3": {}},
+		Versions: map[string][]map[string]any{"v1": nil, "v2": {{"spec": map[string]any{"a": 1}}}, "v3": nil},
 	}}
 }
 

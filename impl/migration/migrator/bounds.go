@@ -17,7 +17,7 @@ const (
 	// status, so that reporting stays a small part of the writes.
 	ProgressInterval = 2 * time.Second
 
-	// many is after how many objects the planted defect stops that forgets the rest.
+	// many is after how many objects planted defects stop: one forgets the rest, one fails.
 	many = 10_000
 	// hurry is the rate of the planted defect by which nothing is held back.
 	hurry = 100_000
