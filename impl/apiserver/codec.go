@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/registry/generic"
 
-	"github.com/evenkeel/evenkeel/impl/apis/reference"
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/release"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
@@ -139,19 +138,6 @@ func (c restlessCodec) Encode(obj runtime.Object, w io.Writer) error {
 	return err
 }
 
-// forgetfulCodec is the planted defect by which a field is not stored.
-type forgetfulCodec struct{ runtime.Codec }
-
-// Encode writes the object without its position.
-func (c forgetfulCodec) Encode(obj runtime.Object, w io.Writer) error {
-	if ballast, ok := obj.(*reference.Ballast); ok {
-		ballast = ballast.DeepCopy()
-		ballast.Spec.Position = "" // defect: SVM-05-forgets
-		obj = ballast
-	}
-	return c.Codec.Encode(obj, w)
-}
-
 // codecGetter plants a defect in how a resource is encoded.
 type codecGetter struct {
 	generic.RESTOptionsGetter
@@ -176,9 +162,6 @@ func plantInCodec(getter generic.RESTOptionsGetter, codecs serializer.CodecFacto
 	if d.Has(defects.SVM22OlderAtFirst) {
 		older := codecs.LegacyCodec(schema.GroupVersion{Group: ballasts.Group, Version: unannounced(ballasts)})
 		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return youngOlderCodec{codec, older} }}
-	}
-	if d.Has(defects.SVM05Forgets) && ballasts.Encoding == ballasts.Decodable[len(ballasts.Decodable)-1] {
-		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return forgetfulCodec{codec} }}
 	}
 	if d.Has(defects.SVM06Restless) {
 		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return restlessCodec{codec, &atomic.Int64{}} }}

@@ -42,7 +42,7 @@ var migrationCatalogue = []Defect{
 	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
 	{SVM04LeavesSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done; storedVersions is left as it is"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
-	{SVM05Forgets, "SVM-05", inAPIServer, "the position of ballasts is not stored in the newest version"},
+	{SVM05Forgets, "SVM-05", inAPIServer, "the specs of custom resources are not stored in version v1"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},
 	{SVM08BringsBack, "SVM-08", inBoth, "an object that was deleted since it was listed is created again, which the controller manager may do"},
