@@ -24,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
@@ -344,10 +345,15 @@ func (s *server) publishVersions() error {
 	}); err != nil {
 		return err
 	}
+	contents, err := metadata.NewForConfig(s.config.LoopbackClientConfig)
+	if err != nil {
+		return fmt.Errorf("a client for what is in namespaces: %w", err)
+	}
 	return outer.AddPostStartHook("system-namespaces", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if s.versions.WaitRegistered(hook) == nil {
 				createNamespaces(hook, s.client)
+				newEmptier(s.client, contents).run(hook)
 			}
 		}()
 		return nil

@@ -49,6 +49,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Abort:
 		return []string{v.Member}
+	case *Raze:
+		return []string{v.Member}
 	case *Elect:
 		return []string{v.Member}
 	case *Disturb:
@@ -131,6 +133,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.awaitEach(ctx, v) }
 	case *Abort:
 		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
+	case *Raze:
+		do = func(ctx context.Context) error { return r.raze(ctx, members[0], v) }
 	case *Elect:
 		do = func(ctx context.Context) error { return r.elect(ctx, members[0], v) }
 	case *Disturb:

@@ -47,6 +47,8 @@ const (
 	// DefineTimeout is how long a definition may be refused before the step has
 	// failed: what was deleted just now may still be there.
 	DefineTimeout = 30 * time.Second
+	// RazeTimeout is how long a control plane may take to empty and delete a namespace.
+	RazeTimeout = 120 * time.Second
 	// DepartTimeout is how long the entries of a server may stay whose identity Lease
 	// was deleted, before the step has failed; twice what the checks allow.
 	DepartTimeout = 60 * time.Second

@@ -89,6 +89,11 @@ func (r *Runner) makeNamespace(ctx context.Context, member, name string) error {
 		return nil
 	}
 	r.made.note(observe.Call{Version: "v1", Resource: "namespaces", Name: name})
+	return r.sendNamespace(ctx, member, name)
+}
+
+// sendNamespace creates a namespace through a member.
+func (r *Runner) sendNamespace(ctx context.Context, member, name string) error {
 	return r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "namespaces", Body: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
 	}}, http.StatusConflict)

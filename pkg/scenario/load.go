@@ -246,6 +246,8 @@ func (s *Step) validate() (action string, err error) {
 		err = errors.Join(missing("migrations", strings.Join(v.Migrations, "")), v.validate())
 	case *Abort:
 		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
+	case *Raze:
+		err = errors.Join(missing("member", v.Member), missing("population", v.Population))
 	case *Elect:
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
 	case *Disturb:

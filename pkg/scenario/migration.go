@@ -94,13 +94,14 @@ func share(text string) (float64, error) {
 	return percent / 100, nil
 }
 
-// named are the populations and migrations that steps have named so far.
-type named struct{ populations, migrations map[string]bool }
+// named are the populations and migrations that steps have named so far; namespaces are
+// the populations in namespaces of their own.
+type named struct{ populations, namespaces, migrations map[string]bool }
 
 // meet says what a step names that there is not, or is already.
 func (n *named) meet(step *Step) error {
 	if n.populations == nil {
-		n.populations, n.migrations = map[string]bool{}, map[string]bool{}
+		n.populations, n.namespaces, n.migrations = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	needed := func(what string, of map[string]bool, names ...string) error {
 		for _, name := range names {
@@ -119,9 +120,14 @@ func (n *named) meet(step *Step) error {
 	}
 	switch {
 	case step.Populate != nil:
+		if step.Populate.Namespace != "" {
+			n.namespaces[step.Populate.Name] = true
+		}
 		return made("population", n.populations, step.Populate.Name)
 	case step.Meddle != nil:
 		return needed("population", n.populations, step.Meddle.Population)
+	case step.Raze != nil:
+		return needed("population with a namespace of its own", n.namespaces, step.Raze.Population)
 	case step.Migrate != nil:
 		return errors.Join(needed("population", n.populations, step.Migrate.Population), made("migration", n.migrations, step.Migrate.Name))
 	case step.Await != nil:

@@ -72,6 +72,15 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 		return err
 	}
 	p := &population{sources: map[string]*workload.Source{}, stop: func() {}}
+	if step.Namespace != "" {
+		if chosen.Spec.Namespace == "" {
+			return fmt.Errorf("%s are in no namespace, and cannot be populated in %s", chosen.Spec.Resource, step.Namespace)
+		}
+		if err := r.sendNamespace(ctx, members[0], step.Namespace); err != nil {
+			return err
+		}
+		chosen = chosen.Within(step.Namespace)
+	}
 	p.workload = chosen.Holding((step.Count + len(members) - 1) / len(members))
 	for _, member := range members {
 		p.sources[member] = workload.NewSource(p.workload, r.Run, member, populationRole+step.Name, r.recorders.tagger, r.Clock)

@@ -245,7 +245,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Elect, *Disturb, *Fields:
+			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}

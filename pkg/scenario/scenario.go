@@ -136,6 +136,7 @@ type Step struct {
 	Migrate      *Migrate      `yaml:"migrate,omitempty"`
 	Await        *Await        `yaml:"await,omitempty"`
 	Abort        *Abort        `yaml:"abort,omitempty"`
+	Raze         *Raze         `yaml:"raze,omitempty"`
 	Elect        *Elect        `yaml:"elect,omitempty"`
 	Disturb      *Disturb      `yaml:"disturb,omitempty"`
 	Fields       *Fields       `yaml:"fields,omitempty"`
@@ -332,6 +333,9 @@ type Populate struct {
 	Workloads []string `yaml:"workloads"`
 	// Count is how many objects there are to be.
 	Count int `yaml:"count"`
+	// Namespace is where they are, and is made for them; where it is left out, that
+	// is the one of the workload, which is there.
+	Namespace string `yaml:"namespace,omitempty"`
 	// Within is how long the step may take where that is longer than usual.
 	Within time.Duration `yaml:"within,omitempty"`
 }
@@ -369,6 +373,14 @@ type Await struct {
 	Until string `yaml:"until,omitempty"`
 	// Within is how long the step may take where that is longer than usual.
 	Within time.Duration `yaml:"within,omitempty"`
+}
+
+// Raze deletes the namespace that was made for a Populate, with all that is in it, and
+// waits until it has gone.
+type Raze struct {
+	// Member is through whose API server.
+	Member     string `yaml:"member"`
+	Population string `yaml:"population"`
 }
 
 // Abort deletes a migration.

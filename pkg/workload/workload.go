@@ -114,6 +114,13 @@ func (s Spec) class() string {
 	return s.Class
 }
 
+// Within is the workload in another namespace.
+func (w *Workload) Within(namespace string) *Workload {
+	out := *w
+	out.Spec.Namespace = namespace
+	return &out
+}
+
 // Holding is the workload with another number of objects for each member.
 func (w *Workload) Holding(keep int) *Workload {
 	out := *w

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -39,7 +41,7 @@ func Core() []Rules {
 			New:           func() runtime.Object { return &corev1.Namespace{} },
 			NewList:       func() runtime.Object { return &corev1.NamespaceList{} },
 			ValidName:     apimachineryvalidation.NameIsDNSLabel,
-			PrepareCreate: prepareNamespace,
+			PrepareCreate: createNamespace,
 			PrepareUpdate: func(obj, _ runtime.Object) { prepareNamespace(obj) },
 		},
 		{
@@ -63,12 +65,27 @@ func Core() []Rules {
 	}
 }
 
-// prepareNamespace fills in what selectors and kubectl rely on. There is no
-// controller that empties a namespace, so it is never anything but active.
+// ContentsFinalizer keeps a namespace until nothing is in it. Kubernetes has
+// spec.finalizers for that, with a subresource to change them; finalizers as every
+// object has them do the same, and no client is to change either.
+const ContentsFinalizer = "reference.evenkeel.dev/contents"
+
+// createNamespace has a new namespace wait for its contents when it is deleted.
+func createNamespace(obj runtime.Object) {
+	prepareNamespace(obj)
+	if namespace := obj.(*corev1.Namespace); !slices.Contains(namespace.Finalizers, ContentsFinalizer) {
+		namespace.Finalizers = append(namespace.Finalizers, ContentsFinalizer)
+	}
+}
+
+// prepareNamespace fills in what selectors and kubectl rely on.
 func prepareNamespace(obj runtime.Object) {
 	namespace := obj.(*corev1.Namespace)
 	namespace.Spec.Finalizers = nil
 	namespace.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
+	if namespace.DeletionTimestamp != nil {
+		namespace.Status.Phase = corev1.NamespaceTerminating
+	}
 	if namespace.Name == "" {
 		return
 	}
