@@ -69,8 +69,8 @@ type migrationSeen struct {
 	told   bool
 	// early is whether there was no agreement when it was created.
 	early bool
-	// lost is when the agreement that it started with was lost, while it ran, and
-	// back whether it came back before the end.
+	// lost is when the agreement that it started with was lost last, while it ran, and
+	// back whether it has come back since, before the end.
 	lost moment
 	back bool
 	// sign is the latest sign of it while it ran: an object that it rewrote, a change
@@ -308,7 +308,7 @@ func (ms *migrations) weigh(w *World, ev *history.Event) {
 			continue
 		}
 		agreed, _ := w.agreedOn(m.gr)
-		if agreed != m.target && !m.lost.was() {
+		if agreed != m.target && (!m.lost.was() || m.back) {
 			m.lost = momentOf(ev)
 		}
 		m.back = m.lost.was() && agreed == m.target

@@ -121,7 +121,15 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	lost().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	lost().pass(30*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	// It may begin anew if the agreement is back.
-	saw(t, lost().says(things, 15, "a="+v2, "b="+v2).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "failed after their agreement was lost", 0)
+	returned := func() *tale { return lost().pass(30*time.Second).says(things, 15, "a="+v2, "b="+v2) }
+	saw(t, returned().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "failed after their agreement was lost", 0)
+	// A second loss has its own time.
+	again := func() *tale { return returned().pass(time.Minute).says(things, 16, "a="+v2, "b="+v1) }
+	again().pass(5*time.Second).lies("x", v2, "m", 5, 17, 0).pass(5*time.Second).blames(t, "SVM-21")
+	saw(t, again().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "failed after their agreement was lost", 1)
+	again().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 16")
+	again().pass(30*time.Second).lies("x", v2, "m", 5, 17, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
+	again().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 }
 
 func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
