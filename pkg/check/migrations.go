@@ -84,7 +84,8 @@ type migrationSeen struct {
 	// counts for each member the API servers that ended.
 	crashed moment
 	served  map[string]int
-	// deletes counts the objects of before the start that users deleted.
+	// deletes counts the objects of before the start that users deleted while they
+	// lay in another version: of those only it may have had a write under way.
 	deletes int64
 }
 
@@ -104,6 +105,9 @@ func (m *migrationSeen) stuck(w *World) bool {
 // held is whether the servers were in agreement from its start to its end, or to
 // now.
 func (m *migrationSeen) held() bool { return m.target != "" && !m.lost.was() }
+
+// ahead is whether the migration has still to rewrite an object, as far as is known.
+func (m *migrationSeen) ahead(o *objectSeen) bool { return m.target != "" && o.version != m.target }
 
 // migrationMove is a change of a migration.
 type migrationMove struct {
@@ -355,7 +359,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		delete(ms.objects, s.Key)
 		ms.bury(before)
 		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
-		if m := touch.during; m != nil && before.created < m.started.revision {
+		if m := touch.during; m != nil && before.created < m.started.revision && m.ahead(before) {
 			m.deletes++
 		}
 		ms.touched = touch

@@ -103,6 +103,24 @@ func TestSVM08LetsUsersMakeAnew(t *testing.T) {
 	begun().lies("x", v2, "n", 15, 15, 2).blames(t, "SVM-08")
 }
 
+func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	counts := func(told *tale, n int64) {
+		t.Helper()
+		saw(t, told.migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-08"), "objects deleted by users", n)
+		saw(t, told.blames(t, "SVM-09"), "objects deleted by users", n)
+	}
+	counts(begun().goes("x", 14), 1)
+	counts(begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15), 0)
+	counts(begun().lies("x", v2, "n", 5, 14, 3).goes("x", 15).goes("y", 16), 1)
+	begun().goes("x", 14).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 1 of its objects had been deleted")
+	begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09")
+	// Without an agreement nobody can say what is still to be rewritten.
+	counts(upgraded().says(things, 8, "a="+v2, "b="+v1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).goes("x", 14), 0)
+}
+
 func TestSVM14GoesByAge(t *testing.T) {
 	two := func(apart time.Duration) *tale {
 		return upgraded().migrates("old", 10, 10, 0).pass(apart).migrates("young", 11, 11, 0).migrates("young", 11, 12, 11, nowRuns)
