@@ -42,8 +42,9 @@ const (
 	keptBuried = 20_000
 	// maxFollowed bounds how many objects are followed.
 	maxFollowed = 300_000
-	// keptTags is how many of the writes to one object are remembered.
-	keptTags = 8
+	// keptTags is how many of the writes to one object are remembered: more than users
+	// make while a migration that has read it may still write what it read.
+	keptTags = 800
 
 	migrationInfix     = "/storageversionmigrations/"
 	customPrefixSuffix = "/customresourcedefinitions/"
@@ -123,7 +124,9 @@ type objectSeen struct {
 	managed                      map[string]string
 	gr                           groupResource
 	seq, revision, created       int64
-	// tags are the writes of the harness that were applied to it, oldest first.
+	// tags are the writes of the harness that were applied to it, oldest first, and
+	// before them those that were applied to what had its key before: a migration may
+	// have read that.
 	tags []writeID
 }
 
@@ -379,14 +382,17 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		ms.lost++
 		return
 	default:
-		touch.buried = ms.buried[s.Key]
+		if touch.buried = ms.buried[s.Key]; touch.buried != nil {
+			now.tags = touch.buried.tags
+		}
 	}
 	if s.Writer != "" {
 		touch.by = writeID{s.Writer, s.Write}
 		if len(now.tags) >= keptTags {
 			now.tags = now.tags[1:]
 		}
-		now.tags = append(slices.Clone(now.tags), touch.by)
+		// Nobody else adds to what came before: a key has one successor at a time.
+		now.tags = append(now.tags, touch.by)
 	}
 	ms.objects[s.Key] = now
 	ms.touched = touch

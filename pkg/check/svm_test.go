@@ -92,6 +92,27 @@ func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
 	}
 	begun().lies("x", v2, "m", 5, 15, 1).blames(t, "SVM-07", "write 2 of a at revision 14, and at revision 15 write 1 of a is back")
 	begun().lies("x", v2, "o", 5, 15, 3).blames(t, "SVM-07")
+	// However many writes came in between.
+	busy := begun()
+	for i := range int64(100) {
+		busy.lies("x", v2, "o", 5, 15+i, 3+i)
+	}
+	busy.lies("x", v2, "m", 5, 120, 1).blames(t, "SVM-07", "write 102 of a at revision 114, and at revision 120 write 1 of a is back")
+	// A migration may have read what was there before a user made the object anew.
+	anew := func() *tale { return begun().goes("x", 15).lies("x", v2, "o", 16, 16, 3) }
+	anew().lies("x", v2, "m", 16, 17, 1).blames(t, "SVM-07", "write 3 of a at revision 16, and at revision 17 write 1 of a is back")
+	anew().lies("x", v2, "p", 16, 17, 4).blames(t, "SVM-07")
+}
+
+func TestTagsOfAnObjectAreForgotten(t *testing.T) {
+	told := upgraded()
+	for i := range int64(keptTags + 10) {
+		told.lies("x", v1, "m", 5, 100+i, 100+i)
+	}
+	tags := told.world().migrations.objects["/registry/g.io/things/x"].tags
+	if n := int64(len(tags)); n != keptTags || last(tags).number != 109+keptTags || tags[0].number != 110 {
+		t.Errorf("%d writes are remembered, from %d to %d", n, tags[0].number, last(tags).number)
+	}
 }
 
 func TestSVM08LetsUsersMakeAnew(t *testing.T) {
@@ -101,6 +122,8 @@ func TestSVM08LetsUsersMakeAnew(t *testing.T) {
 	begun().lies("x", v2, "m", 15, 15, 1).blames(t, "SVM-08", "it was back without a user having made it")
 	begun().lies("x", v2, "m", 15, 15, 0).blames(t, "SVM-08", "it was back without a user having made it")
 	begun().lies("x", v2, "n", 15, 15, 2).blames(t, "SVM-08")
+	// Nor may what a user has made anew, and deleted again, come back as it was at first.
+	begun().lies("x", v2, "n", 15, 15, 2).goes("x", 16).lies("x", v2, "m", 17, 17, 1).blames(t, "SVM-08", "it was back without a user having made it")
 }
 
 func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
