@@ -188,12 +188,43 @@ func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
 	told.blames(t, "SVM-20", "when the servers agreed on no version")
 }
 
-func TestSVM22EndsWithTheAgreement(t *testing.T) {
-	done := func() *tale {
-		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)
+func TestSVM22TellsARollbackFromAFalseSuccess(t *testing.T) {
+	succeeds := func(told *tale) *tale {
+		return told.lies("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)
 	}
-	done().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", "after migration m to g.io/v2 had succeeded")
-	done().says(things, 21, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+	up := func(told *tale) *tale {
+		return succeeds(told.starts("a", 1).joins("a", 1).starts("b", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).ready("a", 200, 4))
+	}
+	done := func() *tale { return up(tell()) }
+	const agreedOn, joined = "after migration m to g.io/v2 had succeeded", "by a, which had joined before migration m to g.io/v2 succeeded at revision 20"
+	done().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", agreedOn)
+	// a was ready before, and announces the old version first.
+	published := func() *tale { return done().says(things, 21, "a="+v1, "b="+v2) }
+	published().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", joined)
+	// It had joined, and reports for the first time.
+	late := succeeds(tell().starts("a", 1).joins("a", 1).joins("b", 2).says(things, 3, "b="+v2)).says(things, 21, "a="+v1, "b="+v2)
+	late.lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", joined)
+	// A member that is rolled back by then, and one that only joins then.
+	rolledBack := func() *tale { return done().exits("a", 1).starts("a", 2).says(things, 21, "a="+v1, "b="+v2) }
+	rolledBack().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+	succeeds(tell().joins("b", 2).says(things, 3, "b="+v2)).starts("a", 1).joins("a", 21).says(things, 22, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 23, 2).blames(t, "SVM-22")
+	// It had left when the migration succeeded.
+	succeeds(tell().starts("a", 1).joins("a", 1).joins("b", 2).ready("a", 200, 3).leaves("a", 4).says(things, 5, "b="+v2)).
+		joins("a", 21).says(things, 22, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 23, 2).blames(t, "SVM-22")
+	// Nobody knows whose write this is.
+	published().lies("x", v1, "n", 5, 22, 0).blames(t, "SVM-22")
+	// What a definition says may change without a restart.
+	up(tell().defines("v2", 1, 1, "v2")).says(things, 21, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+
+	// The agreement is judged again when it is back.
+	back := func() *tale {
+		return rolledBack().lies("x", v1, "n", 5, 22, 2).exits("a", 2).starts("a", 3).says(things, 23, "a="+v2, "b="+v2).lies("x", v2, "o", 5, 24, 3)
+	}
+	saw(t, back().blames(t, "SVM-22"), "writes after a success", 1)
+	back().lies("x", v1, "p", 5, 25, 4).blames(t, "SVM-22", agreedOn)
+	// Until another migration has succeeded, which is what counts from then on.
+	other := rolledBack().says(things, 23, "a="+v1, "b="+v1).migrates("o", 30, 30, 0).migrates("o", 30, 31, 30, nowRuns).migrates("o", 30, 32, 30, nowSucceeded)
+	other.lies("x", v1, "n", 5, 33, 2).blames(t, "SVM-22")
 }
 
 // defines stores the definition of things, as a custom resource.
