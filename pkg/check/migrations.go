@@ -74,6 +74,10 @@ type migrationSeen struct {
 	// back whether it has come back since, before the end.
 	lost moment
 	back bool
+	// agreed is what the servers agree on now, and since when; free is when the last
+	// other migration ended that was there.
+	agreed      string
+	since, free moment
 	// sign is the latest sign of it while it ran: an object that it rewrote, a change
 	// of its status, or the end of its controller.
 	sign moment
@@ -211,7 +215,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 			delete(ms.byName, name)
 			ms.moved = &migrationMove{m: m, before: m.now, gone: true}
 			m.gone = momentOf(ev)
-			ms.settle(m)
+			ms.settle(m, ev)
 		}
 		return
 	}
@@ -224,6 +228,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.created.revision = s.Created
 		agreed, told := w.agreedOn(m.gr)
 		m.early = told && agreed == ""
+		m.agreed, m.since = agreed, momentOf(ev)
 		ms.byName[name] = m
 		if len(ms.live) >= keptMigrations {
 			ms.live = append(ms.live[:0], ms.live[1:]...)
@@ -246,14 +251,17 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	}
 	if outcome := outcomeOf(m.now); outcome != "" && !m.ended.was() {
 		m.ended, m.outcome, move.ended = momentOf(ev), outcome, true
-		ms.settle(m)
+		ms.settle(m, ev)
 	}
 	ms.moved = move
 }
 
 // settle takes a migration that has ended from those that live.
-func (ms *migrations) settle(m *migrationSeen) {
+func (ms *migrations) settle(m *migrationSeen, ev *history.Event) {
 	ms.live = slices.DeleteFunc(ms.live, func(x *migrationSeen) bool { return x == m })
+	for _, other := range ms.live {
+		other.free = momentOf(ev)
+	}
 }
 
 // outcomeOf is the type of the condition by which a migration has ended.
@@ -308,13 +316,17 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 	return *v.now.Common, true
 }
 
-// weigh notes which migrations have lost the agreement that they began with.
+// weigh notes what the servers agree on, and which migrations have lost the agreement
+// that they began with.
 func (ms *migrations) weigh(w *World, ev *history.Event) {
 	for _, m := range ms.live {
+		agreed, _ := w.agreedOn(m.gr)
+		if agreed != m.agreed {
+			m.agreed, m.since = agreed, momentOf(ev)
+		}
 		if !m.running() || m.target == "" {
 			continue
 		}
-		agreed, _ := w.agreedOn(m.gr)
 		if agreed != m.target && (!m.lost.was() || m.back) {
 			m.lost = momentOf(ev)
 		}

@@ -298,7 +298,8 @@ const (
 	// healthyEnds is how long a migration may go on with nothing in its way: the
 	// scenarios have less than a thousand objects.
 	healthyEnds = 5 * time.Minute
-	// foreverOpen is how long a migration may run at all in a history.
+	// foreverOpen is how long a migration may run at all in a history, with the servers
+	// in agreement, and how long one may wait to begin that nothing is in the way of.
 	foreverOpen = 15 * time.Minute
 	// agreementLossStops is how long after an agreement is lost objects may still be
 	// rewritten, and agreementLossEnds how long the migration may take to fail.

@@ -264,6 +264,45 @@ func TestSVM18And19WaitForABound(t *testing.T) {
 	of(unknown(), "things", 10, 10).pass(4*time.Minute).blames(t, "SVM-18")
 }
 
+func TestSVM19LeavesNothingOpen(t *testing.T) {
+	const minute = time.Minute
+	asked := func() *tale { return upgraded().manages("a", 8).migrates("m", 10, 10, 0) }
+	began := func() *tale { return asked().migrates("m", 10, 12, 11, nowRuns) }
+	lost := func(told *tale) *tale { return told.says(things, 13, "a="+v2, "b="+v1) }
+	returned := func(told *tale) *tale { return lost(told).pass(minute).says(things, 14, "a="+v2, "b="+v2) }
+	const run, begun = "migration m has run for 15m0s and not ended", "migration m has not begun for 15m0s, with the servers in agreement on g.io/v2"
+
+	began().pass(14*minute).blames(t, "SVM-19")
+	began().pass(16*minute).blames(t, "SVM-19", run)
+	began().pass(16*minute).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-19")
+	// An agreement that was away for a moment gives it more time, and not for ever.
+	returned(began().pass(10*minute)).pass(10*minute).blames(t, "SVM-19")
+	returned(began()).pass(16*minute).blames(t, "SVM-19", run)
+	lost(began()).pass(16*minute).blames(t, "SVM-19") // It is to stop, which SVM-21 says.
+	lost(began()).says(things, 14, "a="+v1, "b="+v1).pass(16*minute).blames(t, "SVM-19")
+	// The servers agreed only after it had begun.
+	disagreed := upgraded().says(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	disagreed.says(things, 13, "a="+v2, "b="+v2).pass(16*minute).blames(t, "SVM-19", run)
+
+	asked().pass(14*minute).blames(t, "SVM-19")
+	asked().pass(16*minute).blames(t, "SVM-19", begun)
+	returned(asked()).pass(16*minute).blames(t, "SVM-19", begun)
+	returned(asked().pass(10*minute)).pass(10*minute).blames(t, "SVM-19")
+	lost(asked()).pass(16*minute).blames(t, "SVM-19")
+	// Nobody was there to begin it, or not for long enough.
+	asked().manager("a", history.ProcessExited).pass(16*minute).blames(t, "SVM-19")
+	asked().pass(10*minute).manages("b", 13).pass(10*minute).blames(t, "SVM-19")
+	// It has to wait for one that runs, and to have the time after that.
+	two := func() *tale {
+		return upgraded().manages("a", 8).migrates("old", 9, 9, 0).migrates("old", 9, 10, 9, nowRuns).migrates("m", 11, 11, 0)
+	}
+	two().pass(16*minute).blames(t, "SVM-19", "migration old has run for 15m0s and not ended")
+	two().pass(10*minute).migrates("old", 9, 12, 9, nowSucceeded).pass(10*minute).blames(t, "SVM-19")
+	two().pass(10*minute).migrates("old", 9, 12, 9, nowSucceeded).pass(16*minute).blames(t, "SVM-19", begun)
+	// And for an older one, which is blamed.
+	asked().migrates("young", 11, 11, 0).pass(16*minute).blames(t, "SVM-19", begun)
+}
+
 func TestDeletedObjectsAreForgotten(t *testing.T) {
 	told := upgraded()
 	for i := range int64(keptBuried + 10) {
