@@ -127,7 +127,7 @@ const (
 	// participant added its entry to the same object.
 	needRaces = 1
 	// needBlindLookups: look-ups of a collector that failed, and needTempted:
-	// objects that it had something to do with at that time.
+	// objects that it had something to do with at that time, and did it later.
 	needBlindLookups = 5
 	needTempted      = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
