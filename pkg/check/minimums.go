@@ -269,7 +269,8 @@ const (
 	// needTimed: requests whose time was taken, with and without a migration.
 	needTimed = 5
 	// pacedWithin is how far a migration may seem to exceed its rate, because the
-	// recorder told of some of what it did later than of the rest.
+	// recorder told of some of what it did later than of the rest: in a paceWindow,
+	// by what may have been done in a recorderLag.
 	pacedWithin = 1.5
 	// slowerThan is how many times as long as before the slowest requests may take
 	// while a migration runs.
@@ -316,6 +317,15 @@ const (
 	// slowRequest is what a change of one object may take, by the service level
 	// objective that Kubernetes publishes for ninety-nine of a hundred.
 	slowRequest = time.Second
+	// paceWindow is in which time a migration may rewrite no more than is declared for
+	// it.
+	paceWindow = 2 * recorderLag
+	// unservedTakes is how long a request counts as having taken at least that was
+	// refused for want of time or not answered: the harness waits so long.
+	unservedTakes = 3 * time.Second
+	// endShows is how much later than a request fails, because its server ends or is
+	// hit by a fault, it may be told what became of the server.
+	endShows = 2 * time.Second
 	// sameAge is a difference in age that a control plane cannot see, since
 	// creation times are in whole seconds.
 	sameAge = 2 * time.Second

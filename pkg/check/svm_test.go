@@ -332,6 +332,34 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	declared.header.MigrationRate = 200
 	declared.blames(t, "SVM-15")
 
+	// Neither does a rest afterwards make up for a hurry: 40 objects at once and five
+	// more in five minutes.
+	hurried := func(n int64, rate float64, begun ...func(*tale)) *tale {
+		told := upgraded()
+		told.header.MigrationRate = rate
+		for i := range n + 5 {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		told.migrates("m", 100, 100, 0).migrates("m", 100, 102, 101, nowRuns)
+		for _, then := range begun {
+			then(told)
+		}
+		for i := range n + 5 {
+			if i >= n {
+				told.pass(time.Minute)
+			}
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 110+i, 0)
+		}
+		return told.migrates("m", 100, 200, 101, nowSucceeded)
+	}
+	hurried(40, 2).blames(t, "SVM-15", "migration m rewrote 40 objects within 10s, which are 4 a second, and 2 a second are declared")
+	hurried(30, 2).blames(t, "SVM-15")
+	// What is told at once may have been done one after the other, unseen.
+	unheard := func(told *tale) {
+		told.pass(20 * time.Second).add(history.Event{Kind: history.KindAway, From: told.now - int64(20*time.Second), Away: &history.Away{Source: string(SourceEtcd)}})
+	}
+	saw(t, hurried(40, 2, unheard).blames(t, "SVM-15"), "whose pace was measured", 1)
+
 	slow := func(before, during time.Duration) *tale {
 		told := upgraded()
 		for range needTimed {
@@ -347,6 +375,64 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	// Neither is a busy machine a migration's fault, nor is what is quick enough.
 	slow(3*time.Second, 4*time.Second).blames(t, "SVM-15")
 	slow(10*time.Millisecond, 500*time.Millisecond).blames(t, "SVM-15")
+}
+
+func TestSVM15CountsWhoIsNotServed(t *testing.T) {
+	// Each member is ready, and needTimed requests are served in time while none runs,
+	// and while one does; then what is given happens to another one.
+	begun := func() *tale {
+		told := tell().starts("a", 1).joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).lies("x", v1, "m", 5, 5, 1).ready("a", 200, 5)
+		for range needTimed {
+			told.asks("a", 200, 6)
+		}
+		return told
+	}
+	running := func() *tale {
+		told := begun().migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for range needTimed {
+			told.asks("a", 200, 40)
+		}
+		return told
+	}
+	const what, blamed = "requests timed while a migration ran", "the slowest of a hundred requests took 2.8"
+	// fails has a request fail so, after it took so long.
+	fails := func(told *tale, code int, took time.Duration, changes ...func(*history.Event)) *tale {
+		plain := func(ev *history.Event) { ev.Request.Barrier = false }
+		return told.pass(took).asks("a", code, 0, append([]func(*history.Event){plain, sentBefore(took)}, changes...)...)
+	}
+	refused := func(ev *history.Event) { ev.Request.Error = "dial tcp 127.0.0.1:6443: connect: connection refused" }
+	canceled := func(ev *history.Event) { ev.Request.Error = "context canceled" }
+	barrier := func(ev *history.Event) { ev.Request.Barrier = true }
+	for code, took := range map[int]time.Duration{0: 3 * time.Second, 429: time.Millisecond, 503: time.Millisecond, 504: 3 * time.Second} {
+		saw(t, fails(running(), code, took).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15", blamed), what, needTimed+1)
+	}
+	for name, told := range map[string]*tale{
+		"nobody was there":          fails(running(), 0, time.Millisecond, refused),
+		"nobody waited":             fails(running(), 0, time.Second, canceled),
+		"a barrier":                 fails(running(), 503, time.Millisecond, barrier),
+		"a conflict":                fails(running(), 409, time.Second),
+		"its server ended":          fails(running(), 0, time.Second).exits("a", 1),
+		"it was started":            fails(running().exits("a", 1).starts("a", 2), 503, time.Millisecond),
+		"it was not ready":          fails(running().ready("a", 500, 41), 503, time.Millisecond),
+		"it was ready only then":    fails(running().ready("a", 500, 41).pass(time.Second).ready("a", 200, 42), 503, time.Second, sentBefore(time.Second)),
+		"it was not ready any more": fails(running(), 503, time.Millisecond).ready("a", 500, 41),
+		"a fault is there":          fails(running().delays(history.PhaseInject).ready("a", 200, 41), 504, time.Second),
+		"a fault was there":         fails(running().delays(history.PhaseInject), 504, time.Second).delays(history.PhaseHeal),
+	} {
+		t.Run(name, func(t *testing.T) {
+			saw(t, told.pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15"), what, needTimed)
+		})
+	}
+	// How things end is not known of the last moment.
+	saw(t, fails(running(), 503, time.Second).blames(t, "SVM-15"), what, needTimed)
+	// A server that does not answer for its readiness may have too much to do.
+	saw(t, fails(running().ready("a", 0, 0), 503, time.Second).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15", blamed), what, needTimed+1)
+	// It is no migration's fault if it was so before.
+	before := fails(begun(), 503, time.Second).pass(time.Minute).migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+	for range needTimed {
+		before.asks("a", 200, 40)
+	}
+	saw(t, fails(before, 503, time.Second).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15"), "requests timed while none ran", needTimed+1)
 }
 
 func TestSVM20SeesWritesThatNobodyTellsOf(t *testing.T) {
