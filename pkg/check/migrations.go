@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,8 +112,12 @@ func (m *migrationSeen) stuck(w *World) bool {
 // now.
 func (m *migrationSeen) held() bool { return m.target != "" && !m.lost.was() }
 
-// ahead is whether the migration has still to rewrite an object, as far as is known.
-func (m *migrationSeen) ahead(o *objectSeen) bool { return m.target != "" && o.version != m.target }
+// ahead is whether the migration has still to rewrite an object, as far as is known: one
+// that began without an agreement goes by what the servers agree on since.
+func (m *migrationSeen) ahead(o *objectSeen) bool {
+	target := cmp.Or(m.target, m.agreed)
+	return target != "" && o.version != target
+}
 
 // migrationMove is a change of a migration.
 type migrationMove struct {

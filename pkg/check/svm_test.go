@@ -141,7 +141,11 @@ func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
 	begun().goes("x", 14).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 1 of its objects had been deleted")
 	begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09")
 	// Without an agreement nobody can say what is still to be rewritten.
-	counts(upgraded().says(things, 8, "a="+v2, "b="+v1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).goes("x", 14), 0)
+	disagreed := func() *tale {
+		return upgraded().says(things, 8, "a="+v2, "b="+v1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	counts(disagreed().goes("x", 14), 0)
+	counts(disagreed().says(things, 13, "a="+v2, "b="+v2).goes("x", 14), 1)
 }
 
 func TestSVM14GoesByAge(t *testing.T) {
