@@ -303,3 +303,10 @@ func TestCrashOfTheWorldPassesNothing(t *testing.T) {
 		t.Errorf("got %+v with doubts %v", got.Results[0], got.Doubts)
 	}
 }
+
+func TestSeenAddsUpWhatIsNeeded(t *testing.T) {
+	r := Result{Observations: []Observation{{"tests", 3, 1}, {"more tests" + withFewest, 1, 1}, {"seconds", 300, 0}, {"other tests", 4, 2}}}
+	if n := r.Seen(); n != 7 {
+		t.Errorf("put to the test %d times, want 7", n)
+	}
+}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,8 +45,9 @@ const (
 	keptBuried = 20_000
 	// maxFollowed bounds how many objects are followed.
 	maxFollowed = 300_000
-	// keptTags is how many of the writes to one object are remembered.
-	keptTags = 8
+	// keptTags is how many of the writes to one object are remembered: more than users
+	// make while a migration that has read it may still write what it read.
+	keptTags = 800
 
 	migrationInfix     = "/storageversionmigrations/"
 	customPrefixSuffix = "/customresourcedefinitions/"
@@ -71,10 +73,14 @@ type migrationSeen struct {
 	told   bool
 	// early is whether there was no agreement when it was created.
 	early bool
-	// lost is when the agreement that it started with was lost, while it ran, and
-	// back whether it came back before the end.
+	// lost is when the agreement that it started with was lost last, while it ran, and
+	// back whether it has come back since, before the end.
 	lost moment
 	back bool
+	// agreed is what the servers agree on now, and since when; free is when the last
+	// other migration ended that was there.
+	agreed      string
+	since, free moment
 	// sign is the latest sign of it while it ran: an object that it rewrote, a change
 	// of its status, or the end of its controller.
 	sign moment
@@ -86,7 +92,8 @@ type migrationSeen struct {
 	// counts for each member the API servers that ended.
 	crashed moment
 	served  map[string]int
-	// deletes counts the objects of before the start that users deleted.
+	// deletes counts the objects of before the start that users deleted while they
+	// lay in another version: of those only it may have had a write under way.
 	deletes int64
 }
 
@@ -107,6 +114,13 @@ func (m *migrationSeen) stuck(w *World) bool {
 // now.
 func (m *migrationSeen) held() bool { return m.target != "" && !m.lost.was() }
 
+// ahead is whether the migration has still to rewrite an object, as far as is known: one
+// that began without an agreement goes by what the servers agree on since.
+func (m *migrationSeen) ahead(o *objectSeen) bool {
+	target := cmp.Or(m.target, m.agreed)
+	return target != "" && o.version != target
+}
+
 // migrationMove is a change of a migration.
 type migrationMove struct {
 	m *migrationSeen
@@ -121,7 +135,9 @@ type objectSeen struct {
 	managed                               map[string]string
 	gr                                    groupResource
 	seq, revision, created                int64
-	// tags are the writes of the harness that were applied to it, oldest first.
+	// tags are the writes of the harness that were applied to it, oldest first, and
+	// before them those that were applied to what had its key before: a migration may
+	// have read that.
 	tags []writeID
 }
 
@@ -208,7 +224,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 			delete(ms.byName, name)
 			ms.moved = &migrationMove{m: m, before: m.now, gone: true}
 			m.gone = momentOf(ev)
-			ms.settle(m)
+			ms.settle(m, ev)
 		}
 		return
 	}
@@ -221,6 +237,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.created.revision = s.Created
 		agreed, told := w.agreedOn(m.gr)
 		m.early = told && agreed == ""
+		m.agreed, m.since = agreed, momentOf(ev)
 		ms.byName[name] = m
 		if len(ms.live) >= keptMigrations {
 			ms.live = append(ms.live[:0], ms.live[1:]...)
@@ -243,14 +260,17 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	}
 	if outcome := outcomeOf(m.now); outcome != "" && !m.ended.was() {
 		m.ended, m.outcome, move.ended = momentOf(ev), outcome, true
-		ms.settle(m)
+		ms.settle(m, ev)
 	}
 	ms.moved = move
 }
 
 // settle takes a migration that has ended from those that live.
-func (ms *migrations) settle(m *migrationSeen) {
+func (ms *migrations) settle(m *migrationSeen, ev *history.Event) {
 	ms.live = slices.DeleteFunc(ms.live, func(x *migrationSeen) bool { return x == m })
+	for _, other := range ms.live {
+		other.free = momentOf(ev)
+	}
 }
 
 // outcomeOf is the type of the condition by which a migration has ended.
@@ -305,14 +325,18 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 	return *v.now.Common, true
 }
 
-// weigh notes which migrations have lost the agreement that they began with.
+// weigh notes what the servers agree on, and which migrations have lost the agreement
+// that they began with.
 func (ms *migrations) weigh(w *World, ev *history.Event) {
 	for _, m := range ms.live {
+		agreed, _ := w.agreedOn(m.gr)
+		if agreed != m.agreed {
+			m.agreed, m.since = agreed, momentOf(ev)
+		}
 		if !m.running() || m.target == "" {
 			continue
 		}
-		agreed, _ := w.agreedOn(m.gr)
-		if agreed != m.target && !m.lost.was() {
+		if agreed != m.target && (!m.lost.was() || m.back) {
 			m.lost = momentOf(ev)
 		}
 		m.back = m.lost.was() && agreed == m.target
@@ -359,7 +383,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		delete(ms.objects, s.Key)
 		ms.bury(before)
 		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
-		if m := touch.during; m != nil && before.created < m.started.revision {
+		if m := touch.during; m != nil && before.created < m.started.revision && m.ahead(before) {
 			m.deletes++
 		}
 		ms.touched = touch
@@ -379,14 +403,17 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		ms.lost++
 		return
 	default:
-		touch.buried = ms.buried[s.Key]
+		if touch.buried = ms.buried[s.Key]; touch.buried != nil {
+			now.tags = touch.buried.tags
+		}
 	}
 	if s.Writer != "" {
 		touch.by = writeID{s.Writer, s.Write}
 		if len(now.tags) >= keptTags {
 			now.tags = now.tags[1:]
 		}
-		now.tags = append(slices.Clone(now.tags), touch.by)
+		// Nobody else adds to what came before: a key has one successor at a time.
+		now.tags = append(now.tags, touch.by)
 	}
 	ms.objects[s.Key] = now
 	ms.touched = touch

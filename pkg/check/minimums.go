@@ -127,7 +127,7 @@ const (
 	// participant added its entry to the same object.
 	needRaces = 1
 	// needBlindLookups: look-ups of a collector that failed, and needTempted:
-	// objects that it had something to do with at that time.
+	// objects that it had something to do with at that time, and did it later.
 	needBlindLookups = 5
 	needTempted      = 1
 	// needUnchangedOutcomes: revisions of StorageVersions that changed
@@ -271,7 +271,8 @@ const (
 	// needTimed: requests whose time was taken, with and without a migration.
 	needTimed = 5
 	// pacedWithin is how far a migration may seem to exceed its rate, because the
-	// recorder told of some of what it did later than of the rest.
+	// recorder told of some of what it did later than of the rest: in a paceWindow,
+	// by what may have been done in a recorderLag.
 	pacedWithin = 1.5
 	// slowerThan is how many times as long as before the slowest requests may take
 	// while a migration runs.
@@ -300,7 +301,8 @@ const (
 	// healthyEnds is how long a migration may go on with nothing in its way: the
 	// scenarios have less than a thousand objects.
 	healthyEnds = 5 * time.Minute
-	// foreverOpen is how long a migration may run at all in a history.
+	// foreverOpen is how long a migration may run at all in a history, with the servers
+	// in agreement, and how long one may wait to begin that nothing is in the way of.
 	foreverOpen = 15 * time.Minute
 	// agreementLossStops is how long after an agreement is lost objects may still be
 	// rewritten, and agreementLossEnds how long the migration may take to fail.
@@ -320,6 +322,15 @@ const (
 	// slowRequest is what a change of one object may take, by the service level
 	// objective that Kubernetes publishes for ninety-nine of a hundred.
 	slowRequest = time.Second
+	// paceWindow is in which time a migration may rewrite no more than is declared for
+	// it.
+	paceWindow = 2 * recorderLag
+	// unservedTakes is how long a request counts as having taken at least that was
+	// refused for want of time or not answered: the harness waits so long.
+	unservedTakes = 3 * time.Second
+	// endShows is how much later than a request fails, because its server ends or is
+	// hit by a fault, it may be told what became of the server.
+	endShows = 2 * time.Second
 	// sameAge is a difference in age that a control plane cannot see, since
 	// creation times are in whole seconds.
 	sameAge = 2 * time.Second

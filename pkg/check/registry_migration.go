@@ -22,7 +22,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-12": {func() Check { return newSVM12() }, []Source{SourceEtcd}, onObjects},
 	"SVM-13": {func() Check { return &svm13{} }, []Source{SourceEtcd}, 0},
 	"SVM-14": {func() Check { return newSVM14() }, []Source{SourceEtcd}, 0},
-	"SVM-15": {func() Check { return newSVM15() }, []Source{SourceEtcd, SourceRequest}, onObjects},
+	"SVM-15": {func() Check { return newSVM15() }, []Source{SourceEtcd, SourceRequest, SourceReady}, onObjects},
 	"SVM-16": {func() Check { return newSVM16() }, []Source{SourceEtcd, SourceRequest}, onObjects | onTags},
 	"SVM-17": {func() Check { return &svm17{} }, []Source{SourceEtcd}, 0},
 	"SVM-18": {func() Check { return &svm18{} }, []Source{SourceEtcd, SourceDiscovery}, 0},

@@ -172,7 +172,7 @@ func TestSV19Conditional(t *testing.T) {
 }
 
 func TestSV20Stripped(t *testing.T) {
-	const list = leasesPath + "/namespaces/kube-system/leases"
+	const all, list = "/apis/coordination.k8s.io/v1", leasesPath
 	guest := func() *tale { return led(v1).joins("guest", 8).says(things, 10, "a="+v1, "b="+v1, "guest="+v1) }
 	for _, tc := range []struct {
 		name   string
@@ -193,14 +193,31 @@ func TestSV20Stripped(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.told.blames(t, "SV-20", tc.blames...) })
 	}
+	stale := func() *tale {
+		return led(v1).says(things, 10, "a="+v1, "x="+v1).pass(time.Second)
+	}
+	blind := func() *tale { return stale().exchanged("GET", list, 500, time.Millisecond, 0) }
+	watched := blind()
+	watched.events[len(watched.events)-1].Exchange.Watch = true
 	for _, tc := range []struct {
 		name           string
 		told           *tale
 		blind, tempted int64
 	}{
-		{"a list after a stale entry came", led(v1).says(things, 10, "a="+v1, "x="+v1).pass(time.Second).exchanged("GET", list, 500, time.Millisecond, 0), 1, 1},
-		{"a list before", led(v1).says(things, 10, "a="+v1, "x="+v1).exchanged("GET", list, 500, time.Second, 0), 1, 0},
+		{"a list after a stale entry came, which went later", blind().says(things, 12, "a="+v1), 1, 1},
+		{"one by one", stale().exchanged("GET", list+"/ida", 403, 0, 0).exchanged("GET", list+"/idx", 403, 0, 0).says(things, 12, "a="+v1), 2, 1},
+		{"it did not go", blind(), 1, 0},
+		{"more came meanwhile", blind().says(things, 12, "a="+v1, "x="+v1, "b="+v1).says(things, 13, "a="+v1, "b="+v1), 1, 1},
+		{"another one went", blind().says(things, 12, "a="+v1, "x="+v1, "y="+v1).says(things, 13, "a="+v1, "x="+v1), 1, 0},
+		{"it joined", blind().joins("x", 12).leaves("x", 13).says(things, 14, "a="+v1, "x="+v2).says(things, 15, "a="+v1), 1, 1},
+		{"it went with a report", blind().says(things, 12, "a="+v2), 1, 0},
+		{"it went before", stale().says(things, 12, "a="+v1).exchanged("GET", list, 500, 0, 0), 1, 0},
+		{"it went when no controller manager was there", blind().manager("a", history.ProcessExited).says(things, 12, "a="+v1), 1, 0},
+		{"a list before", led(v1).says(things, 10, "a="+v1, "x="+v1).exchanged("GET", list, 500, time.Second, 0).says(things, 12, "a="+v1), 1, 0},
 		{"nothing to be tempted by", led(v1).says(things, 10, "a="+v2, "b="+v1).pass(time.Second).exchanged("GET", list, 500, 0, 0), 1, 0},
+		{"a list of all namespaces", stale().exchanged("GET", all+"/leases", 500, 0, 0).says(things, 12, "a="+v1), 0, 0},
+		{"of another namespace", stale().exchanged("GET", all+"/namespaces/kube-node-lease/leases/n", 500, 0, 0).says(things, 12, "a="+v1), 0, 0},
+		{"a watch", watched.says(things, 12, "a="+v1), 0, 0},
 		{"no answer to a single one", led(v1).exchanged("GET", list+"/idb", 0, 0, 0), 1, 0},
 		{"a Lease that is not there", led(v1).exchanged("GET", list+"/idb", 404, 0, 0), 0, 0},
 		{"success", led(v1).exchanged("GET", list, 200, 0, 0), 0, 0},

@@ -10,20 +10,31 @@ import (
 // look-ups return (KEP-2339, garbage collection: what is removed are stale
 // entries, and a server that takes part has none). It was put to the test only if
 // look-ups of identity Leases failed after objects had changed that gave the
-// collector something to do: one with a stale entry beside those of participants,
-// or one of a server that had joined meanwhile.
+// collector something to do, a stale entry beside those of participants; and if it
+// was at work, which shows when it takes the stale entry out later and leaves the
+// others.
 type sv20 struct {
 	findings
 	losses
 	blind, tempted int64
-	// pending are the changed objects after which no look-up has failed yet, with
-	// when they changed.
-	pending map[string]int64
+	// tempting are the objects that it has something to do with.
+	tempting map[string]*temptation
 }
 
-func newSV20() *sv20 { return &sv20{losses: newLosses(), pending: map[string]int64{}} }
+// temptation is an object with stale entries beside others.
+type temptation struct {
+	// at is when it changed last.
+	at int64
+	// stale are the servers of its stale entries, each with whether a look-up has
+	// failed since the entry was there.
+	stale map[string]bool
+}
+
+func newSV20() *sv20 { return &sv20{losses: newLosses(), tempting: map[string]*temptation{}} }
 
 func (c *sv20) Observe(w *World, ev *history.Event) {
+	name, now, changed := changedStorageVersion(ev)
+	before := c.losses.last[name].content
 	for _, l := range c.losses.observe(w, ev) {
 		if w.raced(l) {
 			continue // SV-19's
@@ -34,59 +45,99 @@ func (c *sv20) Observe(w *World, ev *history.Event) {
 		}
 		c.infer(w, at(l.seq), "%s %s %s, which takes part", l.name, what, l.id)
 	}
-	if name, now, ok := changedStorageVersion(ev); ok {
-		delete(c.pending, name)
-		if now != nil && w.temptsCollector(now) {
-			c.pending[name] = ev.At
-		}
+	if changed {
+		c.changed(w, ev, name, before, now)
 	}
-	if x := ev.Exchange; x != nil && x.Component == history.ComponentControllerManager && w.failedLookup(x) {
+	if x := ev.Exchange; x != nil && x.Component == history.ComponentControllerManager && failedLookup(x) {
 		c.blind++
-		for _, name := range sortedKeys(c.pending) {
-			if ev.From > c.pending[name] {
-				c.tempted++
-				delete(c.pending, name)
+		for _, t := range c.tempting {
+			for id := range t.stale {
+				t.stale[id] = t.stale[id] || ev.From > t.at
 			}
 		}
 	}
 }
 
-// temptsCollector is whether an object has entries to be removed beside others that
-// must stay.
-func (w *World) temptsCollector(sv *history.StorageVersion) bool {
-	stale, live := false, false
-	for _, e := range sv.Entries {
-		if w.takesPart(e.ServerID) {
-			live = true
-		} else {
-			stale = true
+// changed looks at what became of an object.
+func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *history.StorageVersion) {
+	was := c.tempting[name]
+	delete(c.tempting, name)
+	if now == nil {
+		return
+	}
+	if was == nil {
+		was = &temptation{}
+	}
+	if !c.losses.asked.asked[name] && w.cleaned(was, before, now) {
+		c.tempted++
+	}
+	if stale := w.temptsCollector(now); len(stale) > 0 {
+		t := &temptation{at: ev.At, stale: map[string]bool{}}
+		for _, id := range stale {
+			t.stale[id] = was.stale[id]
+		}
+		c.tempting[name] = t
+	}
+}
+
+// cleaned is whether a change is the work of a collector whose look-ups had failed: it
+// takes stale entries out, and nothing else.
+func (w *World) cleaned(t *temptation, before, now *history.StorageVersion) bool {
+	if before == nil || w.managers.running[w.managers.leader] == 0 {
+		return false
+	}
+	for _, e := range now.Entries {
+		if i := indexOf(before.Entries, e.ServerID); i < 0 || !sameEntry(before.Entries[i], e) {
+			return false
 		}
 	}
-	return stale && live
+	taken := false
+	for _, e := range before.Entries {
+		switch {
+		case indexOf(now.Entries, e.ServerID) >= 0:
+		case w.takesPart(e.ServerID):
+			return false
+		default:
+			taken = taken || t.stale[e.ServerID]
+		}
+	}
+	return taken
+}
+
+// temptsCollector gives the servers whose entries an object has that are to be
+// removed, if it has others beside them that must stay.
+func (w *World) temptsCollector(sv *history.StorageVersion) []string {
+	var stale []string
+	for _, e := range sv.Entries {
+		if !w.takesPart(e.ServerID) {
+			stale = append(stale, e.ServerID)
+		}
+	}
+	if len(stale) == len(sv.Entries) {
+		return nil
+	}
+	return stale
 }
 
 // failedLookup is whether a controller manager asked for identity Leases and got no
-// answer, or one that tells of a failure. A missing Lease is no failure.
-func (w *World) failedLookup(x *history.Exchange) bool {
-	if x.Method != "GET" || x.Code != 0 && x.Code < 400 || x.Code == 404 {
+// answer, or one that tells of a failure. A missing Lease is no failure. Other
+// controllers list and watch the Leases of all namespaces, and all of them watch.
+func failedLookup(x *history.Exchange) bool {
+	if x.Method != "GET" || x.Watch || x.Code != 0 && x.Code < 400 || x.Code == 404 {
 		return false
 	}
-	list, name, one := strings.Cut(x.Path, "/leases/")
-	if !one {
-		list, one = strings.CutSuffix(x.Path, "/leases")
-		return one && strings.HasPrefix(list, leasesPath)
-	}
-	return strings.HasPrefix(list, leasesPath) && identityLeasePrefix+name != leaderLease
+	name, one := strings.CutPrefix(x.Path, leasesPath+"/")
+	return x.Path == leasesPath || one && identityLeasePrefix+name != leaderLease
 }
 
-// leasesPath is where API servers have Leases.
-const leasesPath = "/apis/coordination.k8s.io/v1"
+// leasesPath is where API servers have the Leases among which identity Leases are.
+const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 
 func (c *sv20) Finish(*World) {}
 
 func (c *sv20) Observations() []Observation {
 	return []Observation{
 		{"look-ups of identity Leases by a controller manager that failed", c.blind, needBlindLookups},
-		{"StorageVersions with stale entries beside live ones that a look-up failed after", c.tempted, needTempted},
+		{"StorageVersions with stale entries beside live ones that a look-up failed after, and that were cleaned up later", c.tempted, needTempted},
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -131,4 +132,14 @@ func TestSV23Revision(t *testing.T) {
 	}
 	saw(t, again("a="+v1).blames(t, "SV-23"), "restarting server", 1)
 	saw(t, again("a="+v2).blames(t, "SV-23"), "restarting server", 0)
+
+	const peace = "seconds on end"
+	saw(t, first().idle(time.Minute).blames(t, "SV-23"), peace, 0) // No server is known to be there.
+	up := func() *tale { return tell().starts("a", 1).idle(time.Minute).says(things, 5, "a="+v1) }
+	saw(t, up().idle(20*time.Second).blames(t, "SV-23"), peace, 20)
+	saw(t, up().idle(20*time.Second).says(things, 6, "a="+v2).idle(10*time.Second).blames(t, "SV-23"), peace, 20)
+	saw(t, up().idle(20*time.Second).starts("b", 1).idle(30*time.Second).blames(t, "SV-23"), peace, 30)
+	saw(t, up().exits("a", 1).idle(time.Minute).blames(t, "SV-23"), peace, 0)
+	saw(t, up().deletes(things, 6).idle(time.Minute).blames(t, "SV-23"), peace, 0)
+	up().idle(10*time.Minute).says(things, 6, "a="+v1).blames(t, "SV-23", moved)
 }

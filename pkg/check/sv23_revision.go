@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -9,12 +10,19 @@ import (
 // sv23: the object's revision moves if and only if its content does, so that a
 // migrator may compare it before and after (KEP-2339, version skew). That
 // different contents have different revisions is etcd's doing; a write that
-// changes nothing reported is the breach.
+// changes nothing reported is the breach. One that a server makes from time to time
+// shows only in a history that has the time for it, so the check tells how long it has
+// watched in peace.
 type sv23 struct {
 	findings
 	changes, unchangedStarts int64
-	last                     map[string]lastContent
-	counted                  perInstance[bool]
+	// peace is since when no API server has come or gone and no StorageVersion has
+	// changed, while there is one of each, 0 if there is none; and longest how long
+	// that was at most.
+	peace   int64
+	longest time.Duration
+	last    map[string]lastContent
+	counted perInstance[bool]
 }
 
 type lastContent struct {
@@ -25,6 +33,7 @@ type lastContent struct {
 func newSV23() *sv23 { return &sv23{last: map[string]lastContent{}} }
 
 func (c *sv23) Observe(w *World, ev *history.Event) {
+	c.watch(w, ev)
 	if ev.Discovery != nil || ev.Ready != nil {
 		c.start(w, ev)
 		return
@@ -47,6 +56,21 @@ func (c *sv23) Observe(w *World, ev *history.Event) {
 		return
 	}
 	c.changes++
+}
+
+// watch takes the time in which nothing happens.
+func (c *sv23) watch(w *World, ev *history.Event) {
+	if c.peace > 0 {
+		c.longest = max(c.longest, time.Duration(ev.At-c.peace))
+	}
+	_, _, changed := changedStorageVersion(ev)
+	if !changed && (ev.Process == nil || ev.Process.Component != history.ComponentAPIServer) {
+		return
+	}
+	c.peace = 0
+	if len(w.names()) > 0 && slices.ContainsFunc(w.running(), func(in *instance) bool { return in.exitedAt == 0 }) {
+		c.peace = ev.At
+	}
 }
 
 // start counts restarts that had nothing new to report: the occasions at which
@@ -108,5 +132,6 @@ func (c *sv23) Observations() []Observation {
 	return []Observation{
 		{"revisions that changed something", c.changes, needContentChanges},
 		{"entries that a restarting server found as it would have written them", c.unchangedStarts, needUnchangedStarts},
+		{"seconds on end, at most, in which no server came or went and no StorageVersion changed", int64(c.longest / time.Second), 0},
 	}
 }

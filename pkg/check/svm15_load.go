@@ -2,14 +2,18 @@ package check
 
 import (
 	"math"
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// svm15: a migration rewrites no more objects a second than is declared, and other
-// clients are served as quickly as before. KEP-25 declares fewer than ten a second
-// where nobody has asked for anything else.
+// svm15: a migration rewrites no more objects a second than is declared, at any time,
+// and other clients are served as quickly as before. KEP-25 declares fewer than ten a
+// second where nobody has asked for anything else. Who is not served at all is not
+// served quickly.
 type svm15 struct {
 	findings
 	paced, during, before int64
@@ -21,6 +25,11 @@ type svm15 struct {
 	// longest took longest while a migration ran, and slow is its event.
 	longest time.Duration
 	slow    int64
+	// calm is since when each member has been ready with nothing in its way, and
+	// unserved are the requests, oldest first, of which it may still show that there
+	// was something.
+	calm     map[string]int64
+	unserved []unserved
 }
 
 // rewriting is how much a migration has rewritten, and since when.
@@ -28,12 +37,29 @@ type rewriting struct {
 	count       int64
 	first, last int64
 	seq         int64
+	// recent are the times of what it has rewritten within paceWindow; most is how
+	// many there were at most, and mostSeq the event at that time.
+	recent  []int64
+	most    int64
+	mostSeq int64
+}
+
+// unserved is a request that was not answered, or with a word that it came at a bad
+// time.
+type unserved struct {
+	member   string
+	from, at int64
+	seq      int64
+	// during is whether a migration ran.
+	during bool
 }
 
 // declaredByKEP is the rate of KEP-25, in objects a second.
 const declaredByKEP = 10
 
-func newSVM15() *svm15 { return &svm15{under: map[*migrationSeen]*rewriting{}} }
+func newSVM15() *svm15 {
+	return &svm15{under: map[*migrationSeen]*rewriting{}, calm: map[string]int64{}}
+}
 
 func (c *svm15) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
@@ -42,8 +68,7 @@ func (c *svm15) Observe(w *World, ev *history.Event) {
 			r = &rewriting{first: ev.At}
 			c.under[t.during] = r
 		}
-		r.count++
-		r.last, r.seq = ev.At, ev.Seq
+		r.add(w, ev)
 	}
 	if move := w.migrations.moved; move != nil && (move.ended || move.gone) {
 		if r := c.under[move.m]; r != nil {
@@ -51,7 +76,23 @@ func (c *svm15) Observe(w *World, ev *history.Event) {
 		}
 		delete(c.under, move.m)
 	}
+	c.settle(ev.At)
+	c.calms(w, ev)
 	c.time(w, ev)
+}
+
+// add takes an object that was rewritten.
+func (r *rewriting) add(w *World, ev *history.Event) {
+	r.count++
+	r.last, r.seq = ev.At, ev.Seq
+	r.recent = append(r.recent, ev.At)
+	for r.recent[0] <= ev.At-int64(paceWindow) {
+		r.recent = r.recent[1:]
+	}
+	// What the recorder tells when it hears again may be of any time since it did last.
+	if n := int64(len(r.recent)); n > r.most && w.aways.between(ev.At-int64(paceWindow), ev.At) == 0 {
+		r.most, r.mostSeq = n, ev.Seq
+	}
 }
 
 func (c *svm15) judge(w *World, m *migrationSeen, r *rewriting) {
@@ -67,28 +108,81 @@ func (c *svm15) judge(w *World, m *migrationSeen, r *rewriting) {
 	took := time.Duration(r.last - r.first)
 	if rate := float64(r.count-1) / took.Seconds(); rate > limit*pacedWithin {
 		c.infer(w, at(m.started.seq, r.seq), "migration %s rewrote %d objects in %v, which are %.0f a second, and %v a second are declared", m.name, r.count, took.Round(time.Millisecond), rate, limit)
+		return
+	}
+	if rate := float64(r.most) / paceWindow.Seconds(); rate > limit*pacedWithin {
+		c.infer(w, at(m.started.seq, r.mostSeq), "migration %s rewrote %d objects within %v, which are %.0f a second, and %v a second are declared", m.name, r.most, paceWindow, rate, limit)
 	}
 }
 
-// time notes how long a request took that was served.
+// calms notes since when members have been ready with nothing in their way. That its
+// readiness is not answered does not make a server unready: it may have too much to do.
+func (c *svm15) calms(w *World, ev *history.Event) {
+	switch {
+	case ev.Process != nil && ev.Process.Component == history.ComponentEtcd:
+		clear(c.calm)
+	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer, ev.Fault != nil, ev.Ready != nil && ev.Ready.Code != 200 && ev.Ready.Code != 0:
+		delete(c.calm, ev.Member)
+	case ev.Ready != nil && ev.Ready.Code == 200 && c.calm[ev.Member] == 0 && !w.faulty(ev.Member):
+		c.calm[ev.Member] = ev.At
+	}
+}
+
+// time notes how long a request took.
 func (c *svm15) time(w *World, ev *history.Event) {
 	r := ev.Request
-	if r == nil || !accepted(r) || r.Class != history.ClassGuarded && r.Class != history.ClassRead && r.Class != history.ClassCustom {
+	if r == nil || r.Class != history.ClassGuarded && r.Class != history.ClassRead && r.Class != history.ClassCustom {
 		return
 	}
-	took := time.Duration(ev.At - ev.From)
-	for _, m := range w.migrations.live {
-		if m.running() {
-			c.during++
-			c.with.add(took)
-			if took > c.longest {
-				c.longest, c.slow = took, ev.Seq
-			}
-			return
+	during := slices.ContainsFunc(w.migrations.live, (*migrationSeen).running)
+	switch {
+	case accepted(r):
+		c.took(during, time.Duration(ev.At-ev.From), ev.Seq)
+	case shed(r) && c.calmSince(ev.Member, ev.From):
+		c.unserved = append(c.unserved, unserved{ev.Member, ev.From, ev.At, ev.Seq, during})
+	}
+}
+
+func (c *svm15) took(during bool, took time.Duration, seq int64) {
+	if !during {
+		c.before++
+		c.without.add(took)
+		return
+	}
+	c.during++
+	c.with.add(took)
+	if took > c.longest {
+		c.longest, c.slow = took, seq
+	}
+}
+
+// shed is whether a request was not answered though a server was there and the harness
+// waited, or refused because of too much to do. The registration barrier is another
+// matter.
+func shed(r *history.Request) bool {
+	switch r.Code {
+	case 0:
+		return !noServer(r) && !strings.Contains(r.Error, "context canceled")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return !r.Barrier
+	}
+	return false
+}
+
+func (c *svm15) calmSince(member string, from int64) bool {
+	return c.calm[member] > 0 && c.calm[member] <= from
+}
+
+// settle counts the requests that were not served by members which nothing has been
+// heard of since that explains it. Those of the last moment are left out.
+func (c *svm15) settle(now int64) {
+	for len(c.unserved) > 0 && now-c.unserved[0].at > int64(endShows) {
+		u := c.unserved[0]
+		c.unserved = c.unserved[1:]
+		if c.calmSince(u.member, u.from) {
+			c.took(u.during, max(time.Duration(u.at-u.from), unservedTakes), u.seq)
 		}
 	}
-	c.before++
-	c.without.add(took)
 }
 
 func (c *svm15) Finish(w *World) {

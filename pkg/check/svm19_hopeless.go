@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -49,10 +50,38 @@ func (c *svm19) Finish(w *World) {
 		if w.unstored(m.gr) && w.Now-m.created.at > int64(hopelessEnds) {
 			c.infer(w, at(m.created.seq), "migration %s of %s.%s, which is never stored, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
 		}
-		if m.running() && m.held() && w.Now-m.started.at > int64(foreverOpen) {
-			c.infer(w, at(m.started.seq), "migration %s has run for %v and not ended", m.name, foreverOpen)
+		c.open(w, m)
+	}
+}
+
+// open judges a migration that has not ended. Without an agreement it may have to wait
+// or to stop, which is SVM-20's and SVM-21's; so its time begins when that was formed
+// last. One that has not begun may have to wait for others, and for a controller.
+func (c *svm19) open(w *World, m *migrationSeen) {
+	switch {
+	case m.agreed == "" || w.unstored(m.gr):
+	case !m.started.was():
+		since := max(m.since.at, m.free.at)
+		if w.migrations.next(m) && w.managers.hadTime(w.Now, since, int64(foreverOpen)) {
+			c.infer(w, at(m.created.seq), "migration %s has not begun for %v, with the servers in agreement on %s", m.name, foreverOpen, m.agreed)
+		}
+	case m.target == "" || m.target == m.agreed:
+		if w.Now-max(m.started.at, m.since.at) > int64(foreverOpen) {
+			c.infer(w, at(m.started.seq), "migration %s has run for %v and not ended, with the servers in agreement on %s", m.name, foreverOpen, m.agreed)
 		}
 	}
+}
+
+// next is whether nothing runs, and a migration is the oldest of its resource.
+func (ms *migrations) next(m *migrationSeen) bool {
+	for _, other := range ms.live {
+		if other.running() {
+			return false
+		}
+	}
+	// They are in the order of their age.
+	i := slices.IndexFunc(ms.live, func(other *migrationSeen) bool { return other.gr == m.gr })
+	return ms.live[i] == m
 }
 
 func (c *svm19) Observations() []Observation {

@@ -1,9 +1,16 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // svm22: a success is true of what came after the checkpoint too, and stays true:
-// as long as the servers announce the same, none of them stores an older version.
+// as long as the servers announce the same, none of them stores an older version. One
+// that had joined before the success must never do so, whatever it announces
+// afterwards: the migration was to wait for it. A server that was started at another
+// release since is somebody's will, and no false success.
 type svm22 struct {
 	findings
 	writes int64
@@ -28,19 +35,43 @@ func (c *svm22) Observe(w *World, ev *history.Event) {
 		return
 	}
 	s := c.after[t.gr]
-	if agreed, _ := w.agreedOn(t.gr); agreed != s.target {
-		delete(c.after, t.gr) // what is stored now is another migration's
-		return
-	}
-	if t.now.version == s.target {
-		if t.by != (writeID{}) {
+	agreed, _ := w.agreedOn(t.gr)
+	switch {
+	case t.now.version == s.target:
+		if agreed == s.target && t.by != (writeID{}) {
 			c.writes++
 			c.each.add(w, t.by.member)
 		}
-		return
+	case agreed == s.target:
+		c.infer(w, at(s.m.ended.seq, ev.Seq), "%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
+			t.gr.resource, t.now.name, t.now.version, t.now.revision, s.m.name, s.target)
+	case w.builtIn(t.gr) && w.joinedBefore(t.by.member, s.m.ended.revision):
+		// What a server stores of a built-in resource is settled when it is started.
+		c.infer(w, at(s.m.ended.seq, w.announced(t.gr), ev.Seq), "%s %s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
+			t.gr.resource, t.now.name, t.now.version, t.now.revision, t.by.member, s.m.name, s.target, s.m.ended.revision)
 	}
-	c.infer(w, at(s.m.ended.seq, ev.Seq), "%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
-		t.gr.resource, t.now.name, t.now.version, t.now.revision, s.m.name, s.target)
+}
+
+// builtIn is whether nothing defines a resource, as far as is known.
+func (w *World) builtIn(gr groupResource) bool {
+	return w.migrations.custom[gr] == nil && !w.custom[gr]
+}
+
+// joinedBefore is whether it is certain that the API server's process which a member
+// runs now took part at a revision. That its identity Lease was there does not do,
+// because it outlives a process: that must have been ready by then, or have made the
+// Lease. The times of events would not do either, since etcd's are told late.
+func (w *World) joinedBefore(member string, revision int64) bool {
+	in := w.servers[member].current()
+	if in == nil || !w.participates(in.server.id, revision) {
+		return false
+	}
+	if in.ready != nil && in.ready.revision > 0 && in.ready.revision <= revision {
+		return true
+	}
+	return slices.ContainsFunc(w.leases[in.server.id].spans, func(s span) bool {
+		return s.created > in.startRevision && s.created <= revision && (s.deleted == 0 || s.deleted > revision)
+	})
 }
 
 func (c *svm22) begin(w *World, m *migrationSeen) {

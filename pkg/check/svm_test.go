@@ -162,6 +162,27 @@ func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
 	}
 	begun().lies("x", v2, "m", 5, 15, 1).blames(t, "SVM-07", "write 2 of a at revision 14, and at revision 15 write 1 of a is back")
 	begun().lies("x", v2, "o", 5, 15, 3).blames(t, "SVM-07")
+	// However many writes came in between.
+	busy := begun()
+	for i := range int64(100) {
+		busy.lies("x", v2, "o", 5, 15+i, 3+i)
+	}
+	busy.lies("x", v2, "m", 5, 120, 1).blames(t, "SVM-07", "write 102 of a at revision 114, and at revision 120 write 1 of a is back")
+	// A migration may have read what was there before a user made the object anew.
+	anew := func() *tale { return begun().goes("x", 15).lies("x", v2, "o", 16, 16, 3) }
+	anew().lies("x", v2, "m", 16, 17, 1).blames(t, "SVM-07", "write 3 of a at revision 16, and at revision 17 write 1 of a is back")
+	anew().lies("x", v2, "p", 16, 17, 4).blames(t, "SVM-07")
+}
+
+func TestTagsOfAnObjectAreForgotten(t *testing.T) {
+	told := upgraded()
+	for i := range int64(keptTags + 10) {
+		told.lies("x", v1, "m", 5, 100+i, 100+i)
+	}
+	tags := told.world().migrations.objects["/registry/g.io/things/x"].tags
+	if n := int64(len(tags)); n != keptTags || last(tags).number != 109+keptTags || tags[0].number != 110 {
+		t.Errorf("%d writes are remembered, from %d to %d", n, tags[0].number, last(tags).number)
+	}
 }
 
 func TestSVM08LetsUsersMakeAnew(t *testing.T) {
@@ -171,6 +192,30 @@ func TestSVM08LetsUsersMakeAnew(t *testing.T) {
 	begun().lies("x", v2, "m", 15, 15, 1).blames(t, "SVM-08", "it was back without a user having made it")
 	begun().lies("x", v2, "m", 15, 15, 0).blames(t, "SVM-08", "it was back without a user having made it")
 	begun().lies("x", v2, "n", 15, 15, 2).blames(t, "SVM-08")
+	// Nor may what a user has made anew, and deleted again, come back as it was at first.
+	begun().lies("x", v2, "n", 15, 15, 2).goes("x", 16).lies("x", v2, "m", 17, 17, 1).blames(t, "SVM-08", "it was back without a user having made it")
+}
+
+func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	counts := func(told *tale, n int64) {
+		t.Helper()
+		saw(t, told.migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-08"), "objects deleted by users", n)
+		saw(t, told.blames(t, "SVM-09"), "objects deleted by users", n)
+	}
+	counts(begun().goes("x", 14), 1)
+	counts(begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15), 0)
+	counts(begun().lies("x", v2, "n", 5, 14, 3).goes("x", 15).goes("y", 16), 1)
+	begun().goes("x", 14).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 1 of its objects had been deleted")
+	begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09")
+	// Without an agreement nobody can say what is still to be rewritten.
+	disagreed := func() *tale {
+		return upgraded().says(things, 8, "a="+v2, "b="+v1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	counts(disagreed().goes("x", 14), 0)
+	counts(disagreed().says(things, 13, "a="+v2, "b="+v2).goes("x", 14), 1)
 }
 
 func TestSVM14GoesByAge(t *testing.T) {
@@ -191,7 +236,15 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	lost().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	lost().pass(30*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	// It may begin anew if the agreement is back.
-	saw(t, lost().says(things, 15, "a="+v2, "b="+v2).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "failed after their agreement was lost", 0)
+	returned := func() *tale { return lost().pass(30*time.Second).says(things, 15, "a="+v2, "b="+v2) }
+	saw(t, returned().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "failed after their agreement was lost", 0)
+	// A second loss has its own time.
+	again := func() *tale { return returned().pass(time.Minute).says(things, 16, "a="+v2, "b="+v1) }
+	again().pass(5*time.Second).lies("x", v2, "m", 5, 17, 0).pass(5*time.Second).blames(t, "SVM-21")
+	saw(t, again().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "failed after their agreement was lost", 1)
+	again().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 16")
+	again().pass(30*time.Second).lies("x", v2, "m", 5, 17, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
+	again().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 }
 
 func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
@@ -209,12 +262,43 @@ func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
 	told.blames(t, "SVM-20", "when the servers agreed on no version")
 }
 
-func TestSVM22EndsWithTheAgreement(t *testing.T) {
-	done := func() *tale {
-		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)
+func TestSVM22TellsARollbackFromAFalseSuccess(t *testing.T) {
+	succeeds := func(told *tale) *tale {
+		return told.lies("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)
 	}
-	done().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", "after migration m to g.io/v2 had succeeded")
-	done().says(things, 21, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+	up := func(told *tale) *tale {
+		return succeeds(told.starts("a", 1).joins("a", 1).starts("b", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).ready("a", 200, 4))
+	}
+	done := func() *tale { return up(tell()) }
+	const agreedOn, joined = "after migration m to g.io/v2 had succeeded", "by a, which had joined before migration m to g.io/v2 succeeded at revision 20"
+	done().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", agreedOn)
+	// a was ready before, and announces the old version first.
+	published := func() *tale { return done().says(things, 21, "a="+v1, "b="+v2) }
+	published().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", joined)
+	// It had joined, and reports for the first time.
+	late := succeeds(tell().starts("a", 1).joins("a", 1).joins("b", 2).says(things, 3, "b="+v2)).says(things, 21, "a="+v1, "b="+v2)
+	late.lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", joined)
+	// A member that is rolled back by then, and one that only joins then.
+	rolledBack := func() *tale { return done().exits("a", 1).starts("a", 2).says(things, 21, "a="+v1, "b="+v2) }
+	rolledBack().lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+	succeeds(tell().joins("b", 2).says(things, 3, "b="+v2)).starts("a", 1).joins("a", 21).says(things, 22, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 23, 2).blames(t, "SVM-22")
+	// It had left when the migration succeeded.
+	succeeds(tell().starts("a", 1).joins("a", 1).joins("b", 2).ready("a", 200, 3).leaves("a", 4).says(things, 5, "b="+v2)).
+		joins("a", 21).says(things, 22, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 23, 2).blames(t, "SVM-22")
+	// Nobody knows whose write this is.
+	published().lies("x", v1, "n", 5, 22, 0).blames(t, "SVM-22")
+	// What a definition says may change without a restart.
+	up(tell().defines("v2", 1, 1, "v2")).says(things, 21, "a="+v1, "b="+v2).lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22")
+
+	// The agreement is judged again when it is back.
+	back := func() *tale {
+		return rolledBack().lies("x", v1, "n", 5, 22, 2).exits("a", 2).starts("a", 3).says(things, 23, "a="+v2, "b="+v2).lies("x", v2, "o", 5, 24, 3)
+	}
+	saw(t, back().blames(t, "SVM-22"), "writes after a success", 1)
+	back().lies("x", v1, "p", 5, 25, 4).blames(t, "SVM-22", agreedOn)
+	// Until another migration has succeeded, which is what counts from then on.
+	other := rolledBack().says(things, 23, "a="+v1, "b="+v1).migrates("o", 30, 30, 0).migrates("o", 30, 31, 30, nowRuns).migrates("o", 30, 32, 30, nowSucceeded)
+	other.lies("x", v1, "n", 5, 33, 2).blames(t, "SVM-22")
 }
 
 // defines stores the definition of things, as a custom resource.
@@ -254,6 +338,45 @@ func TestSVM18And19WaitForABound(t *testing.T) {
 	of(unknown(), "things", 10, 10).pass(4*time.Minute).blames(t, "SVM-18")
 }
 
+func TestSVM19LeavesNothingOpen(t *testing.T) {
+	const minute = time.Minute
+	asked := func() *tale { return upgraded().manages("a", 8).migrates("m", 10, 10, 0) }
+	began := func() *tale { return asked().migrates("m", 10, 12, 11, nowRuns) }
+	lost := func(told *tale) *tale { return told.says(things, 13, "a="+v2, "b="+v1) }
+	returned := func(told *tale) *tale { return lost(told).pass(minute).says(things, 14, "a="+v2, "b="+v2) }
+	const run, begun = "migration m has run for 15m0s and not ended", "migration m has not begun for 15m0s, with the servers in agreement on g.io/v2"
+
+	began().pass(14*minute).blames(t, "SVM-19")
+	began().pass(16*minute).blames(t, "SVM-19", run)
+	began().pass(16*minute).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-19")
+	// An agreement that was away for a moment gives it more time, and not for ever.
+	returned(began().pass(10*minute)).pass(10*minute).blames(t, "SVM-19")
+	returned(began()).pass(16*minute).blames(t, "SVM-19", run)
+	lost(began()).pass(16*minute).blames(t, "SVM-19") // It is to stop, which SVM-21 says.
+	lost(began()).says(things, 14, "a="+v1, "b="+v1).pass(16*minute).blames(t, "SVM-19")
+	// The servers agreed only after it had begun.
+	disagreed := upgraded().says(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	disagreed.says(things, 13, "a="+v2, "b="+v2).pass(16*minute).blames(t, "SVM-19", run)
+
+	asked().pass(14*minute).blames(t, "SVM-19")
+	asked().pass(16*minute).blames(t, "SVM-19", begun)
+	returned(asked()).pass(16*minute).blames(t, "SVM-19", begun)
+	returned(asked().pass(10*minute)).pass(10*minute).blames(t, "SVM-19")
+	lost(asked()).pass(16*minute).blames(t, "SVM-19")
+	// Nobody was there to begin it, or not for long enough.
+	asked().manager("a", history.ProcessExited).pass(16*minute).blames(t, "SVM-19")
+	asked().pass(10*minute).manages("b", 13).pass(10*minute).blames(t, "SVM-19")
+	// It has to wait for one that runs, and to have the time after that.
+	two := func() *tale {
+		return upgraded().manages("a", 8).migrates("old", 9, 9, 0).migrates("old", 9, 10, 9, nowRuns).migrates("m", 11, 11, 0)
+	}
+	two().pass(16*minute).blames(t, "SVM-19", "migration old has run for 15m0s and not ended")
+	two().pass(10*minute).migrates("old", 9, 12, 9, nowSucceeded).pass(10*minute).blames(t, "SVM-19")
+	two().pass(10*minute).migrates("old", 9, 12, 9, nowSucceeded).pass(16*minute).blames(t, "SVM-19", begun)
+	// And for an older one, which is blamed.
+	asked().migrates("young", 11, 11, 0).pass(16*minute).blames(t, "SVM-19", begun)
+}
+
 func TestDeletedObjectsAreForgotten(t *testing.T) {
 	told := upgraded()
 	for i := range int64(keptBuried + 10) {
@@ -283,6 +406,34 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	declared.header.MigrationRate = 200
 	declared.blames(t, "SVM-15")
 
+	// Neither does a rest afterwards make up for a hurry: 40 objects at once and five
+	// more in five minutes.
+	hurried := func(n int64, rate float64, begun ...func(*tale)) *tale {
+		told := upgraded()
+		told.header.MigrationRate = rate
+		for i := range n + 5 {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		told.migrates("m", 100, 100, 0).migrates("m", 100, 102, 101, nowRuns)
+		for _, then := range begun {
+			then(told)
+		}
+		for i := range n + 5 {
+			if i >= n {
+				told.pass(time.Minute)
+			}
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 110+i, 0)
+		}
+		return told.migrates("m", 100, 200, 101, nowSucceeded)
+	}
+	hurried(40, 2).blames(t, "SVM-15", "migration m rewrote 40 objects within 10s, which are 4 a second, and 2 a second are declared")
+	hurried(30, 2).blames(t, "SVM-15")
+	// What is told at once may have been done one after the other, unseen.
+	unheard := func(told *tale) {
+		told.pass(20 * time.Second).add(history.Event{Kind: history.KindAway, From: told.now - int64(20*time.Second), Away: &history.Away{Source: string(SourceEtcd)}})
+	}
+	saw(t, hurried(40, 2, unheard).blames(t, "SVM-15"), "whose pace was measured", 1)
+
 	slow := func(before, during time.Duration) *tale {
 		told := upgraded()
 		for range needTimed {
@@ -298,6 +449,64 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	// Neither is a busy machine a migration's fault, nor is what is quick enough.
 	slow(3*time.Second, 4*time.Second).blames(t, "SVM-15")
 	slow(10*time.Millisecond, 500*time.Millisecond).blames(t, "SVM-15")
+}
+
+func TestSVM15CountsWhoIsNotServed(t *testing.T) {
+	// Each member is ready, and needTimed requests are served in time while none runs,
+	// and while one does; then what is given happens to another one.
+	begun := func() *tale {
+		told := tell().starts("a", 1).joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).lies("x", v1, "m", 5, 5, 1).ready("a", 200, 5)
+		for range needTimed {
+			told.asks("a", 200, 6)
+		}
+		return told
+	}
+	running := func() *tale {
+		told := begun().migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for range needTimed {
+			told.asks("a", 200, 40)
+		}
+		return told
+	}
+	const what, blamed = "requests timed while a migration ran", "the slowest of a hundred requests took 2.8"
+	// fails has a request fail so, after it took so long.
+	fails := func(told *tale, code int, took time.Duration, changes ...func(*history.Event)) *tale {
+		plain := func(ev *history.Event) { ev.Request.Barrier = false }
+		return told.pass(took).asks("a", code, 0, append([]func(*history.Event){plain, sentBefore(took)}, changes...)...)
+	}
+	refused := func(ev *history.Event) { ev.Request.Error = "dial tcp 127.0.0.1:6443: connect: connection refused" }
+	canceled := func(ev *history.Event) { ev.Request.Error = "context canceled" }
+	barrier := func(ev *history.Event) { ev.Request.Barrier = true }
+	for code, took := range map[int]time.Duration{0: 3 * time.Second, 429: time.Millisecond, 503: time.Millisecond, 504: 3 * time.Second} {
+		saw(t, fails(running(), code, took).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15", blamed), what, needTimed+1)
+	}
+	for name, told := range map[string]*tale{
+		"nobody was there":          fails(running(), 0, time.Millisecond, refused),
+		"nobody waited":             fails(running(), 0, time.Second, canceled),
+		"a barrier":                 fails(running(), 503, time.Millisecond, barrier),
+		"a conflict":                fails(running(), 409, time.Second),
+		"its server ended":          fails(running(), 0, time.Second).exits("a", 1),
+		"it was started":            fails(running().exits("a", 1).starts("a", 2), 503, time.Millisecond),
+		"it was not ready":          fails(running().ready("a", 500, 41), 503, time.Millisecond),
+		"it was ready only then":    fails(running().ready("a", 500, 41).pass(time.Second).ready("a", 200, 42), 503, time.Second, sentBefore(time.Second)),
+		"it was not ready any more": fails(running(), 503, time.Millisecond).ready("a", 500, 41),
+		"a fault is there":          fails(running().delays(history.PhaseInject).ready("a", 200, 41), 504, time.Second),
+		"a fault was there":         fails(running().delays(history.PhaseInject), 504, time.Second).delays(history.PhaseHeal),
+	} {
+		t.Run(name, func(t *testing.T) {
+			saw(t, told.pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15"), what, needTimed)
+		})
+	}
+	// How things end is not known of the last moment.
+	saw(t, fails(running(), 503, time.Second).blames(t, "SVM-15"), what, needTimed)
+	// A server that does not answer for its readiness may have too much to do.
+	saw(t, fails(running().ready("a", 0, 0), 503, time.Second).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15", blamed), what, needTimed+1)
+	// It is no migration's fault if it was so before.
+	before := fails(begun(), 503, time.Second).pass(time.Minute).migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+	for range needTimed {
+		before.asks("a", 200, 40)
+	}
+	saw(t, fails(before, 503, time.Second).pass(time.Minute).ready("a", 200, 50).blames(t, "SVM-15"), "requests timed while none ran", needTimed+1)
 }
 
 func TestSVM20SeesWritesThatNobodyTellsOf(t *testing.T) {

@@ -98,11 +98,11 @@ type Result struct {
 }
 
 // Seen adds up how often the promise was put to the test, over all kinds of
-// observations.
+// observations. Those that nothing is needed of say how, and not how often.
 func (r Result) Seen() int64 {
 	var n int64
 	for _, o := range r.Observations {
-		if !o.OfOneMember() {
+		if o.Need > 0 && !o.OfOneMember() {
 			n += o.Seen
 		}
 	}
