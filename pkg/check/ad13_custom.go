@@ -34,9 +34,9 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 		switch {
 		case wrong == "" && c.shown.first(id):
 			c.count(w, ev.Member, one)
-		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows) && c.complained.first(id):
+		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows):
 			evidence, late := at(one.seq, ev.Seq), seconds(ev.From-max(one.until, since))
-			w.suspect(one.group, func() {
+			w.suspect(one.group, &c.complained, id, func() {
 				c.infer(w, evidence, "%s after %s.%s was defined anew, %s %s", late, one.resource, one.group, ev.Member, wrong)
 			})
 		}

@@ -49,10 +49,10 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 				wrong = "lists resources in it"
 			}
 			if wrong != "" {
-				if c.complained.first(fmt.Sprint(one.seq, ev.Member, wrong)) {
-					evidence := at(b.seq, one.seq, ev.Seq)
-					w.suspect(one.group, func() { c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong) })
-				}
+				evidence := at(b.seq, one.seq, ev.Seq)
+				w.suspect(one.group, &c.complained, fmt.Sprint(one.seq, ev.Member, wrong), func() {
+					c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong)
+				})
 				continue
 			}
 			if c.seen.first(fmt.Sprint(one.seq, ev.Member)) {

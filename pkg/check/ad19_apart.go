@@ -45,9 +45,9 @@ func (c *ad19) look(w *World, ev *history.Event, listing *history.Listing, one, 
 	id := fmt.Sprint(one.seq, ev.Member, one.remote)
 	if len(one.versions) > 0 {
 		for _, version := range one.versions {
-			if settled && versionIn(listing, one.group, version) == nil && c.complained.first(id) {
+			if settled && versionIn(listing, one.group, version) == nil {
 				evidence := at(one.seq, other.seq, ev.Seq)
-				w.suspect(one.group, func() {
+				w.suspect(one.group, &c.complained, id, func() {
 					c.infer(w, evidence, "%s does not list %s, which only %s ever shared the group of", ev.Member, named(one.group, version), ofWhom(other))
 				})
 			}
@@ -61,9 +61,9 @@ func (c *ad19) look(w *World, ev *history.Event, listing *history.Listing, one, 
 		}
 	}
 	switch {
-	case left != "" && settled && c.complained.first(id):
+	case left != "" && settled:
 		evidence, late := at(one.seq, ev.Seq), seconds(ev.From-one.until)
-		w.suspect(one.group, func() {
+		w.suspect(one.group, &c.complained, id, func() {
 			c.infer(w, evidence, "%s still lists %s, %s after %s was removed", ev.Member, left, late, ofWhom(one))
 		})
 	case left == "" && len(one.before) > 0 && ev.From > other.until+int64(definitionShows) && c.survives(listing, other) && c.seen.first(id):

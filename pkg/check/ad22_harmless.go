@@ -77,12 +77,10 @@ func (c *ad22) look(w *World, ev *history.Event) {
 		}
 	}
 	if harm := c.harm(w, ev, listing, before, since); harm != "" {
-		if c.complained.first(fmt.Sprint(active[0].seq, ev.Member)) {
-			b, evidence := active[0], at(before.seq, active[0].seq, ev.Seq)
-			w.suspect("", func() {
-				c.infer(w, evidence, "while the server of %s is misbehaving (%s), %s %s", b.group, b.action, ev.Member, harm)
-			})
-		}
+		b, evidence := active[0], at(before.seq, active[0].seq, ev.Seq)
+		w.suspect("", &c.complained, fmt.Sprint(b.seq, ev.Member), func() {
+			c.infer(w, evidence, "while the server of %s is misbehaving (%s), %s %s", b.group, b.action, ev.Member, harm)
+		})
 		return
 	}
 	for _, b := range active {
