@@ -214,6 +214,10 @@ const (
 	// recovers is how long it may take until an aggregated server that is back is
 	// current again.
 	recovers = 70 * time.Second
+	// documentBack is how long a ready server may give no discovery document because an
+	// aggregated server misbehaves. The recorder waits ten seconds for an answer: this
+	// is two of them in a row, so that one that was slow proves nothing.
+	documentBack = 20 * time.Second
 )
 
 // Bounds in memory.
