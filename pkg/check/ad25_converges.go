@@ -79,6 +79,9 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 			if versionIn(others, group.Name, version.Version) == nil {
 				wrong(plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
 			}
+			if ev := answers[name]; ev != nil && ev.Document.Code == 404 && !ev.Document.Itself && !remote {
+				wrong(ev.Seq, "%s lists %s, and has nothing at %s", s.member, name, ev.Document.Path)
+			}
 			if ev := answers[name]; ev != nil && ev.Document.Code == 200 {
 				if told := versionIn(w.docs.listing(ev.Document), group.Name, version.Version); told != nil && told.Inventory != version.Inventory {
 					wrong(ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
