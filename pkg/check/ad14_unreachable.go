@@ -27,7 +27,7 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 	}
 	for _, one := range w.docs.wants {
 		b := w.docs.misbehaves(one.group)
-		if !one.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.since > one.begun || one.until == 0 || len(one.versions) == 0 {
+		if !one.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.dead > one.begun || one.until == 0 || len(one.versions) == 0 {
 			continue
 		}
 		if ev.From < max(one.until, b.bitten) {

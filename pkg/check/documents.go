@@ -68,6 +68,9 @@ type misbehaviour struct {
 	group, action string
 	// since and until it does; until is 0 while it does.
 	since, until int64
+	// dead is since when nobody can have had an answer, also by what it did before;
+	// it is since where it gives one.
+	dead int64
 	// bitten is since when it is known to have met somebody; 0 if it is not.
 	bitten int64
 	seq    int64
@@ -186,7 +189,11 @@ func (d *documents) takeBackend(ev *history.Event) {
 	f := ev.Fault
 	switch f.Phase {
 	case history.PhaseInject:
-		d.backends[f.Group] = &misbehaviour{group: f.Group, action: f.Action, since: ev.At, seq: ev.Seq}
+		b, last := &misbehaviour{group: f.Group, action: f.Action, since: ev.At, dead: ev.At, seq: ev.Seq}, d.backends[f.Group]
+		if last != nil && history.BackendTakesNothing(last.action) && history.BackendTakesNothing(f.Action) && (last.until == 0 || ev.At <= last.until+int64(turnsTo)) {
+			b.dead = last.dead
+		}
+		d.backends[f.Group] = b
 	case history.PhaseWitness:
 		if b := d.backends[f.Group]; b != nil && f.Proof != "" {
 			b.bitten = ev.At
