@@ -210,7 +210,8 @@ func got(code int) string {
 func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, before *sighting, since int64) string {
 	for _, group := range before.listing.Groups {
 		for _, version := range group.Versions {
-			if !c.concerns(w, group.Name, before) || w.docs.remote(group.Name, version.Version) && ev.From < since+int64(recovers) && since > before.at {
+			concerned, fresh := c.concerns(w, group.Name, before)
+			if !concerned || fresh && !w.docs.defines(group.Name, version.Version) || w.docs.remote(group.Name, version.Version) && ev.From < since+int64(recovers) && since > before.at {
 				continue
 			}
 			found := versionIn(listing, group.Name, version.Version)
@@ -221,14 +222,15 @@ func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, befor
 				// It was on its way when the misbehaviour began, and has arrived.
 			case found.Freshness != version.Freshness:
 				return fmt.Sprintf("calls %s %q", name, found.Freshness)
-			case found.Inventory != version.Inventory:
+			case found.Inventory != version.Inventory && !fresh:
 				return "lists other resources in " + name
 			}
 		}
 	}
 	for _, group := range listing.Groups {
 		for _, version := range group.Versions {
-			if versionIn(before.listing, group.Name, version.Version) == nil && c.concerns(w, group.Name, before) {
+			concerned, fresh := c.concerns(w, group.Name, before)
+			if versionIn(before.listing, group.Name, version.Version) == nil && concerned && !fresh {
 				return "lists " + named(group.Name, version.Version) + ", which nobody defined"
 			}
 		}
@@ -236,18 +238,23 @@ func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, befor
 	return ""
 }
 
-// concerns is whether nothing but harm can change the group: its server behaves
-// and it was not defined anew.
-func (c *ad22) concerns(w *World, group string, before *sighting) bool {
+// concerns is whether nothing but harm can change the group: its server behaves and
+// it was not defined anew since. If it was so shortly before, it is fresh: not all of
+// it may have been there yet, and something may have been on its way out.
+func (c *ad22) concerns(w *World, group string, before *sighting) (concerned, fresh bool) {
 	if b := w.docs.backends[group]; b != nil {
-		return false
+		return false, false
 	}
 	for _, one := range w.docs.wants {
-		if one.group == group && (one.from > before.at-int64(definitionShows) || one.until == 0) {
-			return false
+		if one.group != group {
+			continue
 		}
+		if one.from > before.at || one.until > before.at || one.until == 0 {
+			return false, false
+		}
+		fresh = fresh || one.from > before.at-int64(definitionShows)
 	}
-	return true
+	return true, fresh
 }
 
 func (c *ad22) Finish(*World) {}

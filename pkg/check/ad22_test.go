@@ -192,3 +192,28 @@ func TestAD22HasEveryKindBorne(t *testing.T) {
 		reason(t, told.blames(t, "AD-22"), "misbehaving (reset)")
 	})
 }
+
+// What was defined shortly before the misbehaviour has to stay all the same, as far as
+// it was there.
+func TestAD22LooksAtWhatIsNew(t *testing.T) {
+	word := func(version, resources string) string { return lights + "/" + version + ":" + resources }
+	for name, tc := range map[string]struct {
+		tell           func(*tale)
+		before, during []string
+		want           []string
+	}{
+		"it is gone":            {nil, []string{word("v1", "lamps")}, nil, []string{"a does not list lights.io/v1 any more"}},
+		"it was not there":      {nil, nil, []string{word("v1", "lamps")}, nil},
+		"it has more":           {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, nil},
+		"it was on its way out": {func(t *tale) { t.serves("lamps", 200, "v1beta1") }, []string{word("v1", "lamps")}, []string{word("v1beta1", "lamps")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().hands(201).pass(time.Minute).serves("lamps", 201, "v1")
+			if tc.tell != nil {
+				tc.tell(told)
+			}
+			told.pass(3*time.Second).polled("a", append(tc.before, steady)...).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+			told.polled("a", append(tc.during, steady)...).blames(t, "AD-22", tc.want...)
+		})
+	}
+}

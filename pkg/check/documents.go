@@ -339,6 +339,11 @@ func (d *documents) defined(group string) bool {
 	return false
 }
 
+// defines is whether the harness wants the group-version.
+func (d *documents) defines(group, version string) bool {
+	return slices.ContainsFunc(d.wants, func(one *wanting) bool { return one.group == group && slices.Contains(one.versions, version) })
+}
+
 // polled is whether the event is an answer of the aggregated document of all
 // groups in JSON, wherever it comes from.
 func polled(ev *history.Event) bool {
