@@ -125,19 +125,27 @@ func (c *ad22) look(w *World, ev *history.Event) {
 }
 
 // ask notes at which misbehaviours the member was asked for the document, and whether
-// it answered or not. An answer that was asked for before says nothing of one that
-// goes on: the next one will.
+// it answered or not. An answer that was on its way when a misbehaviour began or ended
+// says nothing of it, unless it took more than half of that time: who gives the
+// document only when it is over did not bear it.
 func (c *ad22) ask(w *World, ev *history.Event) {
 	if w.faulty(ev.Member) {
 		return
 	}
 	for _, t := range c.trials {
-		b := t.b
-		over, early := b.until > 0 && ev.From >= b.until, ev.From < b.bitten && b.until == 0
-		if b.bitten == 0 || ev.At < b.bitten || over || early && !busy(ev.Document) {
-			continue
+		b, asked := t.b, false
+		switch {
+		case b.bitten == 0 || ev.At < b.bitten || b.until > 0 && ev.From >= b.until:
+		case busy(ev.Document):
+			asked = true
+		case b.until == 0:
+			asked = ev.From >= b.bitten
+		default:
+			asked = 2*(b.until-max(ev.From, b.bitten)) > b.until-b.bitten
 		}
-		t.asked[ev.Member] = true
+		if asked {
+			t.asked[ev.Member] = true
+		}
 	}
 }
 

@@ -177,15 +177,23 @@ func TestAD22HasEveryKindBorne(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an answer that came only when it was over", func(t *testing.T) {
-		told := four().does(5, history.BackendHuge, history.PhaseInject)
-		from := told.now
-		told.does(5, history.BackendHuge, history.PhaseWitness).pass(8*time.Second).does(5, history.BackendHuge, history.PhaseHeal).polled("a", steady)
-		told.events[len(told.events)-1].From = from
-		if r := told.blames(t, "AD-22"); r.Verdict != Inconclusive {
-			t.Errorf("%s %q", r.Verdict, r.Reasons)
-		}
-	})
+	for name, tc := range map[string]struct {
+		asked time.Duration
+		want  Verdict
+	}{
+		"an answer that came only when it was over": {time.Second, Inconclusive},
+		"an answer that was on its way at the end":  {7 * time.Second, Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := four().does(5, history.BackendHuge, history.PhaseInject, history.PhaseWitness).pass(tc.asked)
+			from := told.now
+			told.pass(8*time.Second-tc.asked).does(5, history.BackendHuge, history.PhaseHeal).polled("a", steady)
+			told.events[len(told.events)-1].From = from
+			if r := told.blames(t, "AD-22"); r.Verdict != tc.want {
+				t.Errorf("%s %q", r.Verdict, r.Reasons)
+			}
+		})
+	}
 	t.Run("no document since the one before", func(t *testing.T) {
 		told := four().does(5, history.BackendHuge, history.PhaseInject, history.PhaseWitness).denies(0, 10*time.Second).does(5, history.BackendHuge, history.PhaseHeal)
 		told.does(6, history.BackendReset, history.PhaseInject, history.PhaseWitness).stays(2*time.Second).does(6, history.BackendReset, history.PhaseHeal).polled("a", steady)
