@@ -26,7 +26,7 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 		return
 	}
 	for _, one := range w.docs.wants {
-		if one.remote || one.until == 0 || w.docs.shared(one.group) || ev.From < one.until {
+		if one.remote || one.until == 0 || len(one.ever) == 0 || w.docs.shared(one.group) || ev.From < one.until {
 			continue
 		}
 		wrong := w.docs.missing(listing, one)
@@ -34,9 +34,9 @@ func (c *ad13) Observe(w *World, ev *history.Event) {
 		switch {
 		case wrong == "" && c.shown.first(id):
 			c.count(w, ev.Member, one)
-		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows) && c.complained.first(id):
+		case wrong != "" && ev.From > max(one.until, since)+int64(definitionShows):
 			evidence, late := at(one.seq, ev.Seq), seconds(ev.From-max(one.until, since))
-			w.suspect(one.group, func() {
+			w.suspect(one.group, &c.complained, id, func() {
 				c.infer(w, evidence, "%s after %s.%s was defined anew, %s %s", late, one.resource, one.group, ev.Member, wrong)
 			})
 		}
@@ -73,7 +73,7 @@ func (d *documents) missing(listing *history.Listing, one *wanting) string {
 			return fmt.Sprintf("calls %s %q", named(one.group, version), found.Freshness)
 		}
 	}
-	for _, version := range one.before {
+	for _, version := range one.ever {
 		if !slices.Contains(one.versions, version) && !d.remote(one.group, version) && d.hosts(versionIn(listing, one.group, version), one.resource) {
 			return fmt.Sprintf("still has %s in %s", one.resource, named(one.group, version))
 		}

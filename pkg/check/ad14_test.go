@@ -49,3 +49,22 @@ func TestAD14KnowsWhoWasReachedBefore(t *testing.T) {
 		again(up(), codes...).blames(t, "AD-14", "a never reached the server of tides.io/v1, and lists resources in it")
 	}
 }
+
+// Who goes from one way not to answer to another one was never reached either.
+func TestAD14KnowsWhoWasNeverReachedWhateverItDoes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first string
+		rest  time.Duration
+		want  []string
+	}{
+		"at once":                        {history.BackendHang, 0, []string{`a never reached the server of tides.io/v1, and calls it "Current"`}},
+		"after a while":                  {history.BackendHang, time.Second, nil},
+		"after something like an answer": {history.BackendGarbage, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().does(1, tc.first, history.PhaseInject).hands(201).does(1, tc.first, history.PhaseWitness)
+			told.does(1, tc.first, history.PhaseHeal).pass(tc.rest).does(2, history.BackendRefuse, history.PhaseInject, history.PhaseWitness)
+			told.pass(time.Minute).listsTides(history.FreshnessCurrent).blames(t, "AD-14", tc.want...)
+		})
+	}
+}

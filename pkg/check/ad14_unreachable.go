@@ -27,7 +27,7 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 	}
 	for _, one := range w.docs.wants {
 		b := w.docs.misbehaves(one.group)
-		if !one.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.since > one.begun || one.until == 0 || len(one.versions) == 0 {
+		if !one.remote || b == nil || b.bitten == 0 || !history.BackendTakesNothing(b.action) || b.dead > one.begun || one.until == 0 || len(one.versions) == 0 {
 			continue
 		}
 		if ev.From < max(one.until, b.bitten) {
@@ -49,10 +49,10 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 				wrong = "lists resources in it"
 			}
 			if wrong != "" {
-				if c.complained.first(fmt.Sprint(one.seq, ev.Member, wrong)) {
-					evidence := at(b.seq, one.seq, ev.Seq)
-					w.suspect(one.group, func() { c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong) })
-				}
+				evidence := at(b.seq, one.seq, ev.Seq)
+				w.suspect(one.group, &c.complained, fmt.Sprint(one.seq, ev.Member, wrong), func() {
+					c.infer(w, evidence, "%s never reached the server of %s, and %s", ev.Member, name, wrong)
+				})
 				continue
 			}
 			if c.seen.first(fmt.Sprint(one.seq, ev.Member)) {

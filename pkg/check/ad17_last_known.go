@@ -80,9 +80,9 @@ func (c *ad17) look(w *World, ev *history.Event, in *instance, one *wanting, ver
 	case b.bitten > 0 && ev.From > b.bitten+int64(outageShows):
 		wrong = fmt.Sprintf("still calls it %q after %s", found.Freshness, seconds(ev.From-b.bitten))
 	}
-	if wrong != "" && c.complained.first(fmt.Sprint(b.seq, id)) {
+	if wrong != "" {
 		evidence := at(known.seq, b.seq, ev.Seq)
-		w.suspect(one.group, func() {
+		w.suspect(one.group, &c.complained, fmt.Sprint(b.seq, id), func() {
 			c.infer(w, evidence, "the server of %s is lost (%s), and %s %s", name, b.action, ev.Member, wrong)
 		})
 	}

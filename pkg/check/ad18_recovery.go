@@ -46,9 +46,9 @@ func (c *ad18) Observe(w *World, ev *history.Event) {
 				if c.lost[id] && c.seen.first(id) {
 					c.back.add(w, ev.Member)
 				}
-			case ev.From > max(b.until, since, one.until)+int64(recovers) && c.complained.first(id):
+			case ev.From > max(b.until, since, one.until)+int64(recovers):
 				evidence, late := at(b.seq, ev.Seq), seconds(ev.From-b.until)
-				w.suspect(one.group, func() {
+				w.suspect(one.group, &c.complained, id, func() {
 					c.infer(w, evidence, "the server of %s answers for %s, and %s does not call it current", name, late, ev.Member)
 				})
 			}

@@ -43,36 +43,48 @@ func (c *ad19) look(w *World, ev *history.Event, listing *history.Listing, one, 
 	}
 	settled := ev.From > max(one.until, since)+int64(definitionShows)
 	id := fmt.Sprint(one.seq, ev.Member, one.remote)
+	left := c.ghosts(w, ev, listing, one, other, since)
 	if len(one.versions) > 0 {
 		for _, version := range one.versions {
-			if settled && versionIn(listing, one.group, version) == nil && c.complained.first(id) {
+			if settled && versionIn(listing, one.group, version) == nil {
 				evidence := at(one.seq, other.seq, ev.Seq)
-				w.suspect(one.group, func() {
+				w.suspect(one.group, &c.complained, id, func() {
 					c.infer(w, evidence, "%s does not list %s, which only %s ever shared the group of", ev.Member, named(one.group, version), ofWhom(other))
 				})
 			}
 		}
 		return
 	}
-	var left string
-	for _, version := range one.before {
-		if !slices.Contains(other.versions, version) && versionIn(listing, one.group, version) != nil {
-			left = named(one.group, version)
-		}
-	}
-	switch {
-	case left != "" && settled && c.complained.first(id):
-		evidence, late := at(one.seq, ev.Seq), seconds(ev.From-one.until)
-		w.suspect(one.group, func() {
-			c.infer(w, evidence, "%s still lists %s, %s after %s was removed", ev.Member, left, late, ofWhom(one))
-		})
-	case left == "" && len(one.before) > 0 && ev.From > other.until+int64(definitionShows) && c.survives(listing, other) && c.seen.first(id):
+	if !left && len(one.before) > 0 && ev.From > other.until+int64(definitionShows) && c.survives(listing, other) && c.seen.first(id) {
 		if one.remote {
 			c.remote.add(w, ev.Member)
 		} else {
 			c.custom.add(w, ev.Member)
 		}
 	}
+}
+
+// ghosts looks for what one of the two had hosted at any time and neither is to host
+// any more. It is whether such a group-version is listed, overdue or not.
+func (c *ad19) ghosts(w *World, ev *history.Event, listing *history.Listing, one, other *wanting, since int64) (left bool) {
+	for _, version := range one.ever {
+		if slices.Contains(one.versions, version) || slices.Contains(other.versions, version) || versionIn(listing, one.group, version) == nil {
+			continue
+		}
+		left = true
+		if w.docs.due(one.group, version, ev.From, since) {
+			continue
+		}
+		name, evidence, late := named(one.group, version), at(one.seq, ev.Seq), seconds(ev.From-one.until)
+		what := "removed"
+		if len(one.versions) > 0 {
+			what = "defined anew without it"
+		}
+		w.suspect(one.group, &c.complained, fmt.Sprint(one.seq, ev.Member, one.remote, "left"), func() {
+			c.infer(w, evidence, "%s still lists %s, %s after %s was %s", ev.Member, name, late, ofWhom(one), what)
+		})
+	}
+	return left
 }
 
 // survives is whether all that is wanted is listed.

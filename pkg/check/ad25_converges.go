@@ -79,6 +79,9 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 			if versionIn(others, group.Name, version.Version) == nil {
 				wrong(plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
 			}
+			if ev := answers[name]; ev != nil && ev.Document.Code == 404 && !ev.Document.Itself && !remote {
+				wrong(ev.Seq, "%s lists %s, and has nothing at %s", s.member, name, ev.Document.Path)
+			}
 			if ev := answers[name]; ev != nil && ev.Document.Code == 200 {
 				if told := versionIn(w.docs.listing(ev.Document), group.Name, version.Version); told != nil && told.Inventory != version.Inventory {
 					wrong(ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
@@ -96,6 +99,9 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 	}
 	for _, one := range w.docs.wants {
 		if one.remote {
+			if ghost := w.docs.ghost(listing, one, s.from); ghost != "" {
+				wrong(one.seq, "%s still lists %s, which was handed on to an aggregated server and is not any more", s.member, ghost)
+			}
 			continue
 		}
 		if missing := w.docs.missing(listing, one); missing != "" {
@@ -103,6 +109,17 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 		}
 	}
 	return unfit, stale
+}
+
+// ghost is a group-version that a document has, asked for at the time, because of an
+// APIService that is gone; empty if there is none.
+func (d *documents) ghost(listing *history.Listing, one *wanting, from int64) string {
+	for _, version := range one.ever {
+		if versionIn(listing, one.group, version) != nil && !d.due(one.group, version, from, 0) {
+			return named(one.group, version)
+		}
+	}
+	return ""
 }
 
 // members compares what members of one release have after the same last change.

@@ -46,8 +46,9 @@ type wish struct {
 type wanting struct {
 	wish
 	versions []string
-	// before are the versions before the last change.
-	before []string
+	// before are the versions before the last change, and ever all that there may have
+	// been: of what is gone nothing may show, however long ago that was.
+	before, ever []string
 	// from and until are when the last change was sent and answered; a change
 	// whose outcome is unknown has no until.
 	from, until int64
@@ -67,6 +68,9 @@ type misbehaviour struct {
 	group, action string
 	// since and until it does; until is 0 while it does.
 	since, until int64
+	// dead is since when nobody can have had an answer, also by what it did before;
+	// it is since where it gives one.
+	dead int64
 	// bitten is since when it is known to have met somebody; 0 if it is not.
 	bitten int64
 	seq    int64
@@ -153,23 +157,28 @@ func (d *documents) want(ev *history.Event) {
 		d.wanted[key] = now
 		d.wants = append(d.wants, now)
 	}
-	unsettled := now.until == 0 && now.from > 0
-	if !unsettled {
+	if len(now.spans) >= keptDefinitions {
+		now.spans = slices.Delete(now.spans, 0, 1)
+	}
+	now.spans = append(now.spans, [2]int64{ev.From, ev.At})
+	if slices.Equal(now.versions, defines.Versions) && now.until > 0 && r.Code != 0 {
+		// Only the priority of an APIService is another one, or what was gone was
+		// deleted again.
+		d.changedAt = ev.At
+		return
+	}
+	if unsettled := now.until == 0 && now.from > 0; !unsettled {
 		now.before = now.versions
 		if len(now.versions) == 0 {
 			now.begun = ev.From
 		}
 	}
-	if len(now.spans) >= keptDefinitions {
-		now.spans = slices.Delete(now.spans, 0, 1)
-	}
-	now.spans = append(now.spans, [2]int64{ev.From, ev.At})
-	if slices.Equal(now.versions, defines.Versions) && !unsettled && r.Code != 0 {
-		// Only the priority of an APIService is another one.
-		d.changedAt = ev.At
-		return
-	}
 	now.versions, now.from, now.until, now.seq = slices.Clone(defines.Versions), ev.From, ev.At, ev.Seq
+	for _, version := range now.versions {
+		if !slices.Contains(now.ever, version) {
+			now.ever = append(now.ever, version)
+		}
+	}
 	if r.Code == 0 {
 		now.until = 0
 	}
@@ -180,7 +189,11 @@ func (d *documents) takeBackend(ev *history.Event) {
 	f := ev.Fault
 	switch f.Phase {
 	case history.PhaseInject:
-		d.backends[f.Group] = &misbehaviour{group: f.Group, action: f.Action, since: ev.At, seq: ev.Seq}
+		b, last := &misbehaviour{group: f.Group, action: f.Action, since: ev.At, dead: ev.At, seq: ev.Seq}, d.backends[f.Group]
+		if last != nil && history.BackendTakesNothing(last.action) && history.BackendTakesNothing(f.Action) && (last.until == 0 || ev.At <= last.until+int64(turnsTo)) {
+			b.dead = last.dead
+		}
+		d.backends[f.Group] = b
 	case history.PhaseWitness:
 		if b := d.backends[f.Group]; b != nil && f.Proof != "" {
 			b.bitten = ev.At
@@ -272,7 +285,22 @@ func (d *documents) settledBy(from int64) bool {
 	return from >= d.changedAt+int64(definitionShows)
 }
 
-// at gives the group-version as a listing has it.
+// due is whether something in the group is to host the version, or was so lately
+// that this may still show in an answer that was asked for at the time by a member
+// which could know everything since another one.
+func (d *documents) due(group, version string, from, since int64) bool {
+	return slices.ContainsFunc(d.wants, func(one *wanting) bool {
+		switch {
+		case one.group != group:
+			return false
+		case one.until == 0 || slices.Contains(one.versions, version):
+			return true
+		}
+		return slices.Contains(one.ever, version) && from <= max(one.until, since)+int64(definitionShows)
+	})
+}
+
+// versionIn gives the group-version as a listing has it.
 func versionIn(listing *history.Listing, group, version string) *history.ListedVersion {
 	if listing == nil {
 		return nil
@@ -309,6 +337,11 @@ func (d *documents) defined(group string) bool {
 		}
 	}
 	return false
+}
+
+// defines is whether the harness wants the group-version.
+func (d *documents) defines(group, version string) bool {
+	return slices.ContainsFunc(d.wants, func(one *wanting) bool { return one.group == group && slices.Contains(one.versions, version) })
 }
 
 // polled is whether the event is an answer of the aggregated document of all

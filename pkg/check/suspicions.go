@@ -15,9 +15,18 @@ type suspicion struct {
 }
 
 // suspect has do run once it is known that nothing of the group was being
-// changed at the time; never, if something was.
-func (w *World) suspect(group string, do func()) {
-	w.docs.suspicions.open = append(w.docs.suspicions.open, suspicion{at: w.Now, group: group, owner: w.asking, do: do})
+// changed at the time; never, if something was. A breach that lasts is suspected
+// each time that it is seen, and complained of once: the first time that nothing
+// explains it.
+func (w *World) suspect(group string, complained *once, id string, do func()) {
+	if (*complained)[id] {
+		return
+	}
+	w.docs.suspicions.open = append(w.docs.suspicions.open, suspicion{at: w.Now, group: group, owner: w.asking, do: func() {
+		if complained.first(id) {
+			do()
+		}
+	}})
 }
 
 // weigh runs what is due.
