@@ -13,6 +13,7 @@ import (
 const (
 	cratesGroup     = "stores.evenkeel.dev"
 	migrationPrefix = "/registry/storageversionmigrations/"
+	namespacePrefix = "/registry/namespaces/"
 	leaderKey       = "/registry/leases/kube-system/kube-controller-manager"
 )
 
@@ -118,7 +119,14 @@ func migrationStory() []history.Event {
 	v.drop(cp1, "alone")
 	v.pass(25_000)
 	v.ask(cp2, "flip", cratesGroup, "crates")
+	for i := range 10 {
+		v.put(v.members[i%3], stowed(i))
+	}
 	v.begin("flip")
+	for i := range 10 {
+		v.remove(stowed(i))
+	}
+	v.deleted(namespacePrefix+"aft-hold", "aft-hold")
 	for i := 2; i < 8; i++ {
 		v.rewrite(crate(i), cratesGroup+"/v1")
 	}
@@ -160,6 +168,11 @@ func (c cargo) content(version string) string {
 
 // contents are how many different ones the objects of a resource have.
 const contents = 3
+
+// stowed is in a namespace that is deleted.
+func stowed(i int) cargo {
+	return cargo{cratesGroup, "crates", "Crates", fmt.Sprintf("aft-hold/crate%d", i)}
+}
 
 func (c cargo) key() string { return "/registry/" + c.group + "/" + c.resource + "/" + c.name }
 

@@ -55,7 +55,7 @@ var migrationCatalogue = []Defect{
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
 	{SVM16StopsAtMany, "SVM-16", inControllerManager, "a migration has come to its end after ten thousand objects, whatever is left"},
-	{SVM16GivesUpAtMany, "SVM-16", inControllerManager, "a migration fails after ten thousand objects"},
+	{SVM16GivesUpAtMany, "SVM-16", inControllerManager, "a migration fails after five thousand objects"},
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
 	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},

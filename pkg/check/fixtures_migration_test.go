@@ -13,7 +13,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-06": {"and migration again had it written again", "objects in the target version that migrations left alone"},
 	"SVM-07": {"is back, while migration early runs", "updates by users while a migration ran"},
 	"SVM-08": {"it was back without a user having made it", "objects deleted by users while a migration ran"},
-	"SVM-09": {"after 1 of its objects had been deleted", "objects deleted by users under migrations that succeeded"},
+	"SVM-09": {"after 1 of its objects had been deleted", "objects that users deleted before a migration that succeeded came to them"},
 	"SVM-10": {"after 10 errors that pass by themselves", "errors that pass by themselves under migrations that succeeded"},
 	"SVM-11": {"after its controller had ended", "migrations that succeeded after the controller that led had ended"},
 	"SVM-12": {"ended when 12 of 20 objects were done, and 12 of those were written again", "interruptions of migrations after which the controller went on"},

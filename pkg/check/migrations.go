@@ -51,6 +51,7 @@ const (
 
 	migrationInfix     = "/storageversionmigrations/"
 	customPrefixSuffix = "/customresourcedefinitions/"
+	namespacesPrefix   = "/registry/namespaces/"
 )
 
 // moment is an event, and etcd's revision there; the zero value is no moment.
@@ -95,6 +96,10 @@ type migrationSeen struct {
 	// deletes counts the objects of before the start that users deleted while they
 	// lay in another version: of those only it may have had a write under way.
 	deletes int64
+	// deletesIn has those that were in a namespace, by its name, and razed counts those
+	// whose namespace has gone since.
+	deletesIn map[string]int64
+	razed     int64
 }
 
 // running is whether it has begun and not ended.
@@ -196,8 +201,22 @@ func (ms *migrations) take(w *World, ev *history.Event) {
 		ms.weigh(w, ev)
 	case ev.Stored.Key == leaderLease && ev.Stored.Lease != nil:
 		ms.leader = w.memberOfHost(ev.Stored.Lease.Holder)
+	case strings.HasPrefix(ev.Stored.Key, namespacesPrefix):
+		ms.takeNamespace(ev)
 	default:
 		ms.takeObject(w, ev)
+	}
+}
+
+// takeNamespace notes whose namespace has gone, which is after what was in it.
+func (ms *migrations) takeNamespace(ev *history.Event) {
+	name := strings.TrimPrefix(ev.Stored.Key, namespacesPrefix)
+	if ev.Stored.Type != history.StoredDelete {
+		return
+	}
+	for _, m := range ms.live {
+		m.razed += m.deletesIn[name]
+		delete(m.deletesIn, name)
 	}
 }
 
@@ -233,7 +252,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	}
 	move := &migrationMove{}
 	if m == nil || m.created.revision != s.Created {
-		m = &migrationSeen{name: name, gr: groupResource{s.Migration.Group, s.Migration.Resource}, created: momentOf(ev), served: map[string]int{}}
+		m = &migrationSeen{name: name, gr: groupResource{s.Migration.Group, s.Migration.Resource}, created: momentOf(ev), served: map[string]int{}, deletesIn: map[string]int64{}}
 		m.created.revision = s.Created
 		agreed, told := w.agreedOn(m.gr)
 		m.early = told && agreed == ""
@@ -385,6 +404,9 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
 		if m := touch.during; m != nil && before.created < m.started.revision && m.ahead(before) {
 			m.deletes++
+			if namespace, _, ok := strings.Cut(before.name, "/"); ok {
+				m.deletesIn[namespace]++
+			}
 		}
 		ms.touched = touch
 		return

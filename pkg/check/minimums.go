@@ -251,6 +251,8 @@ const (
 	needUserWrites      = 5
 	needUserWritesAhead = 1
 	needUserDeletes     = 1
+	// needRazed: objects that went with their namespace.
+	needRazed = 10
 	// needPassing: errors that pass by themselves under migrations that succeeded, and
 	// needPassingKinds: how many different ones.
 	needPassing      = 10

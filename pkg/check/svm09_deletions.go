@@ -2,10 +2,11 @@ package check
 
 import "github.com/evenkeel/evenkeel/pkg/history"
 
-// svm09: that objects go while it runs does not make a migration fail.
+// svm09: that objects go while it runs, one by one or with their namespace, does not make
+// a migration fail.
 type svm09 struct {
 	findings
-	survived int64
+	survived, razed int64
 }
 
 func (c *svm09) Observe(w *World, _ *history.Event) {
@@ -16,7 +17,8 @@ func (c *svm09) Observe(w *World, _ *history.Event) {
 	m := move.m
 	switch {
 	case m.outcome == history.MigrationSucceeded:
-		c.survived += m.deletes
+		c.survived += m.deletes - m.razed
+		c.razed += m.razed
 	case m.held():
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) after %d of its objects had been deleted by users, with the servers in agreement", m.name, reasonOf(m), m.deletes)
 	}
@@ -34,5 +36,8 @@ func reasonOf(m *migrationSeen) string {
 func (c *svm09) Finish(*World) {}
 
 func (c *svm09) Observations() []Observation {
-	return []Observation{{"objects deleted by users under migrations that succeeded", c.survived, needUserDeletes}}
+	return []Observation{
+		{"objects that users deleted before a migration that succeeded came to them", c.survived, needUserDeletes},
+		{"objects that went with their namespace before a migration that succeeded came to them", c.razed, needRazed},
+	}
 }

@@ -142,6 +142,25 @@ func TestSVM05ComparesWhereVersionsAreAlike(t *testing.T) {
 	class(begun(), "v1", "brass", 14, 0).blames(t, "SVM-05", "its content is not what it was")
 }
 
+func TestSVM09SeesNamespacesGo(t *testing.T) {
+	begun := func() *tale {
+		return tell().joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).lies("hold/x", v1, "m", 5, 5, 1).lies("hold/y", v1, "m", 6, 6, 2).
+			lies("deck/z", v1, "m", 7, 7, 3).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).goes("hold/x", 14).goes("hold/y", 15).goes("deck/z", 16)
+	}
+	gone := func(t *tale, revision int64) *tale {
+		return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/namespaces/hold", Revision: revision})
+	}
+	const single, together = "objects that users deleted before", "objects that went with their namespace"
+	r := gone(begun(), 17).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-09")
+	saw(t, r, single, 1)
+	saw(t, r, together, 2)
+	// Whoever empties a namespace has not deleted it.
+	r = begun().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-09")
+	saw(t, r, single, 3)
+	saw(t, r, together, 0)
+	gone(begun(), 17).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 3 of its objects had been deleted")
+}
+
 func TestSVM24WatchesWhatStops(t *testing.T) {
 	dropped := func() *tale {
 		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
@@ -203,7 +222,7 @@ func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
 	counts := func(told *tale, n int64) {
 		t.Helper()
 		saw(t, told.migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-08"), "objects deleted by users", n)
-		saw(t, told.blames(t, "SVM-09"), "objects deleted by users", n)
+		saw(t, told.blames(t, "SVM-09"), "objects that users deleted before", n)
 	}
 	counts(begun().goes("x", 14), 1)
 	counts(begun().lies("x", v2, "m", 5, 14, 0).goes("x", 15), 0)

@@ -252,7 +252,7 @@ func (w *worker) pass(ctx context.Context) (verdict, error) {
 		if err := w.record(ctx); err != nil {
 			return verdict{}, err
 		}
-		if w.checkpoint.Done.Total() > many && w.m.options.Defects.Has(defects.SVM16GivesUpAtMany) {
+		if w.checkpoint.Done.Total() > several && w.m.options.Defects.Has(defects.SVM16GivesUpAtMany) {
 			return verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonObjectsRefused, Message: w.checkpoint.Message()}, nil // defect: SVM-16-gives-up-at-many
 		}
 	}
