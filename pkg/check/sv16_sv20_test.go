@@ -199,6 +199,11 @@ func TestSV20Stripped(t *testing.T) {
 	blind := func() *tale { return stale().exchanged("GET", list, 500, time.Millisecond, 0) }
 	watched := blind()
 	watched.events[len(watched.events)-1].Exchange.Watch = true
+	// Who takes the others out with it was at work, too.
+	const went = "whose stale entries went later"
+	saw(t, blind().deletes(things, 12).blames(t, "SV-20", "removed with the entry of ida"), went, 1)
+	saw(t, blind().says(things, 12).blames(t, "SV-20", "lost the entry of ida"), went, 1)
+	saw(t, blind().asks("a", 200, 12, tampering(things)).deletes(things, 12).blames(t, "SV-20"), went, 0)
 	for _, tc := range []struct {
 		name           string
 		told           *tale

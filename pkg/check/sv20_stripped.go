@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -11,8 +12,8 @@ import (
 // entries, and a server that takes part has none). It was put to the test only if
 // look-ups of identity Leases failed after objects had changed that gave the
 // collector something to do, a stale entry beside those of participants; and if it
-// was at work, which shows when it takes the stale entry out later and leaves the
-// others.
+// was at work, which shows when it takes the stale entry out later, and the others with
+// it or not.
 type sv20 struct {
 	findings
 	losses
@@ -35,10 +36,12 @@ func newSV20() *sv20 { return &sv20{losses: newLosses(), tempting: map[string]*t
 func (c *sv20) Observe(w *World, ev *history.Event) {
 	name, now, changed := changedStorageVersion(ev)
 	before := c.losses.last[name].content
+	stripped := false
 	for _, l := range c.losses.observe(w, ev) {
 		if w.raced(l) {
 			continue // SV-19's
 		}
+		stripped = true
 		what := "lost the entry of"
 		if l.withObject {
 			what = "was removed with the entry of"
@@ -46,7 +49,7 @@ func (c *sv20) Observe(w *World, ev *history.Event) {
 		c.infer(w, at(l.seq), "%s %s %s, which takes part", l.name, what, l.id)
 	}
 	if changed {
-		c.changed(w, ev, name, before, now)
+		c.changed(w, ev, name, before, now, stripped)
 	}
 	if x := ev.Exchange; x != nil && x.Component == history.ComponentControllerManager && failedLookup(x) {
 		c.blind++
@@ -58,32 +61,40 @@ func (c *sv20) Observe(w *World, ev *history.Event) {
 	}
 }
 
-// changed looks at what became of an object.
-func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *history.StorageVersion) {
-	was := c.tempting[name]
+// changed looks at what became of an object; stripped is whether a server that takes
+// part has lost its entry to a collector.
+func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *history.StorageVersion, stripped bool) {
+	t := c.tempting[name]
 	delete(c.tempting, name)
+	if t == nil {
+		t = &temptation{}
+	}
 	if now == nil {
-		return
+		now = &history.StorageVersion{}
 	}
-	if was == nil {
-		was = &temptation{}
-	}
-	if !c.losses.asked.asked[name] && w.cleaned(was, before, now) {
+	if stripped && w.goes(t, before, now) || !c.losses.asked.asked[name] && w.cleaned(t, before, now) {
 		c.tempted++
 	}
 	if stale := w.temptsCollector(now); len(stale) > 0 {
-		t := &temptation{at: ev.At, stale: map[string]bool{}}
+		next := &temptation{at: ev.At, stale: map[string]bool{}}
 		for _, id := range stale {
-			t.stale[id] = was.stale[id]
+			next.stale[id] = t.stale[id]
 		}
-		c.tempting[name] = t
+		c.tempting[name] = next
 	}
+}
+
+// goes is whether a stale entry of an object goes that was there when a look-up failed.
+func (w *World) goes(t *temptation, before, now *history.StorageVersion) bool {
+	return before != nil && slices.ContainsFunc(before.Entries, func(e history.Entry) bool {
+		return t.stale[e.ServerID] && !w.takesPart(e.ServerID) && indexOf(now.Entries, e.ServerID) < 0
+	})
 }
 
 // cleaned is whether a change is the work of a collector whose look-ups had failed: it
 // takes stale entries out, and nothing else.
 func (w *World) cleaned(t *temptation, before, now *history.StorageVersion) bool {
-	if before == nil || w.managers.running[w.managers.leader] == 0 {
+	if !w.goes(t, before, now) || w.managers.running[w.managers.leader] == 0 {
 		return false
 	}
 	for _, e := range now.Entries {
@@ -91,17 +102,9 @@ func (w *World) cleaned(t *temptation, before, now *history.StorageVersion) bool
 			return false
 		}
 	}
-	taken := false
-	for _, e := range before.Entries {
-		switch {
-		case indexOf(now.Entries, e.ServerID) >= 0:
-		case w.takesPart(e.ServerID):
-			return false
-		default:
-			taken = taken || t.stale[e.ServerID]
-		}
-	}
-	return taken
+	return !slices.ContainsFunc(before.Entries, func(e history.Entry) bool {
+		return w.takesPart(e.ServerID) && indexOf(now.Entries, e.ServerID) < 0
+	})
 }
 
 // temptsCollector gives the servers whose entries an object has that are to be
@@ -138,6 +141,6 @@ func (c *sv20) Finish(*World) {}
 func (c *sv20) Observations() []Observation {
 	return []Observation{
 		{"look-ups of identity Leases by a controller manager that failed", c.blind, needBlindLookups},
-		{"StorageVersions with stale entries beside live ones that a look-up failed after, and that were cleaned up later", c.tempted, needTempted},
+		{"StorageVersions with stale entries beside live ones that a look-up failed after, and whose stale entries went later", c.tempted, needTempted},
 	}
 }
