@@ -44,7 +44,7 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 		leader := e.candidateOf(l, l.now.Holder)
 		var better *candidateSeen
 		for _, other := range e.of(lease) {
-			if leader != nil && older(other, leader) && w.able(other) {
+			if leader != nil && older(other, leader) && w.eligible(other) {
 				better = other
 			}
 		}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -66,12 +67,7 @@ func (w *World) electableSoon(lease string) bool {
 	if w.keysFail(leasePrefix+lease) || w.keysFail(leasePrefix+coordinatorsLease) {
 		return false
 	}
-	for _, k := range w.elections.of(lease) {
-		if w.able(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.elections.of(lease), w.eligible)
 }
 
 func (c *cle11) Finish(*World) {}

@@ -55,7 +55,7 @@ func (c *cle17) skew(w *World, l *ledLease, ev *history.Event) {
 	var oldest *candidateSeen
 	if leader != nil && leader.process != nil && w.held(l, ev.At) {
 		for _, other := range e.of(l.key) {
-			if other.process != nil && w.able(other) && older(other, leader) {
+			if other.process != nil && w.eligible(other) && older(other, leader) {
 				oldest = other
 			}
 		}

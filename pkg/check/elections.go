@@ -102,6 +102,9 @@ type candidateSeen struct {
 	pinged, pingedSeq   int64
 	renewed, renewedSeq int64
 	answered            int64
+	// silent is since when it owes an answer, however often it was asked since, and
+	// lateSeq the answer that it gave last after more time than an election waits.
+	silent, lateSeq int64
 	// before is when it had renewed the time before, or was declared.
 	before, beforeSeq int64
 	// unprompted is whether the last renewal was one that nobody had asked for.
@@ -214,6 +217,15 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 	if c.answered == 0 && c.pinged > 0 && c.now.Answered() {
 		c.answered = ev.At
 	}
+	switch {
+	case !c.now.Answered() && c.silent == 0:
+		c.silent = ev.At
+	case c.now.Answered() && c.silent > 0:
+		if time.Duration(ev.At-c.silent) > answersWithin {
+			c.lateSeq = ev.Seq
+		}
+		c.silent = 0
+	}
 }
 
 // own is a name without its namespace.
@@ -320,7 +332,12 @@ func (w *World) held(l *ledLease, now int64) bool {
 // healthy is whether a candidate stands ready at this moment, as far as can be
 // told from outside: it has answered, and its process could do what it has to.
 func (w *World) healthy(c *candidateSeen) bool {
-	if c == nil || c.gone || !c.now.Answered() || w.dead(c) {
+	return c != nil && c.now.Answered() && w.present(c)
+}
+
+// present is healthy, whether it has answered or not.
+func (w *World) present(c *candidateSeen) bool {
+	if c.gone || w.dead(c) {
 		return false
 	}
 	if strings.HasPrefix(own(c.name), ownPrefix) {

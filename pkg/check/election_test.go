@@ -1,0 +1,166 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+const (
+	managersLease = "kube-system/kube-controller-manager"
+	rowersLease   = "kube-system/evenkeel-rowers"
+)
+
+// wall is the wall clock of all who write.
+func (t *tale) wall() time.Time { return started.Add(time.Duration(t.now)) }
+
+// etcdHas stores something at the next revision.
+func (t *tale) etcdHas(s history.Stored) *tale {
+	s.Revision = int64(len(t.events) + 1)
+	return t.stored(s)
+}
+
+// lease has a Lease written, renewed now and for 15 s where nothing else is said.
+func (t *tale) lease(key string, l history.Lease) *tale {
+	if l.Renewed.IsZero() {
+		l.Renewed = t.wall()
+	}
+	if l.Duration == 0 {
+		l.Duration = 15
+	}
+	return t.etcdHas(history.Stored{Type: history.StoredPut, Key: leasePrefix + key, Lease: &l})
+}
+
+// elects has the coordinator at a give a Lease to somebody, who renews it.
+func (t *tale) elects(key, holder string) *tale { return t.names(key, holder).extends(key, holder) }
+
+// names is elects by which nobody renews anything.
+func (t *tale) names(key, holder string) *tale {
+	return t.lease(key, history.Lease{Holder: holder, Strategy: byOldest, Coordinator: "a_c", Duration: 10})
+}
+
+func (t *tale) extends(key, holder string) *tale {
+	return t.lease(key, history.Lease{Holder: holder, Strategy: byOldest, Coordinator: "a_c"})
+}
+
+// marks has it told to give way.
+func (t *tale) marks(key, holder, preferred string) *tale {
+	return t.lease(key, history.Lease{Holder: holder, Preferred: preferred, Strategy: byOldest, Coordinator: "a_c"})
+}
+
+// claims has somebody without coordination hold a Lease.
+func (t *tale) claims(key, holder string) *tale { return t.lease(key, history.Lease{Holder: holder}) }
+
+// drops deletes a Lease, and erases has the harness do so.
+func (t *tale) drops(key string) *tale {
+	return t.etcdHas(history.Stored{Type: history.StoredDelete, Key: leasePrefix + key})
+}
+
+func (t *tale) erases(key string) *tale {
+	from := t.now
+	t.drops(key)
+	return t.add(history.Event{Kind: history.KindRequest, Member: "a", From: from, Request: &history.Request{
+		Class: history.ClassElection, Election: history.ElectionDelete, Verb: "delete", Resource: "leases", Name: key, Code: 200,
+	}})
+}
+
+// declares makes a candidate of a version, pinged has it asked and renews has it
+// answer.
+func (t *tale) declares(name, lease, version string) *tale {
+	return t.candidate(name, lease, version, time.Time{}, t.wall())
+}
+
+func (t *tale) pinged(name, lease, version string, renewed time.Duration) *tale {
+	return t.candidate(name, lease, version, t.wall(), started.Add(renewed))
+}
+
+func (t *tale) candidate(name, lease, version string, pinged, renewed time.Time) *tale {
+	return t.etcdHas(history.Stored{Type: history.StoredPut, Key: candidatePrefix + "kube-system/" + name, Candidate: &history.Candidate{
+		Lease: own(lease), Binary: version, Emulation: version, Strategy: byOldest, Pinged: pinged, Renewed: renewed, Coordinator: "a_c",
+	}})
+}
+
+// withdraws has a candidate go.
+func (t *tale) withdraws(name string) *tale {
+	return t.etcdHas(history.Stored{Type: history.StoredDelete, Key: candidatePrefix + "kube-system/" + name})
+}
+
+// controller tells of a member's controller manager.
+func (t *tale) controller(member, change, exit string) *tale {
+	return t.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
+		Component: history.ComponentControllerManager, Change: change, Exit: exit, Expected: exit == killed,
+	}})
+}
+
+const (
+	killed = "signal: killed"
+	failed = "exit status 1"
+)
+
+// acting has somebody act as the leader of a Lease.
+func (t *tale) acting(key, holder string) *tale {
+	return t.etcdHas(history.Stored{Type: history.StoredPut, Key: "/registry/configmaps/kube-system/acting", Acted: &history.Acted{Lease: key, Holder: holder, Number: int64(len(t.events))}})
+}
+
+// underway is a control plane whose coordinator is at a, with the controller managers
+// of a, b and c as candidates a_1, b_1 and c_1 of the given versions.
+func underway(versions ...string) *tale {
+	t := tell()
+	for _, member := range []string{"a", "b", "c"} {
+		t.starts(member, 1)
+	}
+	t.lease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 3600})
+	for i, version := range versions {
+		member := []string{"a", "b", "c"}[i]
+		t.controller(member, history.ProcessStarted, "").declares(member+"_1", managersLease, version)
+	}
+	return t.pass(3 * time.Second)
+}
+
+// Who is asked over and over, and answers every time, is there all the time, and so is
+// what should be done about it.
+func TestPingsDoNotPutOffWhatIsDue(t *testing.T) {
+	const second = time.Second
+	pings := func(t *tale, name, version string, answers bool) *tale {
+		renewed := time.Duration(t.now)
+		for range 12 {
+			t.pinged(name, managersLease, version, renewed).pass(10 * time.Millisecond)
+			if answers {
+				renewed = time.Duration(t.now)
+				t.candidate(name, managersLease, version, t.wall().Add(-time.Millisecond), t.wall())
+			}
+			t.pass(5 * second)
+		}
+		return t
+	}
+	t.Run("a Lease that is not made", func(t *testing.T) {
+		pings(underway("1.2.0"), "a_1", "1.2.0", true).blames(t, "CLE-04", "there is no Lease "+managersLease)
+		pings(underway("1.2.0"), "a_1", "1.2.0", false).blames(t, "CLE-04")
+	})
+	t.Run("a leader that somebody better waits for", func(t *testing.T) {
+		for id, want := range map[string]string{"CLE-08": "a_1 (1.3.0) has held", "CLE-17": "a_1 (1.3.0) has led"} {
+			led := func() *tale {
+				return underway("1.3.0", "1.2.0").lease(managersLease, history.Lease{Holder: "a_1", Strategy: byOldest, Coordinator: "a_c", Duration: 3600})
+			}
+			pings(led(), "b_1", "1.2.0", true).blames(t, requirement.ID(id), want)
+			pings(led(), "b_1", "1.2.0", false).blames(t, requirement.ID(id))
+		}
+	})
+	t.Run("a leader that has crashed", func(t *testing.T) {
+		crash := func() *tale {
+			return underway("1.2.0", "1.2.0").elects(managersLease, "a_1").controller("a", history.ProcessExited, killed)
+		}
+		pings(crash(), "b_1", "1.2.0", true).blames(t, "CLE-11", "has no leader")
+		pings(crash(), "b_1", "1.2.0", false).blames(t, "CLE-11")
+	})
+	t.Run("an answer that comes too late", func(t *testing.T) {
+		told := underway("1.2.0")
+		for range 6 {
+			asked := told.wall()
+			told.pinged("a_1", managersLease, "1.2.0", 0).pass(8*second).candidate("a_1", managersLease, "1.2.0", asked, told.wall())
+		}
+		told.blames(t, "CLE-04")
+	})
+}
