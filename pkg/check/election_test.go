@@ -164,3 +164,57 @@ func TestPingsDoNotPutOffWhatIsDue(t *testing.T) {
 		told.blames(t, "CLE-04")
 	})
 }
+
+// A Lease that somebody without coordination holds is his until it expires, whichever
+// way it is taken.
+func TestALegacyLeaseIsNotStolen(t *testing.T) {
+	const second = time.Second
+	held := func() *tale { return underway().claims(rowersLease, "legacy") }
+	for name, tc := range map[string]struct {
+		told *tale
+		want []string
+	}{
+		"given to another one": {held().pass(5*second).elects(rowersLease, "evenkeel-rowers-a"), []string{`held ` + rowersLease + ` without coordination, and a coordinator gave it to "evenkeel-rowers-a"`}},
+		"made its own": {held().pass(5*second).lease(rowersLease, history.Lease{Holder: "legacy", Strategy: byOldest, Coordinator: "a_c", Renewed: started.Add(100 * time.Millisecond)}),
+			[]string{`gave it to "legacy" (strategy "` + byOldest + `")`}},
+		"told to go":                  {held().pass(5*second).marks(rowersLease, "legacy", "evenkeel-rowers-a"), []string{"was told that evenkeel-rowers-a should"}},
+		"deleted":                     {held().pass(5*second).drops(rowersLease).pass(10*second).ready("a", 200, 0), []string{"was deleted before it expired"}},
+		"deleted by an administrator": {held().pass(5*second).erases(rowersLease).pass(10*second).ready("a", 200, 0), nil},
+		"taken when it had expired":   {held().pass(15*second).elects(rowersLease, "evenkeel-rowers-a"), nil},
+		"deleted when it had expired": {held().pass(15*second).drops(rowersLease).pass(10*second).ready("a", 200, 0), nil},
+		"taken by an instance itself": {held().pass(5*second).claims(rowersLease, "another"), nil},
+		"fields that are tried out":   {underway().claims(ownFields+"x", "x").lease(ownFields+"x", history.Lease{Holder: "x", Strategy: byOldest}), nil},
+	} {
+		t.Run(name, func(t *testing.T) { tc.told.blames(t, "CLE-19", tc.want...) })
+	}
+}
+
+// A deletion that was told before its request was answered is explained all the same.
+func TestDeletionsByTheHarness(t *testing.T) {
+	const second = time.Second
+	request := func(t *tale, key string, from int64) *tale {
+		return t.add(history.Event{Kind: history.KindRequest, Member: "a", From: from, Request: &history.Request{
+			Class: history.ClassElection, Election: history.ElectionDelete, Verb: "delete", Resource: "leases", Name: key,
+		}})
+	}
+	held := func() *tale { return underway().claims(rowersLease, "legacy").pass(second) }
+	late := held()
+	from := late.now
+	request(late.drops(rowersLease).pass(3*second), rowersLease, from).pass(10*second).ready("a", 200, 0).blames(t, "CLE-19")
+	other := held()
+	from = other.now
+	request(other.drops(rowersLease).pass(3*second), managersLease, from).pass(10*second).ready("a", 200, 0).blames(t, "CLE-19", "was deleted")
+	long := held()
+	request(long, rowersLease, long.now).claims(rowersLease, "legacy").pass(6*second).drops(rowersLease).pass(10*second).ready("a", 200, 0).blames(t, "CLE-19", "was deleted")
+}
+
+// A Lease that says nothing sensible of time has expired, or will in a thousand years.
+func TestExpiryOfOddLeases(t *testing.T) {
+	w := newWorld(history.Header{Started: started})
+	if over := w.expires(&history.Lease{Duration: 1 << 30}); over >= 0 || over-int64(longAgo) >= 0 {
+		t.Errorf("without a time it expires at %d", over)
+	}
+	if over := w.expires(&history.Lease{Renewed: started.AddDate(1000, 0, 0), Duration: 1 << 30}); over <= int64(longAgo) || over+int64(longAgo) <= 0 {
+		t.Errorf("in a thousand years is %d", over)
+	}
+}

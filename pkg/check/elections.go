@@ -321,7 +321,13 @@ func (e *elections) takeAction(ev *history.Event) {
 // expires is when a Lease ends unless it is renewed, on the time base of the
 // history, by the clock of who renewed it.
 func (w *World) expires(l *history.Lease) int64 {
-	return int64(l.Renewed.Sub(w.Header.Started)) + int64(l.Duration)*int64(time.Second)
+	return w.since(l.Renewed) + int64(l.Duration)*int64(time.Second)
+}
+
+// since is a time that somebody has written, on the time base of the history. What
+// makes no sense there is far enough away, and can still be reckoned with.
+func (w *World) since(t time.Time) int64 {
+	return int64(min(max(t.Sub(w.Header.Started), -longAgo), longAgo))
 }
 
 // held is whether a Lease has a holder who is to be believed at a time.

@@ -95,6 +95,11 @@ const (
 	claimsWithin = replacesWithin
 	// leftAlone is after which time a coordinator has had its look at a Lease.
 	leftAlone = 5 * time.Second
+	// longAgo is longer than any history lasts, and short enough to be reckoned with in
+	// nanoseconds.
+	longAgo = 100 * 365 * 24 * time.Hour
+	// timeShown is how exactly breaches say how long something was.
+	timeShown = time.Millisecond
 	// survives is for how long a server is looked at that met something odd.
 	survives = 3 * time.Second
 )
