@@ -218,3 +218,46 @@ func TestExpiryOfOddLeases(t *testing.T) {
 		t.Errorf("in a thousand years is %d", over)
 	}
 }
+
+// A leader that goes on until a moment before another one could begin has stopped too
+// late, however soon the recorder tells of it.
+func TestStoppingInTime(t *testing.T) {
+	const second = time.Second
+	// The Lease of a_1 runs out 15 s after this.
+	led := func() *tale {
+		return underway("1.2.0", "1.2.0").elects(managersLease, "a_1").acting(managersLease, "a_1")
+	}
+	renews := func(t *tale) *tale {
+		return t.lease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 3600})
+	}
+	fault := func(t *tale, kind, action string, phase history.Phase) *tale {
+		return t.add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Type: kind, Action: action, Phase: phase, Proof: "p"}})
+	}
+	const (
+		early = "after its Lease had run out"
+		late  = "after it has lost the Lease"
+	)
+	acts := func(t *tale) *tale { return t.acting(managersLease, "a_1") }
+	taken := func(t *tale) *tale { return t.elects(managersLease, "b_1") }
+	for name, tc := range map[string]struct {
+		told *tale
+		want []string
+	}{
+		"four seconds late":                       {taken(acts(renews(led().pass(19 * second))).pass(second)), []string{early}},
+		"told late, of before":                    {taken(renews(acts(led().pass(19 * second))).pass(second)), nil},
+		"a moment late":                           {taken(acts(renews(led().pass(15*second + second/2))).pass(second)), nil},
+		"just behind the other one's taking":      {acts(taken(led().pass(16 * second))), []string{late}},
+		"behind the harness's, by force":          {acts(led().pass(5*second).lease(managersLease, history.Lease{Holder: history.ElectionNobody}).pass(2 * second)), nil},
+		"long behind that":                        {acts(led().pass(5*second).lease(managersLease, history.Lease{Holder: history.ElectionNobody}).pass(6 * second)), []string{late}},
+		"beside a fault that answers at once":     {acts(taken(fault(fault(led(), history.FaultAdmission, history.FaultAdmissionDeny, history.PhaseInject), history.FaultAdmission, "", history.PhaseWitness).pass(16 * second))), []string{late}},
+		"beside one that holds requests up":       {acts(taken(fault(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject), history.FaultHTTP, "", history.PhaseWitness).pass(16 * second))), nil},
+		"long behind, whatever holds requests up": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).pass(16 * second)).pass(6 * second)), []string{late}},
+		"told late, the recorder was away": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).pass(16 * second)).pass(9 * second).
+			add(history.Event{Kind: history.KindAway, From: int64(21 * second), Away: &history.Away{Source: string(SourceEtcd)}})), nil},
+		"when it has the Lease again": {acts(acts(taken(led().pass(16*second)).pass(second).lease(managersLease, history.Lease{Strategy: byOldest}).elects(managersLease, "a_1").pass(second)).
+			lease(managersLease, history.Lease{Strategy: byOldest})), nil},
+		"after a process had stood still": {acts(taken(led().pass(second).controller("c", history.ProcessPaused, "").pass(15 * second))), nil},
+	} {
+		t.Run(name, func(t *testing.T) { tc.told.blames(t, "CLE-12", tc.want...) })
+	}
+}

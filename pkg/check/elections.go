@@ -33,6 +33,12 @@ type elections struct {
 	tells bool
 	// quietSince is when something was done last that may move an election.
 	quietSince int64
+	// dated is the latest time that was written into what etcd has told so far, by whoever
+	// wrote it: all that etcd tells from now on was written later.
+	dated int64
+	// stalledAt is when a process was paused or resumed last: what it had under way then
+	// may come to an end much later.
+	stalledAt int64
 
 	// moved is how the event in hand changes a Lease, asked and renewed the
 	// candidate that it pings or that renews, and acted the action that it is; nil
@@ -118,6 +124,8 @@ type candidateSeen struct {
 type action struct {
 	history.Acted
 	seq, at, revision int64
+	// after is when it was written at the earliest, by the clocks of who wrote before it.
+	after int64
 }
 
 // term is in which term it acted, in words; empty where that is not known.
@@ -139,6 +147,9 @@ func (e *elections) take(w *World, ev *history.Event) {
 	switch {
 	case ev.Process != nil:
 		e.quietSince = ev.At
+		if c := ev.Process.Change; c == history.ProcessPaused || c == history.ProcessResumed {
+			e.stalledAt = ev.At
+		}
 		e.takeProcess(ev)
 	case ev.Fault != nil:
 		e.quietSince = ev.At
@@ -150,6 +161,27 @@ func (e *elections) take(w *World, ev *history.Event) {
 		e.takeLease(ev)
 	case ev.Stored != nil && ev.Stored.Acted != nil:
 		e.takeAction(ev)
+	}
+	e.date(w, ev)
+}
+
+// date notes the times in what etcd tells. What lies in the future says nothing of when
+// it was written.
+func (e *elections) date(w *World, ev *history.Event) {
+	if ev.Stored == nil {
+		return
+	}
+	var told []time.Time
+	if l := ev.Stored.Lease; l != nil {
+		told = append(told, l.Renewed)
+	}
+	if c := ev.Stored.Candidate; c != nil {
+		told = append(told, c.Renewed, c.Pinged)
+	}
+	for _, t := range told {
+		if at := w.since(t); at <= ev.At {
+			e.dated = max(e.dated, at)
+		}
 	}
 }
 
@@ -302,7 +334,7 @@ func holderOf(l *history.Lease) string {
 }
 
 func (e *elections) takeAction(ev *history.Event) {
-	a := &action{Acted: *ev.Stored.Acted, seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision}
+	a := &action{Acted: *ev.Stored.Acted, seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision, after: e.dated}
 	l := e.leases[a.Lease]
 	if l == nil {
 		return
