@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -260,4 +261,93 @@ func TestStoppingInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { tc.told.blames(t, "CLE-12", tc.want...) })
 	}
+}
+
+// deposes has the leader told to give way to another one, and end, as a leader may that
+// has lost its Lease; it is started again under a new name a second later.
+func (t *tale) deposes(member, holder, other, again, version string) *tale {
+	t.marks(managersLease, holder, other).lease(managersLease, history.Lease{Strategy: byOldest, Coordinator: "a_c", Duration: 1}).
+		pass(100*time.Millisecond).elects(managersLease, other)
+	t.withdraws(holder).controller(member, history.ProcessExited, failed).pass(time.Second)
+	return t.controller(member, history.ProcessStarted, "").declares(again, managersLease, version)
+}
+
+// flaps has the leadership go from a to b and back over and over.
+func (t *tale) flaps(times int, period time.Duration) *tale {
+	names := []string{"a_1", "b_1"}
+	for i := range times {
+		from, to, member := names[i%2], names[(i+1)%2], []string{"a", "b"}[i%2]
+		names[i%2] = fmt.Sprintf("%s_%d", member, i+2)
+		t.keeps(managersLease, from, period).deposes(member, from, to, names[i%2], "1.2.0")
+	}
+	return t
+}
+
+// keeps has a leader renew its Lease for a while.
+func (t *tale) keeps(key, holder string, lasts time.Duration) *tale {
+	for until := t.now + int64(lasts); t.now < until; t.pass(5 * time.Second) {
+		t.extends(key, holder)
+	}
+	return t
+}
+
+// What is moved without need is no excuse for the next needless move, and neither is what
+// those do who lose their Lease by it.
+func TestNeedlessMovesExcuseNothing(t *testing.T) {
+	const second = time.Second
+	led := func() *tale { return underway("1.2.0", "1.2.0").elects(managersLease, "a_1") }
+	for _, period := range []time.Duration{30 * second, 40 * second} {
+		r := led().flaps(6, period).judge(t, "CLE-15")[0]
+		if r.Verdict != Fail {
+			t.Errorf("CLE-15 is %s where leaders change every %s: %q", r.Verdict, period, r.Reasons)
+		}
+	}
+	for _, period := range []time.Duration{25 * second, 30 * second, 100 * second} {
+		r := led().flaps(4, period).judge(t, "CLE-17")[0]
+		if r.Verdict != Fail {
+			t.Errorf("CLE-17 is %s where leaders change every %s: %q", r.Verdict, period, r.Reasons)
+		}
+	}
+	step := func(t *tale) *tale {
+		return t.add(history.Event{Kind: history.KindStep, Step: &history.Step{Action: "upgrade", Phase: history.PhaseBegin}})
+	}
+	for name, told := range map[string]*tale{
+		"one that may have a reason": led().flaps(1, 60*second).keeps(managersLease, "b_1", 60*second),
+		"one for each step": step(led().flaps(1, 60*second).keeps(managersLease, "b_1", 30*second)).keeps(managersLease, "b_1", 60*second).
+			deposes("b", "b_1", "a_2", "b_2", "1.2.0"),
+		"Leases that run out": led().pass(60*second).elects(managersLease, "b_1").pass(100*second).elects(managersLease, "a_1").pass(100*second).elects(managersLease, "b_1"),
+		"crashes": led().keeps(managersLease, "a_1", 60*second).controller("a", history.ProcessExited, failed).pass(15*second).elects(managersLease, "b_1").
+			controller("a", history.ProcessStarted, "").declares("a_2", managersLease, "1.2.0").keeps(managersLease, "b_1", 60*second).
+			controller("b", history.ProcessExited, failed).pass(15*second).elects(managersLease, "a_2"),
+	} {
+		t.Run(name, func(t *testing.T) { told.blames(t, "CLE-17") })
+	}
+}
+
+// A better candidate that was away for long is a reason for an election, whatever it was
+// away for.
+func TestAReturnIsAReason(t *testing.T) {
+	const second = time.Second
+	told := underway("1.2.0", "1.3.0").elects(managersLease, "a_1").keeps(managersLease, "a_1", 60*second)
+	told.controller("a", history.ProcessExited, failed).pass(16*second).elects(managersLease, "b_1").keeps(managersLease, "b_1", 200*second)
+	told.controller("a", history.ProcessStarted, "").declares("a_2", managersLease, "1.2.0").pass(3*second).
+		marks(managersLease, "b_1", "a_2").pass(15*second).elects(managersLease, "a_2")
+	told.blames(t, "CLE-15")
+
+	// One that was made to go, and takes long to come back.
+	seized := underway("1.2.0", "1.3.0").elects(managersLease, "a_1").keeps(managersLease, "a_1", 60*second)
+	seized.erases(managersLease).elects(managersLease, "b_1").controller("a", history.ProcessExited, failed).keeps(managersLease, "b_1", 200*second)
+	seized.controller("a", history.ProcessStarted, "").declares("a_2", managersLease, "1.2.0").pass(3*second).
+		marks(managersLease, "b_1", "a_2").pass(15*second).elects(managersLease, "a_2")
+	seized.blames(t, "CLE-15")
+}
+
+// A Lease that the harness has deleted is elected for with reason; one that nobody has
+// asked to be deleted is not.
+func TestDeletionsInQuietTimes(t *testing.T) {
+	led := func() *tale {
+		return underway("1.2.0").elects(managersLease, "a_1").keeps(managersLease, "a_1", 60*time.Second)
+	}
+	led().erases(managersLease).elects(managersLease, "a_1").keeps(managersLease, "a_1", 20*time.Second).blames(t, "CLE-15")
+	led().drops(managersLease).elects(managersLease, "a_1").keeps(managersLease, "a_1", 20*time.Second).blames(t, "CLE-15", "was deleted, and nothing had happened")
 }

@@ -12,6 +12,8 @@ import (
 const (
 	leasePrefix     = "/registry/leases/"
 	candidatePrefix = "/registry/leasecandidates/"
+	// holdAction is the step in which the harness does nothing.
+	holdAction = "hold"
 	// coordinatorsLease is by which the coordinators elect the one that is active.
 	coordinatorsLease = "kube-system/leader-election-controller"
 	// schedulerLease is the one of the component that is no controller manager.
@@ -33,6 +35,11 @@ type elections struct {
 	tells bool
 	// quietSince is when something was done last that may move an election.
 	quietSince int64
+	// causedAt is when something happened last for which something may have to be elected,
+	// and that is no consequence of an election itself.
+	causedAt int64
+	// changes are which candidates have come and gone so far.
+	changes once
 	// dated is the latest time that was written into what etcd has told so far, by whoever
 	// wrote it: all that etcd tells from now on was written later.
 	dated int64
@@ -51,15 +58,17 @@ type elections struct {
 
 // elected is the process of a component that takes part in elections.
 type elected struct {
-	member    string
-	component string
-	release   string
-	instance  int
-	startSeq  int64
-	startedAt int64
-	// changedAt is when it was started, ended, paused or resumed last.
-	changedAt     int64
+	member        string
+	component     string
+	release       string
+	instance      int
+	startSeq      int64
+	startedAt     int64
 	alive, paused bool
+	// deposed is whether it was told to give up a Lease that it had, or has lost it.
+	// follows is whether it has ended because of that, or was started because the one
+	// before has.
+	deposed, follows bool
 }
 
 // ledLease is a Lease by which somebody leads.
@@ -68,8 +77,9 @@ type ledLease struct {
 	// now is nil while it does not exist.
 	now               *history.Lease
 	seq, at, revision int64
-	// last held it last, if nobody does now.
-	last string
+	// last held it last, if nobody does now, and since is when that one took it.
+	last  string
+	since int64
 	// takenAt are the revisions at which holders took it last.
 	takenAt map[string]int64
 	// freeSince is since when nobody holds it, by what it says; 0 while held.
@@ -152,13 +162,18 @@ func (e *elections) take(w *World, ev *history.Event) {
 		}
 		e.takeProcess(ev)
 	case ev.Fault != nil:
-		e.quietSince = ev.At
+		e.quietSince, e.causedAt = ev.At, ev.At
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		e.quietSince = ev.At
+		if !strings.HasPrefix(own(ev.Request.Name), ownPrefix) {
+			e.causedAt = ev.At
+		}
+	case ev.Step != nil && ev.Step.Action != holdAction:
+		e.causedAt = ev.At
 	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, candidatePrefix):
 		e.takeCandidate(w, ev)
 	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, leasePrefix):
-		e.takeLease(ev)
+		e.takeLease(w, ev)
 	case ev.Stored != nil && ev.Stored.Acted != nil:
 		e.takeAction(ev)
 	}
@@ -188,24 +203,28 @@ func (e *elections) date(w *World, ev *history.Event) {
 func (e *elections) takeProcess(ev *history.Event) {
 	p := ev.Process
 	if p.Component != history.ComponentControllerManager && p.Component != history.ComponentScheduler {
+		e.causedAt = ev.At
 		return
 	}
 	key := ev.Member + "/" + p.Component
 	known := e.processes[key]
 	if known == nil || p.Change == history.ProcessStarted {
-		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At}
+		follows := known != nil && !known.alive && known.follows
+		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At, follows: follows}
 		e.processes[key] = known
 	}
-	known.changedAt = ev.At
 	switch p.Change {
 	case history.ProcessStarted:
 		known.alive = true
 	case history.ProcessExited:
-		known.alive = false
+		known.alive, known.follows = false, known.deposed && !p.Expected
 	case history.ProcessPaused:
 		known.paused = true
 	case history.ProcessResumed:
 		known.paused = false
+	}
+	if ends := p.Change == history.ProcessStarted || p.Change == history.ProcessExited; !ends || !known.follows {
+		e.causedAt = ev.At
 	}
 }
 
@@ -218,6 +237,7 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 			c.gone = true
 			delete(e.candidates, name)
 			e.gone = c
+			e.changed(ev, c, "gone")
 		}
 		return
 	}
@@ -236,6 +256,9 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 	e.tells = e.tells || s.Candidate.Coordinator != ""
 	before := c.now
 	c.now = *s.Candidate
+	if e.declared != nil {
+		e.changed(ev, c, "declared")
+	}
 	if !c.now.Renewed.Equal(before.Renewed) {
 		c.unprompted = e.declared == nil && before.Answered()
 		c.before, c.beforeSeq = c.renewed, c.renewedSeq
@@ -260,6 +283,21 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 	}
 }
 
+// changed notes that a candidate of a member's process has come or gone. That is a reason
+// for an election once for each. One that goes because it has lost a Lease is none, and
+// one that comes back after that is a reason only if it is better than who leads.
+func (e *elections) changed(ev *history.Event, c *candidateSeen, how string) {
+	if c.process == nil || c.gone && c.process.deposed || !e.changes.first(how+" "+c.name) {
+		return
+	}
+	if l := e.leases[c.lease]; c.process.follows && l != nil {
+		if leader := e.candidateOf(l, holderOf(l.now)); leader != nil && !older(c, leader) {
+			return
+		}
+	}
+	e.causedAt = ev.At
+}
+
 // own is a name without its namespace.
 func own(name string) string { return name[strings.Index(name, "/")+1:] }
 
@@ -272,7 +310,7 @@ func componentOf(lease string) string {
 	return history.ComponentControllerManager
 }
 
-func (e *elections) takeLease(ev *history.Event) {
+func (e *elections) takeLease(w *World, ev *history.Event) {
 	s := ev.Stored
 	key := strings.TrimPrefix(s.Key, leasePrefix)
 	l := e.leases[key]
@@ -294,12 +332,24 @@ func (e *elections) takeLease(ev *history.Event) {
 	move.released = !move.deleted && held != "" && holds == ""
 	move.marked = l.now != nil && l.now.Preferred != "" && (move.before == nil || move.before.Preferred != l.now.Preferred)
 	l.deleted = l.deleted && holds == "" || move.deleted
+	if held != "" && (holds != held || l.now.Preferred != "" && l.now.Preferred != held) {
+		// What was started since he took it is another one.
+		if p := e.processes[w.memberOfHost(held)+"/"+componentOf(key)]; p != nil && p.startedAt < l.since {
+			p.deposed = true
+		}
+	}
+	if move.taken {
+		l.since = ev.At
+	}
 	switch {
 	case holds != "":
-		l.last, l.freeSince, l.freeSeq = holds, 0, 0
 		if move.taken {
 			l.takenAt[holds] = s.Revision
+			if p := e.processes[w.memberOfHost(holds)+"/"+componentOf(key)]; p != nil {
+				p.deposed = false
+			}
 		}
+		l.last, l.freeSince, l.freeSeq = holds, 0, 0
 	case l.freeSince == 0:
 		l.freeSince, l.freeSeq = ev.At, ev.Seq
 	}

@@ -77,6 +77,9 @@ const (
 	// quietAfter is how long nothing must have happened so that elections have come
 	// to an end.
 	quietAfter = 45 * time.Second
+	// settlesWithin is how long elections may go on after the last reason for one that
+	// was not an election itself: somebody is elected, and gives way to somebody better.
+	settlesWithin = 2 * replacesWithin
 	// rarely is the least time between two renewals that nobody has asked for: the
 	// KEP has 300 seconds.
 	rarely = 240 * time.Second
