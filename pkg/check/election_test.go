@@ -302,7 +302,7 @@ func TestNeedlessMovesExcuseNothing(t *testing.T) {
 			t.Errorf("CLE-15 is %s where leaders change every %s: %q", r.Verdict, period, r.Reasons)
 		}
 	}
-	for _, period := range []time.Duration{25 * second, 30 * second, 100 * second} {
+	for _, period := range []time.Duration{15 * second, 25 * second, 30 * second, 100 * second} {
 		r := led().flaps(4, period).judge(t, "CLE-17")[0]
 		if r.Verdict != Fail {
 			t.Errorf("CLE-17 is %s where leaders change every %s: %q", r.Verdict, period, r.Reasons)
@@ -350,4 +350,80 @@ func TestDeletionsInQuietTimes(t *testing.T) {
 	}
 	led().erases(managersLease).elects(managersLease, "a_1").keeps(managersLease, "a_1", 20*time.Second).blames(t, "CLE-15")
 	led().drops(managersLease).elects(managersLease, "a_1").keeps(managersLease, "a_1", 20*time.Second).blames(t, "CLE-15", "was deleted, and nothing had happened")
+}
+
+// Who was only named leads nobody: one that is dead never will.
+func TestOnlyTheLivingLead(t *testing.T) {
+	const second = time.Second
+	crashed := func() *tale {
+		return underway("1.2.0", "1.2.0", "1.2.0").elects(managersLease, "a_1").
+			controller("b", history.ProcessExited, killed).controller("a", history.ProcessExited, killed).pass(16 * second)
+	}
+	for name, tc := range map[string]struct {
+		told     *tale
+		replaced int64
+		want     []string
+	}{
+		"a dead one":      {crashed().names(managersLease, "b_1").pass(30*second).ready("a", 200, 0), 0, []string{"has no leader"}},
+		"one that renews": {crashed().names(managersLease, "c_1").pass(2*second).extends(managersLease, "c_1").pass(40*second).ready("a", 200, 0), 1, nil},
+		"one that acts":   {crashed().names(managersLease, "c_1").pass(2*second).acting(managersLease, "c_1").pass(40*second).ready("a", 200, 0), 1, nil},
+		"one that is named in time and renews later":  {crashed().pass(28*second).names(managersLease, "c_1").pass(2*second).extends(managersLease, "c_1"), 1, nil},
+		"one that never renews, and is told to be on": {crashed().lease(managersLease, history.Lease{Holder: "c_1", Strategy: byOldest, Coordinator: "a_c", Duration: 3600}).pass(40*second).ready("a", 200, 0), 0, []string{"has no leader"}},
+		"one that takes it by itself":                 {crashed().claims(managersLease, "c_1").pass(40*second).ready("a", 200, 0), 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			saw(t, tc.told.blames(t, "CLE-11", tc.want...), "crashes of a leader", tc.replaced)
+		})
+	}
+
+	// The same after writes that had failed.
+	failing := func() *tale {
+		told := underway("1.2.0", "1.2.0", "1.2.0").elects(managersLease, "a_1").controller("b", history.ProcessExited, killed)
+		for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness, history.PhaseHeal} {
+			told.add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{
+				ID: "f", Type: history.FaultAdmission, Action: history.FaultAdmissionDeny, Phase: phase, Proof: "p", Prefixes: []string{leasePrefix + managersLease}}}).pass(18 * second)
+		}
+		return told
+	}
+	saw(t, failing().names(managersLease, "b_1").pass(5*second).ready("a", 200, 0).pass(20*second).ready("a", 200, 0).blames(t, "CLE-24", "nobody holds"), "elections that writes had failed for", 0)
+	saw(t, failing().names(managersLease, "c_1").pass(second).extends(managersLease, "c_1").pass(40*second).ready("a", 200, 0).blames(t, "CLE-24"), "elections that writes had failed for", 1)
+}
+
+// Who has gone may be elected as long as an election takes, and not after that.
+func TestWhoHasGoneIsNotElected(t *testing.T) {
+	const second = time.Second
+	stood := func() *tale {
+		return underway().declares("evenkeel-rowers-a", rowersLease, "1.2.0").pass(3 * second).withdraws("evenkeel-rowers-a")
+	}
+	stood().pass(3*second).elects(rowersLease, "evenkeel-rowers-a").blames(t, "CLE-05")
+	stood().pass(60*second).elects(rowersLease, "evenkeel-rowers-a").blames(t, "CLE-05", "evenkeel-rowers-a was elected for "+rowersLease+", and had withdrawn")
+	stood().pass(50*second).declares("evenkeel-rowers-a", rowersLease, "1.2.0").pass(second).elects(rowersLease, "evenkeel-rowers-a").blames(t, "CLE-05")
+	stood().pass(60*second).lease(rowersLease, history.Lease{Holder: "evenkeel-rowers-a"}).blames(t, "CLE-05")
+
+	expired := underway().candidate("evenkeel-rowers-a", rowersLease, "1.2.0", time.Time{}, started.Add(-candidateValidity-second)).withdraws("evenkeel-rowers-a").pass(second)
+	expired.elects(rowersLease, "evenkeel-rowers-a").blames(t, "CLE-16", "had expired and was removed before")
+
+	many := tell()
+	for i := range keptDeparted + 10 {
+		name := fmt.Sprintf("evenkeel-rowers-%d", i)
+		many.declares(name, rowersLease, "1.2.0").withdraws(name)
+	}
+	if w := many.world(); len(w.elections.departed) != keptDeparted || w.elections.departed["kube-system/evenkeel-rowers-9"] != nil {
+		t.Errorf("%d are remembered", len(w.elections.departed))
+	}
+}
+
+// What a coordinator gives that may not coordinate, no instance has taken.
+func TestClaimsAreNoCoordinators(t *testing.T) {
+	const second = time.Second
+	alone := func() *tale {
+		told := underway("1.2.0", "1.2.0").lease(managersLease, history.Lease{Strategy: byOldest}).lease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 1})
+		for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+			told.add(history.Event{Kind: history.KindFault, Member: "b", Fault: &history.Fault{
+				ID: "f", Type: history.FaultKeys, Action: history.FaultKeysFail, Phase: phase, Proof: "p", Prefixes: []string{leasePrefix + coordinatorsLease}}})
+		}
+		return told.pass(3*second).ready("a", 200, 0).pass(10 * second)
+	}
+	saw(t, alone().elects(managersLease, "a_1").judge(t, "CLE-20")[0], "were taken by an instance", 0)
+	saw(t, alone().lease(managersLease, history.Lease{Holder: "a_1", Strategy: byOldest}).judge(t, "CLE-20")[0], "were taken by an instance", 1)
 }

@@ -31,6 +31,8 @@ type elections struct {
 	leases     map[string]*ledLease      // by <namespace>/<name>
 	candidates map[string]*candidateSeen // by <namespace>/<name>
 	processes  map[string]*elected       // by member and component
+	// departed are candidates that have gone, and did not come back.
+	departed map[string]*candidateSeen
 	// tells is whether coordinators say who they are in what they write.
 	tells bool
 	// quietSince is when something was done last that may move an election.
@@ -80,6 +82,9 @@ type ledLease struct {
 	// last held it last, if nobody does now, and since is when that one took it.
 	last  string
 	since int64
+	// shown is whether who has it now has shown that he is there: has taken it himself,
+	// has renewed it or has acted. Who was only named may be dead.
+	shown bool
 	// takenAt are the revisions at which holders took it last.
 	takenAt map[string]int64
 	// freeSince is since when nobody holds it, by what it says; 0 while held.
@@ -126,6 +131,7 @@ type candidateSeen struct {
 	// unprompted is whether the last renewal was one that nobody had asked for.
 	unprompted bool
 	gone       bool
+	goneAt     int64
 	// process that it is a candidate of; nil if that is no member's.
 	process *elected
 }
@@ -147,7 +153,7 @@ func (a *action) term() string {
 }
 
 func newElections() *elections {
-	return &elections{leases: map[string]*ledLease{}, candidates: map[string]*candidateSeen{}, processes: map[string]*elected{}}
+	return &elections{leases: map[string]*ledLease{}, candidates: map[string]*candidateSeen{}, departed: map[string]*candidateSeen{}, processes: map[string]*elected{}}
 }
 
 // take brings what is known up to date with an event. It comes last, because it
@@ -237,6 +243,7 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 			c.gone = true
 			delete(e.candidates, name)
 			e.gone = c
+			e.departs(c, ev.At)
 			e.changed(ev, c, "gone")
 		}
 		return
@@ -253,6 +260,7 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 		e.candidates[name] = c
 		e.declared = c
 	}
+	delete(e.departed, name)
 	e.tells = e.tells || s.Candidate.Coordinator != ""
 	before := c.now
 	c.now = *s.Candidate
@@ -298,6 +306,34 @@ func (e *elections) changed(ev *history.Event, c *candidateSeen, how string) {
 	e.causedAt = ev.At
 }
 
+// departs remembers a candidate that has gone, and forgets who went long ago.
+func (e *elections) departs(c *candidateSeen, at int64) {
+	c.goneAt = at
+	e.departed[c.name] = c
+	if len(e.departed) > keptDeparted {
+		first := c
+		for _, other := range e.departed {
+			if other.createdSeq < first.createdSeq {
+				first = other
+			}
+		}
+		delete(e.departed, first.name)
+	}
+}
+
+// keptDeparted bounds how many candidates are remembered that have gone.
+const keptDeparted = 256
+
+// departedOf is the candidate that a holder was before it went; nil if that is none.
+func (e *elections) departedOf(l *ledLease, holder string) *candidateSeen {
+	namespace, _, _ := strings.Cut(l.key, "/")
+	c := e.departed[namespace+"/"+holder]
+	if c == nil || c.lease != l.key {
+		return nil
+	}
+	return c
+}
+
 // own is a name without its namespace.
 func own(name string) string { return name[strings.Index(name, "/")+1:] }
 
@@ -338,8 +374,11 @@ func (e *elections) takeLease(w *World, ev *history.Event) {
 			p.deposed = true
 		}
 	}
-	if move.taken {
-		l.since = ev.At
+	switch {
+	case move.taken:
+		l.since, l.shown = ev.At, !e.byCoordinator(l.now)
+	case holds != "" && !move.marked && l.now.Renewed.After(move.before.Renewed):
+		l.shown = true
 	}
 	switch {
 	case holds != "":
@@ -398,6 +437,7 @@ func (e *elections) takeAction(ev *history.Event) {
 	}
 	l.actors[a.Holder] = a
 	e.acted = a
+	l.shown = l.shown || a.Holder == holderOf(l.now)
 }
 
 // expires is when a Lease ends unless it is renewed, on the time base of the
@@ -415,6 +455,18 @@ func (w *World) since(t time.Time) int64 {
 // held is whether a Lease has a holder who is to be believed at a time.
 func (w *World) held(l *ledLease, now int64) bool {
 	return holderOf(l.now) != "" && now < w.expires(l.now)
+}
+
+// led is whether a Lease has a leader who has shown that he is there.
+func (w *World) led(l *ledLease) bool { return l.shown && w.held(l, w.Now) }
+
+// takesUp is whether somebody was named a moment ago who may yet show that he is there.
+func (w *World) takesUp(l *ledLease) bool {
+	if l.shown || !w.held(l, w.Now) || time.Duration(w.Now-l.since) > takesUpWithin {
+		return false
+	}
+	k := w.elections.candidateOf(l, l.now.Holder)
+	return k != nil && (k.process == nil || k.process.alive)
 }
 
 // healthy is whether a candidate stands ready at this moment, as far as can be

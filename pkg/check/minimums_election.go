@@ -68,6 +68,9 @@ const (
 	// replacesWithin is how long it may take after a leader's crash until there is
 	// another one, and how long a leader may stay that somebody better could replace.
 	replacesWithin = 45 * time.Second
+	// takesUpWithin is how long who was elected may take until he shows that he is there:
+	// the KEP has a coordinator give a Lease for so long.
+	takesUpWithin = 10 * time.Second
 	// coordinatesWithin is how long it may take after the crash of the coordinator's
 	// server until another one coordinates.
 	coordinatesWithin = 20*time.Second + recorderLag
