@@ -427,3 +427,54 @@ func TestClaimsAreNoCoordinators(t *testing.T) {
 	saw(t, alone().elects(managersLease, "a_1").judge(t, "CLE-20")[0], "were taken by an instance", 0)
 	saw(t, alone().lease(managersLease, history.Lease{Holder: "a_1", Strategy: byOldest}).judge(t, "CLE-20")[0], "were taken by an instance", 1)
 }
+
+// A leader that is told to give way does so itself: to take its Lease is no handover.
+func TestAHandoverIsNoSeizure(t *testing.T) {
+	const second = time.Second
+	told := func() *tale {
+		return underway("1.3.0", "1.2.0").elects(managersLease, "a_1").pass(second).marks(managersLease, "a_1", "b_1")
+	}
+	free := history.Lease{Strategy: byOldest, Coordinator: "a_c", Duration: 1}
+	handed := "leaders that were told to give way"
+	saw(t, told().pass(2*second).extends(managersLease, "a_1").pass(second).elects(managersLease, "b_1").blames(t, "CLE-08", "was told to give "+managersLease+" up, and it was given to b_1"), handed, 0)
+	saw(t, told().pass(2*second).lease(managersLease, free).pass(second).elects(managersLease, "b_1").blames(t, "CLE-08"), handed, 1)
+	saw(t, told().pass(16*second).elects(managersLease, "b_1").blames(t, "CLE-08"), handed, 1)
+	saw(t, told().pass(2*second).lease(managersLease, history.Lease{Holder: history.ElectionNobody, Strategy: byOldest, Coordinator: "a_c"}).blames(t, "CLE-08"), handed, 0)
+}
+
+// A holder that somebody else has given stays for good, not for a moment.
+func TestWhatOthersGiveStays(t *testing.T) {
+	const (
+		second = time.Second
+		others = "example.com/draft"
+	)
+	given := func() *tale {
+		told := underway()
+		told.etcdHas(history.Stored{Type: history.StoredPut, Key: candidatePrefix + "kube-system/evenkeel-rowers-a", Candidate: &history.Candidate{
+			Lease: own(rowersLease), Binary: "1.2.0", Strategy: others, Renewed: told.wall()}})
+		return told.lease(rowersLease, history.Lease{Strategy: others, Coordinator: "a_c"}).pass(second).
+			lease(rowersLease, history.Lease{Holder: history.ElectionThirdParty, Duration: 3600, Strategy: others}).pass(6*second).ready("a", 200, 0)
+	}
+	kept := "holders that somebody else had given and that stayed"
+	later := func(t *tale) *tale { return t.pass(10*second).ready("a", 200, 0) }
+	saw(t, later(given()).blames(t, "CLE-21"), kept, 1)
+	saw(t, given().lease(rowersLease, history.Lease{Strategy: others, Coordinator: "a_c"}).blames(t, "CLE-21", "was taken from the holder"), kept, 1)
+	given().lease(rowersLease, history.Lease{Holder: history.ElectionThirdParty, Preferred: "evenkeel-rowers-a", Duration: 3600, Strategy: others}).blames(t, "CLE-21", "was taken from the holder")
+	later(given().drops(rowersLease)).blames(t, "CLE-21", rowersLease+" was deleted, which somebody else had given a holder")
+	later(given().erases(rowersLease)).blames(t, "CLE-21")
+	later(given().withdraws("evenkeel-rowers-a").drops(rowersLease)).blames(t, "CLE-21")
+}
+
+// A process that is no candidate any more has as long as it does not renew to come back.
+func TestACandidateThatGoesComesBack(t *testing.T) {
+	stood := func() *tale {
+		return underway("1.2.0", "1.2.0").pass(time.Minute).withdraws("a_1")
+	}
+	later := func(t *tale) *tale { return t.pass(declaresAgainWithin+time.Second).ready("a", 200, 0) }
+	later(stood()).blames(t, "CLE-01", "the controller-manager of a has run for 5m30s, and is no candidate")
+	later(stood().pass(time.Minute).declares("a_1", managersLease, "1.2.0")).blames(t, "CLE-01")
+	later(stood().controller("a", history.ProcessExited, killed)).blames(t, "CLE-01")
+	stood().pass(4*time.Minute).ready("a", 200, 0).blames(t, "CLE-01")
+	later(stood().controller("a", history.ProcessPaused, "")).blames(t, "CLE-01")
+	later(underway("1.2.0").controller("a", history.ProcessExited, killed).controller("a", history.ProcessStarted, "").declares("a_2", managersLease, "1.2.0").withdraws("a_1")).blames(t, "CLE-01")
+}

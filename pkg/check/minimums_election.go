@@ -53,6 +53,9 @@ const (
 	deadCandidateGoes = 60*time.Minute + 30*time.Second
 	// declaresWithin is how long a process may take to become a candidate.
 	declaresWithin = 30 * time.Second
+	// declaresAgainWithin is how long one may take whose candidate has gone: until the next
+	// renewal, which is after 300 seconds by the KEP, it need not know.
+	declaresAgainWithin = 300*time.Second + declaresWithin
 	// answersWithin is the window of an election.
 	answersWithin = 5 * time.Second
 	// answeredLately is how long ago somebody may have answered who is elected: the
