@@ -113,7 +113,8 @@ var strandedCases = []testCase{
 		id: "CLE-12", reads: either(leaderLeases, actions, candidateNamed("cp3_1"), kinds(history.KindProcess, history.KindFault)),
 		fails: "after its Lease had run out",
 		fail: besides(tellStranded, "cannot renew", func(h *helm) {
-			h.pass(5500)
+			h.pass(2000)
+			h.extend(coordinatorsLease)
 			h.act("cp3_1")
 		}),
 		why: "saw 0 leaders that could not renew and had stopped when their Lease ran out, and needs at least 1",

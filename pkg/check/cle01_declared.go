@@ -1,7 +1,9 @@
 package check
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -13,14 +15,21 @@ type cle01 struct {
 	findings
 	declared, versions int64
 	each               tally
-	// missing are processes that have not declared themselves yet, since when nothing
-	// was in their way.
-	missing map[*elected]int64
+	// missing are processes that have not declared themselves yet, or whose candidate has
+	// gone.
+	missing map[*elected]*absence
 	// enrolled are the components that take part in coordination.
 	enrolled map[string]bool
 }
 
-func newCLE01() *cle01 { return &cle01{missing: map[*elected]int64{}, enrolled: map[string]bool{}} }
+// absence is of a process that is no candidate: since when nothing was in its way, and in
+// which time it has to be one.
+type absence struct {
+	since  int64
+	within time.Duration
+}
+
+func newCLE01() *cle01 { return &cle01{missing: map[*elected]*absence{}, enrolled: map[string]bool{}} }
 
 func (c *cle01) Observe(w *World, ev *history.Event) {
 	e := w.elections
@@ -28,7 +37,7 @@ func (c *cle01) Observe(w *World, ev *history.Event) {
 		if p := e.processes[ev.Member+"/"+ev.Process.Component]; p != nil {
 			switch ev.Process.Change {
 			case history.ProcessStarted:
-				c.missing[p] = ev.At
+				c.missing[p] = &absence{ev.At, declaresWithin}
 			case history.ProcessExited, history.ProcessPaused:
 				delete(c.missing, p) // it had no time
 			}
@@ -37,12 +46,20 @@ func (c *cle01) Observe(w *World, ev *history.Event) {
 	if d := e.declared; d != nil && d.process != nil {
 		p := d.process
 		c.enrolled[p.component] = true
-		if _, missing := c.missing[p]; missing {
+		if a := c.missing[p]; a != nil {
 			delete(c.missing, p)
-			c.declared++
-			c.each.add(w, p.member)
+			if a.within == declaresWithin {
+				c.declared++
+				c.each.add(w, p.member)
+			}
 		}
 		c.compare(w, d, ev)
+	}
+	if gone := e.gone; gone != nil && gone.process != nil {
+		// One that ends withdraws before; one that lives on has to come back.
+		if p := gone.process; p.alive && !p.paused && c.missing[p] == nil && !slices.ContainsFunc(e.of(gone.lease), func(k *candidateSeen) bool { return k.process == p }) {
+			c.missing[p] = &absence{ev.At, declaresAgainWithin}
+		}
 	}
 	for _, member := range w.order {
 		for _, component := range []string{history.ComponentControllerManager, history.ComponentScheduler} {
@@ -53,14 +70,14 @@ func (c *cle01) Observe(w *World, ev *history.Event) {
 
 // wait notes that a process has not declared itself for too long.
 func (c *cle01) wait(w *World, p *elected, ev *history.Event) {
-	since, missing := c.missing[p]
+	a := c.missing[p]
 	switch {
-	case !missing:
+	case a == nil:
 	case !w.serves(p.member) || w.faulty(p.member):
-		c.missing[p] = ev.At
-	case c.enrolled[p.component] && ev.At-since > int64(declaresWithin):
+		a.since = ev.At
+	case c.enrolled[p.component] && time.Duration(ev.At-a.since) > a.within:
 		delete(c.missing, p)
-		c.infer(w, at(p.startSeq, ev.Seq), "the %s of %s has run for %s, and is no candidate", p.component, p.member, declaresWithin)
+		c.infer(w, at(p.startSeq, ev.Seq), "the %s of %s has run for %s, and is no candidate", p.component, p.member, a.within)
 	}
 }
 

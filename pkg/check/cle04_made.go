@@ -19,7 +19,9 @@ type cle04 struct {
 // vacancy is a Lease that somebody should hold.
 type vacancy struct {
 	since, seq int64
-	reported   bool
+	// began is when it began, whatever stood in the way since.
+	began    int64
+	reported bool
 	// helped is whether somebody has deleted the Lease meanwhile, which makes
 	// coordinators look at it anew.
 	helped bool

@@ -23,6 +23,11 @@ func (c *cle05) Observe(w *World, ev *history.Event) {
 	switch {
 	case who == nil:
 		// It may have withdrawn after it had answered.
+		if gone := w.elections.departedOf(m.lease, m.lease.now.Holder); gone != nil {
+			if ago := time.Duration(ev.At - gone.goneAt); ago > answeredLately+w.aways.between(gone.goneAt, ev.At) {
+				c.infer(w, at(gone.renewedSeq, ev.Seq), "%s was elected for %s, and had withdrawn %s before", gone.name, m.lease.key, ago.Round(time.Second))
+			}
+		}
 		return
 	case !who.now.Answered():
 		c.infer(w, at(who.pingedSeq, ev.Seq), "%s was elected for %s, and had not answered the ping before", who.name, m.lease.key)

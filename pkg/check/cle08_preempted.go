@@ -29,7 +29,11 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 		case m.marked && m.lease.now.Strategy == byOldest:
 			c.told[m.lease.key] = true
 		case m.taken:
-			if c.told[m.lease.key] && c.better(w, m) {
+			switch early := c.early(w, m); {
+			case !c.told[m.lease.key]:
+			case early > clockTolerance && e.byCoordinator(m.lease.now) && e.candidateOf(m.lease, m.lease.now.Holder) != nil:
+				c.infer(w, at(m.beforeSeq, ev.Seq), "%s was told to give %s up, and it was given to %s %s before it expired", holderOf(m.before), m.lease.key, m.lease.now.Holder, early.Round(timeShown))
+			case early <= clockTolerance && c.better(w, m):
 				c.handed++
 			}
 			delete(c.told, m.lease.key)
@@ -44,7 +48,7 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 		leader := e.candidateOf(l, l.now.Holder)
 		var better *candidateSeen
 		for _, other := range e.of(lease) {
-			if leader != nil && older(other, leader) && w.able(other) {
+			if leader != nil && older(other, leader) && w.eligible(other) {
 				better = other
 			}
 		}
@@ -62,6 +66,15 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 			c.infer(w, at(v.seq, ev.Seq), "%s (%s) has held %s for %s while %s (%s) was there", leader.name, leader.now.Binary, lease, late.Round(time.Second), better.name, better.now.Binary)
 		}
 	}
+}
+
+// early is how long before it expired a Lease was taken from who had been told to give it
+// up; nothing if he had.
+func (c *cle08) early(w *World, m *leaseMove) time.Duration {
+	if holderOf(m.before) == "" {
+		return 0
+	}
+	return w.early(m)
 }
 
 // better is whether a Lease went to somebody with a lower version.

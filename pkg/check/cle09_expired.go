@@ -29,16 +29,21 @@ func (c *cle09) Observe(w *World, ev *history.Event) {
 		}
 		return
 	}
-	// Who takes it says when; the recorder can only have been later.
-	taken := int64(m.lease.now.Renewed.Sub(w.Header.Started))
-	if m.lease.now.Renewed.IsZero() {
-		taken = ev.At
-	}
-	if early := time.Duration(w.expires(m.before) - taken); early > clockTolerance {
-		c.infer(w, at(m.beforeSeq, ev.Seq), "%s took %s from %s %s before it expired", m.lease.now.Holder, m.lease.key, before, early.Round(time.Millisecond))
+	if early := w.early(m); early > clockTolerance {
+		c.infer(w, at(m.beforeSeq, ev.Seq), "%s took %s from %s %s before it expired", m.lease.now.Holder, m.lease.key, before, early.Round(timeShown))
 		return
 	}
 	c.expired++
+}
+
+// early is how long before its Lease expired a holder has lost it to another one, or to
+// nobody. Who takes it says when; the recorder can only have been later.
+func (w *World) early(m *leaseMove) time.Duration {
+	taken := w.Now
+	if now := m.lease.now; now != nil && !now.Renewed.IsZero() && !now.Renewed.Equal(m.before.Renewed) {
+		taken = w.since(now.Renewed)
+	}
+	return time.Duration(w.expires(m.before) - taken)
 }
 
 // clockTolerance is how far the clocks of two who write to a Lease may be apart.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -20,23 +21,24 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 	if ev.Process != nil && ev.Process.Change == history.ProcessExited {
 		for _, l := range e.coordinated() {
 			if w.held(l, ev.At) && w.memberOfHost(l.now.Holder) == ev.Member && componentOf(l.key) == ev.Process.Component {
-				c.crashed[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
+				c.crashed[l.key] = &vacancy{since: ev.At, began: ev.At, seq: ev.Seq}
 			}
 		}
 	}
 	if m := e.moved; m != nil {
 		if v := c.crashed[m.lease.key]; v != nil {
 			v.helped = v.helped || m.deleted
-			if m.taken {
-				delete(c.crashed, m.lease.key)
-				c.taken(w, ev, m.lease.key, v)
-			}
 		}
 	}
 	for _, l := range e.coordinated() {
 		v := c.crashed[l.key]
 		switch {
 		case v == nil:
+		case l.since > v.began && w.led(l):
+			// Who was named has shown meanwhile that he is there, and leads since then.
+			delete(c.crashed, l.key)
+			c.taken(w, ev, l, v)
+		case w.takesUp(l):
 		case !w.electableSoon(l.key):
 			// Time counts only while somebody is there who could lead.
 			v.since = ev.At
@@ -49,11 +51,11 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 
 // taken judges when somebody leads again. Who was elected because the Lease was deleted
 // is no proof that he would have been without that.
-func (c *cle11) taken(w *World, ev *history.Event, lease string, v *vacancy) {
-	late := time.Duration(ev.At - v.since)
+func (c *cle11) taken(w *World, ev *history.Event, l *ledLease, v *vacancy) {
+	late := time.Duration(l.since - v.since)
 	switch {
 	case late > replacesWithin && !v.reported:
-		c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", lease, late.Round(time.Second))
+		c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", l.key, late.Round(time.Second))
 	case late <= replacesWithin && !v.helped:
 		c.replaced++
 	}
@@ -66,12 +68,7 @@ func (w *World) electableSoon(lease string) bool {
 	if w.keysFail(leasePrefix+lease) || w.keysFail(leasePrefix+coordinatorsLease) {
 		return false
 	}
-	for _, k := range w.elections.of(lease) {
-		if w.able(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.elections.of(lease), w.eligible)
 }
 
 func (c *cle11) Finish(*World) {}

@@ -29,7 +29,12 @@ type lostLead struct {
 	// at is when somebody else took the Lease, or when it had run out, and able since when nothing keeps it from
 	// being a candidate again.
 	at, able, seq int64
-	counted       bool
+	// over is when it ran out, and renewed when it was told to be renewed last; taken is the
+	// revision at which somebody else took it then, and 0 if nobody has.
+	over, renewed, taken int64
+	// counted is whether it was seen to be a candidate again, or to be none; regained is
+	// whether it has got the Lease again.
+	counted, regained bool
 }
 
 type ending struct {
@@ -47,9 +52,14 @@ func (c *cle12) Observe(w *World, ev *history.Event) {
 	if m := e.moved; m != nil && m.taken && m.from != "" && m.from != m.lease.now.Holder && holderOf(m.before) == m.from {
 		c.ranOut(w, ev, m) // while somebody held it
 	}
+	if m := e.moved; m != nil && m.taken {
+		if l := c.lost[m.lease.now.Holder]; l != nil && l.lease == m.lease.key {
+			l.regained = true
+		}
+	}
 	if a := e.acted; a != nil {
 		// Whoever has ended is never given the Lease again: the next process has another name.
-		if l := c.lost[a.Holder]; l != nil && l.lease == a.Lease && (l.ended || holderOf(e.leases[a.Lease].now) != a.Holder) && a.at > l.at+int64(recorderLag) {
+		if l := c.lost[a.Holder]; l != nil && l.lease == a.Lease && !l.regained && (l.ended || holderOf(e.leases[a.Lease].now) != a.Holder) && c.after(w, l, a) {
 			c.infer(w, at(l.seq, ev.Seq), "%s acts as the leader of %s %s after it has lost the Lease", a.Holder, a.Lease, time.Duration(a.at-l.at).Round(100*time.Millisecond))
 		}
 	}
@@ -59,6 +69,41 @@ func (c *cle12) Observe(w *World, ev *history.Event) {
 	for _, name := range sortedKeys(c.lost) {
 		c.comesBack(w, ev, c.lost[name])
 	}
+}
+
+// after is whether a leader has acted after its Lease had gone. In etcd everything has its
+// place, so that of an action behind the Lease's loss there is no doubt; but what was
+// held up on its way there may have been sent before.
+func (c *cle12) after(w *World, l *lostLead, a *action) bool {
+	if w.prompt(l.renewed) && (l.taken > 0 && a.revision > l.taken || ranOutBefore(a, l.over)) {
+		return true
+	}
+	return time.Duration(a.at-l.at) > w.aways.lag(l.at, a.at)
+}
+
+// ranOutBefore is whether an action is certainly from after a Lease's end, by what others
+// had written before it.
+func ranOutBefore(a *action, over int64) bool {
+	return time.Duration(a.after-over) > clockTolerance
+}
+
+// prompt is whether nothing that is known of has held requests up since a time: no
+// process stood still, and all faults there were answer at once.
+func (w *World) prompt(since int64) bool {
+	return w.elections.stalledAt < since && !slices.ContainsFunc(w.faults, func(f *FaultSeen) bool {
+		if f.Healed && f.healedAt < since {
+			return false
+		}
+		switch f.Type {
+		case history.FaultAdmission:
+			return false
+		case history.FaultHTTP:
+			return f.Action == history.FaultHTTPDelay
+		case history.FaultKeys:
+			return f.Action != history.FaultKeysFail
+		}
+		return f.Action != history.FaultContainerKill
+	})
 }
 
 // expired looks at a leader that has ended its process and whose Lease runs out: it
@@ -77,7 +122,7 @@ func (c *cle12) expired(w *World, ev *history.Event, holder string) {
 	if end.at > over || !w.elections.tellsActions(l) {
 		return
 	}
-	c.lost[holder] = &lostLead{lease: l.key, holder: holder, member: w.memberOfHost(holder), ended: true, at: ev.At, able: ev.At, seq: ev.Seq}
+	c.lost[holder] = &lostLead{lease: l.key, holder: holder, member: w.memberOfHost(holder), ended: true, at: ev.At, able: ev.At, seq: ev.Seq, over: over, renewed: l.at}
 	c.stopped++
 }
 
@@ -128,10 +173,14 @@ func (c *cle12) ranOut(w *World, ev *history.Event, m *leaseMove) {
 	if !stayed && !left || !w.elections.tellsActions(m.lease) {
 		return
 	}
-	c.lost[m.from] = &lostLead{lease: m.lease.key, holder: m.from, member: member, ended: left, at: ev.At, able: ev.At, seq: ev.Seq}
+	lost := &lostLead{lease: m.lease.key, holder: m.from, member: member, ended: left, at: ev.At, able: ev.At, seq: ev.Seq, over: over, renewed: m.beforeAt}
+	if w.early(m) <= clockTolerance { // or else it may not know yet
+		lost.taken = m.lease.revision
+	}
+	c.lost[m.from] = lost
 	switch last := m.lease.actors[m.from]; {
 	case last == nil:
-	case last.at > over+int64(recorderLag):
+	case w.prompt(m.beforeAt) && ranOutBefore(last, over), last.at > over && time.Duration(last.at-over) > w.aways.lag(over, last.at):
 		c.infer(w, at(m.beforeSeq, last.seq, ev.Seq), "%s acted as the leader of %s %s after its Lease had run out", m.from, m.lease.key, time.Duration(last.at-over).Round(100*time.Millisecond))
 	default:
 		c.stopped++

@@ -14,11 +14,20 @@ type cle15 struct {
 	leases   once
 	count    int64
 	disturb  int64
+	// deletions are those of Leases while nothing happened.
+	deletions deletions
 }
 
 func (c *cle15) Observe(w *World, ev *history.Event) {
 	e := w.elections
-	quiet := time.Duration(ev.At-max(e.quietSince, c.disturb)) > quietAfter
+	// What is moved without need is no reason to move more, however soon.
+	quiet := time.Duration(ev.At-max(e.quietSince, c.disturb)) > quietAfter || time.Duration(ev.At-e.causedAt) > settlesWithin
+	m := e.moved
+	watched := m != nil && m.lease.key != coordinatorsLease && m.before != nil && c.component(e, m.lease)
+	c.deletions.take(w, ev, watched && quiet)
+	for _, d := range c.deletions.unasked(w) {
+		c.infer(w, at(d.seq), "%s was deleted, and nothing had happened for %s", d.lease, quietAfter)
+	}
 	if e.declared != nil || e.gone != nil {
 		c.disturb = ev.At
 		return
@@ -29,15 +38,13 @@ func (c *cle15) Observe(w *World, ev *history.Event) {
 		}
 		return
 	}
-	m := e.moved
-	if m == nil || m.lease.key == coordinatorsLease || m.before == nil {
-		return
-	}
-	if !c.component(e, m.lease) {
+	if !watched {
 		return
 	}
 	switch {
-	case m.taken || m.marked || m.released || m.deleted:
+	case m.deleted:
+		c.disturb = ev.At
+	case m.taken || m.marked || m.released:
 		if quiet {
 			c.infer(w, at(m.beforeSeq, ev.Seq), "%s was given to %q instead of %q (preferred %q), and nothing had happened for %s",
 				m.lease.key, holderOf(m.lease.now), holderOf(m.before), preferredOf(m.lease.now), quietAfter)

@@ -13,9 +13,13 @@ type cle16 struct {
 	removed, beside int64
 	// dead are those that were seen to be, since when.
 	dead map[*candidateSeen]int64
+	// gone are those of them that were removed.
+	gone map[*candidateSeen]bool
 }
 
-func newCLE16() *cle16 { return &cle16{dead: map[*candidateSeen]int64{}} }
+func newCLE16() *cle16 {
+	return &cle16{dead: map[*candidateSeen]int64{}, gone: map[*candidateSeen]bool{}}
+}
 
 func (c *cle16) Observe(w *World, ev *history.Event) {
 	e := w.elections
@@ -32,11 +36,16 @@ func (c *cle16) Observe(w *World, ev *history.Event) {
 	if k := e.gone; k != nil {
 		if _, was := c.dead[k]; was {
 			delete(c.dead, k)
+			c.gone[k] = true
 			c.removed++
 		}
 	}
 	if m := e.elects(w); m != nil {
 		who := e.candidateOf(m.lease, m.lease.now.Holder)
+		if gone := e.departedOf(m.lease, m.lease.now.Holder); who == nil && gone != nil && c.gone[gone] {
+			c.infer(w, at(gone.renewedSeq, ev.Seq), "%s was elected for %s, and had expired and was removed before", gone.name, m.lease.key)
+			return
+		}
 		if _, is := c.dead[who]; is {
 			c.infer(w, at(who.renewedSeq, ev.Seq), "%s was elected for %s, and had expired %s before", who.name, m.lease.key,
 				(time.Duration(ev.At) - who.now.Renewed.Sub(w.Header.Started) - candidateValidity).Round(time.Second))

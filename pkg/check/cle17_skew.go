@@ -16,14 +16,17 @@ type cle17 struct {
 	states once
 	// newer are the Leases whose leader is newer than it should be.
 	newer map[string]*vacancy
-	// needless are the last changes of leader that nobody can see a reason for.
-	needless map[string]needlessChange
+	// needless are the last changes of leader that nobody can see a reason for, and
+	// deposed those of them in which the leader was made to go.
+	needless, deposed map[string]needlessChange
+	// told are the Leases whose holder was told to give way.
+	told map[string]bool
 }
 
 type needlessChange struct{ at, seq int64 }
 
 func newCLE17() *cle17 {
-	return &cle17{newer: map[string]*vacancy{}, needless: map[string]needlessChange{}}
+	return &cle17{newer: map[string]*vacancy{}, needless: map[string]needlessChange{}, deposed: map[string]needlessChange{}, told: map[string]bool{}}
 }
 
 func (c *cle17) Observe(w *World, ev *history.Event) {
@@ -32,7 +35,15 @@ func (c *cle17) Observe(w *World, ev *history.Event) {
 		c.skew(w, l, ev)
 	}
 	m := e.moved
-	if m == nil || !m.taken || m.lease.now.Strategy == "" {
+	if m != nil && (m.marked || m.deleted) {
+		c.told[m.lease.key] = m.marked && !c.better(e, m.lease)
+	}
+	if m == nil || !m.taken {
+		return
+	}
+	told := c.told[m.lease.key] || holderOf(m.before) != "" && w.early(m) > clockTolerance
+	delete(c.told, m.lease.key)
+	if m.lease.now.Strategy == "" {
 		return
 	}
 	who := e.candidateOf(m.lease, m.lease.now.Holder)
@@ -45,7 +56,7 @@ func (c *cle17) Observe(w *World, ev *history.Event) {
 			c.mixed++
 		}
 	}
-	c.flap(w, m, who, ev)
+	c.flap(w, m, who, told, ev)
 }
 
 // skew notes since when a leader is newer than it should be.
@@ -55,7 +66,7 @@ func (c *cle17) skew(w *World, l *ledLease, ev *history.Event) {
 	var oldest *candidateSeen
 	if leader != nil && leader.process != nil && w.held(l, ev.At) {
 		for _, other := range e.of(l.key) {
-			if other.process != nil && w.able(other) && older(other, leader) {
+			if other.process != nil && w.eligible(other) && older(other, leader) {
 				oldest = other
 			}
 		}
@@ -75,6 +86,12 @@ func (c *cle17) skew(w *World, l *ledLease, ev *history.Event) {
 	}
 }
 
+// better is whether a leader was told to give way to somebody who is better.
+func (c *cle17) better(e *elections, l *ledLease) bool {
+	leader, preferred := e.candidateOf(l, holderOf(l.now)), e.candidateOf(l, l.now.Preferred)
+	return leader == nil || preferred == nil || preferred == leader || older(preferred, leader)
+}
+
 // mixture names the versions of all candidates of a Lease that are there; several
 // is whether there are more than one.
 func (c *cle17) mixture(e *elections, l *ledLease) (state string, several bool) {
@@ -91,22 +108,39 @@ func (c *cle17) mixture(e *elections, l *ledLease) (state string, several bool) 
 }
 
 // flap notes a change of leader for which there is no reason to be seen. One may
-// have a reason that cannot be seen; two of them soon after each other are flapping.
-func (c *cle17) flap(w *World, m *leaseMove, who *candidateSeen, ev *history.Event) {
-	from := w.elections.candidateOf(m.lease, m.from)
-	if m.afterDeletion || from == nil || from == who || from.process == nil || older(who, from) || !w.able(from) || from.process == who.process {
+// have a reason that cannot be seen; two of them soon after each other are flapping, and
+// so are two by which a leader was made to go while nothing else happened in between,
+// however long that took. That one who has lost his Lease ends, and is started again, is
+// no reason.
+func (c *cle17) flap(w *World, m *leaseMove, who *candidateSeen, told bool, ev *history.Event) {
+	e := w.elections
+	from := e.candidateOf(m.lease, m.from)
+	if m.afterDeletion || from == nil || from == who || from.process == nil || older(who, from) || !c.well(w, from) || from.process == who.process {
 		return
 	}
-	p := from.process
-	if time.Duration(ev.At-p.changedAt) < wellFor || time.Duration(ev.At-w.elections.quietSince) < wellFor {
+	if time.Duration(ev.At-e.causedAt) < wellFor {
 		return
 	}
+	change := needlessChange{ev.At, ev.Seq}
 	before, again := c.needless[m.lease.key]
-	c.needless[m.lease.key] = needlessChange{ev.At, ev.Seq}
-	if again && time.Duration(ev.At-before.at) < flaps {
+	again = again && time.Duration(ev.At-before.at) < flaps
+	c.needless[m.lease.key] = change
+	if told {
+		if last, was := c.deposed[m.lease.key]; was && last.at > e.causedAt && !again {
+			before, again = last, true
+		}
+		c.deposed[m.lease.key] = change
+	}
+	if again {
 		c.infer(w, at(before.seq, ev.Seq), "%s went from %s (%s), which is well, to %s (%s), and had changed %s before without a reason to be seen",
 			m.lease.key, from.name, from.now.Binary, who.name, who.now.Binary, time.Duration(ev.At-before.at).Round(100*time.Millisecond))
 	}
+}
+
+// well is whether a leader could have gone on. One that was asked a moment ago would have
+// been waited for.
+func (c *cle17) well(w *World, from *candidateSeen) bool {
+	return w.able(from) || w.eligible(from) && time.Duration(w.Now-from.silent) < certainlyAnswered
 }
 
 func (c *cle17) Finish(*World) {}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -15,6 +16,8 @@ type cle19 struct {
 	renewals, elected int64
 	// kept are Leases that were held so beside candidates.
 	kept map[string]bool
+	// deletions are those of Leases that were held so.
+	deletions deletions
 }
 
 func newCLE19() *cle19 { return &cle19{kept: map[string]bool{}} }
@@ -22,6 +25,10 @@ func newCLE19() *cle19 { return &cle19{kept: map[string]bool{}} }
 func (c *cle19) Observe(w *World, ev *history.Event) {
 	e := w.elections
 	m := e.moved
+	c.deletions.take(w, ev, m != nil && m.lease.key != coordinatorsLease && legacy(m.before) && ev.At < w.expires(m.before)-int64(clockTolerance))
+	for _, d := range c.deletions.unasked(w) {
+		c.infer(w, at(d.seq), "%s was held without coordination, and was deleted before it expired", d.lease)
+	}
 	if m == nil || m.lease.now == nil || m.lease.key == coordinatorsLease {
 		return
 	}
@@ -29,6 +36,9 @@ func (c *cle19) Observe(w *World, ev *history.Event) {
 	switch {
 	case legacy(m.before) && m.marked:
 		c.infer(w, at(m.beforeSeq, ev.Seq), "%s holds %s without coordination, and was told that %s should", holderOf(m.before), l.key, l.now.Preferred)
+	case legacy(m.before) && c.seized(w, m):
+		c.infer(w, at(m.beforeSeq, ev.Seq), "%s held %s without coordination, and a coordinator gave it to %q (strategy %q) %s before it expired",
+			holderOf(m.before), l.key, l.now.Holder, l.now.Strategy, w.early(m).Round(timeShown))
 	case legacy(l.now) && holderOf(m.before) == l.now.Holder && slices.ContainsFunc(e.of(l.key), w.able):
 		c.renewals++
 		c.kept[l.key] = true
@@ -36,6 +46,13 @@ func (c *cle19) Observe(w *World, ev *history.Event) {
 		delete(c.kept, l.key)
 		c.elected++
 	}
+}
+
+// seized is whether a coordinator has made a Lease its own before it expired. What the
+// harness itself writes to try the fields out, or to somebody who does not exist, is none
+// of a coordinator's.
+func (c *cle19) seized(w *World, m *leaseMove) bool {
+	return w.elections.byCoordinator(m.lease.now) && !strings.HasPrefix(m.lease.key, ownFields) && !forced(m.lease.now.Holder) && w.early(m) > clockTolerance
 }
 
 // legacy is whether somebody holds a Lease and it says nothing of coordination.

@@ -18,7 +18,8 @@ func newCLE20() *cle20 { return &cle20{vacant: map[string]*vacancy{}} }
 
 func (c *cle20) Observe(w *World, ev *history.Event) {
 	e := w.elections
-	if m := e.moved; m != nil && m.taken && c.nobody(w, ev.At) && w.memberOfHost(m.lease.now.Holder) != "" && m.lease.key != coordinatorsLease {
+	// What a coordinator does that has no Lease to do so is no doing of the instances.
+	if m := e.moved; m != nil && m.taken && m.lease.now.Coordinator == "" && c.nobody(w, ev.At) && w.memberOfHost(m.lease.now.Holder) != "" && m.lease.key != coordinatorsLease {
 		if v := c.vacant[m.lease.key]; v != nil {
 			delete(c.vacant, m.lease.key)
 			c.claimed++

@@ -12,32 +12,51 @@ type cle21 struct {
 	findings
 	made, kept int64
 	// given are the Leases that somebody else has given a holder.
-	given map[string]int64
+	given map[string]*gift
+	// deletions are those of such Leases.
+	deletions deletions
 }
 
-func newCLE21() *cle21 { return &cle21{given: map[string]int64{}} }
+// gift is a holder that somebody else has given to a Lease.
+type gift struct {
+	at int64
+	// kept is whether it was seen to stay.
+	kept bool
+}
+
+func newCLE21() *cle21 { return &cle21{given: map[string]*gift{}} }
 
 func (c *cle21) Observe(w *World, ev *history.Event) {
 	e := w.elections
-	if m := e.moved; m != nil && m.lease.now != nil && c.others(e, m.lease) {
+	m := e.moved
+	c.deletions.take(w, ev, m != nil && c.given[m.lease.key] != nil && c.others(e, m.lease))
+	for _, d := range c.deletions.unasked(w) {
+		c.infer(w, at(d.seq), "%s was deleted, which somebody else had given a holder", d.lease)
+	}
+	if m != nil && m.deleted {
+		delete(c.given, m.lease.key)
+	}
+	if m != nil && m.lease.now != nil && c.others(e, m.lease) {
 		l := m.lease
-		_, was := c.given[l.key]
+		given := c.given[l.key]
 		switch {
 		case m.taken && l.now.Holder == history.ElectionThirdParty:
-			c.given[l.key] = ev.At
+			c.given[l.key] = &gift{at: ev.At}
 		case m.taken:
 			c.infer(w, at(m.beforeSeq, ev.Seq), "%s was given to %s, and its candidates want a strategy that no coordinator knows", l.key, l.now.Holder)
-		case was && (m.marked || m.released):
+			delete(c.given, l.key)
+		case given != nil && (m.marked || m.released):
 			c.infer(w, at(m.beforeSeq, ev.Seq), "%s was taken from the holder that somebody else had given it", l.key)
 			delete(c.given, l.key)
 		case m.before == nil && l.now.Strategy != "" && l.now.Strategy != byOldest:
 			c.made++
 		}
 	}
-	for _, l := range e.sorted(func(l *ledLease) bool { return c.given[l.key] > 0 }) {
-		if time.Duration(ev.At-c.given[l.key]) > leftAlone && holderOf(l.now) == history.ElectionThirdParty && l.now.Preferred == "" {
+	for _, l := range e.sorted(func(l *ledLease) bool { return c.given[l.key] != nil }) {
+		given := c.given[l.key]
+		if !given.kept && time.Duration(ev.At-given.at) > leftAlone && holderOf(l.now) == history.ElectionThirdParty && l.now.Preferred == "" {
+			given.kept = true // and is looked at further on
 			c.kept++
-			delete(c.given, l.key)
 		}
 	}
 }

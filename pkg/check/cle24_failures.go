@@ -31,11 +31,11 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 	}
 	for _, lease := range e.wanted() {
 		l := e.leases[lease]
-		free := l == nil || !w.held(l, ev.At)
+		free := l == nil || !w.led(l)
 		fails := w.keysFail(leasePrefix + lease)
 		switch {
 		case !free:
-			if v := c.waiting[lease]; v != nil && !v.reported && !v.helped && time.Duration(ev.At-v.since) <= recoversWithin {
+			if v := c.waiting[lease]; v != nil && !v.reported && !v.helped && time.Duration(l.since-v.since) <= recoversWithin {
 				c.recovered++
 			}
 			delete(c.waiting, lease)
@@ -50,7 +50,7 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 			delete(c.failed, lease)
 		}
 		v := c.waiting[lease]
-		if v == nil {
+		if v == nil || l != nil && w.takesUp(l) {
 			continue
 		}
 		if late := time.Duration(ev.At - v.since); late > recoversWithin && !v.reported {

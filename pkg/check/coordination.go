@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -31,12 +32,24 @@ func (w *World) electable(lease string) bool {
 	if !w.coordinates() || w.keysFail(leasePrefix+lease) {
 		return false
 	}
-	return slices.ContainsFunc(w.elections.of(lease), w.able)
+	return slices.ContainsFunc(w.elections.of(lease), w.eligible)
 }
 
 // able is whether a candidate could answer if it was asked.
 func (w *World) able(c *candidateSeen) bool {
 	return w.healthy(c) && w.Now-c.created > int64(settledIn)
+}
+
+// eligible is whether a coordinator has a candidate that it could elect in time. One
+// that was just asked is no less there than before: or else a coordinator that asked
+// again and again would have all the time that it wants. One that lets an election pass
+// without an answer may not be elected, and neither may one that answers too late.
+func (w *World) eligible(c *candidateSeen) bool {
+	if c.now.Answered() {
+		return w.able(c) && c.lateSeq != w.seq
+	}
+	return w.present(c) && w.Now-c.created > int64(settledIn) &&
+		time.Duration(w.Now-c.silent) <= answersWithin+w.aways.lag(c.silent, w.Now)
 }
 
 // coordinates is whether a coordinator holds the coordinators' Lease, and nothing

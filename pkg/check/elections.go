@@ -12,6 +12,8 @@ import (
 const (
 	leasePrefix     = "/registry/leases/"
 	candidatePrefix = "/registry/leasecandidates/"
+	// holdAction is the step in which the harness does nothing.
+	holdAction = "hold"
 	// coordinatorsLease is by which the coordinators elect the one that is active.
 	coordinatorsLease = "kube-system/leader-election-controller"
 	// schedulerLease is the one of the component that is no controller manager.
@@ -29,10 +31,23 @@ type elections struct {
 	leases     map[string]*ledLease      // by <namespace>/<name>
 	candidates map[string]*candidateSeen // by <namespace>/<name>
 	processes  map[string]*elected       // by member and component
+	// departed are candidates that have gone, and did not come back.
+	departed map[string]*candidateSeen
 	// tells is whether coordinators say who they are in what they write.
 	tells bool
 	// quietSince is when something was done last that may move an election.
 	quietSince int64
+	// causedAt is when something happened last for which something may have to be elected,
+	// and that is no consequence of an election itself.
+	causedAt int64
+	// changes are which candidates have come and gone so far.
+	changes once
+	// dated is the latest time that was written into what etcd has told so far, by whoever
+	// wrote it: all that etcd tells from now on was written later.
+	dated int64
+	// stalledAt is when a process was paused or resumed last: what it had under way then
+	// may come to an end much later.
+	stalledAt int64
 
 	// moved is how the event in hand changes a Lease, asked and renewed the
 	// candidate that it pings or that renews, and acted the action that it is; nil
@@ -45,15 +60,17 @@ type elections struct {
 
 // elected is the process of a component that takes part in elections.
 type elected struct {
-	member    string
-	component string
-	release   string
-	instance  int
-	startSeq  int64
-	startedAt int64
-	// changedAt is when it was started, ended, paused or resumed last.
-	changedAt     int64
+	member        string
+	component     string
+	release       string
+	instance      int
+	startSeq      int64
+	startedAt     int64
 	alive, paused bool
+	// deposed is whether it was told to give up a Lease that it had, or has lost it.
+	// follows is whether it has ended because of that, or was started because the one
+	// before has.
+	deposed, follows bool
 }
 
 // ledLease is a Lease by which somebody leads.
@@ -62,8 +79,12 @@ type ledLease struct {
 	// now is nil while it does not exist.
 	now               *history.Lease
 	seq, at, revision int64
-	// last held it last, if nobody does now.
-	last string
+	// last held it last, if nobody does now, and since is when that one took it.
+	last  string
+	since int64
+	// shown is whether who has it now has shown that he is there: has taken it himself,
+	// has renewed it or has acted. Who was only named may be dead.
+	shown bool
 	// takenAt are the revisions at which holders took it last.
 	takenAt map[string]int64
 	// freeSince is since when nobody holds it, by what it says; 0 while held.
@@ -102,11 +123,15 @@ type candidateSeen struct {
 	pinged, pingedSeq   int64
 	renewed, renewedSeq int64
 	answered            int64
+	// silent is since when it owes an answer, however often it was asked since, and
+	// lateSeq the answer that it gave last after more time than an election waits.
+	silent, lateSeq int64
 	// before is when it had renewed the time before, or was declared.
 	before, beforeSeq int64
 	// unprompted is whether the last renewal was one that nobody had asked for.
 	unprompted bool
 	gone       bool
+	goneAt     int64
 	// process that it is a candidate of; nil if that is no member's.
 	process *elected
 }
@@ -115,6 +140,8 @@ type candidateSeen struct {
 type action struct {
 	history.Acted
 	seq, at, revision int64
+	// after is when it was written at the earliest, by the clocks of who wrote before it.
+	after int64
 }
 
 // term is in which term it acted, in words; empty where that is not known.
@@ -126,7 +153,7 @@ func (a *action) term() string {
 }
 
 func newElections() *elections {
-	return &elections{leases: map[string]*ledLease{}, candidates: map[string]*candidateSeen{}, processes: map[string]*elected{}}
+	return &elections{leases: map[string]*ledLease{}, candidates: map[string]*candidateSeen{}, departed: map[string]*candidateSeen{}, processes: map[string]*elected{}}
 }
 
 // take brings what is known up to date with an event. It comes last, because it
@@ -136,41 +163,74 @@ func (e *elections) take(w *World, ev *history.Event) {
 	switch {
 	case ev.Process != nil:
 		e.quietSince = ev.At
+		if c := ev.Process.Change; c == history.ProcessPaused || c == history.ProcessResumed {
+			e.stalledAt = ev.At
+		}
 		e.takeProcess(ev)
 	case ev.Fault != nil:
-		e.quietSince = ev.At
+		e.quietSince, e.causedAt = ev.At, ev.At
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		e.quietSince = ev.At
+		if !strings.HasPrefix(own(ev.Request.Name), ownPrefix) {
+			e.causedAt = ev.At
+		}
+	case ev.Step != nil && ev.Step.Action != holdAction:
+		e.causedAt = ev.At
 	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, candidatePrefix):
 		e.takeCandidate(w, ev)
 	case ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, leasePrefix):
-		e.takeLease(ev)
+		e.takeLease(w, ev)
 	case ev.Stored != nil && ev.Stored.Acted != nil:
 		e.takeAction(ev)
+	}
+	e.date(w, ev)
+}
+
+// date notes the times in what etcd tells. What lies in the future says nothing of when
+// it was written.
+func (e *elections) date(w *World, ev *history.Event) {
+	if ev.Stored == nil {
+		return
+	}
+	var told []time.Time
+	if l := ev.Stored.Lease; l != nil {
+		told = append(told, l.Renewed)
+	}
+	if c := ev.Stored.Candidate; c != nil {
+		told = append(told, c.Renewed, c.Pinged)
+	}
+	for _, t := range told {
+		if at := w.since(t); at <= ev.At {
+			e.dated = max(e.dated, at)
+		}
 	}
 }
 
 func (e *elections) takeProcess(ev *history.Event) {
 	p := ev.Process
 	if p.Component != history.ComponentControllerManager && p.Component != history.ComponentScheduler {
+		e.causedAt = ev.At
 		return
 	}
 	key := ev.Member + "/" + p.Component
 	known := e.processes[key]
 	if known == nil || p.Change == history.ProcessStarted {
-		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At}
+		follows := known != nil && !known.alive && known.follows
+		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At, follows: follows}
 		e.processes[key] = known
 	}
-	known.changedAt = ev.At
 	switch p.Change {
 	case history.ProcessStarted:
 		known.alive = true
 	case history.ProcessExited:
-		known.alive = false
+		known.alive, known.follows = false, known.deposed && !p.Expected
 	case history.ProcessPaused:
 		known.paused = true
 	case history.ProcessResumed:
 		known.paused = false
+	}
+	if ends := p.Change == history.ProcessStarted || p.Change == history.ProcessExited; !ends || !known.follows {
+		e.causedAt = ev.At
 	}
 }
 
@@ -183,6 +243,8 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 			c.gone = true
 			delete(e.candidates, name)
 			e.gone = c
+			e.departs(c, ev.At)
+			e.changed(ev, c, "gone")
 		}
 		return
 	}
@@ -198,9 +260,13 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 		e.candidates[name] = c
 		e.declared = c
 	}
+	delete(e.departed, name)
 	e.tells = e.tells || s.Candidate.Coordinator != ""
 	before := c.now
 	c.now = *s.Candidate
+	if e.declared != nil {
+		e.changed(ev, c, "declared")
+	}
 	if !c.now.Renewed.Equal(before.Renewed) {
 		c.unprompted = e.declared == nil && before.Answered()
 		c.before, c.beforeSeq = c.renewed, c.renewedSeq
@@ -214,6 +280,58 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 	if c.answered == 0 && c.pinged > 0 && c.now.Answered() {
 		c.answered = ev.At
 	}
+	switch {
+	case !c.now.Answered() && c.silent == 0:
+		c.silent = ev.At
+	case c.now.Answered() && c.silent > 0:
+		if time.Duration(ev.At-c.silent) > answersWithin {
+			c.lateSeq = ev.Seq
+		}
+		c.silent = 0
+	}
+}
+
+// changed notes that a candidate of a member's process has come or gone. That is a reason
+// for an election once for each. One that goes because it has lost a Lease is none, and
+// one that comes back after that is a reason only if it is better than who leads.
+func (e *elections) changed(ev *history.Event, c *candidateSeen, how string) {
+	if c.process == nil || c.gone && c.process.deposed || !e.changes.first(how+" "+c.name) {
+		return
+	}
+	if l := e.leases[c.lease]; c.process.follows && l != nil {
+		if leader := e.candidateOf(l, holderOf(l.now)); leader != nil && !older(c, leader) {
+			return
+		}
+	}
+	e.causedAt = ev.At
+}
+
+// departs remembers a candidate that has gone, and forgets who went long ago.
+func (e *elections) departs(c *candidateSeen, at int64) {
+	c.goneAt = at
+	e.departed[c.name] = c
+	if len(e.departed) > keptDeparted {
+		first := c
+		for _, other := range e.departed {
+			if other.createdSeq < first.createdSeq {
+				first = other
+			}
+		}
+		delete(e.departed, first.name)
+	}
+}
+
+// keptDeparted bounds how many candidates are remembered that have gone.
+const keptDeparted = 256
+
+// departedOf is the candidate that a holder was before it went; nil if that is none.
+func (e *elections) departedOf(l *ledLease, holder string) *candidateSeen {
+	namespace, _, _ := strings.Cut(l.key, "/")
+	c := e.departed[namespace+"/"+holder]
+	if c == nil || c.lease != l.key {
+		return nil
+	}
+	return c
 }
 
 // own is a name without its namespace.
@@ -228,7 +346,7 @@ func componentOf(lease string) string {
 	return history.ComponentControllerManager
 }
 
-func (e *elections) takeLease(ev *history.Event) {
+func (e *elections) takeLease(w *World, ev *history.Event) {
 	s := ev.Stored
 	key := strings.TrimPrefix(s.Key, leasePrefix)
 	l := e.leases[key]
@@ -250,12 +368,27 @@ func (e *elections) takeLease(ev *history.Event) {
 	move.released = !move.deleted && held != "" && holds == ""
 	move.marked = l.now != nil && l.now.Preferred != "" && (move.before == nil || move.before.Preferred != l.now.Preferred)
 	l.deleted = l.deleted && holds == "" || move.deleted
+	if held != "" && (holds != held || l.now.Preferred != "" && l.now.Preferred != held) {
+		// What was started since he took it is another one.
+		if p := e.processes[w.memberOfHost(held)+"/"+componentOf(key)]; p != nil && p.startedAt < l.since {
+			p.deposed = true
+		}
+	}
+	switch {
+	case move.taken:
+		l.since, l.shown = ev.At, !e.byCoordinator(l.now)
+	case holds != "" && !move.marked && l.now.Renewed.After(move.before.Renewed):
+		l.shown = true
+	}
 	switch {
 	case holds != "":
-		l.last, l.freeSince, l.freeSeq = holds, 0, 0
 		if move.taken {
 			l.takenAt[holds] = s.Revision
+			if p := e.processes[w.memberOfHost(holds)+"/"+componentOf(key)]; p != nil {
+				p.deposed = false
+			}
 		}
+		l.last, l.freeSince, l.freeSeq = holds, 0, 0
 	case l.freeSince == 0:
 		l.freeSince, l.freeSeq = ev.At, ev.Seq
 	}
@@ -290,7 +423,7 @@ func holderOf(l *history.Lease) string {
 }
 
 func (e *elections) takeAction(ev *history.Event) {
-	a := &action{Acted: *ev.Stored.Acted, seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision}
+	a := &action{Acted: *ev.Stored.Acted, seq: ev.Seq, at: ev.At, revision: ev.Stored.Revision, after: e.dated}
 	l := e.leases[a.Lease]
 	if l == nil {
 		return
@@ -304,12 +437,19 @@ func (e *elections) takeAction(ev *history.Event) {
 	}
 	l.actors[a.Holder] = a
 	e.acted = a
+	l.shown = l.shown || a.Holder == holderOf(l.now)
 }
 
 // expires is when a Lease ends unless it is renewed, on the time base of the
 // history, by the clock of who renewed it.
 func (w *World) expires(l *history.Lease) int64 {
-	return int64(l.Renewed.Sub(w.Header.Started)) + int64(l.Duration)*int64(time.Second)
+	return w.since(l.Renewed) + int64(l.Duration)*int64(time.Second)
+}
+
+// since is a time that somebody has written, on the time base of the history. What
+// makes no sense there is far enough away, and can still be reckoned with.
+func (w *World) since(t time.Time) int64 {
+	return int64(min(max(t.Sub(w.Header.Started), -longAgo), longAgo))
 }
 
 // held is whether a Lease has a holder who is to be believed at a time.
@@ -317,10 +457,27 @@ func (w *World) held(l *ledLease, now int64) bool {
 	return holderOf(l.now) != "" && now < w.expires(l.now)
 }
 
+// led is whether a Lease has a leader who has shown that he is there.
+func (w *World) led(l *ledLease) bool { return l.shown && w.held(l, w.Now) }
+
+// takesUp is whether somebody was named a moment ago who may yet show that he is there.
+func (w *World) takesUp(l *ledLease) bool {
+	if l.shown || !w.held(l, w.Now) || time.Duration(w.Now-l.since) > takesUpWithin {
+		return false
+	}
+	k := w.elections.candidateOf(l, l.now.Holder)
+	return k != nil && (k.process == nil || k.process.alive)
+}
+
 // healthy is whether a candidate stands ready at this moment, as far as can be
 // told from outside: it has answered, and its process could do what it has to.
 func (w *World) healthy(c *candidateSeen) bool {
-	if c == nil || c.gone || !c.now.Answered() || w.dead(c) {
+	return c != nil && c.now.Answered() && w.present(c)
+}
+
+// present is healthy, whether it has answered or not.
+func (w *World) present(c *candidateSeen) bool {
+	if c.gone || w.dead(c) {
 		return false
 	}
 	if strings.HasPrefix(own(c.name), ownPrefix) {

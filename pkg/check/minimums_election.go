@@ -53,6 +53,9 @@ const (
 	deadCandidateGoes = 60*time.Minute + 30*time.Second
 	// declaresWithin is how long a process may take to become a candidate.
 	declaresWithin = 30 * time.Second
+	// declaresAgainWithin is how long one may take whose candidate has gone: until the next
+	// renewal, which is after 300 seconds by the KEP, it need not know.
+	declaresAgainWithin = 300*time.Second + declaresWithin
 	// answersWithin is the window of an election.
 	answersWithin = 5 * time.Second
 	// answeredLately is how long ago somebody may have answered who is elected: the
@@ -68,6 +71,9 @@ const (
 	// replacesWithin is how long it may take after a leader's crash until there is
 	// another one, and how long a leader may stay that somebody better could replace.
 	replacesWithin = 45 * time.Second
+	// takesUpWithin is how long who was elected may take until he shows that he is there:
+	// the KEP has a coordinator give a Lease for so long.
+	takesUpWithin = 10 * time.Second
 	// coordinatesWithin is how long it may take after the crash of the coordinator's
 	// server until another one coordinates.
 	coordinatesWithin = 20*time.Second + recorderLag
@@ -77,6 +83,9 @@ const (
 	// quietAfter is how long nothing must have happened so that elections have come
 	// to an end.
 	quietAfter = 45 * time.Second
+	// settlesWithin is how long elections may go on after the last reason for one that
+	// was not an election itself: somebody is elected, and gives way to somebody better.
+	settlesWithin = 2 * replacesWithin
 	// rarely is the least time between two renewals that nobody has asked for: the
 	// KEP has 300 seconds.
 	rarely = 240 * time.Second
@@ -95,6 +104,11 @@ const (
 	claimsWithin = replacesWithin
 	// leftAlone is after which time a coordinator has had its look at a Lease.
 	leftAlone = 5 * time.Second
+	// longAgo is longer than any history lasts, and short enough to be reckoned with in
+	// nanoseconds.
+	longAgo = 100 * 365 * 24 * time.Hour
+	// timeShown is how exactly breaches say how long something was.
+	timeShown = time.Millisecond
 	// survives is for how long a server is looked at that met something odd.
 	survives = 3 * time.Second
 )
