@@ -1,5 +1,11 @@
 package check
 
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
 // actors follow who acts as the leader by which Lease. It goes by what leaders do
 // and by the order in which they took the Lease: once somebody who took it later has
 // acted, nobody who took it before acts any more. No clock is compared with another
@@ -11,10 +17,13 @@ type actors struct {
 	taken map[string]int64
 	// strangers are who has acted last, for each Lease, of those that never had it.
 	strangers map[string]*action
+	// freed are the last deletions of Leases, and deletions tell who asked for them.
+	freed     map[string]unmade
+	deletions deletions
 }
 
 func newActors() actors {
-	return actors{front: map[string]*action{}, taken: map[string]int64{}, strangers: map[string]*action{}}
+	return actors{front: map[string]*action{}, taken: map[string]int64{}, strangers: map[string]*action{}, freed: map[string]unmade{}}
 }
 
 // acts is what an action shows.
@@ -33,12 +42,14 @@ const (
 
 // follow tells what the event in hand shows, if it is an action, and who acted last
 // beside its actor.
-func (a *actors) follow(w *World) (what acts, other *action) {
+func (a *actors) follow(w *World, ev *history.Event) (what acts, other *action) {
 	e := w.elections
+	a.deletions.take(w, ev, false)
 	if m := e.moved; m != nil && m.deleted {
 		// Who deletes a Lease lets everybody go at once; what follows is no breach of
 		// those who lead.
 		delete(a.front, m.lease.key)
+		a.freed[m.lease.key] = unmade{m.lease.key, ev.Seq, ev.At, m.lease.revision}
 	}
 	now := e.acted
 	if now == nil {
@@ -60,6 +71,8 @@ func (a *actors) follow(w *World) (what acts, other *action) {
 	front := a.front[now.Lease]
 	switch {
 	case front == nil || front.Holder == now.Holder:
+	case took < a.taken[now.Lease] && a.unaware(w, now, took):
+		return actsOn, nil
 	case took < a.taken[now.Lease]:
 		return actsBeside, front
 	default:
@@ -67,4 +80,12 @@ func (a *actors) follow(w *World) (what acts, other *action) {
 	}
 	a.front[now.Lease], a.taken[now.Lease] = now, took
 	return what, front
+}
+
+// unaware is whether somebody acts whose Lease the harness has deleted a moment ago: it
+// learns that when it renews next, and another one may lead before that. What a
+// coordinator deletes by itself is no such excuse.
+func (a *actors) unaware(w *World, now *action, took int64) bool {
+	freed, was := a.freed[now.Lease]
+	return was && took < freed.revision && time.Duration(now.at-freed.at) <= noticesWithin && a.deletions.explained(w, freed)
 }

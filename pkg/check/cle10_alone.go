@@ -16,7 +16,7 @@ func newCLE10() *cle10 { return &cle10{actors: newActors()} }
 
 func (c *cle10) Observe(w *World, ev *history.Event) {
 	a := w.elections.acted
-	switch what, other := c.follow(w); what {
+	switch what, other := c.follow(w, ev); what {
 	case actsBeside:
 		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s%s, and %s, who took the Lease later%s, had acted before",
 			a.Holder, a.Lease, a.term(), other.Holder, other.term())

@@ -27,7 +27,7 @@ func (c *cle18) Observe(w *World, ev *history.Event) {
 		c.coordinated[m.lease.key][m.lease.now.Holder] = m.lease.now.Strategy != ""
 	}
 	a := e.acted
-	switch what, other := c.follow(w); what {
+	switch what, other := c.follow(w, ev); what {
 	case actsBeside:
 		c.infer(w, at(other.seq, ev.Seq), "%s acted as the leader of %s %s, and %s, who took the Lease later %s, had acted before",
 			a.Holder, a.Lease, c.how(a), other.Holder, c.how(other))

@@ -19,8 +19,8 @@ type deletions struct {
 
 // unmade is a deletion of a Lease.
 type unmade struct {
-	lease   string
-	seq, at int64
+	lease             string
+	seq, at, revision int64
 }
 
 // keptRequests bounds how many requests about one Lease are remembered: more of them
@@ -40,7 +40,7 @@ func (d *deletions) take(w *World, ev *history.Event, watched bool) {
 		d.open = slices.DeleteFunc(d.open, func(one unmade) bool { return d.explained(w, one) })
 	}
 	if m := w.elections.moved; watched && m != nil && m.deleted {
-		if one := (unmade{m.lease.key, ev.Seq, ev.At}); !d.explained(w, one) {
+		if one := (unmade{m.lease.key, ev.Seq, ev.At, m.lease.revision}); !d.explained(w, one) {
 			d.open = append(d.open, one)
 		}
 	}

@@ -478,3 +478,24 @@ func TestACandidateThatGoesComesBack(t *testing.T) {
 	later(stood().controller("a", history.ProcessPaused, "")).blames(t, "CLE-01")
 	later(underway("1.2.0").controller("a", history.ProcessExited, killed).controller("a", history.ProcessStarted, "").declares("a_2", managersLease, "1.2.0").withdraws("a_1")).blames(t, "CLE-01")
 }
+
+// Whoever leads cannot know at once that an administrator has deleted its Lease. It has to
+// find out in time, and a coordinator may not do the same.
+func TestActingAfterADeletion(t *testing.T) {
+	const second = time.Second
+	acting := func(t *tale, who string) *tale { return t.acting(managersLease, who) }
+	led := func() *tale {
+		return acting(underway("1.2.0", "1.2.0").elects(managersLease, "a_1"), "a_1").pass(second)
+	}
+	next := func(t *tale) *tale { return acting(t.elects(managersLease, "b_1"), "b_1").pass(second) }
+	for _, id := range []requirement.ID{"CLE-10", "CLE-18"} {
+		beside := "a_1 acted as the leader of " + managersLease
+		acting(acting(next(led().erases(managersLease)), "a_1"), "b_1").blames(t, id)
+		acting(next(led().erases(managersLease)).pass(noticesWithin), "a_1").blames(t, id, beside)
+		acting(next(led().drops(managersLease)), "a_1").blames(t, id, beside)
+		acting(next(led()), "a_1").blames(t, id, beside)
+		// Who takes the Lease after the deletion knows of it.
+		again := next(led().erases(managersLease)).elects(managersLease, "a_1").elects(managersLease, "b_1")
+		acting(acting(again, "b_1"), "a_1").blames(t, id, beside)
+	}
+}

@@ -77,7 +77,7 @@ const (
 	// coordinatesWithin is how long it may take after the crash of the coordinator's
 	// server until another one coordinates.
 	coordinatesWithin = 20*time.Second + recorderLag
-	// noticesWithin is how long a coordinator may take to notice that somebody has
+	// noticesWithin is how long a coordinator or a leader may take to notice that somebody has
 	// taken its Lease away by force.
 	noticesWithin = 15 * time.Second
 	// quietAfter is how long nothing must have happened so that elections have come
