@@ -12,6 +12,7 @@ var (
 	_ = play.Scenario("migration-crash.yaml")
 	_ = play.Scenario("migration-errors.yaml")
 	_ = play.Scenario("migration-large.yaml")
+	_ = play.Scenario("migration-namespace.yaml")
 	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-resume.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
