@@ -326,12 +326,7 @@ const keptDeparted = 256
 
 // departedOf is the candidate that a holder was before it went; nil if that is none.
 func (e *elections) departedOf(l *ledLease, holder string) *candidateSeen {
-	namespace, _, _ := strings.Cut(l.key, "/")
-	c := e.departed[namespace+"/"+holder]
-	if c == nil || c.lease != l.key {
-		return nil
-	}
-	return c
+	return among(e.departed, l, holder)
 }
 
 // own is a name without its namespace.
@@ -506,8 +501,13 @@ func (e *elections) of(lease string) []*candidateSeen {
 
 // candidateOf is the candidate that holds a Lease; nil if that is none.
 func (e *elections) candidateOf(l *ledLease, holder string) *candidateSeen {
+	return among(e.candidates, l, holder)
+}
+
+// among is the one of some candidates, by namespace and name, that a holder of a Lease is.
+func among(candidates map[string]*candidateSeen, l *ledLease, holder string) *candidateSeen {
 	namespace, _, _ := strings.Cut(l.key, "/")
-	c := e.candidates[namespace+"/"+holder]
+	c := candidates[namespace+"/"+holder]
 	if c == nil || c.lease != l.key {
 		return nil
 	}
