@@ -13,7 +13,7 @@ export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
 export EVENKEEL_VERSION=${EVENKEEL_VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo suites)}
 main_job=upgrade-rollback-crash
 # longer than all the rest of a sample together
-long='discovery-churn|election-soak|election-storm|migration-large'
+long='discovery-churn|election-soak|election-storm|migration-large|storage-version-soak'
 # refused where API servers know no ValidatingAdmissionPolicies, as those of the reference do not
 foreign=election-denied
 short='restart-skew|discovery-quick|migration-custom|election-quick'

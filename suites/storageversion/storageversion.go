@@ -21,4 +21,5 @@ var (
 	_ = play.Scenario("collector-off.yaml")
 	_ = play.Scenario("collector-slow.yaml")
 	_ = play.Scenario("collector-blind.yaml")
+	_ = play.Scenario("storage-version-soak.yaml")
 )
