@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -88,8 +87,9 @@ type registrar struct {
 	registration autoregister.AutoAPIServiceRegistration
 	crds         crdlisters.CustomResourceDefinitionLister
 	crdsSynced   cache.InformerSynced
+	// news holds something while a CRD has changed that was not looked at yet.
+	news chan struct{}
 
-	mu sync.Mutex
 	// custom are the group-versions that a CRD is responsible for now.
 	custom map[schema.GroupVersion]bool
 }
@@ -99,14 +99,37 @@ func newRegistrar(registration autoregister.AutoAPIServiceRegistration, crds crd
 		registration: registration,
 		crds:         crds.Lister(),
 		crdsSynced:   crds.Informer().HasSynced,
+		news:         make(chan struct{}, 1),
 		custom:       map[schema.GroupVersion]bool{},
 	}
 	_, err := crds.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { r.sync() },
-		UpdateFunc: func(_, _ any) { r.sync() },
-		DeleteFunc: func(any) { r.sync() },
+		AddFunc:    func(any) { r.tell() },
+		UpdateFunc: func(_, _ any) { r.tell() },
+		DeleteFunc: func(any) { r.tell() },
 	})
 	return r, err
+}
+
+// tell has the definitions looked at.
+func (r *registrar) tell() {
+	select {
+	case r.news <- struct{}{}:
+	default: // they will be
+	}
+}
+
+// run keeps what is registered up to date until the context ends. All that changes
+// while it looks is one reason to look again: informers tell of every CRD every few
+// minutes, and to look at all of them for each costs seconds where there are thousands.
+func (r *registrar) run(ctx context.Context) {
+	for {
+		select {
+		case <-r.news:
+			r.sync()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // sync compares the group-versions that CRDs serve with those registered. It
@@ -118,9 +141,6 @@ func (r *registrar) sync() {
 		return
 	}
 	wanted := customVersions(crds)
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for version := range wanted {
 		if !r.custom[version] {
 			r.registration.AddAPIServiceToSync(localService(version, customGroupPriority, topVersionPriority))

@@ -295,6 +295,7 @@ func (s *server) registerServices() error {
 		go func() {
 			// APIServices are guarded: writing them before is in vain.
 			if s.versions.WaitRegistered(hook) == nil && registrar.waitForCRDs(hook) {
+				go registrar.run(hook)
 				controller.Run(autoRegisterWorkers, hook.Done())
 			}
 		}()
