@@ -86,10 +86,14 @@ bench: build
 bench-kind:
 	$(GO) test -run '^$$' -bench Ready -benchtime 3x -timeout 30m ./pkg/cluster/providers
 
-## bench-migration: the reference's migrator beside that of Kubernetes v1.36.3, with N
-## (10000) objects and a tenth of them; wants `make binaries RELEASES=v1.36.3`
+## bench-migration: the reference's migrator beside that of Kubernetes, with N (10000)
+## objects and a tenth of them, or with OBJECTS="1000 10000", into
+## reports/benchmarks/migration.md; WITHIN (1h) is how long each migration may take,
+## KUBERNETES (v1.36.3) the release, REPORT the file
+bench-migration: KUBERNETES ?= v1.36.3
 bench-migration: build
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects $$(( $(or $(N),10000) / 10 )),$(or $(N),10000)
+	$(GO) run ./hack/binaries $(KUBERNETES)
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects "$(or $(OBJECTS),$$(( $(or $(N),10000) / 10 )) $(or $(N),10000))" -within $(or $(WITHIN),1h) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/migration.md)
 
 ## bench-discovery: aggregated discovery of the reference beside kube-apiserver, with
 ## 0, 300 and 3000 CRDs, into reports/benchmarks/discovery.md; CRDS="0 300", DURATION

@@ -4,7 +4,7 @@
 // many objects a second were rewritten and the most memory that the controller
 // manager had. Figures are to be compared within one run only.
 //
-//	go run ./hack/benchmigration -objects 1000,10000
+//	go run ./hack/benchmigration -objects "1000 10000" -report reports/benchmarks/migration.md
 //
 // The reference's binary is found as evenkeel does it; Kubernetes must have been
 // built by `make binaries RELEASES=v1.36.3`.
@@ -16,9 +16,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
+	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // Bounds of the benchmark.
@@ -26,58 +31,111 @@ const (
 	// settleTimeout is how long a definition may take to be served, and to be
 	// followed.
 	settleTimeout = 2 * time.Minute
-	// eachObject is how long an object may take to be written and to be migrated,
-	// beside leastTimeout.
-	eachObject   = 100 * time.Millisecond
+	// eachObject is how long an object may take to be written and to be read again,
+	// beside leastTimeout and the time of the migration.
+	eachObject   = 10 * time.Millisecond
 	leastTimeout = 5 * time.Minute
 	// toldTimeout is how long etcd may take to tell of what has happened.
 	toldTimeout = 30 * time.Second
 	// look is the pause between two looks at what is waited for.
 	look = 50 * time.Millisecond
+	// progressEvery is the pause between two words about how far a migration is.
+	progressEvery = time.Minute
 )
 
+type options struct {
+	// objects are how many there are, in rounds of their own, fewest first.
+	objects []int
+	planes  []string
+	release string
+	// rate is how many objects a second the reference may write.
+	rate float64
+	// within is how long a migration may take. What is left then counts as not migrated.
+	within time.Duration
+	report string
+}
+
 func main() {
-	objects := flag.String("objects", "1000,10000", "how many objects there are, in runs of their own")
-	plain := flag.String("planes", "reference,kubernetes", "whose migrators are measured")
-	release := flag.String("release", "v1.36.3", "of Kubernetes")
-	rate := flag.Float64("rate", kubernetesRate, "objects a second that the reference may write; Kubernetes has its own limit")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := measureAll(ctx, *objects, *plain, *release, *rate); err != nil {
+	o, err := parse(os.Args[1:])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchmigration:", err)
-		os.Exit(1)
+		os.Exit(exit.CouldNotRun)
 	}
+	bench.Silence()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := measureAll(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmigration:", err)
+		os.Exit(exit.CouldNotRun)
+	}
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("benchmigration", flag.ExitOnError)
+	objects := flags.String("objects", "1000 10000", "how many objects there are, in rounds of their own")
+	planes := flags.String("planes", "reference kubernetes", "whose migrators are measured, with spaces between them")
+	flags.StringVar(&o.release, "kubernetes", "v1.36.3", "release of Kubernetes to compare with; `make binaries` builds it")
+	flags.Float64Var(&o.rate, "rate", kubernetesRate, "objects a second that the reference may write; Kubernetes has its own limit")
+	flags.DurationVar(&o.within, "within", time.Hour, "how long a migration may take; after that it is told how far it came")
+	flags.StringVar(&o.report, "report", "", "file to write the tables to (default standard output)")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	for _, text := range strings.Fields(*objects) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("-objects has %q, and must be numbers such as 1000 10000", text)
+		}
+		o.objects = append(o.objects, n)
+	}
+	slices.Sort(o.objects)
+	o.planes = strings.Fields(*planes)
+	if len(o.objects) == 0 || len(o.planes) == 0 || o.rate <= 0 || o.within <= 0 || flags.NArg() > 0 {
+		return o, fmt.Errorf("-objects and -planes name one at least, -rate and -within are positive, and there are no arguments but flags")
+	}
+	return o, nil
 }
 
 // kubernetesRate is what kube-controller-manager limits its migrator to: twenty times
 // its --kube-api-qps, which is 20.
 const kubernetesRate = 400
 
-func measureAll(ctx context.Context, objects, planes, release string, rate float64) error {
-	var counts []int
-	for _, text := range strings.Split(objects, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fmt.Errorf("-objects has %q, and must be numbers such as 1000,10000", text)
-		}
-		counts = append(counts, n)
+// round is what was measured with a number of objects, for each plane that was.
+type round struct {
+	objects int
+	results []figures
+}
+
+// measureAll measures round after round, and writes the report after each measurement,
+// so that an interrupted run leaves what it has.
+func measureAll(ctx context.Context, o options) error {
+	planes, err := planesOf(o)
+	if err != nil {
+		return err
 	}
-	fmt.Println("| migrator | objects | a second while rewriting | asked to succeeded | memory before | at most | grew by |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	for _, plane := range strings.Split(planes, ",") {
-		topology, err := topologyOf(plane, release, rate)
-		if err != nil {
-			return err
-		}
-		for _, n := range counts {
-			f, err := measure(ctx, topology, n)
+	if err := bench.Check(ctx, planes); err != nil {
+		return err
+	}
+	var rounds []round
+	for _, n := range o.objects {
+		rounds = append(rounds, round{objects: n})
+		now := &rounds[len(rounds)-1]
+		for _, p := range planes {
+			f, err := measure(ctx, p, n, o.within)
 			if err != nil {
-				return fmt.Errorf("%s with %d objects: %w", plane, n, err)
+				return fmt.Errorf("%s with %d objects: %w", p.Title, n, err)
 			}
-			fmt.Printf("| %s %s | %d | %.0f | %.1f s | %d MiB | %d MiB | %d MiB |\n", plane, topology.Spec.Release, n,
-				f.rate(), f.took.Seconds(), f.before>>20, f.peak>>20, (f.peak-f.before)>>20)
+			now.results = append(now.results, f)
+			if o.report == "" {
+				continue
+			}
+			if err := bench.WriteFile(o.report, markdown(o, planes, rounds)); err != nil {
+				return err
+			}
 		}
+	}
+	if o.report == "" {
+		fmt.Print(markdown(o, planes, rounds))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,28 +16,41 @@ import (
 // member is the only one there is.
 const member = "cp1"
 
-// topologyOf is a control plane of one member.
-func topologyOf(plane, release string, rate float64) (*cluster.Topology, error) {
-	text := "apiVersion: evenkeel.dev/v1alpha1\nkind: Topology\nmetadata: {name: bench}\nspec:\n  provider: local\n  members: [{name: " + member + "}]\n"
-	switch plane {
-	case "reference":
-		text += fmt.Sprintf("  distribution: reference\n  release: \"1.3\"\n  settings: {migrationRate: %v}\n", rate)
-	case "kubernetes":
-		text += fmt.Sprintf("  distribution: kubernetes\n  release: %s\n", release)
-	default:
-		return nil, fmt.Errorf("there is no plane %q; reference and kubernetes are there", plane)
+// planesOf are the control planes to be measured, of one member each.
+func planesOf(o options) ([]bench.Plane, error) {
+	var all []bench.Plane
+	for _, name := range o.planes {
+		text := "apiVersion: evenkeel.dev/v1alpha1\nkind: Topology\nmetadata: {name: bench}\nspec:\n  provider: local\n  members: [{name: " + member + "}]\n"
+		switch name {
+		case "reference":
+			text += fmt.Sprintf("  distribution: reference\n  release: \"1.3\"\n  settings: {migrationRate: %v}\n", o.rate)
+		case "kubernetes":
+			text += fmt.Sprintf("  distribution: kubernetes\n  release: %s\n", o.release)
+		default:
+			return nil, fmt.Errorf("there is no plane %q; reference and kubernetes are there", name)
+		}
+		topology, err := cluster.ParseTopology("the topology of the benchmark", []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, bench.Plane{Title: name + " " + topology.Spec.Release, Topology: topology})
 	}
-	return cluster.ParseTopology("the topology of the benchmark", []byte(text))
+	return all, nil
 }
 
 // figures are what was measured.
 type figures struct {
 	rewrites
-	// took is the time from when the migration was asked for to its success.
-	took time.Duration
+	// took is the time from when the migration was asked for to its success, infinite
+	// where that did not come in time.
+	took float64
+	// stored is how many objects etcd had in the new version in the end.
+	stored int
 	// before and peak are the memory of the controller manager in bytes, without
 	// what it has on disk: when the migration was asked for, and the most since.
 	before, peak int64
+	// busy is the share of all processors' time that was taken while it migrated.
+	busy float64
 }
 
 // plane is a control plane under measurement.
@@ -46,10 +60,10 @@ type plane struct {
 	etcd   *clientv3.Client
 }
 
-func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*(leastTimeout+time.Duration(n)*eachObject))
+func measure(ctx context.Context, what bench.Plane, n int, within time.Duration) (f figures, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within+2*(leastTimeout+time.Duration(n)*eachObject))
 	defer cancel()
-	r, down, err := bench.Plane{Title: topology.Spec.Distribution + " " + topology.Spec.Release, Topology: topology}.Up(ctx, nil)
+	r, down, err := what.Up(ctx, nil)
 	if err != nil {
 		return f, err
 	}
@@ -59,6 +73,7 @@ func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures,
 		return f, err
 	}
 	defer p.etcd.Close()
+	bench.Progress("%s: %d objects are written", what.Title, n)
 	if err := p.prepare(ctx, n); err != nil {
 		return f, err
 	}
@@ -72,17 +87,33 @@ func measure(ctx context.Context, topology *cluster.Topology, n int) (f figures,
 	if f.before, _, err = bench.Resident(pid); err != nil {
 		return f, err
 	}
+	processors, err := bench.WatchProcessors()
+	if err != nil {
+		return f, err
+	}
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	seen := p.watch(watching)
-	if f.took, err = p.migrate(ctx); err != nil {
+	go seen.tell(watching, what.Title, n)
+	if f.took, err = p.migrate(ctx, within); err != nil {
+		return f, err
+	}
+	if f.busy, _, err = processors.Shares(); err != nil {
 		return f, err
 	}
 	if _, f.peak, err = bench.Resident(pid); err != nil {
 		return f, err
 	}
-	if err := p.verify(ctx, n); err != nil {
+	if math.IsInf(f.took, 0) {
+		f.rewrites = seen.read()
+		f.stored, err = p.count(ctx, n)
 		return f, err
+	}
+	if f.stored, err = p.count(ctx, n); err != nil {
+		return f, err
+	}
+	if f.stored != n {
+		return f, fmt.Errorf("the migration has succeeded, and of %d objects %d are stored as %s", n, f.stored, newest)
 	}
 	f.rewrites, err = seen.all(ctx, n)
 	return f, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 const migrationGroup = "storagemigration.k8s.io"
@@ -21,7 +24,13 @@ type rewrites struct {
 	first, last time.Time
 }
 
-func (r rewrites) rate() float64 { return float64(r.count-1) / r.last.Sub(r.first).Seconds() }
+// rate is how many there were a second.
+func (r rewrites) rate() float64 {
+	if r.count < 2 {
+		return math.NaN()
+	}
+	return float64(r.count-1) / r.last.Sub(r.first).Seconds()
+}
 
 // counter counts rewrites while they come.
 type counter struct {
@@ -79,20 +88,35 @@ func (c *counter) all(ctx context.Context, n int) (rewrites, error) {
 	}
 }
 
-// migrate asks for a migration and waits for its success.
-func (p *plane) migrate(ctx context.Context) (time.Duration, error) {
+// tell says now and then how far the migration is, until the context ends.
+func (c *counter) tell(ctx context.Context, title string, n int) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(progressEvery):
+			bench.Progress("%s: %d of %d objects are rewritten", title, c.read().count, n)
+		}
+	}
+}
+
+// migrate asks for a migration and waits for its success. It gives how many seconds that
+// took, which is infinite where it did not come in time.
+func (p *plane) migrate(ctx context.Context, within time.Duration) (float64, error) {
 	began := time.Now()
-	migrations, err := p.ask(ctx)
+	inTime, cancel := context.WithTimeoutCause(ctx, within, errLate)
+	defer cancel()
+	migrations, err := p.ask(inTime)
 	if err != nil {
 		return 0, err
 	}
 	kicked := false
 	for {
-		now, err := p.client.Resource(migrations).Get(ctx, resource, metav1.GetOptions{})
+		now, err := p.client.Resource(migrations).Get(inTime, resource, metav1.GetOptions{})
 		if err == nil {
 			switch {
 			case conditionTrue(now, "Succeeded"):
-				return time.Since(began), nil
+				return time.Since(began).Seconds(), nil
 			case conditionTrue(now, "Failed"):
 				return 0, fmt.Errorf("the migration failed: %v", now.Object["status"])
 			}
@@ -100,14 +124,19 @@ func (p *plane) migrate(ctx context.Context) (time.Duration, error) {
 			if checkpoint != "" && !kicked {
 				// Kubernetes waits until its cache of the resource has passed the checkpoint,
 				// which takes minutes where nobody writes.
-				kicked = p.kick(ctx) == nil
+				kicked = p.kick(inTime) == nil
 			}
 		}
-		if waited := wait(ctx); waited != nil {
+		if waited := wait(inTime); errors.Is(waited, errLate) {
+			return math.Inf(1), nil
+		} else if waited != nil {
 			return 0, errors.Join(waited, err)
 		}
 	}
 }
+
+// errLate is that a migration has not succeeded in the time that it may take.
+var errLate = errors.New("the migration has not succeeded in time")
 
 func (p *plane) kick(ctx context.Context) error {
 	objects := p.client.Resource(barrels).Namespace(namespace)

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
+)
+
+func TestPlanes(t *testing.T) {
+	o, err := parse([]string{"-objects", "100 10"})
+	if err != nil || o.objects[0] != 10 || o.objects[1] != 100 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	planes, err := planesOf(o)
+	if err != nil || len(planes) != 2 {
+		t.Fatalf("%v, %v", planes, err)
+	}
+	for i, p := range planes {
+		if p.Topology.Spec.Distribution != o.planes[i] || len(p.Topology.Spec.Members) != 1 {
+			t.Errorf("%+v", p.Topology)
+		}
+	}
+	o.planes = []string{"another"}
+	if _, err := planesOf(o); err == nil {
+		t.Error("there is another plane")
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, args := range [][]string{{"-objects", "0"}, {"-objects", "1,000"}, {"-objects", ""}, {"-within", "0s"}, {"-rate", "0"}, {"-planes", ""}, {"more"}} {
+		if _, err := parse(args); err == nil {
+			t.Errorf("%q is taken", args)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	o, err := parse([]string{"-objects", "10 100", "-within", "30m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planes := []bench.Plane{{Title: "the one"}, {Title: "the other"}}
+	began := time.Unix(0, 0)
+	done := figures{rewrites: rewrites{101, began, began.Add(time.Second)}, took: 2, stored: 100, before: 50 << 20, peak: 60 << 20, busy: 0.5}
+	late := figures{rewrites: rewrites{31, began, began.Add(time.Second)}, took: math.Inf(1), stored: 31, before: 50 << 20, peak: 120 << 20}
+	few := figures{took: 1, stored: 10, before: 40 << 20, peak: 60 << 20}
+	rounds := []round{{10, []figures{few, few}}, {100, []figures{done, late}}}
+	text := markdown(o, planes, rounds)
+	for _, want := range []string{
+		`make bench-migration OBJECTS="10 100" WITHIN=30m0s`,
+		"- the other: processors were busy for 0 % of the time; **the migration had not succeeded within 30m0s, when 69 of 100 objects were left**",
+		"| objects rewritten | 100/s | 30/s | 3.33 |",
+		"| objects rewritten | –/s | –/s |",
+		"| from asked for to succeeded | 2.00 s | ∞ s |",
+		"| memory at most, times that with 10 objects | 1.00 | 2.00 | 0.50 | < 1.25: met |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	// One plane alone is compared with nothing, and a part of a round is told too.
+	if text := markdown(o, planes, []round{{10, []figures{few}}}); strings.Contains(text, "ratio |") || !strings.Contains(text, "the one") {
+		t.Error(text)
+	}
+	rounds[1].results[0].peak = 90 << 20
+	if text := markdown(o, planes, rounds); !strings.Contains(text, "< 1.25: **missed**") {
+		t.Error(text)
+	}
+}
