@@ -227,6 +227,9 @@ func (r *Runner) replace(ctx context.Context, members []string, releases map[str
 	for _, member := range members {
 		err := r.around(ctx, []string{member}, with, func() error {
 			if release := releases[member]; replaces && release != r.cluster.Release(member) {
+				if err := r.switchOff(member, off); err != nil {
+					return err
+				}
 				return replacer.Replace(ctx, member, release)
 			}
 			return r.stopAndStart(ctx, []string{member}, releases, off)

@@ -41,6 +41,31 @@ func TestFeaturesAreSwitchedOffBeforeTheStart(t *testing.T) {
 	}
 }
 
+// switchableOwnWay is one that also replaces members in a way of its own.
+type switchableOwnWay struct{ ownWay }
+
+func (s switchableOwnWay) SwitchOff(member string, features []cluster.Feature) error {
+	return s.did("off %s %v", member, features)
+}
+
+func TestFeaturesAreSwitchedOffBeforeAReplacement(t *testing.T) {
+	fake := newFake()
+	r := newRunner(fake, newHistory())
+	r.cluster = switchableOwnWay{ownWay{fakeCluster: fake}}
+	for i, step := range []Step{
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", Off: []cluster.Feature{cluster.FeatureStorageVersions}}},
+		{Rollback: &Replace{Member: "@cp1", To: "@start"}},
+	} {
+		if err := r.play(t.Context(), i+1, &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"off cp1 [storageVersions]", "replace cp1 1.3", "off cp1 []", "replace cp1 1.2"}
+	if !slices.Equal(fake.calls, want) {
+		t.Errorf("the cluster was asked for\n%s\nwant\n%s", strings.Join(fake.calls, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func TestWhoCannotSwitchFeaturesOffIsToldSo(t *testing.T) {
 	for _, step := range []Step{
 		{Upgrade: &Replace{Member: "@cp1", To: "@next", Off: []cluster.Feature{cluster.FeatureStorageVersions}}},

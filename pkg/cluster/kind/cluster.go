@@ -75,6 +75,7 @@ var (
 	_ cluster.HTTPFaulter      = (*kindCluster)(nil)
 	_ cluster.Gated            = (*kindCluster)(nil)
 	_ cluster.Policed          = (*kindCluster)(nil)
+	_ cluster.Switchable       = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.
@@ -119,6 +120,9 @@ type member struct {
 	away map[cluster.Component]bool
 	// frozen is whether the node was paused as a whole.
 	frozen bool
+	// without are the features that are switched off in the static Pods that are put
+	// from now on.
+	without []cluster.Feature
 }
 
 // setAway notes whether the component's static Pod was taken away on purpose.

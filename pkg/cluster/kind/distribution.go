@@ -49,7 +49,8 @@ type distribution interface {
 	begin(ctx context.Context, c *kindCluster) error
 	// supply gives a node what a release needs.
 	supply(ctx context.Context, c *kindCluster, m *member, release string) error
-	// pod is the static Pod of a component at a release.
+	// pod is the static Pod of a component at a release, with what is switched off at the
+	// member.
 	pod(c *kindCluster, m *member, component cluster.Component, release string) ([]byte, error)
 }
 

@@ -290,6 +290,15 @@ func (p *published) extraArgs(release kubernetes.Release, component cluster.Comp
 	return list
 }
 
+// at is a release as the member's component runs it: without what is switched off there.
+func (m *member) at(component cluster.Component, name string) (kubernetes.Release, error) {
+	release, err := kubernetes.Find(name)
+	if err != nil {
+		return kubernetes.Release{}, err
+	}
+	return release.Without(m.lacks(component)...)
+}
+
 // begin takes over what kubeadm has set up.
 func (p *published) begin(ctx context.Context, c *kindCluster) error {
 	group, together := errgroup.WithContext(ctx)
@@ -382,7 +391,7 @@ func (p *published) pod(_ *kindCluster, m *member, component cluster.Component, 
 		return nil, err
 	}
 	if component != cluster.Etcd {
-		release, err := kubernetes.Find(name)
+		release, err := m.at(component, name)
 		if err != nil {
 			return nil, err
 		}

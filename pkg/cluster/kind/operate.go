@@ -103,6 +103,7 @@ func (c *kindCluster) bring(ctx context.Context, m *member, component cluster.Co
 }
 
 func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Component, release string) error {
+	off := m.lacks(component)
 	manifest, err := c.distribution.pod(c, m, component, release)
 	if err != nil {
 		return fmt.Errorf("cannot write the static Pod of the %s of %s: %w", component, m.name, err)
@@ -117,6 +118,7 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 		}
 	}
 	m.units.starting(component, release)
+	m.units.without(component, off)
 	if err := m.agent.PutPod(ctx, component, manifest); err != nil {
 		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
 	}

@@ -325,7 +325,7 @@ func (*reference) supply(context.Context, *kindCluster, *member, string) error {
 const dataDir = "/var/lib/evenkeel-etcd"
 
 func (r *reference) pod(c *kindCluster, m *member, component cluster.Component, release string) ([]byte, error) {
-	arguments, err := refplane.Args(component, r.site(c, m), release)
+	arguments, err := refplane.Args(component, r.site(c, m, component), release)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +367,7 @@ func (r *reference) pod(c *kindCluster, m *member, component cluster.Component, 
 	return raw, yaml.Unmarshal(raw, &corev1.Pod{})
 }
 
-func (r *reference) site(c *kindCluster, m *member) *refplane.Site {
+func (r *reference) site(c *kindCluster, m *member, component cluster.Component) *refplane.Site {
 	files := func(name string) refplane.Files {
 		return refplane.Files{Cert: inNode(name + ".crt"), Key: inNode(name + ".key")}
 	}
@@ -389,6 +389,6 @@ func (r *reference) site(c *kindCluster, m *member) *refplane.Site {
 		Etcd:       files("etcd"), EtcdClient: files("etcd-client"),
 		APIServer: files("apiserver"), ControllerManager: files("controller-manager"),
 		FrontProxy: files(frontProxy), PeerAdvertiseIP: m.address,
-		Settings: c.topology.Spec.Settings, Planted: r.planted,
+		Settings: c.topology.Spec.Settings, Planted: r.planted, Off: m.lacks(component),
 	}
 }

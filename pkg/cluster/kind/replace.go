@@ -88,6 +88,7 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	m.mu.Unlock()
 	for _, component := range replaced {
 		m.units.starting(component, release)
+		m.units.without(component, m.lacks(component))
 		m.units.ending(component)
 	}
 	if err := c.run(ctx, m, kubeadm, arguments...); err != nil {
@@ -111,11 +112,11 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 // patchCommands makes kubeadm give the components the flags of the release:
 // its own configuration has those of the release that it began with.
 func (p *published) patchCommands(m *member, name string) error {
-	release, err := kubernetes.Find(name)
-	if err != nil {
-		return err
-	}
 	for _, component := range replaced {
+		release, err := m.at(component, name)
+		if err != nil {
+			return err
+		}
 		m.mu.Lock()
 		raw := m.pods[component]
 		m.mu.Unlock()

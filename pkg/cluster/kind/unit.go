@@ -35,13 +35,16 @@ type unit struct {
 	exits    int // since the last start on request
 	// expected is whether the end of its processes was asked for.
 	expected bool
-	now      *running
+	// off are the features that its processes are started without.
+	off []cluster.Feature
+	now *running
 }
 
 type running struct {
 	process  cluster.Process
 	instance int
 	release  string
+	off      []cluster.Feature
 	paused   bool
 	// byNode is whether it is paused because its node is.
 	byNode bool
@@ -91,7 +94,7 @@ func (u *units) told(event agent.Event) {
 		}
 		u.seen[process] = true
 		one.instance++
-		one.now = &running{process: process, instance: one.instance, release: u.release}
+		one.now = &running{process: process, instance: one.instance, release: u.release, off: one.off}
 		u.tell(event.Component, one.now, history.ProcessStarted, false)
 	}
 }
@@ -117,7 +120,7 @@ func (u *units) tell(component cluster.Component, of *running, what string, expe
 	}
 	u.observe(cluster.Change{
 		Member: u.member, Component: component, What: what, Instance: of.instance,
-		Process: of.process, Release: of.release, Exit: exit, Expected: expected,
+		Process: of.process, Release: of.release, Off: of.off, Exit: exit, Expected: expected,
 	})
 }
 
@@ -195,6 +198,13 @@ func (u *units) starting(component cluster.Component, release string) {
 	defer u.mu.Unlock()
 	u.release = release
 	u.of[component].expected, u.of[component].exits = false, 0
+}
+
+// without has the component's next processes count as started without the features.
+func (u *units) without(component cluster.Component, off []cluster.Feature) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.of[component].off = off
 }
 
 // ending makes the end of a component's processes expected.

@@ -18,6 +18,9 @@ type changes []string
 
 func (c *changes) add(change cluster.Change) {
 	said := fmt.Sprintf("%s %s %d pid %d at %s", change.Component, change.What, change.Instance, change.Process.PID, change.Release)
+	if len(change.Off) > 0 {
+		said += fmt.Sprintf(" without %v", change.Off)
+	}
 	if change.Expected {
 		said += " expected"
 	}
@@ -61,6 +64,16 @@ func TestUnitsTellOfProcesses(t *testing.T) {
 			tell(started(2))
 			tell(gone(2))
 		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 2 at 1.3", "etcd exited 2 pid 2 at 1.3"}},
+		{"processes of a static Pod with something switched off", func(u *units, tell func(agent.Event)) {
+			u.without(cluster.Etcd, []cluster.Feature{cluster.FeatureCoordination})
+			tell(started(1))
+			u.without(cluster.Etcd, nil)
+			tell(gone(1))
+			tell(started(2))
+		}, []string{
+			"etcd started 1 pid 1 at 1.2 without [coordinatedLeaderElection]", "etcd exited 1 pid 1 at 1.2 without [coordinatedLeaderElection]",
+			"etcd started 2 pid 2 at 1.2",
+		}},
 		{"the process before is gone when another one is there", func(_ *units, tell func(agent.Event)) {
 			tell(started(1))
 			tell(started(2))
