@@ -146,8 +146,8 @@ type Step struct {
 // Replace stops all components of a member and starts them at another release.
 type Replace struct {
 	Member string `yaml:"member"`
-	// To is a release, or one relative to the member's: @next, @previous,
-	// @start, @oldest, @newest.
+	// To is a release, or one relative to the member's: @next, @previous, @oldest,
+	// @newest, @start, which it began with, and @start+1, the one after that.
 	To string `yaml:"to"`
 	// With names faults that are there from before the stop until the member is
 	// ready again.

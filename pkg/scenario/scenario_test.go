@@ -140,6 +140,7 @@ func TestReleases(t *testing.T) {
 	releases := []string{"1.1", "1.2", "1.3"}
 	for _, test := range []struct{ name, current, want string }{
 		{"1.3", "1.1", "1.3"}, {"@next", "1.1", "1.2"}, {"@previous", "1.2", "1.1"}, {"@start", "1.3", "1.2"},
+		{"@start+1", "1.1", "1.3"}, {"@start+1", "1.3", "1.3"},
 		{"@oldest", "1.3", "1.1"}, {"@newest", "1.1", "1.3"},
 		{"@next", "1.3", ""}, {"@previous", "1.1", ""}, {"9.9", "1.1", ""}, {"@next", "0.1", ""},
 	} {

@@ -78,6 +78,8 @@ func releaseFor(name, current, start string, releases []string) (string, error) 
 			return releases[0], nil
 		}
 		return releases[len(releases)-1], nil
+	case "@start+1":
+		return releaseFor("@next", start, start, releases)
 	case "@next":
 		if at < 0 || at+1 >= len(releases) {
 			return "", fmt.Errorf("there is no release after %s; there are: %s", current, strings.Join(releases, ", "))
