@@ -35,8 +35,8 @@ const (
 	// takeAwayRetry is the pause between two attempts to remove nodes that are
 	// just being made.
 	takeAwayRetry = time.Second
-	// powerBound is how long a node may take from its power until its agent
-	// answers.
+	// powerBound is how long a node may take from its power until its systemd takes
+	// orders, and until its agent answers.
 	powerBound = 2 * time.Minute
 	// agentRetry is the pause between two attempts to reach a node's agent.
 	agentRetry = 20 * time.Millisecond

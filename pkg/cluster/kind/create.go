@@ -199,6 +199,22 @@ func explain(err error) error {
 	return err
 }
 
+// awaitBoot waits until the node's systemd takes orders. kind does not, where the kernel
+// has cgroups of version 1.
+func (c *kindCluster) awaitBoot(ctx context.Context, m *member) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, powerBound, errors.New("its systemd did not answer in time"))
+	defer cancel()
+	for {
+		err := c.run(ctx, m, "systemctl", "show", "--property=Version")
+		if err == nil {
+			return nil
+		}
+		if pause(ctx, readyPoll) != nil {
+			return fmt.Errorf("the node of %s is not up: %w: %w", m.name, context.Cause(ctx), err)
+		}
+	}
+}
+
 // awaitAgent waits until the agent in the member's node answers.
 func (c *kindCluster) awaitAgent(ctx context.Context, m *member) error {
 	for {

@@ -152,6 +152,9 @@ func (r *reference) begin(ctx context.Context, c *kindCluster) error {
 		if err := r.certify(c, m); err != nil {
 			return fmt.Errorf("cannot write certificates: %w", err)
 		}
+		if err := c.awaitBoot(ctx, m); err != nil {
+			return err
+		}
 		if err := r.loneKubelet(ctx, c, m); err != nil {
 			return fmt.Errorf("setting up the kubelet of %s: %w", m.name, err)
 		}
