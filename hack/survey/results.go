@@ -108,8 +108,10 @@ func (t *target) replace(p played) {
 	t.Scenarios = slices.Insert(t.Scenarios, i, p)
 }
 
-// verdict of a requirement over all scenarios and runs: the worst there was,
-// with the runs that said so, all runs, and all observations.
+// verdict of a requirement over all scenarios and runs: the worst that any came to,
+// with the runs that said so, all runs, and all observations. It is open only where no
+// run came to anything: a scenario that is too short for one control plane leaves open
+// what a longer one shows.
 func (t *target) verdict(id requirement.ID) (worst check.Verdict, said, runs int, observations int64) {
 	counts := map[check.Verdict]int{}
 	for _, p := range t.Scenarios {
@@ -124,7 +126,7 @@ func (t *target) verdict(id requirement.ID) (worst check.Verdict, said, runs int
 			}
 		}
 	}
-	for _, v := range []check.Verdict{check.Fail, check.Inconclusive, check.Deviation, check.Pass, check.NotApplicable} {
+	for _, v := range []check.Verdict{check.Fail, check.Deviation, check.Pass, check.Inconclusive, check.NotApplicable} {
 		if counts[v] > 0 {
 			return v, counts[v], runs, observations
 		}
@@ -167,10 +169,11 @@ func markdown(targets []*target) string {
 	var b strings.Builder
 	b.WriteString(`# Requirements and targets
 
-A cell is the worst verdict of all runs on that target, and in brackets how often
+A cell is the worst that any run on that target came to, and in brackets how often
 the promise was put to the test in all of them. "2/3" says that two of three runs
-said so. "–": no scenario that judges it was played there. Made by ` + "`make survey`" + `
-from the files in ` + "`results/`" + `, which name the reasons.
+said so, and beside a pass that the third left it open; "inconclusive" is where no run
+came to anything. "–": no scenario that judges it was played there. Made by
+` + "`make survey`" + ` from the files in ` + "`results/`" + `, which name the reasons.
 
 `)
 	heading := "| requirement | level |"
@@ -215,7 +218,7 @@ func (t *target) cell(id requirement.ID) string {
 	if worst == check.Fail {
 		text = "**FAIL**"
 	}
-	if said < runs && worst != check.Pass {
+	if said < runs {
 		text += fmt.Sprintf(" %d/%d", said, runs)
 	}
 	return fmt.Sprintf("%s (%d)", text, observations)

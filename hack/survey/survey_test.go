@@ -46,6 +46,18 @@ func TestTheWorstRunDecides(t *testing.T) {
 	}
 }
 
+func TestWhatOneRunLeavesOpenAnotherMayShow(t *testing.T) {
+	p := played{Name: "quick"}
+	p.add(reportOf(check.Inconclusive, result("SV-01", check.Inconclusive, 1), result("SV-02", check.Inconclusive, 1)), 1)
+	p.add(reportOf(check.Pass, result("SV-01", check.Pass, 2), result("SV-02", check.Inconclusive, 1)), 1)
+	tg := target{Scenarios: []played{p}}
+	for id, want := range map[requirement.ID]string{"SV-01": "pass 1/2 (3)", "SV-02": "inconclusive (2)"} {
+		if cell := tg.cell(id); cell != want {
+			t.Errorf("%s: %s, want %s", id, cell, want)
+		}
+	}
+}
+
 func TestWhatWasNotJudgedIsOpen(t *testing.T) {
 	p := played{Name: "quick"}
 	rep := reportOf(check.Inconclusive, result("SV-01", check.Pass, 2))
