@@ -21,7 +21,6 @@ func (c *cle02) Observe(w *World, ev *history.Event) {
 	if !r.unprompted {
 		return
 	}
-	// The renewal before may have been asked for; it put this one off all the same.
 	since := time.Duration(ev.At - r.before)
 	if since < rarely {
 		c.infer(w, at(r.beforeSeq, ev.Seq), "candidate %s renewed without being asked, %s after the last time", r.name, since.Round(time.Second))

@@ -499,3 +499,29 @@ func TestActingAfterADeletion(t *testing.T) {
 		acting(acting(again, "b_1"), "a_1").blames(t, id, beside)
 	}
 }
+
+// The KEP has candidates renew every 300 seconds and whenever they are asked. That one
+// renewal comes right after an answer is no matter; two of the first sort in a row are.
+func TestAnswersPutOffNoRenewal(t *testing.T) {
+	const second = time.Second
+	renews := func(t *tale, asked time.Time) *tale {
+		return t.candidate("a_1", managersLease, "1.2.0", asked, t.wall())
+	}
+	// asked has it asked so long after it was declared, and answer.
+	asked := func(after time.Duration) (*tale, time.Time) {
+		t := underway().controller("a", history.ProcessStarted, "")
+		declared := t.wall()
+		renews(t, time.Time{}).pass(after)
+		at := t.wall()
+		t.candidate("a_1", managersLease, "1.2.0", at, declared).pass(20 * time.Millisecond)
+		return renews(t, at).pass(100 * time.Millisecond), at
+	}
+	told, at := asked(300 * second)
+	saw(t, renews(told, at).blames(t, "CLE-02"), "renewals of candidates that nobody had asked for", 1)
+
+	told, at = asked(300 * second)
+	renews(renews(told, at).pass(second), at).blames(t, "CLE-02", "renewed without being asked, 1s after the last time")
+
+	told, at = asked(60 * second)
+	renews(told, at).blames(t, "CLE-02", "renewed without being asked, 1m0s after the last time")
+}

@@ -126,8 +126,11 @@ type candidateSeen struct {
 	// silent is since when it owes an answer, however often it was asked since, and
 	// lateSeq the answer that it gave last after more time than an election waits.
 	silent, lateSeq int64
-	// before is when it had renewed the time before, or was declared.
-	before, beforeSeq int64
+	// unasked is when it renewed last without being asked, or was declared, and before
+	// when that was the time before. Answers do not count: the KEP has candidates renew
+	// every 300 seconds, however often they were asked in between.
+	unasked, unaskedSeq int64
+	before, beforeSeq   int64
 	// unprompted is whether the last renewal was one that nobody had asked for.
 	unprompted bool
 	gone       bool
@@ -253,7 +256,7 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 	}
 	namespace, _, _ := strings.Cut(name, "/")
 	if c == nil {
-		c = &candidateSeen{name: name, lease: namespace + "/" + s.Candidate.Lease, created: ev.At, createdSeq: ev.Seq}
+		c = &candidateSeen{name: name, lease: namespace + "/" + s.Candidate.Lease, created: ev.At, createdSeq: ev.Seq, unasked: ev.At, unaskedSeq: ev.Seq}
 		if member := w.memberOfHost(own(name)); member != "" {
 			c.process = e.processes[member+"/"+componentOf(c.lease)]
 		}
@@ -268,8 +271,9 @@ func (e *elections) takeCandidate(w *World, ev *history.Event) {
 		e.changed(ev, c, "declared")
 	}
 	if !c.now.Renewed.Equal(before.Renewed) {
-		c.unprompted = e.declared == nil && before.Answered()
-		c.before, c.beforeSeq = c.renewed, c.renewedSeq
+		if c.unprompted = e.declared == nil && before.Answered(); c.unprompted {
+			c.before, c.beforeSeq, c.unasked, c.unaskedSeq = c.unasked, c.unaskedSeq, ev.At, ev.Seq
+		}
 		c.renewed, c.renewedSeq = ev.At, ev.Seq
 		e.renewed = c
 	}
