@@ -121,6 +121,10 @@ type Settings struct {
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, where a distribution has such a limit; 0 keeps its own.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// MigrationPace is how many objects a second storage version migrations come to,
+	// roughly, where no MigrationRate sets that. Scenarios fill resources by it, so that
+	// migrating them takes the time that they need; see Pace.
+	MigrationPace float64 `yaml:"migrationPace,omitempty"`
 	// WorkloadMigrator is whether Kubernetes leaves migrations to a migrator that is
 	// installed as a workload: its own one is off, and the controllers on that run
 	// workloads. The two would compete for the same objects.
@@ -268,6 +272,9 @@ func (s Settings) problems(members int) []string {
 	}
 	if s.MigrationRate < 0 {
 		wrong = append(wrong, "spec.settings.migrationRate is negative")
+	}
+	if s.MigrationPace < 0 {
+		wrong = append(wrong, "spec.settings.migrationPace is negative")
 	}
 	shorter := func(shortName string, short Duration, longName string, long Duration) {
 		if short > 0 && long > 0 && short >= long {

@@ -134,7 +134,9 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 	for _, test := range []struct{ step, want string }{
 		{"populate: {name: p, count: 3}", "workloads must be there"},
 		{"populate: {workloads: [w.yaml], count: 3}", "name is missing"},
-		{"populate: {name: p, workloads: [w.yaml], count: 0}", "count positive"},
+		{"populate: {name: p, workloads: [w.yaml], count: 0}", "either count or lasts"},
+		{"populate: {name: p, workloads: [w.yaml], count: 3, lasts: 1s}", "either count or lasts"},
+		{"populate: {name: p, workloads: [w.yaml], lasts: -1s}", "either count or lasts"},
 		{"populate: {name: p, workloads: [x.yaml], count: 3}", "read the workload workloads/x.yaml"},
 		{"meddle: {population: p, rate: 3}", `no earlier step makes a population "p"`},
 		{"migrate: {name: m, member: cp1}", "needs either population, or resource"},

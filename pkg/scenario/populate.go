@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -29,13 +30,21 @@ type population struct {
 }
 
 func (p *Populate) validate() error {
-	if len(p.Workloads) == 0 || p.Count <= 0 {
-		return errors.New("workloads must be there and count positive")
+	if len(p.Workloads) == 0 || p.Count < 0 || p.Lasts < 0 || (p.Count > 0) == (p.Lasts > 0) {
+		return errors.New("workloads must be there, and either count or lasts, which are positive")
 	}
 	if p.Within < 0 {
 		return errors.New("within must not be negative")
 	}
 	return nil
+}
+
+// objects is how many there are to be where a migration comes to pace objects a second.
+func (p *Populate) objects(pace float64) int {
+	if p.Count > 0 {
+		return p.Count
+	}
+	return int(math.Ceil(p.Lasts.Seconds() * pace))
 }
 
 // Written are the workloads of the scenario, and of each resource one.
@@ -81,7 +90,7 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 		}
 		chosen = chosen.Within(step.Namespace)
 	}
-	p.workload = chosen.Holding((step.Count + len(members) - 1) / len(members))
+	p.workload = chosen.Holding((step.objects(r.Pace) + len(members) - 1) / len(members))
 	for _, member := range members {
 		p.sources[member] = workload.NewSource(p.workload, r.Run, member, populationRole+step.Name, r.recorders.tagger, r.Clock)
 	}

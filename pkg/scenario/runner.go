@@ -57,6 +57,8 @@ type Options struct {
 	// Probe has also servers of a cluster that somebody else runs sent what they must
 	// refuse, which a server that does not is changed by. All others are sent it anyway.
 	Probe bool
+	// Pace is how many objects a second migrations come to, roughly; see cluster.Settings.
+	Pace float64
 	// LeaveOut says which steps, counted from 1, are not played, and why not; see
 	// Scenario.LeaveOut.
 	LeaveOut map[int]string

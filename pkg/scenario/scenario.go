@@ -331,8 +331,10 @@ type Populate struct {
 	// Workloads names files in the fixtures' folder of workloads. The first one
 	// whose resource the control plane serves is written.
 	Workloads []string `yaml:"workloads"`
-	// Count is how many objects there are to be.
-	Count int `yaml:"count"`
+	// Count is how many objects there are to be, or Lasts for how long a migration of them
+	// is to go on, at the pace of the control plane.
+	Count int           `yaml:"count,omitempty"`
+	Lasts time.Duration `yaml:"lasts,omitempty"`
 	// Namespace is where they are, and is made for them; where it is left out, that
 	// is the one of the workload, which is there.
 	Namespace string `yaml:"namespace,omitempty"`
