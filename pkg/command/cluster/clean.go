@@ -8,12 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
-func newClean(streams Streams) *cobra.Command {
+func newClean(streams Streams, registry cluster.Registry) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use:   "clean [NAME...]",
@@ -29,14 +28,14 @@ named or --all is given; then its owner is ended too.`,
 			return nil
 		}),
 		RunE: func(command *cobra.Command, args []string) error {
-			return exit.Environment(clean(command.Context(), streams.Out, all, args))
+			return exit.Environment(clean(command.Context(), streams.Out, registry, all, args))
 		},
 	}
 	command.Flags().BoolVar(&all, "all", false, "also remove clusters whose owner lives, and end the owner")
 	return command
 }
 
-func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
+func clean(ctx context.Context, out io.Writer, registry cluster.Registry, all bool, names []string) error {
 	root, err := state.Root()
 	if err != nil {
 		return err
@@ -44,11 +43,11 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	var removed []state.Removed
 	switch {
 	case all:
-		removed, err = state.CleanAll(ctx, root, elsewhere)
+		removed, err = state.CleanAll(ctx, root, elsewhere(registry))
 	case len(names) > 0:
 		for _, name := range names {
 			var some []state.Removed
-			if some, err = state.CleanNamed(ctx, root, name, elsewhere); err == nil && len(some) == 0 {
+			if some, err = state.CleanNamed(ctx, root, name, elsewhere(registry)); err == nil && len(some) == 0 {
 				err = fmt.Errorf("there is no cluster %s; `evenkeel cluster list` shows what there is", name)
 			}
 			removed = append(removed, some...)
@@ -57,7 +56,7 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 			}
 		}
 	default:
-		removed, err = state.CleanDead(ctx, root, elsewhere)
+		removed, err = state.CleanDead(ctx, root, elsewhere(registry))
 	}
 	for _, one := range removed {
 		printRemoved(out, one)
@@ -67,7 +66,7 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	}
 	unknown := 0
 	if len(names) == 0 {
-		if unknown, err = cleanUnknown(ctx, out); err != nil {
+		if unknown, err = cleanUnknown(ctx, out, registry); err != nil {
 			return err
 		}
 	}
@@ -80,22 +79,24 @@ func clean(ctx context.Context, out io.Writer, all bool, names []string) error {
 	return nil
 }
 
-// elsewhere removes what a cluster's provider has of it beside processes and
-// files.
-func elsewhere(ctx context.Context, record state.Record) (int, error) {
-	for _, provider := range providers.All() {
-		if cleaner, ok := provider.(cluster.Cleaner); ok && provider.Name() == record.Provider {
-			return cleaner.Clean(ctx, record.ID)
+// elsewhere gives what removes the things that a cluster's provider has of it
+// beside processes and files.
+func elsewhere(registry cluster.Registry) func(context.Context, state.Record) (int, error) {
+	return func(ctx context.Context, record state.Record) (int, error) {
+		for _, provider := range registry {
+			if cleaner, ok := provider.(cluster.Cleaner); ok && provider.Name() == record.Provider {
+				return cleaner.Clean(ctx, record.ID)
+			}
 		}
+		return 0, nil
 	}
-	return 0, nil
 }
 
 // cleanUnknown removes what providers have of clusters whose owners are dead
 // and whose records are gone.
-func cleanUnknown(ctx context.Context, out io.Writer) (int, error) {
+func cleanUnknown(ctx context.Context, out io.Writer, registry cluster.Registry) (int, error) {
 	removed := 0
-	for _, provider := range providers.All() {
+	for _, provider := range registry {
 		cleaner, ok := provider.(cluster.Cleaner)
 		if !ok {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
@@ -18,8 +19,9 @@ type Streams struct{ Out, Err io.Writer }
 // from a run's.
 const PurposeUp = "up"
 
-// NewCommand is the cluster command with its subcommands.
-func NewCommand(streams Streams) *cobra.Command {
+// NewCommand is the cluster command with its subcommands. It makes clusters of
+// the registry's providers, and cleans up at no other.
+func NewCommand(streams Streams, registry cluster.Registry) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "cluster",
 		Short: "Bring up a control plane to work on by hand, and clean up what is left of others",
@@ -31,7 +33,7 @@ func NewCommand(streams Streams) *cobra.Command {
 		},
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(newUp(streams), newKeep(), newDown(streams), newList(streams), newClean(streams))
+	command.AddCommand(newUp(streams), newKeep(registry), newDown(streams, registry), newList(streams), newClean(streams, registry))
 	return command
 }
 

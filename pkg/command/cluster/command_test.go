@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +16,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	clusters "github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
@@ -27,7 +31,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "cluster" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()
-		command := NewCommand(Streams{os.Stdout, os.Stderr})
+		command := NewCommand(Streams{os.Stdout, os.Stderr}, registry)
 		command.SilenceUsage, command.SilenceErrors = true, true
 		command.SetArgs(os.Args[2:])
 		err := command.ExecuteContext(ctx)
@@ -39,6 +43,11 @@ func TestMain(m *testing.M) {
 	fakeplane.Main()
 	os.Exit(m.Run())
 }
+
+// registry has none of the providers that keep things outside a folder of ours:
+// what some killed run has left at the machine's Docker is no business of a
+// test, neither to see nor to remove.
+var registry = clusters.Registry{local.Provider{}}
 
 func TestUpListDown(t *testing.T) {
 	root := useFake(t)
@@ -113,7 +122,7 @@ func TestUpIsInterrupted(t *testing.T) {
 	root := useFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	command := NewCommand(Streams{&out, &out})
+	command := NewCommand(Streams{&out, &out}, registry)
 	command.SilenceUsage, command.SilenceErrors = true, true
 	command.SetArgs([]string{"up", "--topology", topology, "--release", fakeplane.Unready})
 	ended := make(chan error, 1)
@@ -151,7 +160,34 @@ func TestDownSparesARunsCluster(t *testing.T) {
 	expectError(t, "down", "no cluster is up")
 }
 
+func TestCleanWhatIsNotOnRecord(t *testing.T) {
+	useFake(t)
+	engine := &engine{left: map[string]int{"lost-1": 5}}
+	registry = append(registry, engine)
+	t.Cleanup(func() { registry = registry[:1] })
+	expect(t, "clean", "removed cluster lost-1, of which nothing was on record: 5 things at the provider engine")
+	expect(t, "clean", "nothing to clean")
+}
+
 // --- Helpers ---
+
+// engine is a provider of which only what somebody left there is of interest.
+type engine struct {
+	local.Provider
+	left map[string]int
+}
+
+func (*engine) Name() string { return "engine" }
+
+func (e *engine) Leftovers(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(e.left)), nil
+}
+
+func (e *engine) Clean(_ context.Context, id string) (int, error) {
+	count := e.left[id]
+	delete(e.left, id)
+	return count, nil
+}
 
 var topology = filepath.Join("..", "..", "..", "clusters", "local-3.yaml")
 
@@ -186,7 +222,7 @@ func useFake(t *testing.T) string {
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	command := NewCommand(Streams{&out, &out})
+	command := NewCommand(Streams{&out, &out}, registry)
 	command.SilenceUsage, command.SilenceErrors = true, true
 	command.SetArgs(args)
 	err := command.ExecuteContext(t.Context())

@@ -7,22 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
-func newDown(streams Streams) *cobra.Command {
+func newDown(streams Streams, registry cluster.Registry) *cobra.Command {
 	return &cobra.Command{
 		Use:   "down [NAME]",
 		Short: "End a cluster that `cluster up` made and remove all of it",
 		Args:  usage(cobra.MaximumNArgs(1)),
 		RunE: func(command *cobra.Command, args []string) error {
-			return exit.Environment(down(command.Context(), streams, strings.Join(args, "")))
+			return exit.Environment(down(command.Context(), streams, registry, strings.Join(args, "")))
 		},
 	}
 }
 
-func down(ctx context.Context, streams Streams, name string) error {
+func down(ctx context.Context, streams Streams, registry cluster.Registry, name string) error {
 	root, err := state.Root()
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func down(ctx context.Context, streams Streams, name string) error {
 		return err
 	}
 	for _, entry := range chosen {
-		removed, err := state.Remove(ctx, entry, elsewhere)
+		removed, err := state.Remove(ctx, entry, elsewhere(registry))
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ const keepLog = "keep.log"
 // newKeep is the process behind `cluster up`. The links of a local cluster are
 // proxies inside a process, and somebody has to start again what exits, so a
 // cluster lives only as long as its owner does.
-func newKeep() *cobra.Command {
+func newKeep(registry cluster.Registry) *cobra.Command {
 	var wanted request
 	command := &cobra.Command{
 		Use:    "keep",
@@ -44,7 +44,7 @@ func newKeep() *cobra.Command {
 			signal.Ignore(syscall.SIGPIPE)
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			if err := keep(ctx, &wanted); err != nil {
+			if err := keep(ctx, registry, &wanted); err != nil {
 				tell(message{Error: strings.Join(strings.Fields(err.Error()), " ")})
 				// It was told in full; main has nothing to add.
 				return &exit.Error{Code: exit.CouldNotRun, Err: fmt.Errorf("")}
@@ -57,8 +57,8 @@ func newKeep() *cobra.Command {
 }
 
 // keep returns nil after a cluster that was ready was stopped on request.
-func keep(ctx context.Context, wanted *request) error {
-	made, err := wanted.prepare(ctx)
+func keep(ctx context.Context, registry cluster.Registry, wanted *request) error {
+	made, err := wanted.prepare(ctx, registry)
 	if err != nil {
 		return err
 	}

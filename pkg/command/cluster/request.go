@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 )
 
 // request is what both up and keep are asked for; up hands it on as flags.
@@ -60,10 +59,10 @@ func (r *request) load() (*cluster.Topology, error) {
 }
 
 // prepare makes the cluster that was asked for.
-func (r *request) prepare(ctx context.Context) (cluster.Cluster, error) {
+func (r *request) prepare(ctx context.Context, registry cluster.Registry) (cluster.Cluster, error) {
 	topology, err := r.load()
 	if err != nil {
 		return nil, err
 	}
-	return providers.All().New(ctx, topology, cluster.Options{Name: r.name, Owner: PurposeUp, Defects: r.defects})
+	return registry.New(ctx, topology, cluster.Options{Name: r.name, Owner: PurposeUp, Defects: r.defects})
 }
