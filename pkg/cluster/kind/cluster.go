@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/credential"
 	"github.com/evenkeel/evenkeel/pkg/exit"
@@ -41,6 +42,7 @@ type kindCluster struct {
 	admin, etcdClient        pki.Pair
 	// balancer is the port of the load balancer; 0 where there is none.
 	balancer int
+	ports    port.Source
 
 	members []*member
 	byName  map[string]*member
@@ -362,6 +364,7 @@ func (c *kindCluster) Stop(ctx context.Context) error {
 			m.proxy.Stop()
 		}
 	}
+	c.ports.Close()
 	if err := c.removeFiles(); err != nil {
 		return fmt.Errorf("cannot remove the files of cluster %s: %w; remove %s", c.entry.Record().Name, err, c.entry.Dir)
 	}

@@ -128,9 +128,9 @@ func (c *kindCluster) mounts(m *member) []v1alpha4.Mount {
 }
 
 // choosePorts gives every member ports of this machine. Nobody listens there
-// until the nodes are made; the range is one that connections do not use.
+// until the nodes are made; other clusters and connections leave them alone.
 func (c *kindCluster) choosePorts() error {
-	free := &port.Source{Next: c.topology.Spec.Settings.BasePort}
+	c.ports.Next = c.topology.Spec.Settings.BasePort
 	var held []*port.Slot
 	defer func() {
 		for _, one := range held {
@@ -138,7 +138,7 @@ func (c *kindCluster) choosePorts() error {
 		}
 	}()
 	next := func() (int, error) {
-		one, err := port.New(free)
+		one, err := port.New(&c.ports)
 		if err != nil {
 			return 0, err
 		}
@@ -153,7 +153,7 @@ func (c *kindCluster) choosePorts() error {
 		if m.etcd, err = next(); err != nil {
 			return err
 		}
-		listener, err := free.Listen()
+		listener, err := c.ports.Listen()
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ type local struct {
 	ca    *pki.Authority
 	admin pki.Pair
 	probe probe
+	ports port.Source
 
 	members []*member
 	byName  map[string]*member
@@ -146,6 +147,7 @@ func (c *local) Stop(ctx context.Context) error {
 		m.site.disconnect()
 		m.dropInterceptor()
 	}
+	c.ports.Close()
 	if err := c.removeFiles(); err != nil {
 		return fmt.Errorf("cannot remove the files of cluster %s: %w; remove %s", c.entry.Record().Name, err, c.entry.Dir)
 	}

@@ -509,15 +509,23 @@ func TestUnreachableEtcdIsSaid(t *testing.T) {
 
 func TestFixedPorts(t *testing.T) {
 	useFake(t)
-	taken, err := (&port.Source{}).Listen()
-	if err != nil {
-		t.Fatal(err)
+	var ports port.Source
+	defer ports.Close()
+	var listeners []net.Listener
+	for range 3 {
+		listener, err := ports.Listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		listeners = append(listeners, listener)
 	}
-	defer taken.Close()
-	number := taken.Addr().(*net.TCPAddr).Port
+	listeners[0].Close()
+	listeners[1].Close()
+	number := listeners[2].Addr().(*net.TCPAddr).Port
 	topology := topologyOf(t, 1)
 	topology.Spec.Settings.BasePort = number - 2
-	_, err = Provider{}.New(t.Context(), topology, cluster.Options{LogDir: t.TempDir()})
+	_, err := Provider{}.New(t.Context(), topology, cluster.Options{LogDir: t.TempDir()})
 	expectError(t, err, fmt.Sprintf("port %d is in use", number))
 	root, _ := state.Root()
 	if left, _ := os.ReadDir(root); len(left) != 0 {

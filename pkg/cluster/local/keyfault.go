@@ -9,14 +9,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/etcdproxy"
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
-	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 )
 
 // toEtcd makes the member's proxy of keys, and gives how connections on its link
 // to etcd come there: straight, or through that proxy while there is a fault. So
 // nothing is slower while there is none.
-func (c *local) toEtcd(m *member, free *port.Source) (link.Dialer, error) {
-	listener, err := free.Listen()
+func (c *local) toEtcd(m *member) (link.Dialer, error) {
+	listener, err := c.ports.Listen()
 	if err != nil {
 		return nil, err
 	}

@@ -284,14 +284,14 @@ func electedFlags(s *site, kubeconfig string, at *port.Slot, pair pki.Pair) sett
 }
 
 // addScheduler gives the member what its scheduler needs, if it has one.
-func (c *local) addScheduler(m *member, free *port.Source) error {
+func (c *local) addScheduler(m *member) error {
 	u, ok := m.units[cluster.Scheduler]
 	if !ok {
 		return nil
 	}
 	s := m.site
 	var err error
-	if s.scheduler, err = port.New(free); err != nil {
+	if s.scheduler, err = port.New(&c.ports); err != nil {
 		return err
 	}
 	u.slots = []*port.Slot{s.scheduler}

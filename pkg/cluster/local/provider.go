@@ -159,18 +159,18 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 	}
 	c.probe = newProbe(config)
 
-	free := &port.Source{Next: topology.Spec.Settings.BasePort}
+	c.ports.Next = topology.Spec.Settings.BasePort
 	for _, spec := range topology.Spec.Members {
 		m := c.newMember(spec.Name, topology.ReleaseOf(spec), options)
 		m.site.settings, m.site.planted = topology.Spec.Settings, planted
 		m.site.serviceAccountPair = serviceAccounts
-		if err := c.connect(m, free); err != nil {
+		if err := c.connect(m); err != nil {
 			return err
 		}
 		if err := c.equip(m); err != nil {
 			return err
 		}
-		if err := c.addScheduler(m, free); err != nil {
+		if err := c.addScheduler(m); err != nil {
 			return err
 		}
 	}
@@ -184,10 +184,10 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 }
 
 // connect opens the member's ports and links.
-func (c *local) connect(m *member, free *port.Source) error {
+func (c *local) connect(m *member) error {
 	s := m.site
 	for _, one := range []**port.Slot{&s.etcdClient, &s.etcdPeer, &s.apiserver, &s.controllerManager} {
-		opened, err := port.New(free)
+		opened, err := port.New(&c.ports)
 		if err != nil {
 			return err
 		}
@@ -203,14 +203,14 @@ func (c *local) connect(m *member, free *port.Source) error {
 		{&s.peerProxy, s.etcdPeer, cluster.LinkPeer},
 		{&s.componentsProxy, s.apiserver, cluster.LinkComponents},
 	} {
-		listener, err := free.Listen()
+		listener, err := c.ports.Listen()
 		if err != nil {
 			return err
 		}
 		linksOf, dial := m.only(one.link), link.To(one.to.Address)
 		switch one.link {
 		case cluster.LinkEtcd:
-			if dial, err = c.toEtcd(m, free); err != nil {
+			if dial, err = c.toEtcd(m); err != nil {
 				return err
 			}
 		case cluster.LinkComponents:

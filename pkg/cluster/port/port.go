@@ -15,19 +15,28 @@ import (
 // Loopback is the address that all ports are on.
 const Loopback = "127.0.0.1"
 
-// Source hands out ports of the loopback. Each comes with an open listener, so
-// that nobody else gets it before its server starts.
+// Source hands out ports of the loopback to one cluster. Each comes with an open
+// listener, so that nobody else gets it before its server starts. Methods are not
+// to be called from several goroutines.
 type Source struct {
 	// Next is the next fixed port; 0 means any free one.
 	Next int
+	// claims are held from when a block was chosen until Close; left are the ports
+	// of the last block that were not tried so far.
+	claims []net.Listener
+	left   []int
 }
 
 // The ports that free ones are chosen from where the kernel's range of
 // ephemeral ports leaves them.
 const firstFree, lastFree = 15000, 32767
 
-// triesForPort is how many ports are tried before the kernel chooses.
-const triesForPort = 64
+// blockSize is how many ports a cluster claims at a time, which is enough for fourteen
+// members on this machine. The first one is the claim.
+const blockSize = 128
+
+// triesForBlock and triesForPort are how many are tried before the kernel chooses.
+const triesForBlock, triesForPort = 64, blockSize
 
 // Listen opens the next port; an error says what to do.
 func (p *Source) Listen() (net.Listener, error) {
@@ -40,12 +49,50 @@ func (p *Source) Listen() (net.Listener, error) {
 	// an ephemeral one, any connection that is made meanwhile could get it.
 	if low, ok := ephemeralLow(); ok && low > lastFree {
 		for range triesForPort {
-			if listener, err := listenOn(firstFree + rand.IntN(lastFree-firstFree)); err == nil {
+			if len(p.left) == 0 && !p.claimAny() {
+				break
+			}
+			number := p.left[0]
+			p.left = p.left[1:]
+			if listener, err := listenOn(number); err == nil {
 				return listener, nil
 			}
 		}
 	}
 	return listenOn(0)
+}
+
+// claimAny claims some block. Runs beside each other would else take a port away
+// while its server is down, or has not started yet.
+func (p *Source) claimAny() bool {
+	for range triesForBlock {
+		if p.claim(firstFree + blockSize*rand.IntN((lastFree+1-firstFree)/blockSize)) {
+			return true
+		}
+	}
+	return false
+}
+
+// claim claims the block that begins with a port, unless somebody has done so. The
+// listener is the claim: it ends with this process, however that ends.
+func (p *Source) claim(first int) bool {
+	listener, err := listenOn(first)
+	if err != nil {
+		return false
+	}
+	p.claims = append(p.claims, listener)
+	for number := first + 1; number < first+blockSize; number++ {
+		p.left = append(p.left, number)
+	}
+	return true
+}
+
+// Close gives up what was claimed, when nothing of the cluster runs any more.
+func (p *Source) Close() {
+	for _, one := range p.claims {
+		one.Close()
+	}
+	p.claims, p.left = nil, nil
 }
 
 func listenOn(number int) (net.Listener, error) {
