@@ -57,7 +57,7 @@ func (v *voyage) kill(m *member, id string) {
 		}})
 	}
 	fault(history.PhaseInject, "")
-	v.controllerExits(m)
+	v.controller(m, history.ProcessExited)
 	fault(history.PhaseWitness, "the process is gone")
 	fault(history.PhaseHeal, "")
 }

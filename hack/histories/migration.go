@@ -37,6 +37,7 @@ func embark() *voyage {
 		v.renew(m)
 		v.report(m, ballastsResource)
 		v.ready(m, 200, true)
+		v.controller(m, history.ProcessStarted)
 	}
 	v.leads(v.members[0])
 	return v
@@ -59,6 +60,7 @@ func migrationStory() []history.Event {
 	v.exchange(cp2, "1.3")
 	v.pass(3000)
 	v.ask(cp2, "again", ballastGroup, "ballasts")
+	v.pass(30_000)
 	v.exchange(cp3, "1.3")
 
 	v.begin("early")
@@ -72,7 +74,7 @@ func migrationStory() []history.Event {
 	v.remove(ballast(5))
 	v.pass(4000)
 	v.say("early", true, "", history.MigrationRunning, "4 of 12 objects migrated")
-	v.controllerExits(cp1)
+	v.controller(cp1, history.ProcessExited)
 	v.pass(2000)
 	v.leads(cp2)
 	for _, m := range v.members {
@@ -339,10 +341,13 @@ func (v *voyage) serverExits(m *member) {
 	v.pass(300)
 }
 
-func (v *voyage) controllerExits(m *member) {
-	v.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &history.Process{
-		Component: history.ComponentControllerManager, Change: history.ProcessExited, Instance: 1, Release: m.release, Exit: "signal: killed", Expected: true,
-	}})
+// controller is a change in the life of a member's controller manager.
+func (v *voyage) controller(m *member, change string) {
+	p := history.Process{Component: history.ComponentControllerManager, Change: change, Instance: 1, PID: 500, Release: m.release}
+	if change == history.ProcessExited {
+		p.PID, p.Exit, p.Expected = 0, "signal: killed", true
+	}
+	v.emit(history.Event{Kind: history.KindProcess, Member: m.name, Process: &p})
 }
 
 // leads has a member's controller manager hold the Lease.

@@ -74,7 +74,7 @@ var migrationCases = []testCase{
 	},
 	{
 		id: "SVM-07", reads: either(migrations, ballastVersions, cargoes, ballastRequests),
-		fails: "is back, while migration early runs",
+		fails: "is back; migration early had begun",
 		fail: func(e *edit) {
 			// What a user wrote last is overwritten with what was read before.
 			first := e.events[e.find(1, objectNamed("default/cargo00"))].Stored
@@ -186,7 +186,7 @@ var migrationCases = []testCase{
 		weak:  func(e *edit) { e.drop(migrationNamed("impossible")) },
 	},
 	{
-		id: "SVM-20", reads: either(migrations, ballastVersions),
+		id: "SVM-20", reads: either(migrations, ballastVersions, instances, leading),
 		fails: "when the servers agreed on no version",
 		fail: func(e *edit) {
 			// It begins when cp3 still stores the old version; what it would have had to
@@ -197,11 +197,11 @@ var migrationCases = []testCase{
 			begun.Stored.Revision = e.events[i].Stored.Revision + 1
 			e.insert(i, begun)
 		},
-		why:  "saw 0 of those, migrations that were asked for when they were not, and needs at least 1",
+		why:  "saw 0 of those, migrations that were asked for when they were not, and had waited for longer than any takes to begin, and needs at least 1",
 		weak: func(e *edit) { e.drop(migrationNamed("early")); e.drop(migrationNamed("again")) },
 	},
 	{
-		id: "SVM-21", reads: either(migrations, ballastVersions),
+		id: "SVM-21", reads: either(migrations, ballastVersions, instances, leading),
 		fails: "migration rolled succeeded at revision",
 		fail:  func(e *edit) { succeeds(e, "rolled") },
 		why:   "saw 0 migrations that failed after their agreement was lost, and needs at least 1",
@@ -233,7 +233,7 @@ var migrationCases = []testCase{
 		weak: func(e *edit) { e.drop(nthOf(e, 3, definitionsStored)) },
 	},
 	{
-		id: "SVM-24", reads: either(migrations, ballastVersions, definitionsStored, crates),
+		id: "SVM-24", reads: either(migrations, ballastVersions, definitionsStored, crates, instances, leading),
 		fails: "migration next began only",
 		fail: func(e *edit) {
 			from := e.find(1, both(migrationNamed("next"), runs))

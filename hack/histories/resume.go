@@ -28,7 +28,7 @@ func resumeStory() []history.Event {
 	for i := range 12 {
 		v.writes(cp1, i)
 	}
-	v.controllerExits(cp1)
+	v.controller(cp1, history.ProcessExited)
 	v.pass(16_000)
 	v.leads(cp1)
 	// The last ones had not been noted down.

@@ -11,7 +11,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-04": {"and 1 objects from before its checkpoint", "objects that successful migrations rewrote in another version"},
 	"SVM-05": {"and its metadata is not what it was", "objects rewritten with the same metadata"},
 	"SVM-06": {"and migration again had it written again", "objects in the target version that migrations left alone"},
-	"SVM-07": {"is back, while migration early runs", "updates by users while a migration ran"},
+	"SVM-07": {"is back; migration early had begun", "updates by users while a migration ran"},
 	"SVM-08": {"it was back without a user having made it", "objects deleted by users while a migration ran"},
 	"SVM-09": {"after 1 of its objects had been deleted", "objects that users deleted before a migration that succeeded came to them"},
 	"SVM-10": {"after 10 errors that pass by themselves", "errors that pass by themselves under migrations that succeeded"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -29,8 +30,10 @@ type migrations struct {
 	// custom are the definitions of custom resources.
 	custom map[groupResource]*definitionSeen
 	// leader is the member whose controller manager holds the Lease, as far as is
-	// known.
-	leader string
+	// known, and led the one that did last.
+	leader, led string
+	// begun is the last migration of each resource that began.
+	begun map[groupResource]*migrationSeen
 
 	// What the event in hand did; nil where it did nothing of the kind.
 	moved     *migrationMove
@@ -78,21 +81,29 @@ type migrationSeen struct {
 	// back whether it has come back since, before the end.
 	lost moment
 	back bool
-	// agreed is what the servers agree on now, and since when; free is when the last
-	// other migration ended that was there.
+	// agreed is what the servers agree on now, disputed whether they are known not to
+	// agree, and since when; free is when the last other migration ended that was there.
 	agreed      string
+	disputed    bool
 	since, free moment
 	// sign is the latest sign of it while it ran: an object that it rewrote, a change
 	// of its status, or the end of its controller.
 	sign moment
-	// reports counts the changes of its status while it ran.
+	// rewrote is when it rewrote an object last.
+	rewrote moment
+	// reports counts the changes of what its conditions said while it ran.
 	reports int64
+	// patient is for how long it had to wait before it began, at most, because the servers
+	// did not agree, while the controller had nothing else in its way.
+	patient time.Duration
 	// generation of the definition when it started.
 	generation int64
 	// crashed is when the controller manager that led ended while it ran; served
 	// counts for each member the API servers that ended.
 	crashed moment
 	served  map[string]int
+	// handed is when another controller manager came to lead while it ran.
+	handed moment
 	// deletes counts the objects of before the start that users deleted while they
 	// lay in another version: of those only it may have had a write under way.
 	deletes int64
@@ -140,6 +151,8 @@ type objectSeen struct {
 	managed                               map[string]string
 	gr                                    groupResource
 	seq, revision, created                int64
+	// rewritten is the migration that wrote it last, in another version than it had.
+	rewritten *migrationSeen
 	// tags are the writes of the harness that were applied to it, oldest first, and
 	// before them those that were applied to what had its key before: a migration may
 	// have read that.
@@ -166,6 +179,18 @@ func (t *objectTouch) byMigration() bool {
 	return t.during != nil && t.by == (writeID{}) && t.before != nil && t.now != nil
 }
 
+// late is whether an object was rewritten in another version by nobody known, after the
+// last migration of its resource.
+func (t *objectTouch) late(w *World) bool {
+	return t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version && w.migrations.begun[t.gr] != nil
+}
+
+// again is whether it is a second write by the migration: nobody else writes to what the
+// harness made without a tag, such as controllers do to what they have made.
+func (t *objectTouch) again() bool {
+	return t.byMigration() && t.before.rewritten == t.during && len(t.before.tags) > 0
+}
+
 // definitionSeen is the definition of a custom resource.
 type definitionSeen struct {
 	seq, revision int64
@@ -181,7 +206,7 @@ type definitionMove struct {
 func newMigrations() *migrations {
 	return &migrations{
 		byName: map[string]*migrationSeen{}, objects: map[string]*objectSeen{}, buried: map[string]*objectSeen{},
-		contents: newContents(), custom: map[groupResource]*definitionSeen{},
+		contents: newContents(), custom: map[groupResource]*definitionSeen{}, begun: map[groupResource]*migrationSeen{},
 	}
 }
 
@@ -200,12 +225,26 @@ func (ms *migrations) take(w *World, ev *history.Event) {
 	case strings.HasPrefix(ev.Stored.Key, storageVersionPrefix):
 		ms.weigh(w, ev)
 	case ev.Stored.Key == leaderLease && ev.Stored.Lease != nil:
-		ms.leader = w.memberOfHost(ev.Stored.Lease.Holder)
+		ms.takeLeader(w.memberOfHost(ev.Stored.Lease.Holder), ev)
 	case strings.HasPrefix(ev.Stored.Key, namespacesPrefix):
 		ms.takeNamespace(ev)
 	default:
 		ms.takeObject(w, ev)
 	}
+}
+
+// takeLeader notes who leads, and under which migrations that changed.
+func (ms *migrations) takeLeader(member string, ev *history.Event) {
+	ms.leader = member
+	if member == "" || member == ms.led {
+		return
+	}
+	for _, m := range ms.live {
+		if ms.led != "" && m.running() {
+			m.handed, m.sign = momentOf(ev), momentOf(ev)
+		}
+	}
+	ms.led = member
 }
 
 // takeNamespace notes whose namespace has gone, which is after what was in it.
@@ -256,7 +295,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.created.revision = s.Created
 		agreed, told := w.agreedOn(m.gr)
 		m.early = told && agreed == ""
-		m.agreed, m.since = agreed, momentOf(ev)
+		m.agreed, m.disputed, m.since = agreed, m.early, momentOf(ev)
 		ms.byName[name] = m
 		if len(ms.live) >= keptMigrations {
 			ms.live = append(ms.live[:0], ms.live[1:]...)
@@ -267,11 +306,13 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	move.m, move.before = m, m.now
 	m.now = s.Migration
 	m.sign = momentOf(ev)
-	if m.running() {
+	if m.running() && outcomeOf(m.now) == "" && statementOf(move.before) != statementOf(m.now) {
 		m.reports++
 	}
-	if isTrue(m.now, history.MigrationRunning) && !m.started.was() && !m.ended.was() {
+	// Who says that it has succeeded says that it has begun.
+	if (isTrue(m.now, history.MigrationRunning) || isTrue(m.now, history.MigrationSucceeded)) && !m.started.was() && !m.ended.was() {
 		m.started, move.started = momentOf(ev), true
+		ms.begun[m.gr] = m
 		m.target, m.told = w.agreedOn(m.gr)
 		if d := ms.custom[m.gr]; d != nil {
 			m.generation = d.now.Generation
@@ -313,6 +354,18 @@ func conditionOf(m *history.Migration, kind string) *history.Condition {
 	return &m.Conditions[i]
 }
 
+// statementOf is what the conditions of a migration say.
+func statementOf(m *history.Migration) string {
+	if m == nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, c := range m.Conditions {
+		fmt.Fprintf(&out, "%q %q %q %q\n", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return out.String()
+}
+
 func isTrue(m *history.Migration, kind string) bool {
 	c := conditionOf(m, kind)
 	return c != nil && c.Status == "True"
@@ -338,20 +391,36 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 	if v == nil || v.deleted {
 		return version, told
 	}
-	if v.now.Common == nil || d != nil && *v.now.Common != version {
+	// What a condition says in spite of the entries is no agreement.
+	if announced, equal := allEqual(v.now.Entries); v.now.Common == nil || !equal || announced != *v.now.Common || d != nil && announced != version {
 		return "", true
 	}
 	return *v.now.Common, true
 }
 
+// migratedTo is the version that objects are in after a migration that succeeds now; empty
+// if nobody can say.
+func (w *World) migratedTo(m *migrationSeen) string {
+	agreed, _ := w.agreedOn(m.gr)
+	return cmp.Or(agreed, m.target)
+}
+
+// lists is the revision up to which a migration has to know of objects: of its
+// checkpoint, or of its creation if it has recorded none.
+func (m *migrationSeen) lists() int64 { return cmp.Or(checkpointOf(m.now), m.created.revision) }
+
 // weigh notes what the servers agree on, and which migrations have lost the agreement
 // that they began with.
 func (ms *migrations) weigh(w *World, ev *history.Event) {
 	for _, m := range ms.live {
-		agreed, _ := w.agreedOn(m.gr)
+		agreed, told := w.agreedOn(m.gr)
 		if agreed != m.agreed {
+			if m.disputed && !m.started.was() && w.managers.able {
+				m.patient = max(m.patient, time.Duration(ev.At-max(m.since.at, w.managers.ableSince)))
+			}
 			m.agreed, m.since = agreed, momentOf(ev)
 		}
+		m.disputed = told && agreed == ""
 		if !m.running() || m.target == "" {
 			continue
 		}
@@ -442,7 +511,8 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	if touch.byMigration() {
 		touch.content = ms.contents.weigh(touch, sameForms[gr] || ms.custom[gr] != nil)
 		if before.version != now.version {
-			touch.during.sign = momentOf(ev)
+			now.rewritten = touch.during
+			touch.during.sign, touch.during.rewrote = momentOf(ev), momentOf(ev)
 		}
 	}
 }

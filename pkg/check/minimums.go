@@ -313,6 +313,8 @@ const (
 	// foreverOpen is how long a migration may run at all in a history, with the servers
 	// in agreement, and how long one may wait to begin that nothing is in the way of.
 	foreverOpen = 15 * time.Minute
+	// beginsWithin is what a migration may take to begin that nothing keeps from it.
+	beginsWithin = 10 * time.Second
 	// agreementLossStops is how long after an agreement is lost objects may still be
 	// rewritten, and agreementLossEnds how long the migration may take to fail.
 	agreementLossStops = 15*time.Second + recorderLag

@@ -28,7 +28,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-18": {func() Check { return &svm18{} }, []Source{SourceEtcd, SourceDiscovery}, 0},
 	"SVM-19": {func() Check { return &svm19{} }, []Source{SourceEtcd, SourceDiscovery}, 0},
 	"SVM-20": {func() Check { return &svm20{} }, []Source{SourceEtcd}, onObjects},
-	"SVM-21": {func() Check { return &svm21{} }, []Source{SourceEtcd}, onObjects},
+	"SVM-21": {func() Check { return newSVM21() }, []Source{SourceEtcd}, onObjects},
 	"SVM-22": {func() Check { return newSVM22() }, []Source{SourceEtcd}, onObjects | onTags},
 	"SVM-23": {func() Check { return newSVM23() }, []Source{SourceEtcd}, onObjects},
 	"SVM-24": {func() Check { return newSVM24() }, []Source{SourceEtcd}, onObjects},

@@ -7,7 +7,8 @@ import (
 )
 
 // svm04: when a migration has succeeded, each object of the time of its checkpoint
-// that is still there lies in etcd in the version that the servers agree on.
+// that is still there lies in etcd in the version that the servers agree on, or, where
+// they do not any more, in the one that they agreed on when it began.
 type svm04 struct {
 	findings
 	rewritten, compared int64
@@ -34,19 +35,15 @@ func (c *svm04) Observe(w *World, ev *history.Event) {
 	if !move.ended || m.outcome != history.MigrationSucceeded {
 		return
 	}
-	target, _ := w.agreedOn(m.gr)
+	target := w.migratedTo(m)
 	if target == "" {
-		// Where it lost the agreement on the way, SVM-21 has something to say.
-		if m.target == "" && len(w.migrations.of(m.gr)) > 0 && len(c.untold) < keptUnseen {
+		if len(w.migrations.of(m.gr)) > 0 && len(c.untold) < keptUnseen {
 			c.untold = append(c.untold, fmt.Sprintf("migration %s succeeded when the servers agreed on no version, so that what it did cannot be compared with any", m.name))
 		}
 		return
 	}
 	c.rewritten += rewritten
-	since := checkpointOf(m.now)
-	if since == 0 {
-		since = m.created.revision
-	}
+	since := m.lists()
 	left, evidence := 0, at(m.ended.seq)
 	for _, o := range w.migrations.of(m.gr) {
 		switch {

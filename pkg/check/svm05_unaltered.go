@@ -9,8 +9,9 @@ import (
 
 // svm05: a migration leaves labels, annotations, owners, finalizers, generation,
 // uid, managed fields and contents of what it rewrites as they are. Others write too, and
-// not all of them leave a tag: what is judged is a write that changed the version,
-// or one to an object that had been left alone since before the migration began.
+// not all of them leave a tag: what is judged is a write that changed the version, one
+// to an object that had been left alone since before the migration began, and one to an
+// object of the harness's own that the migration had rewritten.
 // Managed fields of a version that some member does not serve are lost with any
 // write through that one, as the field manager of the API machinery has it.
 type svm05 struct {
@@ -20,10 +21,21 @@ type svm05 struct {
 
 func (c *svm05) Observe(w *World, ev *history.Event) {
 	t := w.migrations.touched
-	if t == nil || !t.byMigration() || t.before.metadata == "" {
+	if t == nil || t.before == nil || t.before.metadata == "" {
 		return
 	}
-	if t.before.version == t.now.version && t.before.revision > t.during.started.revision {
+	if t.late(w) {
+		// What is under way when a migration ends is written all the same.
+		if what := w.altered(t); what != "" {
+			c.infer(w, at(t.before.seq, ev.Seq), "%s %s was written at revision %d after migration %s had ended, and its %s not what it was at revision %d",
+				t.gr.resource, t.now.name, t.now.revision, w.migrations.begun[t.gr].name, what, t.before.revision)
+		}
+		return
+	}
+	if !t.byMigration() {
+		return
+	}
+	if t.before.version == t.now.version && t.before.revision > t.during.started.revision && !t.again() {
 		return
 	}
 	what := w.altered(t)

@@ -16,12 +16,16 @@ type svm07 struct {
 
 func (c *svm07) Observe(w *World, ev *history.Event) {
 	t := w.migrations.touched
-	if t == nil || t.during == nil || t.before == nil || t.now == nil || t.by == (writeID{}) {
+	if t == nil || t.before == nil || t.now == nil || t.by == (writeID{}) {
 		return
 	}
-	if slices.Contains(t.before.tags, t.by) {
-		c.infer(w, at(t.before.seq, ev.Seq), "%s %s had write %d of %s at revision %d, and at revision %d write %d of %s is back, while migration %s runs",
-			t.gr.resource, t.now.name, last(t.before.tags).number, last(t.before.tags).member, t.before.revision, t.now.revision, t.by.number, t.by.member, t.during.name)
+	// A write that is under way when the migration ends may land afterwards.
+	if m := w.migrations.begun[t.gr]; m != nil && slices.Contains(t.before.tags, t.by) {
+		c.infer(w, at(t.before.seq, ev.Seq), "%s %s had write %d of %s at revision %d, and at revision %d write %d of %s is back; migration %s had begun",
+			t.gr.resource, t.now.name, last(t.before.tags).number, last(t.before.tags).member, t.before.revision, t.now.revision, t.by.number, t.by.member, m.name)
+		return
+	}
+	if t.during == nil {
 		return
 	}
 	c.updates++

@@ -11,24 +11,37 @@ type svm11 struct {
 
 func (c *svm11) Observe(w *World, _ *history.Event) {
 	move := w.migrations.moved
-	if move == nil || !move.ended || !move.m.crashed.was() {
+	if move == nil || !move.ended {
 		return
 	}
 	m := move.m
-	switch {
-	case m.outcome == history.MigrationSucceeded:
+	switch what, seq := m.lostController(); {
+	case what == "":
+	case m.outcome == history.MigrationFailed && m.held():
+		c.infer(w, at(seq, m.ended.seq), "migration %s failed (%s) after %s, with the servers in agreement", m.name, reasonOf(m), what)
+	case m.outcome == history.MigrationSucceeded && m.crashed.was():
 		c.survived++
-	case m.held():
-		c.infer(w, at(m.crashed.seq, m.ended.seq), "migration %s failed (%s) after its controller had ended, with the servers in agreement", m.name, reasonOf(m))
 	}
 }
 
 func (c *svm11) Finish(w *World) {
 	for _, m := range w.migrations.live {
-		if m.crashed.was() && m.stuck(w) {
-			c.infer(w, at(m.crashed.seq, m.sign.seq), "migration %s has not ended since its controller had, and nothing came of it for %v", m.name, healthyEnds)
+		if what, seq := m.lostController(); what != "" && m.stuck(w) {
+			c.infer(w, at(seq, m.sign.seq), "migration %s has not ended after %s, and nothing came of it for %v", m.name, what, healthyEnds)
 		}
 	}
+}
+
+// lostController says how a migration came to need another controller than the one that
+// had begun with it, with the event; empty if it did not.
+func (m *migrationSeen) lostController() (what string, seq int64) {
+	switch {
+	case m.crashed.was():
+		return "its controller had ended", m.crashed.seq
+	case m.handed.was():
+		return "another controller had come to lead", m.handed.seq
+	}
+	return "", 0
 }
 
 func (c *svm11) Observations() []Observation {

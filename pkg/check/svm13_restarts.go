@@ -23,7 +23,13 @@ func (c *svm13) Observe(w *World, _ *history.Event) {
 	}
 }
 
-func (c *svm13) Finish(*World) {}
+func (c *svm13) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		if len(m.served) > 0 && m.stuck(w) {
+			c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after API servers had been restarted, and nothing came of it for %v", m.name, healthyEnds)
+		}
+	}
+}
 
 func (c *svm13) Observations() []Observation {
 	return []Observation{{"migrations that succeeded after the API server of every member had been restarted", c.survived, needMigrations}}

@@ -106,7 +106,7 @@ func (c *svm15) judge(w *World, m *migrationSeen, r *rewriting) {
 	}
 	// The recorder may tell of the first ones late.
 	took := time.Duration(r.last - r.first)
-	if rate := float64(r.count-1) / took.Seconds(); rate > limit*pacedWithin {
+	if rate := float64(r.count-1) / took.Seconds(); rate > limit*pacedWithin || float64(r.count-1) > limit*(took+recorderLag).Seconds() {
 		c.infer(w, at(m.started.seq, r.seq), "migration %s rewrote %d objects in %v, which are %.0f a second, and %v a second are declared", m.name, r.count, took.Round(time.Millisecond), rate, limit)
 		return
 	}
@@ -186,6 +186,11 @@ func (c *svm15) settle(now int64) {
 }
 
 func (c *svm15) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		if r := c.under[m]; r != nil {
+			c.judge(w, m, r)
+		}
+	}
 	with, without := c.with.slowest(), c.without.slowest()
 	if with > slowRequest && with > slowerThan*without && c.before >= needTimed {
 		c.infer(w, at(c.slow), "while migrations ran the slowest of a hundred requests took %v, and %v while none did", with.Round(time.Millisecond), without.Round(time.Millisecond))

@@ -75,8 +75,10 @@ func (c *svm16) take(w *World, ev *history.Event, t *objectTouch) {
 	switch {
 	case t.now == nil:
 		c.missing.lose(deletion{t.gr, t.before.name}, goneObject{seq: ev.Seq, at: ev.At, stored: t.before.seq, after: of.begun})
-	case t.byMigration() && t.before.version != t.now.version:
-		of.rewritten++
+	case t.byMigration() && t.before.version != t.now.version, t.again():
+		if t.before.version != t.now.version {
+			of.rewritten++
+		}
 		if what := w.altered(t); what != "" {
 			c.infer(w, at(t.before.seq, ev.Seq), "%s %s was rewritten at revision %d while migration %s ran, and its %s not what it was at revision %d",
 				t.gr.resource, t.now.name, t.now.revision, t.during.name, what, t.before.revision)

@@ -19,17 +19,15 @@ func (c *svm17) Observe(w *World, _ *history.Event) {
 		return
 	}
 	m := move.m
-	// The last change is the outcome's own.
-	between := m.reports - 1
 	took := time.Duration(m.ended.at - m.started.at)
 	if took < longMigration {
 		return
 	}
-	if between <= 0 {
+	if m.reports == 0 {
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s ran for %v, and its status told nothing on the way", m.name, took.Round(time.Second))
 		return
 	}
-	c.reports += between
+	c.reports += m.reports
 }
 
 func (c *svm17) Finish(*World) {}

@@ -59,17 +59,25 @@ func (c *svm19) Finish(w *World) {
 // last. One that has not begun may have to wait for others, and for a controller.
 func (c *svm19) open(w *World, m *migrationSeen) {
 	switch {
-	case m.agreed == "" || w.unstored(m.gr):
+	case m.disputed || w.unstored(m.gr):
 	case !m.started.was():
 		since := max(m.since.at, m.free.at)
 		if w.migrations.next(m) && w.managers.hadTime(w.Now, since, int64(foreverOpen)) {
-			c.infer(w, at(m.created.seq), "migration %s has not begun for %v, with the servers in agreement on %s", m.name, foreverOpen, m.agreed)
+			c.infer(w, at(m.created.seq), "migration %s has not begun for %v, with %s", m.name, foreverOpen, m.standing())
 		}
 	case m.target == "" || m.target == m.agreed:
-		if w.Now-max(m.started.at, m.since.at) > int64(foreverOpen) {
-			c.infer(w, at(m.started.seq), "migration %s has run for %v and not ended, with the servers in agreement on %s", m.name, foreverOpen, m.agreed)
+		if w.Now-max(m.started.at, m.since.at, m.rewrote.at) > int64(foreverOpen) {
+			c.infer(w, at(m.started.seq), "migration %s has run for %v and not ended, with %s", m.name, foreverOpen, m.standing())
 		}
 	}
+}
+
+// standing says that the servers do not keep a migration from going on.
+func (m *migrationSeen) standing() string {
+	if m.agreed == "" {
+		return "no server having announced anything"
+	}
+	return "the servers in agreement on " + m.agreed
 }
 
 // next is whether nothing runs, and a migration is the oldest of its resource.

@@ -12,7 +12,11 @@ import (
 type svm21 struct {
 	findings
 	stopped int64
+	// open are migrations that were blamed for not having ended.
+	open map[*migrationSeen]bool
 }
+
+func newSVM21() *svm21 { return &svm21{open: map[*migrationSeen]bool{}} }
 
 func (c *svm21) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
@@ -21,7 +25,11 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 				t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-m.lost.at).Round(time.Second), m.name)
 		}
 	}
+	c.overdue(w)
 	move := w.migrations.moved
+	if move != nil && (move.ended || move.gone) {
+		defer delete(c.open, move.m)
+	}
 	if move == nil || !move.ended || !move.m.lost.was() || move.m.back {
 		return
 	}
@@ -30,16 +38,23 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 			m.name, m.ended.revision, m.lost.revision, m.target)
 		return
 	}
-	c.stopped++
+	if !c.open[move.m] {
+		c.stopped++
+	}
 }
 
-func (c *svm21) Finish(w *World) {
+// overdue blames what goes on without an agreement for longer than a controller takes to
+// end it that nothing hinders, whatever comes of it later.
+func (c *svm21) overdue(w *World) {
 	for _, m := range w.migrations.live {
-		if m.running() && m.lost.was() && !m.back && w.Now-m.lost.at > int64(agreementLossEnds) {
+		if m.running() && m.lost.was() && !m.back && !c.open[m] && w.managers.hadTime(w.Now, m.lost.at, int64(agreementLossEnds)) {
+			c.open[m] = true
 			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq), "migration %s has not ended %v after it lost its agreement", m.name, agreementLossEnds)
 		}
 	}
 }
+
+func (c *svm21) Finish(w *World) { c.overdue(w) }
 
 func (c *svm21) Observations() []Observation {
 	return []Observation{{"migrations that failed after their agreement was lost", c.stopped, needMigrations}}

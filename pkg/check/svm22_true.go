@@ -75,14 +75,15 @@ func (w *World) joinedBefore(member string, revision int64) bool {
 }
 
 func (c *svm22) begin(w *World, m *migrationSeen) {
-	target, _ := w.agreedOn(m.gr)
+	target := w.migratedTo(m)
 	if target == "" {
 		delete(c.after, m.gr)
 		return
 	}
 	c.after[m.gr] = &succeeded{m, target}
+	since := m.lists()
 	for _, o := range w.migrations.of(m.gr) {
-		if since := checkpointOf(m.now); since > 0 && o.created > since && o.version != target {
+		if o.created > since && o.version != target {
 			c.infer(w, at(o.seq, m.ended.seq), "migration %s succeeded at revision %d, and %s %s, which was made on the way, is stored as %s and not as %s",
 				m.name, m.ended.revision, m.gr.resource, o.name, o.version, target)
 		}

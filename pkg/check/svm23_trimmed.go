@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +18,8 @@ type svm23 struct {
 	pending map[*migrationSeen]int64
 	// done is the last migration of each resource that ended.
 	done map[groupResource]*migrationSeen
+	// unsettled are trims of which nobody knows what the migration came to; in words.
+	unsettled []string
 }
 
 func newSVM23() *svm23 {
@@ -87,7 +90,19 @@ func (c *svm23) redefine(w *World, ev *history.Event, move *definitionMove) {
 	}
 }
 
-func (c *svm23) Finish(*World) {}
+func (c *svm23) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		switch seq, trimmed := c.pending[m]; {
+		case !trimmed:
+		case w.Now-m.sign.at > int64(migrationShows):
+			c.infer(w, at(seq), "migration %s trimmed storedVersions of %s.%s and has not succeeded since", m.name, m.gr.resource, m.gr.group)
+		default:
+			c.unsettled = append(c.unsettled, fmt.Sprintf("migration %s trimmed storedVersions at the very end, and nobody knows whether it succeeded", m.name))
+		}
+	}
+}
+
+func (c *svm23) doubts() []string { return c.unsettled }
 
 func (c *svm23) Observations() []Observation {
 	return []Observation{

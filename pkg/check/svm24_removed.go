@@ -33,10 +33,11 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	}
 	if move != nil && move.started {
 		if gone := c.after[move.m.gr]; gone != nil && move.m.created.at < gone.gone.at {
-			if waited := time.Duration(ev.At - gone.gone.at); waited > deletionStops {
-				c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", move.m.name, waited.Round(time.Second), gone.name)
-			} else {
+			switch waited := time.Duration(ev.At - gone.gone.at); {
+			case waited <= deletionStops:
 				c.freed++
+			case w.managers.hadTime(ev.At, gone.since(move.m), int64(deletionStops)):
+				c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", move.m.name, waited.Round(time.Second), gone.name)
 			}
 		}
 		delete(c.after, move.m.gr)
@@ -49,11 +50,17 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	for gr, gone := range c.after {
 		if !gone.watched && ev.At-gone.gone.at > int64(deletionStops+deletionWatched) {
 			gone.watched = true
-			if w.migrations.left(gr, gone.target) {
+			// Without a target there was nothing to leave.
+			if gone.target != "" && w.migrations.left(gr, gone.target) {
 				c.stopped++
 			}
 		}
 	}
+}
+
+// since is since when nothing has been in the way of the next migration.
+func (gone *deletedMigration) since(next *migrationSeen) int64 {
+	return max(gone.gone.at, next.since.at, next.free.at)
 }
 
 func (c *svm24) Finish(w *World) {
@@ -62,7 +69,7 @@ func (c *svm24) Finish(w *World) {
 		if gone == nil || m.started.was() || m.created.at > gone.gone.at {
 			continue
 		}
-		if agreed, told := w.agreedOn(m.gr); (agreed != "" || !told) && w.Now-gone.gone.at > int64(deletionStops) {
+		if !m.disputed && w.managers.hadTime(w.Now, gone.since(m), int64(deletionStops)) {
 			c.infer(w, at(gone.gone.seq, m.created.seq), "migration %s has not begun for %v after %s was deleted", m.name, deletionStops, gone.name)
 		}
 	}

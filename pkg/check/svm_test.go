@@ -173,6 +173,31 @@ func TestSVM24WatchesWhatStops(t *testing.T) {
 	saw(t, dropped().lies("x", v2, "m", 5, 14, 0).pass(time.Minute).lies("z", v2, "m", 15, 15, 2).blames(t, "SVM-24"), stopped, 0)
 	// What goes on there is the next one's.
 	saw(t, dropped().migrates("n", 14, 14, 0).migrates("n", 14, 15, 14, nowRuns).pass(time.Minute).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-24"), stopped, 0)
+	// Nor is there anything to leave where nobody knows what it migrated to.
+	saw(t, upgraded().says(things, 8, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
+		stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 13}).
+		pass(time.Minute).lies("z", v2, "m", 14, 14, 2).blames(t, "SVM-24"), stopped, 0)
+}
+
+// The next one may have more to wait for than the deletion of the one before.
+func TestSVM24KnowsWhatTheNextOneWaitsFor(t *testing.T) {
+	queued := func() *tale {
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).pass(3*time.Second).migrates("n", 13, 13, 0)
+	}
+	drop := func(t *tale) *tale {
+		return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 15})
+	}
+	const freed = "migrations that began after the one before them was deleted"
+	drop(queued()).idle(40*time.Second).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24", "migration n began only 40s after m was deleted")
+	drop(queued()).idle(40*time.Second).blames(t, "SVM-24", "migration n has not begun for")
+	disputed := func() *tale { return drop(queued().says(things, 14, "a="+v2, "b="+v1)).idle(40 * time.Second) }
+	disputed().blames(t, "SVM-24")
+	saw(t, disputed().says(things, 20, "a="+v2, "b="+v2).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 0)
+	disputed().says(things, 20, "a="+v2, "b="+v2).idle(40*time.Second).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24", "after m was deleted")
+	led := func() *tale { return drop(queued().manager("a", history.ProcessExited)).idle(40 * time.Second) }
+	led().blames(t, "SVM-24")
+	saw(t, led().manages("b", 16).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 0)
+	saw(t, drop(queued()).idle(time.Second).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 1)
 }
 
 func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
@@ -248,7 +273,7 @@ func TestSVM14GoesByAge(t *testing.T) {
 
 func TestSVM21JudgesTheEnd(t *testing.T) {
 	lost := func() *tale {
-		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1)
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1)
 	}
 	saw(t, lost().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "failed after their agreement was lost", 1)
 	lost().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
@@ -264,6 +289,16 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	again().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 16")
 	again().pass(30*time.Second).lies("x", v2, "m", 5, 17, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	again().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
+	// That it ends in the end, or that the agreement comes back, is no excuse.
+	lost().idle(14*time.Minute).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
+	lost().idle(10*time.Minute).says(things, 15, "a="+v2, "b="+v2).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
+	// Without a controller nobody can end it.
+	saw(t, lost().manager("a", history.ProcessExited).pass(14*time.Minute).manages("b", 14).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "failed after their agreement was lost", 1)
+	// What a condition says in spite of the entries is no agreement.
+	stale, common := content("a="+v2, "b="+v1), v2
+	stale.Common = &common
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).put(things, 13, stale).migrates("m", 10, 20, 11, nowSucceeded).
+		blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
 }
 
 func TestKubernetesMigratesWithoutAgreement(t *testing.T) {
@@ -339,6 +374,9 @@ func TestSVM23WantsASuccess(t *testing.T) {
 	tell().defines("v1", 1, 3, "v1", "v2").defines("v1", 1, 5, "v1").blames(t, "SVM-23", "nothing migrates it")
 	begun().lies("y", v1, "m", 15, 15, 2).defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded).
 		blames(t, "SVM-23", "things y is stored as v1")
+	// What never ends has not succeeded either; what ends with the history may have.
+	begun().defines("v2", 2, 15, "v2").pass(time.Minute).blames(t, "SVM-23", "migration m trimmed storedVersions of things.g.io and has not succeeded since")
+	begun().defines("v2", 2, 15, "v2").blames(t, "SVM-23")
 }
 
 func TestSVM18And19WaitForABound(t *testing.T) {
@@ -424,6 +462,23 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	declared := things(upgraded(), 10*time.Millisecond).migrates("m", 30, 60, 31, nowSucceeded)
 	declared.header.MigrationRate = 200
 	declared.blames(t, "SVM-15")
+
+	// A little too fast is too fast if it goes on, and before the end, too.
+	steady := func(n int64, apart time.Duration) *tale {
+		told := upgraded()
+		for i := range n {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		told.migrates("m", 20+n, 20+n, 0).migrates("m", 20+n, 22+n, 21+n, nowRuns)
+		for i := range n {
+			told.pass(apart).lies("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 30+n+i, 0)
+		}
+		return told
+	}
+	const tooFast = "which are 14 a second, and 10 a second are declared"
+	steady(600, time.Second/14).migrates("m", 620, 2000, 621, nowSucceeded).blames(t, "SVM-15", tooFast)
+	steady(600, time.Second/14).blames(t, "SVM-15", tooFast)
+	steady(600, time.Second/10).migrates("m", 620, 2000, 621, nowSucceeded).blames(t, "SVM-15")
 
 	// Neither does a rest afterwards make up for a hurry: 40 objects at once and five
 	// more in five minutes.
@@ -545,7 +600,7 @@ func TestSVM11WantsTheTimeToEnd(t *testing.T) {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).manager("a", history.ProcessExited)
 	}
 	crashed().pass(6*time.Minute).blames(t, "SVM-11")
-	crashed().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended since its controller had, and nothing came of it for 5m0s")
+	crashed().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended after its controller had ended, and nothing came of it for 5m0s")
 	crashed().pass(6*time.Minute).manages("b", 13).pass(4*time.Minute).blames(t, "SVM-11")
 	crashed().manages("b", 13).pass(4*time.Minute).lies("x", v2, "m", 5, 14, 0).pass(4*time.Minute).blames(t, "SVM-11")
 	crashed().manages("b", 13).pass(4*time.Minute).migrates("m", 10, 14, 11, nowRuns).pass(4*time.Minute).blames(t, "SVM-11")
@@ -654,4 +709,86 @@ func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	if r := blind.blames(t, "SVM-12"); !strings.Contains(strings.Join(r.Reasons, "; "), "1 objects were rewritten by interrupted migrations and no write of them was seen") {
 		t.Errorf("%q", r.Reasons)
 	}
+}
+
+func TestSVM17WantsNews(t *testing.T) {
+	begun := func() *tale { return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 0, nowRuns) }
+	says := func(t *tale, revision, checkpoint int64, message string, succeeded bool) *tale {
+		m := &history.Migration{Group: group, Resource: "things", Checkpoint: strconv.FormatInt(checkpoint, 10), Conditions: []history.Condition{{Type: nowRuns, Status: "True", Reason: "R", Message: message}}}
+		if succeeded {
+			m.Conditions = append(m.Conditions, history.Condition{Type: nowSucceeded, Status: "True", Reason: "R"})
+		}
+		return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/storageversionmigrations/m", Name: "m", Created: 10, Revision: revision, Migration: m})
+	}
+	// The checkpoint and the outcome are no reports of progress.
+	says(says(begun(), 13, 11, "12", false).pass(time.Minute), 20, 11, "12", true).blames(t, "SVM-17", "its status told nothing on the way")
+	saw(t, says(says(begun(), 13, 11, "1 of 2", false).pass(time.Minute), 20, 11, "1 of 2", true).blames(t, "SVM-17"), "reports of progress", 1)
+}
+
+func TestSVM20WantsAWait(t *testing.T) {
+	const waited = "had waited for longer than any takes to begin"
+	asked := func() *tale {
+		return upgraded().manages("a", 6).says(things, 7, "a="+v1, "b="+v2).migrates("m", 10, 10, 0)
+	}
+	begins := func(t *tale) *tale {
+		return t.says(things, 20, "a="+v2, "b="+v2).pass(time.Second).migrates("m", 10, 22, 21, nowRuns)
+	}
+	saw(t, begins(asked().idle(time.Minute)).blames(t, "SVM-20"), waited, 1)
+	// A controller that has no time, or is not there, begins nothing either.
+	saw(t, begins(asked().idle(time.Second)).blames(t, "SVM-20"), waited, 0)
+	saw(t, begins(asked().manager("a", history.ProcessExited).idle(time.Minute)).blames(t, "SVM-20"), waited, 0)
+	saw(t, begins(asked().manager("a", history.ProcessExited).idle(time.Minute).manages("b", 15).idle(time.Second)).blames(t, "SVM-20"), waited, 0)
+	// Nor does one show anything that takes as long to begin with all in agreement.
+	slow := begins(asked().idle(time.Minute)).migrates("m", 10, 23, 21, nowSucceeded).migrates("n", 24, 24, 0).idle(2*time.Minute).migrates("n", 24, 25, 24, nowRuns)
+	saw(t, slow.blames(t, "SVM-20"), waited, 0)
+	// Whoever says that he has succeeded has begun.
+	asked().migrates("m", 10, 22, 21, nowSucceeded).blames(t, "SVM-20", "began to run at revision 22, when the servers agreed on no version")
+}
+
+// A success is held against what its servers agreed on when it began, where they do not
+// agree any more.
+func TestASuccessWithoutAgreement(t *testing.T) {
+	lost := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
+			lies("x", v2, "m", 5, 13, 0).says(things, 14, "a="+v2, "b="+v1)
+	}
+	lost().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04", "and 1 objects from before its checkpoint 11 are not stored as g.io/v2")
+	lost().lies("y", v2, "m", 6, 15, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04")
+	lost().lies("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-22", "which was made on the way, is stored as g.io/v1")
+	// Nobody need know of a checkpoint.
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 0, nowRuns).lies("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 0, nowSucceeded).
+		blames(t, "SVM-22", "which was made on the way, is stored as g.io/v1")
+}
+
+// What a migration has under way when it ends, or writes a second time, is judged too.
+func TestWritesAfterARewrite(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 13, 0)
+	}
+	begun().lies("x", v2, "other", 5, 14, 0).blames(t, "SVM-05", "its metadata is not what it was")
+	begun().lies("x", v2, "other", 5, 14, 0).blames(t, "SVM-16", "its metadata is not what it was")
+	begun().lies("x", v2, "other", 5, 14, 2).lies("x", v2, "finalizer", 5, 15, 0).blames(t, "SVM-05")
+	ended := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v1, "m2", 5, 13, 2).migrates("m", 10, 14, 11, nowFailed)
+	}
+	ended().lies("x", v2, "m", 5, 15, 1).blames(t, "SVM-07", "at revision 15 write 1 of a is back; migration m had begun")
+	ended().lies("x", v2, "m2", 5, 15, 0).blames(t, "SVM-05")
+	ended().lies("x", v2, "other", 5, 15, 0).blames(t, "SVM-05", "after migration m had ended, and its metadata is not what it was")
+}
+
+func TestMigrationsThatNeverEnd(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	begun().exits("b", 1).pass(6*time.Minute).blames(t, "SVM-13", "has not ended after API servers had been restarted, and nothing came of it for 5m0s")
+	begun().exits("b", 1).pass(4*time.Minute).blames(t, "SVM-13")
+	// Another leader is no excuse, whether the one before it ended or not.
+	begun().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended after another controller had come to lead")
+	begun().manages("b", 13).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-11", "after another controller had come to lead")
+	// Nobody has announced anything, so there is nothing to wait for.
+	alone := func() *tale {
+		return tell().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	alone().pass(16*time.Minute).blames(t, "SVM-19", "has run for 15m0s and not ended, with no server having announced anything")
+	begun().pass(10*time.Minute).lies("x", v2, "m", 5, 14, 0).pass(10*time.Minute).blames(t, "SVM-19")
 }

@@ -6,6 +6,7 @@ import "github.com/evenkeel/evenkeel/suites/play"
 
 var (
 	_ = play.Scenario("migration-custom.yaml")
+	_ = play.Scenario("migration-custom-upgrade.yaml")
 	_ = play.Scenario("migration-hopeless.yaml")
 	_ = play.Scenario("migration.yaml")
 	_ = play.Scenario("migration-abort.yaml")
