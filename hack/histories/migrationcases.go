@@ -197,14 +197,14 @@ var migrationCases = []testCase{
 			begun.Stored.Revision = e.events[i].Stored.Revision + 1
 			e.insert(i, begun)
 		},
-		why:  "saw 0 of those, migrations that were asked for when they were not, and had waited for longer than any takes to begin, and needs at least 1",
+		why:  "saw 0 migrations that were asked for when they were not, and that a controller had the time to begin with, and needs at least 1",
 		weak: func(e *edit) { e.drop(migrationNamed("early")); e.drop(migrationNamed("again")) },
 	},
 	{
 		id: "SVM-21", reads: either(migrations, ballastVersions, instances, leading),
 		fails: "migration rolled succeeded at revision",
 		fail:  func(e *edit) { succeeds(e, "rolled") },
-		why:   "saw 0 migrations that failed after their agreement was lost, and needs at least 1",
+		why:   "saw 0 migrations that ended after their agreement was lost, and needs at least 1",
 		weak:  func(e *edit) { e.drop(migrationNamed("rolled")) },
 	},
 	{

@@ -25,7 +25,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, weak string }{
 	"SVM-18": {"migration unknown succeeded", "migrations of unknown resources that failed with a reason"},
 	"SVM-19": {"migration impossible succeeded", "migrations of what is never stored that failed"},
 	"SVM-20": {"when the servers agreed on no version", "migrations that were asked for when they were not"},
-	"SVM-21": {"migration rolled succeeded at revision", "migrations that failed after their agreement was lost"},
+	"SVM-21": {"migration rolled succeeded at revision", "migrations that ended after their agreement was lost"},
 	"SVM-22": {"after migration again to reference.evenkeel.dev/v1 had succeeded", "writes after a success in the version that it was to"},
 	"SVM-23": {"and storedVersions of its definition is [v1]", "trims of storedVersions by migrations that succeeded"},
 	"SVM-24": {"migration next began only", "migrations deleted while they ran"},
