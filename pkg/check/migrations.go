@@ -93,8 +93,8 @@ type migrationSeen struct {
 	rewrote moment
 	// reports counts the changes of what its conditions said while it ran.
 	reports int64
-	// patient is for how long it had to wait before it began, at most, because the servers
-	// did not agree, while the controller had nothing else in its way.
+	// patient is for how long at a time it had to wait, at most, before it began because the
+	// servers did not agree, while one controller had nothing else in its way.
 	patient time.Duration
 	// generation of the definition when it started.
 	generation int64
@@ -116,6 +116,20 @@ type migrationSeen struct {
 // running is whether it has begun and not ended.
 func (m *migrationSeen) running() bool {
 	return m.started.was() && !m.ended.was() && !m.gone.was()
+}
+
+// wait notes how long migrations have been waiting for an agreement under a controller
+// that could have begun. It comes before anything is made of an event that may change
+// either.
+func (ms *migrations) wait(w *World, ev *history.Event) {
+	if ev.Process == nil && ev.Fault == nil && ev.Stored == nil || !w.managers.able {
+		return
+	}
+	for _, m := range ms.live {
+		if m.disputed && !m.started.was() {
+			m.patient = max(m.patient, time.Duration(ev.At-max(m.since.at, w.managers.ableSince)))
+		}
+	}
 }
 
 // stuck is whether it runs, with the servers in agreement, and nothing came of it for
@@ -415,9 +429,6 @@ func (ms *migrations) weigh(w *World, ev *history.Event) {
 	for _, m := range ms.live {
 		agreed, told := w.agreedOn(m.gr)
 		if agreed != m.agreed {
-			if m.disputed && !m.started.was() && w.managers.able {
-				m.patient = max(m.patient, time.Duration(ev.At-max(m.since.at, w.managers.ableSince)))
-			}
 			m.agreed, m.since = agreed, momentOf(ev)
 		}
 		m.disputed = told && agreed == ""

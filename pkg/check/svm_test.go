@@ -738,6 +738,8 @@ func TestSVM20WantsAWait(t *testing.T) {
 	saw(t, begins(asked().idle(time.Second)).blames(t, "SVM-20"), waited, 0)
 	saw(t, begins(asked().manager("a", history.ProcessExited).idle(time.Minute)).blames(t, "SVM-20"), waited, 0)
 	saw(t, begins(asked().manager("a", history.ProcessExited).idle(time.Minute).manages("b", 15).idle(time.Second)).blames(t, "SVM-20"), waited, 0)
+	// One that had the time and went shows it, too.
+	saw(t, begins(asked().idle(time.Minute).manager("a", history.ProcessExited).manages("b", 15).idle(time.Second)).blames(t, "SVM-20"), waited, 1)
 	// Nor does one show anything that takes as long to begin with all in agreement.
 	slow := begins(asked().idle(time.Minute)).migrates("m", 10, 23, 21, nowSucceeded).migrates("n", 24, 24, 0).idle(2*time.Minute).migrates("n", 24, 25, 24, nowRuns)
 	saw(t, slow.blames(t, "SVM-20"), waited, 0)

@@ -141,6 +141,7 @@ func (w *World) take(ev *history.Event) {
 		w.end = &end
 	}
 	w.docs.take(w, ev)
+	w.migrations.wait(w, ev)
 	w.managers.take(w, ev)
 	w.migrations.take(w, ev)
 	w.elections.take(w, ev)
