@@ -1,8 +1,11 @@
 package apiserver
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -10,6 +13,9 @@ import (
 
 	"github.com/evenkeel/evenkeel/impl/election/coordinator"
 )
+
+// releaseWithin is how long a server that stops may take to give up the coordinators' Lease.
+const releaseWithin = 5 * time.Second
 
 // coordinate has this server stand by to coordinate the election of leaders, KEP-4355.
 // It begins when the server has registered: Leases are guarded before.
@@ -27,15 +33,37 @@ func (s *server) coordinate() error {
 	options := coordinator.Options{
 		Config: s.config.LoopbackClientConfig, Identity: hostname + "_" + uuid.NewString(), Defects: s.options.Defects,
 	}
-	return s.aggregator.GenericAPIServer.AddPostStartHook("leader-election-coordinator", func(hook genericapiserver.PostStartHookContext) error {
-		go func() {
-			if s.versions.WaitRegistered(hook) != nil {
+	life, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	generic := s.aggregator.GenericAPIServer
+	if err := generic.AddPostStartHook("leader-election-coordinator", func(hook genericapiserver.PostStartHookContext) error {
+		context.AfterFunc(hook, end)
+		running.Go(func() {
+			if s.versions.WaitRegistered(life) != nil {
 				return // The server is stopping.
 			}
-			if err := coordinator.Run(hook, options); err != nil && hook.Err() == nil {
+			if err := coordinator.Run(life, options); err != nil && life.Err() == nil {
 				klog.ErrorS(err, "This server does not coordinate the election of leaders")
 			}
+		})
+		return nil
+	}); err != nil {
+		return err
+	}
+	// Afterwards this server answers nobody, itself neither: the others would have to wait
+	// until the coordinators' Lease has expired, and meanwhile nobody could be elected.
+	return generic.AddPreShutdownHook("leader-election-coordinator", func() error {
+		end()
+		ended := make(chan struct{})
+		go func() {
+			running.Wait()
+			close(ended)
 		}()
+		select {
+		case <-ended:
+		case <-time.After(releaseWithin):
+			klog.InfoS("The coordinators' Lease was not given up in time", "bound", releaseWithin)
+		}
 		return nil
 	})
 }
