@@ -199,12 +199,12 @@ func (l *liveTest) background(name string, run func(context.Context) error) (sto
 	return stop
 }
 
-func (l *liveTest) start(id, played string) *liveServer {
+func (l *liveTest) start(id, played string, changes ...func(*Options)) *liveServer {
 	l.Helper()
-	return l.startAt(id, played, l.freePort())
+	return l.startAt(id, played, l.freePort(), changes...)
 }
 
-func (l *liveTest) startAt(id, played, on string) *liveServer {
+func (l *liveTest) startAt(id, played, on string, changes ...func(*Options)) *liveServer {
 	l.Helper()
 	r, err := release.Lookup(played)
 	if err != nil {
@@ -221,6 +221,9 @@ func (l *liveTest) startAt(id, played, on string) *liveServer {
 		PeerCAFile: l.file("ca.crt"), ProxyClientCertFile: l.file("proxy.crt"), ProxyClientKeyFile: l.file("proxy.key"),
 		RequestHeaderClientCAFile: l.file("ca.crt"), RequestHeaderAllowedNames: []string{"front-proxy"},
 		IdentityLeaseDuration: liveLease, IdentityLeaseRenewInterval: liveLease / 3,
+	}
+	for _, change := range changes {
+		change(&o)
 	}
 	return &liveServer{liveTest: l, url: fmt.Sprintf("https://127.0.0.1:%d", port), stop: l.background(id, func(ctx context.Context) error { return Run(ctx, o) })}
 }
