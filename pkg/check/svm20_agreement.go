@@ -10,7 +10,7 @@ import (
 // custom resource the one that its definition names (KEP-2339, on the migrator).
 type svm20 struct {
 	findings
-	// begun with an agreement, and without one.
+	// begun counts all that did, and premature those that did without an agreement.
 	begun, premature int64
 	// slowest is what a migration took to begin at most that nothing kept from it, and
 	// waits are the times for which others were kept from it for want of an agreement: a
@@ -28,13 +28,13 @@ func (c *svm20) Observe(w *World, ev *history.Event) {
 		return
 	}
 	m := move.m
+	c.begun++
 	if m.target == "" {
 		c.premature++
 		c.inferOf(w, kindDisagreed, w.leadingRelease(), at(w.announced(m.gr), ev.Seq), "migration %s of %s began to run at revision %d, when the servers agreed on no version",
 			m.name, m.gr.resource, m.started.revision)
 		return
 	}
-	c.begun++
 	c.slowest = max(c.slowest, time.Duration(ev.At-max(m.created.at, m.since.at, m.free.at, w.managers.ableSince)))
 	if m.early {
 		c.waits = append(c.waits, m.patient)
@@ -84,7 +84,7 @@ func (c *svm20) Observations() []Observation {
 		}
 	}
 	return []Observation{
-		{"migrations that began with the servers in agreement", c.begun, needMigrations},
+		{"migrations that began, where servers announce what they store", c.begun, needMigrations},
 		{"migrations that were asked for when they were not, and that a controller had the time to begin with", waited, needMigrations},
 	}
 }
