@@ -46,7 +46,8 @@ nearly so, as the KEP has it.
 
 With coordination an upgrade never breaks it, as long as all of a member ends at one
 moment. Where the last older API server ends later than the controllers beside it, a
-newer leader may be there before it is gone: played, that was seen to take a second.
+newer leader may be there before it is gone: played, that happened in about half of the
+upgrades, mostly for a second.
 A rollback does break it, however shortly: the API server of the first member that
 goes back runs before anybody of its release can lead, and the leader, newer than it,
 goes on until it is told to give up. So the KEP's goal, to respect version skew in
