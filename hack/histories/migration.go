@@ -113,13 +113,16 @@ func migrationStory() []history.Event {
 	}
 	v.define("v1", 2, "v1beta1", "v1")
 	v.ask(cp1, "alone", cratesGroup, "crates")
+	v.mark("True")
 	v.begin("alone")
 	for i := range 2 {
 		v.rewrite(crate(i), cratesGroup+"/v1")
 	}
 	v.pass(3000)
 	v.drop(cp1, "alone")
-	v.pass(25_000)
+	v.pass(1000)
+	v.mark("False")
+	v.pass(24_000)
 	v.ask(cp2, "flip", cratesGroup, "crates")
 	for i := range 10 {
 		v.put(v.members[i%3], stowed(i))
@@ -359,8 +362,17 @@ func (v *voyage) leads(m *member) {
 
 // define stores the definition of crates.
 func (v *voyage) define(storage string, generation int64, stored ...string) {
+	v.defined(history.CustomResource{Group: cratesGroup, Resource: "crates", Storage: storage, Stored: stored, Generation: generation})
+}
+
+// mark has it say whether crates are being migrated, from v1beta1 to v1.
+func (v *voyage) mark(status string) {
+	v.defined(history.CustomResource{Group: cratesGroup, Resource: "crates", Storage: "v1", Stored: []string{"v1beta1", "v1"}, Generation: 2, Migrating: status})
+}
+
+func (v *voyage) defined(definition history.CustomResource) {
 	v.pass(50)
 	v.stored("/registry/apiextensions.k8s.io/customresourcedefinitions/crates."+cratesGroup, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "crates."+cratesGroup, history.Stored{
-		CustomResource: &history.CustomResource{Group: cratesGroup, Resource: "crates", Storage: storage, Stored: stored, Generation: generation},
+		CustomResource: &definition,
 	})
 }

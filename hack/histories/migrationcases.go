@@ -224,13 +224,13 @@ var migrationCases = []testCase{
 		fails: "and storedVersions of its definition is [v1]",
 		fail: func(e *edit) {
 			// It is trimmed when half of the objects are rewritten.
-			from, to := e.find(3, definitionsStored), e.find(3, both(crates, rewrites))
+			from, to := e.find(5, definitionsStored), e.find(3, both(crates, rewrites))
 			trim, half := *e.events[from].Stored, *e.events[to].Stored
 			trim.Revision, half.Revision = half.Revision, trim.Revision
 			e.events[from].Stored, e.events[to].Stored = &half, &trim
 		},
 		why:  "saw 0 trims of storedVersions by migrations that succeeded, and needs at least 1",
-		weak: func(e *edit) { e.drop(nthOf(e, 3, definitionsStored)) },
+		weak: func(e *edit) { e.drop(nthOf(e, 5, definitionsStored)) },
 	},
 	{
 		id: "SVM-24", reads: either(migrations, ballastVersions, definitionsStored, crates, instances, leading),

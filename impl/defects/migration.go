@@ -30,6 +30,7 @@ const (
 	SVM22OlderAtFirst     ID = "SVM-22-older-at-first"
 	SVM23TrimsEarly       ID = "SVM-23-trims-early"
 	SVM24GoesOn           ID = "SVM-24-goes-on"
+	SVM24LeavesMark       ID = "SVM-24-leaves-mark"
 	SVM25HidesLeftovers   ID = "SVM-25-hides-leftovers"
 )
 
@@ -64,5 +65,6 @@ var migrationCatalogue = []Defect{
 	{SVM22OlderAtFirst, "SVM-22", inAPIServer, "ballasts are stored in the previous version until they are two seconds old"},
 	{SVM23TrimsEarly, "SVM-23", inControllerManager, "storedVersions is trimmed when a migration begins"},
 	{SVM24GoesOn, "SVM-24", inControllerManager, "a migration that is deleted goes on to its end"},
+	{SVM24LeavesMark, "SVM-24", inControllerManager, "a definition goes on to say that its objects are being migrated"},
 	{SVM25HidesLeftovers, "SVM-25", inAPIServer, "lists leave out the migrations from before the server was started"},
 }

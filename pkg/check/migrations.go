@@ -211,6 +211,11 @@ type definitionSeen struct {
 	now           *history.CustomResource
 }
 
+// says is whether the definition says that its resource is being migrated.
+func (d *definitionSeen) says() bool {
+	return d.now.Migrating == "True"
+}
+
 // definitionMove is a change of one; both sides are there.
 type definitionMove struct {
 	gr          groupResource

@@ -8,10 +8,13 @@ import (
 
 // svm24: a migration that is deleted while it runs stops, and the next one of its
 // resource begins. What the next one does cannot be told from what the deleted one would
-// go on to do, so one deletion of each kind is needed.
+// go on to do, so one deletion of each kind is needed. Where definitions of custom
+// resources say that these are being migrated, they do not say so any longer.
 type svm24 struct {
 	findings
-	deleted, freed, stopped int64
+	deleted, freed, stopped, unmarked int64
+	// marks is whether any definition ever said that its resource is being migrated.
+	marks bool
 	// after is the last migration of each resource that was deleted while it ran, until
 	// another begins.
 	after map[groupResource]*deletedMigration
@@ -21,6 +24,8 @@ type deletedMigration struct {
 	*migrationSeen
 	// watched is whether it has been seen that it stopped.
 	watched bool
+	// marked is since when the definition has said that it runs, though it is gone.
+	marked moment
 }
 
 func newSVM24() *svm24 { return &svm24{after: map[groupResource]*deletedMigration{}} }
@@ -29,8 +34,13 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	move := w.migrations.moved
 	if move != nil && move.gone && move.m.started.was() && !move.m.ended.was() {
 		c.deleted++
-		c.after[move.m.gr] = &deletedMigration{migrationSeen: move.m}
+		gone := &deletedMigration{migrationSeen: move.m}
+		if d := w.migrations.custom[move.m.gr]; d != nil && d.says() {
+			gone.marked = momentOf(ev)
+		}
+		c.after[move.m.gr] = gone
 	}
+	c.mark(w, ev)
 	if move != nil && move.started {
 		if gone := c.after[move.m.gr]; gone != nil && move.m.created.at < gone.gone.at {
 			switch waited := time.Duration(ev.At - gone.gone.at); {
@@ -58,12 +68,42 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	}
 }
 
+// mark follows what definitions say of migrations that were deleted.
+func (c *svm24) mark(w *World, ev *history.Event) {
+	if move := w.migrations.redefined; move != nil {
+		c.marks = c.marks || move.now.says()
+		switch gone := c.after[move.gr]; {
+		case gone == nil:
+		case !move.now.says():
+			if gone.marked.was() {
+				c.unmarked++
+			}
+			gone.marked = moment{}
+		case !gone.marked.was():
+			gone.marked = momentOf(ev)
+		}
+	}
+	c.overdue(w, ev.At)
+}
+
+// overdue finds definitions that go on to say that a deleted migration runs.
+func (c *svm24) overdue(w *World, now int64) {
+	for gr, gone := range c.after {
+		d := w.migrations.custom[gr]
+		if gone.marked.was() && d != nil && w.managers.hadTime(now, gone.marked.at, int64(deletionStops)) {
+			c.infer(w, at(gone.gone.seq, d.seq), "the definition of %s.%s has said for %v that it is being migrated, and migration %s was deleted", gr.resource, gr.group, deletionStops, gone.name)
+			gone.marked = moment{}
+		}
+	}
+}
+
 // since is since when nothing has been in the way of the next migration.
 func (gone *deletedMigration) since(next *migrationSeen) int64 {
 	return max(gone.gone.at, next.since.at, next.free.at)
 }
 
 func (c *svm24) Finish(w *World) {
+	c.overdue(w, w.Now)
 	for _, m := range w.migrations.live {
 		gone := c.after[m.gr]
 		if gone == nil || m.started.was() || m.created.at > gone.gone.at {
@@ -76,9 +116,14 @@ func (c *svm24) Finish(w *World) {
 }
 
 func (c *svm24) Observations() []Observation {
+	unmarked := int64(0)
+	if c.marks {
+		unmarked = needMigrations
+	}
 	return []Observation{
 		{"migrations deleted while they ran", c.deleted, needMigrations},
 		{"of those, ones that left objects in an old version, which nothing else began to migrate meanwhile", c.stopped, needMigrations},
 		{"migrations that began after the one before them was deleted", c.freed, needMigrations},
+		{"definitions that ceased to say that they were being migrated, where any did", c.unmarked, unmarked},
 	}
 }

@@ -361,6 +361,35 @@ func (t *tale) defines(storage string, generation, revision int64, stored ...str
 		CustomResource: &history.CustomResource{Group: group, Resource: "things", Storage: storage, Stored: stored, Generation: generation}})
 }
 
+// migrating stores it once more, saying whether its resource is being migrated.
+func (t *tale) migrating(status string, revision int64) *tale {
+	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/things.g.io", Revision: revision,
+		CustomResource: &history.CustomResource{Group: group, Resource: "things", Storage: "v2", Stored: []string{"v1", "v2"}, Generation: 2, Migrating: status}})
+}
+
+// A definition does not go on to say that its resource is being migrated.
+func TestSVM24LooksAtDefinitions(t *testing.T) {
+	const ceased = "definitions that ceased to say that they were being migrated, where any did"
+	running := func() *tale {
+		return upgraded().manages("a", 8).defines("v2", 2, 9, "v1", "v2").migrates("m", 10, 10, 0).migrating("True", 11).migrates("m", 10, 12, 11, nowRuns)
+	}
+	dropped := func(t *tale) *tale {
+		return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 15})
+	}
+	const goesOn = "has said for 15s that it is being migrated, and migration m was deleted"
+	dropped(running()).idle(40*time.Second).blames(t, "SVM-24", goesOn)
+	dropped(running()).idle(40*time.Second).migrating("False", 16).blames(t, "SVM-24", goesOn)
+	saw(t, dropped(running()).idle(time.Second).migrating("False", 16).idle(40*time.Second).blames(t, "SVM-24"), ceased, 1)
+	// Nor does it say so again.
+	dropped(running()).migrating("False", 16).migrating("True", 17).idle(40*time.Second).blames(t, "SVM-24", goesOn)
+	// Unless another one runs, and nobody could see to it.
+	saw(t, dropped(running()).migrates("n", 16, 16, 0).migrates("n", 16, 17, 16, nowRuns).idle(40*time.Second).blames(t, "SVM-24"), ceased, 0)
+	dropped(running()).manager("a", history.ProcessExited).idle(40*time.Second).blames(t, "SVM-24")
+	// Where definitions do not say so, there is nothing to wait for.
+	silent := upgraded().manages("a", 8).defines("v2", 2, 9, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	dropped(silent).idle(40*time.Second).blames(t, "SVM-24")
+}
+
 func TestSVM23WantsASuccess(t *testing.T) {
 	begun := func() *tale {
 		return tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").

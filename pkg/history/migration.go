@@ -30,6 +30,9 @@ type CustomResource struct {
 	Stored  []string `json:"stored,omitempty"`
 	// Generation counts the changes of the specification.
 	Generation int64 `json:"generation,omitempty"`
+	// Migrating is the status of the condition StorageMigrating; empty where the
+	// definition has none.
+	Migrating string `json:"migrating,omitempty"`
 }
 
 // What is wrong with a ClassMigration request that must be refused.

@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -194,6 +195,9 @@ func customResource(in *apiextensionsv1.CustomResourceDefinition) *history.Custo
 		if in.Spec.Versions[i].Storage {
 			out.Storage = in.Spec.Versions[i].Name
 		}
+	}
+	if migrating := apihelpers.FindCRDCondition(in, apiextensionsv1.StorageMigrating); migrating != nil {
+		out.Migrating = string(migrating.Status)
 	}
 	return out
 }

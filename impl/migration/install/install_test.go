@@ -103,7 +103,7 @@ func TestRights(t *testing.T) {
 		{workload.ControllerAccount, []string{
 			"get apiextensions.k8s.io/customresourcedefinitions", "get internal.apiserver.k8s.io/storageversions", "get storagemigration.k8s.io/storageversionmigrations",
 			"list apiextensions.k8s.io/customresourcedefinitions", "list apiregistration.k8s.io/apiservices", "list internal.apiserver.k8s.io/storageversions", "list storagemigration.k8s.io/storageversionmigrations",
-			"update storagemigration.k8s.io/storageversionmigrations/status",
+			"update apiextensions.k8s.io/customresourcedefinitions/status", "update storagemigration.k8s.io/storageversionmigrations/status",
 			"watch apiextensions.k8s.io/customresourcedefinitions", "watch internal.apiserver.k8s.io/storageversions", "watch storagemigration.k8s.io/storageversionmigrations",
 		}, []string{
 			"create /configmaps", "create batch/jobs", "create coordination.k8s.io/leases", "delete /configmaps", "delete batch/jobs",

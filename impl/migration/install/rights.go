@@ -26,6 +26,7 @@ func controllerRules(automatic bool) []rbacv1.PolicyRule {
 		may(migrations, []string{"storageversionmigrations"}, ask...),
 		may(migrations, []string{"storageversionmigrations/status"}, "update"),
 		may(extensions, []string{"customresourcedefinitions"}, follow...),
+		may(extensions, []string{"customresourcedefinitions/status"}, "update"),
 		may(aggregation, []string{"apiservices"}, "list"),
 	}
 }

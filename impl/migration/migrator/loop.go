@@ -58,6 +58,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 		return
 	}
 	all := view.all()
+	m.mark(ctx, view, all)
 	m.trigger(ctx, view, all)
 	heads := migration.Heads(all)
 	if m.options.Defects.Has(defects.SVM14NewestFirst) {

@@ -284,8 +284,10 @@ func TestExpiredTokens(t *testing.T) {
 
 func TestADeletedMigrationStopsAndMakesRoom(t *testing.T) {
 	inWorld(t, 35, func(t *testing.T, w *world) {
+		var marked bool
 		w.before = func(_ context.Context, n int, _ string) error {
 			if n == 12 {
+				marked = w.marked()
 				if err := w.client.StoragemigrationV1().StorageVersionMigrations().Delete(context.Background(), "m1", metav1.DeleteOptions{}); err != nil {
 					t.Error(err)
 				}
@@ -297,6 +299,10 @@ func TestADeletedMigrationStopsAndMakesRoom(t *testing.T) {
 		w.until("the worker has stopped", func() bool { return w.attempts() >= 12 && len(w.records(migration.CheckpointRecord)) == 0 })
 		if w.attempts() >= 35 {
 			t.Errorf("%d objects were written although the migration was deleted at the 12th", w.attempts())
+		}
+		synctest.Wait()
+		if !marked || w.marked() {
+			t.Errorf("the definition said that widgets were migrated: %v while they were, %v when the migration was deleted", marked, w.marked())
 		}
 		asked := time.Now()
 		w.ask("m2")

@@ -15,6 +15,7 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	extensionsfake "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/fake"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -82,6 +83,24 @@ func newWorld(t *testing.T, count int) *world {
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
 	crd.Status.StoredVersions = []string{"v1", "v2"}
 	w.extensions = extensionsfake.NewClientset(crd)
+	// The tracker has no conflicts of definitions, which two write.
+	definitions := apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+	w.extensions.PrependReactor("update", definitions.Resource, func(action clienttesting.Action) (bool, runtime.Object, error) {
+		next := action.(clienttesting.UpdateAction).GetObject().(*apiextensionsv1.CustomResourceDefinition).DeepCopy()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		found, err := w.extensions.Tracker().Get(definitions, "", next.Name)
+		if err != nil {
+			return true, nil, err
+		}
+		now := found.(*apiextensionsv1.CustomResourceDefinition).ResourceVersion
+		if next.ResourceVersion != now {
+			return true, nil, apierrors.NewConflict(definitions.GroupResource(), next.Name, fmt.Errorf("%s is not %s", next.ResourceVersion, now))
+		}
+		w.revision++
+		next.ResourceVersion = strconv.Itoa(w.revision)
+		return true, next, w.extensions.Tracker().Update(definitions, next, "")
+	})
 	w.client = fake.NewClientset(storageVersion("50", "test.dev/v2", "test.dev/v2"))
 	// The tracker knows no revisions of objects, which checkpoints need.
 	versions := map[string]int{}
@@ -309,6 +328,15 @@ func (w *world) storedVersions() []string {
 		w.t.Fatal(err)
 	}
 	return crd.Status.StoredVersions
+}
+
+// marked is whether the definition says that widgets are being migrated.
+func (w *world) marked() bool {
+	found, err := w.extensions.Tracker().Get(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"), "", "widgets.test.dev")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return apihelpers.IsCRDConditionTrue(found.(*apiextensionsv1.CustomResourceDefinition), apiextensionsv1.StorageMigrating)
 }
 
 // records are the ConfigMaps of a kind.

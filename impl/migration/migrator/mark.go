@@ -1,0 +1,63 @@
+package migrator
+
+import (
+	"context"
+	"fmt"
+
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/migration"
+)
+
+// Reasons of the condition StorageMigrating of a definition.
+const (
+	markRunning = "MigrationRunning"
+	// markIdle: the migration that ran has ended, whatever came of it, or was deleted.
+	markIdle = "NoMigrationRunning"
+)
+
+// mark has the definitions of custom resources say whether their objects are being
+// migrated. It goes by what there is and not by what happened: a migration that was
+// deleted, or whose leader died, leaves no definition that says so for ever.
+func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv1.StorageVersionMigration) {
+	running := map[schema.GroupResource]string{}
+	for _, svm := range all {
+		if migration.Started(svm) && !migration.Finished(svm) && svm.DeletionTimestamp == nil {
+			running[migration.ResourceOf(svm)] = svm.Name
+		}
+	}
+	// A lister over everything does not fail.
+	definitions, _ := view.definitions.List(labels.Everything())
+	for _, crd := range definitions {
+		by, runs := running[schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}]
+		if runs == apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.StorageMigrating) {
+			continue
+		}
+		if !runs && m.options.Defects.Has(defects.SVM24LeavesMark) {
+			continue // defect: SVM-24-leaves-mark
+		}
+		next := crd.DeepCopy()
+		condition := apiextensionsv1.CustomResourceDefinitionCondition{
+			Type: apiextensionsv1.StorageMigrating, Status: apiextensionsv1.ConditionFalse, Reason: markIdle, Message: "No migration of the objects is running.",
+			LastTransitionTime: metav1.NewTime(m.options.Clock.Now()), ObservedGeneration: crd.Generation,
+		}
+		if runs {
+			condition.Status, condition.Reason, condition.Message = apiextensionsv1.ConditionTrue, markRunning, fmt.Sprintf("Migration %s is running.", by)
+		}
+		apihelpers.SetCRDCondition(next, condition)
+		request, cancel := context.WithTimeout(ctx, RequestTimeout)
+		_, err := m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions().UpdateStatus(request, next, metav1.UpdateOptions{})
+		cancel()
+		// What is newer than the view will be seen by the watch.
+		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			m.options.Logger.Error(err, "Cannot have a definition say whether its objects are being migrated, trying again", "definition", crd.Name)
+		}
+	}
+}
