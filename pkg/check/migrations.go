@@ -39,6 +39,8 @@ type migrations struct {
 	moved     *migrationMove
 	touched   *objectTouch
 	redefined *definitionMove
+	// razed is the namespace that went; empty where none did.
+	razed string
 }
 
 const (
@@ -231,7 +233,7 @@ func newMigrations() *migrations {
 
 // take notes what an event tells of migrations.
 func (ms *migrations) take(w *World, ev *history.Event) {
-	ms.moved, ms.touched, ms.redefined = nil, nil, nil
+	ms.moved, ms.touched, ms.redefined, ms.razed = nil, nil, nil, ""
 	switch {
 	case ev.Process != nil:
 		ms.takeProcess(w, ev)
@@ -272,6 +274,7 @@ func (ms *migrations) takeNamespace(ev *history.Event) {
 	if ev.Stored.Type != history.StoredDelete {
 		return
 	}
+	ms.razed = name
 	for _, m := range ms.live {
 		m.razed += m.deletesIn[name]
 		delete(m.deletesIn, name)

@@ -16,7 +16,7 @@ var migrationChecks = map[requirement.ID]entry{
 	"SVM-06": {func() Check { return &svm06{} }, []Source{SourceEtcd}, onObjects},
 	"SVM-07": {func() Check { return &svm07{} }, []Source{SourceEtcd, SourceRequest}, onObjects | onTags},
 	"SVM-08": {func() Check { return &svm08{} }, []Source{SourceEtcd}, onObjects},
-	"SVM-09": {func() Check { return &svm09{} }, []Source{SourceEtcd}, onObjects},
+	"SVM-09": {func() Check { return newSVM09() }, []Source{SourceEtcd}, onObjects},
 	"SVM-10": {func() Check { return newSVM10() }, []Source{SourceEtcd}, onObjects},
 	"SVM-11": {func() Check { return &svm11{} }, []Source{SourceEtcd}, 0},
 	"SVM-12": {func() Check { return newSVM12() }, []Source{SourceEtcd}, onObjects},

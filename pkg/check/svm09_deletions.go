@@ -7,9 +7,19 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type svm09 struct {
 	findings
 	survived, razed int64
+	// standing are the objects that survived count, by their namespace: it goes after
+	// what was in it, and maybe after the migration's end.
+	standing map[string]int64
 }
 
+func newSVM09() *svm09 { return &svm09{standing: map[string]int64{}} }
+
 func (c *svm09) Observe(w *World, _ *history.Event) {
+	if gone := w.migrations.razed; gone != "" {
+		c.survived -= c.standing[gone]
+		c.razed += c.standing[gone]
+		delete(c.standing, gone)
+	}
 	move := w.migrations.moved
 	if move == nil || !move.ended || !move.m.started.was() || move.m.deletes == 0 {
 		return
@@ -19,6 +29,9 @@ func (c *svm09) Observe(w *World, _ *history.Event) {
 	case m.outcome == history.MigrationSucceeded:
 		c.survived += m.deletes - m.razed
 		c.razed += m.razed
+		for namespace, deletes := range m.deletesIn {
+			c.standing[namespace] += deletes
+		}
 	case m.held():
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) after %d of its objects had been deleted by users, with the servers in agreement", m.name, reasonOf(m), m.deletes)
 	}

@@ -158,6 +158,10 @@ func TestSVM09SeesNamespacesGo(t *testing.T) {
 	r = begun().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-09")
 	saw(t, r, single, 3)
 	saw(t, r, together, 0)
+	// A namespace may go when the migration has ended.
+	r = gone(begun().migrates("m", 10, 20, 11, nowSucceeded), 21).blames(t, "SVM-09")
+	saw(t, r, single, 1)
+	saw(t, r, together, 2)
 	gone(begun(), 17).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 3 of its objects had been deleted")
 }
 
