@@ -428,7 +428,14 @@ func (r *Runner) target(ctx context.Context, action string, members []string, co
 // hold lets time pass and looks at everything at its end.
 func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 	const action = "hold"
-	if err := r.step(ctx, index, action, "", "", func(ctx context.Context) error {
+	bound := r.bound(action)
+	if hold.Led > 0 {
+		bound += LedTimeout
+	}
+	if err := r.stepWithin(ctx, bound, index, action, "", "", func(ctx context.Context) error {
+		if err := r.stays(ctx, hold.Led); err != nil {
+			return err
+		}
 		if err := r.settle(ctx); err != nil {
 			return err
 		}

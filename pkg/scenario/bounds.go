@@ -63,6 +63,10 @@ const (
 	// ones read all that there is first.
 	ActsTimeout    = 30 * time.Second
 	LeaderInterval = 200 * time.Millisecond
+	// LedTimeout is how long a hold waits for a leader that stays. Where elections are
+	// coordinated, Kubernetes changes leaders two or three times in the first minute and
+	// a half, each time after the Lease of 15 seconds has run out.
+	LedTimeout = 3 * time.Minute
 	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
 	// collector that has something to do asks at once, or tries again soon.
 	MeetTimeout = 60 * time.Second

@@ -211,6 +211,9 @@ func (s *Step) validate() (action string, err error) {
 		if v.For <= 0 {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
+		if v.Led < 0 || v.Led >= LedTimeout {
+			err = errors.Join(err, fmt.Errorf("led must be a duration shorter than %s", LedTimeout))
+		}
 	case *Tamper:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Guest:

@@ -227,6 +227,10 @@ type Target struct {
 type Hold struct {
 	Name string        `yaml:"name"`
 	For  time.Duration `yaml:"for"`
+	// Led has it begin only when the same controller manager has led for so long, and
+	// nobody is to take over from it: a fault that is to meet the leader comes to
+	// nothing where leaders have just been chosen and change once more.
+	Led time.Duration `yaml:"led,omitempty"`
 }
 
 // Tamper changes something behind the control plane's back, as an administrator

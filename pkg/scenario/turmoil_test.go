@@ -80,7 +80,13 @@ func newLeased(t *testing.T, lease func(l leased, look int) coordinationv1.Lease
 	}
 	looks := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if request.URL.Path != leasesPath {
+		switch request.URL.Path {
+		case leasesPath:
+		case leaderLease:
+			looks++
+			_ = json.NewEncoder(w).Encode(coordinationv1.Lease{Spec: lease(l, looks)})
+			return
+		default:
 			return // of all else it is enough that it answers
 		}
 		looks++
