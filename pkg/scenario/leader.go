@@ -17,12 +17,8 @@ const (
 	coordinatorLease = leasesPath + "/leader-election-controller"
 )
 
-// leadership is what a Lease says at a time: preferred is who is to take over, and
-// acquired when the holder came to hold it, by its clock.
-type leadership struct {
-	holder, renewed, preferred string
-	acquired                   time.Time
-}
+// leadership is what a Lease says at a time; preferred is who is to take over.
+type leadership struct{ holder, renewed, preferred string }
 
 // leader is the member whose controller manager leads. Where leaders are given errands
 // it acts already, if that is to be seen at all: whoever has no more than the Lease has
@@ -76,50 +72,47 @@ func (r *Runner) holder(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// stays waits until the same controller manager has led for so long.
+// stays waits until the same controller manager has led for so long. It goes by what it
+// sees: who leads by a coordinated Lease need not say since when.
 func (r *Runner) stays(ctx context.Context, long time.Duration) error {
 	if long == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, LedTimeout, fmt.Errorf("nobody has led the controller managers for %s within %s", long, LedTimeout))
 	defer cancel()
+	var holder string
+	var since time.Time
 	for {
-		// The time by which it is renewed is that of the same clock.
 		now, err := r.leadership(ctx, leaderLease)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return err
-		case err == nil && now.holder != "" && (now.preferred == "" || now.preferred == now.holder) && now.leading() >= long:
+		case err != nil:
+		case now.holder == "" || now.preferred != "" && now.preferred != now.holder:
+			holder = "" // Nobody leads for long.
+		case now.holder != holder:
+			holder, since = now.holder, r.Clock.Now()
+		case r.Clock.Since(since) >= long:
 			return nil
 		}
 		if err := r.wait(ctx, LeaderInterval); err != nil {
-			return context.Cause(ctx)
+			return err
 		}
 	}
-}
-
-// leading is for how long the holder had led when it renewed.
-func (l leadership) leading() time.Duration {
-	renewed, err := time.Parse(time.RFC3339Nano, l.renewed)
-	if err != nil || l.acquired.IsZero() {
-		return 0
-	}
-	return renewed.Sub(l.acquired)
 }
 
 // leadership reads a Lease from the first member that answers.
 func (r *Runner) leadership(ctx context.Context, path string) (leadership, error) {
 	var lease struct {
 		Spec struct {
-			HolderIdentity  string    `json:"holderIdentity"`
-			RenewTime       string    `json:"renewTime"`
-			PreferredHolder string    `json:"preferredHolder"`
-			AcquireTime     time.Time `json:"acquireTime"`
+			HolderIdentity  string `json:"holderIdentity"`
+			RenewTime       string `json:"renewTime"`
+			PreferredHolder string `json:"preferredHolder"`
 		} `json:"spec"`
 	}
 	err := r.ofAny(func(client *observe.Client) error { return read(ctx, client, path, &lease) })
 	if err != nil {
 		return leadership{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.PreferredHolder, lease.Spec.AcquireTime}, nil
+	return leadership{lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.PreferredHolder}, nil
 }
