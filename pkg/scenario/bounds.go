@@ -56,9 +56,11 @@ const (
 	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
 	BiteTimeout = 90 * time.Second
 	// LeaderTimeout is how long a step waits for a leader that renews: another one
-	// takes over when the Lease of 15 seconds is over, and a member may be busy.
+	// takes over when the Lease of 15 seconds is over, and a member may be busy. Where
+	// elections are coordinated, Kubernetes has had no leader for more than a minute
+	// while members were upgraded.
 	// LeaderInterval is the pause between two looks.
-	LeaderTimeout = 60 * time.Second
+	LeaderTimeout = 150 * time.Second
 	// ActsTimeout is how long a leader is waited for to do its first errand; published
 	// ones read all that there is first.
 	ActsTimeout    = 30 * time.Second
