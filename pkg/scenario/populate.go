@@ -1,13 +1,19 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
 	"time"
+
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -144,9 +150,10 @@ func (r *Runner) ensure(ctx context.Context, client *observe.Client, source *wor
 	return nil
 }
 
-// served is the first workload of a step whose resource the first member serves.
-// What was defined a moment ago may not be there yet, so the question is asked
-// for a while.
+// served is the workload of a step to write: the first one whose resource the first
+// member serves and does not store in the newest version yet, which a migration has
+// something to do with after an upgrade; else the first one that it serves. What was
+// defined a moment ago may not be there yet, so the question is asked for a while.
 func (r *Runner) served(ctx context.Context, step *Populate) (*workload.Workload, error) {
 	member := r.members()[0]
 	client, err := r.client(member)
@@ -157,16 +164,44 @@ func (r *Runner) served(ctx context.Context, step *Populate) (*workload.Workload
 	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("%s served none of %v within %s", member, step.Workloads, DefineTimeout))
 	defer cancel()
 	for {
+		var first *workload.Workload
 		for _, name := range step.Workloads {
 			w := r.Scenario.Populations[name]
-			if serves, known := workload.NewSource(w, r.Run, member, populationRole, r.recorders.tagger, r.Clock).Serves(ctx, client); serves && known {
+			serves, known := workload.NewSource(w, r.Run, member, populationRole, r.recorders.tagger, r.Clock).Serves(ctx, client)
+			switch {
+			case !serves || !known:
+			case !storedNewest(ctx, client, w):
 				return w, nil
+			case first == nil:
+				first = w
 			}
+		}
+		if first != nil {
+			return first, nil
 		}
 		if err := r.wait(ctx, observe.RetryInterval); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// storedNewest is whether a member announces to store a workload's resource in the newest
+// version that the workload knows. One that announces nothing does not.
+func storedNewest(ctx context.Context, client *observe.Client, w *workload.Workload) bool {
+	if len(w.Spec.Versions) < 2 {
+		return false
+	}
+	newest := slices.MaxFunc(slices.Collect(maps.Keys(w.Spec.Versions)), version.CompareKubeAwareVersionStrings)
+	group := cmp.Or(w.Spec.Group, "core")
+	var sv apiserverinternalv1alpha1.StorageVersion
+	path := observe.GroupVersionPath(storageVersionGroup, storageVersionVersion) + "/" + storageVersionResource + "/" + group + "." + w.Spec.Resource
+	if read(ctx, client, path, &sv) != nil {
+		return false
+	}
+	encoding := schema.GroupVersion{Group: w.Spec.Group, Version: newest}.String()
+	return slices.ContainsFunc(sv.Status.StorageVersions, func(entry apiserverinternalv1alpha1.ServerStorageVersion) bool {
+		return entry.EncodingVersion == encoding
+	})
 }
 
 func (r *Runner) populated(name string) (*population, error) {

@@ -332,8 +332,9 @@ type Backend struct {
 type Populate struct {
 	// Name is what later steps call them.
 	Name string `yaml:"name"`
-	// Workloads names files in the fixtures' folder of workloads. The first one
-	// whose resource the control plane serves is written.
+	// Workloads names files in the fixtures' folder of workloads. The first one is
+	// written whose resource the control plane serves and does not store in its newest
+	// version yet; where there is none, the first one that it serves.
 	Workloads []string `yaml:"workloads"`
 	// Count is how many objects there are to be, or Lasts for how long a migration of them
 	// is to go on, at the pace of the control plane.
