@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
@@ -193,18 +195,22 @@ func (r *Runner) awaitEach(ctx context.Context, step *Await) error {
 	return r.awaitShare(ctx, m, part, bound)
 }
 
-// migrationVersion is the version in which a member prefers to serve migrations.
+// migrationVersion is the version in which a member serves migrations: of those that it
+// does serve, the one that it prefers. While members of two releases run, Kubernetes
+// names and prefers versions that only the other ones serve, since all share the
+// APIServices.
 func migrationVersion(ctx context.Context, client *observe.Client) (string, error) {
 	answer := client.Get(ctx, "/apis/"+migrationGroup)
-	var group struct {
-		PreferredVersion struct {
-			Version string `json:"version"`
-		} `json:"preferredVersion"`
-	}
+	var group metav1.APIGroup
 	if !answer.OK() || json.Unmarshal(answer.Body, &group) != nil || group.PreferredVersion.Version == "" {
 		return "", fmt.Errorf("%s does not serve %s: it answered %d %s; switch storage version migration on", client.Member(), migrationGroup, answer.Code, answer.Message)
 	}
-	return group.PreferredVersion.Version, nil
+	for _, version := range append([]metav1.GroupVersionForDiscovery{group.PreferredVersion}, group.Versions...) {
+		if client.Get(ctx, observe.GroupVersionPath(migrationGroup, version.Version)).OK() {
+			return version.Version, nil
+		}
+	}
+	return "", fmt.Errorf("%s lists %s and serves no version of it; switch storage version migration on", client.Member(), migrationGroup)
 }
 
 // askFor tries what must be refused, and creates the migration with a status that
@@ -276,6 +282,13 @@ func (m *migrating) path() string {
 	return observe.GroupVersionPath(migrationGroup, m.version) + "/" + migrationResource + "/" + m.object
 }
 
+// missing is whether an answer says that the migration is not there. That a member does
+// not serve the version of its API says nothing about it.
+func (m *migrating) missing(answer observe.Answer) bool {
+	var status metav1.Status
+	return answer.Code == http.StatusNotFound && json.Unmarshal(answer.Body, &status) == nil && status.Details != nil && status.Details.Name == m.object
+}
+
 // read asks the members in turn for a migration; gone is whether there is none
 // any more.
 func (r *Runner) read(ctx context.Context, m *migrating) (now storedMigration, client *observe.Client, gone, ok bool) {
@@ -285,7 +298,7 @@ func (r *Runner) read(ctx context.Context, m *migrating) (now storedMigration, c
 			continue
 		}
 		answer := client.Get(ctx, m.path())
-		if answer.Code == http.StatusNotFound {
+		if m.missing(answer) {
 			client.Close()
 			return now, nil, true, true
 		}
@@ -452,10 +465,14 @@ func (r *Runner) abort(ctx context.Context, member string, step *Abort) error {
 		return err
 	}
 	defer client.Close()
-	call := observe.Call{Class: history.ClassMigration, Verb: "delete", Group: migrationGroup, Version: m.version, Resource: migrationResource, Name: m.object}
+	version, err := migrationVersion(ctx, client)
+	if err != nil {
+		return err
+	}
+	call := observe.Call{Class: history.ClassMigration, Verb: "delete", Group: migrationGroup, Version: version, Resource: migrationResource, Name: m.object}
 	for {
 		answer := client.Do(ctx, call)
-		if answer.OK() || answer.Code == http.StatusNotFound {
+		if answer.OK() || m.missing(answer) {
 			return nil
 		}
 		if waited := r.wait(ctx, observe.RetryInterval); waited != nil {
