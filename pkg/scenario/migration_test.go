@@ -21,9 +21,8 @@ const (
 func migrable(t *testing.T) (*Runner, *shelf, *fakeHistory) {
 	t.Helper()
 	r, s, h := onShelf(t)
-	// Newer members serve another version as well, which all of them list.
-	version := func(v string) map[string]any { return map[string]any{"version": v} }
-	s.objects["/apis/storagemigration.k8s.io"] = map[string]any{"preferredVersion": version("v2"), "versions": []any{version("v2"), version("v1")}}
+	// Newer members serve another version, which all of them list.
+	s.objects["/apis/storagemigration.k8s.io"] = map[string]any{"preferredVersion": map[string]any{"version": "v2"}}
 	s.objects["/apis/storagemigration.k8s.io/v1"] = map[string]any{"resources": []any{}}
 	s.objects["/apis/stores.io"] = map[string]any{"versions": []any{map[string]any{"version": "v1"}}}
 	s.objects[cratesPath] = map[string]any{"resources": []any{map[string]any{"name": "crates"}}}
