@@ -233,10 +233,19 @@ func TestDelay(t *testing.T) {
 // Whoever gives up while a request is held back has not sent it.
 func TestWhatIsGivenUpIsNotSent(t *testing.T) {
 	p := intercept(t)
-	p.i.Fault(cluster.ControllerManager, cluster.HTTPFault{Delay: time.Minute}, p.take)
-	client := p.client(manager)
-	client.Timeout = 100 * time.Millisecond
-	if _, _, err := p.get(client, "/x"); err == nil {
+	ctx, giveUp := context.WithCancel(t.Context())
+	p.i.Fault(cluster.ControllerManager, cluster.HTTPFault{Delay: time.Minute}, func(x cluster.HTTPExchange) {
+		if !x.Over {
+			giveUp() // now that it is held back, not while it may still be on its way
+		}
+		p.take(x)
+	})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+p.i.Address()+"/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := p.client(manager).Do(request); err == nil {
+		response.Body.Close()
 		t.Error("it was answered")
 	}
 	if x := p.over(1)[0]; x.Sent || x.Code != 0 {
