@@ -201,7 +201,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.stopAt(e.version(1, "core.configmaps", entries(2))) },
 	},
 	{
-		id: "SV-12", reads: either(kinds(history.KindProcess, history.KindHold), ballastVersions, ballastRequests, ballasts),
+		id: "SV-12", reads: either(kinds(history.KindProcess, history.KindHold), ballastVersions, ballastRequests, ballasts, joins),
 		fails: "cp1 accepted a write at revision",
 		fail: func(e *edit) {
 			// One write comes through while cp1 boots at 1.3, before it has
@@ -248,7 +248,7 @@ var storageVersionCases = []testCase{
 		weak: func(e *edit) { e.drop(barred) },
 	},
 	{
-		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, looks, both(ballastRequests, taken)),
+		id: "SV-15", reads: either(kinds(history.KindProcess), versions, tagged, joins, looks, both(ballastRequests, taken)),
 		fails: "when it had announced reference.evenkeel.dev/v1 in reference.evenkeel.dev.ballasts",
 		fail: func(e *edit) {
 			e.events[e.during("upgrade", ballasts)].Stored.APIVersion = releases["1.2"].encoding

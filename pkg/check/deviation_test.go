@@ -55,6 +55,7 @@ func TestDeviations(t *testing.T) {
 		blames   []string // what is no deviation
 	}{
 		{"as documented", rejoining("v1.35.4").back(14, 16), Deviation, 1, nil},
+		{"as documented, and what came back is told late", rejoining("v1.35.4").ready("a", 200, 16).hosts("a", 16).back(14, 18), Deviation, 1, nil},
 		{"as documented, and two entries", rejoining("v1.35.4").back(14, 16).says(things, 50, "a="+v2, "b="+v1, "a="+v2), Fail, 1, []string{"a has 2 entries"}},
 		{"as documented, and gone for good", rejoining("v1.35.4").back(14, 16).says(things, 50, "b="+v1), Fail, 1, []string{gone + " 50"}},
 		{"as documented, and a false agreement", rejoining("v1.35.4").back(14, 16).put(things, 50, wrongly(content("a="+v2, "b="+v1), v1)).writes("a", v2, 51), Fail, 1, []string{"calls g.io/v1 agreed"}},

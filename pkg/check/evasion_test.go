@@ -136,7 +136,7 @@ func TestEvasionsDoNotPass(t *testing.T) {
 			// cp1 takes a write before it announces 1.3, and names a later revision.
 			var change int64
 			for i, ev := range e {
-				if ballast(&e[i]) || ev.Stored == nil || len(ev.Stored.StorageVersion.Entries) < 3 || ev.Stored.StorageVersion.Entries[0].Encoding != "reference.evenkeel.dev/v1" {
+				if ballast(&e[i]) || ev.Stored == nil || ev.Stored.StorageVersion == nil || len(ev.Stored.StorageVersion.Entries) < 3 || ev.Stored.StorageVersion.Entries[0].Encoding != "reference.evenkeel.dev/v1" {
 					continue
 				}
 				change = ev.Stored.Revision

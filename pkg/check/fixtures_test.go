@@ -24,7 +24,7 @@ var wanted = map[requirement.ID]struct{ fail, weak string }{
 	"SV-04": {"whose encoding version cannot be decoded", "statuses with an undecodable version refused"},
 	"SV-05": {"but its discovery lists", "entries compared with their server's discovery"},
 	"SV-06": {"the agreed version is none and the condition True", "revisions with entries that differ"},
-	"SV-07": {"but the outcome stayed none", "revisions that changed the outcome"},
+	"SV-07": {"but the outcome stayed none", "revisions that took the agreed version away"},
 	"SV-08": {"after cp3 had joined, which had not reported in it", "did not report for long, and all others agreed"},
 	"SV-09": {"lost that of apiserver-cp2, which takes part", "another one was starting"},
 	"SV-10": {"and had no entry in core.secrets, which somebody edited all the time", "edited more often than once a second"},

@@ -192,10 +192,13 @@ func (j *Judging) End(damage []string) *Judgement {
 	if j.crashed != "" {
 		out.Doubts = append(out.Doubts, j.crashed)
 	}
-	for _, r := range j.runners {
-		if j.crashed == "" {
+	if j.crashed == "" {
+		for _, r := range j.runners {
 			r.finish(w)
 		}
+		w.removals.settle(w)
+	}
+	for _, r := range j.runners {
 		out.Results = append(out.Results, r.result(w, out.Doubts))
 	}
 	return out

@@ -124,6 +124,15 @@ func (w *World) participatedThrough(serverID string, from, to int64) bool {
 	return false
 }
 
+// participatedDuring is whether an identity Lease of the server was there at some
+// time after one revision, up to another one.
+func (w *World) participatedDuring(serverID string, after, until int64) bool {
+	l := w.leases[serverID]
+	return l != nil && slices.ContainsFunc(l.spans, func(s span) bool {
+		return s.created <= until && (s.deleted == 0 || s.deleted > after)
+	})
+}
+
 // joinedAgain is whether at a revision the server of a process took part under
 // an identity Lease that was made after the process was started, and not its
 // first one.

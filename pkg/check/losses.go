@@ -10,8 +10,6 @@ import (
 // write that is not the server's own: a collector's, as far as can be seen.
 type losses struct {
 	last map[string]reported
-	// asked are the objects that the harness deleted or deletes.
-	asked byObject
 }
 
 // loss is an entry that went.
@@ -28,7 +26,6 @@ func newLosses() losses { return losses{last: map[string]reported{}} }
 
 // observe gives what an event took away.
 func (l *losses) observe(w *World, ev *history.Event) []loss {
-	l.asked.observe(ev)
 	name, now, ok := changedStorageVersion(ev)
 	if !ok {
 		return nil
@@ -40,7 +37,7 @@ func (l *losses) observe(w *World, ev *history.Event) []loss {
 		entries = now.Entries
 		l.last[name] = reported{ev.Stored.Revision, now}
 	}
-	if !known || l.asked.asked[name] {
+	if !known || now == nil && w.removals.covers(name, ev.At) {
 		return nil
 	}
 	for _, e := range entries {
@@ -99,6 +96,15 @@ func (w *World) holding(now int64) bool {
 		}
 	}
 	return false
+}
+
+// blame has a loss reported, unless the harness turns out to have asked for it.
+func (w *World) blame(l loss, report func()) {
+	if l.withObject {
+		w.unlessAsked(l.name, l.at, report)
+		return
+	}
+	report()
 }
 
 // raced is whether the lost entry was so young, while writes were held back, that

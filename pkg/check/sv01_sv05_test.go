@@ -115,7 +115,11 @@ func TestSV03Once(t *testing.T) {
 		{"the harness has just deleted the object", settled().says(things, 10, "a="+v1, "b="+v1).asks("a", 200, 11, tampering(things)).deletes(things, 11).says(things, 12, "a="+v1), nil},
 		{"the harness deleted it too long ago", settled().says(things, 10, "a="+v1, "b="+v1).asks("a", 200, 11, tampering(things)).deletes(things, 11).says(things, 12, "a="+v1).pass(tamperRepaired), []string{"idb takes part"}},
 		{"somebody else deleted it", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).says(things, 12, "a="+v1), []string{"idb takes part"}},
-		{"a StorageVersion of what nobody hosts", settled().says("g.io.others", 10, "a="+v1), nil},
+		{"a StorageVersion of what nobody hosts", settled().says(things, 9, "a="+v1, "b="+v1).says("g.io.others", 10, "a="+v1), nil},
+		{"it was never there", settled(), []string{"ida takes part and hosts the resource, but there is no g.io.things", "idb takes part and hosts the resource, but there is no g.io.things"}},
+		{"somebody else removed it whole", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11), []string{"there is no g.io.things", "there is no g.io.things"}},
+		{"the harness has just deleted it", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).asks("a", 200, 11, tampering(things)), nil},
+		{"the harness deleted it long ago", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).asks("a", 200, 11, tampering(things)).pass(tamperRepaired + time.Second), []string{"there is no g.io.things", "there is no g.io.things"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.told.holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20).blames(t, "SV-03", tc.blames...)

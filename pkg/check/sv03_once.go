@@ -36,6 +36,31 @@ func (c *sv03) Observe(w *World, ev *history.Event) {
 		for _, name := range w.names() {
 			c.judge(w, ev, w.versions[name], participants)
 		}
+		for _, id := range participants {
+			c.absent(w, ev, id)
+		}
+	}
+}
+
+// absent looks for objects that a server should have an entry in and that are not
+// there at all.
+func (c *sv03) absent(w *World, ev *history.Event, id string) {
+	srv := w.servers[w.memberOf[id]]
+	if !srv.knows() || srv.current().ready == nil {
+		return
+	}
+	for _, r := range srv.hosted {
+		name := objectName(r.Group, r.Resource)
+		v := w.versions[name]
+		if !guardedByBarrier(r) || v != nil && (!v.deleted || repairing(w, v)) {
+			continue
+		}
+		seq := int64(0)
+		if v != nil {
+			seq = v.seq
+		}
+		c.compared.add(w, srv.member)
+		c.infer(w, at(seq, ev.Seq), "%s takes part and hosts the resource, but there is no %s at the end of hold %q", id, name, ev.Hold.Name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -130,7 +131,13 @@ func (c *sv06) expire(w *World, now int64) {
 
 func (c *sv06) Finish(*World) {}
 
-func (c *sv06) doubts() []string { return c.probes.doubts() }
+func (c *sv06) doubts() []string {
+	out := c.probes.doubts()
+	if len(c.waiting) > 0 {
+		out = append(out, fmt.Sprintf("at the end %d StorageVersions had equal entries of all participants and no agreed version, not for long enough to say more", len(c.waiting)))
+	}
+	return out
+}
 
 func (c *sv06) Observations() []Observation {
 	return []Observation{

@@ -35,6 +35,10 @@ func TestSV06Agreement(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.told.blames(t, "SV-06", tc.blames...) })
 	}
+	t.Run("not set, and the history ends too early", func(t *testing.T) {
+		r := three().disagrees(things, 5, all...).pass(agreementSettles-time.Second).blames(t, "SV-06")
+		reason(t, r, "at the end 1 StorageVersions had equal entries of all participants and no agreed version")
+	})
 	t.Run("the mirror is wrong", func(t *testing.T) {
 		sv := content("a=" + v1)
 		sv.Conditions[0].Status, sv.Conditions[0].Reason = "True", ""
@@ -75,6 +79,28 @@ func TestSV07Transition(t *testing.T) {
 	}
 }
 
+func TestSV07CountsWhatItCanJudge(t *testing.T) {
+	at := func(told *tale, revision int64, second int, entries ...string) *tale {
+		told.says(things, revision, entries...)
+		told.events[len(told.events)-1].Stored.StorageVersion.Conditions[0].Transition = started.Add(time.Duration(second) * time.Second)
+		return told
+	}
+	for name, tc := range map[string]struct {
+		told         *tale
+		gained, lost int64
+	}{
+		"it moved":                    {at(at(at(tell(), 5, 0, "a="+v1).pass(time.Minute), 6, 60, "a="+v1, "b="+v2).pass(time.Minute), 7, 120, "a="+v2, "b="+v2), 1, 1},
+		"all within a second":         {at(at(at(tell(), 5, 0, "a="+v1), 6, 0, "a="+v1, "b="+v2), 7, 0, "a="+v2, "b="+v2), 0, 0},
+		"from one version to another": {at(at(tell(), 5, 0, "a="+v1).pass(time.Minute), 6, 60, "a="+v2), 1, 0},
+	} {
+		r := tc.told.blames(t, "SV-07")
+		t.Run(name, func(t *testing.T) {
+			saw(t, r, "brought an agreed version", tc.gained)
+			saw(t, r, "took the agreed version away", tc.lost)
+		})
+	}
+}
+
 func TestSV09NoLostEntry(t *testing.T) {
 	two := func() *tale { return tell().joins("a", 1).joins("b", 2).says(things, 5, "a="+v1) }
 	lost := "brought the entry of idb and lost that of ida, which takes part"
@@ -101,6 +127,11 @@ func TestSV09NoLostEntry(t *testing.T) {
 		r := slow.says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
 		saw(t, r, "another one was starting", 1)
 	})
+	t.Run("nor is who was ready by then, and put its entry right", func(t *testing.T) {
+		r := two().starts("b", 1).ready("b", 200, 5).starts("c", 1).says(things, 6, "a="+v1, "b="+v1).pass(time.Minute).
+			says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
+		saw(t, r, "another one was starting", 0)
+	})
 	t.Run("one after the other is not", func(t *testing.T) {
 		r := two().starts("b", 1).says(things, 6, "a="+v1, "b="+v1).starts("c", 1).says(things, 7, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-09")
 		saw(t, r, "another one was starting", 0)
@@ -122,6 +153,9 @@ func TestSV11JoinedFirst(t *testing.T) {
 		{"left afterwards", tell().joins("a", 1).says(things, 5, "a="+v1).leaves("a", 6).says(things, 7, "a="+v1, "b="+v1), []string{"got an entry of idb"}},
 		{"its Lease lost the label", tell().joins("a", 1).stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "ida", Revision: 2, Created: 1, Lease: &history.Lease{}}).says(things, 5, "a="+v1), nil},
 		{"not joined again when the object is made anew", tell().joins("a", 1).says(things, 5, "a="+v1).leaves("a", 6).deletes(things, 7).says(things, 8, "a="+v1), []string{early}},
+		{"restarted without its Lease, it puts another entry in the place of what it had left", tell().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 6).starts("a", 2).says(things, 8, "a="+v2), []string{early + " 8"}},
+		{"restarted with its Lease, it puts another entry in the place of what it had left", tell().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).exits("a", 1).starts("a", 2).says(things, 8, "a="+v2), nil},
+		{"it puts its entry right while its Lease is gone", tell().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).leaves("a", 6).says(things, 8, "a="+v2), nil},
 		{"a made-up server", tell().says(things, 5, "x="+v1).says(things, 6), nil},
 		{"a server that is no member joins late", tell().says(things, 5, "x="+v1).joins("x", 6), []string{"idx got its identity Lease at revision 6, and had an entry before"}},
 		{"a made-up server's entry was gone when one of its name joined", tell().says(things, 5, "x="+v1).says(things, 6).joins("x", 7).says(things, 8, "x="+v1), nil},

@@ -10,8 +10,10 @@ import (
 // changes, the outcome being the agreed version or its absence.
 type sv07 struct {
 	findings
-	changed, unchanged int64
-	last               map[string]agreement
+	// gained and lost count the changes of outcome that show whether the time moved:
+	// to an agreed version, and away from one.
+	gained, lost, unchanged int64
+	last                    map[string]agreement
 }
 
 // agreement is what an object's condition said at its last revision.
@@ -54,12 +56,21 @@ func (c *sv07) compare(w *World, ev *history.Event, name string, before, now agr
 		}
 		return
 	}
-	c.changed++
 	seen := w.Header.Started.Add(time.Duration(ev.At))
+	unmoved := now.transition.Equal(before.transition)
+	// It is given in seconds, so that two changes within one may have the same.
+	told := seen.Sub(now.transition) > clockSkew+w.aways.lag(int64(now.transition.Sub(w.Header.Started)), ev.At)
+	switch {
+	case unmoved && !told:
+	case now.common != nil:
+		c.gained++
+	default:
+		c.lost++
+	}
 	switch {
 	case before.transition.Sub(now.transition) > clockSkew:
 		c.infer(w, evidence, "in %s the transition time went back from %s to %s", name, stamp(before.transition), stamp(now.transition))
-	case now.transition.Equal(before.transition) && seen.Sub(now.transition) > clockSkew+w.aways.lag(int64(now.transition.Sub(w.Header.Started)), ev.At):
+	case unmoved && told:
 		c.infer(w, evidence, "in %s the outcome changed from %s to %s, but the transition time stayed %s",
 			name, showCommon(before.common), showCommon(now.common), stamp(now.transition))
 	}
@@ -71,7 +82,8 @@ func (c *sv07) Finish(*World) {}
 
 func (c *sv07) Observations() []Observation {
 	return []Observation{
-		{"revisions that changed the outcome", c.changed, needDisagreements},
+		{"revisions that brought an agreed version, at another time than the change before", c.gained, needDisagreements},
+		{"revisions that took the agreed version away, at another time than the change before", c.lost, needDisagreements},
 		{"revisions that left the outcome as it was", c.unchanged, needUnchangedOutcomes},
 	}
 }

@@ -91,7 +91,9 @@ func (c *sv09) arrive(w *World, ev *history.Event, serverID string) {
 	name := ev.Stored.Name
 	list := slices.DeleteFunc(c.first[name], func(f firstEntry) bool { return f.process.server == in.server })
 	for i := range list {
-		if f := &list[i]; !f.counted && in.startedAt < f.at && in.startRevision < f.revision {
+		f := &list[i]
+		starting := f.process.ready == nil || f.process.ready.at > f.at
+		if !f.counted && starting && in.startedAt < f.at && in.startRevision < f.revision {
 			f.counted = true
 			c.concurrent++
 		}

@@ -4,7 +4,8 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 
 // sv11: a server joins the list of participants before its first entry
 // (KEP-2339, garbage collection): the identity Lease is there, and older, at
-// every revision that brings an entry of a server.
+// every revision that brings an entry of a server, and at the first by which a
+// restarted one changes what the process before it had left.
 type sv11 struct {
 	findings
 	joins int64
@@ -33,11 +34,16 @@ func (c *sv11) Observe(w *World, ev *history.Event) {
 	before := c.last[name]
 	c.last[name] = now.Entries
 	for i, e := range now.Entries {
-		if indexOf(now.Entries, e.ServerID) != i || indexOf(before, e.ServerID) >= 0 {
+		if indexOf(now.Entries, e.ServerID) != i {
 			continue
 		}
-		c.joins++
-		c.each.add(w, w.memberOf[e.ServerID])
+		switch j := indexOf(before, e.ServerID); {
+		case j < 0:
+			c.joins++
+			c.each.add(w, w.memberOf[e.ServerID])
+		case sameEntry(before[j], e) || !w.announces(e.ServerID, name, ev.Stored.Revision):
+			continue
+		}
 		switch {
 		case w.participates(e.ServerID, ev.Stored.Revision):
 		case w.memberOf[e.ServerID] != "":
@@ -46,6 +52,17 @@ func (c *sv11) Observe(w *World, ev *history.Event) {
 			c.strangers[e.ServerID] = ev.Seq
 		}
 	}
+}
+
+// announces is whether the change of an entry that made a revision is the first one
+// in the life of its server's process.
+func (w *World) announces(id, name string, revision int64) bool {
+	in := w.servers[w.memberOf[id]].current()
+	if in == nil || revision <= in.startRevision {
+		return false
+	}
+	before, ok := w.changeAt(name, id, revision-1)
+	return ok && before.revision <= in.startRevision
 }
 
 // lateJoin looks at a server that gets its Lease while an entry is there which

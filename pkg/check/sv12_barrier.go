@@ -235,6 +235,10 @@ func (c *sv12) judgeAccepted(w *World, in *instance, name string, st *barrierSta
 		return
 	}
 	st.blamed = true
+	if left, ok := w.changeAt(name, in.server.id, in.startRevision); ok && left.present {
+		c.infer(w, at(left.seq, seq), "%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left", in.server.member, revision, name)
+		return
+	}
 	c.infer(w, at(seq), "%s accepted a write at revision %d although %s had no entry of %s", in.server.member, revision, name, in.server.id)
 }
 

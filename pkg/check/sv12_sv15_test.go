@@ -16,7 +16,7 @@ func TestSV12Barrier(t *testing.T) {
 	odd := "a refused a write with 403 instead of 503, before it announced its version"
 	// upgraded is a's second process, whose server said v1 before.
 	upgraded := func() *tale {
-		return tell().starts("a", 1).says(things, 5, "a="+v1).pass(second).exits("a", 1).pass(second).starts("a", 2).pass(second)
+		return tell().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).pass(second).exits("a", 1).pass(second).starts("a", 2).pass(second)
 	}
 	announced := func(told *tale) *tale { return told.says(things, 12, "a="+v2) }
 	for _, tc := range []struct {
@@ -34,10 +34,13 @@ func TestSV12Barrier(t *testing.T) {
 		{"the old process accepted it, over a connection that survived in the recorder", announced(upgraded().asks("a", 200, 10, sentBefore(5*second))), nil},
 		{"the answer to a delete has the revision of what was deleted", announced(upgraded().asks("a", 200, 10, verb("delete"))), nil},
 		{"a write that changed nothing has the revision of the change before", announced(upgraded().asks("a", 200, 5)), nil},
-		{"the harness deleted the object meanwhile", tell().says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 8).writes("a", v1, 8).deletes(things, 9).
+		{"the harness deleted the object meanwhile", tell().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 8).writes("a", v1, 8).deletes(things, 9).
 			asks("a", 200, 10).says(things, 12, "a="+v1), nil},
-		{"a collector took the entry out and the server put it back", tell().says(things, 5, "a="+v1).starts("a", 1).says(things, 9).asks("a", 200, 10).says(things, 12, "a="+v1), nil},
-		{"somebody edited the entry and the server put it right", tell().says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v2).says(things, 14, "a="+v1), nil},
+		{"a collector took the entry out and the server put it back", tell().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).says(things, 9).asks("a", 200, 10).says(things, 12, "a="+v1), nil},
+		{"somebody edited the entry and the server put it right", tell().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v2).says(things, 14, "a="+v1), nil},
+		{"its Lease went while it booted", upgraded().leaves("a", 8).asks("a", 200, 10).joins("a", 11), nil},
+		{"its Lease had gone before it started, and it joined anew", tell().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 7).starts("a", 2).joins("a", 8).asks("a", 200, 10), nil},
+		{"its Lease had gone before it started, and was never seen again", tell().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 7).starts("a", 2).asks("a", 200, 10), []string{"although it had not joined"}},
 		{"one resource is released before another", announced(upgraded().says("core.configmaps", 9, "a=v1").
 			asks("a", 200, 10, func(ev *history.Event) { ev.Request.Group, ev.Request.Resource = "", "configmaps" }).asks("a", 503, 0)), nil},
 
@@ -73,7 +76,7 @@ func TestSV12Barrier(t *testing.T) {
 			"of another resource": {refused: answersForSlow, changes: []func(*history.Event){other}, doubted: true},
 			"answered otherwise":  {refused: answersForSlow, code: 404, doubted: true},
 		} {
-			told := tell().starts("a", 1)
+			told := tell().starts("a", 1).joins("a", 3)
 			for range tc.refused {
 				told.asks("a", 503, 0, tc.changes...)
 			}
@@ -222,7 +225,12 @@ func TestSV15Announced(t *testing.T) {
 		{"in the version of another server", live().says(things, 7, "a="+v1, "b="+v2).writes("a", v2, 10), []string{other}},
 		{"never announced", tell().hosts("b", 1).writes("a", v1, 10), []string{none}},
 		{"announced afterwards", tell().hosts("b", 1).writes("a", v1, 10).says(things, 12, "a="+v1), []string{none}},
-		{"the harness deleted the object", live().deletes(things, 9).writes("a", v1, 10), nil},
+		{"the harness deleted the object", live().asks("b", 200, 9, tampering(things)).deletes(things, 9).writes("a", v1, 10), nil},
+		{"the harness deleted the object, and is answered late", live().deletes(things, 9).writes("a", v1, 10).pass(time.Second).asks("b", 200, 9, tampering(things), sentBefore(2*time.Second)), nil},
+		{"the harness had deleted it long before, and somebody else did so now", live().asks("b", 200, 6, tampering(things)).pass(recorderLag+time.Second).deletes(things, 9).writes("a", v1, 10), []string{"when g.io.things had been removed with its entry of it"}},
+		{"removed with the whole object while it takes part", live().deletes(things, 9).writes("a", v1, 10), []string{"when g.io.things had been removed with its entry of it"}},
+		{"removed with the whole object after it left", live().leaves("a", 7).deletes(things, 9).writes("a", v1, 10), nil},
+		{"announced by the process before, whose Lease had gone", live().leaves("a", 6).exits("a", 1).starts("a", 2).says(things, 8).writes("a", v1, 10), []string{none}},
 		{"the harness deleted the object, and it is something else that is stored", live().deletes(things, 9).writes("a", v2, 10), []string{"a stored x as g.io/v2"}},
 		{"taken out after it left, which it did while it finished its requests", live().leaves("a", 7).says(things, 8).writes("a", v1, 10), nil},
 		{"taken out while it takes part", live().says(things, 8).writes("a", v1, 10), []string{none}},

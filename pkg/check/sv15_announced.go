@@ -86,7 +86,14 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 				s.Writer, s.Name, s.APIVersion, s.Revision, change.entry.Encoding, name)
 		}
 	case ok && taken(w, change, s, name, id):
-		return nil
+		if !change.withObject || !w.participates(id, s.Revision) {
+			return nil
+		}
+		return func() {
+			w.unlessAsked(name, change.at, func() {
+				c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had been removed with its entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
+			})
+		}
 	case !ok && !hostsItself(w, s.Writer, name):
 		return nil
 	}
@@ -96,9 +103,10 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 }
 
 // taken is whether the writer's process had announced the version, and the
-// announcement was rightly taken away: with the whole object, behind its back,
-// or with its Lease, which a server may give up while it still finishes what it
-// was asked. It is not right while the server takes part.
+// announcement was rightly taken away: with its Lease, which a server may give up
+// while it still finishes what it was asked, or with the whole object, behind its
+// back. While the server takes part the first is not right, and the second only if
+// it was the harness that removed the object.
 func taken(w *World, change entryChange, s *history.Stored, name, id string) bool {
 	in := w.servers[s.Writer].current()
 	if in == nil || !change.withObject && w.participates(id, s.Revision) {

@@ -42,7 +42,9 @@ func (c *sv19) Observe(w *World, ev *history.Event) {
 		if l.withObject {
 			what = "the removal of"
 		}
-		c.infer(w, at(l.seq), "%s %s took the entry of %s away, which takes part and had come while that write was under way", what, l.name, l.id)
+		w.blame(l, func() {
+			c.infer(w, at(l.seq), "%s %s took the entry of %s away, which takes part and had come while that write was under way", what, l.name, l.id)
+		})
 	}
 	if r := ev.Request; r != nil && r.Group == storageVersionGroup && r.Verb == "update" && r.Resource == "storageversions/status" && r.Class != history.ClassInvalid && accepted(r) {
 		if len(c.added) >= keptAdditions {

@@ -46,7 +46,7 @@ func (c *sv20) Observe(w *World, ev *history.Event) {
 		if l.withObject {
 			what = "was removed with the entry of"
 		}
-		c.infer(w, at(l.seq), "%s %s %s, which takes part", l.name, what, l.id)
+		w.blame(l, func() { c.infer(w, at(l.seq), "%s %s %s, which takes part", l.name, what, l.id) })
 	}
 	if changed {
 		c.changed(w, ev, name, before, now, stripped)
@@ -72,7 +72,7 @@ func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *hi
 	if now == nil {
 		now = &history.StorageVersion{}
 	}
-	if stripped && w.goes(t, before, now) || !c.losses.asked.asked[name] && w.cleaned(t, before, now) {
+	if stripped && w.goes(t, before, now) || !(now == nil && w.removals.covers(name, ev.At)) && w.cleaned(t, before, now) {
 		c.tempted++
 	}
 	if stale := w.temptsCollector(now); len(stale) > 0 {

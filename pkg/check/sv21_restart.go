@@ -27,15 +27,16 @@ func (c *sv21) Observe(w *World, ev *history.Event) {
 	if before, _ := w.replaced(ev); before != nil {
 		c.settle(w, before)
 	}
-	if ev.Discovery != nil {
-		if in := w.servers[ev.Member].current(); in != nil && in.discovered != nil {
-			c.settleGone(w, in, c.states.of(in))
+	if ev.Discovery != nil || ev.Ready != nil {
+		if in := w.servers[ev.Member].current(); in != nil {
+			c.settled(w, in)
 		}
 	}
 	if name, now, ok := changedStorageVersion(ev); ok {
-		if now != nil {
-			c.entries(w, ev, name, now)
+		if now == nil {
+			now = &history.StorageVersion{}
 		}
+		c.entries(w, ev, name, now)
 		return
 	}
 	if ev.Stored != nil {
@@ -76,9 +77,7 @@ func (c *sv21) entries(w *World, ev *history.Event, name string, now *history.St
 				st.gone = map[string]entryChange{}
 			}
 			st.gone[name] = change
-			if in.discovered != nil {
-				c.settleGone(w, in, st)
-			}
+			c.settled(w, in)
 		}
 	}
 }
@@ -112,6 +111,16 @@ func (c *sv21) announced(w *World, in *instance, st *restart, name string, chang
 	}
 }
 
+// settled judges what has vanished as soon as all is known that it takes: what the
+// process hosts, and what had come back by the time at which it was first ready.
+func (c *sv21) settled(w *World, in *instance) {
+	st := c.states.of(in)
+	if in.discovered == nil || in.ready == nil || in.ready.revision == 0 || len(st.gone) == 0 {
+		return
+	}
+	w.when(in.ready.revision, func() { c.settleGone(w, in, st) })
+}
+
 // settleGone reports entries that vanished although the server takes part and
 // hosts the resource. One that no longer hosts it rightly takes its entry back.
 func (c *sv21) settleGone(w *World, in *instance, st *restart) {
@@ -124,15 +133,23 @@ func (c *sv21) settleGone(w *World, in *instance, st *restart) {
 			hosted = now.present // it has come back: only who hosts it reports it
 		}
 		if hosted {
-			kind := ""
-			if rejoined(w, in, name, change) {
-				kind = kindRejoined
+			if change.withObject {
+				w.unlessAsked(name, change.at, func() { c.blame(w, in, name, change) })
+			} else {
+				c.blame(w, in, name, change)
 			}
-			c.inferOf(w, kind, in.release, at(in.startSeq, change.seq),
-				"after its restart %s has no entry in %s at revision %d, though it takes part", in.server.member, name, change.revision)
 		}
 	}
 	st.gone = nil
+}
+
+func (c *sv21) blame(w *World, in *instance, name string, gone entryChange) {
+	kind := ""
+	if rejoined(w, in, name, gone) {
+		kind = kindRejoined
+	}
+	c.inferOf(w, kind, in.release, at(in.startSeq, gone.seq),
+		"after its restart %s has no entry in %s at revision %d, though it takes part", in.server.member, name, gone.revision)
 }
 
 // rejoined is whether the entry went because the server had left and joined

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +28,8 @@ func TestSV21Restart(t *testing.T) {
 		{"taken out and put in by a process that is killed before discovery", again().says(things, 10, "b="+v1).says(things, 12, "a="+v2, "b="+v1).exits("a", 2).starts("a", 3), []string{vanished}},
 		{"taken back because the new release does not host it", again().says(things, 10, "b="+v1).lists("a", 12, history.HostedResource{Group: "o", Resource: "o", Persisted: true}), nil},
 		{"taken out while it did not take part", again().leaves("a", 8).says(things, 10, "b="+v1).joins("a", 12).says(things, 14, "a="+v1, "b="+v1).hosts("a", 15), nil},
-		{"gone with the whole object", again().deletes(things, 10).says(things, 12, "a="+v1).hosts("a", 13), nil},
+		{"gone with the whole object", again().deletes(things, 10).says(things, 12, "a="+v1).hosts("a", 13), []string{vanished}},
+		{"gone with the whole object, which the harness had deleted", again().deletes(things, 10).asks("b", 200, 10, tampering(things), sentBefore(time.Second)).says(things, 12, "a="+v1).hosts("a", 13), nil},
 		{"of a first process", tell().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).hosts("a", 6).says(things, 10), nil},
 		{"it writes another version than is agreed", again().disagrees(things, 10, "a="+v2, "b="+v1).put(things, 11, wrongly(content("a="+v2, "b="+v1), v1)).writes("a", v2, 12), []string{"g.io.things calls g.io/v1 agreed at revision 12, when a, restarted, stores g.io/v2"}},
 		{"it writes before it has announced", again().writes("a", v2, 10).says(things, 12, "a="+v2, "b="+v1), []string{"g.io.things calls g.io/v1 agreed at revision 10, when a, restarted, stores g.io/v2"}},
@@ -79,7 +82,8 @@ func TestSV22Rollout(t *testing.T) {
 		{"the object is gone", hold(open(), 20, mixed, nil).holds(history.PhaseBegin, 40).writes("a", v2, 41).writes("b", v1, 42).writes("c", v1, 43).shows("c", "DELETED", nil).holds(history.PhaseEnd, 50), []string{"clients of c see no g.io.things"}},
 		{"an open watch that never showed it", hold(open().shows("b", history.WatchOpened, nil), 20, mixed, nil).shows("b", history.WatchOpened, nil).holds(history.PhaseBegin, 40).writes("a", v2, 41).writes("b", v1, 42).writes("c", v1, 43).holds(history.PhaseEnd, 50), []string{"clients of b see no g.io.things"}},
 		{"the harness has just deleted it", hold(open().says(things, 5, "a="+v1).asks("a", 200, 6, tampering(things)), 20, mixed, agreed(v1)), nil},
-		{"what one member writes was not seen", hold(open(), 20, [3]string{v2, v1, ""}, agreed(v1)), nil},
+		{"what one member writes was not seen, and the others differ", hold(open(), 20, [3]string{v2, v1, ""}, agreed(v1)), []string{stale, stale, stale}},
+		{"what one member writes was not seen", hold(open(), 20, [3]string{v2, v2, ""}, agreed(v1)), nil},
 		{"what was written before the hold is nothing to go by", hold(open().writes("a", v2, 9), 20, same, agreed(v1)), nil},
 		{"what was written before the hold and is told late neither", open().holds(history.PhaseBegin, 20).writes("a", v2, 19).writes("a", v1, 21).writes("b", v1, 22).writes("c", v1, 23).holds(history.PhaseEnd, 30), nil},
 		{"no hold", open().writes("a", v2, 9).writes("b", v1, 10).writes("c", v1, 11), nil},
@@ -87,6 +91,22 @@ func TestSV22Rollout(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.told.blames(t, "SV-22", tc.blames...) })
 	}
+	t.Run("no resource was seen to be written by all", func(t *testing.T) {
+		three := func() *tale {
+			return open().starts("a", 1).starts("b", 1).starts("c", 1).hosts("a", 2).hosts("b", 3).hosts("c", 4)
+		}
+		missed := "no resource was seen to be written by all members that were up"
+		reason(t, hold(three(), 20, [3]string{v1, v1, ""}, agreed(v1)).blames(t, "SV-22"), missed)
+		for name, told := range map[string]*tale{
+			"one was down":       hold(three().exits("c", 1), 20, [3]string{v1, v1, ""}, agreed(v1)),
+			"all of one":         hold(three(), 20, same, agreed(v1)),
+			"nothing is written": hold(three(), 20, [3]string{}, agreed(v1)),
+		} {
+			if r := told.blames(t, "SV-22"); strings.Contains(fmt.Sprint(r.Reasons), missed) {
+				t.Errorf("%s: %q", name, r.Reasons)
+			}
+		}
+	})
 	for _, tc := range []struct {
 		name                       string
 		told                       *tale

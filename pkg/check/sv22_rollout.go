@@ -65,8 +65,12 @@ func (c *sv22) Observe(w *World, ev *history.Event) {
 	case ev.Stored != nil && c.stored != nil:
 		c.write(w, ev)
 	case ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd && c.stored != nil:
+		told := len(c.stored) == 0
 		for _, gr := range slices.SortedFunc(maps.Keys(c.stored), byName) {
-			c.judge(w, ev, gr)
+			told = c.judge(w, ev, gr) || told
+		}
+		if !told {
+			c.miss("in hold %q no resource was seen to be written by all members that were up", ev.Hold.Name)
 		}
 		c.stored, c.rolledBack = nil, false
 	}
@@ -123,17 +127,23 @@ func (c *sv22) write(w *World, ev *history.Event) {
 	c.stored[gr][s.Writer][s.APIVersion] = ev.Seq
 }
 
-func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
+// judge gives whether all was seen that can be seen of a resource in a hold. That
+// members write different versions shows even if some are not seen to write.
+func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) bool {
 	name := objectName(gr.group, gr.resource)
 	if v := w.versions[name]; w.resources.hosting[gr] != hostedBuiltIn || v != nil && repairing(w, v) {
-		return
+		return true // not this check's, or nobody's
 	}
 	members := sortedKeys(ev.Hold.Releases)
 	written := map[string]int64{}
 	seen := map[string]view{}
+	silent, idle := 0, 0
 	for _, member := range members {
 		if len(c.stored[gr][member]) == 0 {
-			return // what this member writes was not seen
+			silent++
+			if up(w.servers[member]) {
+				idle++
+			}
 		}
 		for version, seq := range c.stored[gr][member] {
 			written[version] = max(written[version], seq)
@@ -145,15 +155,21 @@ func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) {
 		}
 	}
 	versions := sortedKeys(written)
+	if silent > 0 && len(versions) == 1 {
+		return idle == 0
+	}
 	for _, member := range members {
 		if v, ok := seen[member]; ok {
 			c.judgeView(w, ev, name, member, v, versions, written)
 		}
 	}
-	if len(seen) < len(members) {
-		return
+	if silent > 0 {
+		return idle == 0
 	}
-	c.count(gr, versions)
+	if len(seen) == len(members) {
+		c.count(gr, versions)
+	}
+	return true
 }
 
 // up is whether a server runs, and was ready: only then it is asked what it

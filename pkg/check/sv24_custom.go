@@ -79,8 +79,16 @@ func (c *sv24) judge(w *World, ev *history.Event, gr groupResource, id string) {
 	case known && change.present:
 		said = change.entry.Encoding
 	case known && taken(w, change, s, name, id):
+		if change.withObject && w.participates(id, s.Revision) {
+			w.unlessAsked(name, change.at, func() { c.blame(w, ev, gr, change, name, "nothing") })
+		}
 		return
 	}
+	c.blame(w, ev, gr, change, name, said)
+}
+
+func (c *sv24) blame(w *World, ev *history.Event, gr groupResource, change entryChange, name, said string) {
+	s := ev.Stored
 	if !c.complained.first(s.Writer + " " + name + " " + s.APIVersion + " " + said) {
 		return
 	}

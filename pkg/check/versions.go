@@ -154,9 +154,11 @@ func (w *World) entryAt(name, serverID string, revision int64) (history.Entry, b
 }
 
 // heldDuring is whether at some time in a process's life, up to a revision, its
-// server had an entry in a StorageVersion that fits.
+// server had an entry in a StorageVersion that fits. What the process before it has
+// left counts as its own only if the server took part meanwhile: the entry of a
+// server that has departed is anybody's to remove, and announces nothing.
 func (w *World) heldDuring(in *instance, name string, until int64, fits func(history.Entry) bool) bool {
-	if e, ok := w.entryAt(name, in.server.id, in.startRevision); ok && fits(e) {
+	if e, ok := w.entryAt(name, in.server.id, in.startRevision); ok && fits(e) && w.participatedDuring(in.server.id, in.startRevision, until) {
 		return true
 	}
 	v := w.versions[name]

@@ -55,8 +55,10 @@ type World struct {
 	end  *history.End
 	died []string // etcds and API servers that ended by themselves
 
-	later  questions
-	asking *runner
+	later questions
+	// removals are those that the harness asked for.
+	removals removals
+	asking   *runner
 	// docs is what was told of discovery.
 	docs *documents
 	// migrations is what was told of storage version migrations.
@@ -122,6 +124,7 @@ func (w *World) take(ev *history.Event) {
 		w.hear(ev.Discovery.Revision)
 		w.takeDiscovery(ev)
 	case ev.Request != nil:
+		w.removals.take(w, ev)
 		w.takeRequest(ev)
 	case ev.Hold != nil:
 		w.hear(ev.Hold.Revision)
