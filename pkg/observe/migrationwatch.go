@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -15,64 +17,81 @@ import (
 const (
 	migrationGroup    = "storagemigration.k8s.io"
 	migrationResource = "storageversionmigrations"
-	// fallbackVersion is asked for where a server does not tell what it serves.
-	fallbackVersion = "v1"
 )
 
+// publishedVersions are those of migrations that Kubernetes has published, newest first.
+var publishedVersions = []string{"v1", "v1beta1", "v1alpha1"}
+
 // NewMigrationWatch records which StorageVersionMigrations one member's API server
-// shows to a client, in the version that it prefers. Which one that is differs by
-// release, so that it is asked for again after each loss.
+// shows to a client, in the version that it serves and prefers. Which one that is
+// differs by release, so that it is asked for again after each loss.
 func NewMigrationWatch(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker) *ObjectWatch {
 	w := newObjectWatch(member, migrationResource, config, recorder, clk)
 	w.path = func(ctx context.Context, client *Client) (string, error) {
-		preferred, _, err := migrationVersions(ctx, client)
-		return GroupVersionPath(migrationGroup, preferred) + "/" + migrationResource, err
+		versions, err := MigrationVersions(ctx, client)
+		if err != nil {
+			return "", err
+		}
+		return GroupVersionPath(migrationGroup, versions[0]) + "/" + migrationResource, nil
 	}
 	return w
 }
 
-// migrationVersions are the versions in which a server serves migrations.
-func migrationVersions(ctx context.Context, client *Client) (preferred string, all []string, err error) {
+// MigrationVersions are the versions in which a member serves migrations: first the one
+// that it prefers, then the newer ones; never none without an error. Those that it lists
+// would not do: while members of two releases run, Kubernetes lists at each of them what
+// the newer ones serve, and leaves out what only the older ones do, since all share the
+// APIServices. A version counts as served unless the member answers 404; where all are
+// answered so, the preferred one is given, so that who asks for it sees the refusal.
+func MigrationVersions(ctx context.Context, client *Client) ([]string, error) {
 	answer := client.Get(ctx, "/apis/"+migrationGroup)
-	var group struct {
-		PreferredVersion struct {
-			Version string `json:"version"`
-		} `json:"preferredVersion"`
-		Versions []struct {
-			Version string `json:"version"`
-		} `json:"versions"`
-	}
+	var group metav1.APIGroup
 	switch {
 	case answer.Err != nil:
-		return "", nil, fmt.Errorf("the versions of %s were not told: %w", migrationGroup, answer.Err)
+		return nil, fmt.Errorf("the versions of %s were not told: %w", migrationGroup, answer.Err)
 	case answer.Code != http.StatusOK:
-		return "", nil, watchRefusal{answer.Code, fmt.Sprintf("the versions of %s were answered %d", migrationGroup, answer.Code)}
+		return nil, watchRefusal{answer.Code, fmt.Sprintf("the versions of %s were answered %d", migrationGroup, answer.Code)}
 	case json.Unmarshal(answer.Body, &group) != nil || group.PreferredVersion.Version == "":
-		return "", nil, fmt.Errorf("no version of %s is told", migrationGroup)
+		return nil, fmt.Errorf("no version of %s is told", migrationGroup)
 	}
+	preferred := group.PreferredVersion.Version
+	candidates := []string{preferred}
+	for _, version := range slices.Concat(publishedVersions, listedVersions(group)) {
+		if !slices.Contains(candidates, version) {
+			candidates = append(candidates, version)
+		}
+	}
+	served := slices.DeleteFunc(candidates, func(version string) bool {
+		return client.Get(ctx, GroupVersionPath(migrationGroup, version)).Code == http.StatusNotFound
+	})
+	if len(served) == 0 {
+		served = []string{preferred}
+	}
+	return served, nil
+}
+
+func listedVersions(group metav1.APIGroup) []string {
+	var out []string
 	for _, version := range group.Versions {
-		all = append(all, version.Version)
+		out = append(out, version.Version)
 	}
-	return group.PreferredVersion.Version, all, nil
+	return out
 }
 
 // ListMigrations lists the migrations through a member in each version that it
 // serves, and records the answers. What is not answered, or only for the moment,
 // is asked again.
 func ListMigrations(ctx context.Context, client *Client, clk clock.WithTicker) {
-	preferred, all, err := migrationVersions(ctx, client)
+	versions, err := MigrationVersions(ctx, client)
 	for attempt := 1; err != nil && attempt < ListAttempts && ctx.Err() == nil; attempt++ {
 		pause(ctx, clk, ListRetry)
-		preferred, all, err = migrationVersions(ctx, client)
+		versions, err = MigrationVersions(ctx, client)
 	}
 	if err != nil {
 		// The list that follows has the same answer, and is what goes on record.
-		preferred = fallbackVersion
+		versions = publishedVersions[:1]
 	}
-	if len(all) == 0 {
-		all = []string{preferred}
-	}
-	for _, version := range all {
+	for _, version := range versions {
 		call := Call{Class: history.ClassRead, Verb: "list", Group: migrationGroup, Version: version, Resource: migrationResource}
 		for attempt := 1; !client.Do(ctx, call).OK() && attempt < ListAttempts && ctx.Err() == nil; attempt++ {
 			pause(ctx, clk, ListRetry)

@@ -60,6 +60,9 @@ func TestMigrationsAreListedInEachVersion(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+migrationsPath, reply(200, `{"preferredVersion":{"version":"v1"},"versions":[{"version":"v1"},{"version":"v1beta1"}]}`))
 	mux.HandleFunc("GET "+migrationsPath+"/v1/storageversionmigrations", reply(200, `{"metadata":{"resourceVersion":"9"}}`))
+	for _, version := range []string{"v1", "v1beta1"} {
+		mux.HandleFunc("GET "+migrationsPath+"/"+version, reply(200, `{}`))
+	}
 	refusals := 0
 	mux.HandleFunc("GET "+migrationsPath+"/v1beta1/storageversionmigrations", func(w http.ResponseWriter, r *http.Request) {
 		if refusals++; refusals < 3 {
@@ -84,5 +87,35 @@ func TestMigrationsAreListedInEachVersion(t *testing.T) {
 	}
 	if want := "list v1 200, list v1beta1 429, list v1beta1 429, list v1beta1 200"; strings.Join(told, ", ") != want {
 		t.Errorf("recorded %v, want %s", told, want)
+	}
+}
+
+func TestMigrationVersionsAreThoseThatAMemberServes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		listed string
+		codes  map[string]int
+		want   string
+	}{
+		"all that it lists":                          {`[{"version":"v1"},{"version":"v1beta1"}]`, map[string]int{"v1": 200, "v1beta1": 200}, "v1 v1beta1"},
+		"what only newer members serve is left out":  {`[{"version":"v1"}]`, map[string]int{"v1beta1": 200}, "v1beta1"},
+		"what is answered for the moment only is in": {`[{"version":"v1"},{"version":"v2"}]`, map[string]int{"v1": 503, "v2": 429}, "v1 v2"},
+		"none at all": {`[{"version":"v1"}]`, nil, "v1"},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET "+migrationsPath, reply(200, `{"preferredVersion":{"version":"v1"},"versions":`+tc.listed+`}`))
+		for version, code := range tc.codes {
+			mux.HandleFunc("GET "+migrationsPath+"/"+version, reply(code, `{}`))
+		}
+		config, err := serve(t, mux)()
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := NewClient("cp1", config, newMemory())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := MigrationVersions(t.Context(), client); err != nil || strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %v, %v, want %s", name, got, err, tc.want)
+		}
 	}
 }

@@ -195,25 +195,13 @@ func (r *Runner) awaitEach(ctx context.Context, step *Await) error {
 	return r.awaitShare(ctx, m, part, bound)
 }
 
-// migrationVersions are those that Kubernetes has published, newest first.
-var migrationVersions = []string{"v1", "v1beta1", "v1alpha1"}
-
-// migrationVersion is the version in which a member serves migrations: of those that it
-// does serve, the one that it prefers, or else the newest. While members of two releases
-// run, Kubernetes lists and prefers what the newer ones serve, and leaves out what only
-// the older ones do, since all share the APIServices.
+// migrationVersion is the version in which a member is asked to migrate.
 func migrationVersion(ctx context.Context, client *observe.Client) (string, error) {
-	answer := client.Get(ctx, "/apis/"+migrationGroup)
-	var group metav1.APIGroup
-	if !answer.OK() || json.Unmarshal(answer.Body, &group) != nil || group.PreferredVersion.Version == "" {
-		return "", fmt.Errorf("%s does not serve %s: it answered %d %s; switch storage version migration on", client.Member(), migrationGroup, answer.Code, answer.Message)
+	versions, err := observe.MigrationVersions(ctx, client)
+	if err != nil {
+		return "", fmt.Errorf("%s does not serve %s: %w; switch storage version migration on", client.Member(), migrationGroup, err)
 	}
-	for _, version := range append([]string{group.PreferredVersion.Version}, migrationVersions...) {
-		if client.Get(ctx, observe.GroupVersionPath(migrationGroup, version)).OK() {
-			return version, nil
-		}
-	}
-	return "", fmt.Errorf("%s lists %s and serves no version of it; switch storage version migration on", client.Member(), migrationGroup)
+	return versions[0], nil
 }
 
 // askFor tries what must be refused, and creates the migration with a status that

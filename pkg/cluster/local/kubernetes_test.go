@@ -80,7 +80,7 @@ func TestPublishedCommands(t *testing.T) {
 		{cluster.APIServer, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.APIServer), "cp2",
 			[]string{"--authorization-mode=RBAC", "--etcd-servers=" + site.etcdProxy.URL(), "--service-account-key-file=" + site.serviceAccountPair.CertFile}, "identity-lease"},
 		{cluster.APIServer, "v1.37.1", filepath.Join(kubernetes.ReleaseDir(cache, "v1.37.1"), kubernetes.APIServer), "cp2",
-			[]string{"--runtime-config=internal.apiserver.k8s.io/v1alpha1=true,coordination.k8s.io/v1beta1=true"}, "storagemigration"},
+			[]string{"--runtime-config=internal.apiserver.k8s.io/v1alpha1=true,coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true"}, "admissionregistration.k8s.io"},
 		{cluster.ControllerManager, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.ControllerManager), "cp2",
 			[]string{"--use-service-account-credentials=true", "--kubeconfig=" + site.controllerKubeconfig, "--leader-elect=true"}, "lease-duration"},
 		{cluster.Scheduler, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.Scheduler), "cp2",
