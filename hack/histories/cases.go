@@ -163,7 +163,7 @@ var storageVersionCases = []testCase{
 			c := &e.events[e.version(1, "core.secrets", entries(2))].Stored.StorageVersion.Conditions[0]
 			c.Transition = c.Transition.Add(time.Second)
 		},
-		why:  "saw 0 revisions that changed the outcome, and needs at least 1",
+		why:  "saw 0 revisions that took the agreed version away, at another time than the change before, and needs at least 1",
 		weak: func(e *edit) { e.stopAt(e.version(1, "core.configmaps", entries(3))) },
 	},
 	{
