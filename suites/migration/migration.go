@@ -10,6 +10,7 @@ var (
 	_ = play.Scenario("migration-hopeless.yaml")
 	_ = play.Scenario("migration.yaml")
 	_ = play.Scenario("migration-abort.yaml")
+	_ = play.Scenario("migration-agreed.yaml")
 	_ = play.Scenario("migration-crash.yaml")
 	_ = play.Scenario("migration-errors.yaml")
 	_ = play.Scenario("migration-large.yaml")
