@@ -4,42 +4,23 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// byObject counts things that control planes do to StorageVersions. What they
-// may have done because the harness deleted the object does not count.
-type byObject struct {
-	counts map[string]int64
-	asked  map[string]bool
-}
+// byObject counts things that control planes do to StorageVersions.
+type byObject map[string]int64
 
 // maxObjects is for how many StorageVersions something is counted.
 const maxObjects = 1024
 
-func (b *byObject) add(name string) {
-	if b.counts == nil {
-		b.counts = map[string]int64{}
-	}
-	if _, known := b.counts[name]; known || len(b.counts) < maxObjects {
-		b.counts[name]++
+func (b byObject) add(name string) {
+	if _, known := b[name]; known || len(b) < maxObjects {
+		b[name]++
 	}
 }
 
-// observe notes which objects the harness deletes: its request may be told of
-// before or after its effect.
-func (b *byObject) observe(ev *history.Event) {
-	r := ev.Request
-	if r == nil || r.Verb != "delete" || r.Group != storageVersionGroup || r.Resource != storageVersionResource || len(b.asked) >= maxObjects {
-		return
-	}
-	if b.asked == nil {
-		b.asked = map[string]bool{}
-	}
-	b.asked[r.Name] = true
-}
-
-func (b *byObject) total() int64 {
-	total := int64(0)
-	for name, n := range b.counts {
-		if !b.asked[name] {
+// total is the count, at the end of the history, without the objects that the harness
+// asked to remove: what was done to these need not be the control plane's.
+func (b byObject) total(w *World) (total int64) {
+	for name, n := range b {
+		if len(w.removals.asked[name]) == 0 {
 			total += n
 		}
 	}

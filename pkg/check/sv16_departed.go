@@ -28,7 +28,8 @@ type sv16 struct {
 	// expired are the servers whose Lease was complained of.
 	expired once
 
-	gone, formed byObject
+	gone, formed            byObject
+	departures, newlyAgreed int64
 }
 
 // staleEntry names the entry of a server in an object.
@@ -42,12 +43,10 @@ type departure struct {
 }
 
 func newSV16() *sv16 {
-	return &sv16{stale: map[staleEntry]departure{}, last: map[string][]history.Entry{}, forming: map[string]since{}}
+	return &sv16{stale: map[staleEntry]departure{}, last: map[string][]history.Entry{}, forming: map[string]since{}, gone: byObject{}, formed: byObject{}}
 }
 
 func (c *sv16) Observe(w *World, ev *history.Event) {
-	c.gone.observe(ev)
-	c.formed.observe(ev)
 	if name, now, ok := changedStorageVersion(ev); ok {
 		c.changed(w, ev, name, now)
 	}
@@ -188,7 +187,10 @@ func (c *sv16) leases(w *World, now int64) {
 	}
 }
 
-func (c *sv16) Finish(w *World) { c.expire(w, w.Now) }
+func (c *sv16) Finish(w *World) {
+	c.expire(w, w.Now)
+	c.departures, c.newlyAgreed = c.gone.total(w), c.formed.total(w)
+}
 
 func (c *sv16) doubts() []string {
 	if len(c.stale)+len(c.forming) == 0 {
@@ -199,8 +201,8 @@ func (c *sv16) doubts() []string {
 
 func (c *sv16) Observations() []Observation {
 	return []Observation{
-		{"entries that went after their server's Lease had gone", c.gone.total(), needDepartures},
-		{"agreements that were formed when the entry of a departed server went", c.formed.total(), needFormed},
+		{"entries that went after their server's Lease had gone", c.departures, needDepartures},
+		{"agreements that were formed when the entry of a departed server went", c.newlyAgreed, needFormed},
 	}
 }
 
