@@ -267,8 +267,8 @@ func (p *published) flags(release kubernetes.Release, component cluster.Componen
 	if component != cluster.APIServer {
 		maps.Copy(flags, kubernetes.ElectionFlags(p.settings))
 	}
-	if component == cluster.ControllerManager && p.settings.WorkloadMigrator {
-		flags["controllers"] = kubernetes.WithoutMigrator
+	if component == cluster.ControllerManager {
+		flags["controllers"] = kubernetes.Controllers(p.settings)
 	}
 	return flags
 }

@@ -270,15 +270,18 @@ func TestPodOfARelease(t *testing.T) {
 	}
 }
 
-func TestFlagsOfAWorkloadMigrator(t *testing.T) {
+func TestControllersThatRun(t *testing.T) {
 	release, err := kubernetes.Find(newRelease)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, on := range []bool{false, true} {
+	for on, want := range map[bool]string{
+		false: "*,bootstrapsigner,tokencleaner,-volumeattributesclass-protection-controller",
+		true:  "*,bootstrapsigner,tokencleaner,-volumeattributesclass-protection-controller,-storage-version-migrator-controller",
+	} {
 		p := &published{settings: cluster.Settings{WorkloadMigrator: on}}
-		if got := p.flags(release, cluster.ControllerManager)["controllers"]; (got == "*,bootstrapsigner,tokencleaner,-storage-version-migrator-controller") != on {
-			t.Errorf("with a migrator of one's own %v: controllers %q", on, got)
+		if got := p.flags(release, cluster.ControllerManager)["controllers"]; got != want {
+			t.Errorf("with a migrator of one's own %v: controllers %q, want %q", on, got, want)
 		}
 		for _, component := range []cluster.Component{cluster.APIServer, cluster.Scheduler} {
 			if got := p.flags(release, component)["controllers"]; got != "" {

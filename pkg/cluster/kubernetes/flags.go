@@ -25,9 +25,21 @@ func (r Release) Flags(binary string) map[string]string {
 // full; all releases know that name, whether the feature is on or not.
 const MigratorController = "storage-version-migrator-controller"
 
-// WithoutMigrator is what kubeadm has kube-controller-manager run, without
-// Kubernetes' own migrator.
-const WithoutMigrator = "*,bootstrapsigner,tokencleaner,-" + MigratorController
+// classProtector adds a finalizer to VolumeAttributesClasses, and again whenever a
+// client has replaced one without it. Scenarios migrate these, and what is written to
+// them without a client's tag while they are migrated counts as the migration's.
+const classProtector = "volumeattributesclass-protection-controller"
+
+// Controllers are what kube-controller-manager is to run where kubeadm starts it: those
+// that kubeadm chooses, without the one that would write to objects under test, and
+// without Kubernetes' own migrator where another one is installed as a workload.
+func Controllers(settings cluster.Settings) string {
+	controllers := "*,bootstrapsigner,tokencleaner,-" + classProtector
+	if settings.WorkloadMigrator {
+		controllers += ",-" + MigratorController
+	}
+	return controllers
+}
 
 // ElectionFlags are those by which the elected components take a topology's
 // settings; those without a value are left out, so that the default holds.
