@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	harness "github.com/evenkeel/evenkeel/pkg/run"
 )
 
 func defects(n int) []cluster.Defect {
@@ -72,6 +73,25 @@ func TestSampleFollowsFromTheCommit(t *testing.T) {
 	}
 	if len(played) != 8 || len(samples) < 10 {
 		t.Errorf("fifty commits played only %v in %d samples", played, len(samples))
+	}
+}
+
+// A sample plays a defect with the scenario that is cheapest at that commit. Where that is
+// another one than the published proof was played with, nobody knows yet whether it
+// shows the defect: CI would be the first to find out.
+func TestPublishedProofsAreOfTheScenariosThatArePlayed(t *testing.T) {
+	known, err := load("../../reports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(known.Defects) == 0 {
+		t.Fatal("reports has no proofs")
+	}
+	for _, r := range known.Defects {
+		file, found := harness.Cheapest([]string{string(r.Requirement)})
+		if name := strings.TrimSuffix(filepath.Base(file), ".yaml"); !found || r.Scenario != name {
+			t.Errorf("%s was found with %s, and is played with %s now: run make mutation ONLY=%s RESULTS=reports", r.Defect, r.Scenario, name, r.Defect)
+		}
 	}
 }
 

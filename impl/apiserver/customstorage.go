@@ -65,6 +65,9 @@ func (g customGetter) GetRESTOptions(resource schema.GroupResource, example runt
 	if g.defects.Has(defects.SVM05Forgets) {
 		config.Codec = forgetfulCodec{config.Codec}
 	}
+	if g.defects.Has(defects.SVM06Restless) {
+		config.Codec = restlessCodec{config.Codec, &atomic.Int64{}}
+	}
 	// A storage tries its codec out while it is opened; nothing is stored then, and
 	// a resource that is not announced yet must be readable.
 	opened := &atomic.Bool{}

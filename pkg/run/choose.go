@@ -60,7 +60,7 @@ func Cost(s *scenario.Scenario) time.Duration {
 			total += time.Duration(step.Turmoil.Elections) * electionCost
 		}
 		if step.Populate != nil {
-			total += time.Duration(step.Populate.Count) * objectCost
+			total += time.Duration(step.Populate.Count)*objectCost + step.Populate.Lasts
 		}
 	}
 	return total
