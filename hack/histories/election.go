@@ -197,9 +197,14 @@ func (h *helm) yield(lease string) {
 
 // erase is a deletion by an administrator.
 func (h *helm) erase(m *member, lease string) {
+	from := h.now
+	h.pass(2)
 	delete(h.leases, lease)
 	h.deleted("/registry/leases/"+lease, lease)
-	h.request(m, history.Request{Class: history.ClassElection, Election: history.ElectionDelete, Verb: "delete", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: lease, Code: 200})
+	h.pass(2)
+	h.emit(history.Event{Kind: history.KindRequest, Member: m.name, From: from, Request: &history.Request{
+		Class: history.ClassElection, Election: history.ElectionDelete, Verb: "delete", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: lease, Code: 200,
+	}})
 }
 
 // fault tells of a fault at a member.

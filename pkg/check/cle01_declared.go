@@ -91,6 +91,11 @@ func (c *cle01) compare(w *World, d *candidateSeen, ev *history.Event) {
 		c.infer(w, at(d.process.startSeq, ev.Seq), "candidate %s says that it is %q, and %s runs %s", d.name, d.now.Binary, d.process.member, d.process.release)
 		return
 	}
+	// The providers have every component behave like the release that it is.
+	if d.now.Emulation != "" && minor(d.now.Emulation) != minor(release) {
+		c.infer(w, at(d.process.startSeq, ev.Seq), "candidate %s says that it behaves like %q, and %s runs %s and was not told to", d.name, d.now.Emulation, d.process.member, d.process.release)
+		return
+	}
 	c.versions++
 }
 

@@ -27,14 +27,19 @@ func (c *cle05) Observe(w *World, ev *history.Event) {
 			if ago := time.Duration(ev.At - gone.goneAt); ago > answeredLately+w.aways.between(gone.goneAt, ev.At) {
 				c.infer(w, at(gone.renewedSeq, ev.Seq), "%s was elected for %s, and had withdrawn %s before", gone.name, m.lease.key, ago.Round(time.Second))
 			}
+		} else if len(w.elections.of(m.lease.key)) > 0 && !triedOut(m.lease) {
+			c.infer(w, at(ev.Seq), "%s was elected for %s, and has never been a candidate for it", m.lease.now.Holder, m.lease.key)
 		}
 		return
 	case !who.now.Answered():
 		c.infer(w, at(who.pingedSeq, ev.Seq), "%s was elected for %s, and had not answered the ping before", who.name, m.lease.key)
 		return
-	case time.Duration(ev.At-who.renewed) > answeredLately:
+	case time.Duration(ev.At-who.renewed) > answeredLately+w.aways.between(who.renewed, ev.At):
 		c.infer(w, at(who.renewedSeq, ev.Seq), "%s was elected for %s, and had answered nothing for %s", who.name, m.lease.key, time.Duration(ev.At-who.renewed).Round(time.Second))
 		return
+	}
+	if time.Duration(ev.At-who.renewed) > answeredLately {
+		return // nobody knows
 	}
 	c.elected++
 	for _, other := range w.elections.of(m.lease.key) {

@@ -50,6 +50,9 @@ func (c *cle06) took(w *World, k *candidateSeen, ev *history.Event) bool {
 	if !k.now.Answered() || w.dead(k) || time.Duration(ev.At-k.created) < settledIn || time.Duration(ev.At-k.renewed) > answeredLately {
 		return false
 	}
+	if w.aways.between(max(k.pinged, k.created), ev.At) > 0 {
+		return false // what came all at once was not in time for that
+	}
 	return k.pinged == 0 && time.Duration(ev.At-k.renewed) < certainlyAnswered || k.answered > 0 && time.Duration(k.answered-k.pinged) < certainlyAnswered
 }
 

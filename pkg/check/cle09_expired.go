@@ -11,11 +11,19 @@ import (
 type cle09 struct {
 	findings
 	expired, given int64
+	// deletions are those of Leases that had not expired.
+	deletions deletions
 }
 
 func (c *cle09) Observe(w *World, ev *history.Event) {
 	e := w.elections
 	m := e.moved
+	// Whoever deletes a Lease takes it from its holder as well.
+	c.deletions.take(w, ev, m != nil && holderOf(m.before) != "" && !forced(holderOf(m.before)) && (m.lease.key == coordinatorsLease || e.enrolled(m.lease)) &&
+		ev.At < w.expires(m.before)-int64(clockTolerance))
+	for _, d := range c.deletions.unasked(w) {
+		c.infer(w, at(d.seq), "%s was deleted, which nobody had asked for, before it expired", d.lease)
+	}
 	if m == nil || !m.taken || forced(m.lease.now.Holder) || m.lease.key != coordinatorsLease && !e.enrolled(m.lease) {
 		return
 	}

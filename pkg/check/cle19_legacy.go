@@ -48,11 +48,15 @@ func (c *cle19) Observe(w *World, ev *history.Event) {
 	}
 }
 
-// seized is whether a coordinator has made a Lease its own before it expired. What the
-// harness itself writes to try the fields out, or to somebody who does not exist, is none
-// of a coordinator's.
+// seized is whether a coordinator has made a Lease its own before it expired.
 func (c *cle19) seized(w *World, m *leaseMove) bool {
-	return w.elections.byCoordinator(m.lease.now) && !strings.HasPrefix(m.lease.key, ownFields) && !forced(m.lease.now.Holder) && w.early(m) > clockTolerance
+	return w.elections.byCoordinator(m.lease.now) && !triedOut(m.lease) && w.early(m) > clockTolerance
+}
+
+// triedOut is whether the harness itself has written what a Lease says: to try the fields
+// out, or for somebody who does not exist. That is none of a coordinator's.
+func triedOut(l *ledLease) bool {
+	return strings.HasPrefix(l.key, ownFields) || forced(l.now.Holder)
 }
 
 // legacy is whether somebody holds a Lease and it says nothing of coordination.
