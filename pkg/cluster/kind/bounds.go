@@ -10,6 +10,9 @@ const (
 	// readyBound is how long a component may take from its start until it is
 	// ready: the kubelet has to notice the static Pod and make its sandbox first.
 	readyBound = 4 * time.Minute
+	// mirrorBound is how long a kubelet may take to tell of the static Pods of its node,
+	// once its API server is ready; it tries again every half a minute at the most.
+	mirrorBound = 2 * time.Minute
 	// readyPoll is the pause between two questions whether it is ready.
 	readyPoll = 100 * time.Millisecond
 	// probeBound is how long the answer to one such question may take.

@@ -5,6 +5,7 @@ package kind
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kind "sigs.k8s.io/kind/pkg/cluster"
@@ -47,6 +48,9 @@ type distribution interface {
 	shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.CreateOption, error)
 	// begin makes all members ready on nodes that have just been made.
 	begin(ctx context.Context, c *kindCluster) error
+	// awaitKubelet waits until a node's kubelet can be asked to stop and start components
+	// that it has started since a time.
+	awaitKubelet(ctx context.Context, c *kindCluster, m *member, since time.Time) error
 	// supply gives a node what a release needs.
 	supply(ctx context.Context, c *kindCluster, m *member, release string) error
 	// pod is the static Pod of a component at a release, with what is switched off at the

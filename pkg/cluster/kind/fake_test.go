@@ -184,6 +184,10 @@ func (fakeDistribution) pod(_ *kindCluster, _ *member, component cluster.Compone
 	return []byte(string(component) + " " + release), nil
 }
 
+func (fakeDistribution) awaitKubelet(context.Context, *kindCluster, *member, time.Time) error {
+	return nil
+}
+
 func (fakeDistribution) supply(context.Context, *kindCluster, *member, string) error { return nil }
 
 // newFakeCluster is a cluster of one member that was never made.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/sync/errgroup"
@@ -313,7 +314,7 @@ func (p *published) begin(ctx context.Context, c *kindCluster) error {
 					return err
 				}
 			}
-			return nil
+			return p.awaitKubelet(together, c, m, time.Time{})
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -336,6 +337,11 @@ func (p *published) begin(ctx context.Context, c *kindCluster) error {
 		}
 	}
 	return nil
+}
+
+// awaitKubelet implements distribution: a kubelet of Kubernetes asks its API server.
+func (p *published) awaitKubelet(ctx context.Context, c *kindCluster, m *member, since time.Time) error {
+	return c.awaitMirror(ctx, m, since)
 }
 
 // adopt reads the static Pods that kubeadm has written.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -62,6 +63,7 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 	if err := pinAddress(ctx, c.id(), m.host, m.address); err != nil {
 		return fmt.Errorf("cannot give member %s its address again: %w", name, err)
 	}
+	began := time.Now()
 	if _, err := docker(ctx, "start", m.host); err != nil {
 		return fmt.Errorf("cannot give member %s power: %w", name, err)
 	}
@@ -90,7 +92,7 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return nil
+	return c.distribution.awaitKubelet(ctx, c, m, began)
 }
 
 func (m *member) setPower(on bool) {

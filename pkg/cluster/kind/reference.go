@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -320,6 +321,9 @@ func (r *reference) loneKubelet(ctx context.Context, c *kindCluster, m *member) 
 	// on its way, and starting what is being started waits for that.
 	return c.run(ctx, m, "sh", "-c", "mkdir -p "+manifests+" && systemctl daemon-reload && systemctl start containerd && systemctl restart kubelet")
 }
+
+// awaitKubelet implements distribution: a kubelet that knows no API server waits for none.
+func (*reference) awaitKubelet(context.Context, *kindCluster, *member, time.Time) error { return nil }
 
 // supply: the image plays every release.
 func (*reference) supply(context.Context, *kindCluster, *member, string) error { return nil }
