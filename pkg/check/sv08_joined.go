@@ -158,7 +158,7 @@ func (c *sv08) judge(w *World, member, name string, s *silence) {
 		return
 	}
 	if s.stored > 0 {
-		c.infer(w, at(s.seq, s.wrong, s.stored), "%s called %s agreed when %s, which had joined and not reported in it, stored an object", name, s.common, member)
+		c.infer(w, at(s.seq, s.wrong, s.stored), "%s called %s agreed when %s, which takes part and has no entry there, stored an object", name, s.common, member)
 		return
 	}
 	release := ""

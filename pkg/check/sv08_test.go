@@ -13,7 +13,7 @@ func joinsSilently() *tale {
 }
 
 func TestSV08Joined(t *testing.T) {
-	const late, stored = "g.io.things called g.io/v1 agreed 15s after c had joined", "agreed when c, which had joined and not reported in it, stored an object"
+	const late, stored = "g.io.things called g.io/v1 agreed 15s after c had joined", "agreed when c, which takes part and has no entry there, stored an object"
 	const long = joiningShows + time.Second
 	reports := func(told *tale, revision int64) *tale { return told.says(things, revision, "a="+v1, "b="+v1, "c="+v1) }
 	for _, tc := range []struct {

@@ -144,7 +144,9 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	case *Turmoil:
 		do = func(ctx context.Context) error { return r.turmoil(ctx, v) }
 	}
-	return r.stepWithin(ctx, max(r.bound(action), within(set)), index, action, member, release, do)
+	// Most take the members one after the other.
+	bound := r.bound(action) * time.Duration(max(len(members), 1))
+	return r.stepWithin(ctx, max(bound, within(set)), index, action, member, release, do)
 }
 
 // within is how long a step asks to be given; 0 if it asks for nothing.

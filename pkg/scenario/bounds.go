@@ -4,8 +4,8 @@ import "time"
 
 // Bounds of the runner.
 const (
-	// StepTimeout is the longest that any step may take, a hold's own length
-	// not included. It is well above what a requirement allows a server to take
+	// StepTimeout is the longest that any step may take for each member that it is done
+	// to, a hold's own length not included. It is well above what a requirement allows a server to take
 	// until it is ready, so that a slow one is judged and not cut off.
 	StepTimeout = 180 * time.Second
 	// PrepareTimeout is how long a provider may take to get all releases at hand;
