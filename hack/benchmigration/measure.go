@@ -16,19 +16,23 @@ import (
 // member is the only one there is.
 const member = "cp1"
 
+// The planes that can be measured, by their names in -planes.
+const referencePlane, kubernetesPlane = "reference", "kubernetes"
+
 // planesOf are the control planes to be measured, of one member each.
 func planesOf(o options) ([]bench.Plane, error) {
 	var all []bench.Plane
 	for _, name := range o.planes {
 		text := "apiVersion: evenkeel.dev/v1alpha1\nkind: Topology\nmetadata: {name: bench}\nspec:\n  provider: local\n  members: [{name: " + member + "}]\n"
 		switch name {
-		case "reference":
-			text += fmt.Sprintf("  distribution: reference\n  release: \"1.3\"\n  settings: {migrationRate: %v}\n", o.rate)
-		case "kubernetes":
+		case referencePlane:
+			text += "  distribution: reference\n  release: \"1.3\"\n"
+		case kubernetesPlane:
 			text += fmt.Sprintf("  distribution: kubernetes\n  release: %s\n", o.release)
 		default:
-			return nil, fmt.Errorf("there is no plane %q; reference and kubernetes are there", name)
+			return nil, fmt.Errorf("there is no plane %q; %s and %s are there", name, referencePlane, kubernetesPlane)
 		}
+		text += fmt.Sprintf("  settings: {migrationRate: %v}\n", o.rate)
 		topology, err := cluster.ParseTopology("the topology of the benchmark", []byte(text))
 		if err != nil {
 			return nil, err

@@ -6,14 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 	newest    = "v1"
 	// prefix is where the objects lie in etcd.
 	prefix = "/registry/" + group + "/" + resource + "/" + namespace + "/"
-	// writers fill the control plane at the same time.
-	writers = 16
+	// writers fill etcd at the same time, with so many objects together.
+	writers, together = 4, 100
 	// chunk is how many objects are read from etcd at a time.
 	chunk = 1000
 	// trial is an object that shows in which version is stored.
@@ -123,27 +124,40 @@ func wait(ctx context.Context) error {
 	}
 }
 
+// fill creates one object, and lays as many more beside it into etcd as the API server
+// has laid that one: through the API server a million would take longer than migrating
+// them, and how they came there is not what is measured.
 func (p *plane) fill(ctx context.Context, n int) error {
-	errs := make([]error, writers)
-	var all sync.WaitGroup
-	for writer := range writers {
-		all.Go(func() {
-			for i := writer; i < n; i += writers {
-				for {
-					_, err := p.client.Resource(barrels).Namespace(namespace).Create(ctx, barrel(fmt.Sprintf("barrel-%07d", i)), metav1.CreateOptions{})
-					if err == nil || apierrors.IsAlreadyExists(err) {
-						break
-					}
-					if waited := wait(ctx); waited != nil {
-						errs[writer] = errors.Join(waited, err)
-						return
-					}
-				}
+	first := nameOf(0)
+	made, err := p.client.Resource(barrels).Namespace(namespace).Create(ctx, barrel(first), metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	answer, err := p.etcd.Get(ctx, prefix+first)
+	if err != nil || len(answer.Kvs) != 1 {
+		return errors.Join(fmt.Errorf("%s is not in etcd", first), err)
+	}
+	example := string(answer.Kvs[0].Value)
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.SetLimit(writers)
+	for from := 1; from < n; from += together {
+		parts.Go(func() error {
+			var puts []clientv3.Op
+			for i := from; i < min(n, from+together); i++ {
+				puts = append(puts, clientv3.OpPut(prefix+nameOf(i), another(example, first, string(made.GetUID()), nameOf(i))))
 			}
+			_, err := p.etcd.Txn(ctx).Then(puts...).Commit()
+			return err
 		})
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	return parts.Wait()
+}
+
+func nameOf(i int) string { return fmt.Sprintf("barrel-%07d", i) }
+
+// another is an object like an example, with a name and a UID of its own.
+func another(example, itsName, itsUID, name string) string {
+	return strings.NewReplacer(itsName, name, itsUID, string(uuid.NewUUID())).Replace(example)
 }
 
 // count reads each object from etcd, and gives how many are stored in the new version: a

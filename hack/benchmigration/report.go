@@ -16,6 +16,10 @@ import (
 // work takes differs by about that much from one time to the next.
 const growth = 1.25
 
+// clientShare is how many times what one of its clients may do kube-controller-manager
+// gives to that of its migrator.
+const clientShare = 20
+
 // row is a figure of a migration.
 type row struct {
 	name string
@@ -45,7 +49,7 @@ func markdown(o options, planes []bench.Plane, rounds []round) string {
 	for i, r := range rounds {
 		fmt.Fprintf(&b, "\n## %d objects\n\n", r.objects)
 		for at, f := range r.results {
-			fmt.Fprintf(&b, "- %s: processors were busy for %.0f %% of the time%s\n", planes[at].Title, f.busy*100, lateness(f, r.objects, o.within))
+			fmt.Fprintf(&b, "- %s: processors were busy for %.0f %% of the time%s\n", planes[at].Title, f.busy*100, lateness(f, r.objects, o.withinOf(o.planes[at])))
 		}
 		b.WriteString(r.table(o, planes, rounds[:i]).Markdown())
 	}
@@ -65,7 +69,7 @@ func (r round) table(o options, planes []bench.Plane, before []round) bench.Tabl
 	for i := range r.results {
 		t.Columns = append(t.Columns, planes[i].Title)
 	}
-	if one, other := slices.Index(o.planes, "reference"), slices.Index(o.planes, "kubernetes"); one >= 0 && other >= 0 && max(one, other) < len(r.results) {
+	if one, other := slices.Index(o.planes, referencePlane), slices.Index(o.planes, kubernetesPlane); one >= 0 && other >= 0 && max(one, other) < len(r.results) {
 		t.Compared, t.Judged = &bench.Pair{One: one, Other: other}, true
 	}
 	for _, what := range rows() {
@@ -94,23 +98,26 @@ func preface(o options) string {
 	}
 	return fmt.Sprintf(`Repeated by
 
-    make bench-migration OBJECTS="%s" WITHIN=%s KUBERNETES=%s
+    make bench-migration OBJECTS="%s" RATE=%v WITHIN=%s KUBERNETES_WITHIN=%s KUBERNETES=%s
 
 Machine: %s; Go %s. Measured on %s in one run, one control plane
 after the other, each of one member and made anew for each number of objects.
 
 The same small custom resources (%d bytes of content in each) are migrated from %s to %s
-by the reference's controller manager and by kube-controller-manager. Both may write %v
-objects a second: the reference by its setting, Kubernetes by what it makes of its default
-limit of 20 requests a second. A migration has %s. Afterwards every object is read from
-etcd, and where the migration says it has succeeded, all of them must be stored as %s.
+by the reference's controller manager and by kube-controller-manager, which has %v for its
+migrator by default. Both may write %v objects a second: the reference by its setting,
+Kubernetes by %v requests a second for each of its clients, of which it gives the migrator's
+twenty times as many. A migration has %s, one of Kubernetes %s. The first object is created at the API server, and
+the others are laid into etcd as that one lies there, with names and UIDs of their own.
+Afterwards every object is read from etcd, and where the migration says it has succeeded, all
+of them must be stored as %s.
 
 Rewrites are counted by a watch of etcd, from the first to the last one. Memory is that of the
 whole process of the controller manager (`+"`VmRSS`"+` when the migration is asked for, `+"`VmHWM`"+` from then
 on), since both migrators are parts of one. Kubernetes migrates what its garbage collector's
 cache holds, and that cache has the metadata of every object. A ratio is that of the two
 columns. The goal for the memory is the reference's: it may not grow with the objects.
-`, strings.Join(objects, " "), o.within, o.release,
+`, strings.Join(objects, " "), o.rate, o.within, o.withinOf(kubernetesPlane), o.release,
 		bench.Machine(), strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format(time.DateOnly),
-		len(cargo), oldest, newest, o.rate, o.within, newest)
+		len(cargo), oldest, newest, kubernetesRate, o.rate, o.rate/clientShare, o.within, o.withinOf(kubernetesPlane), newest)
 }

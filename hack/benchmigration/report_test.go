@@ -19,7 +19,7 @@ func TestPlanes(t *testing.T) {
 		t.Fatalf("%v, %v", planes, err)
 	}
 	for i, p := range planes {
-		if p.Topology.Spec.Distribution != o.planes[i] || len(p.Topology.Spec.Members) != 1 {
+		if p.Topology.Spec.Distribution != o.planes[i] || len(p.Topology.Spec.Members) != 1 || p.Topology.Spec.Settings.MigrationRate != o.rate {
 			t.Errorf("%+v", p.Topology)
 		}
 	}
@@ -30,7 +30,7 @@ func TestPlanes(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, args := range [][]string{{"-objects", "0"}, {"-objects", "1,000"}, {"-objects", ""}, {"-within", "0s"}, {"-rate", "0"}, {"-planes", ""}, {"more"}} {
+	for _, args := range [][]string{{"-objects", "0"}, {"-objects", "1,000"}, {"-objects", ""}, {"-within", "0s"}, {"-rate", "0"}, {"-kubernetes-within", "-1s"}, {"-planes", ""}, {"more"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%q is taken", args)
 		}
@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	o, err := parse([]string{"-objects", "10 100", "-within", "30m"})
+	o, err := parse([]string{"-objects", "10 100", "-within", "1h", "-kubernetes-within", "30m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestReport(t *testing.T) {
 	rounds := []round{{10, []figures{few, few}}, {100, []figures{done, late}}}
 	text := markdown(o, planes, rounds)
 	for _, want := range []string{
-		`make bench-migration OBJECTS="10 100" WITHIN=30m0s`,
+		`make bench-migration OBJECTS="10 100" RATE=400 WITHIN=1h0m0s KUBERNETES_WITHIN=30m0s KUBERNETES=v1.36.3`,
 		"- the other: processors were busy for 0 % of the time; **the migration had not succeeded within 30m0s, when 69 of 100 objects were left**",
 		"| objects rewritten | 100/s | 30/s | 3.33 |",
 		"| objects rewritten | –/s | –/s |",
@@ -68,5 +68,16 @@ func TestReport(t *testing.T) {
 	rounds[1].results[0].peak = 90 << 20
 	if text := markdown(o, planes, rounds); !strings.Contains(text, "< 1.25: **missed**") {
 		t.Error(text)
+	}
+}
+
+func TestAnotherObjectIsLikeTheFirst(t *testing.T) {
+	example := `{"metadata":{"name":"barrel-0000000","uid":"a-b"},"spec":{"cargo":"c"}}`
+	got := another(example, nameOf(0), "a-b", nameOf(12))
+	if !strings.HasPrefix(got, `{"metadata":{"name":"barrel-0000012","uid":"`) || !strings.HasSuffix(got, `"},"spec":{"cargo":"c"}}`) || strings.Contains(got, `"a-b"`) {
+		t.Error(got)
+	}
+	if again := another(example, nameOf(0), "a-b", nameOf(12)); again == got {
+		t.Errorf("two have the UID of %s", got)
 	}
 }

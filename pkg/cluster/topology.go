@@ -119,7 +119,7 @@ type Settings struct {
 	// such: watchkeeper, watchkeeper-2 and so on. 0 keeps its own number.
 	Watchkeepers int `yaml:"watchkeepers,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
-	// write, where a distribution has such a limit; 0 keeps its own.
+	// write; 0 keeps the distribution's own limit.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
 	// MigrationPace is how many objects a second storage version migrations come to,
 	// roughly, where no MigrationRate sets that. Scenarios fill resources by it, so that

@@ -270,6 +270,7 @@ func (p *published) flags(release kubernetes.Release, component cluster.Componen
 	}
 	if component == cluster.ControllerManager {
 		flags["controllers"] = kubernetes.Controllers(p.settings)
+		maps.Copy(flags, kubernetes.MigratorFlags(p.settings))
 	}
 	return flags
 }

@@ -85,10 +85,13 @@ func TestExtraArgsInBothNotations(t *testing.T) {
 }
 
 func TestFlagsOfAComponent(t *testing.T) {
-	p := &published{settings: cluster.Settings{LeaderElectLeaseDuration: cluster.Duration(15 * time.Second)}}
+	p := &published{settings: cluster.Settings{LeaderElectLeaseDuration: cluster.Duration(15 * time.Second), MigrationRate: 1000}}
 	release, err := kubernetes.Find(oldRelease)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if flags := p.flags(release, cluster.ControllerManager); flags["kube-api-qps"] != "50" {
+		t.Errorf("the controller manager has %v", flags)
 	}
 	if flags := p.flags(release, cluster.Scheduler); flags["leader-elect-lease-duration"] != "15s" || !strings.Contains(flags["feature-gates"], "CoordinatedLeaderElection=true") {
 		t.Errorf("the scheduler has %v", flags)

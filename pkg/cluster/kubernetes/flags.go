@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -40,6 +41,18 @@ func Controllers(settings cluster.Settings) string {
 	}
 	return controllers
 }
+
+// MigratorFlags are those by which kube-controller-manager takes the limit for its
+// migrator, if the topology sets one. It has no flag of its own: its client for that is
+// allowed migratorShare times what every other one is.
+func MigratorFlags(settings cluster.Settings) map[string]string {
+	if settings.MigrationRate == 0 {
+		return nil
+	}
+	return map[string]string{"kube-api-qps": strconv.FormatFloat(settings.MigrationRate/migratorShare, 'f', -1, 64)}
+}
+
+const migratorShare = 20
 
 // ElectionFlags are those by which the elected components take a topology's
 // settings; those without a value are left out, so that the default holds.

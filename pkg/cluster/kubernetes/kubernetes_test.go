@@ -176,3 +176,12 @@ func TestCacheDirWithoutItsVariable(t *testing.T) {
 		t.Errorf("%s (%v)", got, err)
 	}
 }
+
+func TestMigratorTakesTheLimitOfTheTopology(t *testing.T) {
+	if flags := MigratorFlags(cluster.Settings{}); len(flags) > 0 {
+		t.Errorf("without a limit of the topology's there are %v", flags)
+	}
+	if flags := MigratorFlags(cluster.Settings{MigrationRate: 25}); flags["kube-api-qps"] != "1.25" {
+		t.Errorf("there are %v", flags)
+	}
+}

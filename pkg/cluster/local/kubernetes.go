@@ -262,6 +262,7 @@ func publishedControllerManager(s *site) settings {
 	f.set("controllers", strings.Join(controllers, ","))
 	f.set("use-service-account-credentials", "true")
 	f.set("root-ca-file", s.caFile)
+	f.setAll(kubernetes.MigratorFlags(s.settings))
 	return f
 }
 

@@ -82,7 +82,7 @@ func TestPublishedCommands(t *testing.T) {
 		{cluster.APIServer, "v1.37.1", filepath.Join(kubernetes.ReleaseDir(cache, "v1.37.1"), kubernetes.APIServer), "cp2",
 			[]string{"--runtime-config=internal.apiserver.k8s.io/v1alpha1=true,coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true"}, "admissionregistration.k8s.io"},
 		{cluster.ControllerManager, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.ControllerManager), "cp2",
-			[]string{"--use-service-account-credentials=true", "--kubeconfig=" + site.controllerKubeconfig, "--leader-elect=true"}, "lease-duration"},
+			[]string{"--use-service-account-credentials=true", "--kubeconfig=" + site.controllerKubeconfig, "--leader-elect=true"}, "kube-api-qps"},
 		{cluster.Scheduler, "v1.35.4", filepath.Join(kubernetes.ReleaseDir(cache, "v1.35.4"), kubernetes.Scheduler), "cp2",
 			[]string{"--feature-gates=CoordinatedLeaderElection=true", "--kubeconfig=" + site.schedulerKubeconfig, "--secure-port=" + site.scheduler.Port()}, "controllers"},
 	} {
