@@ -36,12 +36,9 @@ const (
 	// toldBound how long that may take.
 	toldPoll, toldBound = time.Second, 15 * time.Minute
 
-	// An API server is at rest when it takes less than quietShare of one processor
-	// over quietWindow. After quietBound it is measured all the same, and what it
-	// takes is told.
-	quietShare  = 0.1
-	quietWindow = 3 * time.Second
-	quietBound  = 4 * time.Minute
+	// An API server that is not at rest after quietBound is measured all the same, and
+	// what it takes is told.
+	quietBound = 4 * time.Minute
 )
 
 // concurrencies are how many clients at a time ask without pause, to find the

@@ -31,6 +31,9 @@ const (
 	// settleTimeout is how long a definition may take to be served, and to be
 	// followed.
 	settleTimeout = 2 * time.Minute
+	// quietBound is how long the API server and the controller manager may take to know
+	// of all objects. Who is not at rest by then is measured all the same.
+	quietBound = 15 * time.Minute
 	// eachObject is how long an object may take to be written and to be read again,
 	// beside leastTimeout and the time of the migration.
 	eachObject   = 10 * time.Millisecond

@@ -53,6 +53,9 @@ type figures struct {
 	// before and peak are the memory of the controller manager in bytes, without
 	// what it has on disk: when the migration was asked for, and the most since.
 	before, peak int64
+	// resting is what share of one processor the API server and the controller manager
+	// took before.
+	resting float64
 	// busy is the share of all processors' time that was taken while it migrated.
 	busy float64
 }
@@ -65,7 +68,7 @@ type plane struct {
 }
 
 func measure(ctx context.Context, what bench.Plane, n int, within time.Duration) (f figures, err error) {
-	ctx, cancel := context.WithTimeout(ctx, within+2*(leastTimeout+time.Duration(n)*eachObject))
+	ctx, cancel := context.WithTimeout(ctx, within+quietBound+2*(leastTimeout+time.Duration(n)*eachObject))
 	defer cancel()
 	r, down, err := what.Up(ctx, nil)
 	if err != nil {
@@ -83,6 +86,14 @@ func measure(ctx context.Context, what bench.Plane, n int, within time.Duration)
 	}
 	pid, err := r.PID(member, cluster.ControllerManager)
 	if err != nil {
+		return f, err
+	}
+	server, err := r.PID(member, cluster.APIServer)
+	if err != nil {
+		return f, err
+	}
+	bench.Progress("%s: is given time to read them all", what.Title)
+	if f.resting, err = bench.AtRest(ctx, quietBound, server, pid); err != nil {
 		return f, err
 	}
 	if err := bench.ResetPeak(pid); err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/util/retry"
 )
 
 const (
@@ -67,7 +68,9 @@ func barrel(name string) *unstructured.Unstructured {
 	}}
 }
 
-// prepare has n objects stored in the old version, and the new one in force.
+// prepare has n objects stored in the old version, and the new one in force. While they are
+// laid down there is no such resource, so that nobody follows: an API server would
+// take longer to hear of a million objects than to list them.
 func (p *plane) prepare(ctx context.Context, n int) error {
 	if _, err := p.client.Resource(definitions).Create(ctx, definition(oldest), metav1.CreateOptions{}); err != nil {
 		return err
@@ -75,18 +78,55 @@ func (p *plane) prepare(ctx context.Context, n int) error {
 	if err := p.storesIn(ctx, oldest); err != nil {
 		return err
 	}
-	if err := p.fill(ctx, n); err != nil {
-		return err
-	}
-	now, err := p.client.Resource(definitions).Get(ctx, resource+"."+group, metav1.GetOptions{})
+	like, err := p.example(ctx)
 	if err != nil {
 		return err
 	}
-	now.Object["spec"] = definition(newest).Object["spec"]
-	if _, err := p.client.Resource(definitions).Update(ctx, now, metav1.UpdateOptions{}); err != nil {
+	if err := p.undefine(ctx); err != nil {
+		return err
+	}
+	if err := p.fill(ctx, like, n); err != nil {
+		return err
+	}
+	now, err := p.client.Resource(definitions).Create(ctx, definition(oldest), metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if err := p.stores(ctx, now.GetName(), newest); err != nil {
 		return err
 	}
 	return p.storesIn(ctx, newest)
+}
+
+// stores has the definition name another version to store in.
+func (p *plane) stores(ctx context.Context, name, version string) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		now, err := p.client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now.Object["spec"] = definition(version).Object["spec"]
+		_, err = p.client.Resource(definitions).Update(ctx, now, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// undefine removes the definition with all objects, and waits until they are gone.
+func (p *plane) undefine(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("the definition was not removed within %v", settleTimeout))
+	defer cancel()
+	name := definition(oldest).GetName()
+	if err := p.client.Resource(definitions).Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	for {
+		if _, err := p.client.Resource(definitions).Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err := wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // storesIn waits until a new object is stored in a version.
@@ -124,27 +164,39 @@ func wait(ctx context.Context) error {
 	}
 }
 
-// fill creates one object, and lays as many more beside it into etcd as the API server
-// has laid that one: through the API server a million would take longer than migrating
-// them, and how they came there is not what is measured.
-func (p *plane) fill(ctx context.Context, n int) error {
-	first := nameOf(0)
-	made, err := p.client.Resource(barrels).Namespace(namespace).Create(ctx, barrel(first), metav1.CreateOptions{})
+// example is an object as the API server lays it into etcd.
+type example struct{ name, uid, value string }
+
+// example creates an object at the API server, and reads it from etcd.
+func (p *plane) example(ctx context.Context) (example, error) {
+	e := example{name: nameOf(0)}
+	made, err := p.client.Resource(barrels).Namespace(namespace).Create(ctx, barrel(e.name), metav1.CreateOptions{})
 	if err != nil {
-		return err
+		return e, err
 	}
-	answer, err := p.etcd.Get(ctx, prefix+first)
+	answer, err := p.etcd.Get(ctx, prefix+e.name)
 	if err != nil || len(answer.Kvs) != 1 {
-		return errors.Join(fmt.Errorf("%s is not in etcd", first), err)
+		return e, errors.Join(fmt.Errorf("%s is not in etcd", e.name), err)
 	}
-	example := string(answer.Kvs[0].Value)
+	e.uid, e.value = string(made.GetUID()), string(answer.Kvs[0].Value)
+	return e, nil
+}
+
+// another is an object like the example, with a name and a UID of its own.
+func (e example) another(name string) string {
+	return strings.NewReplacer(e.name, name, e.uid, string(uuid.NewUUID())).Replace(e.value)
+}
+
+// fill lays n objects like the example into etcd: through the API server a million would
+// take longer than migrating them, and how they came there is not what is measured.
+func (p *plane) fill(ctx context.Context, like example, n int) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.SetLimit(writers)
-	for from := 1; from < n; from += together {
+	for from := 0; from < n; from += together {
 		parts.Go(func() error {
 			var puts []clientv3.Op
 			for i := from; i < min(n, from+together); i++ {
-				puts = append(puts, clientv3.OpPut(prefix+nameOf(i), another(example, first, string(made.GetUID()), nameOf(i))))
+				puts = append(puts, clientv3.OpPut(prefix+nameOf(i), like.another(nameOf(i))))
 			}
 			_, err := p.etcd.Txn(ctx).Then(puts...).Commit()
 			return err
@@ -154,11 +206,6 @@ func (p *plane) fill(ctx context.Context, n int) error {
 }
 
 func nameOf(i int) string { return fmt.Sprintf("barrel-%07d", i) }
-
-// another is an object like an example, with a name and a UID of its own.
-func another(example, itsName, itsUID, name string) string {
-	return strings.NewReplacer(itsName, name, itsUID, string(uuid.NewUUID())).Replace(example)
-}
 
 // count reads each object from etcd, and gives how many are stored in the new version: a
 // migration that says it succeeded is fast if it does nothing.

@@ -49,7 +49,7 @@ func markdown(o options, planes []bench.Plane, rounds []round) string {
 	for i, r := range rounds {
 		fmt.Fprintf(&b, "\n## %d objects\n\n", r.objects)
 		for at, f := range r.results {
-			fmt.Fprintf(&b, "- %s: processors were busy for %.0f %% of the time%s\n", planes[at].Title, f.busy*100, lateness(f, r.objects, o.withinOf(o.planes[at])))
+			fmt.Fprintf(&b, "- %s: processors were busy for %.0f %% of the time; at rest, API server and controller manager took %.0f %% of one%s\n", planes[at].Title, f.busy*100, f.resting*100, lateness(f, r.objects, o.withinOf(o.planes[at])))
 		}
 		b.WriteString(r.table(o, planes, rounds[:i]).Markdown())
 	}
@@ -107,8 +107,9 @@ The same small custom resources (%d bytes of content in each) are migrated from 
 by the reference's controller manager and by kube-controller-manager, which has %v for its
 migrator by default. Both may write %v objects a second: the reference by its setting,
 Kubernetes by %v requests a second for each of its clients, of which it gives the migrator's
-twenty times as many. A migration has %s, one of Kubernetes %s. The first object is created at the API server, and
-the others are laid into etcd as that one lies there, with names and UIDs of their own.
+twenty times as many. A migration has %s, one of Kubernetes %s. An object is created at the API
+server, and as many as there are to be are laid into etcd as that one lay there, with names and
+UIDs of their own. The migration is asked for when the API server and the controller manager know of all of them.
 Afterwards every object is read from etcd, and where the migration says it has succeeded, all
 of them must be stored as %s.
 

@@ -6,6 +6,9 @@
 //	go run ./hack/survey -target local-kubernetes-v1.36.3 -title "Kubernetes v1.36.3 → v1.37.1, local" \
 //	    -topology clusters/local-3-kubernetes.yaml -release v1.36.3
 //
+// With -add it plays only what is missing to -runs: earlier runs that the same checks
+// have judged are kept, so that a long survey can be made in several parts.
+//
 // Bundles of runs that were not clean are kept below -out. The exit status is
 // that of the worst run: 1 where something was red, 2 where something stayed open,
 // 3 where a run left no report for any other reason than that the scenario was
@@ -37,6 +40,7 @@ import (
 type options struct {
 	evenkeel, target, title, topology, release, scenarios, results, out string
 	runs, parallel                                                      int
+	add                                                                 bool
 }
 
 // run is what came of one play of a scenario.
@@ -58,6 +62,7 @@ func main() {
 	flag.StringVar(&o.results, "results", "reports", "the folder of results.md and results/")
 	flag.StringVar(&o.out, "out", "_out/survey", "where bundles go")
 	flag.IntVar(&o.runs, "runs", 1, "how often to play each scenario")
+	flag.BoolVar(&o.add, "add", false, "play only what is missing to -runs, and add it to earlier runs that the same checks have judged")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.Parse()
 	if flag.NArg() > 0 || o.runs < 1 || o.parallel < 1 {
@@ -91,15 +96,20 @@ func survey(ctx context.Context, o options) (int, error) {
 	case t.Target == "":
 		t.Target = o.target
 	}
+	var all []*played
+	for _, name := range names {
+		all = append(all, t.begin(name, check.Suite(), o.add))
+	}
 	var group errgroup.Group
 	group.SetLimit(o.parallel)
 	var mu sync.Mutex
-	worst := exit.Pass
-	for _, name := range names {
-		p, left := &played{Name: name}, o.runs
-		for n := range o.runs {
+	for n := range o.runs {
+		for _, p := range all {
+			if n < p.earlier {
+				continue
+			}
 			group.Go(func() error {
-				r, err := once(ctx, o, name, n+1)
+				r, err := once(ctx, o, p.Name, n+1)
 				if err != nil {
 					fmt.Println(err)
 					return err
@@ -110,19 +120,20 @@ func survey(ctx context.Context, o options) (int, error) {
 					p.Refused = r.refused
 				} else {
 					p.add(r.report, r.seconds)
-					worst = worse(worst, status(r.report.Verdict))
 				}
-				if left--; left > 0 {
-					return nil
-				}
-				// After each scenario, so that an interrupted survey keeps what it has.
+				// After each run, so that an interrupted survey keeps what it has.
 				t.replace(*p)
 				return t.save(file)
 			})
 		}
 	}
 	// What could be played is worth its place in the table, whatever else could not.
-	return worst, errors.Join(group.Wait(), table(o.results))
+	err = errors.Join(group.Wait(), table(o.results))
+	worst := exit.Pass
+	for _, p := range all {
+		worst = worse(worst, p.status())
+	}
+	return worst, err
 }
 
 // scenarios are those that were named, or all.
@@ -189,18 +200,6 @@ func notClean(rep *report.ConformanceReport) string {
 		fmt.Fprintf(&b, "\n    %s was not judged", id)
 	}
 	return b.String()
-}
-
-// status is what evenkeel ends with for a verdict.
-func status(v check.Verdict) int {
-	switch v {
-	case check.Pass:
-		return exit.Pass
-	case check.Fail:
-		return exit.Fail
-	default:
-		return exit.Inconclusive
-	}
 }
 
 // worse of two statuses: what was broken outweighs what stayed open.

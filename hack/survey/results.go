@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -32,8 +33,10 @@ type target struct {
 // played is one scenario on one target.
 type played struct {
 	Name string `json:"name"`
-	// Harness is the version that recorded and judged.
+	// Harness is the version that recorded and judged, or the versions, with commas.
 	Harness string `json:"harness,omitempty"`
+	// Suite is the digest of the checks that judged; a report has it too.
+	Suite string `json:"suite,omitempty"`
 	// Runs of which a report came out; Clean are those without a red or open
 	// verdict; Seconds is how long each took.
 	Runs    int   `json:"runs"`
@@ -42,6 +45,9 @@ type played struct {
 	// Refused is why the scenario could not be played here, in the words of evenkeel.
 	Refused string    `json:"refused,omitempty"`
 	Results []outcome `json:"results,omitempty"`
+
+	// earlier is how many of the runs are of an earlier survey.
+	earlier int
 }
 
 // outcome is what the runs of a scenario said of one requirement.
@@ -57,7 +63,12 @@ type outcome struct {
 
 // add counts one more run of the scenario.
 func (p *played) add(rep *report.ConformanceReport, seconds int) {
-	p.Harness = rep.Harness.Version
+	if versions := strings.Split(p.Harness, ", "); p.Runs == 0 {
+		p.Harness = rep.Harness.Version
+	} else if !slices.Contains(versions, rep.Harness.Version) {
+		p.Harness = strings.Join(append(versions, rep.Harness.Version), ", ")
+	}
+	p.Suite = rep.Harness.Suite
 	p.Runs++
 	p.Seconds = append(p.Seconds, seconds)
 	if rep.Verdict == check.Pass {
@@ -74,6 +85,18 @@ func (p *played) add(rep *report.ConformanceReport, seconds int) {
 	// What the scenario was to judge and did not is as open as what it left so.
 	for _, id := range rep.NotJudged {
 		p.outcome(id).Verdicts[check.Inconclusive]++
+	}
+}
+
+// status is what evenkeel ended with in the worst run.
+func (p *played) status() int {
+	switch {
+	case p.Clean == p.Runs:
+		return exit.Pass
+	case slices.ContainsFunc(p.Results, func(o outcome) bool { return o.Verdicts[check.Fail] > 0 }):
+		return exit.Fail
+	default:
+		return exit.Inconclusive
 	}
 }
 
@@ -96,6 +119,18 @@ func (p *played) outcome(id requirement.ID) *outcome {
 		p.Results = slices.Insert(p.Results, i, outcome{ID: id, Verdicts: map[check.Verdict]int{}})
 	}
 	return &p.Results[i]
+}
+
+// begin gives what runs of a scenario are added to: earlier ones, where they are to be
+// kept and the checks are the same that have judged them, or nothing.
+func (t *target) begin(name, suite string, keep bool) *played {
+	for _, p := range t.Scenarios {
+		if keep && p.Name == name && p.Suite == suite {
+			p.earlier = p.Runs
+			return &p
+		}
+	}
+	return &played{Name: name}
 }
 
 // replace puts a scenario in the place of an earlier survey of the same.

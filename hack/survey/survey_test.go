@@ -72,6 +72,47 @@ func TestWhatWasNotJudgedIsOpen(t *testing.T) {
 	}
 }
 
+func TestRunsAreAddedToThoseOfTheSameChecks(t *testing.T) {
+	rep := func(version string, v check.Verdict) *report.ConformanceReport {
+		r := reportOf(v, result("SV-01", v, 1))
+		r.Harness = report.Harness{Version: version, Suite: "checks"}
+		return r
+	}
+	var tg target
+	first := tg.begin("quick", "checks", true)
+	first.add(rep("v1", check.Pass), 5)
+	tg.replace(*first)
+	for _, tc := range []struct {
+		suite string
+		keep  bool
+		want  int
+	}{{"checks", true, 1}, {"checks", false, 0}, {"stricter checks", true, 0}} {
+		if p := tg.begin("quick", tc.suite, tc.keep); p.Runs != tc.want || p.earlier != tc.want {
+			t.Errorf("%+v: begins with %d runs, %d of them earlier", tc, p.Runs, p.earlier)
+		}
+	}
+	next := tg.begin("quick", "checks", true)
+	next.add(rep("v2", check.Pass), 6)
+	next.add(rep("v2", check.Pass), 7)
+	tg.replace(*next)
+	if got := tg.Scenarios[0]; got.Runs != 3 || got.Clean != 3 || got.Harness != "v1, v2" || len(tg.Scenarios) != 1 || got.outcome("SV-01").Observations != 3 {
+		t.Errorf("%+v", tg.Scenarios)
+	}
+}
+
+func TestStatusIsOfTheWorstRun(t *testing.T) {
+	p := played{Name: "quick"}
+	for _, tc := range []struct {
+		verdict check.Verdict
+		want    int
+	}{{check.Pass, exit.Pass}, {check.Inconclusive, exit.Inconclusive}, {check.Pass, exit.Inconclusive}, {check.Fail, exit.Fail}, {check.Inconclusive, exit.Fail}} {
+		p.add(reportOf(tc.verdict, result("SV-01", tc.verdict, 1)), 1)
+		if got := p.status(); got != tc.want {
+			t.Errorf("after a run that came to %s: %d, want %d", tc.verdict, got, tc.want)
+		}
+	}
+}
+
 func TestTableOfTargets(t *testing.T) {
 	a := &target{Target: "ours"}
 	p := played{Name: "quick"}

@@ -1,8 +1,12 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"testing"
+	"time"
 )
 
 func TestProcess(t *testing.T) {
@@ -42,5 +46,24 @@ func TestProcess(t *testing.T) {
 	}
 	if busy, others, err := seen.Shares(); err != nil || busy < 0 || busy > 1 || others > busy {
 		t.Errorf("%v of all processors were busy, %v with others (%v)", busy, others, err)
+	}
+}
+
+func TestWhoSleepsIsAtRest(t *testing.T) {
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
+	if share, err := AtRest(t.Context(), time.Minute, sleeper.Process.Pid); err != nil || share >= quietShare {
+		t.Errorf("%v, %v", share, err)
+	}
+	if _, err := AtRest(t.Context(), time.Minute, sleeper.Process.Pid, -1); err == nil {
+		t.Error("a process that is not there is at rest")
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := AtRest(interrupted, time.Minute, sleeper.Process.Pid); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v after an interrupt", err)
 	}
 }

@@ -1,0 +1,58 @@
+package bench
+
+import (
+	"context"
+	"time"
+)
+
+// Processes are at rest when they take less than quietShare of one processor over
+// quietWindow.
+const (
+	quietShare  = 0.1
+	quietWindow = 3 * time.Second
+)
+
+// AtRest waits until processes take hardly any processor time, but no longer than bound,
+// and returns what share of one processor they took last: at least quietShare where they
+// never came to rest, which is told.
+func AtRest(ctx context.Context, bound time.Duration, pids ...int) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	before, err := taken(pids)
+	if err != nil {
+		return 0, err
+	}
+	window := time.NewTicker(quietWindow)
+	defer window.Stop()
+	for share := 1.0; ; {
+		select {
+		case <-window.C:
+		case <-ctx.Done():
+			if ctx.Err() == context.DeadlineExceeded {
+				Progress("  %.0f %% of a processor are still taken after %v", share*100, bound)
+				return share, nil
+			}
+			return share, ctx.Err()
+		}
+		now, err := taken(pids)
+		if err != nil {
+			return 0, err
+		}
+		share = (now - before) / quietWindow.Seconds()
+		if before = now; share < quietShare {
+			return share, nil
+		}
+	}
+}
+
+// taken adds up the processor time of processes, in seconds.
+func taken(pids []int) (sum float64, err error) {
+	for _, pid := range pids {
+		n, err := Taken(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
