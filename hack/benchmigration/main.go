@@ -40,6 +40,9 @@ const (
 	leastTimeout = 5 * time.Minute
 	// toldTimeout is how long etcd may take to tell of what has happened.
 	toldTimeout = 30 * time.Second
+	// memoryShare of the memory is the most that a process may have before it collects
+	// its garbage.
+	memoryShare = 0.6
 	// look is the pause between two looks at what is waited for.
 	look = 50 * time.Millisecond
 	// progressEvery is the pause between two words about how far a migration is.
@@ -75,6 +78,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "benchmigration:", err)
 		os.Exit(exit.CouldNotRun)
 	}
+	if err := limitMemory(); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmigration:", err)
+		os.Exit(exit.CouldNotRun)
+	}
 	bench.Silence()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -82,6 +89,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "benchmigration:", err)
 		os.Exit(exit.CouldNotRun)
 	}
+}
+
+// limitMemory has every process that is started collect its garbage before it has
+// memoryShare of the machine's memory: an API server with a million objects would take all
+// of it, with as much garbage as objects.
+func limitMemory() error {
+	total, err := bench.Memory()
+	if err != nil {
+		return fmt.Errorf("find out how much memory there is: %w", err)
+	}
+	return os.Setenv("GOMEMLIMIT", strconv.FormatInt(int64(float64(total)*memoryShare), 10))
 }
 
 func parse(args []string) (o options, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -133,6 +134,9 @@ type Settings struct {
 	// hand requests for that on to them (KEP-4020), where the release can. A
 	// scenario with discovery.peers switches it on for its run.
 	PeerDiscovery bool `yaml:"peerDiscovery,omitempty"`
+	// APIServerGates are feature gates of the API servers beside those by which the
+	// features under test are on, in the notation of --feature-gates: "A=false,B=true".
+	APIServerGates string `yaml:"apiServerGates,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`
@@ -251,6 +255,9 @@ const PortsPerMember = 9
 // unprivilegedPort is the first port that needs no privilege.
 const unprivilegedPort, lastPort = 1024, 65535
 
+// gates is the notation of --feature-gates.
+var gates = regexp.MustCompile(`^\w+=(true|false)(,\w+=(true|false))*$`)
+
 func (s Settings) problems(members int) []string {
 	var wrong []string
 	for _, setting := range []struct {
@@ -275,6 +282,9 @@ func (s Settings) problems(members int) []string {
 	}
 	if s.MigrationPace < 0 {
 		wrong = append(wrong, "spec.settings.migrationPace is negative")
+	}
+	if s.APIServerGates != "" && !gates.MatchString(s.APIServerGates) {
+		wrong = append(wrong, fmt.Sprintf("spec.settings.apiServerGates %q must be feature gates such as A=false,B=true", s.APIServerGates))
 	}
 	shorter := func(shortName string, short Duration, longName string, long Duration) {
 		if short > 0 && long > 0 && short >= long {

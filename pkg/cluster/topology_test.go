@@ -48,6 +48,7 @@ func TestParseTopology(t *testing.T) {
 		{"retry longer than deadline", valid + "  members: [{name: a}]\n  settings: {leaderElectRenewDeadline: 2s, leaderElectRetryPeriod: 5s}\n", "leaderElectRetryPeriod (5s) must be shorter"},
 		{"negative", valid + "  members: [{name: a}]\n  settings: {leaderElectRetryPeriod: -1s}\n", "leaderElectRetryPeriod is negative"},
 		{"negative pace", valid + "  members: [{name: a}]\n  settings: {migrationPace: -1}\n", "migrationPace is negative"},
+		{"gates without a value", valid + "  members: [{name: a}]\n  settings: {apiServerGates: \"A=true,B\"}\n", "must be feature gates"},
 		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65538"},
 		{"an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: https://example.org, contact: [a@example.org]}\n", ""},
 		{"unknown key in the implementation", valid + "  members: [{name: a}]\n  implementation:\n    organisation: o\n", `f.yaml:9: unknown key "organisation"`},

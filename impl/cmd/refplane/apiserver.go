@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"github.com/evenkeel/evenkeel/impl/apiserver"
 )
@@ -39,5 +40,6 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "certificate shown to those to whom requests are handed on")
 	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the certificate shown to those to whom requests are handed on")
 	flags.BoolVar(&o.CoordinatedLeaderElection, "coordinated-leader-election", false, "stand by to coordinate the election of leaders, and serve the fields of Leases that are for that; releases before 1.2 cannot")
+	utilfeature.DefaultMutableFeatureGate.AddFlag(flags)
 	return command
 }

@@ -131,7 +131,7 @@ func (p *published) available(_ context.Context, release string) error {
 	if p.settings.PeerDiscovery {
 		known, err := kubernetes.Find(release)
 		if err == nil {
-			_, err = known.WithPeers()
+			_, err = known.For(p.settings)
 		}
 		if err != nil {
 			return err
@@ -244,8 +244,8 @@ const kubeadmCA = "/etc/kubernetes/pki/ca.crt"
 // gates of a release; none if it cannot be run as the topology wants it.
 func (p *published) gates(name string) map[string]string {
 	release, err := kubernetes.Find(name)
-	if err == nil && p.settings.PeerDiscovery {
-		release, err = release.WithPeers()
+	if err == nil {
+		release, err = release.For(p.settings)
 	}
 	if err != nil {
 		return nil
@@ -255,13 +255,10 @@ func (p *published) gates(name string) map[string]string {
 
 // flags of a component at a release.
 func (p *published) flags(release kubernetes.Release, component cluster.Component) map[string]string {
-	peers := component == cluster.APIServer && p.settings.PeerDiscovery
-	if peers {
-		// available has refused the releases that cannot.
-		release, _ = release.WithPeers()
-	}
+	// available has refused the releases that cannot.
+	release, _ = release.For(p.settings)
 	flags := release.Flags(binaries[component])
-	if peers {
+	if component == cluster.APIServer && p.settings.PeerDiscovery {
 		// Everything else that it takes kubeadm sets of its own accord.
 		flags["peer-ca-file"] = kubeadmCA
 	}

@@ -65,7 +65,7 @@ func TestReleasesWithPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		with, err := release.WithPeers()
+		with, err := release.For(cluster.Settings{PeerDiscovery: true})
 		if can := semver.Compare(name, "v1.35") > 0; !can {
 			if !errors.Is(err, cluster.ErrUnsupported) || !strings.Contains(err.Error(), "release "+name+" cannot tell of what other API servers host") || !strings.Contains(err.Error(), "use one of v1.35.4,") {
 				t.Errorf("%s: error %v", name, err)
@@ -78,6 +78,17 @@ func TestReleasesWithPeers(t *testing.T) {
 		if again, _ := Find(name); strings.Contains(again.Gates(APIServer), gate) || strings.Contains(release.Gates(APIServer), gate) {
 			t.Errorf("%s has the gate without peers", name)
 		}
+	}
+}
+
+func TestTopologiesAddGatesOfAPIServers(t *testing.T) {
+	release, err := Find(Releases()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := release.For(cluster.Settings{APIServerGates: "A=false"})
+	if err != nil || with.Gates(APIServer) != release.Gates(APIServer)+",A=false" || with.Gates(Scheduler) != release.Gates(Scheduler) {
+		t.Errorf("%q (%v)", with.Gates(APIServer), err)
 	}
 }
 

@@ -36,6 +36,8 @@ type Release struct {
 	PeerDiscovery []string `yaml:"peerDiscovery"`
 	// off are gates to switch off, by binary.
 	off map[string][]string
+	// apiServerGates are those that a topology adds.
+	apiServerGates string
 }
 
 //go:embed releases.yaml
@@ -80,6 +82,16 @@ func Find(name string) (Release, error) {
 	return Release{}, fmt.Errorf("nothing is known of the Kubernetes release %q; known are: %s", name, strings.Join(Releases(), ", "))
 }
 
+// For gives the release as the settings of a topology want it. It is an error that
+// wraps cluster.ErrUnsupported where it cannot be so.
+func (r Release) For(settings cluster.Settings) (Release, error) {
+	r.apiServerGates = settings.APIServerGates
+	if settings.PeerDiscovery {
+		return r.withPeers()
+	}
+	return r, nil
+}
+
 // Without gives the release with features switched off.
 func (r Release) Without(features ...cluster.Feature) (Release, error) {
 	off := map[string][]string{}
@@ -117,6 +129,9 @@ func (r Release) Gates(binary string) string {
 	}
 	for _, gate := range r.off[binary] {
 		gates = append(gates, gate+"=false")
+	}
+	if binary == APIServer && r.apiServerGates != "" {
+		gates = append(gates, r.apiServerGates)
 	}
 	return strings.Join(gates, ",")
 }

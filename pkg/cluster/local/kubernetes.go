@@ -26,9 +26,8 @@ const etcdKey = "etcd"
 // release, and a real etcd.
 type published struct {
 	// named are the folders that the topology gives, by release.
-	named map[string]string
-	// peers is whether API servers are to tell of each other's resources.
-	peers bool
+	named    map[string]string
+	settings cluster.Settings
 }
 
 func (published) components() []cluster.Component {
@@ -58,7 +57,7 @@ func (p published) configure(topology *cluster.Topology) (distribution, error) {
 	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
 		return nil, fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
 	}
-	p.named, p.peers = map[string]string{}, settings.PeerDiscovery
+	p.named, p.settings = map[string]string{}, settings
 	for _, name := range slices.Sorted(maps.Keys(topology.Spec.Binaries)) {
 		if name != etcdKey && !slices.Contains(kubernetes.Releases(), name) {
 			return nil, fmt.Errorf("spec.binaries has the key %q, which is neither %q nor a release that is known: %s",
@@ -145,10 +144,10 @@ func (p published) gates(name string) map[string]string {
 // find gives a release as the topology wants it.
 func (p published) find(name string) (kubernetes.Release, error) {
 	release, err := kubernetes.Find(name)
-	if err != nil || !p.peers {
+	if err != nil {
 		return release, err
 	}
-	return release.WithPeers()
+	return release.For(p.settings)
 }
 
 var publishedBuilders = map[cluster.Component]struct {

@@ -72,6 +72,10 @@ func TestWithout(t *testing.T) {
 	if at := slices.Index(args, "--watchkeepers"); err != nil || at < 0 || args[at+1] != "9" {
 		t.Errorf("with 9 watchkeepers the controller manager is started with %q (%v)", args, err)
 	}
+	args, err = Args(cluster.APIServer, &Site{Settings: cluster.Settings{APIServerGates: "A=false"}}, "1.2")
+	if at := slices.Index(args, "--feature-gates"); err != nil || at < 0 || args[at+1] != "A=false" {
+		t.Errorf("with a gate of the topology's the API server is started with %q (%v)", args, err)
+	}
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
 			t.Error(err)
