@@ -105,7 +105,7 @@ func survey(ctx context.Context, o options) (int, error) {
 	var mu sync.Mutex
 	for n := range o.runs {
 		for _, p := range all {
-			if n < p.earlier {
+			if n < p.earlier || ctx.Err() != nil {
 				continue
 			}
 			group.Go(func() error {
