@@ -19,6 +19,14 @@ func (a *aways) take(ev *history.Event) {
 	}
 }
 
+// since is the earliest time at which what was told at a time can have been done.
+func (a aways) since(at int64) int64 {
+	if i := len(a) - 1; i >= 0 && a[i].to <= at && at-a[i].to <= int64(recorderLag) {
+		return a[i].from
+	}
+	return at
+}
+
 // lag bounds how much later than it happened a change may have been told that came
 // at a time, if it happened no earlier than another one: what a recorder that
 // listens needs, and all the time between the two in which it could not.

@@ -64,8 +64,8 @@ func (w *World) ownDoing(id, name string) bool {
 		return false
 	}
 	in := srv.current()
-	starting := in != nil && in.exitedAt == 0 && in.ready == nil
-	return starting || !hosts(srv.hosted, name)
+	starting := in != nil && !in.first && in.exitedAt == 0 && in.ready == nil
+	return starting || srv.hostedBy != nil && !hosts(srv.hosted, name)
 }
 
 // cameAt is when the entry that a server had in an object until now had come.

@@ -36,7 +36,8 @@ func (m *managers) take(w *World, ev *history.Event) {
 			m.takeProcess(ev)
 		}
 		// Without a majority of etcd nobody gets anything done.
-		disturbed = ev.Member == m.leader || ev.Process.Component == history.ComponentEtcd
+		// A scheduler is in nobody's way.
+		disturbed = ev.Member == m.leader && ev.Process.Component != history.ComponentScheduler || ev.Process.Component == history.ComponentEtcd
 	case ev.Fault != nil:
 		disturbed = ev.Member == m.leader
 	case ev.Stored != nil && ev.Stored.Key == leaderLease:
@@ -100,6 +101,16 @@ func (w *World) faulty(member string) bool {
 
 // hadTime is whether the collector has had nothing in its way for a bound, since
 // there was something for it to do.
-func (m *managers) hadTime(now, since int64, bound int64) bool {
-	return m.able && now-max(since, m.ableSince) > bound
+func (m *managers) hadTime(a aways, now, since int64, bound int64) bool {
+	since = max(since, m.ableSince)
+	return m.able && now-since > bound+int64(a.between(since, now))
+}
+
+// inTime is whether what had to be done since a time was done within a bound, of the
+// time in which the collector had nothing in its way.
+func (m *managers) inTime(now, since int64, bound int64) bool {
+	if m.able {
+		since = max(since, m.ableSince)
+	}
+	return now-since <= bound
 }

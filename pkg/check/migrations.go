@@ -77,6 +77,9 @@ type migrationSeen struct {
 	// told is whether anything tells of that.
 	target string
 	told   bool
+	// untold is whether nothing told of storage versions when it started, though its
+	// objects are known to be stored: there was no agreement that it could lose.
+	untold bool
 	// early is whether there was no agreement when it was created.
 	early bool
 	// lost is when the agreement that it started with was lost last, while it ran, and
@@ -85,7 +88,9 @@ type migrationSeen struct {
 	back bool
 	// agreed is what the servers agree on now, disputed whether they are known not to
 	// agree, and since when; free is when the last other migration ended that was there.
-	agreed      string
+	agreed string
+	// was is what they agreed on before that.
+	was         string
 	disputed    bool
 	since, free moment
 	// sign is the latest sign of it while it ran: an object that it rewrote, a change
@@ -103,7 +108,9 @@ type migrationSeen struct {
 	// crashed is when the controller manager that led ended while it ran; served
 	// counts for each member the API servers that ended.
 	crashed moment
-	served  map[string]int
+	// upset is when the controller manager that led ended while it had not ended.
+	upset  moment
+	served map[string]int
 	// handed is when another controller manager came to lead while it ran.
 	handed moment
 	// deletes counts the objects of before the start that users deleted while they
@@ -139,12 +146,14 @@ func (ms *migrations) wait(w *World, ev *history.Event) {
 // that has no time for the controller it may be slow, and leaders may change; that is
 // nobody's fault.
 func (m *migrationSeen) stuck(w *World) bool {
-	return m.running() && m.held() && w.managers.hadTime(w.Now, m.sign.at, int64(healthyEnds))
+	return m.running() && m.held() && w.managers.hadTime(w.aways, w.Now, m.sign.at, int64(healthyEnds))
 }
 
 // held is whether the servers were in agreement from its start to its end, or to
 // now.
-func (m *migrationSeen) held() bool { return m.target != "" && !m.lost.was() }
+func (m *migrationSeen) held() bool {
+	return !m.lost.was() && (m.target != "" || m.untold && m.agreed == "" && !m.disputed)
+}
 
 // ahead is whether the migration has still to rewrite an object, as far as is known: one
 // that began without an agreement goes by what the servers agree on since.
@@ -153,12 +162,20 @@ func (m *migrationSeen) ahead(o *objectSeen) bool {
 	return target != "" && o.version != target
 }
 
+// spurned is whether it failed before it began, though the servers agree on how the
+// objects, which are known to be stored, are to be.
+func (m *migrationSeen) spurned(w *World) bool {
+	return m.outcome == history.MigrationFailed && !m.started.was() && m.agreed != "" && w.resources.written[m.gr]
+}
+
 // migrationMove is a change of a migration.
 type migrationMove struct {
 	m *migrationSeen
 	// before is nil at its creation.
 	before                        *history.Migration
 	created, started, ended, gone bool
+	// stuck is whether it was when it was deleted.
+	stuck bool
 }
 
 // objectSeen is an object as etcd has it; it is never changed, but replaced.
@@ -198,7 +215,26 @@ func (t *objectTouch) byMigration() bool {
 // late is whether an object was rewritten in another version by nobody known, after the
 // last migration of its resource.
 func (t *objectTouch) late(w *World) bool {
-	return t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version && w.migrations.begun[t.gr] != nil
+	m := w.migrations.begun[t.gr]
+	if m == nil || t.during != nil || t.by != (writeID{}) || t.before == nil || t.now == nil || t.before.version == t.now.version {
+		return false
+	}
+	over := max(m.ended.at, m.gone.at)
+	return w.Now-over <= int64(deletionStops+w.aways.between(over, w.Now))
+}
+
+// ahead is the migration of the resource that waits when an object is rewritten in another
+// version by nobody known; nil if none does.
+func (t *objectTouch) ahead(w *World) *migrationSeen {
+	if t.during != nil || t.by != (writeID{}) || t.before == nil || t.now == nil || t.before.version == t.now.version {
+		return nil
+	}
+	for _, m := range w.migrations.live {
+		if m.gr == t.gr {
+			return m
+		}
+	}
+	return nil
 }
 
 // again is whether it is a second write by the migration: nobody else writes to what the
@@ -302,7 +338,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 	if s.Type == history.StoredDelete {
 		if m != nil {
 			delete(ms.byName, name)
-			ms.moved = &migrationMove{m: m, before: m.now, gone: true}
+			ms.moved = &migrationMove{m: m, before: m.now, gone: true, stuck: m.stuck(w)}
 			m.gone = momentOf(ev)
 			ms.settle(m, ev)
 		}
@@ -336,6 +372,10 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.started, move.started = momentOf(ev), true
 		ms.begun[m.gr] = m
 		m.target, m.told = w.agreedOn(m.gr)
+		if m.target == "" && m.was != "" && ev.At-m.since.at <= int64(underWay) {
+			m.target, m.lost = m.was, m.since // while this was being written
+		}
+		m.untold = !m.told && w.resources.written[m.gr]
 		if d := ms.custom[m.gr]; d != nil {
 			m.generation = d.now.Generation
 		}
@@ -411,7 +451,8 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 		version, told = gr.group+"/"+d.now.Storage, true
 	}
 	if v == nil || v.deleted {
-		return version, told
+		// Where the servers had announced it, that is gone now.
+		return version, told || v != nil
 	}
 	// What a condition says in spite of the entries is no agreement.
 	if announced, equal := allEqual(v.now.Entries); v.now.Common == nil || !equal || announced != *v.now.Common || d != nil && announced != version {
@@ -437,7 +478,7 @@ func (ms *migrations) weigh(w *World, ev *history.Event) {
 	for _, m := range ms.live {
 		agreed, told := w.agreedOn(m.gr)
 		if agreed != m.agreed {
-			m.agreed, m.since = agreed, momentOf(ev)
+			m.was, m.agreed, m.since = m.agreed, agreed, momentOf(ev)
 		}
 		m.disputed = told && agreed == ""
 		if !m.running() || m.target == "" {
@@ -501,7 +542,10 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 	}
 	group, resource, ok := s.Hosted()
 	gr := groupResource{group, resource}
-	if !ok || !w.resources.written[gr] && ms.custom[gr] == nil {
+	if before != nil {
+		gr, ok = before.gr, true // whatever its bytes say now
+	}
+	if !ok || before == nil && !w.resources.written[gr] && ms.custom[gr] == nil {
 		return
 	}
 	now := &objectSeen{key: s.Key, name: s.Name, version: s.APIVersion, metadata: s.Metadata, content: ms.contents.kept(s.Content), managed: s.Managed, gr: gr, seq: ev.Seq, revision: s.Revision, created: s.Created}
@@ -557,6 +601,9 @@ func (ms *migrations) takeProcess(w *World, ev *history.Event) {
 		return
 	}
 	for _, m := range ms.live {
+		if p.Component == history.ComponentControllerManager && ev.Member == ms.leader {
+			m.upset = momentOf(ev)
+		}
 		switch {
 		case !m.running():
 		case p.Component == history.ComponentControllerManager && ev.Member == ms.leader:

@@ -31,7 +31,7 @@ const forever = int64(1) << 62
 // recorder of etcd must have told of it.
 func (r *removals) take(w *World, ev *history.Event) {
 	x := ev.Request
-	if x == nil || x.Verb != "delete" {
+	if x == nil || x.Verb != "delete" || x.Code >= 400 && x.Code < 500 {
 		return
 	}
 	name, until := "", ev.At+int64(w.aways.lag(ev.From, ev.At))

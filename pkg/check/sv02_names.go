@@ -31,19 +31,19 @@ func (c *sv02) Observe(w *World, ev *history.Event) {
 	if ev.Hold == nil || ev.Hold.Phase != history.PhaseEnd {
 		return
 	}
-	looked := ev.Hold.Revision
+	looked := int64(0)
 	for member := range ev.Hold.Releases {
 		srv := w.servers[member]
 		if !srv.knows() {
 			return // what this member hosts is not known
 		}
-		looked = min(looked, srv.hostedRevision)
+		looked = max(looked, srv.hostedRevision)
 	}
 	for _, name := range w.names() {
 		v := w.versions[name]
 		switch {
 		case !w.resources.names[name] && !c.defined[name]:
-			if v.revision > looked {
+			if v.made > looked {
 				continue // it is newer than what is known of what is hosted
 			}
 			c.infer(w, at(v.seq, ev.Seq), "StorageVersion %q is not the <group>.<resource> of anything that discovery lists", name)

@@ -49,6 +49,7 @@ func (c *sv05) decodable(ev *history.Event, name string, now *history.StorageVer
 }
 
 func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
+	c.unhosted(w, in, ev)
 	for _, r := range ev.Discovery.Resources {
 		if !guardedByBarrier(r) {
 			continue
@@ -66,6 +67,20 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 				beside = fmt.Sprintf(" and, unlisted, has %v", r.Unlisted)
 			}
 			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery lists %v%s", name, e.ServerID, e.Served, r.Served, beside)
+		}
+	}
+}
+
+// unhosted looks for entries that a process has put in of resources that its
+// discovery does not have, where another server's has them as built-in ones. What
+// the process before it has left is not its word.
+func (c *sv05) unhosted(w *World, in *instance, ev *history.Event) {
+	for _, name := range sortedKeys(w.versions) {
+		change, ok := w.changeAt(name, in.server.id, ev.Discovery.Revision)
+		listed := slices.ContainsFunc(ev.Discovery.Resources, func(r history.HostedResource) bool { return objectName(r.Group, r.Resource) == name })
+		elsewhere := slices.ContainsFunc(w.order, func(member string) bool { return hosts(w.servers[member].hosted, name) })
+		if ok && change.present && change.revision > in.startRevision && !listed && elsewhere {
+			c.infer(w, at(change.seq, ev.Seq), "in %s, %s calls %v served, but its discovery does not list the resource", name, change.entry.ServerID, change.entry.Served)
 		}
 	}
 }

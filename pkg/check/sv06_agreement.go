@@ -28,7 +28,7 @@ type since struct{ at, seq int64 }
 func newSV06() *sv06 { return &sv06{waiting: map[string]since{}} }
 
 func (c *sv06) Observe(w *World, ev *history.Event) {
-	if len(c.waiting) > 0 && ev.At > c.next {
+	if ev.Stored != nil && len(c.waiting) > 0 && ev.At > c.next {
 		c.expire(w, ev.At)
 	}
 	if name, now, ok := changedStorageVersion(ev); ok {
@@ -54,7 +54,7 @@ func (c *sv06) Observe(w *World, ev *history.Event) {
 
 func (c *sv06) judge(ev *history.Event, name string, sv *history.StorageVersion) {
 	revision := ev.Stored.Revision
-	if len(sv.Entries) == 0 && sv.Common == nil {
+	if len(sv.Entries) == 0 && sv.Common == nil && len(sv.Conditions) == 0 {
 		return // just created: nobody has reported, and nothing is claimed
 	}
 	value, equal := allEqual(sv.Entries)
@@ -120,7 +120,7 @@ func (c *sv06) expire(w *World, now int64) {
 	c.next = now + int64(agreementSettles)
 	for _, name := range slices.Sorted(maps.Keys(c.waiting)) {
 		s := c.waiting[name]
-		if now-s.at <= int64(agreementSettles) {
+		if now-s.at <= int64(agreementSettles+w.aways.between(s.at, now)) {
 			c.next = min(c.next, s.at+int64(agreementSettles))
 			continue
 		}

@@ -153,7 +153,7 @@ func (c *sv12) compare(w *World, x *write) {
 	switch {
 	case a.barrier:
 		c.violate(at(a.seq, s.seq), "%s refused write %d because its registration was not complete, and stored it all the same, at revision %d", x.id.member, x.id.number, s.revision)
-	case a.accepted && a.revision != s.revision && a.in != nil:
+	case (!a.accepted || a.revision != s.revision) && a.in != nil:
 		if a.in != a.in.server.current() {
 			c.unplaced++ // its books are closed
 			return

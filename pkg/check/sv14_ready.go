@@ -51,7 +51,7 @@ type suspect struct {
 func newSV14() *sv14 { return &sv14{} }
 
 func (c *sv14) Observe(w *World, ev *history.Event) {
-	for len(c.waiting) > 0 && w.Now > c.waiting[0].until() {
+	for len(c.waiting) > 0 && ev.Stored != nil && w.Now > c.waiting[0].until(w) {
 		c.decide(w)
 	}
 	if before, until := w.replaced(ev); before != nil {
@@ -106,14 +106,14 @@ func (c *sv14) ready(w *World, ev *history.Event, in *instance, st *readyState) 
 }
 
 // until is when the etcd recorder has told of every Lease that matters.
-func (r refusals) until() int64 { return r.before + int64(recorderLag) }
+func (r refusals) until(w *World) int64 { return r.before + int64(w.aways.lag(r.before, w.Now)) }
 
 // decide reports the refusals that have waited longest, unless the Lease excuses
 // them.
 func (c *sv14) decide(w *World) {
 	oldest := c.waiting[0]
 	c.waiting = c.waiting[1:]
-	if !w.lapsed(oldest.serverID, oldest.after, oldest.until()) {
+	if !w.lapsed(oldest.serverID, oldest.after, oldest.until(w)) {
 		oldest.report()
 	}
 }

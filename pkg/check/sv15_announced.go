@@ -85,6 +85,8 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 			c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when it had announced %s in %s",
 				s.Writer, s.Name, s.APIVersion, s.Revision, change.entry.Encoding, name)
 		}
+	case !change.present && !hostsItself(w, s.Writer, name):
+		return nil
 	case ok && taken(w, change, s, name, id):
 		if !change.withObject || !w.participates(id, s.Revision) {
 			return nil
@@ -94,8 +96,6 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 				c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had been removed with its entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
 			})
 		}
-	case !ok && !hostsItself(w, s.Writer, name):
-		return nil
 	}
 	return func() {
 		c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)

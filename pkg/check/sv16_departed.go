@@ -53,7 +53,7 @@ func (c *sv16) Observe(w *World, ev *history.Event) {
 	if id, gone, ok := leaseChange(ev); ok {
 		c.member(w, ev, id, gone)
 	}
-	if ev.At >= c.next {
+	if ev.Stored != nil && ev.At >= c.next {
 		c.expire(w, ev.At)
 	}
 }
@@ -72,7 +72,7 @@ func (c *sv16) changed(w *World, ev *history.Event, name string, now *history.St
 		key := staleEntry{name, e.ServerID}
 		if d, ok := c.stale[key]; ok && indexOf(entries, e.ServerID) < 0 {
 			delete(c.stale, key)
-			if d.left {
+			if d.left && w.managers.inTime(ev.At, d.at, int64(departedEntryGoes+recorderLag)) {
 				c.gone.add(name)
 				freed = true
 			}
@@ -150,7 +150,7 @@ func (c *sv16) expire(w *World, now int64) {
 	c.next = now + int64(expiryLook)
 	for _, key := range sortedEntries(c.stale) {
 		d := c.stale[key]
-		if !w.managers.hadTime(now, d.at, bound) {
+		if !w.managers.hadTime(w.aways, now, d.at, bound) {
 			c.soon(max(d.at, w.managers.ableSince) + bound + 1)
 			continue
 		}
@@ -159,7 +159,7 @@ func (c *sv16) expire(w *World, now int64) {
 	}
 	for _, name := range sortedKeys(c.forming) {
 		s := c.forming[name]
-		if !w.managers.hadTime(now, s.at, bound) {
+		if !w.managers.hadTime(w.aways, now, s.at, bound) {
 			continue
 		}
 		c.infer(w, at(s.seq), "the entry of a server that has gone disappeared from %s, whose entries are equal now, and no version was called agreed within %v", name, departedEntryGoes)
@@ -175,7 +175,7 @@ func (c *sv16) leases(w *World, now int64) {
 	wall := w.Header.Started.Add(time.Duration(now))
 	for _, id := range sortedKeys(w.leases) {
 		l := w.leases[id]
-		if !l.there() || l.duration <= 0 || l.renewed.IsZero() || wall.Sub(l.renewed) <= 2*l.duration+expiredEntryGoes || !w.managers.hadTime(now, 0, int64(departedEntryGoes)) {
+		if !l.there() || l.duration <= 0 || l.renewed.IsZero() || wall.Sub(l.renewed) <= 2*l.duration+expiredEntryGoes || !w.managers.hadTime(w.aways, now, 0, int64(departedEntryGoes)) {
 			continue
 		}
 		for _, name := range w.names() {

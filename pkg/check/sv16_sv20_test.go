@@ -181,7 +181,7 @@ func TestSV20Stripped(t *testing.T) {
 	}{
 		{"stripped", guest().says(things, 12, "a="+v1, "b="+v1), []string{"g.io.things lost the entry of idguest, which takes part"}},
 		{"stripped of a member that is ready", led(v1).says(things, 12, "b="+v1), []string{"g.io.things lost the entry of ida"}},
-		{"removed", guest().deletes(things, 12), []string{"removed with the entry of ida", "removed with the entry of idguest"}},
+		{"removed", guest().deletes(things, 12), []string{"removed with the entry of ida", "removed with the entry of idb", "removed with the entry of idguest"}},
 		{"it had left", guest().leaves("guest", 11).says(things, 12, "a="+v1, "b="+v1), nil},
 		{"it had left and come back", guest().leaves("guest", 11).joins("guest", 12).says(things, 14, "a="+v1, "b="+v1), nil},
 		{"the harness removed it", guest().asks("a", 200, 12, tampering(things)).deletes(things, 12), nil},

@@ -31,17 +31,17 @@ func (c *sv18) Observe(w *World, ev *history.Event) {
 	if name, now, ok := changedStorageVersion(ev); ok {
 		c.changed(w, ev, name, now)
 	}
-	if len(c.empty) > 0 && ev.At >= c.next {
+	if ev.Stored != nil && len(c.empty) > 0 && ev.At >= c.next {
 		c.expire(w, ev.At)
 	}
 }
 
 func (c *sv18) changed(w *World, ev *history.Event, name string, now *history.StorageVersion) {
 	before := c.last[name]
-	_, empty := c.empty[name]
+	emptied, empty := c.empty[name]
 	if now == nil {
 		takesPart := func(e history.Entry) bool { return w.takesPart(e.ServerID) }
-		if empty || len(before) > 0 && !slices.ContainsFunc(before, takesPart) {
+		if empty && w.managers.inTime(w.Now, emptied.at, int64(departedEntryGoes+recorderLag)) || len(before) > 0 && !slices.ContainsFunc(before, takesPart) {
 			c.removed.add(name)
 		}
 		delete(c.last, name)
@@ -63,7 +63,7 @@ func (c *sv18) expire(w *World, now int64) {
 	c.next = now + int64(expiryLook)
 	for _, name := range sortedKeys(c.empty) {
 		s := c.empty[name]
-		if w.managers.hadTime(now, s.at, bound) {
+		if w.managers.hadTime(w.aways, now, s.at, bound) {
 			c.infer(w, at(s.seq), "%s lost its last entry, and was not removed within %v", name, departedEntryGoes)
 			delete(c.empty, name)
 		}

@@ -61,7 +61,7 @@ func (c *sv19) Observe(w *World, ev *history.Event) {
 // had written.
 func (c *sv19) exchange(w *World, ev *history.Event) {
 	x := ev.Exchange
-	if x.Component != history.ComponentControllerManager || !x.Sent || x.Held == 0 {
+	if x.Component != history.ComponentControllerManager || !x.Sent || x.Held == 0 || x.Code != 409 && (x.Code < 200 || x.Code >= 300) {
 		return
 	}
 	name := strings.TrimSuffix(x.Path, "/status")

@@ -94,7 +94,7 @@ func (w *World) goes(t *temptation, before, now *history.StorageVersion) bool {
 // cleaned is whether a change is the work of a collector whose look-ups had failed: it
 // takes stale entries out, and nothing else.
 func (w *World) cleaned(t *temptation, before, now *history.StorageVersion) bool {
-	if !w.goes(t, before, now) || w.managers.running[w.managers.leader] == 0 {
+	if !w.goes(t, before, now) || w.managers.running[w.managers.leader] == 0 || w.managers.paused[w.managers.leader] {
 		return false
 	}
 	for _, e := range now.Entries {

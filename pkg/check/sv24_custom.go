@@ -1,6 +1,10 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // sv24: the storage version of a custom resource is published before the
 // resource is served with it (KEP-2339, custom resources: the extension server
@@ -17,6 +21,9 @@ type sv24 struct {
 	course       map[memberResource]*course
 	// complained has the announcements, or the lack of one, that were told of.
 	complained once
+	// made is the revision at which each custom resource was defined last; what was
+	// announced before is another one's.
+	made map[string]int64
 }
 
 type memberResource struct {
@@ -31,7 +38,7 @@ type course struct {
 }
 
 func newSV24() *sv24 {
-	return &sv24{course: map[memberResource]*course{}}
+	return &sv24{course: map[memberResource]*course{}, made: map[string]int64{}}
 }
 
 func (c *sv24) Observe(w *World, ev *history.Event) {
@@ -39,6 +46,11 @@ func (c *sv24) Observe(w *World, ev *history.Event) {
 		return
 	}
 	s := ev.Stored
+	if s.ObjectKind == "CustomResourceDefinition" && s.Type == history.StoredPut && s.Created == s.Revision {
+		if resource, group, ok := strings.Cut(s.Name, "."); ok {
+			c.made[objectName(group, resource)] = s.Revision
+		}
+	}
 	gr, ok := w.tagged(s)
 	id := w.serverOf[s.Writer]
 	if !ok || id == "" || !w.custom[gr] {
@@ -78,7 +90,7 @@ func (c *sv24) judge(w *World, ev *history.Event, gr groupResource, id string) {
 		return
 	case known && change.present:
 		said = change.entry.Encoding
-	case known && taken(w, change, s, name, id):
+	case known && change.revision > c.made[name] && taken(w, change, s, name, id):
 		if change.withObject && w.participates(id, s.Revision) {
 			w.unlessAsked(name, change.at, func() { c.blame(w, ev, gr, change, name, "nothing") })
 		}

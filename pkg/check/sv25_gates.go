@@ -112,13 +112,14 @@ func (c *sv25) look(w *World, ev *history.Event) {
 		if !c.silent[member] || in.silent() || !up(srv) {
 			continue
 		}
-		for _, name := range sortedKeys(c.skewed) {
+		for _, name := range sortedKeys(w.versions) {
 			v := w.versions[name]
 			switch {
+			case !c.skewed[name] && v.entries[srv.id] == nil: // it has never reported it
 			case !hosts(srv.hosted, name) || v != nil && repairing(w, v):
 			case v == nil || v.deleted || indexOf(v.now.Entries, srv.id) < 0:
 				c.infer(w, at(in.startSeq, ev.Seq), "%s has the StorageVersion API again, and no entry in %s at revision %d", member, name, ev.Hold.Revision)
-			case c.seen.first(member + " " + name):
+			case c.skewed[name] && c.seen.first(member+" "+name):
 				c.returned++
 			}
 		}

@@ -25,6 +25,10 @@ func (c *svm03) Observe(w *World, ev *history.Event) {
 
 func (c *svm03) judge(w *World, ev *history.Event, move *migrationMove) {
 	m, before := move.m, ""
+	// That of what is nowhere, or never stored, should not have succeeded: SVM-18, SVM-19.
+	if move.ended && m.outcome == history.MigrationSucceeded && m.now.Checkpoint == "" && !w.unknown(m.gr) && !w.unstored(m.gr) {
+		c.infer(w, at(m.created.seq, ev.Seq), "migration %s succeeded at revision %d, and no checkpoint of it was recorded", m.name, ev.Stored.Revision)
+	}
 	if move.before != nil {
 		before = move.before.Checkpoint
 	}

@@ -32,10 +32,17 @@ func (c *svm05) Observe(w *World, ev *history.Event) {
 		}
 		return
 	}
+	if m := t.ahead(w); m != nil {
+		if what := w.altered(t); what != "" {
+			c.infer(w, at(t.before.seq, ev.Seq), "%s %s was written at revision %d before migration %s said that it ran, and its %s not what it was at revision %d",
+				t.gr.resource, t.now.name, t.now.revision, m.name, what, t.before.revision)
+		}
+		return
+	}
 	if !t.byMigration() {
 		return
 	}
-	if t.before.version == t.now.version && t.before.revision > t.during.started.revision && !t.again() {
+	if t.before.version == t.now.version && t.before.revision > t.during.started.revision && !t.again() && t.content == "" {
 		return
 	}
 	what := w.altered(t)
@@ -74,6 +81,12 @@ func (w *World) sameManaged(t *objectTouch) (version string, same bool) {
 		}
 	}
 	return "", true
+}
+
+// managedAlike is whether a change has left the managed fields as they were.
+func (w *World) managedAlike(t *objectTouch) bool {
+	_, same := w.sameManaged(t)
+	return same
 }
 
 // servedByAll is whether no member is known not to serve a version of a resource.

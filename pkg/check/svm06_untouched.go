@@ -10,7 +10,7 @@ type svm06 struct {
 }
 
 func (c *svm06) Observe(w *World, ev *history.Event) {
-	if t := w.migrations.touched; t != nil && t.byMigration() && t.now.metadata != "" &&
+	if t := w.migrations.touched; t != nil && t.byMigration() && w.managedAlike(t) && t.now.metadata != "" &&
 		t.before.metadata == t.now.metadata && t.before.version == t.now.version && t.now.version == t.during.target {
 		c.infer(w, at(t.before.seq, ev.Seq), "%s %s was stored as %s at revision %d, and migration %s had it written again at revision %d",
 			t.gr.resource, t.now.name, t.before.version, t.before.revision, t.during.name, t.now.revision)

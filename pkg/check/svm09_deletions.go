@@ -21,6 +21,9 @@ func (c *svm09) Observe(w *World, _ *history.Event) {
 		delete(c.standing, gone)
 	}
 	move := w.migrations.moved
+	if move != nil && move.stuck {
+		c.stuck(w, move.m)
+	}
 	if move == nil || !move.ended || !move.m.started.was() || move.m.deletes == 0 {
 		return
 	}
@@ -46,7 +49,19 @@ func reasonOf(m *migrationSeen) string {
 	return condition.Reason + ": " + condition.Message
 }
 
-func (c *svm09) Finish(*World) {}
+func (c *svm09) Finish(w *World) {
+	for _, m := range w.migrations.live {
+		if m.stuck(w) {
+			c.stuck(w, m)
+		}
+	}
+}
+
+func (c *svm09) stuck(w *World, m *migrationSeen) {
+	if m.deletes > 0 {
+		c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after %d of its objects had been deleted by users, and nothing came of it for %v", m.name, m.deletes, healthyEnds)
+	}
+}
 
 func (c *svm09) Observations() []Observation {
 	return []Observation{

@@ -47,6 +47,8 @@ func (c *svm10) Observe(w *World, ev *history.Event) {
 	met := c.under[m]
 	delete(c.under, m)
 	switch {
+	case met != nil && move.stuck:
+		c.stuck(w, m, met)
 	case met == nil || !move.ended:
 	case m.outcome == history.MigrationSucceeded:
 		c.survived += met.count
@@ -89,9 +91,13 @@ func (c *svm10) compare(w *World, m *migrationSeen, met *errorsMet) {
 func (c *svm10) Finish(w *World) {
 	for _, m := range w.migrations.live {
 		if met := c.under[m]; met != nil && m.stuck(w) {
-			c.infer(w, at(met.last.seq, m.sign.seq), "migration %s met %d errors that pass by themselves and has not ended, and nothing came of it for %v", m.name, met.count, healthyEnds)
+			c.stuck(w, m, met)
 		}
 	}
+}
+
+func (c *svm10) stuck(w *World, m *migrationSeen, met *errorsMet) {
+	c.infer(w, at(met.last.seq, m.sign.seq), "migration %s met %d errors that pass by themselves and has not ended, and nothing came of it for %v", m.name, met.count, healthyEnds)
 }
 
 func (c *svm10) Observations() []Observation {

@@ -9,13 +9,24 @@ type svm11 struct {
 	survived int64
 }
 
+func (c *svm11) stuck(w *World, m *migrationSeen) {
+	if what, seq := m.lostController(); what != "" {
+		c.infer(w, at(seq, m.sign.seq), "migration %s has not ended after %s, and nothing came of it for %v", m.name, what, healthyEnds)
+	}
+}
+
 func (c *svm11) Observe(w *World, _ *history.Event) {
 	move := w.migrations.moved
+	if move != nil && move.stuck {
+		c.stuck(w, move.m)
+	}
 	if move == nil || !move.ended {
 		return
 	}
 	m := move.m
 	switch what, seq := m.lostController(); {
+	case m.upset.was() && m.spurned(w):
+		c.infer(w, at(m.upset.seq, m.ended.seq), "migration %s failed (%s) before it began, after its controller had ended, with the servers in agreement", m.name, reasonOf(m))
 	case what == "":
 	case m.outcome == history.MigrationFailed && m.held():
 		c.infer(w, at(seq, m.ended.seq), "migration %s failed (%s) after %s, with the servers in agreement", m.name, reasonOf(m), what)
@@ -26,8 +37,8 @@ func (c *svm11) Observe(w *World, _ *history.Event) {
 
 func (c *svm11) Finish(w *World) {
 	for _, m := range w.migrations.live {
-		if what, seq := m.lostController(); what != "" && m.stuck(w) {
-			c.infer(w, at(seq, m.sign.seq), "migration %s has not ended after %s, and nothing came of it for %v", m.name, what, healthyEnds)
+		if m.stuck(w) {
+			c.stuck(w, m)
 		}
 	}
 }

@@ -11,6 +11,9 @@ type svm13 struct {
 
 func (c *svm13) Observe(w *World, _ *history.Event) {
 	move := w.migrations.moved
+	if move != nil && move.stuck && len(move.m.served) > 0 {
+		c.stuck(w, move.m)
+	}
 	if move == nil || !move.ended || len(move.m.served) == 0 {
 		return
 	}
@@ -26,9 +29,13 @@ func (c *svm13) Observe(w *World, _ *history.Event) {
 func (c *svm13) Finish(w *World) {
 	for _, m := range w.migrations.live {
 		if len(m.served) > 0 && m.stuck(w) {
-			c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after API servers had been restarted, and nothing came of it for %v", m.name, healthyEnds)
+			c.stuck(w, m)
 		}
 	}
+}
+
+func (c *svm13) stuck(w *World, m *migrationSeen) {
+	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after API servers had been restarted, and nothing came of it for %v", m.name, healthyEnds)
 }
 
 func (c *svm13) Observations() []Observation {

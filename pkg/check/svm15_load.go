@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -30,6 +31,14 @@ type svm15 struct {
 	// was something.
 	calm     map[string]int64
 	unserved []unserved
+	// all is what migrations have rewritten together, and sent what was seen of their
+	// writes on the way: most of those may change nothing.
+	all, sent rewriting
+	// unready counts the requests that a member has not served since it ceased to be
+	// ready while a migration ran, with nothing in its way; unexplained are those of
+	// members that were ready again without anything having come to light.
+	unready     map[string]int64
+	unexplained int64
 }
 
 // rewriting is how much a migration has rewritten, and since when.
@@ -58,17 +67,23 @@ type unserved struct {
 const declaredByKEP = 10
 
 func newSVM15() *svm15 {
-	return &svm15{under: map[*migrationSeen]*rewriting{}, calm: map[string]int64{}}
+	return &svm15{under: map[*migrationSeen]*rewriting{}, calm: map[string]int64{}, unready: map[string]int64{}}
 }
 
 func (c *svm15) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
 		r := c.under[t.during]
 		if r == nil {
-			r = &rewriting{first: ev.At}
+			r = &rewriting{first: w.aways.since(ev.At)}
 			c.under[t.during] = r
 		}
 		r.add(w, ev)
+		c.all.add(w, ev)
+	}
+	if ev.Exchange != nil {
+		if gr, _, ok := writtenBy(ev.Exchange); ok && w.migrations.runningOf(gr) != nil {
+			c.sent.add(w, ev)
+		}
 	}
 	if move := w.migrations.moved; move != nil && (move.ended || move.gone) {
 		if r := c.under[move.m]; r != nil {
@@ -90,9 +105,17 @@ func (r *rewriting) add(w *World, ev *history.Event) {
 		r.recent = r.recent[1:]
 	}
 	// What the recorder tells when it hears again may be of any time since it did last.
-	if n := int64(len(r.recent)); n > r.most && w.aways.between(ev.At-int64(paceWindow), ev.At) == 0 {
+	if n := int64(len(r.recent)); n > r.most && w.aways.between(ev.At-int64(paceWindow+recorderLag), ev.At) == 0 {
 		r.most, r.mostSeq = n, ev.Seq
 	}
+}
+
+// declaredRate is how many objects a second migrations may write.
+func declaredRate(w *World) float64 {
+	if w.Header.MigrationRate == 0 {
+		return declaredByKEP
+	}
+	return w.Header.MigrationRate
 }
 
 func (c *svm15) judge(w *World, m *migrationSeen, r *rewriting) {
@@ -100,10 +123,7 @@ func (c *svm15) judge(w *World, m *migrationSeen, r *rewriting) {
 		return
 	}
 	c.paced++
-	limit := w.Header.MigrationRate
-	if limit == 0 {
-		limit = declaredByKEP
-	}
+	limit := declaredRate(w)
 	// The recorder may tell of the first ones late.
 	took := time.Duration(r.last - r.first)
 	if rate := float64(r.count-1) / took.Seconds(); rate > limit*pacedWithin || float64(r.count-1) > limit*(took+recorderLag).Seconds() {
@@ -121,8 +141,18 @@ func (c *svm15) calms(w *World, ev *history.Event) {
 	switch {
 	case ev.Process != nil && ev.Process.Component == history.ComponentEtcd:
 		clear(c.calm)
+		clear(c.unready)
+	case ev.Ready != nil && ev.Ready.Code != 200 && ev.Ready.Code != 0 && c.calm[ev.Member] > 0:
+		delete(c.calm, ev.Member)
+		c.unready[ev.Member] = 0
+	case ev.Ready != nil && ev.Ready.Code == 200 && c.unready[ev.Member] > 0:
+		c.unexplained += c.unready[ev.Member]
+		delete(c.unready, ev.Member)
 	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer, ev.Fault != nil, ev.Ready != nil && ev.Ready.Code != 200 && ev.Ready.Code != 0:
 		delete(c.calm, ev.Member)
+		if ev.Ready == nil {
+			delete(c.unready, ev.Member)
+		}
 	case ev.Ready != nil && ev.Ready.Code == 200 && c.calm[ev.Member] == 0 && !w.faulty(ev.Member):
 		c.calm[ev.Member] = ev.At
 	}
@@ -140,6 +170,10 @@ func (c *svm15) time(w *World, ev *history.Event) {
 		c.took(during, time.Duration(ev.At-ev.From), ev.Seq)
 	case shed(r) && c.calmSince(ev.Member, ev.From):
 		c.unserved = append(c.unserved, unserved{ev.Member, ev.From, ev.At, ev.Seq, during})
+	case shed(r) && during:
+		if n, unready := c.unready[ev.Member]; unready {
+			c.unready[ev.Member] = n + 1
+		}
 	}
 }
 
@@ -191,10 +225,25 @@ func (c *svm15) Finish(w *World) {
 			c.judge(w, m, r)
 		}
 	}
+	for _, r := range []*rewriting{&c.all, &c.sent} {
+		if rate, limit := float64(r.most)/paceWindow.Seconds(), declaredRate(w); c.count == 0 && rate > limit*pacedWithin {
+			c.infer(w, at(r.mostSeq), "migrations wrote %d times within %v, all together, which is %.0f a second, and %v a second are declared", r.most, paceWindow, rate, limit)
+		}
+	}
+	for _, n := range c.unready {
+		c.unexplained += n
+	}
 	with, without := c.with.slowest(), c.without.slowest()
 	if with > slowRequest && with > slowerThan*without && c.before >= needTimed {
 		c.infer(w, at(c.slow), "while migrations ran the slowest of a hundred requests took %v, and %v while none did", with.Round(time.Millisecond), without.Round(time.Millisecond))
 	}
+}
+
+func (c *svm15) doubts() []string {
+	if c.unexplained == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d requests were not served while migrations ran, by members that had ceased to be ready with nothing in their way", c.unexplained)}
 }
 
 func (c *svm15) Observations() []Observation {

@@ -57,10 +57,12 @@ func (c *svm16) Observe(w *World, ev *history.Event) {
 	switch {
 	case move.started && m.target != "":
 		c.of(m.gr).begin(m)
+	case move.stuck:
+		c.stuck(w, m)
 	case !move.ended:
 	case m.outcome == history.MigrationSucceeded:
 		c.compare(w, m)
-	case m.started.was() && m.held():
+	case m.started.was() && m.held(), m.spurned(w):
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) with the servers in agreement, after migrations of %s had rewritten %d objects",
 			m.name, reasonOf(m), m.gr.resource, c.of(m.gr).rewritten)
 	case m.started.was():
@@ -75,7 +77,7 @@ func (c *svm16) take(w *World, ev *history.Event, t *objectTouch) {
 	switch {
 	case t.now == nil:
 		c.missing.lose(deletion{t.gr, t.before.name}, goneObject{seq: ev.Seq, at: ev.At, stored: t.before.seq, after: of.begun})
-	case t.byMigration() && t.before.version != t.now.version, t.again():
+	case t.byMigration() && (t.before.version != t.now.version || t.content != ""), t.again():
 		if t.before.version != t.now.version {
 			of.rewritten++
 		}
@@ -112,12 +114,16 @@ func (c *svm16) compare(w *World, m *migrationSeen) {
 func (c *svm16) Finish(w *World) {
 	for _, m := range w.migrations.live {
 		if m.stuck(w) {
-			c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended, and nothing came of it for %v", m.name, healthyEnds)
+			c.stuck(w, m)
 		}
 	}
 	for _, lost := range c.missing.lost(w.Now - int64(underWay)) {
 		c.infer(w, at(lost.stored, lost.seq), "%s %s went after migration %s had begun, and nobody had asked for that", lost.gr.resource, lost.name, lost.after.name)
 	}
+}
+
+func (c *svm16) stuck(w *World, m *migrationSeen) {
+	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended, and nothing came of it for %v", m.name, healthyEnds)
 }
 
 // doubts: whoever cannot remember what was asked for cannot say what was not.

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -14,6 +15,8 @@ type missing struct {
 	// and asked those that somebody asked to delete, until they go.
 	gone  map[deletion]goneObject
 	asked map[deletion]bool
+	// never are those that went, and were there again, without that having been asked.
+	never []lostObject
 	// unheard counts the requests for which there was no room.
 	unheard int64
 }
@@ -47,6 +50,9 @@ func (ms *missing) lose(d deletion, g goneObject) {
 		delete(ms.asked, d)
 		return
 	}
+	if old, there := ms.gone[d]; there && old.after != nil && g.at-old.at > int64(underWay) {
+		ms.never = append(ms.never, lostObject{d, old}) // who asked for it would have been answered by now
+	}
 	ms.gone[d] = g
 }
 
@@ -71,8 +77,11 @@ func (ms *missing) ask(r *history.Request) {
 // that nobody had asked to delete, oldest first: who asked for what went later may not
 // have been answered yet.
 func (ms *missing) lost(before int64) []lostObject {
-	var out []lostObject
+	out := slices.Clone(ms.never)
 	for d, g := range ms.gone {
+		if namespace, _, ok := strings.Cut(d.name, "/"); ok && ms.asked[deletion{groupResource{"", "namespaces"}, namespace}] {
+			continue // it went with that
+		}
 		if g.after != nil && g.at < before {
 			out = append(out, lostObject{d, g})
 		}

@@ -19,7 +19,7 @@ func (c *svm17) Observe(w *World, _ *history.Event) {
 		return
 	}
 	m := move.m
-	took := time.Duration(m.ended.at - m.started.at)
+	took := time.Duration(m.ended.at-m.started.at) - w.aways.between(m.started.at, m.ended.at)
 	if took < longMigration {
 		return
 	}

@@ -15,6 +15,9 @@ type svm18 struct {
 
 func (c *svm18) Observe(w *World, _ *history.Event) {
 	move := w.migrations.moved
+	if move != nil && move.gone && !move.m.ended.was() {
+		c.open(w, move.m)
+	}
 	if move == nil || !move.ended || !w.unknown(move.m.gr) {
 		return
 	}
@@ -24,7 +27,7 @@ func (c *svm18) Observe(w *World, _ *history.Event) {
 	switch {
 	case m.outcome == history.MigrationSucceeded:
 		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s succeeded, and no server hosts %s.%s", m.name, m.gr.resource, m.gr.group)
-	case took > hopelessEnds:
+	case w.managers.hadTime(w.aways, w.Now, m.created.at, int64(hopelessEnds)):
 		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s of %s.%s, which no server hosts, took %v to fail", m.name, m.gr.resource, m.gr.group, took.Round(time.Second))
 	case reason.Reason == "" || reason.Message == "":
 		c.infer(w, at(m.ended.seq), "migration %s failed without a reason or a message", m.name)
@@ -50,9 +53,13 @@ func (w *World) unknown(gr groupResource) bool {
 
 func (c *svm18) Finish(w *World) {
 	for _, m := range w.migrations.live {
-		if w.unknown(m.gr) && w.Now-m.created.at > int64(hopelessEnds) {
-			c.infer(w, at(m.created.seq), "migration %s of %s.%s, which no server hosts, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
-		}
+		c.open(w, m)
+	}
+}
+
+func (c *svm18) open(w *World, m *migrationSeen) {
+	if w.unknown(m.gr) && w.managers.hadTime(w.aways, w.Now, m.created.at, int64(hopelessEnds)) {
+		c.infer(w, at(m.created.seq), "migration %s of %s.%s, which no server hosts, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
 	}
 }
 

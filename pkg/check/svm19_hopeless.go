@@ -16,6 +16,12 @@ type svm19 struct {
 
 func (c *svm19) Observe(w *World, _ *history.Event) {
 	move := w.migrations.moved
+	if move != nil && move.gone && !move.m.ended.was() {
+		c.hopeless(w, move.m)
+		if move.m.started.was() {
+			c.open(w, move.m)
+		}
+	}
 	if move == nil || !move.ended || !w.unstored(move.m.gr) {
 		return
 	}
@@ -23,7 +29,7 @@ func (c *svm19) Observe(w *World, _ *history.Event) {
 	switch took := time.Duration(m.ended.at - m.created.at); {
 	case m.outcome == history.MigrationSucceeded:
 		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s succeeded, and %s.%s is never stored", m.name, m.gr.resource, m.gr.group)
-	case took > hopelessEnds:
+	case w.managers.hadTime(w.aways, w.Now, m.created.at, int64(hopelessEnds)):
 		c.infer(w, at(m.created.seq, m.ended.seq), "migration %s of %s.%s, which is never stored, took %v to fail", m.name, m.gr.resource, m.gr.group, took.Round(time.Second))
 	default:
 		c.failed++
@@ -47,10 +53,14 @@ func (w *World) unstored(gr groupResource) bool {
 
 func (c *svm19) Finish(w *World) {
 	for _, m := range w.migrations.live {
-		if w.unstored(m.gr) && w.Now-m.created.at > int64(hopelessEnds) {
-			c.infer(w, at(m.created.seq), "migration %s of %s.%s, which is never stored, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
-		}
+		c.hopeless(w, m)
 		c.open(w, m)
+	}
+}
+
+func (c *svm19) hopeless(w *World, m *migrationSeen) {
+	if w.unstored(m.gr) && w.managers.hadTime(w.aways, w.Now, m.created.at, int64(hopelessEnds)) {
+		c.infer(w, at(m.created.seq), "migration %s of %s.%s, which is never stored, has not failed for %v", m.name, m.gr.resource, m.gr.group, hopelessEnds)
 	}
 }
 
@@ -62,7 +72,7 @@ func (c *svm19) open(w *World, m *migrationSeen) {
 	case m.disputed || w.unstored(m.gr):
 	case !m.started.was():
 		since := max(m.since.at, m.free.at)
-		if w.migrations.next(m) && w.managers.hadTime(w.Now, since, int64(foreverOpen)) {
+		if w.migrations.next(m) && w.managers.hadTime(w.aways, w.Now, since, int64(foreverOpen)) {
 			c.infer(w, at(m.created.seq), "migration %s has not begun for %v, with %s", m.name, foreverOpen, m.standing())
 		}
 	case m.target == "" || m.target == m.agreed:

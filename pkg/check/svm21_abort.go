@@ -46,7 +46,7 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 // end it that nothing hinders, whatever comes of it later.
 func (c *svm21) overdue(w *World) {
 	for _, m := range w.migrations.live {
-		if m.running() && m.lost.was() && !m.back && !c.open[m] && w.managers.hadTime(w.Now, m.lost.at, int64(agreementLossEnds)) {
+		if m.running() && m.lost.was() && !m.back && !c.open[m] && w.managers.hadTime(w.aways, w.Now, m.lost.at, int64(agreementLossEnds)) {
 			c.open[m] = true
 			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq), "migration %s has not ended %v after it lost its agreement", m.name, agreementLossEnds)
 		}

@@ -71,6 +71,9 @@ func (c *svm23) redefine(w *World, ev *history.Event, move *definitionMove) {
 		return
 	}
 	m := w.migrations.runningOf(move.gr)
+	if done := c.done[move.gr]; done != nil && done.outcome == history.MigrationSucceeded && done.generation == move.now.now.Generation {
+		m = nil // It may be the last one's, whatever runs by now.
+	}
 	ended := m == nil
 	if ended {
 		m = c.done[move.gr]

@@ -46,7 +46,7 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 			switch waited := time.Duration(ev.At - gone.gone.at); {
 			case waited <= deletionStops:
 				c.freed++
-			case w.managers.hadTime(ev.At, gone.since(move.m), int64(deletionStops)):
+			case w.managers.hadTime(w.aways, ev.At, gone.since(move.m), int64(deletionStops)):
 				c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", move.m.name, waited.Round(time.Second), gone.name)
 			}
 		}
@@ -90,7 +90,7 @@ func (c *svm24) mark(w *World, ev *history.Event) {
 func (c *svm24) overdue(w *World, now int64) {
 	for gr, gone := range c.after {
 		d := w.migrations.custom[gr]
-		if gone.marked.was() && d != nil && w.managers.hadTime(now, gone.marked.at, int64(deletionStops)) {
+		if gone.marked.was() && d != nil && w.managers.hadTime(w.aways, now, gone.marked.at, int64(deletionStops)) {
 			c.infer(w, at(gone.gone.seq, d.seq), "the definition of %s.%s has said for %v that it is being migrated, and migration %s was deleted", gr.resource, gr.group, deletionStops, gone.name)
 			gone.marked = moment{}
 		}
@@ -109,7 +109,7 @@ func (c *svm24) Finish(w *World) {
 		if gone == nil || m.started.was() || m.created.at > gone.gone.at {
 			continue
 		}
-		if !m.disputed && w.managers.hadTime(w.Now, gone.since(m), int64(deletionStops)) {
+		if !m.disputed && w.migrations.next(m) && w.managers.hadTime(w.aways, w.Now, gone.since(m), int64(deletionStops)) {
 			c.infer(w, at(gone.gone.seq, m.created.seq), "migration %s has not begun for %v after %s was deleted", m.name, deletionStops, gone.name)
 		}
 	}

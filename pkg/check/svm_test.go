@@ -414,7 +414,7 @@ func TestSVM23WantsASuccess(t *testing.T) {
 
 func TestSVM18And19WaitForABound(t *testing.T) {
 	unknown := func() *tale {
-		return tell().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
+		return tell().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3).manager("a", history.ProcessStarted).leads("a", 4)
 	}
 	of := func(told *tale, resource string, created, revision int64, conditions ...string) *tale {
 		told.migrates("m", created, revision, 0, conditions...)

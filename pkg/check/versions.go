@@ -14,7 +14,9 @@ type storageVersion struct {
 	seq, revision int64
 	at            int64
 	deleted       bool
-	now           *history.StorageVersion
+	// made is the revision that made the object as it is there now.
+	made int64
+	now  *history.StorageVersion
 	// entries is what each server has reported over time.
 	entries map[string]*entryHistory
 	// tampered is whether the harness has changed the object itself, last at
@@ -56,6 +58,9 @@ func (w *World) changeStorageVersion(name string, ev *history.Event) {
 	if v == nil {
 		v = &storageVersion{name: name, entries: map[string]*entryHistory{}}
 		w.versions[name] = v
+	}
+	if v.now == nil || v.deleted {
+		v.made = ev.Stored.Revision
 	}
 	v.seq, v.at, v.revision = ev.Seq, ev.At, ev.Stored.Revision
 	v.deleted = content == nil

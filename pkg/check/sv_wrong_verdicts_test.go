@@ -1,0 +1,258 @@
+package check
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// verdictOf complains unless the tale gets one of the verdicts.
+func (t *tale) verdictOf(test *testing.T, id requirement.ID, want Verdict) {
+	test.Helper()
+	if r := t.judge(test, id)[0]; r.Verdict != want {
+		test.Errorf("%s is %s, want %s: %v %q", id, r.Verdict, want, r.Violations, r.Reasons)
+	}
+}
+
+func configmaps() history.HostedResource {
+	return history.HostedResource{Resource: "configmaps", Kind: "ConfigMap", Served: []string{"v1"}, Persisted: true}
+}
+
+// 1. Members boot one after the other; each reports under the wrong names too.
+func TestSV02JudgesNamesThatAreStillWrittenTo(t *testing.T) {
+	told := tell()
+	var grouped, core []string
+	for i, m := range []string{"a", "b", "c"} {
+		r := int64(10 * (i + 1))
+		grouped, core = append(grouped, m+"="+v1), append(core, m+"=v1")
+		told.starts(m, 1).says("things.g.io", r+1, grouped...).says(things, r+2, grouped...).says("core.configmaps", r+3, core...).says("pods", r+4, core...).
+			ready(m, 200, r+5).hosts(m, r+5, configmaps())
+	}
+	told.holds(history.PhaseBegin, 50).holds(history.PhaseEnd, 60).verdictOf(t, "SV-02", Fail)
+}
+
+// 2. A write is let through before the registration; only its answer comes too late.
+func TestSV12StoredThoughNotAccepted(t *testing.T) {
+	for _, code := range []int{0, 429, 504} {
+		told := tell().joins("a", 1).joins("b", 2).joins("c", 3).says(things, 5, "a="+v1, "b="+v1, "c="+v1)
+		now, r := map[string]string{"a": v1, "b": v1, "c": v1}, int64(10)
+		for _, m := range []string{"a", "b", "c"} {
+			told.starts(m, 1).stops(m, 1).starts(m, 2).pass(time.Second)
+			for range 2 * answersForSlow {
+				told.asks(m, 503, 0)
+			}
+			if m == "a" {
+				r++
+				told.writes(m, v1, r).asks(m, code, 0, func(ev *history.Event) { ev.Request.Write = r })
+			}
+			r++
+			now[m] = v2
+			told.pass(10*time.Second).says(things, r, "a="+now["a"], "b="+now["b"], "c="+now["c"]).ready(m, 200, r)
+			r++
+			told.asks(m, 200, r, func(ev *history.Event) { ev.Request.Write = r }).writes(m, v2, r)
+		}
+		told.pass(10*time.Second).writes("b", v2, r+10).verdictOf(t, "SV-12", Fail)
+	}
+}
+
+// 3. c has the API again and reports things, and configmaps, which it had reported, not.
+func TestSV25AllIsReportedAgain(t *testing.T) {
+	told := tell().says("core.configmaps", 1, "a=v1", "b=v1", "c=v1").starts("a", 1).starts("b", 1).starts("c", 1).hosts("c", 1, configmaps()).joins("a", 2).joins("b", 3).joins("c", 4).
+		says(things, 5, "a="+v1, "b="+v1, "c="+v1).stops("c", 1).startsWithout("c", 2).disagrees(things, 6, "a="+v1, "b="+v1).says("core.configmaps", 7, "a=v1", "b=v1")
+	for i := range int64(needSilentWrites) {
+		told.writes("c", v2, 10+i)
+	}
+	told.stops("c", 2).starts("c", 3).says(things, 20, "a="+v1, "b="+v1, "c="+v1).ready("c", 200, 21).hosts("c", 21, configmaps()).
+		holds(history.PhaseBegin, 22).pass(time.Hour).holds(history.PhaseEnd, 22).verdictOf(t, "SV-25", Fail)
+}
+
+// 4. Everything is cleaned up ten hours late, by whomever: no collector was seen to live.
+func TestSV16SV18LateIsNoEvidence(t *testing.T) {
+	told := tell().starts("a", 1).joins("a", 2).joins("b", 3)
+	for i := range int64(needDepartures + 1) {
+		told.says(fmt.Sprintf("g.io.r%d", i), 5+i, "a="+v1, "b="+v2)
+	}
+	told.says("g.io.ghosts", 12, "b="+v1).ready("a", 200, 13).leaves("b", 14).idle(10 * time.Hour)
+	for i := range int64(needDepartures + 1) {
+		told.says(fmt.Sprintf("g.io.r%d", i), 25+i, "a="+v1)
+	}
+	told.says("g.io.ghosts", 40).idle(10*time.Hour).deletes("g.io.ghosts", 41).idle(time.Minute)
+	told.verdictOf(t, "SV-16", Inconclusive)
+	told.verdictOf(t, "SV-18", Inconclusive)
+}
+
+// 5. The collector's writes that were held back failed for want of time, or of leave.
+func TestSV19WritesThatFailedForAnotherReason(t *testing.T) {
+	const ghosts, path = "g.io.ghosts", storageVersionsPath + "g.io.ghosts"
+	for code, want := range map[int]Verdict{0: Inconclusive, 403: Inconclusive, 429: Inconclusive, 500: Inconclusive, 409: Pass} {
+		ago := 2*time.Second + 500*time.Millisecond
+		led(v1).joins("guest", 8).delays(history.PhaseInject).delays(history.PhaseWitness).says(ghosts, 10, "x="+v1).
+			pass(time.Second).says(ghosts, 12, "x="+v1, "guest="+v1).reports(ghosts, 12).pass(time.Second).
+			exchanged("DELETE", path, code, ago, 2*time.Second).exchanged("PUT", path+"/status", code, ago, 2*time.Second).
+			delays(history.PhaseHeal).verdictOf(t, "SV-19", want)
+	}
+}
+
+// blinded is a plane whose collector has failed to look and then cleaned up as it should.
+func blinded() *tale {
+	told := led(v1).says(things, 10, "a="+v1, "x="+v1).says("core.configmaps", 11, "a=v1", "x=v1").hosts("a", 11, configmaps()).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+	}
+	return told.says("core.configmaps", 12, "a=v1")
+}
+
+// 6. A removal that the harness asked for in vain is no excuse for another one's.
+func TestSV20RefusedRemovals(t *testing.T) {
+	for _, code := range []int{403, 404, 409} {
+		blinded().asks("a", code, 0, tampering(things)).deletes(things, 13).verdictOf(t, "SV-20", Fail)
+	}
+}
+
+// 7. A custom resource is taken away and defined anew, and served without a word.
+func TestSV24DefinedAnew(t *testing.T) {
+	const custom, c1, c2 = "custom.io.soundings", "custom.io/v1", "custom.io/v2"
+	told, r := tell(), int64(0)
+	next := func() int64 { r++; return r }
+	define := func(verb string) {
+		told.asks("a", 200, next(), func(ev *history.Event) {
+			ev.Request.Verb, ev.Request.Defines = verb, &history.Definition{Group: "custom.io", Resource: "soundings", Versions: []string{"v1", "v2"}}
+		})
+		if verb == "create" {
+			told.stored(history.Stored{Type: history.StoredPut, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/soundings.custom.io",
+				APIVersion: "apiextensions.k8s.io/v1", ObjectKind: "CustomResourceDefinition", Name: "soundings.custom.io", Revision: r, Created: r})
+		}
+	}
+	all := func(version string) {
+		for _, m := range []string{"a", "b", "c"} {
+			told.stored(history.Stored{Type: history.StoredPut, Key: "/registry/custom.io/soundings/x", Name: "x", Revision: next(), APIVersion: version, ObjectKind: "Sounding", Writer: m, Write: r})
+		}
+	}
+	for _, m := range []string{"a", "b", "c"} {
+		told.starts(m, 1).joins(m, next())
+	}
+	define("create")
+	for _, version := range []string{c1, c2, c1, c2, c1} {
+		told.says(custom, next(), "a="+version, "b="+version, "c="+version)
+		all(version)
+		all(version)
+	}
+	define("delete")
+	told.deletes(custom, next()).pass(time.Hour)
+	define("create")
+	all(c1)
+	all(c2)
+	told.verdictOf(t, "SV-24", Fail)
+}
+
+// 8. c reports phantoms and calls them served; its discovery has none.
+func TestSV05ClaimsWhatItDoesNotHave(t *testing.T) {
+	told, r := tell(), int64(10)
+	var names []string
+	var list []history.HostedResource
+	for _, resource := range []string{"r1", "r2", "r3", "r4", "r5", "phantoms"} {
+		names = append(names, "g.io."+resource)
+		list = append(list, history.HostedResource{Group: group, Resource: resource, Kind: resource, Served: []string{v1, v2}, Persisted: true})
+	}
+	var entries []string
+	for _, m := range []string{"a", "b", "c"} {
+		told.starts(m, 1).joins(m, r)
+		entries = append(entries, m+"="+v1)
+		for _, name := range names {
+			r++
+			told.says(name, r, entries...)
+		}
+		r++
+		if m == "c" {
+			list = list[:5]
+		}
+		told.ready(m, 200, r).lists(m, r, list...)
+	}
+	told.holds(history.PhaseBegin, r).holds(history.PhaseEnd, r+5).verdictOf(t, "SV-05", Fail)
+}
+
+// 9. The last entry goes, and the condition goes on to say that all are equal.
+func TestSV06NobodyIsNotAllEqual(t *testing.T) {
+	told := tell()
+	for i, m := range []string{"a", "b", "c"} {
+		told.joins(m, int64(i+1)).asks(m, 0, 0, probe("", 200, "x")).asks(m, 0, 0, probe(history.InvalidAgreement, 422, "x"), func(ev *history.Event) { ev.Request.Lasting = true })
+	}
+	for i := range int64(3) {
+		told.says(things, 10+2*i, "a="+v1, "b="+v1).says(things, 11+2*i, "a="+v1, "b="+v1, "c="+v1)
+	}
+	emptied := content()
+	emptied.Conditions[0].Status = "True"
+	told.says(things, 20, "a="+v1, "b="+v2).says(things, 21, "a="+v1).put(things, 22, emptied).verdictOf(t, "SV-06", Fail)
+}
+
+// 10. A server that boots for the first time is stripped by the collector.
+func TestSV20FirstProcess(t *testing.T) {
+	told := tell().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 1).joins("a", 2).starts("b", 1).joins("b", 3).
+		says(things, 10, "a="+v1, "b="+v1, "x="+v1).hosts("a", 10).ready("a", 200, 10).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+	}
+	told.says(things, 12, "a="+v1).says(things, 13, "a="+v1, "b="+v1).hosts("b", 14).ready("b", 200, 14).
+		says(things, 15, "a="+v1, "b="+v1, "x="+v1).pass(time.Second).exchanged("GET", leasesPath, 500, time.Millisecond, 0).
+		says(things, 16, "a="+v1, "b="+v1).verdictOf(t, "SV-20", Fail)
+}
+
+// 11. What the collector left undone a server that starts did; the collector stood still.
+func TestSV20CollectorStoodStill(t *testing.T) {
+	told := led(v1).says(things, 10, "a="+v1, "b="+v1, "x="+v1).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+	}
+	told.manager("a", history.ProcessPaused).starts("b", 1).says(things, 12, "a="+v1, "b="+v1).ready("b", 200, 12).verdictOf(t, "SV-20", Inconclusive)
+}
+
+// away has the recorder of etcd say that it heard nothing for so long.
+func (t *tale) away(d time.Duration) *tale {
+	return t.add(history.Event{Kind: history.KindAway, From: t.now - int64(d), Away: &history.Away{Source: string(SourceEtcd)}})
+}
+
+// 12. What was done in time and told late, because the recorder was away, is no breach.
+func TestAwaysExcuse(t *testing.T) {
+	const s = time.Second
+	t.Run("SV-14", func(t *testing.T) {
+		tell().renews("a", 3, 3, 0).starts("a", 1).ready("a", 200, 9).hosts("a", 9).asks("a", 503, 0).ready("a", 200, 0).
+			idle(4*s).idle(2*s).away(6*s).renews("a", 11, 3, 10*s).idle(s).blames(t, "SV-14")
+	})
+	t.Run("SV-16", func(t *testing.T) {
+		led(v2).leaves("b", 10).idle(24*s).idle(15*s).idle(5*s).away(20*s).says(things, 12, "a="+v1).idle(time.Minute).blames(t, "SV-16")
+	})
+	t.Run("SV-18", func(t *testing.T) {
+		led(v1).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).idle(24*s).idle(20*s).away(20*s).deletes("g.io.ghosts", 12).idle(time.Minute).blames(t, "SV-18")
+	})
+	t.Run("SV-06", func(t *testing.T) {
+		tell().joins("a", 1).joins("b", 2).disagrees(things, 5, "a="+v1, "b="+v1).idle(24*s).idle(20*s).away(20*s).says(things, 12, "a="+v1, "b="+v1).idle(s).blames(t, "SV-06")
+	})
+}
+
+// 13. Without a majority of etcd no collector can do anything.
+func TestSV16WithoutMajority(t *testing.T) {
+	etcds := func(told *tale, change string) *tale {
+		for _, m := range []string{"b", "c"} {
+			told.add(history.Event{Kind: history.KindProcess, Member: m, Process: &history.Process{Component: history.ComponentEtcd, Change: change, Instance: 1, Expected: true}})
+		}
+		return told
+	}
+	down := etcds(led(v2).leaves("b", 10), history.ProcessExited).idle(time.Minute)
+	etcds(down, history.ProcessStarted).away(time.Minute).says(things, 12, "a="+v1).idle(time.Minute).blames(t, "SV-16")
+}
+
+// 14. A member that has left off hosting a resource hands requests on to who does.
+func TestSV15HandsOn(t *testing.T) {
+	tell().starts("a", 1).starts("b", 1).joins("a", 1).joins("b", 2).says(things, 5, "a="+v1, "b="+v1).hosts("a", 6).ready("a", 200, 6).hosts("b", 7).ready("b", 200, 7).
+		stops("a", 1).starts("a", 2).says(things, 10, "b="+v1).ready("a", 200, 11).lists("a", 11).writes("a", v1, 12).blames(t, "SV-15")
+}
+
+// The end of a scheduler at the leader's member is no excuse for its controller manager.
+func TestASchedulerIsInNobodysWay(t *testing.T) {
+	told := led(v2).leaves("b", 10).idle(20 * time.Second)
+	told.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{Component: history.ComponentScheduler, Change: history.ProcessExited, Instance: 1}})
+	told.idle(30*time.Second).verdictOf(t, "SV-16", Fail)
+}
