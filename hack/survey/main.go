@@ -21,6 +21,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -96,9 +97,13 @@ func survey(ctx context.Context, o options) (int, error) {
 	case t.Target == "":
 		t.Target = o.target
 	}
+	checks, err := checks(ctx)
+	if err != nil {
+		return 0, err
+	}
 	var all []*played
 	for _, name := range names {
-		all = append(all, t.begin(name, check.Suite(), o.add))
+		all = append(all, t.begin(name, checks, o.add))
 	}
 	var group errgroup.Group
 	group.SetLimit(o.parallel)
@@ -134,6 +139,24 @@ func survey(ctx context.Context, o options) (int, error) {
 		worst = worse(worst, p.status())
 	}
 	return worst, err
+}
+
+// checks is the tree of the checks as git names it, or empty where what is there is not
+// committed.
+func checks(ctx context.Context) (string, error) {
+	const folder = "pkg/check"
+	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", folder).Output()
+	if err != nil {
+		return "", fmt.Errorf("ask git whether the checks are committed: %w", err)
+	}
+	if len(changed) > 0 {
+		return "", nil
+	}
+	tree, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD:"+folder).Output()
+	if err != nil {
+		return "", fmt.Errorf("ask git for the tree of the checks: %w", err)
+	}
+	return strings.TrimSpace(string(tree)), nil
 }
 
 // scenarios are those that were named, or all.

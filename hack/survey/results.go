@@ -35,8 +35,9 @@ type played struct {
 	Name string `json:"name"`
 	// Harness is the version that recorded and judged, or the versions, with commas.
 	Harness string `json:"harness,omitempty"`
-	// Suite is the digest of the checks that judged; a report has it too.
-	Suite string `json:"suite,omitempty"`
+	// Checks is the tree of the checks that judged, as git names it; empty where they
+	// were not committed. The digest in a report does not cover their code.
+	Checks string `json:"checks,omitempty"`
 	// Runs of which a report came out; Clean are those without a red or open
 	// verdict; Seconds is how long each took.
 	Runs    int   `json:"runs"`
@@ -68,7 +69,6 @@ func (p *played) add(rep *report.ConformanceReport, seconds int) {
 	} else if !slices.Contains(versions, rep.Harness.Version) {
 		p.Harness = strings.Join(append(versions, rep.Harness.Version), ", ")
 	}
-	p.Suite = rep.Harness.Suite
 	p.Runs++
 	p.Seconds = append(p.Seconds, seconds)
 	if rep.Verdict == check.Pass {
@@ -123,14 +123,14 @@ func (p *played) outcome(id requirement.ID) *outcome {
 
 // begin gives what runs of a scenario are added to: earlier ones, where they are to be
 // kept and the checks are the same that have judged them, or nothing.
-func (t *target) begin(name, suite string, keep bool) *played {
+func (t *target) begin(name, checks string, keep bool) *played {
 	for _, p := range t.Scenarios {
-		if keep && p.Name == name && p.Suite == suite {
+		if keep && p.Name == name && checks != "" && p.Checks == checks {
 			p.earlier = p.Runs
 			return &p
 		}
 	}
-	return &played{Name: name}
+	return &played{Name: name, Checks: checks}
 }
 
 // replace puts a scenario in the place of an earlier survey of the same.

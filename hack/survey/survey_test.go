@@ -75,7 +75,7 @@ func TestWhatWasNotJudgedIsOpen(t *testing.T) {
 func TestRunsAreAddedToThoseOfTheSameChecks(t *testing.T) {
 	rep := func(version string, v check.Verdict) *report.ConformanceReport {
 		r := reportOf(v, result("SV-01", v, 1))
-		r.Harness = report.Harness{Version: version, Suite: "checks"}
+		r.Harness = report.Harness{Version: version}
 		return r
 	}
 	var tg target
@@ -83,11 +83,11 @@ func TestRunsAreAddedToThoseOfTheSameChecks(t *testing.T) {
 	first.add(rep("v1", check.Pass), 5)
 	tg.replace(*first)
 	for _, tc := range []struct {
-		suite string
-		keep  bool
-		want  int
-	}{{"checks", true, 1}, {"checks", false, 0}, {"stricter checks", true, 0}} {
-		if p := tg.begin("quick", tc.suite, tc.keep); p.Runs != tc.want || p.earlier != tc.want {
+		checks string
+		keep   bool
+		want   int
+	}{{"checks", true, 1}, {"checks", false, 0}, {"stricter checks", true, 0}, {"", true, 0}} {
+		if p := tg.begin("quick", tc.checks, tc.keep); p.Runs != tc.want || p.earlier != tc.want {
 			t.Errorf("%+v: begins with %d runs, %d of them earlier", tc, p.Runs, p.earlier)
 		}
 	}
