@@ -69,10 +69,11 @@ func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *hi
 	if t == nil {
 		t = &temptation{}
 	}
+	asked := now == nil && w.removals.covers(name, ev.At)
 	if now == nil {
 		now = &history.StorageVersion{}
 	}
-	if stripped && w.goes(t, before, now) || !(now == nil && w.removals.covers(name, ev.At)) && w.cleaned(t, before, now) {
+	if stripped && w.goes(t, before, now) || !asked && w.cleaned(t, before, now) {
 		c.tempted++
 	}
 	if stale := w.temptsCollector(now); len(stale) > 0 {

@@ -21,7 +21,7 @@ func configmaps() history.HostedResource {
 	return history.HostedResource{Resource: "configmaps", Kind: "ConfigMap", Served: []string{"v1"}, Persisted: true}
 }
 
-// 1. Members boot one after the other; each reports under the wrong names too.
+// Members boot one after the other; each reports under the wrong names too.
 func TestSV02JudgesNamesThatAreStillWrittenTo(t *testing.T) {
 	told := tell()
 	var grouped, core []string
@@ -34,7 +34,7 @@ func TestSV02JudgesNamesThatAreStillWrittenTo(t *testing.T) {
 	told.holds(history.PhaseBegin, 50).holds(history.PhaseEnd, 60).verdictOf(t, "SV-02", Fail)
 }
 
-// 2. A write is let through before the registration; only its answer comes too late.
+// A write is let through before the registration; only its answer comes too late.
 func TestSV12StoredThoughNotAccepted(t *testing.T) {
 	for _, code := range []int{0, 429, 504} {
 		told := tell().joins("a", 1).joins("b", 2).joins("c", 3).says(things, 5, "a="+v1, "b="+v1, "c="+v1)
@@ -58,7 +58,7 @@ func TestSV12StoredThoughNotAccepted(t *testing.T) {
 	}
 }
 
-// 3. c has the API again and reports things, and configmaps, which it had reported, not.
+// c has the API again and reports things, and configmaps, which it had reported, not.
 func TestSV25AllIsReportedAgain(t *testing.T) {
 	told := tell().says("core.configmaps", 1, "a=v1", "b=v1", "c=v1").starts("a", 1).starts("b", 1).starts("c", 1).hosts("c", 1, configmaps()).joins("a", 2).joins("b", 3).joins("c", 4).
 		says(things, 5, "a="+v1, "b="+v1, "c="+v1).stops("c", 1).startsWithout("c", 2).disagrees(things, 6, "a="+v1, "b="+v1).says("core.configmaps", 7, "a=v1", "b=v1")
@@ -69,7 +69,7 @@ func TestSV25AllIsReportedAgain(t *testing.T) {
 		holds(history.PhaseBegin, 22).pass(time.Hour).holds(history.PhaseEnd, 22).verdictOf(t, "SV-25", Fail)
 }
 
-// 4. Everything is cleaned up ten hours late, by whomever: no collector was seen to live.
+// Everything is cleaned up ten hours late, by whomever: no collector was seen to live.
 func TestSV16SV18LateIsNoEvidence(t *testing.T) {
 	told := tell().starts("a", 1).joins("a", 2).joins("b", 3)
 	for i := range int64(needDepartures + 1) {
@@ -84,7 +84,7 @@ func TestSV16SV18LateIsNoEvidence(t *testing.T) {
 	told.verdictOf(t, "SV-18", Inconclusive)
 }
 
-// 5. The collector's writes that were held back failed for want of time, or of leave.
+// The collector's writes that were held back failed for want of time, or of leave.
 func TestSV19WritesThatFailedForAnotherReason(t *testing.T) {
 	const ghosts, path = "g.io.ghosts", storageVersionsPath + "g.io.ghosts"
 	for code, want := range map[int]Verdict{0: Inconclusive, 403: Inconclusive, 429: Inconclusive, 500: Inconclusive, 409: Pass} {
@@ -105,14 +105,14 @@ func blinded() *tale {
 	return told.says("core.configmaps", 12, "a=v1")
 }
 
-// 6. A removal that the harness asked for in vain is no excuse for another one's.
+// A removal that the harness asked for in vain is no excuse for another one's.
 func TestSV20RefusedRemovals(t *testing.T) {
 	for _, code := range []int{403, 404, 409} {
 		blinded().asks("a", code, 0, tampering(things)).deletes(things, 13).verdictOf(t, "SV-20", Fail)
 	}
 }
 
-// 7. A custom resource is taken away and defined anew, and served without a word.
+// A custom resource is taken away and defined anew, and served without a word.
 func TestSV24DefinedAnew(t *testing.T) {
 	const custom, c1, c2 = "custom.io.soundings", "custom.io/v1", "custom.io/v2"
 	told, r := tell(), int64(0)
@@ -148,7 +148,7 @@ func TestSV24DefinedAnew(t *testing.T) {
 	told.verdictOf(t, "SV-24", Fail)
 }
 
-// 8. c reports phantoms and calls them served; its discovery has none.
+// c reports phantoms and calls them served; its discovery has none.
 func TestSV05ClaimsWhatItDoesNotHave(t *testing.T) {
 	told, r := tell(), int64(10)
 	var names []string
@@ -174,7 +174,7 @@ func TestSV05ClaimsWhatItDoesNotHave(t *testing.T) {
 	told.holds(history.PhaseBegin, r).holds(history.PhaseEnd, r+5).verdictOf(t, "SV-05", Fail)
 }
 
-// 9. The last entry goes, and the condition goes on to say that all are equal.
+// The last entry goes, and the condition goes on to say that all are equal.
 func TestSV06NobodyIsNotAllEqual(t *testing.T) {
 	told := tell()
 	for i, m := range []string{"a", "b", "c"} {
@@ -188,7 +188,7 @@ func TestSV06NobodyIsNotAllEqual(t *testing.T) {
 	told.says(things, 20, "a="+v1, "b="+v2).says(things, 21, "a="+v1).put(things, 22, emptied).verdictOf(t, "SV-06", Fail)
 }
 
-// 10. A server that boots for the first time is stripped by the collector.
+// A server that boots for the first time is stripped by the collector.
 func TestSV20FirstProcess(t *testing.T) {
 	told := tell().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 1).joins("a", 2).starts("b", 1).joins("b", 3).
 		says(things, 10, "a="+v1, "b="+v1, "x="+v1).hosts("a", 10).ready("a", 200, 10).pass(time.Second)
@@ -200,7 +200,7 @@ func TestSV20FirstProcess(t *testing.T) {
 		says(things, 16, "a="+v1, "b="+v1).verdictOf(t, "SV-20", Fail)
 }
 
-// 11. What the collector left undone a server that starts did; the collector stood still.
+// What the collector left undone a server that starts did; the collector stood still.
 func TestSV20CollectorStoodStill(t *testing.T) {
 	told := led(v1).says(things, 10, "a="+v1, "b="+v1, "x="+v1).pass(time.Second)
 	for range needBlindLookups {
@@ -214,7 +214,7 @@ func (t *tale) away(d time.Duration) *tale {
 	return t.add(history.Event{Kind: history.KindAway, From: t.now - int64(d), Away: &history.Away{Source: string(SourceEtcd)}})
 }
 
-// 12. What was done in time and told late, because the recorder was away, is no breach.
+// What was done in time and told late, because the recorder was away, is no breach.
 func TestAwaysExcuse(t *testing.T) {
 	const s = time.Second
 	t.Run("SV-14", func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestAwaysExcuse(t *testing.T) {
 	})
 }
 
-// 13. Without a majority of etcd no collector can do anything.
+// Without a majority of etcd no collector can do anything.
 func TestSV16WithoutMajority(t *testing.T) {
 	etcds := func(told *tale, change string) *tale {
 		for _, m := range []string{"b", "c"} {
@@ -244,7 +244,7 @@ func TestSV16WithoutMajority(t *testing.T) {
 	etcds(down, history.ProcessStarted).away(time.Minute).says(things, 12, "a="+v1).idle(time.Minute).blames(t, "SV-16")
 }
 
-// 14. A member that has left off hosting a resource hands requests on to who does.
+// A member that has left off hosting a resource hands requests on to who does.
 func TestSV15HandsOn(t *testing.T) {
 	tell().starts("a", 1).starts("b", 1).joins("a", 1).joins("b", 2).says(things, 5, "a="+v1, "b="+v1).hosts("a", 6).ready("a", 200, 6).hosts("b", 7).ready("b", 200, 7).
 		stops("a", 1).starts("a", 2).says(things, 10, "b="+v1).ready("a", 200, 11).lists("a", 11).writes("a", v1, 12).blames(t, "SV-15")
@@ -255,4 +255,13 @@ func TestASchedulerIsInNobodysWay(t *testing.T) {
 	told := led(v2).leaves("b", 10).idle(20 * time.Second)
 	told.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{Component: history.ComponentScheduler, Change: history.ProcessExited, Instance: 1}})
 	told.idle(30*time.Second).verdictOf(t, "SV-16", Fail)
+}
+
+// What the harness removed itself no collector was tempted by.
+func TestSV20RemovedByTheHarness(t *testing.T) {
+	told := led(v1).says("g.io.ghosts", 10, "x="+v1).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+	}
+	told.asks("a", 200, 12, tampering("g.io.ghosts")).deletes("g.io.ghosts", 12).verdictOf(t, "SV-20", Inconclusive)
 }

@@ -44,8 +44,7 @@ func (t *tale) forgets(name string, revision int64) *tale {
 	return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/" + name, Revision: revision})
 }
 func (t *tale) unheard(d time.Duration) *tale {
-	t.pass(d)
-	return t.add(history.Event{Kind: history.KindAway, From: t.now - int64(d), Away: &history.Away{Source: string(SourceEtcd)}})
+	return t.pass(d).away(d)
 }
 func (t *tale) controls(member string, revision int64) *tale {
 	return t.starts(member, 50).manager(member, history.ProcessStarted).leads(member, revision)
@@ -252,4 +251,15 @@ func TestSVM15UnreadyMembers(t *testing.T) {
 		told.pass(3*time.Second).asks("cp1", 504, 0, sentBefore(3*time.Second)).ready("cp1", 500, 0)
 	}
 	green(t, "nobody is served any more, and the server not ready", told.succeeds().pass(time.Minute).ready("cp1", 200, 0), "SVM-15")
+}
+
+// What failed long after the bound is no evidence, even where nobody is to blame for that.
+func TestSVM18And19LateIsNoEvidence(t *testing.T) {
+	unknown := tell().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
+	unknown.migrates("m", 10, 10, 0).of(groupResource{"no.io", "nothings"}).pass(4*time.Minute).migrates("m", 10, 11, 0, nowFailed).of(groupResource{"no.io", "nothings"})
+	unknown.verdictOf(t, "SVM-18", Inconclusive)
+	reviews := groupResource{"authorization.k8s.io", "subjectaccessreviews"}
+	review := history.HostedResource{Group: reviews.group, Resource: reviews.resource, Kind: "SubjectAccessReview", Served: []string{"authorization.k8s.io/v1"}}
+	unstored := tell().starts("a", 1).hosts("a", 1, review).migrates("m", 10, 10, 0).of(reviews).pass(4*time.Minute).migrates("m", 10, 11, 0, nowFailed).of(reviews)
+	unstored.verdictOf(t, "SVM-19", Inconclusive)
 }
