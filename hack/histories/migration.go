@@ -104,6 +104,7 @@ func migrationStory() []history.Event {
 	v.ask(cp1, "rolled", ballastGroup, "ballasts")
 	v.begin("rolled")
 	v.exchange(cp3, "1.2")
+	v.pass(6000) // longer than a success may be on its way
 	v.end("rolled", history.MigrationFailed)
 	v.exchange(cp3, "1.3")
 

@@ -120,6 +120,8 @@ type migrationSeen struct {
 	// whose namespace has gone since.
 	deletesIn map[string]int64
 	razed     int64
+	// vague counts such deletes where nothing tells in which version objects are to be.
+	vague int64
 }
 
 // running is whether it has begun and not ended.
@@ -531,11 +533,15 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		delete(ms.objects, s.Key)
 		ms.bury(before)
 		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
-		if m := touch.during; m != nil && before.created < m.started.revision && m.ahead(before) {
+		switch m := touch.during; {
+		case m == nil || before.created >= m.started.revision:
+		case m.ahead(before):
 			m.deletes++
 			if namespace, _, ok := strings.Cut(before.name, "/"); ok {
 				m.deletesIn[namespace]++
 			}
+		case m.untold && before.rewritten != m:
+			m.vague++
 		}
 		ms.touched = touch
 		return

@@ -98,6 +98,7 @@ func TestSV03Once(t *testing.T) {
 		}
 		return told
 	}
+	collected := func() *tale { return settled().manager("a", history.ProcessStarted).leads("a", 7) }
 	for _, tc := range []struct {
 		name   string
 		told   *tale
@@ -106,9 +107,10 @@ func TestSV03Once(t *testing.T) {
 		{"all is well", settled().says(things, 10, "a="+v1, "b="+v1), nil},
 		{"two entries that are the same", settled().says(things, 10, "a="+v1, "b="+v1, "b="+v1), []string{"more than one entry of idb"}},
 		{"no entry", settled().says(things, 10, "a="+v1), []string{"idb takes part and hosts the resource, but has no entry"}},
-		{"an entry under a wrong name", settled().says(things, 10, "a="+v1, "x="+v1).pass(departedEntryGoes), []string{"idb takes part", `an entry of "idx", which has no identity Lease`}},
+		{"an entry under a wrong name", collected().says(things, 10, "a="+v1, "x="+v1).pass(departedEntryGoes), []string{"idb takes part", `an entry of "idx", which has no identity Lease`}},
 		{"an entry of one that left just now", settled().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11), nil},
-		{"an entry of one that left long ago", settled().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11).pass(departedEntryGoes), []string{`an entry of "idc"`}},
+		{"an entry of one that left long ago", collected().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11).pass(departedEntryGoes), []string{`an entry of "idc"`}},
+		{"an entry of one that left long ago, without a collector", settled().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11).pass(departedEntryGoes), nil},
 		{"one that boots has not reported", settled().joins("c", 8).starts("c", 1).says(things, 10, "a="+v1, "b="+v1), nil},
 		{"one that boots again has not reported", settled().exits("b", 1).starts("b", 2).says(things, 10, "a="+v1), nil},
 		{"one that crashed still takes part", settled().exits("b", 1).says(things, 10, "a="+v1), []string{"idb takes part"}},

@@ -90,7 +90,7 @@ func (c *sv03) judge(w *World, ev *history.Event, v *storageVersion, participant
 }
 
 // overdue is whether an entry of a server without a Lease has been there for
-// longer than a collector may take.
+// longer than a collector may take that nothing hinders.
 func (c *sv03) overdue(w *World, v *storageVersion, id string) bool {
 	since := int64(0)
 	if h := v.entries[id]; h != nil {
@@ -99,7 +99,7 @@ func (c *sv03) overdue(w *World, v *storageVersion, id string) bool {
 	if l := w.leases[id]; l != nil {
 		since = max(since, l.goneAt)
 	}
-	return time.Duration(w.Now-since) > departedEntryGoes
+	return w.managers.hadTime(w.aways, w.Now, since, int64(departedEntryGoes))
 }
 
 // repairing is whether the harness changed the object so shortly ago that a

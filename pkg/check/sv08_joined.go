@@ -120,7 +120,7 @@ func (c *sv08) expire(w *World, now int64) {
 		if s.overdue {
 			continue
 		}
-		if now <= due {
+		if due += int64(w.aways.between(s.at, now)); now <= due {
 			c.next = min(c.next, due)
 			continue
 		}

@@ -23,6 +23,7 @@ func TestSV08Joined(t *testing.T) {
 	}{
 		{"taken back", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).joins("x", 8), 9), nil},
 		{"not taken back in time", reports(joinsSilently().pass(long).joins("x", 8), 9), []string{late}},
+		{"not known to have been taken back, while the recorder was away", reports(joinsSilently().unheard(long).joins("x", 8), 9), nil},
 		{"reported in time", reports(joinsSilently().pass(joiningShows-time.Second).joins("x", 8), 9), nil},
 		{"taken back, and set again", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).joins("x", 8).says(things, 9, "a="+v1, "b="+v1), 10), []string{late}},
 		{"not taken back, and it stores", reports(joinsSilently().pass(long).joins("x", 8).writes("c", v1, 9), 10), []string{stored}},

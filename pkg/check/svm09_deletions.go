@@ -24,7 +24,7 @@ func (c *svm09) Observe(w *World, _ *history.Event) {
 	if move != nil && move.stuck {
 		c.stuck(w, move.m)
 	}
-	if move == nil || !move.ended || !move.m.started.was() || move.m.deletes == 0 {
+	if move == nil || !move.ended || !move.m.started.was() || move.m.deletes+move.m.vague == 0 {
 		return
 	}
 	m := move.m
@@ -36,7 +36,7 @@ func (c *svm09) Observe(w *World, _ *history.Event) {
 			c.standing[namespace] += deletes
 		}
 	case m.held():
-		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) after %d of its objects had been deleted by users, with the servers in agreement", m.name, reasonOf(m), m.deletes)
+		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) after %d of its objects had been deleted by users, with %s", m.name, reasonOf(m), m.deletes+m.vague, m.standing())
 	}
 }
 
@@ -58,8 +58,8 @@ func (c *svm09) Finish(w *World) {
 }
 
 func (c *svm09) stuck(w *World, m *migrationSeen) {
-	if m.deletes > 0 {
-		c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after %d of its objects had been deleted by users, and nothing came of it for %v", m.name, m.deletes, healthyEnds)
+	if deletes := m.deletes + m.vague; deletes > 0 {
+		c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after %d of its objects had been deleted by users, and nothing came of it for %v", m.name, deletes, healthyEnds)
 	}
 }
 

@@ -17,7 +17,8 @@ var LargeMigration int64 = largeMigration
 // svm16: very many objects are migrated to the end, while members are upgraded, the
 // controller that migrates is killed again and again and one member is rolled back
 // half way; and then none of them is lost, altered or stored in an old version. A
-// migration that stops because the agreement is lost may leave the rest to the next.
+// migration that stops because the agreement is lost may leave the rest to the next. One
+// that goes on is SVM-21's, and what it left has to be migrated by the next all the same.
 type svm16 struct {
 	findings
 	passages map[groupResource]*passage
@@ -66,7 +67,7 @@ func (c *svm16) Observe(w *World, ev *history.Event) {
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) with the servers in agreement, after migrations of %s had rewritten %d objects",
 			m.name, reasonOf(m), m.gr.resource, c.of(m.gr).rewritten)
 	case m.started.was():
-		c.of(m.gr).stop(w, m)
+		c.of(m.gr).part(w, m)
 	}
 }
 
@@ -92,7 +93,9 @@ func (c *svm16) take(w *World, ev *history.Event, t *objectTouch) {
 func (c *svm16) compare(w *World, m *migrationSeen) {
 	target, _ := w.agreedOn(m.gr)
 	if target == "" {
-		return // SVM-21 has something to say, and this shows nothing.
+		// This is no end, since it is not known what objects are to be stored in.
+		c.of(m.gr).part(w, m)
+		return
 	}
 	left, evidence := 0, at(m.ended.seq)
 	for _, o := range w.migrations.of(m.gr) {
@@ -161,5 +164,5 @@ func (c *svm16) Observations() []Observation {
 	}
 	return append(observed,
 		Observation{"ends of API servers while they were migrated", of.servers, needServerEnds},
-		Observation{"migrations of them that failed after a member was rolled back about half way", of.halfway, needMigrations})
+		Observation{"migrations of them that ended without an agreement, after a member was rolled back about half way", of.halfway, needMigrations})
 }

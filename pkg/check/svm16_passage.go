@@ -24,8 +24,8 @@ type passage struct {
 	// servers counts the API servers that ended while a migration ran.
 	servers int64
 	// parted is the share in percent that each migration had come to when it lost its
-	// agreement, and halfway counts those that had come about half way and failed, with
-	// a member that had come to store another version.
+	// agreement, and halfway counts those that had come about half way and ended without
+	// one, with a member that had come to store another version.
 	parted  map[*migrationSeen]int64
 	halfway int64
 }
@@ -98,8 +98,8 @@ func (p *passage) follow(w *World, ev *history.Event, m *migrationSeen) {
 	}
 }
 
-// stop takes the end, without success, of a migration that has lost its agreement.
-func (p *passage) stop(w *World, m *migrationSeen) {
+// part takes the end of a migration that has lost its agreement.
+func (p *passage) part(w *World, m *migrationSeen) {
 	percent, large := p.parted[m]
 	if large && !m.back && about(percent, halfWay, halfWayWithin) && w.strayed(m) {
 		p.halfway++

@@ -109,13 +109,20 @@ func TestSVM16WantsWhatComesInBetween(t *testing.T) {
 	power := begun().add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "p", Type: history.FaultPower, Action: history.FaultPowerCut, Phase: history.PhaseInject}})
 	kills(t, stored(power, v2, first, 0, 6).manager("a", history.ProcessExited), [3]int64{0, 1, 0})
 
+	parted := func(done int, entries ...string) *tale {
+		return stored(begun(), v2, first, 0, done).says(things, 200, entries...)
+	}
 	halfway := func(done int, entries ...string) Result {
-		return stored(begun(), v2, first, 0, done).says(things, 200, entries...).migrates("m", 40, 210, 40, nowFailed).blames(t, "SVM-16")
+		return parted(done, entries...).migrates("m", 40, 210, 40, nowFailed).blames(t, "SVM-16")
 	}
 	const back = "rolled back about half way"
 	saw(t, halfway(6, "a="+v2, "b="+v1), back, 1)
 	saw(t, halfway(3, "a="+v2, "b="+v1), back, 0)
 	saw(t, halfway(6), back, 0) // Nobody stores anything else.
+	// One that goes on is another row's, and its success is no end here.
+	goesOn := stored(parted(6, "a="+v2, "b="+v1), v2, 200, 6, 12).migrates("m", 40, 220, 40, nowSucceeded).blames(t, "SVM-16")
+	saw(t, goesOn, back, 1)
+	saw(t, goesOn, "lay in the new version", 0)
 
 	ended := stored(begun().exits("a", 1).exits("b", 1), v2, first, 0, 12).migrates("m", 40, 210, 40, nowSucceeded).exits("a", 2).blames(t, "SVM-16")
 	saw(t, ended, "ends of API servers", 2)

@@ -93,14 +93,17 @@ func (m *migrationSeen) standing() string {
 
 // next is whether nothing runs, and a migration is the oldest of its resource.
 func (ms *migrations) next(m *migrationSeen) bool {
-	for _, other := range ms.live {
-		if other.running() {
-			return false
-		}
+	if ms.others(m) {
+		return false
 	}
 	// They are in the order of their age.
 	i := slices.IndexFunc(ms.live, func(other *migrationSeen) bool { return other.gr == m.gr })
 	return ms.live[i] == m
+}
+
+// others is whether any migration but this one runs.
+func (ms *migrations) others(m *migrationSeen) bool {
+	return slices.ContainsFunc(ms.live, func(other *migrationSeen) bool { return other != m && other.running() })
 }
 
 func (c *svm19) Observations() []Observation {

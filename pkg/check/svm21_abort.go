@@ -35,8 +35,13 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 	if move == nil || !move.ended || !move.m.lost.was() || move.m.back {
 		return
 	}
+	m := move.m
+	succeeded := m.outcome == history.MigrationSucceeded
+	if succeeded && ev.At-m.lost.at <= int64(underWay+w.aways.between(m.lost.at, ev.At)) {
+		return // it had looked before, and its success was being written
+	}
 	c.ended++
-	if m := move.m; m.outcome == history.MigrationSucceeded {
+	if succeeded {
 		c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq, m.ended.seq), "migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more",
 			m.name, m.ended.revision, m.lost.revision, m.target)
 	}

@@ -42,13 +42,8 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 	}
 	c.mark(w, ev)
 	if move != nil && move.started {
-		if gone := c.after[move.m.gr]; gone != nil && move.m.created.at < gone.gone.at {
-			switch waited := time.Duration(ev.At - gone.gone.at); {
-			case waited <= deletionStops:
-				c.freed++
-			case w.managers.hadTime(w.aways, ev.At, gone.since(move.m), int64(deletionStops)):
-				c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", move.m.name, waited.Round(time.Second), gone.name)
-			}
+		if gone := c.after[move.m.gr]; gone != nil {
+			c.follows(w, ev, gone, move.m)
 		}
 		delete(c.after, move.m.gr)
 	}
@@ -65,6 +60,20 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 				c.stopped++
 			}
 		}
+	}
+}
+
+// follows judges the begin of the next migration of a resource. Only one that waited for
+// the deleted one shows that it was given the turn; but none may be kept from it.
+func (c *svm24) follows(w *World, ev *history.Event, gone *deletedMigration, next *migrationSeen) {
+	waited := time.Duration(ev.At - gone.gone.at)
+	switch {
+	case waited <= deletionStops:
+		if next.created.at < gone.gone.at {
+			c.freed++
+		}
+	case !w.migrations.others(next) && w.managers.hadTime(w.aways, ev.At, gone.since(next), int64(deletionStops)):
+		c.infer(w, at(gone.gone.seq, ev.Seq), "migration %s began only %v after %s was deleted", next.name, waited.Round(time.Second), gone.name)
 	}
 }
 
@@ -99,14 +108,14 @@ func (c *svm24) overdue(w *World, now int64) {
 
 // since is since when nothing has been in the way of the next migration.
 func (gone *deletedMigration) since(next *migrationSeen) int64 {
-	return max(gone.gone.at, next.since.at, next.free.at)
+	return max(gone.gone.at, next.created.at, next.since.at, next.free.at)
 }
 
 func (c *svm24) Finish(w *World) {
 	c.overdue(w, w.Now)
 	for _, m := range w.migrations.live {
 		gone := c.after[m.gr]
-		if gone == nil || m.started.was() || m.created.at > gone.gone.at {
+		if gone == nil || m.started.was() {
 			continue
 		}
 		if !m.disputed && w.migrations.next(m) && w.managers.hadTime(w.aways, w.Now, gone.since(m), int64(deletionStops)) {

@@ -202,6 +202,16 @@ func TestSVM24KnowsWhatTheNextOneWaitsFor(t *testing.T) {
 	led().blames(t, "SVM-24")
 	saw(t, led().manages("b", 16).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 0)
 	saw(t, drop(queued()).idle(time.Second).migrates("n", 13, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 1)
+	// Nor may one that is asked for later be kept from its turn; it has not waited for it.
+	asked := func() *tale {
+		return drop(upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)).idle(3*time.Second).migrates("n", 16, 16, 0)
+	}
+	asked().idle(40*time.Second).migrates("n", 16, 22, 21, nowRuns).blames(t, "SVM-24", "migration n began only 43s after m was deleted")
+	asked().idle(40*time.Second).blames(t, "SVM-24", "migration n has not begun for")
+	saw(t, asked().idle(2*time.Second).migrates("n", 16, 22, 21, nowRuns).blames(t, "SVM-24"), freed, 0)
+	// One of another resource may have it before.
+	other := groupResource{"", "configmaps"}
+	asked().migrates("o", 11, 17, 0).of(other).migrates("o", 11, 18, 17, nowRuns).of(other).idle(40*time.Second).migrates("n", 16, 22, 21, nowRuns).blames(t, "SVM-24")
 }
 
 func TestSVM07TellsALostUpdateFromALateOne(t *testing.T) {
@@ -280,7 +290,11 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1)
 	}
 	saw(t, lost().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "ended after their agreement was lost", 1)
-	lost().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
+	const late = underWay + time.Second
+	lost().pass(late).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
+	// It looked before, and its success was being written.
+	saw(t, lost().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
+	saw(t, lost().unheard(late).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
 	lost().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	lost().pass(30*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	// It may begin anew if the agreement is back.
@@ -290,7 +304,7 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	again := func() *tale { return returned().pass(time.Minute).says(things, 16, "a="+v2, "b="+v1) }
 	again().pass(5*time.Second).lies("x", v2, "m", 5, 17, 0).pass(5*time.Second).blames(t, "SVM-21")
 	saw(t, again().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-21"), "ended after their agreement was lost", 1)
-	again().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 16")
+	again().pass(late).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 16")
 	again().pass(30*time.Second).lies("x", v2, "m", 5, 17, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	again().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	// That it ends in the end, or that the agreement comes back, is no excuse.
@@ -301,7 +315,7 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	// What a condition says in spite of the entries is no agreement.
 	stale, common := content("a="+v2, "b="+v1), v2
 	stale.Common = &common
-	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).put(things, 13, stale).migrates("m", 10, 20, 11, nowSucceeded).
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).put(things, 13, stale).pass(late).migrates("m", 10, 20, 11, nowSucceeded).
 		blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 13")
 }
 

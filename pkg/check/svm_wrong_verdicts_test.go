@@ -86,6 +86,11 @@ func TestMigrationsAreJudgedWithoutStorageVersions(t *testing.T) {
 	green(t, "fails for no reason", on(t, "SVM-16").runs().fails(), "SVM-16")
 }
 
+func TestSVM09IsJudgedWithoutStorageVersions(t *testing.T) {
+	green(t, "fails after a deletion", on(t, "SVM-09").runs().goes("x", far+15).fails(), "SVM-09")
+	green(t, "hangs after a deletion", on(t, "SVM-09").runs().controls("cp2", far+14).goes("x", far+15).pass(time.Hour), "SVM-09")
+}
+
 func TestWhatAUserWroteIsNotUndone(t *testing.T) {
 	for _, id := range []requirement.ID{"SVM-05", "SVM-16"} {
 		told := onto(t, id).lies("x", v1, "g1", far+5, far+5, 1).holding("one").migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns).
