@@ -90,11 +90,12 @@ bench-kind:
 ## objects and a tenth of them, or with OBJECTS="1000 10000", into
 ## reports/benchmarks/migration.md; RATE (400) is how many objects a second each may
 ## write, WITHIN (1h) how long a migration may take, KUBERNETES_WITHIN (the same) one of
-## Kubernetes, KUBERNETES (v1.36.3) its release, REPORT the file
+## Kubernetes, WATCH_CACHE=false has API servers keep no objects in memory, KUBERNETES
+## (v1.36.3) is the release, REPORT the file
 bench-migration: KUBERNETES ?= v1.36.3
 bench-migration: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects "$(or $(OBJECTS),$$(( $(or $(N),10000) / 10 )) $(or $(N),10000))" -rate $(or $(RATE),400) -within $(or $(WITHIN),1h) -kubernetes-within $(or $(KUBERNETES_WITHIN),0) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/migration.md)
+	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects "$(or $(OBJECTS),$$(( $(or $(N),10000) / 10 )) $(or $(N),10000))" -rate $(or $(RATE),400) -within $(or $(WITHIN),1h) -kubernetes-within $(or $(KUBERNETES_WITHIN),0) -watch-cache=$(or $(WATCH_CACHE),true) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/migration.md)
 
 ## bench-discovery: aggregated discovery of the reference beside kube-apiserver, with
 ## 0, 300 and 3000 CRDs, into reports/benchmarks/discovery.md; CRDS="0 300", DURATION

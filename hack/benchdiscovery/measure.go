@@ -53,7 +53,7 @@ func measure(ctx context.Context, p bench.Plane, o options, crds int) (result, e
 		return m, err
 	}
 	bench.Progress("%s, %d CRDs: wait for rest", p.Title, crds)
-	if m.restingShare, err = bench.AtRest(ctx, quietBound, pid); err != nil {
+	if m.restingShare, err = bench.AtRest(ctx, 0, quietBound, pid); err != nil {
 		return m, err
 	}
 	if m.resting, _, err = bench.Resident(pid); err != nil {

@@ -19,10 +19,6 @@ const member = "cp1"
 // The planes that can be measured, by their names in -planes.
 const referencePlane, kubernetesPlane = "reference", "kubernetes"
 
-// gates of the API servers: every five minutes they would read all objects from etcd, to
-// compare them with their caches. With a million that takes one of two processors for good.
-const gates = "DetectCacheInconsistency=false"
-
 // planesOf are the control planes to be measured, of one member each.
 func planesOf(o options) ([]bench.Plane, error) {
 	var all []bench.Plane
@@ -36,7 +32,7 @@ func planesOf(o options) ([]bench.Plane, error) {
 		default:
 			return nil, fmt.Errorf("there is no plane %q; %s and %s are there", name, referencePlane, kubernetesPlane)
 		}
-		text += fmt.Sprintf("  settings: {migrationRate: %v, apiServerGates: %s}\n", o.rate, gates)
+		text += fmt.Sprintf("  settings: {migrationRate: %v, withoutWatchCache: %v}\n", o.rate, o.withoutWatchCache)
 		topology, err := cluster.ParseTopology("the topology of the benchmark", []byte(text))
 		if err != nil {
 			return nil, err
@@ -97,7 +93,7 @@ func measure(ctx context.Context, what bench.Plane, n int, within time.Duration)
 		return f, err
 	}
 	bench.Progress("%s: is given time to read them all", what.Title)
-	if f.resting, err = bench.AtRest(ctx, quietBound, server, pid); err != nil {
+	if f.resting, err = bench.AtRest(ctx, quietFor, quietBound, server, pid); err != nil {
 		return f, err
 	}
 	if err := bench.ResetPeak(pid); err != nil {

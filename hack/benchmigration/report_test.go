@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	o, err := parse([]string{"-objects", "10 100", "-within", "1h", "-kubernetes-within", "30m"})
+	o, err := parse([]string{"-planes", "reference kubernetes", "-objects", "10 100", "-within", "1h", "-kubernetes-within", "30m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestReport(t *testing.T) {
 	rounds := []round{{10, []figures{few, few}}, {100, []figures{done, late}}}
 	text := markdown(o, planes, rounds)
 	for _, want := range []string{
-		`make bench-migration OBJECTS="10 100" RATE=400 WITHIN=1h0m0s KUBERNETES_WITHIN=30m0s KUBERNETES=v1.36.3`,
+		`make bench-migration OBJECTS="10 100" RATE=400 WITHIN=1h0m0s KUBERNETES_WITHIN=30m0s WATCH_CACHE=true KUBERNETES=v1.36.3`,
 		"- the other: processors were busy for 0 % of the time; at rest, API server and controller manager took 0 % of one; **the migration had not succeeded within 30m0s, when 69 of 100 objects were left**",
 		"| objects rewritten | 100/s | 30/s | 3.33 |",
 		"| objects rewritten | –/s | –/s |",
@@ -63,6 +63,10 @@ func TestReport(t *testing.T) {
 	}
 	// One plane alone is compared with nothing, and a part of a round is told too.
 	if text := markdown(o, planes, []round{{10, []figures{few}}}); strings.Contains(text, "ratio |") || !strings.Contains(text, "the one") {
+		t.Error(text)
+	}
+	o.withoutWatchCache = true
+	if text := markdown(o, planes, rounds); !strings.Contains(text, " WATCH_CACHE=false ") || !strings.Contains(text, "`--watch-cache=false`") {
 		t.Error(text)
 	}
 	rounds[1].results[0].peak = 90 << 20

@@ -69,6 +69,10 @@ type Options struct {
 	IdentityLeaseDuration      time.Duration
 	IdentityLeaseRenewInterval time.Duration
 
+	// WithoutWatchCache is whether the server reads everything from etcd rather than keep
+	// it in memory.
+	WithoutWatchCache bool
+
 	// WithoutStorageVersions switches the storage version API off at this server: it
 	// takes part, publishes nothing, and forbids by that every agreement.
 	WithoutStorageVersions bool

@@ -37,6 +37,7 @@ func etcdOptions(o Options, config *genericapiserver.Config) *genericoptions.Etc
 	options := genericoptions.NewEtcdOptions(backend)
 	// Readable bytes in etcd: the stored version is evidence.
 	options.DefaultStorageMediaType = runtime.ContentTypeJSON
+	options.EnableWatchCache = !o.WithoutWatchCache
 	if storageversion.NewView(o.Defects).Wanted() {
 		// Events of a watch cache are shared, so they cannot be falsified.
 		options.WatchCacheSizes = []string{storageVersions.String() + "#0"}

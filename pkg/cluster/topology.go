@@ -137,6 +137,9 @@ type Settings struct {
 	// APIServerGates are feature gates of the API servers beside those by which the
 	// features under test are on, in the notation of --feature-gates: "A=false,B=true".
 	APIServerGates string `yaml:"apiServerGates,omitempty"`
+	// WithoutWatchCache has API servers read everything from etcd rather than keep it in
+	// memory, for very many objects on one machine.
+	WithoutWatchCache bool `yaml:"withoutWatchCache,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`

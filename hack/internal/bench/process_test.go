@@ -55,15 +55,15 @@ func TestWhoSleepsIsAtRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
-	if share, err := AtRest(t.Context(), time.Minute, sleeper.Process.Pid); err != nil || share >= quietShare {
+	if share, err := AtRest(t.Context(), 0, time.Minute, sleeper.Process.Pid); err != nil || share >= quietShare {
 		t.Errorf("%v, %v", share, err)
 	}
-	if _, err := AtRest(t.Context(), time.Minute, sleeper.Process.Pid, -1); err == nil {
+	if _, err := AtRest(t.Context(), 0, time.Minute, sleeper.Process.Pid, -1); err == nil {
 		t.Error("a process that is not there is at rest")
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := AtRest(interrupted, time.Minute, sleeper.Process.Pid); !errors.Is(err, context.Canceled) {
+	if _, err := AtRest(interrupted, 0, time.Minute, sleeper.Process.Pid); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v after an interrupt", err)
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Processes are at rest when they take less than quietShare of one processor over
+// Processes are at rest while they take less than quietShare of one processor in each
 // quietWindow.
 const (
 	quietShare  = 0.1
 	quietWindow = 3 * time.Second
 )
 
-// AtRest waits until processes take hardly any processor time, but no longer than bound,
-// and returns what share of one processor they took last: at least quietShare where they
-// never came to rest, which is told.
-func AtRest(ctx context.Context, bound time.Duration, pids ...int) (float64, error) {
+// AtRest waits until processes have taken hardly any processor time for so long, one
+// quietWindow at least, but no longer than bound. It returns what share of one processor
+// they took last: at least quietShare where they did not come to rest, which is told.
+func AtRest(ctx context.Context, long, bound time.Duration, pids ...int) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	before, err := taken(pids)
@@ -24,6 +24,7 @@ func AtRest(ctx context.Context, bound time.Duration, pids ...int) (float64, err
 	}
 	window := time.NewTicker(quietWindow)
 	defer window.Stop()
+	quiet := time.Duration(0)
 	for share := 1.0; ; {
 		select {
 		case <-window.C:
@@ -39,7 +40,11 @@ func AtRest(ctx context.Context, bound time.Duration, pids ...int) (float64, err
 			return 0, err
 		}
 		share = (now - before) / quietWindow.Seconds()
-		if before = now; share < quietShare {
+		before = now
+		if quiet += quietWindow; share >= quietShare {
+			quiet = 0
+		}
+		if quiet > 0 && quiet >= long {
 			return share, nil
 		}
 	}

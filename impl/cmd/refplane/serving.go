@@ -11,7 +11,7 @@ var needed = []string{"release", "server-id", "secure-port", "etcd-servers", "et
 	"client-ca-file", "tls-cert-file", "tls-private-key-file"}
 
 // serving are the flags that say where a server serves, and as whom it takes part.
-type serving struct{ storageVersions bool }
+type serving struct{ storageVersions, watchCache bool }
 
 func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags := command.Flags()
@@ -31,7 +31,10 @@ func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags.DurationVar(&o.IdentityLeaseDuration, "identity-lease-duration", defaultIdentityLeaseDuration, "how long this server takes part without renewing its Lease")
 	flags.DurationVar(&o.IdentityLeaseRenewInterval, "identity-lease-renew-interval", defaultIdentityLeaseRenewal, "how often this server renews its Lease")
 	flags.BoolVar(&s.storageVersions, "storage-version-api", true, "publish in which version each resource is stored, and hold writes back until that is done; =false switches it off at this server, and no version is agreed while it takes part")
+	flags.BoolVar(&s.watchCache, "watch-cache", true, "keep in memory what etcd has, for each served version of a resource; =false reads it from etcd at each request")
 }
 
-// apply sets what a flag says the other way round.
-func (s *serving) apply(o *apiserver.Options) { o.WithoutStorageVersions = !s.storageVersions }
+// apply sets what flags say the other way round.
+func (s *serving) apply(o *apiserver.Options) {
+	o.WithoutStorageVersions, o.WithoutWatchCache = !s.storageVersions, !s.watchCache
+}

@@ -92,6 +92,17 @@ func TestTopologiesAddGatesOfAPIServers(t *testing.T) {
 	}
 }
 
+func TestTopologiesDoWithoutWatchCaches(t *testing.T) {
+	release, err := Find(Releases()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := release.For(cluster.Settings{WithoutWatchCache: true})
+	if err != nil || without.Flags(APIServer)["watch-cache"] != "false" || without.Flags(ControllerManager)["watch-cache"] != "" || release.Flags(APIServer)["watch-cache"] != "" {
+		t.Errorf("%v, as it is %v (%v)", without.Flags(APIServer), release.Flags(APIServer), err)
+	}
+}
+
 func TestWithout(t *testing.T) {
 	for _, name := range Releases() {
 		release, err := Find(name)

@@ -36,8 +36,9 @@ type Release struct {
 	PeerDiscovery []string `yaml:"peerDiscovery"`
 	// off are gates to switch off, by binary.
 	off map[string][]string
-	// apiServerGates are those that a topology adds.
-	apiServerGates string
+	// apiServerGates are those that a topology adds, and withoutWatchCache is what it has.
+	apiServerGates    string
+	withoutWatchCache bool
 }
 
 //go:embed releases.yaml
@@ -85,7 +86,7 @@ func Find(name string) (Release, error) {
 // For gives the release as the settings of a topology want it. It is an error that
 // wraps cluster.ErrUnsupported where it cannot be so.
 func (r Release) For(settings cluster.Settings) (Release, error) {
-	r.apiServerGates = settings.APIServerGates
+	r.apiServerGates, r.withoutWatchCache = settings.APIServerGates, settings.WithoutWatchCache
 	if settings.PeerDiscovery {
 		return r.withPeers()
 	}

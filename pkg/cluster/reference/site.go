@@ -123,6 +123,9 @@ func apiserver(s *Site, release string) []string {
 	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
 	f.set("coordinated-leader-election", s.Settings.CoordinatedLeaderElection)
 	f.add("feature-gates", s.Settings.APIServerGates)
+	if s.Settings.WithoutWatchCache {
+		f = append(f, "--watch-cache=false")
+	}
 	if s.Settings.PeerDiscovery {
 		f.add("peer-ca-file", s.CAFile)
 		f.add("peer-advertise-ip", s.PeerAdvertiseIP)

@@ -76,6 +76,10 @@ func TestWithout(t *testing.T) {
 	if at := slices.Index(args, "--feature-gates"); err != nil || at < 0 || args[at+1] != "A=false" {
 		t.Errorf("with a gate of the topology's the API server is started with %q (%v)", args, err)
 	}
+	args, err = Args(cluster.APIServer, &Site{Settings: cluster.Settings{WithoutWatchCache: true}}, "1.2")
+	if err != nil || !slices.Contains(args, "--watch-cache=false") {
+		t.Errorf("without a cache the API server is started with %q (%v)", args, err)
+	}
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
 			t.Error(err)
