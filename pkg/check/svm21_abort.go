@@ -16,9 +16,13 @@ type svm21 struct {
 	ended int64
 	// open are migrations that were blamed for not having ended.
 	open map[*migrationSeen]bool
+	// done are those that had nothing left to migrate when they lost their agreement.
+	done map[*migrationSeen]bool
 }
 
-func newSVM21() *svm21 { return &svm21{open: map[*migrationSeen]bool{}} }
+func newSVM21() *svm21 {
+	return &svm21{open: map[*migrationSeen]bool{}, done: map[*migrationSeen]bool{}}
+}
 
 func (c *svm21) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
@@ -28,16 +32,22 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 		}
 	}
 	c.overdue(w)
+	for _, m := range w.migrations.live {
+		if m.running() && m.lost.seq == ev.Seq {
+			c.done[m] = !w.migrations.left(m.gr, m.target)
+		}
+	}
 	move := w.migrations.moved
 	if move != nil && (move.ended || move.gone) {
 		defer delete(c.open, move.m)
+		defer delete(c.done, move.m)
 	}
 	if move == nil || !move.ended || !move.m.lost.was() || move.m.back {
 		return
 	}
 	m := move.m
 	succeeded := m.outcome == history.MigrationSucceeded
-	if succeeded && ev.At-m.lost.at <= int64(underWay+w.aways.between(m.lost.at, ev.At)) {
+	if succeeded && c.done[m] && ev.At-m.lost.at <= int64(underWay+w.aways.between(m.lost.at, ev.At)) {
 		return // it had looked before, and its success was being written
 	}
 	c.ended++
