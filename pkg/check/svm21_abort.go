@@ -16,7 +16,8 @@ type svm21 struct {
 	ended int64
 	// open are migrations that were blamed for not having ended.
 	open map[*migrationSeen]bool
-	// done are those that had nothing left to migrate when they lost their agreement.
+	// done are those that had nothing left to migrate when they lost their agreement, or
+	// when they started if that came after.
 	done map[*migrationSeen]bool
 }
 
@@ -38,6 +39,10 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 		}
 	}
 	move := w.migrations.moved
+	if move != nil && move.started && move.m.lost.was() {
+		// It was lost while the start was being written.
+		c.done[move.m] = !w.migrations.left(move.m.gr, move.m.target)
+	}
 	if move != nil && (move.ended || move.gone) {
 		defer delete(c.open, move.m)
 		defer delete(c.done, move.m)

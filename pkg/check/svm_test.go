@@ -299,6 +299,16 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	saw(t, done().migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
 	saw(t, done().unheard(late).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
 	done().pass(late).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 14")
+	// The same goes for a loss that comes while the start is being written, also if the
+	// success is the first that is told of it.
+	begins := func(version string) *tale {
+		return tell().joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).lies("x", version, "m", 5, 5, 1).manages("a", 8).
+			migrates("m", 10, 10, 0).says(things, 11, "a="+v2, "b="+v1)
+	}
+	saw(t, begins(v2).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
+	saw(t, begins(v2).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21"), "ended after their agreement was lost", 0)
+	begins(v1).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 11")
+	begins(v1).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-21", "migration m succeeded at revision 20, and since revision 11")
 	lost().pass(2*time.Minute).blames(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	lost().pass(30*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21", "30s after migration m had lost its agreement")
 	// It may begin anew if the agreement is back.
