@@ -23,8 +23,10 @@ type migrations struct {
 	// those that were deleted, by key. lost counts those for which there was no room.
 	objects map[string]*objectSeen
 	buried  map[string]*objectSeen
-	graves  []*objectSeen
-	lost    int64
+	// lying counts the objects by resource and version.
+	lying  map[groupResource]lying
+	graves []*objectSeen
+	lost   int64
 	// contents is what became of what they hold.
 	contents contents
 	// custom are the definitions of custom resources.
@@ -148,7 +150,14 @@ func (ms *migrations) wait(w *World, ev *history.Event) {
 // that has no time for the controller it may be slow, and leaders may change; that is
 // nobody's fault.
 func (m *migrationSeen) stuck(w *World) bool {
-	return m.running() && m.held() && w.managers.hadTime(w.aways, w.Now, m.sign.at, int64(healthyEnds))
+	return m.running() && m.held() && w.managers.hadTime(w.aways, w.Now, m.sign.at, int64(healthyEnds)+m.again(w))
+}
+
+// again is how long a controller may take that begins anew, which SVM-12 has as no more
+// than a wish, to come to where it was: to write what lies in the target version changes
+// nothing, so that etcd tells nothing of it.
+func (m *migrationSeen) again(w *World) int64 {
+	return w.migrations.lyingOf(m.gr)[cmp.Or(m.target, m.agreed)] * int64(againEach)
 }
 
 // held is whether the servers were in agreement from its start to its end, or to
@@ -265,7 +274,7 @@ type definitionMove struct {
 func newMigrations() *migrations {
 	return &migrations{
 		byName: map[string]*migrationSeen{}, objects: map[string]*objectSeen{}, buried: map[string]*objectSeen{},
-		contents: newContents(), custom: map[groupResource]*definitionSeen{}, begun: map[groupResource]*migrationSeen{},
+		lying: map[groupResource]lying{}, contents: newContents(), custom: map[groupResource]*definitionSeen{}, begun: map[groupResource]*migrationSeen{},
 	}
 }
 
@@ -374,7 +383,7 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.started, move.started = momentOf(ev), true
 		ms.begun[m.gr] = m
 		m.target, m.told = w.agreedOn(m.gr)
-		if m.target == "" && m.was != "" && ev.At-m.since.at <= int64(underWay) {
+		if m.target == "" && m.was != "" && ev.At-m.since.at <= int64(underWay+w.aways.between(m.since.at, ev.At)) {
 			m.target, m.lost = m.was, m.since // while this was being written
 		}
 		m.untold = !m.told && w.resources.written[m.gr]
@@ -464,8 +473,11 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 }
 
 // migratedTo is the version that objects are in after a migration that succeeds now; empty
-// if nobody can say.
+// if nobody can say. Of what they are to be in since a moment ago it cannot have known.
 func (w *World) migratedTo(m *migrationSeen) string {
+	if m.target != "" && m.was == m.target && w.Now-m.since.at <= int64(underWay+w.aways.between(m.since.at, w.Now)) {
+		return m.target
+	}
 	agreed, _ := w.agreedOn(m.gr)
 	return cmp.Or(agreed, m.target)
 }
@@ -531,6 +543,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 			return
 		}
 		delete(ms.objects, s.Key)
+		ms.count(before, nil)
 		ms.bury(before)
 		touch := &objectTouch{gr: before.gr, before: before, during: ms.runningOf(before.gr)}
 		switch m := touch.during; {
@@ -576,6 +589,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		now.tags = append(now.tags, touch.by)
 	}
 	ms.objects[s.Key] = now
+	ms.count(before, now)
 	ms.touched = touch
 	if touch.byMigration() {
 		touch.content = ms.contents.weigh(touch, sameForms[gr] || ms.custom[gr] != nil)
@@ -630,16 +644,6 @@ func (ms *migrations) of(gr groupResource) []*objectSeen {
 	}
 	slices.SortFunc(out, func(a, b *objectSeen) int { return strings.Compare(a.key, b.key) })
 	return out
-}
-
-// left is whether some object of a resource is stored in another version.
-func (ms *migrations) left(gr groupResource, version string) bool {
-	for _, o := range ms.objects {
-		if o.gr == gr && o.version != version {
-			return true
-		}
-	}
-	return false
 }
 
 // doubts are the reasons not to trust that each object was followed.

@@ -148,6 +148,10 @@ const (
 	// departedEntryGoes is how long the entry of a server may stay after its
 	// Lease is deleted.
 	departedEntryGoes = 30 * time.Second
+	// finishesWithin is how long a server may go on with what it was asked, once its
+	// entries were taken away because it had given up its Lease. Kubernetes ends
+	// requests after a minute.
+	finishesWithin = 60 * time.Second
 	// registers is how long a server may take from its start until it has
 	// registered and is ready, whatever it meets. Kubernetes waits a second after
 	// each conflict.
@@ -307,9 +311,12 @@ const (
 	// hopelessEnds is how long a migration may take to fail whose resource does not
 	// exist, or cannot be migrated.
 	hopelessEnds = 3 * time.Minute
-	// healthyEnds is how long a migration may go on with nothing in its way: the
-	// scenarios have less than a thousand objects.
+	// healthyEnds is how long a migration may go on with nothing in its way and nothing
+	// coming of it, and againEach how much longer for each object that it may come to
+	// again: two thirds of the pace at which Kubernetes v1.36.3 rewrote objects on two
+	// processors, where it was allowed a thousand a second.
 	healthyEnds = 5 * time.Minute
+	againEach   = 15 * time.Millisecond
 	// foreverOpen is how long a migration may run at all in a history, with the servers
 	// in agreement, and how long one may wait to begin that nothing is in the way of.
 	foreverOpen = 15 * time.Minute

@@ -124,6 +124,11 @@ func (c *sv08) expire(w *World, now int64) {
 			c.next = min(c.next, due)
 			continue
 		}
+		// Who has to notice may be the collector, where one is known.
+		if w.managers.leader != "" && !w.managers.hadTime(w.aways, now, s.at, int64(joiningShows)) {
+			c.next = min(c.next, now+int64(expiryLook))
+			continue
+		}
 		v := w.versions[key.name]
 		s.overdue = true
 		_, s.agreeable = allEqual(v.now.Entries)

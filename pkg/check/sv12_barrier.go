@@ -53,8 +53,12 @@ type barrierState struct {
 	// asked is whether anything was written to the resource before the process
 	// was ready.
 	asked bool
-	// blamed is whether an accepted write was found without one.
-	blamed  bool
+	// blamed is whether an accepted write was found without one, and blame reports it
+	// when it is known what the process hosts.
+	blamed bool
+	blame  func()
+	// closed is whether the process was judged.
+	closed  bool
 	refused bool
 	// odd is the first refusal by a code that nothing excuses, mild by one that
 	// something may, missed by one that tells of an object that is not there or
@@ -234,12 +238,23 @@ func (c *sv12) judgeAccepted(w *World, in *instance, name string, st *barrierSta
 		st.held = true
 		return
 	}
-	st.blamed = true
-	if left, ok := w.changeAt(name, in.server.id, in.startRevision); ok && left.present {
-		c.infer(w, at(left.seq, seq), "%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left", in.server.member, revision, name)
+	if st.blamed {
 		return
 	}
-	c.infer(w, at(seq), "%s accepted a write at revision %d although %s had no entry of %s", in.server.member, revision, name, in.server.id)
+	st.blamed = true
+	st.blame = func() {
+		if in.handsOn(name) {
+			return
+		}
+		if left, ok := w.changeAt(name, in.server.id, in.startRevision); ok && left.present {
+			c.infer(w, at(left.seq, seq), "%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left", in.server.member, revision, name)
+			return
+		}
+		c.infer(w, at(seq), "%s accepted a write at revision %d although %s had no entry of %s", in.server.member, revision, name, in.server.id)
+	}
+	if st.closed {
+		st.blame()
+	}
 }
 
 // judge compares, when a process's life is over, what it accepted and refused
@@ -252,6 +267,10 @@ func (c *sv12) judge(w *World, in *instance, states map[string]*barrierState, un
 	c.judgeSilence(w, in, states, until)
 	for _, name := range sortedKeys(states) {
 		st := states[name]
+		st.closed = true
+		if st.blame != nil {
+			st.blame()
+		}
 		change, ok := w.registration(in, name, until)
 		c.judgeOrder(w, in, name, st, change, ok)
 		c.judgeEvasion(w, in, name, st, change, ok, barred)

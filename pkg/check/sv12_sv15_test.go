@@ -159,18 +159,20 @@ func TestSV13Passes(t *testing.T) {
 func TestSV14Ready(t *testing.T) {
 	late := "was ready at revision 9 and announced its version in g.io.things only at revision 12"
 	lingers := "a was ready, refused 1 writes because its registration was not complete, and was ready again"
-	up := func() *tale { return tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
-	cut := func() *tale { return tell().renews("a", 3, 3, 0).starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
+	early := func() *tale { return tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
+	up := func() *tale { return tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9) }
+	cut := func() *tale { return tell().renews("a", 3, 3, 0).starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9) }
 	for _, tc := range []struct {
 		name   string
 		told   *tale
 		blames []string
 	}{
 		{"registered, then ready", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9), nil},
-		{"ready, then registered", up().says(things, 12, "a="+v1), []string{late}},
+		{"ready, then registered", early().says(things, 12, "a="+v1), []string{late}},
 		{"ready, then another version", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v2), []string{late}},
-		{"found out when the process is replaced", up().says(things, 12, "a="+v1).exits("a", 1).starts("a", 2), []string{late}},
-		{"told late", up().says(things, 9, "a="+v1), nil},
+		{"found out when the process is replaced", early().says(things, 12, "a="+v1).exits("a", 1).starts("a", 2), []string{late}},
+		{"ready, and never registered", early(), []string{"a was ready at revision 9 and never announced any version"}},
+		{"told late", early().says(things, 9, "a="+v1), nil},
 		{"repaired after it was ready", tell().says(things, 5, "a="+v1).starts("a", 1).ready("a", 200, 9).hosts("a", 9).says(things, 11, "a="+v2).says(things, 12, "a="+v1), nil},
 		{"made anew after it was ready", tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9).deletes(things, 11).says(things, 12, "a="+v1), nil},
 		{"taken out while it boots, found missing later", tell().says(things, 5, "a="+v1).starts("a", 1).says(things, 7).ready("a", 200, 9).hosts("a", 9).says(things, 12, "a="+v1), nil},

@@ -119,20 +119,29 @@ func (c *sv14) decide(w *World) {
 }
 
 // early compares, when a process's life is over, its first readiness with what
-// it announced only later.
+// it announced only later, or not at all.
 func (c *sv14) early(w *World, in *instance, until int64) {
 	if in.ready == nil || in.ready.revision == 0 || in.discovered == nil {
 		return
 	}
+	hosted, announced := 0, 0
 	for _, r := range in.discovered.Resources {
 		if !guardedByBarrier(r) {
 			continue // custom resources come and go while a server is ready
 		}
 		name := objectName(r.Group, r.Resource)
-		if change, ok := w.registration(in, name, until); ok && change.revision > in.ready.revision {
+		change, ok := w.registration(in, name, until)
+		if hosted++; w.mayHaveAnnounced(in, name, until) {
+			announced++
+		}
+		if ok && change.revision > in.ready.revision {
 			c.infer(w, at(in.ready.seq, change.seq), "%s was ready at revision %d and announced its version in %s only at revision %d",
 				in.server.member, in.ready.revision, name, change.revision)
 		}
+	}
+	// That some entry is missing is SV-01's.
+	if hosted > 0 && announced == 0 && until >= in.ready.revision && !in.silent() {
+		c.infer(w, at(in.ready.seq), "%s was ready at revision %d and never announced any version", in.server.member, in.ready.revision)
 	}
 }
 

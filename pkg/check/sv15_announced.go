@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -23,8 +24,15 @@ type sv15 struct {
 }
 
 type breach struct {
-	gr     groupResource
+	gr groupResource
+	// in is the writer's process, of which it may not be known yet what it hosts.
+	in     *instance
 	report func()
+}
+
+// unknown is whether discovery may still tell that the process hosts nothing of it.
+func (b breach) unknown() bool {
+	return b.in != nil && b.in.discovered == nil && b.in == b.in.server.current()
 }
 
 // maxOpenBreaches bounds how many wait for discovery.
@@ -34,7 +42,7 @@ func newSV15() *sv15 { return &sv15{versions: map[groupResource]map[string]bool{
 
 func (c *sv15) Observe(w *World, ev *history.Event) {
 	if ev.Discovery != nil {
-		c.resolve(w)
+		c.resolve(w, false)
 	}
 	if ev.Stored == nil {
 		return
@@ -53,13 +61,13 @@ func (c *sv15) Observe(w *World, ev *history.Event) {
 		c.count(gr, s.APIVersion)
 		c.each.add(w, s.Writer)
 	}
-	report := c.judge(w, ev, gr, id)
+	b := breach{gr, w.servers[s.Writer].current(), c.judge(w, ev, gr, id)}
 	switch {
-	case report == nil:
-	case hosting == hostedBuiltIn:
-		report()
+	case b.report == nil:
+	case hosting == hostedBuiltIn && !b.unknown():
+		b.report()
 	case len(c.open) < maxOpenBreaches:
-		c.open = append(c.open, breach{gr, report})
+		c.open = append(c.open, b)
 	default:
 		c.lost++
 	}
@@ -97,7 +105,11 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 			})
 		}
 	}
+	in := w.servers[s.Writer].current()
 	return func() {
+		if in != nil && in.handsOn(name) {
+			return
+		}
 		c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
 	}
 }
@@ -108,8 +120,15 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 // back. While the server takes part the first is not right, and the second only if
 // it was the harness that removed the object.
 func taken(w *World, change entryChange, s *history.Stored, name, id string) bool {
-	in := w.servers[s.Writer].current()
-	if in == nil || !change.withObject && w.participates(id, s.Revision) {
+	in, takesPart := w.servers[s.Writer].current(), w.participates(id, s.Revision)
+	if in == nil || !change.withObject && takesPart {
+		return false
+	}
+	within := finishesWithin
+	if takesPart {
+		within = tamperRepaired
+	}
+	if time.Duration(w.Now-change.at) > within+w.aways.lag(change.at, w.Now) {
 		return false
 	}
 	return w.heldDuring(in, name, s.Revision, func(e history.Entry) bool { return e.Encoding == s.APIVersion })
@@ -122,21 +141,21 @@ func hostsItself(w *World, member, name string) bool {
 	return !srv.knows() || hosts(srv.hosted, name)
 }
 
-func (c *sv15) resolve(w *World) {
+func (c *sv15) resolve(w *World, all bool) {
 	kept := c.open[:0]
 	for _, b := range c.open {
-		switch w.resources.hosting[b.gr] {
-		case hostedBuiltIn:
-			b.report()
-		case hostedUnknown:
+		switch hosting := w.resources.hosting[b.gr]; {
+		case hosting == hostedUnknown || hosting == hostedBuiltIn && b.unknown() && !all:
 			kept = append(kept, b)
+		case hosting == hostedBuiltIn:
+			b.report()
 		}
 	}
 	clear(c.open[len(kept):])
 	c.open = kept
 }
 
-func (c *sv15) Finish(*World) {}
+func (c *sv15) Finish(w *World) { c.resolve(w, true) }
 
 func (c *sv15) doubts() []string {
 	if n := int64(len(c.open)) + c.lost; n > 0 {

@@ -102,7 +102,7 @@ func (c *sv16) soon(due int64) {
 // agreement looks at whether the entries that are left agree, where one that has
 // gone was in their way.
 func (c *sv16) agreement(w *World, ev *history.Event, name string, now *history.StorageVersion, before []history.Entry, freed bool) {
-	_, waiting := c.forming[name]
+	forming, waiting := c.forming[name]
 	if now == nil {
 		delete(c.forming, name)
 		return
@@ -111,7 +111,9 @@ func (c *sv16) agreement(w *World, ev *history.Event, name string, now *history.
 	agreed := now.Common != nil
 	switch {
 	case agreed && (waiting || freed && !wereEqual):
-		c.formed.add(name)
+		if !waiting || w.managers.inTime(ev.At, forming.at, int64(departedEntryGoes+recorderLag)) {
+			c.formed.add(name)
+		}
 		delete(c.forming, name)
 	case !agreeable(w, name):
 		delete(c.forming, name)

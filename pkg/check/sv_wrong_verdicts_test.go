@@ -218,7 +218,7 @@ func (t *tale) away(d time.Duration) *tale {
 func TestAwaysExcuse(t *testing.T) {
 	const s = time.Second
 	t.Run("SV-14", func(t *testing.T) {
-		tell().renews("a", 3, 3, 0).starts("a", 1).ready("a", 200, 9).hosts("a", 9).asks("a", 503, 0).ready("a", 200, 0).
+		tell().renews("a", 3, 3, 0).starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9).asks("a", 503, 0).ready("a", 200, 0).
 			idle(4*s).idle(2*s).away(6*s).renews("a", 11, 3, 10*s).idle(s).blames(t, "SV-14")
 	})
 	t.Run("SV-16", func(t *testing.T) {
@@ -264,4 +264,76 @@ func TestSV20RemovedByTheHarness(t *testing.T) {
 		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
 	}
 	told.asks("a", 200, 12, tampering("g.io.ghosts")).deletes("g.io.ghosts", 12).verdictOf(t, "SV-20", Inconclusive)
+}
+
+// b stood still for longer than its Lease lasts, and goes on for half an hour without
+// having joined again; a and c have agreed without it.
+func TestSV15GoesOnWithoutItsLease(t *testing.T) {
+	told := tell().starts("a", 1).starts("b", 1).starts("c", 1).joins("a", 1).joins("b", 2).joins("c", 3).says(things, 5, "a="+v1, "b="+v2, "c="+v1)
+	for _, m := range []string{"a", "b", "c"} {
+		told.ready(m, 200, 6).hosts(m, 6)
+	}
+	told.leaves("b", 10).says(things, 11, "a="+v1, "c="+v1)
+	for i := range int64(60) {
+		told.pass(30*time.Second).ready("b", 200, 0).writes("a", v1, 20+3*i).writes("b", v2, 21+3*i).writes("c", v1, 22+3*i)
+	}
+	told.verdictOf(t, "SV-15", Fail)
+}
+
+func TestSV12HandsOn(t *testing.T) {
+	tell().starts("a", 1).starts("b", 1).joins("a", 1).joins("b", 2).says(things, 5, "a="+v1, "b="+v1).hosts("a", 6).ready("a", 200, 6).hosts("b", 7).ready("b", 200, 7).
+		stops("a", 1).leaves("a", 8).says(things, 9, "b="+v1).starts("a", 2).joins("a", 10).ready("a", 200, 11).lists("a", 11).
+		asks("a", 200, 12).writes("a", v1, 12).blames(t, "SV-12")
+}
+
+func TestSV14NeverRegisters(t *testing.T) {
+	told := tell()
+	for i, m := range []string{"a", "b", "c"} {
+		r := int64(10 * (i + 1))
+		told.starts(m, 1).asks(m, 503, 0)
+		if m == "c" {
+			told.says(things, r, "a="+v1, "c="+v1)
+		} else {
+			told.says(things, r, "a="+v1)
+		}
+		told.ready(m, 200, r+1).hosts(m, r+1)
+	}
+	for i := range int64(4) {
+		for j, m := range []string{"a", "b", "c"} {
+			told.asks(m, 200, 100+3*i+int64(j)).ready(m, 200, 0)
+		}
+	}
+	told.writes("a", v1, 200).verdictOf(t, "SV-14", Fail)
+}
+
+func TestSV16FormedLate(t *testing.T) {
+	told := tell().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 1).joins("a", 2).joins("b", 3)
+	names := []string{"g.io.r0", "g.io.r1", "g.io.r2", "g.io.r3", "g.io.r4"}
+	for i, n := range names {
+		told.says(n, 5+int64(i), "a="+v1, "b="+v2)
+	}
+	told.ready("a", 200, 13).leaves("b", 14).idle(time.Second)
+	for i, n := range names {
+		told.disagrees(n, 20+int64(i), "a="+v1)
+	}
+	told.idle(10*time.Second).manager("a", history.ProcessExited).idle(10 * time.Hour)
+	for i, n := range names {
+		told.says(n, 30+int64(i), "a="+v1)
+	}
+	told.idle(time.Minute).verdictOf(t, "SV-16", Inconclusive)
+}
+
+// What a has handed on before it was asked what it hosts.
+func TestSV15HandsOnBeforeItIsLookedAt(t *testing.T) {
+	tell().starts("a", 1).starts("b", 1).joins("a", 1).joins("b", 2).says(things, 5, "a="+v1, "b="+v1).hosts("a", 6).ready("a", 200, 6).hosts("b", 7).ready("b", 200, 7).
+		stops("a", 1).starts("a", 2).says(things, 10, "b="+v1).ready("a", 200, 11).writes("a", v1, 12).pass(500*time.Millisecond).lists("a", 13).writes("b", v1, 14).blames(t, "SV-15")
+}
+
+// The controller manager that leads is at the member whose reports are held, and so are its writes.
+func TestSV08CollectorIsHeldToo(t *testing.T) {
+	told := tell().hosts("a", 1).joins("a", 2).joins("b", 3).starts("a", 1).starts("b", 1).starts("c", 1).manager("c", history.ProcessStarted).leads("c", 4).says(things, 5, "a="+v1, "b="+v1).stops("c", 1)
+	told.add(history.Event{Kind: history.KindFault, Member: "c", Fault: &history.Fault{ID: "hold", Type: "EtcdKeyFault", Action: "hold", Phase: history.PhaseInject}})
+	told.starts("c", 2).joins("c", 6).pass(joiningShows+3*time.Second).joins("x", 8)
+	told.add(history.Event{Kind: history.KindFault, Member: "c", Fault: &history.Fault{ID: "hold", Phase: history.PhaseHeal}})
+	told.says(things, 9, "a="+v1, "b="+v1, "c="+v1).ready("c", 200, 10).hosts("c", 10).writes("c", v1, 11).blames(t, "SV-08")
 }

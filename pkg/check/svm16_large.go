@@ -29,9 +29,9 @@ func newSVM16() *svm16 {
 	return &svm16{passages: map[groupResource]*passage{}, missing: newMissing()}
 }
 
-func (c *svm16) of(gr groupResource) *passage {
+func (c *svm16) of(w *World, gr groupResource) *passage {
 	if c.passages[gr] == nil {
-		c.passages[gr] = newPassage()
+		c.passages[gr] = newPassage(w.migrations.lyingOf(gr))
 	}
 	return c.passages[gr]
 }
@@ -47,7 +47,7 @@ func (c *svm16) Observe(w *World, ev *history.Event) {
 		// Where nobody can say what objects are migrated to, nor can anybody say how
 		// far that is.
 		if m.running() && m.target != "" {
-			c.of(m.gr).follow(w, ev, m)
+			c.of(w, m.gr).follow(w, ev, m)
 		}
 	}
 	move := w.migrations.moved
@@ -57,7 +57,7 @@ func (c *svm16) Observe(w *World, ev *history.Event) {
 	m := move.m
 	switch {
 	case move.started && m.target != "":
-		c.of(m.gr).begin(m)
+		c.of(w, m.gr).begin(m)
 	case move.stuck:
 		c.stuck(w, m)
 	case !move.ended:
@@ -65,15 +65,15 @@ func (c *svm16) Observe(w *World, ev *history.Event) {
 		c.compare(w, m)
 	case m.started.was() && m.held(), m.spurned(w):
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) with the servers in agreement, after migrations of %s had rewritten %d objects",
-			m.name, reasonOf(m), m.gr.resource, c.of(m.gr).rewritten)
+			m.name, reasonOf(m), m.gr.resource, c.of(w, m.gr).rewritten)
 	case m.started.was():
-		c.of(m.gr).part(w, m)
+		c.of(w, m.gr).part(w, m)
 	}
 }
 
 // take notes what became of an object.
 func (c *svm16) take(w *World, ev *history.Event, t *objectTouch) {
-	of := c.of(t.gr)
+	of := c.of(w, t.gr)
 	of.touch(t)
 	switch {
 	case t.now == nil:
@@ -92,9 +92,12 @@ func (c *svm16) take(w *World, ev *history.Event, t *objectTouch) {
 // compare holds all objects against a success.
 func (c *svm16) compare(w *World, m *migrationSeen) {
 	target, _ := w.agreedOn(m.gr)
+	if target != "" {
+		target = w.migratedTo(m)
+	}
 	if target == "" {
 		// This is no end, since it is not known what objects are to be stored in.
-		c.of(m.gr).part(w, m)
+		c.of(w, m.gr).part(w, m)
 		return
 	}
 	left, evidence := 0, at(m.ended.seq)
@@ -106,7 +109,7 @@ func (c *svm16) compare(w *World, m *migrationSeen) {
 			evidence = append(evidence, o.seq)
 		}
 	}
-	of := c.of(m.gr)
+	of := c.of(w, m.gr)
 	if left > 0 {
 		c.infer(w, evidence, "migration %s succeeded at revision %d with %d objects stored as %s, and %d that are not", m.name, m.ended.revision, of.lying[target], target, left)
 		return
@@ -139,7 +142,7 @@ func (c *svm16) doubts() []string {
 
 // largest is the passage of the resource of which most came to the end.
 func (c *svm16) largest() *passage {
-	largest := newPassage()
+	largest := newPassage(nil)
 	byName := func(a, b groupResource) int {
 		return cmp.Compare(objectName(a.group, a.resource), objectName(b.group, b.resource))
 	}

@@ -12,9 +12,10 @@ import (
 // told first.
 type missing struct {
 	// gone are the objects that went, until somebody is known to have asked for that;
-	// and asked those that somebody asked to delete, until they go.
+	// and asked counts for each how often somebody asked to delete it, until it goes: of
+	// what is made anew meanwhile the recorder may tell late, and all at once.
 	gone  map[deletion]goneObject
-	asked map[deletion]bool
+	asked map[deletion]int
 	// never are those that went, and were there again, without that having been asked.
 	never []lostObject
 	// unheard counts the requests for which there was no room.
@@ -41,13 +42,15 @@ type lostObject struct {
 }
 
 func newMissing() *missing {
-	return &missing{gone: map[deletion]goneObject{}, asked: map[deletion]bool{}}
+	return &missing{gone: map[deletion]goneObject{}, asked: map[deletion]int{}}
 }
 
 // lose notes that an object went.
 func (ms *missing) lose(d deletion, g goneObject) {
-	if ms.asked[d] {
-		delete(ms.asked, d)
+	if n := ms.asked[d]; n > 0 {
+		if ms.asked[d] = n - 1; n == 1 {
+			delete(ms.asked, d)
+		}
 		return
 	}
 	if old, there := ms.gone[d]; there && old.after != nil && g.at-old.at > int64(underWay) {
@@ -66,8 +69,8 @@ func (ms *missing) ask(r *history.Request) {
 	switch _, gone := ms.gone[d]; {
 	case gone:
 		delete(ms.gone, d)
-	case len(ms.asked) < keptBuried:
-		ms.asked[d] = true
+	case ms.asked[d] > 0 || len(ms.asked) < keptBuried:
+		ms.asked[d]++
 	default:
 		ms.unheard++
 	}
@@ -79,7 +82,7 @@ func (ms *missing) ask(r *history.Request) {
 func (ms *missing) lost(before int64) []lostObject {
 	out := slices.Clone(ms.never)
 	for d, g := range ms.gone {
-		if namespace, _, ok := strings.Cut(d.name, "/"); ok && ms.asked[deletion{groupResource{"", "namespaces"}, namespace}] {
+		if namespace, _, ok := strings.Cut(d.name, "/"); ok && ms.asked[deletion{groupResource{"", "namespaces"}, namespace}] > 0 {
 			continue // it went with that
 		}
 		if g.after != nil && g.at < before {

@@ -7,7 +7,7 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 type passage struct {
 	// lying is how many objects lie in each version, and full the revision at which
 	// they were as many as are asked for; 0 before.
-	lying map[string]int64
+	lying lying
 	full  int64
 	// begun is the first migration of them that began.
 	begun *migrationSeen
@@ -30,21 +30,14 @@ type passage struct {
 	halfway int64
 }
 
-func newPassage() *passage {
-	return &passage{lying: map[string]int64{}, parted: map[*migrationSeen]int64{}}
-}
-
-func (p *passage) total() (n int64) {
-	for _, lying := range p.lying {
-		n += lying
-	}
-	return n
+func newPassage(lying lying) *passage {
+	return &passage{lying: lying, parted: map[*migrationSeen]int64{}}
 }
 
 // share in percent of the objects that lie in a version; large is whether they are as
 // many as are asked for.
 func (p *passage) share(version string) (percent int64, large bool) {
-	total := p.total()
+	total := p.lying.total()
 	if total == 0 {
 		return 0, false
 	}
@@ -53,14 +46,7 @@ func (p *passage) share(version string) (percent int64, large bool) {
 
 // touch takes a change of an object.
 func (p *passage) touch(t *objectTouch) {
-	if t.before != nil {
-		p.lying[t.before.version]--
-	}
-	if t.now == nil {
-		return
-	}
-	p.lying[t.now.version]++
-	if p.full == 0 && p.total() >= LargeMigration {
+	if t.now != nil && p.full == 0 && p.lying.total() >= LargeMigration {
 		p.full = t.now.revision
 	}
 }
@@ -70,7 +56,7 @@ func (p *passage) begin(m *migrationSeen) {
 	if p.begun == nil {
 		p.begun = m
 	}
-	p.before = max(p.before, p.total()-p.lying[m.target])
+	p.before = max(p.before, p.lying.total()-p.lying[m.target])
 }
 
 // follow takes an event while a migration runs.

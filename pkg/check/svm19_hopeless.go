@@ -77,7 +77,7 @@ func (c *svm19) open(w *World, m *migrationSeen) {
 			c.infer(w, at(m.created.seq), "migration %s has not begun for %v, with %s", m.name, foreverOpen, m.standing())
 		}
 	case m.target == "" || m.target == m.agreed:
-		if w.Now-max(m.started.at, m.since.at, m.rewrote.at) > int64(foreverOpen) {
+		if w.managers.hadTime(w.aways, w.Now, max(m.started.at, m.since.at, m.rewrote.at), int64(foreverOpen)+m.again(w)) {
 			c.infer(w, at(m.started.seq), "migration %s has run for %v and not ended, with %s", m.name, foreverOpen, m.standing())
 		}
 	}

@@ -27,7 +27,7 @@ func newSVM21() *svm21 {
 
 func (c *svm21) Observe(w *World, ev *history.Event) {
 	if t := w.migrations.touched; t != nil && t.byMigration() && t.before.version != t.now.version {
-		if m := t.during; m.lost.was() && !m.back && ev.At-m.lost.at > int64(agreementLossStops) {
+		if m := t.during; m.lost.was() && !m.back && ev.At-m.lost.at > int64(agreementLossStops+w.aways.between(m.lost.at, ev.At)) {
 			c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.lost.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s had lost its agreement",
 				t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-m.lost.at).Round(time.Second), m.name)
 		}
@@ -35,13 +35,13 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 	c.overdue(w)
 	for _, m := range w.migrations.live {
 		if m.running() && m.lost.seq == ev.Seq {
-			c.done[m] = !w.migrations.left(m.gr, m.target)
+			c.done[m] = !w.migrations.lyingOf(m.gr).left(m.target)
 		}
 	}
 	move := w.migrations.moved
 	if move != nil && move.started && move.m.lost.was() {
 		// It was lost while the start was being written.
-		c.done[move.m] = !w.migrations.left(move.m.gr, move.m.target)
+		c.done[move.m] = !w.migrations.lyingOf(move.m.gr).left(move.m.target)
 	}
 	if move != nil && (move.ended || move.gone) {
 		defer delete(c.open, move.m)

@@ -10,7 +10,8 @@ import (
 // as long as the servers announce the same, none of them stores an older version. One
 // that had joined before the success must never do so, whatever it announces
 // afterwards: the migration was to wait for it. A server that was started at another
-// release since is somebody's will, and no false success.
+// release since is somebody's will, and no false success; one that was started without
+// the StorageVersion API since leaves what it had announced as it was.
 type svm22 struct {
 	findings
 	writes int64
@@ -22,6 +23,8 @@ type svm22 struct {
 type succeeded struct {
 	m      *migrationSeen
 	target string
+	// silent are the members whose server was without the StorageVersion API then.
+	silent map[string]bool
 }
 
 func newSVM22() *svm22 { return &svm22{after: map[groupResource]*succeeded{}} }
@@ -42,7 +45,7 @@ func (c *svm22) Observe(w *World, ev *history.Event) {
 			c.writes++
 			c.each.add(w, t.by.member)
 		}
-	case agreed == s.target:
+	case agreed == s.target && (s.silent[t.by.member] || !w.servers[t.by.member].current().silent()):
 		c.infer(w, at(s.m.ended.seq, ev.Seq), "%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
 			t.gr.resource, t.now.name, t.now.version, t.now.revision, s.m.name, s.target)
 	case w.builtIn(t.gr) && w.joinedBefore(t.by.member, s.m.ended.revision):
@@ -80,7 +83,11 @@ func (c *svm22) begin(w *World, m *migrationSeen) {
 		delete(c.after, m.gr)
 		return
 	}
-	c.after[m.gr] = &succeeded{m, target}
+	s := &succeeded{m: m, target: target, silent: map[string]bool{}}
+	for _, member := range w.order {
+		s.silent[member] = w.servers[member].current().silent()
+	}
+	c.after[m.gr] = s
 	since := m.lists()
 	for _, o := range w.migrations.of(m.gr) {
 		if o.created > since && o.version != target {

@@ -48,15 +48,17 @@ func (c *svm24) Observe(w *World, ev *history.Event) {
 		delete(c.after, move.m.gr)
 	}
 	if t := w.migrations.touched; t != nil && t.during == nil && t.by == (writeID{}) && t.before != nil && t.now != nil && t.before.version != t.now.version {
-		if gone := c.after[t.gr]; gone != nil && ev.At-gone.gone.at > int64(deletionStops) {
+		if gone := c.after[t.gr]; gone != nil && ev.At-gone.gone.at > int64(deletionStops+w.aways.between(gone.gone.at, ev.At)) {
 			c.infer(w, at(gone.gone.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s was deleted", t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-gone.gone.at).Round(time.Second), gone.name)
 		}
 	}
 	for gr, gone := range c.after {
-		if !gone.watched && ev.At-gone.gone.at > int64(deletionStops+deletionWatched) {
+		// Only what etcd tells now shows that nothing was written until now.
+		if !gone.watched && ev.Stored != nil && ev.At-gone.gone.at > int64(deletionStops+deletionWatched+w.aways.between(gone.gone.at, ev.At)) {
 			gone.watched = true
-			// Without a target there was nothing to leave.
-			if gone.target != "" && w.migrations.left(gr, gone.target) {
+			// Without a target there was nothing to leave, and without the controller that
+			// migrated nobody who could have gone on.
+			if gone.target != "" && w.managers.able && w.managers.ableSince <= gone.gone.at && w.migrations.lyingOf(gr).left(gone.target) {
 				c.stopped++
 			}
 		}

@@ -167,7 +167,7 @@ func TestSVM09SeesNamespacesGo(t *testing.T) {
 
 func TestSVM24WatchesWhatStops(t *testing.T) {
 	dropped := func() *tale {
-		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
 			stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 13})
 	}
 	const stopped = "of those, ones that left objects in an old version, which nothing else began to migrate meanwhile"
@@ -473,7 +473,7 @@ func TestSVM19LeavesNothingOpen(t *testing.T) {
 	lost(began()).pass(16*minute).blames(t, "SVM-19") // It is to stop, which SVM-21 says.
 	lost(began()).says(things, 14, "a="+v1, "b="+v1).pass(16*minute).blames(t, "SVM-19")
 	// The servers agreed only after it had begun.
-	disagreed := upgraded().says(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	disagreed := upgraded().manages("a", 5).says(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	disagreed.says(things, 13, "a="+v2, "b="+v2).pass(16*minute).blames(t, "SVM-19", run)
 
 	asked().pass(14*minute).blames(t, "SVM-19")

@@ -268,3 +268,99 @@ func TestSVM18And19LateIsNoEvidence(t *testing.T) {
 	unstored := tell().starts("a", 1).hosts("a", 1, review).migrates("m", 10, 10, 0).of(reviews).pass(4*time.Minute).migrates("m", 10, 11, 0, nowFailed).of(reviews)
 	unstored.verdictOf(t, "SVM-19", Inconclusive)
 }
+
+// The traffic deletes and makes anew the same names every few seconds; what the recorder
+// does not hear of meanwhile it tells afterwards, when all have been answered.
+func TestSVM16DeletedTwiceWhileUnheard(t *testing.T) {
+	del := func(t *tale) *tale {
+		return t.asks("a", 200, 0, func(ev *history.Event) { ev.Request.Verb, ev.Request.Name = "delete", "y" })
+	}
+	told := upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 13, 0)
+	told = del(told).pass(6600 * time.Millisecond)
+	told = del(told).pass(500 * time.Millisecond).away(8 * time.Second)
+	told = told.goes("y", 14).lies("y", v2, "m", 15, 15, 3).goes("y", 16).lies("y", v2, "m", 17, 17, 4)
+	for i := int64(20); i < 26; i += 2 { // and so it goes on, told in time
+		told = del(told.pass(6600*time.Millisecond)).goes("y", i).lies("y", v2, "m", i+1, i+1, i)
+	}
+	red(t, "deleted twice, of which the recorder told late", told.pass(time.Minute), "SVM-16")
+}
+
+func TestSVM24StoppedByADeath(t *testing.T) {
+	told := upgraded().manages("a", 8).
+		// It is deleted when nobody is there who could go on with it.
+		migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).manager("a", history.ProcessExited).forgets("m", 13).idle(30*time.Second).
+		manages("b", 30).migrates("o", 31, 31, 0).migrates("o", 31, 32, 31, nowRuns).migrates("n", 33, 33, 0).forgets("o", 34).pass(time.Second).
+		migrates("n", 33, 35, 34, nowRuns).lies("x", v2, "m", 5, 36, 0).migrates("n", 33, 37, 34, nowSucceeded)
+	green(t, "stopped by the death of its controller", told, "SVM-24")
+}
+
+func TestRewritesToldLate(t *testing.T) {
+	lost := upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1).
+		pass(5*time.Second).unheard(17*time.Second).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 15, 11, nowFailed)
+	red(t, "rewritten within seconds of the loss, and told late", lost, "SVM-21")
+	gone := upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).forgets("m", 13).
+		pass(5*time.Second).unheard(11*time.Second).lies("x", v2, "m", 5, 14, 0)
+	red(t, "rewritten within seconds of the deletion, and told late", gone, "SVM-24")
+	meanwhile := upgraded().migrates("m", 10, 10, 0).says(things, 11, "a="+v2, "b="+v1).unheard(8*time.Second).
+		migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 13, 11, nowFailed)
+	red(t, "lost a moment before it says that it runs, and told late", meanwhile, "SVM-20")
+}
+
+func TestSVM22RolledBackWithoutTheAPI(t *testing.T) {
+	told := tell().starts("a", 1).joins("a", 1).starts("b", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2).ready("a", 200, 4).
+		lies("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).
+		exits("a", 1).add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 2, Release: "0", Off: []string{history.FeatureStorageVersions}}}).
+		ready("a", 200, 21).lies("x", v1, "n", 5, 22, 2)
+	red(t, "rolled back to what does not announce anything", told, "SVM-22")
+}
+
+func TestFlipDuringSuccess(t *testing.T) {
+	begun := func() *tale {
+		return tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).lies("y", v2, "m", 15, 15, 2)
+	}
+	for _, id := range []requirement.ID{"SVM-04", "SVM-16", "SVM-22"} {
+		red(t, "the definition is changed while the success is being written", begun().defines("v1", 3, 19, "v1", "v2").migrates("m", 10, 20, 11, nowSucceeded), id)
+	}
+	begun().lies("z", v1, "m", 6, 16, 3).defines("v1", 3, 19, "v1", "v2").migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04", "are not stored as g.io/v2")
+}
+
+func TestBeginsAnew(t *testing.T) {
+	const many = 90_000
+	crashed := func() *tale {
+		told := upgraded().manages("a", 8)
+		for i := range int64(many) {
+			told.lies("y"+strconv.FormatInt(i, 10), v1, "m", 100+i, 100+i, 100+i)
+		}
+		told.migrates("m", 200_000, 200_000, 0).migrates("m", 200_000, 200_001, 200_000, nowRuns)
+		for i := range int64(many) {
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 100+i, 200_010+i, 0)
+		}
+		return told.manager("a", history.ProcessExited).manages("b", 300_000).pass(6 * time.Minute)
+	}
+	red(t, "a controller that begins anew comes to ninety thousand objects that need nothing", crashed(), "SVM-11")
+	red(t, "the same", crashed(), "SVM-16")
+	red(t, "the same, for twenty minutes", crashed().pass(14*time.Minute), "SVM-19")
+	crashed().pass(time.Hour).blames(t, "SVM-11", "nothing came of it")
+}
+
+func TestStillBlamedInSpiteOfAllowances(t *testing.T) {
+	lost := upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1)
+	lost.unheard(5*time.Second).pass(21*time.Second).lies("x", v2, "m", 5, 14, 0).blames(t, "SVM-21", "after migration m had lost its agreement")
+	// A server without the API that had joined before is no rollback.
+	off := func(t *tale, instance int) *tale {
+		return t.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance, Off: []string{history.FeatureStorageVersions}}})
+	}
+	off(tell(), 1).joins("a", 1).starts("b", 1).joins("b", 2).says(things, 3, "b="+v2).ready("a", 200, 4).
+		lies("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).
+		lies("x", v1, "n", 5, 22, 2).blames(t, "SVM-22", "with the servers in agreement on that")
+	// One request excuses one deletion.
+	del := func(t *tale) *tale {
+		return t.asks("a", 200, 0, func(ev *history.Event) { ev.Request.Verb, ev.Request.Name = "delete", "y" })
+	}
+	twice := upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	del(del(twice)).goes("y", 14).lies("y", v2, "m", 15, 15, 3).goes("y", 16).lies("y", v2, "m", 17, 17, 4).goes("y", 18).
+		pass(time.Minute).blames(t, "SVM-16", "nobody had asked for that")
+}

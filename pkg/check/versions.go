@@ -178,6 +178,22 @@ func (w *World) heldDuring(in *instance, name string, until int64, fits func(his
 	return false
 }
 
+// mayHaveAnnounced is whether a process announced what it writes, up to a revision, as far
+// as anybody can say: what the one before it has left may be all that it has to announce.
+func (w *World) mayHaveAnnounced(in *instance, name string, until int64) bool {
+	v := w.versions[name]
+	if v == nil || v.entries[in.server.id] == nil {
+		return false
+	}
+	h := v.entries[in.server.id]
+	if _, left := w.entryAt(name, in.server.id, in.startRevision); left || h.cut {
+		return true
+	}
+	return slices.ContainsFunc(h.changes, func(c entryChange) bool {
+		return c.present && c.revision > in.startRevision && c.revision <= until
+	})
+}
+
 // registration gives the change by which a process announced what it writes, by
 // what is known up to a revision. There is none where its server's entry had
 // been the same when it started: it may have found nothing to change, and what
