@@ -10,13 +10,13 @@ import (
 // group, version and kind, in every encoding (KEP-3352, API).
 type ad01 struct {
 	findings
-	byEncoding map[string]*tally
+	byEncoding map[string]*pathTally
 }
 
 func newAD01() *ad01 {
-	c := &ad01{byEncoding: map[string]*tally{}}
+	c := &ad01{byEncoding: map[string]*pathTally{}}
 	for _, encoding := range encodings {
-		c.byEncoding[encoding] = &tally{}
+		c.byEncoding[encoding] = &pathTally{}
 	}
 	return c
 }
@@ -36,7 +36,7 @@ func (c *ad01) Observe(w *World, _ *history.Event) {
 			c.violate(at(ev.Seq), "%s was asked at %s for %s and %s", ev.Member, d.Path, options[0], wrong)
 			return
 		}
-		c.byEncoding[options[0].mediaType].add(w, ev.Member)
+		c.byEncoding[options[0].mediaType].add(w, ev)
 	})
 }
 

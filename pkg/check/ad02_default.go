@@ -1,12 +1,22 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // ad02: who does not ask for the aggregated document gets the one that is not, and
 // the endpoints of single group-versions stay (KEP-3352, "the default").
 type ad02 struct {
 	findings
-	defaults, versions tally
+	defaults pathTally
+	versions tally
+	// silent are the group-versions whose endpoints gave no answer when a member was looked
+	// at last, by member and path of the document that lists them.
+	silent map[[2]string][]string
 }
 
 func (c *ad02) Observe(w *World, _ *history.Event) {
@@ -28,7 +38,7 @@ func (c *ad02) Observe(w *World, _ *history.Event) {
 				ev.Member, d.Path, d.Accept, d.Code, d.ContentType, kinds[d.Path])
 			return
 		}
-		c.defaults.add(w, ev.Member)
+		c.defaults.add(w, ev)
 	})
 	c.compareVersions(w, s)
 }
@@ -46,21 +56,59 @@ func (c *ad02) compareVersions(w *World, s *sweep) {
 		if listing == nil {
 			continue
 		}
+		var silent []string
 		for _, group := range listing.Groups {
 			for _, version := range group.Versions {
-				ev := answers[named(group.Name, version.Version)]
+				name := named(group.Name, version.Version)
+				ev := answers[name]
+				listed, told := s.listsPlainly(w, group.Name, version.Version)
 				switch {
-				case w.docs.remote(group.Name, version.Version) || ev != nil && (busy(ev.Document) || w.docs.untold(ev.Document)):
+				case w.docs.remote(group.Name, version.Version) || ev != nil && w.docs.untold(ev.Document):
+				case ev != nil && busy(ev.Document) || ev == nil && (listed || !told):
+					// It need not answer for a server that is dead, whoever's that is.
+					if version.Freshness == history.FreshnessCurrent {
+						silent = append(silent, name)
+					}
 				case ev == nil:
-					c.infer(w, at(document.Seq), "%s lists %s, but not in the documents that are not aggregated, so that nobody finds its endpoint", s.member, named(group.Name, version.Version))
+					c.infer(w, at(document.Seq), "%s lists %s, but not in the documents that are not aggregated, so that nobody finds its endpoint", s.member, name)
 				case ev.Document.Code != 200 || versionIn(w.docs.listing(ev.Document), group.Name, version.Version) == nil:
-					c.infer(w, at(document.Seq, ev.Seq), "%s lists %s, but %s does not tell of its resources: it answered %d", s.member, named(group.Name, version.Version), ev.Document.Path, ev.Document.Code)
+					c.infer(w, at(document.Seq, ev.Seq), "%s lists %s, but %s does not tell of its resources: it answered %d", s.member, name, ev.Document.Path, ev.Document.Code)
 				default:
 					c.versions.add(w, s.member)
 				}
 			}
 		}
+		if c.silent == nil {
+			c.silent = map[[2]string][]string{}
+		}
+		c.silent[[2]string{s.member, path}] = silent
 	}
+}
+
+// doubts are endpoints of which nobody knows whether they stayed.
+func (c *ad02) doubts() (out []string) {
+	for key, names := range c.silent {
+		if len(names) > 0 {
+			out = append(out, fmt.Sprintf("%s was not seen to have an endpoint for %s when it was looked at last", key[0], strings.Join(names, ", ")))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// listsPlainly is whether the documents that are not aggregated have a group-version, and
+// whether any of them was given.
+func (s *sweep) listsPlainly(w *World, group, version string) (listed, told bool) {
+	path, kind := groupsPath, "APIGroupList"
+	if group == "" {
+		path, kind = corePath, "APIVersions"
+	}
+	for _, ev := range s.answers {
+		if listing := w.docs.listing(ev.Document); ev.Document.Path == path && listing != nil && listing.Kind == kind {
+			listed, told = listed || versionIn(listing, group, version) != nil, true
+		}
+	}
+	return listed, told
 }
 
 // versionAnswers are the answers of the endpoints of single group-versions.

@@ -7,7 +7,7 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // weights come before the order, as RFC 9110 has it).
 type ad03 struct {
 	findings
-	versions, plain tally
+	versions, plain pathTally
 }
 
 func (c *ad03) Observe(w *World, _ *history.Event) {
@@ -30,9 +30,9 @@ func (c *ad03) Observe(w *World, _ *history.Event) {
 			return
 		}
 		if first.aggregated() {
-			c.versions.add(w, ev.Member)
+			c.versions.add(w, ev)
 		} else {
-			c.plain.add(w, ev.Member)
+			c.plain.add(w, ev)
 		}
 	})
 }

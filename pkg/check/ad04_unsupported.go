@@ -6,7 +6,7 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // beside and that is, and with none 406 with a Status (KEP-3352, version skew).
 type ad04 struct {
 	findings
-	fallbacks, refusals tally
+	fallbacks, refusals pathTally
 }
 
 func (c *ad04) Observe(w *World, _ *history.Event) {
@@ -27,12 +27,12 @@ func (c *ad04) Observe(w *World, _ *history.Event) {
 			c.infer(w, at(ev.Seq), "%s was asked at %s for nothing that it has (Accept: %q), and was to answer 406 with a Status, but answered %d with the content type %q",
 				ev.Member, d.Path, d.Accept, d.Code, d.ContentType)
 		case len(supported) == 0:
-			c.refusals.add(w, ev.Member)
+			c.refusals.add(w, ev)
 		case d.Code != 200 || !ok || !supported[0].fits(f):
 			c.infer(w, at(ev.Seq), "%s was asked at %s for one thing that it has, %s, and others that it has not (Accept: %q), but answered %d with the content type %q",
 				ev.Member, d.Path, supported[0], d.Accept, d.Code, d.ContentType)
 		default:
-			c.fallbacks.add(w, ev.Member)
+			c.fallbacks.add(w, ev)
 		}
 	})
 }

@@ -29,31 +29,40 @@ func (c *ad05) Observe(w *World, _ *history.Event) {
 		c.unknown = fmt.Sprintf("whether the release %q of %q is to serve %s is not known", s.in.release, w.Header.Distribution, betaVersion)
 		return
 	}
-	asked := s.askedFor(betaVersion)
-	if asked == nil || busy(asked.Document) {
-		return
+	right := false
+	for _, path := range []string{corePath, groupsPath} {
+		asked := s.askedFor(path, betaVersion)
+		if asked == nil {
+			continue
+		}
+		if busy(asked.Document) {
+			return
+		}
+		f, ok := formOf(asked.Document)
+		if got := ok && asked.Document.Code == 200 && f.version == betaVersion; got != want {
+			c.violate(at(s.in.startSeq, asked.Seq), "%s runs release %s, which is to serve %s: %v; but asked for nothing else at %s it answered %d with the content type %q",
+				s.member, s.in.release, betaVersion, want, path, asked.Document.Code, asked.Document.ContentType)
+			return
+		}
+		right = true
 	}
-	f, ok := formOf(asked.Document)
-	got := ok && asked.Document.Code == 200 && f.version == betaVersion
 	switch {
-	case got != want:
-		c.violate(at(s.in.startSeq, asked.Seq), "%s runs release %s, which is to serve %s: %v; but asked for nothing else it answered %d with the content type %q",
-			s.member, s.in.release, betaVersion, want, asked.Document.Code, asked.Document.ContentType)
+	case !right:
+		return
 	case want:
 		c.with++
-		c.judged.add(w, s.member)
 	default:
 		c.without++
-		c.judged.add(w, s.member)
 	}
+	c.judged.add(w, s.member)
 }
 
-// askedFor is the answer to who asked for nothing but the version in JSON; nil if
-// nobody did.
-func (s *sweep) askedFor(version string) (found *history.Event) {
+// askedFor is the last answer at the path to who asked for nothing but the version; nil
+// if nobody did.
+func (s *sweep) askedFor(path, version string) (found *history.Event) {
 	for _, ev := range s.answers {
 		options := optionsOf(ev.Document.Accept)
-		if negotiated(ev.Document) && len(options) == 1 && options[0].version == version {
+		if negotiated(ev.Document) && ev.Document.Path == path && len(options) == 1 && options[0].version == version {
 			found = ev
 		}
 	}

@@ -6,13 +6,13 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 // the tag from the data, not from its bytes).
 type ad06 struct {
 	findings
-	compared map[string]*tally
+	compared map[string]*pathTally
 }
 
 func newAD06() *ad06 {
-	c := &ad06{compared: map[string]*tally{}}
+	c := &ad06{compared: map[string]*pathTally{}}
 	for _, encoding := range encodings[1:] {
-		c.compared[encoding] = &tally{}
+		c.compared[encoding] = &pathTally{}
 	}
 	return c
 }
@@ -37,7 +37,7 @@ func (c *ad06) Observe(w *World, _ *history.Event) {
 		case d.Content != first.Document.Content:
 			c.infer(w, at(first.Seq, ev.Seq), "%s tells something else at %s in %s than in JSON", s.member, d.Path, options[0].mediaType)
 		default:
-			compared.add(w, s.member)
+			compared.add(w, ev)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 // (KEP-3352, caching).
 type ad08 struct {
 	findings
-	unchanged, full tally
+	unchanged, full pathTally
 }
 
 func (c *ad08) Observe(w *World, _ *history.Event) {
@@ -30,11 +30,11 @@ func (c *ad08) Observe(w *World, _ *history.Event) {
 		case d.IfNoneMatch == tag && (d.Code != 304 || d.Size > 0):
 			c.infer(w, at(first.Seq, ev.Seq), "%s was told at %s that the client has %s, which is the document's tag, and answered %d with %d bytes", s.member, d.Path, tag, d.Code, d.Size)
 		case d.IfNoneMatch == tag:
-			c.unchanged.add(w, s.member)
+			c.unchanged.add(w, ev)
 		case d.Code != 200 || d.Digest != first.Document.Digest:
 			c.infer(w, at(first.Seq, ev.Seq), "%s was told at %s that the client has %s, which is not the document's tag, and answered %d with %d bytes in the place of the document", s.member, d.Path, d.IfNoneMatch, d.Code, d.Size)
 		default:
-			c.full.add(w, s.member)
+			c.full.add(w, ev)
 		}
 	})
 }

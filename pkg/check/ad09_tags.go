@@ -9,7 +9,7 @@ import (
 // ad09: lists of tags, the asterisk and weak tags are understood (RFC 9110, 13.1.2).
 type ad09 struct {
 	findings
-	weak, lists, asterisks tally
+	weak, lists, asterisks pathTally
 }
 
 func (c *ad09) Observe(w *World, _ *history.Event) {
@@ -23,7 +23,7 @@ func (c *ad09) Observe(w *World, _ *history.Event) {
 		if !ok || busy(d) || first.Document.ETag == "" {
 			return
 		}
-		var count *tally
+		var count *pathTally
 		switch {
 		case d.IfNoneMatch == "*":
 			count = &c.asterisks
@@ -38,7 +38,7 @@ func (c *ad09) Observe(w *World, _ *history.Event) {
 			c.infer(w, at(first.Seq, ev.Seq), "%s was asked at %s with If-None-Match: %s, which the tag %s matches, and answered %d", s.member, d.Path, d.IfNoneMatch, first.Document.ETag, d.Code)
 			return
 		}
-		count.add(w, s.member)
+		count.add(w, ev)
 	})
 }
 

@@ -43,7 +43,7 @@ func (c *ad10) Observe(w *World, _ *history.Event) {
 			c.infer(w, at(ev.Seq, document.Seq), "%s serves %s, but the aggregated document at %s does not have it", s.member, name, path)
 			continue
 		}
-		if aggregated.Freshness == history.FreshnessStale && w.docs.remote(group, version) {
+		if w.docs.remote(group, version) && (aggregated.Freshness == history.FreshnessStale || w.docs.behind(group, s.from)) {
 			continue
 		}
 		if lost := lostFrom(w.docs.inventories[aggregated.Inventory], w.docs.inventories[told.Inventory]); lost != "" {

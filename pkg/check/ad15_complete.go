@@ -24,27 +24,40 @@ type firstLook struct {
 	listing  *history.Listing
 	seq      int64
 	compared bool
+	// denied is whether the process was asked before and gave another answer.
+	denied bool
 }
 
 func (c *ad15) Observe(w *World, ev *history.Event) {
 	if s := w.docs.swept; s != nil {
 		c.compare(w, s)
 	}
-	if !polled(ev) {
+	d := ev.Document
+	if d == nil || d.Path != groupsPath || d.IfNoneMatch != "" || d.Accept != askedJSON || d.Code == 0 {
 		return
 	}
 	since, ok := w.docs.knows(w, ev)
 	in := w.instanceAt(ev.Member, ev)
-	listing := w.docs.listing(ev.Document)
-	if !ok || listing == nil || in == nil {
+	if !ok || in == nil {
 		return
 	}
 	first := c.firsts.of(in)
 	if first.listing != nil {
 		return
 	}
+	if d.Code != 200 {
+		if d.Code >= 400 && d.Code < 500 && !busy(d) && !first.denied {
+			c.infer(w, at(in.startSeq, ev.Seq), "%s was ready and answered %d in the place of the document", ev.Member, d.Code)
+		}
+		first.denied = true
+		return
+	}
+	listing := w.docs.listing(d)
+	if listing == nil {
+		return
+	}
 	first.listing, first.seq = listing, ev.Seq
-	if ev.From <= since+int64(firstMoment) {
+	if ev.From <= since+int64(firstMoment) && !first.denied {
 		c.prompt.add(w, ev.Member)
 	}
 	for _, one := range w.docs.wants {

@@ -110,9 +110,9 @@ func (c *ad22) look(w *World, ev *history.Event) {
 			return
 		}
 	}
-	if harm := c.harm(w, ev, listing, before, since); harm != "" {
+	if group, harm := c.harm(w, ev, listing, before, since); harm != "" {
 		b, evidence := active[0], at(before.seq, active[0].seq, ev.Seq)
-		w.suspect("", &c.complained, fmt.Sprint(b.seq, ev.Member), func() {
+		w.suspect(group, &c.complained, fmt.Sprint(b.seq, ev.Member), func() {
 			c.infer(w, evidence, "while the server of %s is misbehaving (%s), %s %s", b.group, b.action, ev.Member, harm)
 		})
 		return
@@ -214,8 +214,8 @@ func got(code int) string {
 }
 
 // harm says how a document differs from the one before in what is none of the
-// misbehaving servers' business; empty if it does not.
-func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, before *sighting, since int64) string {
+// misbehaving servers' business, and in which group; empty if it does not.
+func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, before *sighting, since int64) (of, harm string) {
 	for _, group := range before.listing.Groups {
 		for _, version := range group.Versions {
 			concerned, fresh := c.concerns(w, group.Name, before)
@@ -225,13 +225,13 @@ func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, befor
 			found := versionIn(listing, group.Name, version.Version)
 			switch name := named(group.Name, version.Version); {
 			case found == nil:
-				return "does not list " + name + " any more"
+				return group.Name, "does not list " + name + " any more"
 			case version.Freshness != history.FreshnessCurrent && found.Freshness == history.FreshnessCurrent:
 				// It was on its way when the misbehaviour began, and has arrived.
 			case found.Freshness != version.Freshness:
-				return fmt.Sprintf("calls %s %q", name, found.Freshness)
+				return group.Name, fmt.Sprintf("calls %s %q", name, found.Freshness)
 			case found.Inventory != version.Inventory && !fresh:
-				return "lists other resources in " + name
+				return group.Name, "lists other resources in " + name
 			}
 		}
 	}
@@ -239,11 +239,11 @@ func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, befor
 		for _, version := range group.Versions {
 			concerned, fresh := c.concerns(w, group.Name, before)
 			if versionIn(before.listing, group.Name, version.Version) == nil && concerned && !fresh {
-				return "lists " + named(group.Name, version.Version) + ", which nobody defined"
+				return group.Name, "lists " + named(group.Name, version.Version) + ", which nobody defined"
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // concerns is whether nothing but harm can change the group: its server behaves and

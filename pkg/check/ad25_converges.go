@@ -55,8 +55,8 @@ func (c *ad25) Observe(w *World, ev *history.Event) {
 	c.members(w, s, document, listing)
 }
 
-// compare reports whether the aggregated document differs from the others, and
-// whether it has something stale that may be.
+// compare reports whether the aggregated document differs from the others, or cannot be
+// compared with all of them, and whether it has something out of date that may be.
 func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listing *history.Listing) (unfit, stale bool) {
 	wrong := func(seq int64, format string, args ...any) {
 		unfit = true
@@ -68,8 +68,16 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 		for _, version := range group.Versions {
 			name := named(group.Name, version.Version)
 			remote := w.docs.remote(group.Name, version.Version)
+			if remote && w.docs.behind(group.Name, s.from) {
+				stale = true
+				continue
+			}
+			ev := answers[name]
 			if version.Freshness != history.FreshnessCurrent {
-				if remote && (w.docs.misbehaves(group.Name) != nil || s.from < max(w.docs.changedAt, w.docs.healedAt)+int64(recovers)) {
+				// A process has to fetch it first, and so has one that was frozen; and what
+				// somebody else's server was to answer for, which is dead, is rightly stale.
+				since := max(w.docs.changedAt, w.docs.healedAt, w.docs.standingOf(s.member).joined)
+				if remote && s.from < since+int64(recovers) || !remote && ev != nil && busy(ev.Document) {
 					stale = true
 					continue
 				}
@@ -79,10 +87,13 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 			if versionIn(others, group.Name, version.Version) == nil {
 				wrong(plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
 			}
-			if ev := answers[name]; ev != nil && ev.Document.Code == 404 && !ev.Document.Itself && !remote {
+			if !remote && (ev == nil || busy(ev.Document)) {
+				unfit = true // it is not known whether they are equal
+			}
+			if ev != nil && ev.Document.Code == 404 && !ev.Document.Itself && !remote {
 				wrong(ev.Seq, "%s lists %s, and has nothing at %s", s.member, name, ev.Document.Path)
 			}
-			if ev := answers[name]; ev != nil && ev.Document.Code == 200 {
+			if ev != nil && ev.Document.Code == 200 {
 				if told := versionIn(w.docs.listing(ev.Document), group.Name, version.Version); told != nil && told.Inventory != version.Inventory {
 					wrong(ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
 				}

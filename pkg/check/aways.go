@@ -40,3 +40,10 @@ func (a aways) between(from, to int64) time.Duration {
 	}
 	return time.Duration(away)
 }
+
+// overdue is whether a bound was passed since a time by what etcd has told. Only what it
+// tells says that its recorder was not away, and for how long it was; what was done
+// meanwhile is told late.
+func (w *World) overdue(ev *history.Event, since int64, bound time.Duration) bool {
+	return (ev.Stored != nil || ev.End != nil) && time.Duration(ev.At-since) > bound+w.aways.between(since, ev.At)
+}

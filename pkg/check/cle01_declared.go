@@ -18,6 +18,8 @@ type cle01 struct {
 	// missing are processes that have not declared themselves yet, or whose candidate has
 	// gone.
 	missing map[*elected]*absence
+	// stalled are those of them that stand still.
+	stalled map[*elected]*absence
 	// enrolled are the components that take part in coordination.
 	enrolled map[string]bool
 }
@@ -29,7 +31,9 @@ type absence struct {
 	within time.Duration
 }
 
-func newCLE01() *cle01 { return &cle01{missing: map[*elected]*absence{}, enrolled: map[string]bool{}} }
+func newCLE01() *cle01 {
+	return &cle01{missing: map[*elected]*absence{}, stalled: map[*elected]*absence{}, enrolled: map[string]bool{}}
+}
 
 func (c *cle01) Observe(w *World, ev *history.Event) {
 	e := w.elections
@@ -37,15 +41,30 @@ func (c *cle01) Observe(w *World, ev *history.Event) {
 		if p := e.processes[ev.Member+"/"+ev.Process.Component]; p != nil {
 			switch ev.Process.Change {
 			case history.ProcessStarted:
-				c.missing[p] = &absence{ev.At, declaresWithin}
-			case history.ProcessExited, history.ProcessPaused:
+				delete(c.missing, p)
+				if !slices.Contains(ev.Process.Off, history.FeatureCoordination) {
+					c.missing[p] = &absence{ev.At, declaresWithin}
+				}
+			case history.ProcessResumed:
+				if a := c.stalled[p]; a != nil {
+					c.missing[p] = &absence{ev.At, a.within}
+				}
+				delete(c.stalled, p)
+			case history.ProcessPaused:
+				if a := c.missing[p]; a != nil {
+					c.stalled[p] = a
+				}
+				delete(c.missing, p) // it has no time
+			case history.ProcessExited:
 				delete(c.missing, p) // it had no time
+				delete(c.stalled, p)
 			}
 		}
 	}
 	if d := e.declared; d != nil && d.process != nil {
 		p := d.process
 		c.enrolled[p.component] = true
+		delete(c.stalled, p) // what it did before is told late
 		if a := c.missing[p]; a != nil {
 			delete(c.missing, p)
 			if a.within == declaresWithin {
@@ -73,9 +92,9 @@ func (c *cle01) wait(w *World, p *elected, ev *history.Event) {
 	a := c.missing[p]
 	switch {
 	case a == nil:
-	case !w.serves(p.member) || w.faulty(p.member):
+	case !w.answers(p.member) || w.faulty(p.member):
 		a.since = ev.At
-	case c.enrolled[p.component] && time.Duration(ev.At-a.since) > a.within:
+	case c.enrolled[p.component] && w.overdue(ev, a.since, a.within):
 		delete(c.missing, p)
 		c.infer(w, at(p.startSeq, ev.Seq), "the %s of %s has run for %s, and is no candidate", p.component, p.member, a.within)
 	}

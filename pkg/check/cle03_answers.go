@@ -52,7 +52,7 @@ func (c *cle03) Observe(w *World, ev *history.Event) {
 // able is whether nothing stands between a candidate and its answer.
 func (c *cle03) able(w *World, k *candidateSeen) bool {
 	p := k.process
-	return p.alive && !p.paused && k.created >= p.startedAt && w.serves(p.member) && !w.faulty(p.member) && !w.powerless(p.member)
+	return p.alive && !p.paused && k.created >= p.startedAt && !w.reboots(p.member) && !w.faulty(p.member) && !w.powerless(p.member)
 }
 
 func (c *cle03) Finish(*World) {}

@@ -39,21 +39,34 @@ func (c *cle04) Observe(w *World, ev *history.Event) {
 	}
 	for _, lease := range e.wanted() {
 		l := e.leases[lease]
-		if l != nil && l.now != nil {
-			delete(c.waiting, lease)
-			continue
-		}
+		made := l != nil && l.now != nil && !l.forNobody()
 		v := c.waiting[lease]
-		if v == nil || !w.electable(lease) {
+		if !made && (v == nil || !w.electable(lease)) {
 			// Time counts only while all that it takes is there.
 			c.waiting[lease] = &vacancy{since: ev.At, seq: ev.Seq}
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > electsWithin && !v.reported {
+		if made {
+			delete(c.waiting, lease)
+		}
+		if v == nil {
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); !v.reported && w.overdue(ev, v.since, electsWithin) {
 			v.reported = true
-			c.infer(w, at(v.seq, ev.Seq), "there is no Lease %s for %s, though there are candidates and a coordinator", lease, late.Round(time.Second))
+			what := "there is no Lease %s for %s"
+			if !made && l != nil && l.now != nil {
+				what = "the Lease %s was made for nobody, and nobody has had it for %s"
+			}
+			c.infer(w, at(v.seq, ev.Seq), what+", though there are candidates and a coordinator", lease, late.Round(time.Second))
 		}
 	}
+}
+
+// forNobody is whether a Lease by which the oldest is to lead was made anew, and nobody has
+// had it since.
+func (l *ledLease) forNobody() bool {
+	return l.now.Holder == "" && l.now.Strategy == byOldest && (l.deleted || l.last == "")
 }
 
 func (c *cle04) Finish(*World) {}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -41,11 +42,12 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 	}
 	for _, lease := range e.wanted() {
 		l := e.leases[lease]
-		if l == nil || !w.held(l, ev.At) || l.now.Strategy != byOldest || !w.coordinates() || w.keysFail(leasePrefix+lease) {
+		if l == nil || l.now == nil || l.now.Strategy != byOldest || !w.coordinates() || w.keysFail(leasePrefix+lease) {
 			delete(c.worse, lease)
 			continue
 		}
-		leader := e.candidateOf(l, l.now.Holder)
+		// Where the Lease runs out, who gets it next goes on for who had it.
+		leader := e.leaderOf(l)
 		var better *candidateSeen
 		for _, other := range e.of(lease) {
 			if leader != nil && older(other, leader) && w.eligible(other) {
@@ -61,7 +63,7 @@ func (c *cle08) Observe(w *World, ev *history.Event) {
 			c.worse[lease] = &vacancy{since: ev.At, seq: ev.Seq}
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > replacesWithin && !v.reported {
+		if late := time.Duration(ev.At - v.since); !v.reported && w.held(l, ev.At) && w.overdue(ev, v.since, replacesWithin) {
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "%s (%s) has held %s for %s while %s (%s) was there", leader.name, leader.now.Binary, lease, late.Round(time.Second), better.name, better.now.Binary)
 		}
@@ -84,7 +86,7 @@ func (c *cle08) better(w *World, m *leaseMove) bool {
 	if who == nil || m.from == m.lease.now.Holder {
 		return false
 	}
-	from := e.candidateOf(m.lease, m.from)
+	from := cmp.Or(e.candidateOf(m.lease, m.from), e.departedOf(m.lease, m.from)) // who gives way may withdraw
 	return from == nil || older(who, from)
 }
 

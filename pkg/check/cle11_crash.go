@@ -42,7 +42,7 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 		case !w.electableSoon(l.key):
 			// Time counts only while somebody is there who could lead.
 			v.since = ev.At
-		case time.Duration(ev.At-v.since) > replacesWithin && !v.reported:
+		case !v.reported && w.overdue(ev, v.since, replacesWithin):
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "%s has no leader, %s after its leader has crashed", l.key, time.Duration(ev.At-v.since).Round(time.Second))
 		}
@@ -54,7 +54,7 @@ func (c *cle11) Observe(w *World, ev *history.Event) {
 func (c *cle11) taken(w *World, ev *history.Event, l *ledLease, v *vacancy) {
 	late := time.Duration(l.since - v.since)
 	switch {
-	case late > replacesWithin && !v.reported:
+	case late > replacesWithin+w.aways.between(v.since, l.since) && !v.reported:
 		c.infer(w, at(v.seq, ev.Seq), "%s had no leader for %s after its leader had crashed", l.key, late.Round(time.Second))
 	case late <= replacesWithin && !v.helped:
 		c.replaced++

@@ -32,6 +32,8 @@ type lostLead struct {
 	// over is when it ran out, and renewed when it was told to be renewed last; taken is the
 	// revision at which somebody else took it then, and 0 if nobody has.
 	over, renewed, taken int64
+	// stopped is whether it had stopped in time.
+	stopped bool
 	// counted is whether it was seen to be a candidate again, or to be none; regained is
 	// whether it has got the Lease again.
 	counted, regained bool
@@ -122,7 +124,7 @@ func (c *cle12) expired(w *World, ev *history.Event, holder string) {
 	if end.at > over || !w.elections.tellsActions(l) {
 		return
 	}
-	c.lost[holder] = &lostLead{lease: l.key, holder: holder, member: w.memberOfHost(holder), ended: true, at: ev.At, able: ev.At, seq: ev.Seq, over: over, renewed: l.at}
+	c.lost[holder] = &lostLead{lease: l.key, holder: holder, member: w.memberOfHost(holder), ended: true, stopped: true, at: ev.At, able: ev.At, seq: ev.Seq, over: over, renewed: l.at}
 	c.stopped++
 }
 
@@ -182,8 +184,9 @@ func (c *cle12) ranOut(w *World, ev *history.Event, m *leaseMove) {
 	case last == nil:
 	case w.prompt(m.beforeAt) && ranOutBefore(last, over), last.at > over && time.Duration(last.at-over) > w.aways.lag(over, last.at):
 		c.infer(w, at(m.beforeSeq, last.seq, ev.Seq), "%s acted as the leader of %s %s after its Lease had run out", m.from, m.lease.key, time.Duration(last.at-over).Round(100*time.Millisecond))
-	default:
+	case w.early(m) <= clockTolerance: // or else it was taken from it, and had not run out
 		c.stopped++
+		lost.stopped = true
 	}
 }
 
@@ -203,8 +206,10 @@ func (c *cle12) comesBack(w *World, ev *history.Event, l *lostLead) {
 		l.able = ev.At // it cannot do anything yet
 	case w.healthy(k) && (k.renewed > l.able || l.ended):
 		l.counted = true
-		c.back++
-	case k == nil && time.Duration(ev.At-l.able) > declaresWithin:
+		if l.stopped {
+			c.back++
+		}
+	case k == nil && w.overdue(ev, l.able, declaresWithin):
 		l.counted = true
 		c.infer(w, at(l.seq, ev.Seq), "%s has lost %s, its process runs, and it is no candidate any more", l.holder, l.lease)
 	}

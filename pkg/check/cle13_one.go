@@ -13,6 +13,8 @@ type cle13 struct {
 	writes, takeovers int64
 	// orphaned is since when the server of the coordinator is gone.
 	orphaned *vacancy
+	// from is who had the Lease last, other than by force.
+	from string
 	// forced is when somebody took the Lease by force, and from whom.
 	forcedAt   int64
 	forcedFrom string
@@ -29,9 +31,11 @@ func (c *cle13) Observe(w *World, ev *history.Event) {
 			c.forcedAt, c.forcedFrom = ev.At, holderOf(m.before)
 		}
 		if m.taken && !forced(l.now.Holder) {
-			if m.from != "" && m.from != l.now.Holder {
+			if c.from != "" && c.from != l.now.Holder {
 				c.takeovers++
 			}
+			c.from = l.now.Holder
+			c.late(w, ev)
 			c.orphaned = nil
 		}
 	}
@@ -53,7 +57,14 @@ func (c *cle13) Observe(w *World, ev *history.Event) {
 	case o == nil || o.reported:
 	case w.keysFail(leasePrefix+coordinatorsLease) || !c.anyServer(w):
 		o.since = ev.At
-	case time.Duration(ev.At-o.since) > coordinatesWithin:
+	default:
+		c.late(w, ev)
+	}
+}
+
+// late notes that nobody has taken over for too long.
+func (c *cle13) late(w *World, ev *history.Event) {
+	if o := c.orphaned; o != nil && !o.reported && w.overdue(ev, o.since, coordinatesWithin) {
 		o.reported = true
 		c.infer(w, at(o.seq, ev.Seq), "nobody coordinates, %s after the server of the coordinator has gone", time.Duration(ev.At-o.since).Round(time.Second))
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -62,9 +63,9 @@ func (c *cle17) Observe(w *World, ev *history.Event) {
 // skew notes since when a leader is newer than it should be.
 func (c *cle17) skew(w *World, l *ledLease, ev *history.Event) {
 	e := w.elections
-	leader := e.candidateOf(l, holderOf(l.now))
+	leader := e.leaderOf(l)
 	var oldest *candidateSeen
-	if leader != nil && leader.process != nil && w.held(l, ev.At) {
+	if leader != nil && leader.process != nil && l.now != nil {
 		for _, other := range e.of(l.key) {
 			if other.process != nil && w.eligible(other) && older(other, leader) {
 				oldest = other
@@ -80,7 +81,10 @@ func (c *cle17) skew(w *World, l *ledLease, ev *history.Event) {
 		c.newer[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
 		return
 	}
-	if late := time.Duration(ev.At - v.since); late > replacesWithin && !v.reported {
+	if !w.coordinates() || w.keysFail(leasePrefix+l.key) {
+		v.since = ev.At // there is nobody who could replace it
+	}
+	if late := time.Duration(ev.At - v.since); !v.reported && w.held(l, ev.At) && w.overdue(ev, v.since, replacesWithin) {
 		v.reported = true
 		c.infer(w, at(v.seq, ev.Seq), "%s (%s) has led %s for %s, while %s (%s) was well", leader.name, leader.now.Binary, l.key, late.Round(time.Second), oldest.name, oldest.now.Binary)
 	}
@@ -114,8 +118,8 @@ func (c *cle17) mixture(e *elections, l *ledLease) (state string, several bool) 
 // no reason.
 func (c *cle17) flap(w *World, m *leaseMove, who *candidateSeen, told bool, ev *history.Event) {
 	e := w.elections
-	from := e.candidateOf(m.lease, m.from)
-	if m.afterDeletion || from == nil || from == who || from.process == nil || older(who, from) || !c.well(w, from) || from.process == who.process {
+	from := cmp.Or(e.candidateOf(m.lease, m.from), e.departedOf(m.lease, m.from))
+	if m.afterDeletion || from == nil || from == who || from.process == nil || older(who, from) || !c.well(w, from) && !(told && from.process.ousted()) || from.process == who.process {
 		return
 	}
 	if time.Duration(ev.At-e.causedAt) < wellFor {
@@ -132,10 +136,14 @@ func (c *cle17) flap(w *World, m *leaseMove, who *candidateSeen, told bool, ev *
 		c.deposed[m.lease.key] = change
 	}
 	if again {
-		c.infer(w, at(before.seq, ev.Seq), "%s went from %s (%s), which is well, to %s (%s), and had changed %s before without a reason to be seen",
+		c.infer(w, at(before.seq, ev.Seq), "%s went from %s (%s), which was well, to %s (%s), and had changed %s before without a reason to be seen",
 			m.lease.key, from.name, from.now.Binary, who.name, who.now.Binary, time.Duration(ev.At-before.at).Round(100*time.Millisecond))
 	}
 }
+
+// ousted is whether a process has ended because it was made to give its Lease up: before
+// that it could have gone on.
+func (p *elected) ousted() bool { return !p.alive && p.follows }
 
 // well is whether a leader could have gone on. One that was asked a moment ago would have
 // been waited for.

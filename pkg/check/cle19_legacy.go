@@ -34,7 +34,7 @@ func (c *cle19) Observe(w *World, ev *history.Event) {
 	}
 	l := m.lease
 	switch {
-	case legacy(m.before) && m.marked:
+	case legacy(m.before) && m.marked && !triedOut(l):
 		c.infer(w, at(m.beforeSeq, ev.Seq), "%s holds %s without coordination, and was told that %s should", holderOf(m.before), l.key, l.now.Preferred)
 	case legacy(m.before) && c.seized(w, m):
 		c.infer(w, at(m.beforeSeq, ev.Seq), "%s held %s without coordination, and a coordinator gave it to %q (strategy %q) %s before it expired",

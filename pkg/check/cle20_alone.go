@@ -21,13 +21,13 @@ func (c *cle20) Observe(w *World, ev *history.Event) {
 	// What a coordinator does that has no Lease to do so is no doing of the instances.
 	if m := e.moved; m != nil && m.taken && m.lease.now.Coordinator == "" && c.nobody(w, ev.At) && w.memberOfHost(m.lease.now.Holder) != "" && m.lease.key != coordinatorsLease {
 		if v := c.vacant[m.lease.key]; v != nil {
+			c.late(w, v, m.lease, ev)
 			delete(c.vacant, m.lease.key)
 			c.claimed++
 		}
 	}
 	for _, l := range e.coordinated() {
-		able := c.able(w, l)
-		if w.held(l, ev.At) || !c.nobody(w, ev.At) || able == nil {
+		if w.held(l, ev.At) || !c.nobody(w, ev.At) || c.able(w, l) == nil {
 			delete(c.vacant, l.key)
 			continue
 		}
@@ -36,11 +36,17 @@ func (c *cle20) Observe(w *World, ev *history.Event) {
 			c.vacant[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > claimsWithin && !v.reported {
-			v.reported = true
-			c.left++
-			c.inferOf(w, kindUnclaimed, able.release, at(v.seq, ev.Seq), "nobody coordinates, and nobody has taken %s for %s, though there are candidates", l.key, late.Round(time.Second))
-		}
+		c.late(w, v, l, ev)
+	}
+}
+
+// late notes that a Lease was left for too long.
+func (c *cle20) late(w *World, v *vacancy, l *ledLease, ev *history.Event) {
+	able := c.able(w, l)
+	if late := time.Duration(ev.At - v.since); able != nil && !v.reported && w.overdue(ev, v.since, claimsWithin) {
+		v.reported = true
+		c.left++
+		c.inferOf(w, kindUnclaimed, able.release, at(v.seq, ev.Seq), "nobody coordinates, and nobody has taken %s for %s, though there are candidates", l.key, late.Round(time.Second))
 	}
 }
 

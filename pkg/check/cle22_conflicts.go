@@ -34,16 +34,16 @@ func (c *cle22) Observe(w *World, ev *history.Event) {
 	for _, lease := range c.contested(e) {
 		l := e.leases[lease]
 		_, conflict := c.conflict(w, lease)
-		if !conflict || l != nil && c.settled(w, l) || !w.electable(lease) {
+		v, settled := c.waiting[lease], l != nil && c.settled(w, l)
+		if !conflict || settled || !w.electable(lease) {
 			delete(c.waiting, lease)
-			continue
-		}
-		v := c.waiting[lease]
-		if v == nil {
+		} else if v == nil {
 			c.waiting[lease] = &vacancy{since: ev.At, seq: ev.Seq}
+		}
+		if v == nil || !settled && c.waiting[lease] == nil {
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > electsWithin && !v.reported {
+		if late := time.Duration(ev.At - v.since); !v.reported && w.overdue(ev, v.since, electsWithin) {
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "the candidates of %s want different strategies, and for %s nobody holds it and it is left to nobody", lease, late.Round(time.Second))
 		}

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -25,7 +27,7 @@ func newCLE23() *cle23 { return &cle23{odd: map[string]int64{}, touched: map[str
 func (c *cle23) Observe(w *World, ev *history.Event) {
 	if r := ev.Request; r != nil && r.Class == history.ClassElection && r.Election == history.ElectionOdd {
 		switch {
-		case r.Code >= 500:
+		case broken(r):
 			c.infer(w, at(ev.Seq), "%s answered %d to an odd Lease: %s", ev.Member, r.Code, r.Message)
 		case accepted(r):
 			c.stored++
@@ -57,6 +59,16 @@ func (c *cle23) Observe(w *World, ev *history.Event) {
 	if w.elections.elects(w) != nil {
 		c.elected++
 	}
+}
+
+// broken is whether a server answered that it has failed. That it is too busy, that it took
+// too long, or that its etcd had trouble says nothing of what it was asked.
+func broken(r *history.Request) bool {
+	switch r.Code {
+	case http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return r.Code >= http.StatusInternalServerError && !strings.Contains(r.Message, "etcdserver: ")
 }
 
 // deal counts an odd Lease that a coordinator has touched. Which of the two is recorded

@@ -35,7 +35,11 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 		fails := w.keysFail(leasePrefix + lease)
 		switch {
 		case !free:
-			if v := c.waiting[lease]; v != nil && !v.reported && !v.helped && time.Duration(l.since-v.since) <= recoversWithin {
+			switch v := c.waiting[lease]; {
+			case v == nil, v.reported:
+			case time.Duration(l.since-v.since) > recoversWithin+w.aways.between(v.since, l.since):
+				c.infer(w, at(v.seq, ev.Seq), "nobody held %s for %s after writes to it could pass again", lease, time.Duration(l.since-v.since).Round(time.Second))
+			case !v.helped && time.Duration(l.since-v.since) <= recoversWithin:
 				c.recovered++
 			}
 			delete(c.waiting, lease)
@@ -53,7 +57,7 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 		if v == nil || l != nil && w.takesUp(l) {
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > recoversWithin && !v.reported {
+		if late := time.Duration(ev.At - v.since); !v.reported && w.overdue(ev, v.since, recoversWithin) {
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "nobody holds %s, %s after writes to it could pass again", lease, late.Round(time.Second))
 		}

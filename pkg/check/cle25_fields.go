@@ -59,7 +59,7 @@ func (c *cle25) Observe(w *World, ev *history.Event) {
 		if accepted(r) {
 			c.asked[r.ResourceVersion] = fieldsAsked{ev.Member, w.coordinating(ev.Member), r.Verb == "create", ev.Seq}
 			c.compare(w, r.ResourceVersion)
-		} else if r.Code >= 500 {
+		} else if broken(r) {
 			c.infer(w, at(ev.Seq), "%s answered %d to a Lease with the fields of coordination: %s", ev.Member, r.Code, r.Message)
 		}
 	}
@@ -117,17 +117,18 @@ func (c *cle25) converge(w *World, ev *history.Event) {
 		if c.again[l.key] {
 			continue
 		}
-		if w.held(l, ev.At) && l.now.Strategy != "" {
+		v, coordinated := c.waiting[l.key], w.held(l, ev.At) && l.now.Strategy != ""
+		if coordinated {
 			c.again[l.key] = true
 			c.converged++
-			continue
-		}
-		v := c.waiting[l.key]
-		if v == nil || !w.electable(l.key) {
+		} else if v == nil || !w.electable(l.key) {
 			c.waiting[l.key] = &vacancy{since: ev.At, seq: ev.Seq}
 			continue
 		}
-		if late := time.Duration(ev.At - v.since); late > replacesWithin && !v.reported {
+		if v == nil {
+			continue
+		}
+		if late := time.Duration(ev.At - v.since); !v.reported && w.overdue(ev, v.since, replacesWithin) {
 			v.reported = true
 			c.infer(w, at(v.seq, ev.Seq), "all servers have coordination again, and for %s nobody leads %s by it", late.Round(time.Second), l.key)
 		}

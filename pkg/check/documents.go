@@ -147,7 +147,9 @@ func (d *documents) untold(document *history.Document) bool {
 
 func (d *documents) want(ev *history.Event) {
 	r, defines := ev.Request, ev.Request.Defines
-	if r.Code >= 400 && (r.Verb != "delete" || r.Code != 404) {
+	// Who has lost its etcd on the way answers with an error, and may have done it.
+	unknown := r.Code == 0 || r.Code >= 500 && !r.Barrier
+	if r.Code >= 400 && !unknown && (r.Verb != "delete" || r.Code != 404) {
 		return // it was refused
 	}
 	key := wish{defines.Remote, defines.Group, defines.Resource}
@@ -161,7 +163,7 @@ func (d *documents) want(ev *history.Event) {
 		now.spans = slices.Delete(now.spans, 0, 1)
 	}
 	now.spans = append(now.spans, [2]int64{ev.From, ev.At})
-	if slices.Equal(now.versions, defines.Versions) && now.until > 0 && r.Code != 0 {
+	if slices.Equal(now.versions, defines.Versions) && now.until > 0 && !unknown {
 		// Only the priority of an APIService is another one, or what was gone was
 		// deleted again.
 		d.changedAt = ev.At
@@ -179,7 +181,7 @@ func (d *documents) want(ev *history.Event) {
 			now.ever = append(now.ever, version)
 		}
 	}
-	if r.Code == 0 {
+	if unknown {
 		now.until = 0
 	}
 	d.changedAt = ev.At
@@ -321,6 +323,13 @@ func versionIn(listing *history.Listing, group, version string) *history.ListedV
 // hosts is whether the group-version, as a listing has it, has the resource.
 func (d *documents) hosts(version *history.ListedVersion, resource string) bool {
 	return version != nil && slices.ContainsFunc(d.inventories[version.Inventory], func(r history.ListedResource) bool { return r.Name == resource })
+}
+
+// behind is whether what is listed of a group may still be what its aggregated server said
+// while it misbehaved: nobody has to have asked it since.
+func (d *documents) behind(group string, from int64) bool {
+	b := d.backends[group]
+	return b != nil && (b.until == 0 || from < b.until+int64(recovers))
 }
 
 // remote is whether an APIService of the harness hands the group-version on.

@@ -110,7 +110,7 @@ func (t *tale) acting(key, holder string) *tale {
 func underway(versions ...string) *tale {
 	t := tell()
 	for _, member := range []string{"a", "b", "c"} {
-		t.starts(member, 1)
+		t.starts(member, 1).ready(member, 200, 0)
 	}
 	t.lease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 3600})
 	for i, version := range versions {
@@ -184,7 +184,9 @@ func TestALegacyLeaseIsNotStolen(t *testing.T) {
 		"taken when it had expired":   {held().pass(15*second).elects(rowersLease, "evenkeel-rowers-a"), nil},
 		"deleted when it had expired": {held().pass(15*second).drops(rowersLease).pass(10*second).ready("a", 200, 0), nil},
 		"taken by an instance itself": {held().pass(5*second).claims(rowersLease, "another"), nil},
-		"fields that are tried out":   {underway().claims(ownFields+"x", "x").lease(ownFields+"x", history.Lease{Holder: "x", Strategy: byOldest}), nil},
+		"all fields that are tried out": {underway().claims(ownFields+"x", "x").
+			lease(ownFields+"x", history.Lease{Holder: "x", Preferred: "x-next", Strategy: byOldest}), nil},
+		"fields that are tried out": {underway().claims(ownFields+"x", "x").lease(ownFields+"x", history.Lease{Holder: "x", Strategy: byOldest}), nil},
 	} {
 		t.Run(name, func(t *testing.T) { tc.told.blames(t, "CLE-19", tc.want...) })
 	}

@@ -170,7 +170,8 @@ func (e *elections) take(w *World, ev *history.Event) {
 			e.stalledAt = ev.At
 		}
 		e.takeProcess(ev)
-	case ev.Fault != nil:
+	case ev.Fault != nil, ev.Away != nil && ev.Away.Source == string(SourceEtcd) && time.Duration(ev.At-ev.From) >= recorderLag:
+		// While etcd stands still nobody can renew what he holds.
 		e.quietSince, e.causedAt = ev.At, ev.At
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		e.quietSince = ev.At
@@ -303,7 +304,7 @@ func (e *elections) changed(ev *history.Event, c *candidateSeen, how string) {
 		return
 	}
 	if l := e.leases[c.lease]; c.process.follows && l != nil {
-		if leader := e.candidateOf(l, holderOf(l.now)); leader != nil && !older(c, leader) {
+		if leader := e.leaderOf(l); leader != nil && !older(c, leader) {
 			return
 		}
 	}
@@ -516,6 +517,12 @@ func among(candidates map[string]*candidateSeen, l *ledLease, holder string) *ca
 		return nil
 	}
 	return c
+}
+
+// leaderOf is the candidate that holds a Lease, or that held it last if nobody does; it
+// may have withdrawn. It is nil if that is none.
+func (e *elections) leaderOf(l *ledLease) *candidateSeen {
+	return cmp.Or(e.candidateOf(l, l.last), e.departedOf(l, l.last))
 }
 
 // candidateBy is how a process stands for a Lease; nil if it does not.

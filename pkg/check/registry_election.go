@@ -8,7 +8,7 @@ import (
 
 // electionChecks are the checks of KEP-4355.
 var electionChecks = map[requirement.ID]entry{
-	"CLE-01": {func() Check { return newCLE01() }, []Source{SourceEtcd}, 0},
+	"CLE-01": {func() Check { return newCLE01() }, []Source{SourceEtcd, SourceReady}, 0},
 	"CLE-02": {func() Check { return &cle02{} }, []Source{SourceEtcd}, 0},
 	"CLE-03": {func() Check { return newCLE03() }, []Source{SourceEtcd}, 0},
 	"CLE-04": {func() Check { return newCLE04() }, []Source{SourceEtcd}, 0},

@@ -161,7 +161,9 @@ func TestSV14Ready(t *testing.T) {
 	lingers := "a was ready, refused 1 writes because its registration was not complete, and was ready again"
 	early := func() *tale { return tell().starts("a", 1).ready("a", 200, 9).hosts("a", 9) }
 	up := func() *tale { return tell().starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9) }
-	cut := func() *tale { return tell().renews("a", 3, 3, 0).starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9) }
+	cut := func() *tale {
+		return tell().renews("a", 3, 3, 0).starts("a", 1).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9)
+	}
 	for _, tc := range []struct {
 		name   string
 		told   *tale
