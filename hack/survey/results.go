@@ -35,7 +35,7 @@ type played struct {
 	Name string `json:"name"`
 	// Harness is the version that recorded and judged, or the versions, with commas.
 	Harness string `json:"harness,omitempty"`
-	// Checks is the tree of the checks that judged, as git names it; empty where they
+	// Checks names the sources of the checks that judged; empty where they
 	// were not committed. The digest in a report does not cover their code.
 	Checks string `json:"checks,omitempty"`
 	// Runs of which a report came out; Clean are those without a red or open

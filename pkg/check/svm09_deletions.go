@@ -59,7 +59,7 @@ func (c *svm09) Finish(w *World) {
 
 func (c *svm09) stuck(w *World, m *migrationSeen) {
 	if deletes := m.deletes + m.vague; deletes > 0 {
-		c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after %d of its objects had been deleted by users, and nothing came of it for %v", m.name, deletes, healthyEnds)
+		c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after %d of its objects had been deleted by users, and nothing came of it for %v or longer", m.name, deletes, healthyEnds)
 	}
 }
 

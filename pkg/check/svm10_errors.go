@@ -98,7 +98,7 @@ func (c *svm10) Finish(w *World) {
 }
 
 func (c *svm10) stuck(w *World, m *migrationSeen, met *errorsMet) {
-	c.infer(w, at(met.last.seq, m.sign.seq), "migration %s met %d errors that pass by themselves and has not ended, and nothing came of it for %v", m.name, met.count, healthyEnds)
+	c.infer(w, at(met.last.seq, m.sign.seq), "migration %s met %d errors that pass by themselves and has not ended, and nothing came of it for %v or longer", m.name, met.count, healthyEnds)
 }
 
 func (c *svm10) Observations() []Observation {

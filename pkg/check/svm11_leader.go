@@ -11,7 +11,7 @@ type svm11 struct {
 
 func (c *svm11) stuck(w *World, m *migrationSeen) {
 	if what, seq := m.lostController(); what != "" {
-		c.infer(w, at(seq, m.sign.seq), "migration %s has not ended after %s, and nothing came of it for %v", m.name, what, healthyEnds)
+		c.infer(w, at(seq, m.sign.seq), "migration %s has not ended after %s, and nothing came of it for %v or longer", m.name, what, healthyEnds)
 	}
 }
 

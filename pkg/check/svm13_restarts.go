@@ -35,7 +35,7 @@ func (c *svm13) Finish(w *World) {
 }
 
 func (c *svm13) stuck(w *World, m *migrationSeen) {
-	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after API servers had been restarted, and nothing came of it for %v", m.name, healthyEnds)
+	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended after API servers had been restarted, and nothing came of it for %v or longer", m.name, healthyEnds)
 }
 
 func (c *svm13) Observations() []Observation {

@@ -129,7 +129,7 @@ func (c *svm16) Finish(w *World) {
 }
 
 func (c *svm16) stuck(w *World, m *migrationSeen) {
-	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended, and nothing came of it for %v", m.name, healthyEnds)
+	c.infer(w, at(m.started.seq, m.sign.seq), "migration %s has not ended, and nothing came of it for %v or longer", m.name, healthyEnds)
 }
 
 // doubts: whoever cannot remember what was asked for cannot say what was not.

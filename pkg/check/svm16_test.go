@@ -28,7 +28,7 @@ func TestSVM16WantsEveryObject(t *testing.T) {
 	begun().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-16", "migration m failed (R: 20) with the servers in agreement")
 	begun().says(things, 16, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-16")
 	begun().pass(6*time.Minute).blames(t, "SVM-16")
-	begun().manages("a", 15).pass(6*time.Minute).blames(t, "SVM-16", "migration m has not ended, and nothing came of it for 5m0s")
+	begun().manages("a", 15).pass(6*time.Minute).blames(t, "SVM-16", "migration m has not ended, and nothing came of it for 5m0s or longer")
 	// A success without an agreement shows nothing, and is another row's.
 	alone := done().says(things, 16, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-16")
 	saw(t, alone, "lay in the new version", 0)

@@ -661,7 +661,7 @@ func TestSVM11WantsTheTimeToEnd(t *testing.T) {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).manager("a", history.ProcessExited)
 	}
 	crashed().pass(6*time.Minute).blames(t, "SVM-11")
-	crashed().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended after its controller had ended, and nothing came of it for 5m0s")
+	crashed().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended after its controller had ended, and nothing came of it for 5m0s or longer")
 	crashed().pass(6*time.Minute).manages("b", 13).pass(4*time.Minute).blames(t, "SVM-11")
 	crashed().manages("b", 13).pass(4*time.Minute).lies("x", v2, "m", 5, 14, 0).pass(4*time.Minute).blames(t, "SVM-11")
 	crashed().manages("b", 13).pass(4*time.Minute).migrates("m", 10, 14, 11, nowRuns).pass(4*time.Minute).blames(t, "SVM-11")
@@ -699,7 +699,7 @@ func TestSVM10CountsWhatPasses(t *testing.T) {
 	begun().meets("x", 503).says(things, 13, "a="+v2, "b="+v1).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-10")
 	// It has had the time to end only if its controller lives and leads.
 	begun().meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10")
-	begun().manages("a", 13).meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10", "met 1 errors that pass by themselves and has not ended, and nothing came of it for 5m0s")
+	begun().manages("a", 13).meets("x", 503).pass(6*time.Minute).blames(t, "SVM-10", "met 1 errors that pass by themselves and has not ended, and nothing came of it for 5m0s or longer")
 	begun().manages("a", 13).meets("x", 503).pass(4*time.Minute).manages("b", 14).pass(4*time.Minute).blames(t, "SVM-10")
 	begun().lies("y", v1, "m", 13, 13, 2).manages("a", 14).meets("x", 503).pass(4*time.Minute).lies("y", v2, "m", 13, 15, 0).pass(4*time.Minute).blames(t, "SVM-10")
 	begun().meets("x", 503).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-10", "things x, whose write had met an error that passes by itself, is stored as g.io/v1")
@@ -843,7 +843,7 @@ func TestMigrationsThatNeverEnd(t *testing.T) {
 	begun := func() *tale {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
-	begun().exits("b", 1).pass(6*time.Minute).blames(t, "SVM-13", "has not ended after API servers had been restarted, and nothing came of it for 5m0s")
+	begun().exits("b", 1).pass(6*time.Minute).blames(t, "SVM-13", "has not ended after API servers had been restarted, and nothing came of it for 5m0s or longer")
 	begun().exits("b", 1).pass(4*time.Minute).blames(t, "SVM-13")
 	// Another leader is no excuse, whether the one before it ended or not.
 	begun().manages("b", 13).pass(6*time.Minute).blames(t, "SVM-11", "has not ended after another controller had come to lead")

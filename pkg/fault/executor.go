@@ -47,6 +47,10 @@ type Active struct {
 	before   []cluster.Process // of Fault.Components, for a crash
 	met      *met              // for an HTTPChaos
 	metKeys  int64             // by faults of keys before this one
+	// held is whether its witness says that it was in effect when it was injected, and
+	// carried what the link had carried by then.
+	held    bool
+	carried cluster.LinkStats
 	// deniedBefore is what API servers had denied when all of them knew of the policy.
 	deniedBefore map[string]int64
 }
@@ -104,7 +108,8 @@ func (a *Active) Heal(ctx context.Context) error {
 	case TypeAdmission:
 		a.witnessDenied(ctx)
 	}
-	err := a.undo(ctx)
+	// Also what has gone by itself is taken away, for the sake of what is left of it.
+	err := errors.Join(a.lasted(), a.undo(ctx))
 	if err == nil && a.Fault.Type == TypeAdmission {
 		err = a.awaitPolicy(ctx, false)
 	}
@@ -125,6 +130,33 @@ func (a *Active) Heal(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lasted is an error if the fault that had its witness was not there any more when it
+// was to be taken away: what was seen since then was seen without it.
+func (a *Active) lasted() error {
+	e := a.executor
+	switch {
+	case a.Fault.Type == TypeKeys:
+		if met, err := a.keysMet(); err == nil && met < 0 {
+			return errForgotten
+		}
+	case !a.held:
+	case a.Fault.Pauses():
+		if paused, err := e.cluster.Paused(a.Member, a.Fault.Components[0]); err != nil || !paused {
+			return errors.Join(errors.New("it was not paused any more when it was to go on"), err)
+		}
+	case a.Fault.Type == TypeNetwork:
+		now, err := e.cluster.LinkStats(a.Member, a.Fault.Link)
+		if err == nil && (now.Withheld < a.carried.Withheld || now.Delayed < a.carried.Delayed || now.BytesToServer < a.carried.BytesToServer) {
+			return errForgotten
+		}
+	}
+	return nil
+}
+
+// errForgotten is that the counters of what carries a link have begun anew, as they do
+// when its carrier is another one, which knows of no fault.
+var errForgotten = errors.New("the link was set up anew meanwhile, and nothing was wrong with it from then on")
 
 // Undo takes the fault away without waiting or recording, as when a run is cut
 // short. Crashed components are left down.
@@ -253,6 +285,7 @@ func (a *Active) pause(ctx context.Context) error {
 		}
 		proof += fmt.Sprintf(", and its API left a request unanswered for %s", SilenceBound)
 	}
+	a.held = true
 	a.record(history.PhaseWitness, proof)
 	return nil
 }
@@ -303,6 +336,7 @@ func (a *Active) shape(ctx context.Context) error {
 		}
 		now, err := e.cluster.LinkStats(a.Member, fault.Link)
 		if withheld := now.Withheld - carried.Withheld; err == nil && withheld > 0 {
+			a.held, a.carried = true, now
 			a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs %s took %s before, and had no answer within %s during the fault, when the link held back %d pieces of data",
 				a.Member, needed(fault.Link), before.Round(shownTo), SilenceBound, withheld))
 		}
@@ -316,6 +350,7 @@ func (a *Active) shape(ctx context.Context) error {
 	if err != nil || errNow != nil || during < 2*fault.Shape.Latency || delayed < 2*RoundTrips {
 		return ctx.Err()
 	}
+	a.held, a.carried = true, now
 	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s that needs its etcd took %s before and %s during the fault, when the link delayed %d pieces of data by %s or more",
 		a.Member, before.Round(shownTo), during.Round(shownTo), delayed, fault.Shape.Latency))
 	return nil

@@ -174,6 +174,35 @@ func TestFaultsAreWitnessed(t *testing.T) {
 	}
 }
 
+// What was in effect when it was injected need not be so for as long as it was to be.
+func TestAFaultThatEndsByItselfIsNoFaultThatLasted(t *testing.T) {
+	apiserver := []cluster.Component{cluster.APIServer}
+	for _, test := range []struct {
+		name   string
+		fault  *Fault
+		breaks func(*plane)
+	}{
+		{"a process that was replaced while it was paused", &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: apiserver},
+			func(p *plane) { p.paused, p.process.PID = false, 5 }},
+		{"a link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Shape: cluster.Shape{Cut: true}},
+			func(p *plane) { p.shape, p.stats = cluster.Shape{}, cluster.LinkStats{} }},
+		{"a slow link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Shape: cluster.Shape{Latency: time.Millisecond}},
+			func(p *plane) { p.shape, p.stats = cluster.Shape{}, cluster.LinkStats{BytesToServer: 9} }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, recorded := &plane{process: cluster.Process{PID: 4, StartTime: 5}, running: true}, new(events)
+			active, err := NewExecutor(p, p, recorded, clock.RealClock{}).Inject(t.Context(), test.fault, "cp1")
+			if err != nil || recorded.phases() != "inject witness" {
+				t.Fatalf("%v, recorded %q", err, recorded.phases())
+			}
+			test.breaks(p)
+			if err := active.Heal(t.Context()); err == nil || recorded.phases() != "inject witness" {
+				t.Errorf("%v, recorded %q: it counts as healed", err, recorded.phases())
+			}
+		})
+	}
+}
+
 func TestAKillThatKillsNothingHasNoWitness(t *testing.T) {
 	p, recorded := &plane{process: cluster.Process{PID: 4}, running: true, immortal: true}, new(events)
 	e := NewExecutor(p, p, recorded, clock.RealClock{})

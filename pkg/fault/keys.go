@@ -96,7 +96,7 @@ func (a *Active) keysMet() (int64, error) {
 // requests in the proxy.
 func (a *Active) witnessKeys() {
 	met, err := a.keysMet()
-	if err != nil || met == 0 {
+	if err != nil || met <= 0 {
 		return
 	}
 	verb := "held"

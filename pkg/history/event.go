@@ -614,7 +614,7 @@ type Exchange struct {
 // on the source being complete must not pass over a gap.
 type Gap struct {
 	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
-	// "document".
+	// "document"; or "clock", by which all times are.
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -98,6 +99,45 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 	}
 	if _, err := r.Next(); !errors.Is(err, io.EOF) || len(r.Damage) != 0 {
 		t.Errorf("after the end: %v, damage %q", err, r.Damage)
+	}
+}
+
+// setClock is a clock that was set: what it shows is off, and how long it goes is not.
+type setClock struct {
+	*testclock.FakeClock
+	off atomic.Int64
+}
+
+func (c *setClock) Now() time.Time { return c.FakeClock.Now().Add(time.Duration(c.off.Load())) }
+
+func TestAClockThatIsSetLeavesAGap(t *testing.T) {
+	for off, gaps := range map[time.Duration]int{0: 0, ClockStep: 0, time.Minute: 1, -time.Minute: 1} {
+		path := filepath.Join(t.TempDir(), "history.jsonl")
+		clk := &setClock{FakeClock: testclock.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+		w, err := Create(path, Header{Run: "r1"}, clk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clk.Step(time.Hour)
+		clk.off.Store(int64(off))
+		w.Record(Event{Kind: KindReady, Member: "cp1", Ready: &Ready{Code: 200}})
+		if err := w.Close(End{Complete: true}); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, events := readAll(t, bytes.NewReader(raw))
+		found := 0
+		for _, e := range events {
+			if e.Gap != nil && e.Gap.Source == "clock" {
+				found++
+			}
+		}
+		if found != gaps || len(r.Damage) > 0 {
+			t.Errorf("set by %s: %d gaps, damage %q", off, found, r.Damage)
+		}
 	}
 }
 

@@ -19,6 +19,10 @@ const (
 	// maxBuffered is how many bytes may wait for a slow disk before recorders
 	// have to wait for it too; it keeps a stalled disk from eating the memory.
 	maxBuffered = 64 << 20
+	// ClockStep is by how much the clock of the machine may come to differ from the time of
+	// the history. What a control plane writes has the times of the former, and whoever
+	// judges counts on Header.Started to make one of the other.
+	ClockStep = time.Second
 )
 
 // Writer appends events to a history file, one JSON object per line. All its
@@ -35,6 +39,7 @@ type Writer struct {
 	buf         []byte
 	spare       []byte
 	seq         int64
+	stepped     bool // whether the history tells that the clock was set
 	closed      bool
 	err         error
 	subscribers []func(Event)
@@ -126,6 +131,22 @@ func (w *Writer) append(e Event) {
 	}
 }
 
+// watchClock notes once that the clock of the machine was set, or that the machine slept:
+// no time that others have written can be compared with those of the history any more. It
+// must be called with the lock held.
+func (w *Writer) watchClock() {
+	if w.stepped || w.closed || w.err != nil {
+		return
+	}
+	// Without its monotonic reading a time is what the clock said.
+	off := w.clock.Now().Round(0).Sub(w.started.Round(0)) - w.clock.Since(w.started)
+	if off.Abs() <= ClockStep {
+		return
+	}
+	w.stepped = true
+	w.append(Event{Kind: KindGap, Gap: &Gap{Source: "clock", Message: fmt.Sprintf("the clock of the machine was set by %s, or the machine slept, while the history was recorded", off.Round(time.Millisecond))}})
+}
+
 // fail must be called with the lock held.
 func (w *Writer) fail(err error) {
 	if w.err != nil {
@@ -164,6 +185,7 @@ func (w *Writer) flushLoop(ticker clock.Ticker) {
 // flush writes what is buffered, outside the lock, and only whole lines.
 func (w *Writer) flush() {
 	w.mu.Lock()
+	w.watchClock()
 	chunk, events, subscribers := w.buf, w.undelivered, w.subscribers
 	w.buf, w.undelivered = w.spare[:0], nil
 	healthy := w.err == nil
@@ -203,6 +225,7 @@ func (w *Writer) Close(end End) error {
 		<-w.done
 		return w.Err()
 	}
+	w.watchClock()
 	if w.err == nil {
 		w.append(Event{Kind: KindEnd, End: &end})
 	}

@@ -30,8 +30,9 @@ const (
 	// EtcdSilence is after which a watch that tells nothing is given up for
 	// another member's etcd.
 	EtcdSilence = 3 * time.Second
-	// EtcdAway is after which silence the etcd recorder says, when it hears again,
-	// that it was away: an etcd that it follows answers every EtcdProgress.
+	// EtcdAway is for how long nothing may have confirmed that the etcd recorder has all
+	// that there is before it says, when it hears again, that it was away: a majority of
+	// etcd is asked every EtcdProgress.
 	EtcdAway = 1 * time.Second
 	// EtcdReadTimeout bounds a read of the revision through one member.
 	EtcdReadTimeout = 1 * time.Second

@@ -58,9 +58,9 @@ type Etcd struct {
 	next int64
 	told int64
 	keys map[string]storedKey
-	// heard is when any member's etcd told something last, in the time of the
-	// history; 0 before the first one did.
-	heard int64
+	// heard is the time of the history up to which all that etcd had is known to be
+	// recorded, and excused up to when the history says that this was not known; 0 before.
+	heard, excused int64
 }
 
 // storedKey is what is remembered of a key that exists.
@@ -155,7 +155,11 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 		return
 	}
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	defer cancel()
+	confirmed := make(chan int64)
+	asking.Go(func() { r.confirm(ctx, client, confirmed) })
 	r.told = 0
 	responses := client.Watch(ctx, registryPrefix, clientv3.WithPrefix(), clientv3.WithRev(r.next))
 	ticker := r.clock.NewTicker(EtcdProgress)
@@ -174,6 +178,8 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 			progress, done := context.WithTimeout(ctx, EtcdProgress)
 			_ = client.RequestProgress(progress)
 			done()
+		case from := <-confirmed:
+			r.hear(from)
 		case response, open := <-responses:
 			if !open || !r.take(response) {
 				return
@@ -196,7 +202,9 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 	if response.Err() != nil {
 		return false
 	}
-	r.hear()
+	if len(response.Events) > 0 {
+		r.excuse()
+	}
 	agreement := int64(0)
 	for _, event := range response.Events {
 		if event.Kv.ModRevision < r.next {
@@ -256,14 +264,45 @@ func (r *Etcd) LastActor(lease string) string {
 	return r.actors[lease]
 }
 
-// hear notes that etcd tells something, and for how long it did not if that is worth
-// knowing: what it tells now may be that old.
-func (r *Etcd) hear() {
-	now := r.recorder.Now()
-	if r.heard > 0 && now-r.heard > int64(EtcdAway) {
-		r.recorder.Record(history.Event{Kind: history.KindAway, From: r.heard, Away: &history.Away{Source: "etcd"}})
+// confirm tells, over and over, of a time by which all that etcd had is recorded. That a
+// member's etcd answers says nothing: one that is cut off, or behind the others, says that
+// it has come no further, and what it tells later it tells late. Only a majority answers
+// a read like this one.
+func (r *Etcd) confirm(ctx context.Context, client *clientv3.Client, confirmed chan<- int64) {
+	for ctx.Err() == nil {
+		from := r.recorder.Now()
+		bounded, done := context.WithTimeout(ctx, EtcdReadTimeout)
+		response, err := client.Get(bounded, registryPrefix)
+		if err == nil {
+			err = r.WaitFor(bounded, response.Header.Revision)
+		}
+		done()
+		if err == nil {
+			select {
+			case confirmed <- from:
+			case <-ctx.Done():
+			}
+		}
+		pause(ctx, r.clock, EtcdProgress)
 	}
-	r.heard = now
+}
+
+// hear notes that all that etcd had at a time is recorded.
+func (r *Etcd) hear(from int64) {
+	if r.heard > 0 {
+		r.excuse()
+	}
+	r.heard = max(r.heard, from)
+}
+
+// excuse says for how long nobody could know whether all was recorded, if that is worth
+// knowing: what etcd tells now may be that old.
+func (r *Etcd) excuse() {
+	now, since := r.recorder.Now(), max(r.heard, r.excused)
+	if r.heard > 0 && now-since > int64(EtcdAway) {
+		r.recorder.Record(history.Event{Kind: history.KindAway, From: since, Away: &history.Away{Source: "etcd"}})
+		r.excused = now
+	}
 }
 
 // late notes a change of which this very watch had said that it was past it.

@@ -160,18 +160,40 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 func TestEtcdSaysThatItWasAway(t *testing.T) {
 	m := newMemory()
 	r := newRecorder(m)
-	hears := func(at time.Duration, revision int64) {
+	hears := func(at time.Duration) {
 		m.now = int64(at)
-		r.take(clientv3.WatchResponse{Header: progressHeader(revision)})
+		r.hear(int64(at))
 	}
-	hears(9*time.Second, 1) // the first time it hears anything
-	hears(9*time.Second+EtcdAway, 2)
+	hears(9 * time.Second) // the first time it hears anything
+	hears(9*time.Second + EtcdAway)
 	if got := m.of(history.KindAway); len(got) > 0 {
 		t.Fatalf("it was not away: %v", got)
 	}
-	hears(15*time.Second, 3)
+	hears(15 * time.Second)
 	got := m.of(history.KindAway)
 	if len(got) != 1 || got[0].Away.Source != "etcd" || got[0].From != int64(9*time.Second+EtcdAway) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// An etcd that is cut off from the others, or behind them, answers all the time that it
+// has come no further. That is no news of the others.
+func TestEtcdIsAwayWhileItFollowsOneThatIsBehind(t *testing.T) {
+	m := newMemory()
+	r := newRecorder(m)
+	m.now = int64(9 * time.Second)
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(2, 2, "/registry/a", "")}})
+	r.hear(int64(9 * time.Second))
+	for m.now < int64(15*time.Second) {
+		m.now += int64(EtcdProgress)
+		r.take(clientv3.WatchResponse{Header: progressHeader(2)})
+	}
+	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(3, 3, "/registry/b", "")}})
+	var kinds []history.Kind
+	for _, e := range m.events {
+		kinds = append(kinds, e.Kind)
+	}
+	if fmt.Sprint(kinds) != fmt.Sprint([]history.Kind{history.KindStored, history.KindAway, history.KindStored}) || m.events[1].From != int64(9*time.Second) {
+		t.Errorf("recorded %v, %+v", kinds, m.events)
 	}
 }

@@ -105,7 +105,7 @@ func (h *Hammer) Run(ctx context.Context) {
 func (h *Hammer) missed(instance int) {
 	h.recorder.Record(history.Event{Kind: history.KindGap, Member: h.member, Gap: &history.Gap{
 		Source:  "request",
-		Message: fmt.Sprintf("process number %d of the API server was not written to while it booted", instance),
+		Message: fmt.Sprintf("process number %d of the API server was not written to while it booted, or not to the end of that", instance),
 	}})
 }
 
@@ -141,6 +141,12 @@ func (h *Hammer) session(run context.Context, instance int) {
 	case <-ready:
 		pause(ctx, h.clock, HammerAfterReady)
 	case <-longest.C():
+		// Whether the barrier holds for the rest of the boot nobody sees any more.
+		h.mu.Lock()
+		if h.ready == ready {
+			h.missed(instance)
+		}
+		h.mu.Unlock()
 	case <-ctx.Done():
 	}
 	cancel()

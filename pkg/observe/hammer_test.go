@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -104,6 +105,25 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	}
 	if gaps := m.of(history.KindGap); len(gaps) != 1+cap(h.starts) {
 		t.Errorf("%d gaps", len(gaps))
+	}
+}
+
+// A boot that takes longer than anybody hammers is not seen to its end.
+func TestAHammerThatGivesUpLeavesAGap(t *testing.T) {
+	m, clk := newMemory(), clocktesting.NewFakeClock(time.Now())
+	h := NewHammer("cp1", serve(t, http.NotFoundHandler()), m, clk, nil)
+	stop := hammering(t, h)
+	h.ProcessChanged(started(1))
+	for !clk.HasWaiters() {
+		time.Sleep(time.Millisecond)
+	}
+	clk.Step(HammerLongest)
+	for len(h.starts) > 0 || clk.HasWaiters() {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Member != "cp1" || gaps[0].Gap.Source != "request" {
+		t.Errorf("gaps %+v", gaps)
 	}
 }
 

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"encoding/pem"
 	"fmt"
 	"net/http"
@@ -23,8 +24,8 @@ import (
 const secret = "the-very-secret-token"
 
 // plane is a control plane of fake API servers. What they say lies in files, so that
-// hooks can change it: <member>.start, <member>.version, and <member>.down while
-// there is nobody.
+// hooks can change it: <member>.start, <member>.version, <member>.down while there is
+// nobody, and <kubeconfig>.moved with the member to which its address leads now.
 type plane struct {
 	t       *testing.T
 	dir     string
@@ -54,7 +55,9 @@ func newPlane(t *testing.T, members ...string) *plane {
 
 // serve has a server say what the member says, under the name of a kubeconfig.
 func (p *plane) serve(kubeconfig, member string) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, member) }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.answer(w, r, cmp.Or(p.read(kubeconfig+".moved"), member))
+	}))
 	p.t.Cleanup(server.Close)
 	config := clientcmdapi.NewConfig()
 	config.Clusters["c"] = &clientcmdapi.Cluster{Server: server.URL,

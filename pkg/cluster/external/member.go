@@ -36,7 +36,8 @@ type member struct {
 	runs     bool
 	// ending is whether a hook is to end it, so that it is no surprise if it goes.
 	ending bool
-	// undead is whether the process that a hook was to end has answered again.
+	// undead is whether the process that a hook was to end has answered again, or another
+	// member's in its place: that is told once.
 	undead bool
 	// paused, cut, off and ended are what hooks have done and others must take back.
 	paused          map[cluster.Component]bool

@@ -186,6 +186,25 @@ func TestRestartOutOfTheBlue(t *testing.T) {
 	}
 }
 
+// An address that moves to another node when its own is down leads to a server that was
+// never started: nobody's crash is proved by that, and nobody's return.
+func TestAnAddressThatMoves(t *testing.T) {
+	p := newPlane(t, "cp1", "cp2")
+	c := p.hook("kill", `echo cp2 > cp1.moved`).up()
+	if err := c.Kill(t.Context(), "cp1", cluster.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, func() bool { _, runs := c.Process("cp1", cluster.APIServer); return !runs })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*nameAgain)
+	defer cancel()
+	if err := c.StartComponent(ctx, "cp1", cluster.APIServer); err == nil {
+		t.Error("the API server of cp2 counts as that of cp1, started again")
+	}
+	if got, want := p.changes.of("cp1"), []string{"cp1 started 1", "cp1 exited 1"}; !slices.Equal(got, want) {
+		t.Errorf("the observer was told %q, want %q", got, want)
+	}
+}
+
 // A server that is silent for a while is no other one, and did not end.
 func TestSilenceIsNoEnd(t *testing.T) {
 	p := newPlane(t, "cp1")

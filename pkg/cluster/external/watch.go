@@ -85,6 +85,14 @@ func (m *member) seen(ctx context.Context, start int64) {
 	if known {
 		return
 	}
+	other, err := m.strayed(ctx, start)
+	if err != nil {
+		return // it is seen again soon
+	}
+	if other != "" {
+		m.lost(other)
+		return
+	}
 	version, err := m.asker.version(ctx)
 	if err != nil {
 		return // it is seen again soon
@@ -102,6 +110,35 @@ func (m *member) seen(ctx context.Context, start int64) {
 	}
 	m.tell(cluster.Change{What: history.ProcessStarted, Release: m.release})
 	m.announce()
+}
+
+// strayed is the other member whose API server answers at this one's address, as it does
+// behind an address that moves from node to node; empty if none does.
+func (m *member) strayed(ctx context.Context, start int64) (string, error) {
+	for _, other := range m.cluster.members {
+		other.mu.Lock()
+		suspicious := other != m && other.runs && other.process.StartTime == start
+		other.mu.Unlock()
+		if !suspicious {
+			continue
+		}
+		if same, err := sameProcess(ctx, other.asker, m.asker); same || err != nil {
+			return other.name, err
+		}
+	}
+	return "", nil
+}
+
+// lost notes that another member's API server answers in the place of this one's, of which
+// nothing can be known then: what follows from what it seemed to answer may not be believed.
+func (m *member) lost(other string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.runs || !m.undead {
+		m.runs, m.undead = false, true
+		m.tell(cluster.Change{What: history.ProcessExited, Release: m.release, Exit: "the API server of " + other + " answers at its address"})
+		m.announce()
+	}
 }
 
 // exit notes that the process is gone; it must be called with the lock held.

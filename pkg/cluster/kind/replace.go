@@ -89,7 +89,8 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	for _, component := range replaced {
 		m.units.starting(component, release)
 		m.units.without(component, m.lacks(component))
-		m.units.ending(component)
+		// kubeadm replaces it once. What ends after that falls over by itself.
+		m.units.replacing(component)
 	}
 	if err := c.run(ctx, m, kubeadm, arguments...); err != nil {
 		if cause := context.Cause(ctx); cause != nil {

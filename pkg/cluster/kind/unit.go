@@ -33,8 +33,9 @@ type units struct {
 type unit struct {
 	instance int
 	exits    int // since the last start on request
-	// expected is whether the end of its processes was asked for.
-	expected bool
+	// expected is whether the end of its processes was asked for, and once whether
+	// only that of the process that runs was.
+	expected, once bool
 	// off are the features that its processes are started without.
 	off []cluster.Feature
 	now *running
@@ -93,6 +94,9 @@ func (u *units) told(event agent.Event) {
 			u.gone(event.Component, one)
 		}
 		u.seen[process] = true
+		if one.once {
+			one.expected, one.once = false, false
+		}
 		one.instance++
 		one.now = &running{process: process, instance: one.instance, release: u.release, off: one.off}
 		u.tell(event.Component, one.now, history.ProcessStarted, false)
@@ -197,7 +201,15 @@ func (u *units) starting(component cluster.Component, release string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.release = release
-	u.of[component].expected, u.of[component].exits = false, 0
+	u.of[component].expected, u.of[component].once, u.of[component].exits = false, false, 0
+}
+
+// replacing makes the end of the component's process expected, and not that of the one
+// which comes in its place.
+func (u *units) replacing(component cluster.Component) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.of[component].expected, u.of[component].once = true, true
 }
 
 // without has the component's next processes count as started without the features.
@@ -211,7 +223,7 @@ func (u *units) without(component cluster.Component, off []cluster.Feature) {
 func (u *units) ending(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.of[component].expected = true
+	u.of[component].expected, u.of[component].once = true, false
 }
 
 // exits since the last start on request.

@@ -64,6 +64,18 @@ func TestUnitsTellOfProcesses(t *testing.T) {
 			tell(started(2))
 			tell(gone(2))
 		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 2 at 1.3", "etcd exited 2 pid 2 at 1.3"}},
+		{"a replacement that falls over itself", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.starting(cluster.Etcd, "1.3")
+			u.replacing(cluster.Etcd)
+			tell(gone(1))
+			tell(started(2))
+			tell(gone(2))
+			tell(started(3))
+		}, []string{
+			"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 2 at 1.3",
+			"etcd exited 2 pid 2 at 1.3", "etcd started 3 pid 3 at 1.3",
+		}},
 		{"processes of a static Pod with something switched off", func(u *units, tell func(agent.Event)) {
 			u.without(cluster.Etcd, []cluster.Feature{cluster.FeatureCoordination})
 			tell(started(1))
