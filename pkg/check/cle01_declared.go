@@ -103,7 +103,7 @@ func (c *cle01) wait(w *World, p *elected, ev *history.Event) {
 // compare holds what a candidate says of its versions against what was started.
 func (c *cle01) compare(w *World, d *candidateSeen, ev *history.Event) {
 	release := strings.TrimPrefix(d.process.release, "v")
-	if release == "" {
+	if release == "" || c.ofTheOneBefore(w, d, ev) {
 		return
 	}
 	if d.now.Binary != release && !strings.HasPrefix(d.now.Binary, minor(release)+".") {
@@ -116,6 +116,16 @@ func (c *cle01) compare(w *World, d *candidateSeen, ev *history.Event) {
 		return
 	}
 	c.versions++
+}
+
+// ofTheOneBefore is whether a candidate may be that of the process before, and be told only
+// now: it says what that one was, and this one had not yet started when it can have been
+// made.
+func (c *cle01) ofTheOneBefore(w *World, d *candidateSeen, ev *history.Event) bool {
+	p := d.process
+	before := strings.TrimPrefix(p.before, "v")
+	return before != "" && minor(before) != minor(strings.TrimPrefix(p.release, "v")) && minor(d.now.Binary) == minor(before) &&
+		w.aways.since(ev.At)-int64(recorderLag) < p.startedAt
 }
 
 // minor is the first two numbers of a release.

@@ -184,6 +184,7 @@ func (c *cle12) ranOut(w *World, ev *history.Event, m *leaseMove) {
 	case last == nil:
 	case w.prompt(m.beforeAt) && ranOutBefore(last, over), last.at > over && time.Duration(last.at-over) > w.aways.lag(over, last.at):
 		c.infer(w, at(m.beforeSeq, last.seq, ev.Seq), "%s acted as the leader of %s %s after its Lease had run out", m.from, m.lease.key, time.Duration(last.at-over).Round(100*time.Millisecond))
+	case last.at > over+int64(recorderLag): // whether it had stopped is not known
 	case w.early(m) <= clockTolerance: // or else it was taken from it, and had not run out
 		c.stopped++
 		lost.stopped = true

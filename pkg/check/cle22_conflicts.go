@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,9 @@ func (c *cle22) Observe(w *World, ev *history.Event) {
 			c.chosen(w, m.lease, of, ev)
 		}
 	}
-	for _, lease := range c.contested(e) {
+	contested := c.contested(e)
+	maps.DeleteFunc(c.waiting, func(lease string, _ *vacancy) bool { return !slices.Contains(contested, lease) })
+	for _, lease := range contested {
 		l := e.leases[lease]
 		_, conflict := c.conflict(w, lease)
 		v, settled := c.waiting[lease], l != nil && c.settled(w, l)

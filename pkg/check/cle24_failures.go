@@ -39,6 +39,7 @@ func (c *cle24) Observe(w *World, ev *history.Event) {
 			case v == nil, v.reported:
 			case time.Duration(l.since-v.since) > recoversWithin+w.aways.between(v.since, l.since):
 				c.infer(w, at(v.seq, ev.Seq), "nobody held %s for %s after writes to it could pass again", lease, time.Duration(l.since-v.since).Round(time.Second))
+			case l.since <= v.since: // it was held all along, which was told late
 			case !v.helped && time.Duration(l.since-v.since) <= recoversWithin:
 				c.recovered++
 			}

@@ -209,3 +209,14 @@ func TestAwaysExcuseElections(t *testing.T) {
 		polls(told, 12*s).away(12*s).pinged("b_1", managersLease, "1.2.0", 0).blames(t, "CLE-15")
 	})
 }
+
+// CLE-22: a conflict that is over, since somebody has withdrawn, is no part of the next.
+func TestAConflictThatComesAgain(t *testing.T) {
+	s := time.Second
+	over := func() *tale {
+		return underway().declares("evenkeel-rowers-a", rowersLease, "1.2.0").dissents().ticks(6 * s).withdraws("evenkeel-rowers-b")
+	}
+	over().ticks(2*s).elects(rowersLease, "evenkeel-rowers-a").keeps(rowersLease, "evenkeel-rowers-a", 60*s).dissents().ticks(2*s).blames(t, "CLE-22")
+	over().ticks(60*s).dissents().ticks(4*s).lease(rowersLease, history.Lease{Strategy: byOthers, Coordinator: "a_c"}).ticks(4*s).blames(t, "CLE-22")
+	over().ticks(60*s).dissents().ticks(40*s).blames(t, "CLE-22", "want different strategies, and for")
+}

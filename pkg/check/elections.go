@@ -63,6 +63,7 @@ type elected struct {
 	member        string
 	component     string
 	release       string
+	before        string // the release of the process before it
 	instance      int
 	startSeq      int64
 	startedAt     int64
@@ -219,8 +220,11 @@ func (e *elections) takeProcess(ev *history.Event) {
 	key := ev.Member + "/" + p.Component
 	known := e.processes[key]
 	if known == nil || p.Change == history.ProcessStarted {
-		follows := known != nil && !known.alive && known.follows
-		known = &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At, follows: follows}
+		one := &elected{member: ev.Member, component: p.Component, instance: p.Instance, release: p.Release, startSeq: ev.Seq, startedAt: ev.At}
+		if known != nil {
+			one.before, one.follows = known.release, !known.alive && known.follows
+		}
+		known = one
 		e.processes[key] = known
 	}
 	switch p.Change {
