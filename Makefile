@@ -121,15 +121,16 @@ skew: build
 
 ## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
 ## with the reference; all of them must be green. ADD=1 counts the runs in
-## reports/results that the same checks have judged, and plays what is missing
+## reports/results that the same checks have judged, and plays what is missing. KEEP=1
+## keeps all bundles below _out/survey, and AGAIN=1 judges those anew instead of playing
 soak: build
-	$(GO) run ./hack/survey -title "the reference, local" -out $(OUT)/survey -runs $(or $(RUNS),10) -add=$(if $(ADD),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+	$(GO) run ./hack/survey -title "the reference, local" -out $(OUT)/survey -runs $(or $(RUNS),10) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## survey: the same on another target, into reports/results.md; for instance
 ## TARGET=local-kubernetes-v1.36.3 TITLE="Kubernetes v1.36.3 → v1.37.1, local"
 ## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3
 survey: build
-	$(GO) run ./hack/survey -target $(TARGET) -title "$(TITLE)" -topology $(TOPOLOGY) -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+	$(GO) run ./hack/survey -target $(TARGET) -title "$(TITLE)" -topology $(TOPOLOGY) -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## reports: write the reports of all published bundles anew, from the same histories,
 ## when requirements, checks or the form of reports have changed on purpose; those that

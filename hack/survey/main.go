@@ -9,7 +9,9 @@
 // With -add it plays only what is missing to -runs: earlier runs that the same checks
 // have judged are kept, so that a long survey can be made in several parts.
 //
-// Bundles of runs that were not clean are kept below -out. The exit status is
+// With -again it plays nothing: it judges the bundles below -out anew, which -keep has
+// left there, for when a check has changed and not what it judges. Bundles of runs that
+// were not clean are kept in any case. The exit status is
 // that of the worst run: 1 where something was red, 2 where something stayed open,
 // 3 where a run left no report for any other reason than that the scenario was
 // refused.
@@ -43,7 +45,7 @@ import (
 type options struct {
 	evenkeel, target, title, topology, release, scenarios, results, out string
 	runs, parallel                                                      int
-	add                                                                 bool
+	add, keep, again                                                    bool
 }
 
 // run is what came of one play of a scenario.
@@ -66,6 +68,8 @@ func main() {
 	flag.StringVar(&o.out, "out", "_out/survey", "where bundles go")
 	flag.IntVar(&o.runs, "runs", 1, "how often to play each scenario")
 	flag.BoolVar(&o.add, "add", false, "play only what is missing to -runs, and add it to earlier runs that the same checks have judged")
+	flag.BoolVar(&o.keep, "keep", false, "keep the bundles of clean runs too")
+	flag.BoolVar(&o.again, "again", false, "judge the bundles that were kept anew, and play nothing")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.Parse()
 	if flag.NArg() > 0 || o.runs < 1 || o.parallel < 1 {
@@ -104,6 +108,9 @@ func survey(ctx context.Context, o options) (int, error) {
 		return 0, err
 	}
 	var all []*played
+	if o.again {
+		return again(ctx, o, t, names, checks)
+	}
 	for _, name := range names {
 		all = append(all, t.begin(name, checks, o.add))
 	}
@@ -211,7 +218,7 @@ func once(ctx context.Context, o options, name string, n int) (run, error) {
 		return r, fmt.Errorf("%s, run %d, could not be played, which says nothing of the control plane: %s", name, n, out.Said)
 	}
 	fmt.Printf("%-24s run %d: %s after %d s%s\n", name, n, r.report.Verdict, r.seconds, notClean(r.report))
-	if r.report.Verdict == check.Pass {
+	if r.report.Verdict == check.Pass && !o.keep {
 		if err := os.RemoveAll(dir); err != nil {
 			return r, fmt.Errorf("remove the bundle of a clean run: %w", err)
 		}

@@ -133,6 +133,16 @@ func (t *target) begin(name, checks string, keep bool) *played {
 	return &played{Name: name, Checks: checks}
 }
 
+// seconds are how long the runs of a scenario took, if that is known of all of them.
+func (t *target) seconds(name string, runs int) []int {
+	for _, p := range t.Scenarios {
+		if p.Name == name && len(p.Seconds) == runs {
+			return p.Seconds
+		}
+	}
+	return nil
+}
+
 // replace puts a scenario in the place of an earlier survey of the same.
 func (t *target) replace(p played) {
 	i, found := slices.BinarySearchFunc(t.Scenarios, p.Name, func(p played, name string) int { return cmp.Compare(p.Name, name) })
@@ -265,6 +275,8 @@ func (t *target) told(name string) string {
 		case p.Name != name:
 		case p.Refused != "":
 			return "refused"
+		case p.Runs > 0 && len(p.Seconds) == 0:
+			return fmt.Sprintf("%d/%d", p.Clean, p.Runs)
 		case p.Runs > 0:
 			return fmt.Sprintf("%d/%d, %d–%d s", p.Clean, p.Runs, slices.Min(p.Seconds), slices.Max(p.Seconds))
 		}

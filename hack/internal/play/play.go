@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/report"
 )
 
@@ -44,12 +45,31 @@ func Run(ctx context.Context, evenkeel, dir string, args ...string) (Outcome, er
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return Outcome{}, fmt.Errorf("make the folder of the bundles: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, evenkeel, append([]string{"run", "--out", dir}, args...)...)
+	return start(ctx, dir, dir+".log", evenkeel, append([]string{"run", "--out", dir}, args...)...)
+}
+
+// Judge has evenkeel write the report of a bundle anew, by the checks that there are now.
+// A bundle whose run was cut short has none, and is ErrNoReport.
+func Judge(ctx context.Context, evenkeel, dir string) (Outcome, error) {
+	if _, err := os.Stat(filepath.Join(dir, bundle.ReportFile)); err != nil {
+		return Outcome{}, fmt.Errorf("%s: %w", dir, ErrNoReport)
+	}
+	out, err := start(ctx, dir, dir+".judged.log", evenkeel, "judge", "--update", dir)
+	if err == nil && out.Status == exit.CouldNotRun {
+		err = fmt.Errorf("%s: %s", dir, out.Said)
+	}
+	return out, err
+}
+
+// start starts evenkeel, keeps what it said in a file, and reads the report in dir when it
+// has ended.
+func start(ctx context.Context, dir, said, evenkeel string, args ...string) (Outcome, error) {
+	cmd := exec.CommandContext(ctx, evenkeel, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	started := time.Now()
 	log, err := cmd.CombinedOutput()
 	o := Outcome{Took: time.Since(started), Said: lastLine(string(log))}
-	if writeErr := os.WriteFile(dir+".log", log, 0o644); writeErr != nil {
+	if writeErr := os.WriteFile(said, log, 0o644); writeErr != nil {
 		return o, fmt.Errorf("keep what was said: %w", writeErr)
 	}
 	if ctx.Err() != nil {
@@ -64,7 +84,7 @@ func Run(ctx context.Context, evenkeel, dir string, args ...string) (Outcome, er
 	}
 	data, err := os.ReadFile(filepath.Join(dir, bundle.ReportFile))
 	if err != nil {
-		return o, fmt.Errorf("exit status %d and %w; see %s.log", o.Status, ErrNoReport, dir)
+		return o, fmt.Errorf("exit status %d and %w; see %s", o.Status, ErrNoReport, said)
 	}
 	rep := &report.ConformanceReport{}
 	if err := yaml.Unmarshal(data, rep); err != nil {

@@ -60,3 +60,28 @@ func TestWhatLeavesNoReportIsAnError(t *testing.T) {
 		t.Error("an interrupted run was taken for a whole one")
 	}
 }
+
+func TestABundleIsJudgedAgain(t *testing.T) {
+	program, dir := evenkeel(t, `[ "$1 $2" = "judge --update" ] && echo 'verdict: fail' >"$3/report.yaml"; echo judged; exit 1`)
+	if _, err := Judge(t.Context(), program, dir); !errors.Is(err, ErrNoReport) {
+		t.Errorf("of a bundle without a report: %v", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{filepath.Join(dir, "report.yaml"): "verdict: pass\n", dir + ".log": "played\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o, err := Judge(t.Context(), program, dir); err != nil || o.Report.Verdict != check.Fail {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	if log, err := os.ReadFile(dir + ".log"); err != nil || string(log) != "played\n" {
+		t.Errorf("what was said of the run is %q, %v", log, err)
+	}
+	refuses, _ := evenkeel(t, "echo the digests do not hold; exit 3")
+	if _, err := Judge(t.Context(), refuses, dir); err == nil || !strings.Contains(err.Error(), "the digests do not hold") {
+		t.Errorf("a bundle that does not hold: %v", err)
+	}
+}
