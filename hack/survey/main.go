@@ -206,6 +206,10 @@ func once(ctx context.Context, o options, name string, n int) (run, error) {
 		args = append(args, "--release", o.release)
 	}
 	out, err := play.Run(ctx, o.evenkeel, dir, args...)
+	if ctx.Err() != nil {
+		// It is not counted, and would be when bundles are judged again.
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
 	r := run{report: out.Report, seconds: int(out.Took.Seconds())}
 	switch {
 	case out.Status == exit.CouldNotRun && strings.Contains(out.Said, cluster.ErrUnsupported.Error()):

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -16,8 +17,8 @@ type losses struct {
 type loss struct {
 	name, id string
 	// since is when it had come, and at when it went.
-	came, at int64
-	seq      int64
+	came, at      int64
+	seq, revision int64
 	// withObject is whether all of the object went.
 	withObject bool
 }
@@ -50,7 +51,7 @@ func (l *losses) observe(w *World, ev *history.Event) []loss {
 		if indexOf(entries, e.ServerID) >= 0 || !w.participatedThrough(e.ServerID, before.revision, ev.Stored.Revision) || w.ownDoing(e.ServerID, name) {
 			continue
 		}
-		out = append(out, loss{name: name, id: e.ServerID, came: w.cameAt(name, e.ServerID), at: ev.At, seq: ev.Seq, withObject: now == nil})
+		out = append(out, loss{name: name, id: e.ServerID, came: w.cameAt(name, e.ServerID), at: ev.At, seq: ev.Seq, revision: ev.Stored.Revision, withObject: now == nil})
 	}
 	return out
 }
@@ -65,7 +66,16 @@ func (w *World) ownDoing(id, name string) bool {
 	}
 	in := srv.current()
 	starting := in != nil && !in.first && in.exitedAt == 0 && in.ready == nil
-	return starting || srv.hostedBy != nil && !hosts(srv.hosted, name)
+	return starting || srv.hostedBy != nil && !hosts(srv.hosted, name) && !(w.customName(name) && listsCustom(srv.hosted, name))
+}
+
+// listsCustom is whether a list has a custom resource with that StorageVersion. A server
+// goes on with what it has said of it for as long as the definition is there, which is
+// known of those that the harness has defined.
+func listsCustom(list []history.HostedResource, name string) bool {
+	return slices.ContainsFunc(list, func(r history.HostedResource) bool {
+		return r.Custom && r.Persisted && objectName(r.Group, r.Resource) == name
+	})
 }
 
 // cameAt is when the entry that a server had in an object until now had come.
@@ -98,13 +108,24 @@ func (w *World) holding(now int64) bool {
 	return false
 }
 
-// blame has a loss reported, unless the harness turns out to have asked for it.
+// blame has a loss reported, unless the harness turns out to have asked for it, or to
+// have taken the custom resource away, so that servers take back what they have said.
 func (w *World) blame(l loss, report func()) {
-	if l.withObject {
+	if l.withObject || w.customName(l.name) {
 		w.unlessAsked(l.name, l.at, report)
 		return
 	}
-	report()
+	w.unlessEdited(l.name, l.revision, l.at, report)
+}
+
+// customName is whether a StorageVersion is of a resource that the harness has defined.
+func (w *World) customName(name string) bool {
+	for gr := range w.custom {
+		if objectName(gr.group, gr.resource) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // raced is whether the lost entry was so young, while writes were held back, that

@@ -17,7 +17,13 @@ type managers struct {
 	// in its way; able is whether it can now.
 	ableSince int64
 	able      bool
+	// seen is whether a controller manager was seen to run.
+	seen bool
 }
+
+// known is whether there is a collector as far as anybody was told: one that leads, or
+// may lead again.
+func (m *managers) known() bool { return m.seen || m.leader != "" }
 
 // leaderLease is where the leader of the controller managers is elected.
 const leaderLease = identityLeasePrefix + "kube-controller-manager"
@@ -60,6 +66,7 @@ func (m *managers) take(w *World, ev *history.Event) {
 func (m *managers) takeProcess(ev *history.Event) {
 	switch p := ev.Process; p.Change {
 	case history.ProcessStarted:
+		m.seen = true
 		m.running[ev.Member] = p.Instance
 		delete(m.paused, ev.Member)
 	case history.ProcessExited:

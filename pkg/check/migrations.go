@@ -31,6 +31,8 @@ type migrations struct {
 	contents contents
 	// custom are the definitions of custom resources.
 	custom map[groupResource]*definitionSeen
+	// undefined is when the definition of a resource went that has none any more.
+	undefined map[groupResource]moment
 	// leader is the member whose controller manager holds the Lease, as far as is
 	// known, and led the one that did last.
 	leader, led string
@@ -75,6 +77,9 @@ type migrationSeen struct {
 	// gone (deleted) are when that was.
 	created, started, ended, gone moment
 	outcome                       string
+	// seen is whether its creation was, and found whether it had begun or ended before
+	// anybody looked, so that nobody knows what it came upon, or when.
+	seen, found bool
 	// target is what the servers agreed on when it started; empty if on nothing.
 	// told is whether anything tells of that.
 	target string
@@ -105,11 +110,12 @@ type migrationSeen struct {
 	// patient is for how long at a time it had to wait, at most, before it began because the
 	// servers did not agree, while one controller had nothing else in its way.
 	patient time.Duration
-	// generation of the definition when it started.
-	generation int64
-	// crashed is when the controller manager that led ended while it ran; served
-	// counts for each member the API servers that ended.
-	crashed moment
+	// generation of the definition when it started, and which definition that was.
+	generation, defined int64
+	// crashed is when the controller manager that led ended while it ran, and felled
+	// when that was for the first time; served counts for each member the API servers
+	// that ended, and restarted is when the latest member had its first end of one.
+	crashed, felled, restarted moment
 	// upset is when the controller manager that led ended while it had not ended.
 	upset  moment
 	served map[string]int
@@ -173,6 +179,12 @@ func (m *migrationSeen) ahead(o *objectSeen) bool {
 	return target != "" && o.version != target
 }
 
+// outlived is whether a migration that has ended had not by the time of something else:
+// that is told at once, and what is told of the end at that time may be from before.
+func (m *migrationSeen) outlived(w *World, what moment) bool {
+	return what.was() && time.Duration(m.ended.at-what.at) > w.aways.lag(what.at, m.ended.at)
+}
+
 // spurned is whether it failed before it began, though the servers agree on how the
 // objects, which are known to be stored, are to be.
 func (m *migrationSeen) spurned(w *World) bool {
@@ -195,6 +207,8 @@ type objectSeen struct {
 	managed                               map[string]string
 	gr                                    groupResource
 	seq, revision, created                int64
+	// users is whether a user wrote it last.
+	users bool
 	// rewritten is the migration that wrote it last, in another version than it had.
 	rewritten *migrationSeen
 	// tags are the writes of the harness that were applied to it, oldest first, and
@@ -230,7 +244,10 @@ func (t *objectTouch) late(w *World) bool {
 	if m == nil || t.during != nil || t.by != (writeID{}) || t.before == nil || t.now == nil || t.before.version == t.now.version {
 		return false
 	}
-	over := max(m.ended.at, m.gone.at)
+	over := m.gone.at
+	if m.ended.was() {
+		over = m.ended.at // whenever it was cleared away
+	}
 	return w.Now-over <= int64(deletionStops+w.aways.between(over, w.Now))
 }
 
@@ -257,7 +274,16 @@ func (t *objectTouch) again() bool {
 // definitionSeen is the definition of a custom resource.
 type definitionSeen struct {
 	seq, revision int64
-	now           *history.CustomResource
+	// made is the event that told of it first: one that is made anew counts its
+	// generations anew.
+	made int64
+	now  *history.CustomResource
+}
+
+// beganWith is whether a definition is the one, and as it was, that a migration began
+// with.
+func (m *migrationSeen) beganWith(d *definitionSeen) bool {
+	return m.defined == d.made && m.generation == d.now.Generation
 }
 
 // says is whether the definition says that its resource is being migrated.
@@ -274,7 +300,7 @@ type definitionMove struct {
 func newMigrations() *migrations {
 	return &migrations{
 		byName: map[string]*migrationSeen{}, objects: map[string]*objectSeen{}, buried: map[string]*objectSeen{},
-		lying: map[groupResource]lying{}, contents: newContents(), custom: map[groupResource]*definitionSeen{}, begun: map[groupResource]*migrationSeen{},
+		lying: map[groupResource]lying{}, contents: newContents(), custom: map[groupResource]*definitionSeen{}, undefined: map[groupResource]moment{}, begun: map[groupResource]*migrationSeen{},
 	}
 }
 
@@ -366,11 +392,20 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		m.early = told && agreed == ""
 		m.agreed, m.disputed, m.since = agreed, m.early, momentOf(ev)
 		ms.byName[name] = m
+		move.created = s.Created == s.Revision
+		m.seen = move.created
+		if !m.seen && outcomeOf(s.Migration) != "" {
+			m.found, m.now, m.ended, m.outcome = true, s.Migration, momentOf(ev), outcomeOf(s.Migration)
+			move.m, ms.moved = m, move
+			return
+		}
 		if len(ms.live) >= keptMigrations {
 			ms.live = append(ms.live[:0], ms.live[1:]...)
 		}
 		ms.live = append(ms.live, m)
-		move.created = s.Created == s.Revision
+		if !m.seen && isTrue(s.Migration, history.MigrationRunning) {
+			m.found, m.started, ms.begun[m.gr] = true, momentOf(ev), m
+		}
 	}
 	move.m, move.before = m, m.now
 	m.now = s.Migration
@@ -386,9 +421,9 @@ func (ms *migrations) takeMigration(w *World, ev *history.Event) {
 		if m.target == "" && m.was != "" && ev.At-m.since.at <= int64(underWay+w.aways.between(m.since.at, ev.At)) {
 			m.target, m.lost = m.was, m.since // while this was being written
 		}
-		m.untold = !m.told && w.resources.written[m.gr]
+		m.untold = !m.told && w.resources.written[m.gr] && !ms.undefined[m.gr].was()
 		if d := ms.custom[m.gr]; d != nil {
-			m.generation = d.now.Generation
+			m.generation, m.defined = d.now.Generation, d.made
 		}
 	}
 	if outcome := outcomeOf(m.now); outcome != "" && !m.ended.was() {
@@ -461,6 +496,10 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 	if d != nil {
 		version, told = gr.group+"/"+d.now.Storage, true
 	}
+	if d == nil && w.migrations.undefined[gr].was() {
+		// What servers have announced of it may be there for a while yet.
+		return "", false
+	}
 	if v == nil || v.deleted {
 		// Where the servers had announced it, that is gone now.
 		return version, told || v != nil
@@ -475,11 +514,24 @@ func (w *World) agreedOn(gr groupResource) (version string, told bool) {
 // migratedTo is the version that objects are in after a migration that succeeds now; empty
 // if nobody can say. Of what they are to be in since a moment ago it cannot have known.
 func (w *World) migratedTo(m *migrationSeen) string {
-	if m.target != "" && m.was == m.target && w.Now-m.since.at <= int64(underWay+w.aways.between(m.since.at, w.Now)) {
+	if w.atItsEnd(m) {
 		return m.target
 	}
 	agreed, _ := w.agreedOn(m.gr)
 	return cmp.Or(agreed, m.target)
+}
+
+// atItsEnd is whether what the servers agree on has changed so shortly before now that the
+// success of a migration may have been written by then.
+func (w *World) atItsEnd(m *migrationSeen) bool {
+	return m.target != "" && m.was == m.target && w.Now-m.since.at <= int64(underWay+w.aways.between(m.since.at, w.Now))
+}
+
+// excused is whether it is not the doing of a migration that succeeds now in which version
+// an object is: users have written it since the servers came to agree on that one, and the
+// migration cannot have known of that.
+func (w *World) excused(m *migrationSeen, o *objectSeen) bool {
+	return w.atItsEnd(m) && o.users && o.revision > m.since.revision && m.agreed != "" && o.version == m.agreed
 }
 
 // lists is the revision up to which a migration has to know of objects: of its
@@ -522,17 +574,36 @@ func (ms *migrations) takeDefinition(ev *history.Event) {
 		name := s.Key[strings.LastIndex(s.Key, "/")+1:]
 		resource, group, _ := strings.Cut(name, ".")
 		delete(ms.custom, groupResource{group, resource})
+		ms.undefine(groupResource{group, resource}, momentOf(ev))
 		return
 	}
 	if s.CustomResource == nil {
 		return
 	}
 	gr := groupResource{s.CustomResource.Group, s.CustomResource.Resource}
-	now := &definitionSeen{seq: ev.Seq, revision: s.Revision, now: s.CustomResource}
+	now := &definitionSeen{seq: ev.Seq, revision: s.Revision, made: ev.Seq, now: s.CustomResource}
+	delete(ms.undefined, gr)
 	if before := ms.custom[gr]; before != nil {
+		now.made = before.made
 		ms.redefined = &definitionMove{gr: gr, before: before, now: now}
 	}
 	ms.custom[gr] = now
+}
+
+// undefine remembers when the definition of a resource went, but not of too many: a churn
+// would else pile up.
+func (ms *migrations) undefine(gr groupResource, when moment) {
+	ms.undefined[gr] = when
+	if len(ms.undefined) <= keptDeleted {
+		return
+	}
+	oldest := gr
+	for other, went := range ms.undefined {
+		if went.seq < ms.undefined[oldest].seq {
+			oldest = other
+		}
+	}
+	delete(ms.undefined, oldest)
 }
 
 func (ms *migrations) takeObject(w *World, ev *history.Event) {
@@ -581,7 +652,7 @@ func (ms *migrations) takeObject(w *World, ev *history.Event) {
 		}
 	}
 	if s.Writer != "" {
-		touch.by = writeID{s.Writer, s.Write}
+		touch.by, now.users = writeID{s.Writer, s.Write}, true
 		if len(now.tags) >= keptTags {
 			now.tags = now.tags[1:]
 		}
@@ -628,8 +699,13 @@ func (ms *migrations) takeProcess(w *World, ev *history.Event) {
 		case !m.running():
 		case p.Component == history.ComponentControllerManager && ev.Member == ms.leader:
 			m.crashed, m.sign = momentOf(ev), momentOf(ev)
+			if !m.felled.was() {
+				m.felled = m.crashed
+			}
 		case p.Component == history.ComponentAPIServer:
-			m.served[ev.Member]++
+			if m.served[ev.Member]++; m.served[ev.Member] == 1 {
+				m.restarted = momentOf(ev)
+			}
 		}
 	}
 }

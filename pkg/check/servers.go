@@ -68,6 +68,9 @@ func (in *instance) silent() bool {
 	return in != nil && slices.Contains(in.off, history.FeatureStorageVersions)
 }
 
+// since is whether a time is later than that of a process's first ready answer.
+func (in *instance) since(at int64) bool { return in.ready != nil && at >= in.ready.at }
+
 // knows is whether it is known what the server hosts now, by the word of the
 // process that was started last.
 func (s *server) knows() bool {

@@ -32,6 +32,9 @@ func (c *sv01) Observe(w *World, ev *history.Event) {
 }
 
 func (c *sv01) judge(w *World, in *instance) {
+	if in.silent() {
+		return // it has nothing to publish with
+	}
 	judged := false
 	for _, r := range in.discovered.Resources {
 		if !guardedByBarrier(r) {

@@ -46,7 +46,7 @@ func (c *sv03) Observe(w *World, ev *history.Event) {
 // there at all.
 func (c *sv03) absent(w *World, ev *history.Event, id string) {
 	srv := w.servers[w.memberOf[id]]
-	if !srv.knows() || srv.current().ready == nil {
+	if !srv.knows() || !reports(srv.current()) {
 		return
 	}
 	for _, r := range srv.hosted {
@@ -68,8 +68,7 @@ func (c *sv03) judge(w *World, ev *history.Event, v *storageVersion, participant
 	known := false
 	for _, id := range participants {
 		srv := w.servers[w.memberOf[id]]
-		// A server that is still booting may have to report yet.
-		if !srv.knows() || srv.current().ready == nil || !hosts(srv.hosted, v.name) {
+		if !srv.knows() || !reports(srv.current()) || !hosts(srv.hosted, v.name) {
 			continue
 		}
 		known = true
@@ -88,6 +87,10 @@ func (c *sv03) judge(w *World, ev *history.Event, v *storageVersion, participant
 		}
 	}
 }
+
+// reports is whether a process must have reported by now: one that is still booting may
+// have to yet, and one without the StorageVersion API never does.
+func reports(in *instance) bool { return in.ready != nil && !in.silent() }
 
 // overdue is whether an entry of a server without a Lease has been there for
 // longer than a collector may take that nothing hinders.

@@ -59,6 +59,9 @@ func (c *sv05) judge(w *World, in *instance, ev *history.Event) {
 		if !ok || !change.present {
 			continue // SV-01 and SV-03 judge what is missing
 		}
+		if in.silent() && change.revision <= in.startRevision {
+			continue // it has no word of its own, and this is of the process before
+		}
 		c.compared++
 		c.each.add(w, in.server.member)
 		if e := change.entry; !sameSet(e.Served, slices.Concat(r.Served, r.Unlisted)) {

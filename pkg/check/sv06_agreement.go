@@ -19,13 +19,21 @@ type sv06 struct {
 	probes                      probes
 	// waiting are the objects that could have an agreement and have none, with
 	// the event since which; next is when the first of them is overdue.
-	waiting map[string]since
+	waiting map[string]unagreed
 	next    int64
+}
+
+// unagreed is since when an object could have an agreement. Who wrote it then had it in
+// hand; where it is somebody's coming or leaving that makes the difference, the collector
+// has to see it.
+type unagreed struct {
+	since
+	unwritten bool
 }
 
 type since struct{ at, seq int64 }
 
-func newSV06() *sv06 { return &sv06{waiting: map[string]since{}} }
+func newSV06() *sv06 { return &sv06{waiting: map[string]unagreed{}} }
 
 func (c *sv06) Observe(w *World, ev *history.Event) {
 	if ev.Stored != nil && len(c.waiting) > 0 && ev.At > c.next {
@@ -86,7 +94,8 @@ func (c *sv06) watch(w *World, ev *history.Event, name string) {
 		return
 	}
 	if _, ok := c.waiting[name]; !ok {
-		c.waiting[name] = since{at: ev.At, seq: ev.Seq}
+		_, _, written := changedStorageVersion(ev)
+		c.waiting[name] = unagreed{since{at: ev.At, seq: ev.Seq}, !written}
 		if due := ev.At + int64(agreementSettles); len(c.waiting) == 1 || due < c.next {
 			c.next = due
 		}
@@ -122,6 +131,10 @@ func (c *sv06) expire(w *World, now int64) {
 		s := c.waiting[name]
 		if now-s.at <= int64(agreementSettles+w.aways.between(s.at, now)) {
 			c.next = min(c.next, s.at+int64(agreementSettles))
+			continue
+		}
+		if s.unwritten && w.managers.seen && !w.managers.hadTime(w.aways, now, s.at, int64(agreementSettles)) {
+			c.next = min(c.next, now+int64(expiryLook))
 			continue
 		}
 		c.infer(w, at(s.seq), "%s has had equal entries of all participants for %v and calls no version agreed", name, agreementSettles)

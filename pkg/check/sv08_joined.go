@@ -30,6 +30,9 @@ type silenceKey struct{ id, name string }
 // StorageVersion that others report in.
 type silence struct {
 	at, seq int64
+	// seen is what the object was by the event before the one in hand: by that others
+	// must have noticed, and not by a report that comes after so long.
+	seen versionSeen
 	// overdue is whether others must have noticed.
 	overdue bool
 	// agreeable is whether they would all have agreed when it was overdue.
@@ -43,10 +46,23 @@ type silence struct {
 	stored int64
 }
 
+// versionSeen is what is to be known of a StorageVersion at some event.
+type versionSeen struct {
+	seq       int64
+	common    *string
+	agreeable bool
+}
+
+func seeVersion(v *storageVersion) versionSeen {
+	_, equal := allEqual(v.now.Entries)
+	return versionSeen{v.seq, v.now.Common, equal}
+}
+
 func newSV08() *sv08 { return &sv08{silences: map[silenceKey]*silence{}} }
 
 func (c *sv08) Observe(w *World, ev *history.Event) {
-	if len(c.silences) > 0 && ev.At > c.next {
+	// What else tells of the time does not tell whether the recorder of etcd is away.
+	if len(c.silences) > 0 && ev.At > c.next && (ev.Stored != nil || ev.End != nil) {
 		c.expire(w, ev.At)
 	}
 	name, _, changed := changedStorageVersion(ev)
@@ -81,8 +97,9 @@ func (c *sv08) watch(w *World, ev *history.Event, name string) {
 				}
 				c.silences[key] = s
 			}
+			s.seen = seeVersion(v)
 			if s.overdue {
-				s.look(v)
+				s.look()
 			}
 		case s != nil:
 			delete(c.silences, key)
@@ -107,15 +124,15 @@ func silent(w *World, v *storageVersion, member string) bool {
 }
 
 // look notes an agreement that must not be.
-func (s *silence) look(v *storageVersion) {
-	if s.wrong == 0 && v.now.Common != nil {
-		s.wrong, s.common = v.seq, *v.now.Common
+func (s *silence) look() {
+	if s.wrong == 0 && s.seen.common != nil {
+		s.wrong, s.common = s.seen.seq, *s.seen.common
 	}
 }
 
 func (c *sv08) expire(w *World, now int64) {
 	c.next = now + int64(joiningShows)
-	for key, s := range c.silences {
+	for _, s := range c.silences {
 		due := s.at + int64(joiningShows)
 		if s.overdue {
 			continue
@@ -125,14 +142,12 @@ func (c *sv08) expire(w *World, now int64) {
 			continue
 		}
 		// Who has to notice may be the collector, where one is known.
-		if w.managers.leader != "" && !w.managers.hadTime(w.aways, now, s.at, int64(joiningShows)) {
+		if w.managers.known() && !w.managers.hadTime(w.aways, now, s.at, int64(joiningShows)) {
 			c.next = min(c.next, now+int64(expiryLook))
 			continue
 		}
-		v := w.versions[key.name]
-		s.overdue = true
-		_, s.agreeable = allEqual(v.now.Entries)
-		s.look(v)
+		s.overdue, s.agreeable = true, s.seen.agreeable
+		s.look()
 	}
 }
 

@@ -89,7 +89,7 @@ func (c *sv12) Observe(w *World, ev *history.Event) {
 		states := c.states(before)
 		w.when(until, func() { c.judge(w, before, states, until) })
 	}
-	if w.matched != nil {
+	if w.matched != nil && w.matched.answer.guarded {
 		c.compare(w, w.matched)
 	}
 	r := ev.Request
@@ -106,6 +106,9 @@ func (c *sv12) Observe(w *World, ev *history.Event) {
 	st := c.state(in, name)
 	st.asked = st.asked || in.ready == nil
 	if r.Barrier {
+		if in.since(ev.From) {
+			return // it has shut the barrier anew: that says nothing of its registration
+		}
 		c.refusals++
 		c.refusalsEach.add(w, ev.Member)
 		c.evasions(ev.Member, name).refused++
@@ -243,7 +246,7 @@ func (c *sv12) judgeAccepted(w *World, in *instance, name string, st *barrierSta
 	}
 	st.blamed = true
 	st.blame = func() {
-		if in.handsOn(name) {
+		if in.handsOn(name) || in.silent() {
 			return
 		}
 		if left, ok := w.changeAt(name, in.server.id, in.startRevision); ok && left.present {

@@ -96,6 +96,9 @@ func (c *sv13) Observe(w *World, ev *history.Event) {
 	switch {
 	case r.Class == history.ClassGuarded && r.Barrier:
 		p := c.waiting.of(in)
+		if in.since(ev.From) {
+			p.answers, p.own = nil, nil // the barrier was open in between
+		}
 		c.confirm(w, ev.Member, p, ev.From)
 		if p.barredAt == 0 {
 			p.barredAt = ev.At

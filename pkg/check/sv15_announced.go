@@ -21,6 +21,7 @@ type sv15 struct {
 	// there was no room.
 	open []breach
 	lost int64
+	late lateWrites
 }
 
 type breach struct {
@@ -38,12 +39,15 @@ func (b breach) unknown() bool {
 // maxOpenBreaches bounds how many wait for discovery.
 const maxOpenBreaches = 1000
 
-func newSV15() *sv15 { return &sv15{versions: map[groupResource]map[string]bool{}} }
+func newSV15() *sv15 {
+	return &sv15{versions: map[groupResource]map[string]bool{}, late: lateWrites{}}
+}
 
 func (c *sv15) Observe(w *World, ev *history.Event) {
 	if ev.Discovery != nil {
 		c.resolve(w, false)
 	}
+	c.late.answered(w, ev)
 	if ev.Stored == nil {
 		return
 	}
@@ -57,13 +61,21 @@ func (c *sv15) Observe(w *World, ev *history.Event) {
 	if hosting == hostedElse {
 		return // custom resources are SV-24's
 	}
-	if hosting == hostedBuiltIn {
+	if w.servers[s.Writer].current().silent() {
+		return // it announces nothing, which is SV-25's
+	}
+	if hosting == hostedBuiltIn && hostsItself(w, s.Writer, objectName(gr.group, gr.resource)) {
 		c.count(gr, s.APIVersion)
 		c.each.add(w, s.Writer)
 	}
-	b := breach{gr, w.servers[s.Writer].current(), c.judge(w, ev, gr, id)}
+	c.breach(w, breach{gr, w.servers[s.Writer].current(), c.judge(w, ev, gr, id)})
+}
+
+// breach reports what is one, or has it wait until it is known that it is.
+func (c *sv15) breach(w *World, b breach) {
+	hosting := w.resources.hosting[b.gr]
 	switch {
-	case b.report == nil:
+	case b.report == nil || hosting == hostedElse:
 	case hosting == hostedBuiltIn && !b.unknown():
 		b.report()
 	case len(c.open) < maxOpenBreaches:
@@ -85,18 +97,37 @@ func (c *sv15) count(gr groupResource, version string) {
 func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (report func()) {
 	s, name := ev.Stored, objectName(gr.group, gr.resource)
 	change, ok := w.changeAt(name, id, s.Revision)
+	in := w.servers[s.Writer].current()
+	none := func() {
+		if in != nil && in.handsOn(name) {
+			return
+		}
+		c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
+	}
 	switch {
 	case ok && change.present && change.entry.Encoding == s.APIVersion:
 		return nil
 	case ok && change.present:
 		return func() {
+			// What the process before had said may stand, though this one hosts nothing of it.
+			if in != nil && in.handsOn(name) && change.revision <= in.startRevision {
+				return
+			}
 			c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when it had announced %s in %s",
 				s.Writer, s.Name, s.APIVersion, s.Revision, change.entry.Encoding, name)
 		}
 	case !change.present && !hostsItself(w, s.Writer, name):
 		return nil
 	case ok && taken(w, change, s, name, id):
-		if !change.withObject || !w.participates(id, s.Revision) {
+		if !w.participates(id, s.Revision) {
+			blame := func() { c.breach(w, breach{gr, in, none}) }
+			c.late.stored(w, s, change.at, func() {
+				if change.withObject {
+					w.unlessAsked(name, change.at, blame)
+				} else {
+					w.unlessEdited(name, change.revision, change.at, blame)
+				}
+			})
 			return nil
 		}
 		return func() {
@@ -105,13 +136,7 @@ func (c *sv15) judge(w *World, ev *history.Event, gr groupResource, id string) (
 			})
 		}
 	}
-	in := w.servers[s.Writer].current()
-	return func() {
-		if in != nil && in.handsOn(name) {
-			return
-		}
-		c.infer(w, at(ev.Seq, change.seq), "%s stored %s as %s at revision %d, when %s had no entry of it", s.Writer, s.Name, s.APIVersion, s.Revision, name)
-	}
+	return none
 }
 
 // taken is whether the writer's process had announced the version, and the
@@ -132,6 +157,54 @@ func taken(w *World, change entryChange, s *history.Stored, name, id string) boo
 		return false
 	}
 	return w.heldDuring(in, name, s.Revision, func(e history.Entry) bool { return e.Encoding == s.APIVersion })
+}
+
+// lateWrites are writes of servers that had left and whose announcements were gone. They
+// are right if they had been sent by then, which the answers tell.
+type lateWrites map[writeID]lateWrite
+
+// lateWrite is when the announcement was told to be gone, and what reports a write that
+// was sent only then.
+type lateWrite struct {
+	gone   int64
+	report func()
+}
+
+// maxLateWrites bounds how many wait for their answers: those of a minute.
+const maxLateWrites = 10_000
+
+// stored judges such a write if its answer is known, and else has it wait.
+func (l lateWrites) stored(w *World, s *history.Stored, gone int64, report func()) {
+	switch x := w.matched; {
+	case x != nil && x.answer.from >= gone:
+		report()
+	case x == nil && s.Write > 0 && len(l) < maxLateWrites:
+		l[writeID{s.Writer, s.Write}] = lateWrite{gone, report}
+	}
+}
+
+// answered judges what waited for the answer in hand.
+func (l lateWrites) answered(w *World, ev *history.Event) {
+	x := w.matched
+	if x == nil || ev.Request == nil {
+		return
+	}
+	late, ok := l[x.id]
+	delete(l, x.id)
+	if ok && x.answer.from >= late.gone {
+		late.report()
+	}
+}
+
+// finishes is whether a write may be the rest of what a server was asked for before it
+// left, so that others rightly agree without it. SV-15 has an eye on that.
+func (w *World) finishes(s *history.Stored, name string) bool {
+	id := w.serverOf[s.Writer]
+	if w.participates(id, s.Revision) {
+		return false
+	}
+	change, ok := w.changeAt(name, id, s.Revision)
+	return ok && !change.present && taken(w, change, s, name, id)
 }
 
 // hostsItself is whether the member may have stored the object itself. One that

@@ -177,7 +177,13 @@ func (c *sv16) leases(w *World, now int64) {
 	wall := w.Header.Started.Add(time.Duration(now))
 	for _, id := range sortedKeys(w.leases) {
 		l := w.leases[id]
-		if !l.there() || l.duration <= 0 || l.renewed.IsZero() || wall.Sub(l.renewed) <= 2*l.duration+expiredEntryGoes || !w.managers.hadTime(w.aways, now, 0, int64(departedEntryGoes)) {
+		if !l.there() || l.duration <= 0 || l.renewed.IsZero() {
+			continue
+		}
+		renewed := int64(l.renewed.Sub(w.Header.Started))
+		away := w.aways.between(renewed, now) // in which it may have been renewed
+		// Who looks for expired Leases has to be there for as long as that takes.
+		if wall.Sub(l.renewed) <= 2*l.duration+expiredEntryGoes+away || !w.managers.hadTime(w.aways, now, renewed, int64(l.duration+expiredEntryGoes)) {
 			continue
 		}
 		for _, name := range w.names() {

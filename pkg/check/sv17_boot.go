@@ -74,6 +74,9 @@ func (c *sv17) ready(w *World, ev *history.Event) {
 // judge compares what a process found when it started with what it left when it
 // was ready.
 func (c *sv17) judge(w *World, in *instance, seq, revision int64, alone bool) {
+	if in.silent() {
+		return // it reports nowhere
+	}
 	var left []staleEntry
 	for _, name := range sortedKeys(w.versions) {
 		for _, id := range sortedKeys(w.versions[name].entries) {

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -51,7 +52,7 @@ func (c *sv20) Observe(w *World, ev *history.Event) {
 	if changed {
 		c.changed(w, ev, name, before, now, stripped)
 	}
-	if x := ev.Exchange; x != nil && x.Component == history.ComponentControllerManager && failedLookup(x) {
+	if x := ev.Exchange; x != nil && x.Component == history.ComponentControllerManager && ev.Member == w.managers.leader && failedLookup(x) {
 		c.blind++
 		for _, t := range c.tempting {
 			for id := range t.stale {
@@ -73,7 +74,7 @@ func (c *sv20) changed(w *World, ev *history.Event, name string, before, now *hi
 	if now == nil {
 		now = &history.StorageVersion{}
 	}
-	if stripped && w.goes(t, before, now) || !asked && w.cleaned(t, before, now) {
+	if stripped && w.goes(t, before, now) || !asked && w.cleaned(t, before, now) && !w.startsAt(ev.Stored.Revision) {
 		c.tempted++
 	}
 	if stale := w.temptsCollector(now); len(stale) > 0 {
@@ -106,6 +107,27 @@ func (w *World) cleaned(t *temptation, before, now *history.StorageVersion) bool
 	return !slices.ContainsFunc(before.Entries, func(e history.Entry) bool {
 		return w.takesPart(e.ServerID) && indexOf(now.Entries, e.ServerID) < 0
 	})
+}
+
+// startsAt is whether an API server was starting when a revision was made, as far as
+// anybody can say: it takes stale entries out, too.
+func (w *World) startsAt(revision int64) bool {
+	return slices.ContainsFunc(w.running(), func(in *instance) bool {
+		over := in.exitedAt > 0 && time.Duration(w.Now-in.exitedAt) > w.aways.lag(in.exitedAt, w.Now)
+		return !over && revision > in.startRevision && (in.servedBy() == 0 || revision <= in.servedBy())
+	})
+}
+
+// servedBy is a revision at which a process was there for everybody, 0 where none is
+// known.
+func (in *instance) servedBy() int64 {
+	switch {
+	case in.ready != nil && in.ready.revision > 0:
+		return in.ready.revision
+	case in.discovered != nil:
+		return in.discovered.Revision
+	}
+	return 0
 }
 
 // temptsCollector gives the servers whose entries an object has that are to be

@@ -72,7 +72,7 @@ func (c *sv21) entries(w *World, ev *history.Event, name string, now *history.St
 			c.announced(w, in, st, name, change)
 			continue
 		}
-		if w.participates(srv.id, revision) {
+		if w.participates(srv.id, revision) && !in.silent() {
 			if st.gone == nil {
 				st.gone = map[string]entryChange{}
 			}
@@ -136,7 +136,7 @@ func (c *sv21) settleGone(w *World, in *instance, st *restart) {
 			if change.withObject {
 				w.unlessAsked(name, change.at, func() { c.blame(w, in, name, change) })
 			} else {
-				c.blame(w, in, name, change)
+				w.unlessEdited(name, change.revision, change.at, func() { c.blame(w, in, name, change) })
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (c *sv21) write(w *World, ev *history.Event) {
 	if in == nil || s.Revision <= in.startRevision || v == nil || v.deleted {
 		return
 	}
-	if v.now.Common != nil && *v.now.Common != s.APIVersion {
+	if v.now.Common != nil && *v.now.Common != s.APIVersion && !w.finishes(s, name) {
 		c.infer(w, at(in.startSeq, ev.Seq, v.seq), "%s calls %s agreed at revision %d, when %s, restarted, stores %s",
 			name, *v.now.Common, s.Revision, in.server.member, s.APIVersion)
 	}

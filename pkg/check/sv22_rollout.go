@@ -158,6 +158,9 @@ func (c *sv22) judge(w *World, ev *history.Event, gr groupResource) bool {
 	if silent > 0 && len(versions) == 1 {
 		return idle == 0
 	}
+	if len(versions) == 1 && slices.ContainsFunc(members, func(member string) bool { return w.servers[member].current().silent() }) {
+		return true // who has no StorageVersion API has agreed to nothing, which is SV-25's
+	}
 	for _, member := range members {
 		if v, ok := seen[member]; ok {
 			c.judgeView(w, ev, name, member, v, versions, written)

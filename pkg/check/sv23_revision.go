@@ -52,7 +52,9 @@ func (c *sv23) Observe(w *World, ev *history.Event) {
 		return
 	}
 	if sameContent(before.content, now) {
-		c.infer(w, at(before.seq, ev.Seq), "%s moved to revision %d although nothing in it changed", name, ev.Stored.Revision)
+		w.unlessEdited(name, ev.Stored.Revision, ev.At, func() {
+			c.infer(w, at(before.seq, ev.Seq), "%s moved to revision %d although nothing in it changed", name, ev.Stored.Revision)
+		})
 		return
 	}
 	c.changes++
@@ -77,7 +79,7 @@ func (c *sv23) watch(w *World, ev *history.Event) {
 // a write without a change would have been made.
 func (c *sv23) start(w *World, ev *history.Event) {
 	in := w.instanceAt(ev.Member, ev)
-	if in == nil || in.first || in.discovered == nil || in.ready == nil || in.ready.revision == 0 {
+	if in == nil || in.first || in.silent() || in.discovered == nil || in.ready == nil || in.ready.revision == 0 {
 		return
 	}
 	if counted := c.counted.of(in); !*counted {

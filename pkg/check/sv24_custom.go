@@ -23,8 +23,12 @@ type sv24 struct {
 	complained once
 	// made is the revision at which each custom resource was defined last; what was
 	// announced before is another one's.
-	made map[string]int64
+	made map[string]definition
+	late lateWrites
 }
+
+// definition is the making of a custom resource, and when it was told.
+type definition struct{ revision, at int64 }
 
 type memberResource struct {
 	member string
@@ -38,23 +42,24 @@ type course struct {
 }
 
 func newSV24() *sv24 {
-	return &sv24{course: map[memberResource]*course{}, made: map[string]int64{}}
+	return &sv24{course: map[memberResource]*course{}, made: map[string]definition{}, late: lateWrites{}}
 }
 
 func (c *sv24) Observe(w *World, ev *history.Event) {
+	c.late.answered(w, ev)
 	if ev.Stored == nil {
 		return
 	}
 	s := ev.Stored
 	if s.ObjectKind == "CustomResourceDefinition" && s.Type == history.StoredPut && s.Created == s.Revision {
 		if resource, group, ok := strings.Cut(s.Name, "."); ok {
-			c.made[objectName(group, resource)] = s.Revision
+			c.made[objectName(group, resource)] = definition{s.Revision, ev.At}
 		}
 	}
 	gr, ok := w.tagged(s)
 	id := w.serverOf[s.Writer]
-	if !ok || id == "" || !w.custom[gr] {
-		return
+	if !ok || id == "" || !w.custom[gr] || w.servers[s.Writer].current().silent() {
+		return // who is without the API announces nothing, which is SV-25's
 	}
 	c.writes++
 	c.each.add(w, s.Writer)
@@ -90,9 +95,21 @@ func (c *sv24) judge(w *World, ev *history.Event, gr groupResource, id string) {
 		return
 	case known && change.present:
 		said = change.entry.Encoding
-	case known && change.revision > c.made[name] && taken(w, change, s, name, id):
-		if change.withObject && w.participates(id, s.Revision) {
-			w.unlessAsked(name, change.at, func() { c.blame(w, ev, gr, change, name, "nothing") })
+	case known && change.revision > c.made[name].revision && taken(w, change, s, name, id):
+		blame := func() {
+			blame := func() { c.blame(w, ev, gr, change, name, "nothing") }
+			if !change.withObject {
+				w.unlessEdited(name, change.revision, change.at, blame)
+				return
+			}
+			// That the definition before was taken away explains nothing of what became of
+			// the announcement under this one.
+			w.unlessAskedSince(name, change.at, w.aways.since(c.made[name].at)-int64(recorderLag), blame)
+		}
+		if !w.participates(id, s.Revision) {
+			c.late.stored(w, s, change.at, blame)
+		} else if change.withObject {
+			blame()
 		}
 		return
 	}

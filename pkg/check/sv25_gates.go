@@ -81,7 +81,7 @@ func (c *sv25) write(w *World, ev *history.Event) {
 	if v == nil || v.deleted || repairing(w, v) {
 		return
 	}
-	if v.now.Common != nil && *v.now.Common != s.APIVersion {
+	if v.now.Common != nil && *v.now.Common != s.APIVersion && !w.finishes(s, name) {
 		c.infer(w, at(v.seq, ev.Seq), "%s called %s agreed when %s stored %s as %s at revision %d%s",
 			name, *v.now.Common, s.Writer, s.Name, s.APIVersion, s.Revision, c.state(w, s.Writer))
 	}

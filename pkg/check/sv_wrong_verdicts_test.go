@@ -337,3 +337,273 @@ func TestSV08CollectorIsHeldToo(t *testing.T) {
 	told.add(history.Event{Kind: history.KindFault, Member: "c", Fault: &history.Fault{ID: "hold", Phase: history.PhaseHeal}})
 	told.says(things, 9, "a="+v1, "b="+v1, "c="+v1).ready("c", 200, 10).hosts("c", 10).writes("c", v1, 11).blames(t, "SV-08")
 }
+
+// three is a plane of three members that have agreed and are ready.
+func three(versions ...string) *tale {
+	told := tell()
+	var entries []string
+	for i, m := range []string{"a", "b", "c"} {
+		told.starts(m, 1).joins(m, int64(i+1))
+		entries = append(entries, m+"="+versions[i%len(versions)])
+	}
+	told.says(things, 5, entries...)
+	for _, m := range []string{"a", "b", "c"} {
+		told.ready(m, 200, 6).hosts(m, 6)
+	}
+	return told
+}
+
+// numbered has a request bear the number of a write.
+func numbered(write int64) func(*history.Event) {
+	return func(ev *history.Event) { ev.Request.Write = write }
+}
+
+// b stood still, its Lease went and its entry with it. When it goes on it takes new
+// writes, which it had not been asked for before.
+func TestSV15WhatIsAskedForAfterItLeft(t *testing.T) {
+	left := func() *tale {
+		return three(v1, v2, v1).leaves("b", 10).says(things, 11, "a="+v1, "c="+v1).pass(10 * time.Second)
+	}
+	const none = "b stored x as g.io/v2 at revision 12, when g.io.things had no entry of it"
+	left().asks("b", 200, 12, numbered(12)).writes("b", v2, 12).blames(t, "SV-15", none)
+	left().writes("b", v2, 12).asks("b", 200, 12, numbered(12)).blames(t, "SV-15", none)
+	left().asks("b", 200, 12, numbered(12), sentBefore(20*time.Second)).writes("b", v2, 12).blames(t, "SV-15")
+	left().writes("b", v2, 12).asks("b", 200, 12, numbered(12), sentBefore(20*time.Second)).blames(t, "SV-15")
+	left().writes("b", v2, 12).blames(t, "SV-15")
+	// The harness took the whole object away, and then the server left.
+	without := func(asks ...func(*history.Event)) *tale {
+		told := three(v1, v2, v1)
+		if len(asks) > 0 {
+			told.asks("a", 200, 10, asks...)
+		}
+		return told.deletes(things, 10).leaves("b", 11).pass(time.Second).asks("b", 200, 12, numbered(12)).writes("b", v2, 12)
+	}
+	without(tampering(things)).blames(t, "SV-15")
+	without().blames(t, "SV-15", none)
+	custom := func(sent time.Duration) *tale {
+		return three(v1).customizes("create", 7).says(soundings, 8, "a="+c1, "b="+c1, "c="+c1).leaves("b", 10).says(soundings, 11, "a="+c1, "c="+c1).pass(10*time.Second).
+			sounds("b", 12).asks("b", 200, 12, numbered(12), class(history.ClassCustom), sentBefore(sent))
+	}
+	custom(0).blames(t, "SV-24", "b stored x of the custom resource soundings as custom.io/v1 at revision 12, when it had announced nothing")
+	custom(20*time.Second).blames(t, "SV-24")
+}
+
+const (
+	soundings = "custom.io.soundings"
+	c1        = "custom.io/v1"
+)
+
+// customizes has the harness create or delete the definition of soundings.
+func (t *tale) customizes(verb string, revision int64) *tale {
+	t.asks("a", 200, revision, func(ev *history.Event) {
+		ev.Request.Class, ev.Request.Verb, ev.Request.Group, ev.Request.Resource = "", verb, "apiextensions.k8s.io", "customresourcedefinitions"
+		ev.Request.Defines = &history.Definition{Group: "custom.io", Resource: "soundings", Versions: []string{"v1"}}
+	})
+	if verb != "create" {
+		return t
+	}
+	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/soundings.custom.io",
+		APIVersion: "apiextensions.k8s.io/v1", ObjectKind: "CustomResourceDefinition", Name: "soundings.custom.io", Revision: revision, Created: revision})
+}
+
+func (t *tale) sounds(member string, revision int64) *tale {
+	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/custom.io/soundings/x", Name: "x", Revision: revision,
+		APIVersion: c1, ObjectKind: "Sounding", Writer: member, Write: revision})
+}
+
+// A custom resource is defined anew and announced; then a server that is behind takes
+// the announcement away, because of the definition before, and all go on storing.
+func TestSV24WithdrawnAfterItIsDefinedAnew(t *testing.T) {
+	anew := func() *tale {
+		return three(v1).customizes("create", 10).says(soundings, 11, "a="+c1, "b="+c1, "c="+c1).sounds("a", 12).
+			customizes("delete", 13).pass(time.Second).deletes(soundings, 14).pass(time.Minute)
+	}
+	anew().sounds("a", 15).blames(t, "SV-24") // it finishes what it was asked for
+	anew().customizes("create", 16).says(soundings, 17, "a="+c1, "b="+c1, "c="+c1).sounds("a", 18).deletes(soundings, 19).sounds("a", 20).
+		blames(t, "SV-24", "a stored x of the custom resource soundings as custom.io/v1 at revision 20, when it had announced nothing")
+	anew().customizes("create", 16).says(soundings, 17, "a="+c1, "b="+c1, "c="+c1).asks("a", 200, 19, tampering(soundings)).deletes(soundings, 19).sounds("a", 20).blames(t, "SV-24")
+}
+
+// What is custom has entries that a collector can strip, too.
+func TestSV20StripsWhatIsCustom(t *testing.T) {
+	custom := history.HostedResource{Group: "custom.io", Resource: "soundings", Kind: "Sounding", Served: []string{c1}, Persisted: true, Custom: true}
+	defined := func() *tale {
+		return led(v1).customizes("create", 7).says(soundings, 8, "a="+c1, "b="+c1).hosts("a", 9, custom)
+	}
+	defined().says(soundings, 12, "b="+c1).blames(t, "SV-20", "custom.io.soundings lost the entry of ida, which takes part")
+	defined().deletes(soundings, 12).blames(t, "SV-20", "custom.io.soundings was removed with the entry of ida", "custom.io.soundings was removed with the entry of idb")
+	defined().customizes("delete", 11).says(soundings, 12, "b="+c1).blames(t, "SV-20")
+	told := defined().says(soundings, 12, "b="+c1).deletes(soundings, 13)
+	told.asks("a", 200, 11, sentBefore(time.Second), func(ev *history.Event) {
+		ev.Request.Class, ev.Request.Verb, ev.Request.Defines = "", "delete", &history.Definition{Group: "custom.io", Resource: "soundings"}
+	}).blames(t, "SV-20")
+	// And when a write of the collector is held back, an entry that comes meanwhile.
+	defined().delays(history.PhaseInject).says(soundings, 11, "a="+c1, "b="+c1, "guest="+c1).joins("guest", 12).says(soundings, 13, "b="+c1, "guest="+c1).
+		blames(t, "SV-19", "a write to custom.io.soundings took the entry of ida away")
+}
+
+// A server that starts takes the stale entry out; the collector does nothing at all.
+func TestSV20WhatAStartingServerCleans(t *testing.T) {
+	told := led(v1).says(things, 10, "a="+v1, "b="+v1, "x="+v1).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+	}
+	told.starts("b", 1).says(things, 12, "a="+v1, "b="+v1).ready("b", 200, 12).verdictOf(t, "SV-20", Inconclusive)
+}
+
+// The look-ups of one that does not lead fail, which collects nothing.
+func TestSV20WhoDoesNotLead(t *testing.T) {
+	told := led(v1).manager("b", history.ProcessStarted).says(things, 10, "a="+v1, "b="+v1, "x="+v1).pass(time.Second)
+	for range needBlindLookups {
+		told.exchanged("GET", leasesPath, 500, time.Millisecond, 0)
+		told.events[len(told.events)-1].Member = "b"
+	}
+	told.says(things, 12, "a="+v1, "b="+v1).verdictOf(t, "SV-20", Inconclusive)
+}
+
+// While the recorder of etcd is away others tell of the time that passes; and a
+// collector whose manager has given up its Lease is no collector.
+func TestSV08NobodyCanNotice(t *testing.T) {
+	const long = joiningShows + 5*time.Second
+	reports := func(told *tale) *tale {
+		return told.disagrees(things, 8, "a="+v1, "b="+v1).says(things, 9, "a="+v1, "b="+v1, "c="+v1)
+	}
+	reports(joinsSilently().pass(long).ready("a", 200, 0).away(long)).blames(t, "SV-08")
+	// What it reports after so long is the first that etcd tells.
+	saw(t, joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).says(things, 9, "a="+v1, "b="+v1, "c="+v1).blames(t, "SV-08"), "did not report for long", 1)
+	led := tell().hosts("a", 1).joins("a", 2).joins("b", 3).starts("a", 1).manager("a", history.ProcessStarted).leads("a", 4).says(things, 5, "a="+v1, "b="+v1).starts("c", 1)
+	led.manager("a", history.ProcessExited).stored(history.Stored{Type: history.StoredPut, Key: leaderLease, Revision: 6, Lease: &history.Lease{}})
+	reports(led.joins("c", 7).pass(long).joins("x", 8)).blames(t, "SV-08")
+}
+
+// c joined and reported nothing, and leaves while no controller manager is there that
+// could see that the others agree now.
+func TestSV06NobodyCanNotice(t *testing.T) {
+	led := func() *tale {
+		return tell().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 1).joins("a", 2).joins("b", 3).joins("c", 4).disagrees(things, 5, "a="+v1, "b="+v1)
+	}
+	const late = "has had equal entries of all participants for"
+	led().manager("a", history.ProcessExited).leaves("c", 6).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06")
+	led().leaves("c", 6).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06", late)
+	// Who reports last needs nobody for that.
+	led().manager("a", history.ProcessExited).disagrees(things, 6, "a="+v1, "b="+v1, "c="+v1).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06", late)
+}
+
+// The recorder was away while the Lease was renewed; and where all were down for long
+// nobody could take away a Lease that ran out meanwhile.
+func TestSV16RenewalsThatAreToldLate(t *testing.T) {
+	led(v2).idle(time.Minute).renews("b", 10, 3, time.Minute).unheard(6*time.Minute).writes("a", v1, 11).renews("b", 12, 3, 6*time.Minute+55*time.Second).blames(t, "SV-16")
+	down := func() *tale {
+		return led(v2).renews("b", 10, 3, 0).manager("a", history.ProcessExited).exits("a", 1).pass(10*time.Minute).starts("a", 2).manager("a", history.ProcessStarted).ready("a", 200, 11)
+	}
+	down().pass(time.Minute).writes("a", v1, 12).leaves("b", 13).says(things, 14, "a="+v1).blames(t, "SV-16")
+	down().pass(6*time.Minute).writes("a", v1, 12).blames(t, "SV-16", "whose identity Lease has not been renewed since")
+}
+
+// c is a server without the StorageVersion API: it has nothing to publish, and nobody
+// can agree on anything while it is there. Each of the others goes on as it must.
+func TestNothingIsAskedOfAServerWithoutTheAPI(t *testing.T) {
+	without := func() *tale {
+		return three(v1).stops("c", 1).startsWithout("c", 2).disagrees(things, 10, "a="+v1, "b="+v1).ready("c", 200, 10).hosts("c", 10).
+			holds(history.PhaseBegin, 10).asks("c", 200, 11, numbered(11)).writes("c", v1, 11).writes("a", v1, 12).writes("b", v1, 13).
+			shows("a", history.WatchOpened, nil).shows("a", "ADDED", nil).holds(history.PhaseEnd, 20)
+	}
+	for _, id := range []requirement.ID{"SV-01", "SV-03", "SV-12", "SV-14", "SV-15", "SV-21", "SV-22", "SV-25"} {
+		without().blames(t, id)
+	}
+	tell().joins("a", 1).starts("c", 1).hosts("a", 2).stops("c", 1).startsWithout("c", 2).joins("c", 3).ready("c", 200, 10).hosts("c", 10).asks("c", 200, 11).writes("a", v1, 12).blames(t, "SV-12")
+	// What it had said before, under another release, is not its word any more.
+	three(v1).stops("c", 1).startsWithout("c", 2).disagrees(things, 10, "a="+v1, "b="+v1, "c="+v1).ready("c", 200, 10).
+		lists("c", 10, history.HostedResource{Group: group, Resource: "things", Kind: "Thing", Served: []string{v2}, Persisted: true}).writes("c", v1, 11).blames(t, "SV-05")
+	without().customizes("create", 21).sounds("c", 22).blames(t, "SV-24")
+	// It leaves a stale entry where it is, and its own, without having begun anything.
+	said := three(v1).says(things, 7, "a="+v1, "b="+v1, "c="+v1, "x="+v1).stops("c", 1).startsWithout("c", 2).ready("c", 200, 10).hosts("c", 10).writes("a", v1, 11)
+	said.blames(t, "SV-17")
+	saw(t, said.blames(t, "SV-23"), "as it would have written them", 0)
+}
+
+// a hosts things no more and hands on what is asked for; what the process before has said
+// of them nobody has taken away.
+func TestSV15HandsOnWhatItHadAnnounced(t *testing.T) {
+	handsOn := func() *tale {
+		return three(v1, v2).stops("a", 1).starts("a", 2).ready("a", 200, 10)
+	}
+	handsOn().lists("a", 10).writes("a", v2, 11).writes("b", v2, 12).blames(t, "SV-15")
+	handsOn().writes("a", v2, 11).lists("a", 12).writes("b", v2, 13).blames(t, "SV-15")
+	handsOn().hosts("a", 10).writes("a", v2, 11).blames(t, "SV-15", "a stored x as g.io/v2 at revision 11, when it had announced g.io/v1")
+}
+
+// b has left, and its entry with it; the others agree. It finishes what it was asked for.
+func TestSV21SV25FinishesWhatItWasAskedFor(t *testing.T) {
+	left := func() *tale {
+		return three(v1, v2, v1).stops("c", 1).startsWithout("c", 2).stops("c", 2).starts("c", 3).says(things, 8, "a="+v1, "b="+v2, "c="+v1).
+			stops("b", 1).starts("b", 2).ready("b", 200, 9).hosts("b", 9)
+	}
+	for _, id := range []requirement.ID{"SV-21", "SV-25"} {
+		left().leaves("b", 10).says(things, 11, "a="+v1, "c="+v1).writes("b", v2, 12).blames(t, id)
+		left().says(things, 11, "a="+v1, "c="+v1).writes("b", v2, 12).verdictOf(t, id, Fail)
+		left().leaves("b", 10).says(things, 11, "a="+v1, "c="+v1).pass(finishesWithin+recorderLag+time.Second).writes("b", v2, 12).verdictOf(t, id, Fail)
+	}
+}
+
+// What the harness does to StorageVersions itself is nobody's doing: it takes an entry
+// out as an administrator, and edits what nobody reports.
+func TestWhatTheHarnessEdits(t *testing.T) {
+	edits := func(told *tale, verb string, revision int64) *tale {
+		return told.asks("b", 200, revision, tampering(things), func(ev *history.Event) {
+			ev.Request.Verb = verb
+			if verb == "update" {
+				ev.Request.Resource += "/status"
+			}
+		})
+	}
+	const lost, moved = "g.io.things lost the entry of ida", "g.io.things moved to revision 12 although nothing in it changed"
+	during := func(told *tale, verb string, revision int64) *tale {
+		edits(told, verb, revision)
+		told.events[len(told.events)-1].From -= int64(10 * time.Millisecond)
+		return told
+	}
+	during(led(v1).says(things, 12, "b="+v1), "update", 12).blames(t, "SV-20")
+	edits(led(v1), "update", 12).says(things, 12, "b="+v1).blames(t, "SV-20")
+	edits(led(v1), "update", 11).says(things, 12, "b="+v1).blames(t, "SV-20", lost)
+	during(led(v1).says(things, 12, "a="+v1, "b="+v1), "patch", 12).blames(t, "SV-23")
+	edits(led(v1).says(things, 12, "a="+v1, "b="+v1).pass(time.Second), "patch", 12).blames(t, "SV-23", moved) // which found it so
+	probed := during(led(v1).says(things, 12, "a="+v1, "b="+v1), "update", 12)
+	class(history.ClassInvalid)(&probed.events[len(probed.events)-1])
+	probed.blames(t, "SV-23", moved)
+	edits(led(v1).says(things, 12, "a="+v1, "b="+v1), "patch", 13).blames(t, "SV-23", moved)
+	again := func() *tale {
+		return three(v1).stops("a", 1).starts("a", 2).ready("a", 200, 8).hosts("a", 8).says(things, 12, "b="+v1, "c="+v1)
+	}
+	during(again(), "update", 12).writes("b", v1, 13).blames(t, "SV-21")
+	edits(again(), "update", 11).writes("b", v1, 13).blames(t, "SV-21", "after its restart a has no entry")
+}
+
+// A server that was up for long shuts its barrier anew, because its Lease has lapsed. What
+// it answered when that was open says nothing of what passes it, and what it refuses then
+// nothing of its registration.
+func TestTheBarrierThatIsShutAnew(t *testing.T) {
+	up := func() *tale {
+		return three(v1).asks("a", 200, 7, class(history.ClassRead), verb("get")).pass(time.Second)
+	}
+	saw(t, up().asks("a", 503, 0).blames(t, "SV-13"), "class read that passed during the barrier", 0)
+	booting := tell().starts("a", 1).asks("a", 200, 7, class(history.ClassRead), verb("get")).asks("a", 503, 0).ready("a", 200, 9)
+	saw(t, booting.blames(t, "SV-13"), "class read that passed during the barrier", 1)
+	saw(t, up().asks("a", 503, 0).blames(t, "SV-12"), "refused by a server that had not registered", 0)
+	saw(t, booting.blames(t, "SV-12"), "refused by a server that had not registered", 1)
+	// One that lets writes time out as it starts has refused none.
+	slow := func() *tale {
+		return tell().joins("a", 1).starts("a", 1).asks("a", 0, 0).pass(10*time.Second).says(things, 5, "a="+v1).ready("a", 200, 6).hosts("a", 6)
+	}
+	reason(t, slow().blames(t, "SV-12"), "a answered a update in g.io.things with nothing instead of 503")
+	reason(t, slow().asks("a", 503, 0).blames(t, "SV-12"), "a answered a update in g.io.things with nothing instead of 503")
+}
+
+// What a member hands on another one stores.
+func TestSV15CountsWhatMembersStoreThemselves(t *testing.T) {
+	told := three(v1).stops("a", 1).starts("a", 2).ready("a", 200, 10).lists("a", 10)
+	for i := range int64(needWritesEach) {
+		told.writes("a", v1, 11+3*i).writes("b", v1, 12+3*i).writes("c", v1, 13+3*i)
+	}
+	saw(t, told.blames(t, "SV-15"), "of the member with the fewest", 0)
+}

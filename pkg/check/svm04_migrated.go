@@ -47,7 +47,7 @@ func (c *svm04) Observe(w *World, ev *history.Event) {
 	left, evidence := 0, at(m.ended.seq)
 	for _, o := range w.migrations.of(m.gr) {
 		switch {
-		case o.created > since:
+		case o.created > since, w.excused(m, o):
 		case o.version == target:
 			c.compared++
 		default:

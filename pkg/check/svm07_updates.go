@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -29,7 +30,8 @@ func (c *svm07) Observe(w *World, ev *history.Event) {
 		return
 	}
 	c.updates++
-	if t.before.version != t.now.version {
+	// What a server writes back in the old version it had come to.
+	if target := cmp.Or(t.during.target, t.during.agreed); t.before.version != t.now.version && t.before.version != target {
 		c.ahead++
 	}
 }

@@ -30,7 +30,7 @@ func (c *svm11) Observe(w *World, _ *history.Event) {
 	case what == "":
 	case m.outcome == history.MigrationFailed && m.held():
 		c.infer(w, at(seq, m.ended.seq), "migration %s failed (%s) after %s, with the servers in agreement", m.name, reasonOf(m), what)
-	case m.outcome == history.MigrationSucceeded && m.crashed.was():
+	case m.outcome == history.MigrationSucceeded && m.crashed.was() && (m.handed.seq > m.felled.seq || m.outlived(w, m.felled)):
 		c.survived++
 	}
 }

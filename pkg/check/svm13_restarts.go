@@ -21,7 +21,7 @@ func (c *svm13) Observe(w *World, _ *history.Event) {
 	switch {
 	case m.outcome == history.MigrationFailed && m.started.was() && m.held():
 		c.infer(w, at(m.started.seq, m.ended.seq), "migration %s failed (%s) after API servers had been restarted, with the servers in agreement", m.name, reasonOf(m))
-	case m.outcome == history.MigrationSucceeded && len(m.served) == len(w.order):
+	case m.outcome == history.MigrationSucceeded && len(m.served) == len(w.order) && m.outlived(w, m.restarted):
 		c.survived++
 	}
 }

@@ -34,7 +34,7 @@ func (c *svm14) Observe(w *World, ev *history.Event) {
 			c.infer(w, at(other.started.seq, ev.Seq), "migration %s of %s began to run at revision %d, while %s ran", m.name, m.gr.resource, ev.Stored.Revision, other.name)
 		case other.created.at < m.created.at-int64(sameAge+w.aways.between(other.created.at, m.created.at)):
 			c.infer(w, at(other.created.seq, m.created.seq, ev.Seq), "migration %s of %s began to run at revision %d, and the older %s had not", m.name, m.gr.resource, ev.Stored.Revision, other.name)
-		case m.created.at < other.created.at-int64(sameAge):
+		case m.created.at < other.created.at-int64(sameAge+w.aways.between(m.created.at, other.created.at)):
 			c.ordered++
 		}
 	}

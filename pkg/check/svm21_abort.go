@@ -19,10 +19,13 @@ type svm21 struct {
 	// done are those that had nothing left to migrate when they lost their agreement, or
 	// when they started if that came after.
 	done map[*migrationSeen]bool
+	// failed are the resources whose last migration said so when its agreement was lost,
+	// as long as it is and no other has begun: that is to be true.
+	failed map[groupResource]*migrationSeen
 }
 
 func newSVM21() *svm21 {
-	return &svm21{open: map[*migrationSeen]bool{}, done: map[*migrationSeen]bool{}}
+	return &svm21{open: map[*migrationSeen]bool{}, done: map[*migrationSeen]bool{}, failed: map[groupResource]*migrationSeen{}}
 }
 
 func (c *svm21) Observe(w *World, ev *history.Event) {
@@ -32,6 +35,7 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 				t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-m.lost.at).Round(time.Second), m.name)
 		}
 	}
+	c.goesOn(w, ev)
 	c.overdue(w)
 	for _, m := range w.migrations.live {
 		if m.running() && m.lost.seq == ev.Seq {
@@ -56,9 +60,34 @@ func (c *svm21) Observe(w *World, ev *history.Event) {
 		return // it had looked before, and its success was being written
 	}
 	c.ended++
+	if !succeeded {
+		c.failed[m.gr] = m
+	}
 	if succeeded {
 		c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.started.seq, m.lost.seq, m.ended.seq), "migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more",
 			m.name, m.ended.revision, m.lost.revision, m.target)
+	}
+}
+
+// goesOn blames rewrites by a migration that says that it has failed. Who writes for reasons
+// of his own changes more than the version.
+func (c *svm21) goesOn(w *World, ev *history.Event) {
+	if move := w.migrations.moved; move != nil && move.started {
+		delete(c.failed, move.m.gr)
+	}
+	t := w.migrations.touched
+	if t == nil || c.failed[t.gr] == nil || t.during != nil || t.by != (writeID{}) || t.before == nil || t.now == nil {
+		return
+	}
+	m := c.failed[t.gr]
+	if agreed, _ := w.agreedOn(t.gr); agreed != "" {
+		delete(c.failed, t.gr)
+		return
+	}
+	if t.before.metadata != "" && t.before.version != t.now.version && t.now.version == m.target && w.altered(t) == "" &&
+		ev.At-m.lost.at > int64(agreementLossStops+w.aways.between(m.lost.at, ev.At)) {
+		c.inferOf(w, kindDisagreed, w.leadingRelease(), at(m.lost.seq, m.ended.seq, ev.Seq), "%s %s was rewritten at revision %d, %v after migration %s had lost its agreement, of which it says that it has failed",
+			t.gr.resource, t.now.name, t.now.revision, time.Duration(ev.At-m.lost.at).Round(time.Second), m.name)
 	}
 }
 

@@ -34,8 +34,16 @@ func (c *svm23) Observe(w *World, ev *history.Event) {
 	}
 	if move := w.migrations.redefined; move != nil {
 		c.redefine(w, ev, move)
+	} else if ev.Stored != nil && ev.Stored.CustomResource != nil {
+		gr := groupResource{ev.Stored.CustomResource.Group, ev.Stored.CustomResource.Resource}
+		for _, o := range w.migrations.of(gr) {
+			c.compare(w, w.migrations.custom[gr], o)
+		}
 	}
 	move := w.migrations.moved
+	if move != nil && move.m.found && move.m.ended.was() && move.before == nil {
+		c.done[move.m.gr] = move.m
+	}
 	if move == nil || !move.ended && !move.gone {
 		return
 	}
@@ -71,17 +79,22 @@ func (c *svm23) redefine(w *World, ev *history.Event, move *definitionMove) {
 		return
 	}
 	m := w.migrations.runningOf(move.gr)
-	if done := c.done[move.gr]; done != nil && done.outcome == history.MigrationSucceeded && done.generation == move.now.now.Generation {
+	if done := c.done[move.gr]; done != nil && done.outcome == history.MigrationSucceeded && done.beganWith(move.now) {
 		m = nil // It may be the last one's, whatever runs by now.
 	}
 	ended := m == nil
 	if ended {
 		m = c.done[move.gr]
 	}
+	if ended && m != nil && m.outcome == history.MigrationSucceeded && m.defined != move.now.made && !m.found {
+		m = nil // That was another definition.
+	}
 	switch {
 	case m == nil:
 		c.infer(w, at(ev.Seq), "storedVersions of %s.%s lost %v at revision %d, and nothing migrates it", move.gr.resource, move.gr.group, gone, ev.Stored.Revision)
-	case m.generation != move.now.now.Generation:
+	case m.found && (!ended || m.outcome == history.MigrationSucceeded):
+		c.unsettled = append(c.unsettled, fmt.Sprintf("storedVersions of %s.%s lost %v, and nobody knows with which definition migration %s had begun", move.gr.resource, move.gr.group, gone, m.name))
+	case !m.beganWith(move.now):
 		c.infer(w, at(m.started.seq, ev.Seq), "storedVersions of %s.%s lost %v at revision %d, and the definition is not the one that migration %s began with (generation %d instead of %d)",
 			move.gr.resource, move.gr.group, gone, ev.Stored.Revision, m.name, move.now.now.Generation, m.generation)
 	case !ended:

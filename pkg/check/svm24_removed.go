@@ -101,7 +101,10 @@ func (c *svm24) mark(w *World, ev *history.Event) {
 func (c *svm24) overdue(w *World, now int64) {
 	for gr, gone := range c.after {
 		d := w.migrations.custom[gr]
-		if gone.marked.was() && d != nil && w.managers.hadTime(w.aways, now, gone.marked.at, int64(deletionStops)) {
+		if d == nil {
+			gone.marked = moment{} // It says nothing any more, nor was it cleaned.
+		}
+		if gone.marked.was() && w.managers.hadTime(w.aways, now, gone.marked.at, int64(deletionStops)) {
 			c.infer(w, at(gone.gone.seq, d.seq), "the definition of %s.%s has said for %v that it is being migrated, and migration %s was deleted", gr.resource, gr.group, deletionStops, gone.name)
 			gone.marked = moment{}
 		}

@@ -364,3 +364,252 @@ func TestStillBlamedInSpiteOfAllowances(t *testing.T) {
 	del(del(twice)).goes("y", 14).lies("y", v2, "m", 15, 15, 3).goes("y", 16).lies("y", v2, "m", 17, 17, 4).goes("y", 18).
 		pass(time.Minute).blames(t, "SVM-16", "nobody had asked for that")
 }
+
+// undefines has the definition of things go.
+func (t *tale) undefines(revision int64) *tale {
+	return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/apiextensions.k8s.io/customresourcedefinitions/things.g.io", Revision: revision})
+}
+
+// Generations are counted anew for a definition that is made anew.
+func TestSVM23DefinitionMadeAnew(t *testing.T) {
+	removed := func() *tale {
+		return tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).goes("x", 21).undefines(22)
+	}
+	removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").defines("v2", 2, 25, "v2").blames(t, "SVM-23", "nothing migrates it")
+	spans := tell().defines("v1", 1, 3, "v1").defines("v2", 2, 7, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).undefines(13).
+		defines("v1", 1, 14, "v1").defines("v2", 2, 15, "v1", "v2").defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded)
+	spans.blames(t, "SVM-23", "the definition is not the one that migration m began with")
+	// What it names of what had been left is judged from its first revision on.
+	tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).undefines(6).defines("v2", 1, 7, "v2").blames(t, "SVM-23", "things x is stored as v1")
+	// A later migration of the new one is as good as any.
+	saw(t, removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").migrates("n", 30, 30, 0).migrates("n", 30, 32, 31, nowRuns).
+		migrates("n", 30, 33, 31, nowSucceeded).defines("v2", 2, 34, "v2").blames(t, "SVM-23"), "trims", 1)
+}
+
+// Nobody has seen what had ended before the run, nor when what was there had been asked for.
+func TestMigrationsFromBeforeTheRun(t *testing.T) {
+	nothings := groupResource{"no.io", "nothings"}
+	unknown := func() *tale {
+		return tell().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
+	}
+	const failed = "migrations of unknown resources that failed"
+	unknown().migrates("m", 2, 10, 0, nowFailed).of(nothings).verdictOf(t, "SVM-18", Inconclusive)
+	saw(t, unknown().migrates("m", 2, 10, 0).of(nothings).pass(time.Second).migrates("m", 2, 11, 0, nowFailed).of(nothings).blames(t, "SVM-18"), failed, 0)
+	reviews := groupResource{"authorization.k8s.io", "subjectaccessreviews"}
+	review := history.HostedResource{Group: reviews.group, Resource: reviews.resource, Kind: "SubjectAccessReview", Served: []string{"authorization.k8s.io/v1"}}
+	unstored := func() *tale { return tell().starts("a", 1).hosts("a", 1, review) }
+	unstored().migrates("m", 2, 10, 0, nowFailed).of(reviews).verdictOf(t, "SVM-19", Inconclusive)
+	unstored().migrates("m", 2, 10, 0).of(reviews).migrates("m", 2, 11, 0, nowFailed).of(reviews).verdictOf(t, "SVM-19", Inconclusive)
+
+	left := func() *tale {
+		told := tell().joins("a", 1).joins("b", 2).says(things, 3, "a="+v2, "b="+v2)
+		for i := range int64(needMigrated) {
+			told.lies("y"+strconv.FormatInt(i, 10), v2, "m", 5+i, 15+i, 1+i)
+		}
+		return told.migrates("m", 12, 30, 13, nowSucceeded)
+	}
+	left().verdictOf(t, "SVM-06", Inconclusive)
+	saw(t, left().blames(t, "SVM-02"), "migrations that ended", 0)
+	saw(t, left().blames(t, "SVM-04"), "objects compared", 0)
+	saw(t, left().blames(t, "SVM-16"), "lay in the new version", 0)
+	saw(t, left().lies("y0", v2, "m", 5, 31, 20).blames(t, "SVM-22"), "writes after a success in the version that it was to", 0)
+	// What has an outcome keeps it, whoever has seen it come.
+	left().migrates("m", 12, 31, 13, nowFailed).blames(t, "SVM-02", "had Succeeded, and does not any more")
+	// It may have begun when they agreed, and its last report may be later.
+	late := tell().joins("a", 1).joins("b", 2).says(things, 8, "a="+v2, "b="+v1).migrates("m", 4, 10, 5, nowRuns)
+	late.blames(t, "SVM-20")
+	// The trim may be by one that had succeeded before; nobody knows on what.
+	trimmed := tell().defines("v2", 2, 7, "v1", "v2").migrates("m", 4, 10, 5, nowSucceeded).defines("v2", 2, 12, "v2")
+	saw(t, trimmed.blames(t, "SVM-23"), "trims", 0)
+	reason(t, trimmed.blames(t, "SVM-23"), "nobody knows")
+}
+
+// The announcements of a custom resource may outlive its definition for a moment.
+func TestDefinitionRemovedUnderAMigration(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().defines("v2", 2, 6, "v1", "v2").lies("y", v1, "m", 7, 7, 2).manages("a", 8).
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	gone := func(t *tale) *tale { return t.goes("x", 14).goes("y", 15).undefines(16) }
+	failed := func(t *tale) *tale { return t.migrates("m", 10, 20, 11, nowFailed).deletes(things, 21) }
+	red(t, "its resource is removed, and it fails", failed(gone(begun())), "SVM-09")
+	red(t, "its resource is removed, and it fails", failed(gone(begun().meets("x", 503))), "SVM-10")
+	red(t, "its resource is removed, and it fails", failed(gone(begun().manager("a", history.ProcessExited))), "SVM-11")
+	red(t, "its resource is removed, and it fails", failed(gone(begun().exits("a", 1))), "SVM-13")
+	red(t, "its resource is removed, and it fails", failed(gone(begun())), "SVM-16")
+	red(t, "its resource is removed, and it fails before it began", failed(gone(upgraded().defines("v2", 2, 6, "v1", "v2").lies("y", v1, "m", 7, 7, 2).migrates("m", 10, 10, 0))), "SVM-16")
+	// As long as it is there that is no excuse.
+	begun().goes("x", 14).migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-09", "after 1 of its objects had been deleted")
+	// Made anew it is agreed on as before.
+	gone(begun()).migrates("m", 10, 20, 11, nowFailed).defines("v2", 1, 21, "v2").lies("x", v1, "m", 22, 22, 5).migrates("n", 30, 30, 0).migrates("n", 30, 31, 30, nowRuns).
+		goes("x", 31+1).migrates("n", 30, 33, 30, nowFailed).blames(t, "SVM-09", "migration n failed")
+}
+
+func TestSVM16GoesWithItsDefinition(t *testing.T) {
+	removes := func(t *tale, name string) *tale {
+		return t.asks("a", 200, 0, func(ev *history.Event) {
+			r := ev.Request
+			r.Class, r.Verb, r.Group, r.Resource, r.Name = history.ClassRead, "delete", "apiextensions.k8s.io", "customresourcedefinitions", name
+		})
+	}
+	begun := func() *tale {
+		return upgraded().defines("v2", 2, 6, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 13, 0).
+			migrates("m", 10, 14, 11, nowSucceeded)
+	}
+	red(t, "a user removes the custom resource", removes(begun(), "things.g.io").goes("x", 15).undefines(16).pass(time.Minute), "SVM-16")
+	red(t, "the same, and the answer is told last", removes(begun().goes("x", 15).undefines(16), "things.g.io").pass(time.Minute), "SVM-16")
+	removes(begun(), "others.g.io").goes("x", 15).pass(time.Minute).blames(t, "SVM-16", "nobody had asked for that")
+	// It is asked for once.
+	anew := removes(begun(), "things.g.io").goes("x", 15).undefines(16).defines("v2", 1, 17, "v2").lies("x", v2, "m", 18, 18, 2)
+	anew.pass(time.Minute).goes("x", 19).pass(time.Minute).blames(t, "SVM-16", "nobody had asked for that")
+}
+
+func TestSVM16NamespaceMadeAnew(t *testing.T) {
+	razes := func(t *tale) *tale {
+		return t.asks("a", 200, 0, func(ev *history.Event) {
+			r := ev.Request
+			r.Class, r.Verb, r.Group, r.Resource, r.Name = history.ClassRead, "delete", "", "namespaces", "hold"
+		})
+	}
+	gone := func(t *tale, revision int64) *tale {
+		return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/namespaces/hold", Revision: revision})
+	}
+	begun := func() *tale {
+		return upgraded().lies("hold/y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	red(t, "the answer is told last", razes(gone(begun().goes("hold/y", 14), 15)).pass(time.Minute), "SVM-16")
+	anew := gone(razes(begun()).goes("hold/y", 14), 15).pass(time.Minute).lies("hold/y", v2, "m", 16, 16, 3).lies("hold/z", v2, "m", 17, 17, 4)
+	anew.pass(time.Minute).goes("hold/z", 18).pass(time.Minute).blames(t, "SVM-16", "things hold/z went after migration m had begun, and nobody had asked for that")
+}
+
+func TestSVM16BeginsAndEndsAtOnce(t *testing.T) {
+	asked := func() *tale {
+		return onto(t, "SVM-16").lies("x", v1, "m", far+5, far+5, 1).migrates("m", far+10, far+10, 0)
+	}
+	green(t, "the first that it says is a success, with an object left", asked().migrates("m", far+10, far+20, far+11, nowSucceeded), "SVM-16")
+	green(t, "the first that it says is that it runs and has failed", asked().migrates("m", far+10, far+20, far+11, nowRuns, nowFailed), "SVM-16")
+}
+
+func TestSVM18DefinitionRemoved(t *testing.T) {
+	told := func() *tale {
+		custom := tell().starts("a", 1).lists("a", 1).starts("b", 1).lists("b", 2).starts("c", 1).lists("c", 3).manages("a", 4)
+		custom.header.Writes = nil
+		return custom.defines("v2", 2, 5, "v1", "v2").migrates("m", 10, 10, 0).pass(10 * time.Minute).undefines(11)
+	}
+	red(t, "its resource went a second ago", told().pass(time.Second), "SVM-18")
+	saw(t, told().pass(time.Second).migrates("m", 10, 12, 0, nowFailed).blames(t, "SVM-18"), "failed with a reason", 0)
+	told().pass(4*time.Minute).blames(t, "SVM-18", "has not failed for 3m0s")
+}
+
+func TestSurvivedWhatCameAfterTheEnd(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 13, 0)
+	}
+	// Its success was written, and was being told.
+	crashed := begun().manager("a", history.ProcessExited).pass(time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	saw(t, crashed.blames(t, "SVM-11"), "migrations that succeeded after", 0)
+	unheard := begun().manager("a", history.ProcessExited).unheard(20*time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	saw(t, unheard.blames(t, "SVM-11"), "migrations that succeeded after", 0)
+	later := begun().manager("a", history.ProcessExited).pass(20*time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	saw(t, later.blames(t, "SVM-11"), "migrations that succeeded after", 1)
+	handed := begun().manager("a", history.ProcessExited).manages("b", 14).migrates("m", 10, 20, 11, nowSucceeded)
+	saw(t, handed.blames(t, "SVM-11"), "migrations that succeeded after", 1)
+
+	restarted := func(last time.Duration) *tale {
+		told := begun()
+		told.starts("b", 1).starts("c", 1).exits("a", 1).exits("b", 1).pass(10*time.Second).exits("c", 1)
+		return told.pass(last).migrates("m", 10, 20, 11, nowSucceeded)
+	}
+	saw(t, restarted(time.Second).blames(t, "SVM-13"), "migrations that succeeded after", 0)
+	saw(t, restarted(10*time.Second).blames(t, "SVM-13"), "migrations that succeeded after", 1)
+}
+
+func TestSVM14OrderedWhileUnheard(t *testing.T) {
+	told := upgraded().migrates("a", 10, 10, 0).unheard(8*time.Second).migrates("b", 11, 11, 0).migrates("a", 10, 12, 11, nowRuns)
+	saw(t, told.blames(t, "SVM-14"), "while a younger one", 0)
+}
+
+func TestSVM24DefinitionMadeAnew(t *testing.T) {
+	const ceased = "definitions that ceased to say that they were being migrated, where any did"
+	told := func() *tale {
+		return upgraded().manages("a", 8).defines("v2", 2, 9, "v1", "v2").migrates("m", 10, 10, 0).migrating("True", 11).migrates("m", 10, 12, 11, nowRuns).
+			forgets("m", 15).idle(time.Second).undefines(16).defines("v2", 1, 17, "v2")
+	}
+	red(t, "its definition is made anew, and says nothing", told().idle(time.Minute), "SVM-24")
+	saw(t, told().defines("v2", 1, 18, "v2").idle(time.Minute).blames(t, "SVM-24"), ceased, 0)
+}
+
+func TestSVM05ForgottenLongAfterTheEnd(t *testing.T) {
+	told := upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 13, 0).migrates("m", 10, 20, 11, nowSucceeded).
+		pass(time.Hour).says(things, 30, "a=g.io/v3", "b=g.io/v3").forgets("m", 31).lies("x", "g.io/v3", "with a finalizer", 5, 32, 0)
+	red(t, "a controller writes when a migration is deleted that had ended an hour ago", told, "SVM-05")
+}
+
+func TestSVM21GoesOnAfterItsFailure(t *testing.T) {
+	lost := func(id requirement.ID) *tale {
+		return onto(t, id).runs().lies("y", v1, "m", far+13, far+13, 2).says(things, far+14, "a="+v2, "b="+v1).migrates("m", far+10, far+15, far+11, nowFailed)
+	}
+	green(t, "says that it has failed, and goes on", lost("SVM-21").pass(time.Minute).lies("x", v2, "m", far+5, far+20, 0), "SVM-21")
+	stopped := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).says(things, 13, "a="+v2, "b="+v1).migrates("m", 10, 15, 11, nowFailed)
+	}
+	stopped().pass(5*time.Second).lies("x", v2, "m", 5, 16, 0).blames(t, "SVM-21")
+	stopped().pass(time.Minute).lies("x", v2, "with a finalizer", 5, 16, 0).blames(t, "SVM-21") // That was a controller.
+	stopped().pass(time.Minute).lies("x", v2, "m", 5, 16, 2).blames(t, "SVM-21")
+	stopped().pass(time.Minute).says(things, 16, "a="+v2, "b="+v2).migrates("n", 17, 17, 0).migrates("n", 17, 18, 17, nowRuns).lies("x", v2, "m", 5, 19, 0).blames(t, "SVM-21")
+}
+
+// What users write in the version that is agreed on since is not what a migration has left.
+func TestWritesDuringSuccess(t *testing.T) {
+	begun := func() *tale {
+		return tell().defines("v1", 1, 3, "v1").lies("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).lies("x", v2, "m", 5, 14, 0).lies("y", v2, "m", 15, 15, 2)
+	}
+	for _, id := range []requirement.ID{"SVM-04", "SVM-10", "SVM-16", "SVM-22"} {
+		told := begun()
+		if id == "SVM-10" {
+			told.meets("x", 503)
+		}
+		red(t, "users write after the definition was changed, while the success is being written",
+			told.defines("v1", 3, 16, "v1", "v2").lies("x", v1, "n", 5, 17, 3).lies("y", v1, "n", 15, 18, 4).migrates("m", 10, 20, 11, nowSucceeded), id)
+	}
+	// What nobody else has written, or what was so before, is what it has left.
+	begun().defines("v1", 3, 16, "v1", "v2").lies("x", v1, "n", 5, 17, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04", "are not stored as g.io/v2")
+	begun().lies("x", v1, "n", 5, 16, 3).defines("v1", 3, 17, "v1", "v2").migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-04", "are not stored as g.io/v2")
+}
+
+func TestSVM07WrittenBackIsNotAhead(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	const ahead = "updates of objects that the migration had not come to"
+	saw(t, begun().lies("x", v2, "m", 5, 13, 0).lies("x", v1, "n", 5, 14, 2).blames(t, "SVM-07"), ahead, 0)
+	saw(t, begun().lies("x", v2, "n", 5, 13, 2).blames(t, "SVM-07"), ahead, 1)
+}
+
+func TestSVM08DeletedUnderWhatCameToNothing(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().lies("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).goes("x", 13)
+	}
+	const deleted = "objects deleted by users while a migration ran"
+	saw(t, begun().migrates("m", 10, 20, 11, nowFailed).blames(t, "SVM-08"), deleted, 0)
+	saw(t, begun().forgets("m", 14).blames(t, "SVM-08"), deleted, 0)
+	saw(t, begun().lies("y", v2, "m", 6, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).blames(t, "SVM-08"), deleted, 1)
+}
+
+func TestSVM17WhileNobodyMigrates(t *testing.T) {
+	begun := func() *tale {
+		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	crashed := begun().pass(time.Second).manager("a", history.ProcessExited).pass(20*time.Second).manages("b", 13).pass(time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	red(t, "two seconds of work, and twenty in which nobody led", crashed, "SVM-17")
+	again := begun().pass(time.Second).manager("a", history.ProcessExited).pass(20*time.Second).manages("b", 13).pass(20*time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	again.blames(t, "SVM-17", "its status told nothing on the way")
+	before := begun().pass(20*time.Second).manager("a", history.ProcessExited).pass(20*time.Second).manages("b", 13).pass(time.Second).migrates("m", 10, 20, 11, nowSucceeded)
+	before.blames(t, "SVM-17", "its status told nothing on the way")
+	// It need not have ended.
+	begun().pass(time.Minute).blames(t, "SVM-17", "its status told nothing on the way")
+	begun().pass(time.Minute).forgets("m", 20).blames(t, "SVM-17", "its status told nothing on the way")
+	begun().pass(time.Second).manager("a", history.ProcessExited).pass(time.Minute).blames(t, "SVM-17")
+}

@@ -37,6 +37,8 @@ type write struct {
 
 // answer is what a server said to a write.
 type answer struct {
+	// from is when the write was sent.
+	from              int64
 	seq, revision     int64
 	accepted, barrier bool
 	// guarded is whether the registration barrier holds such writes back.
@@ -53,8 +55,8 @@ func newWrites() *writes {
 	return &writes{open: map[writeID]*write{}, untold: map[string]int64{}}
 }
 
-// takeAnswer notes the answer to a tagged write; it gives the write if it is a
-// guarded one and its change was told before.
+// takeAnswer notes the answer to a tagged write; it gives the write if its change was
+// told before.
 func (w *World) takeAnswer(ev *history.Event) *write {
 	r := ev.Request
 	if r.Class != history.ClassGuarded && r.Class != history.ClassCustom || r.Write <= 0 {
@@ -62,7 +64,7 @@ func (w *World) takeAnswer(ev *history.Event) *write {
 	}
 	x := w.writes.of(writeID{ev.Member, r.Write}, ev.At)
 	x.answer = &answer{
-		seq: ev.Seq, revision: r.ResourceVersion, accepted: accepted(r), barrier: r.Barrier, guarded: r.Class == history.ClassGuarded,
+		from: ev.From, seq: ev.Seq, revision: r.ResourceVersion, accepted: accepted(r), barrier: r.Barrier, guarded: r.Class == history.ClassGuarded,
 		name: guardedName(r), in: w.instanceAt(ev.Member, ev),
 	}
 	return w.writes.close(x)
@@ -108,16 +110,12 @@ func (ws *writes) expire(a aways, now int64) {
 	}
 }
 
-// close forgets a write of which both sides are known, and gives it if it is a
-// guarded one.
+// close forgets a write of which both sides are known, and gives it.
 func (ws *writes) close(x *write) *write {
 	if x.answer == nil || x.stored == nil {
 		return nil
 	}
 	delete(ws.open, x.id)
-	if !x.answer.guarded {
-		return nil
-	}
 	return x
 }
 
