@@ -71,6 +71,9 @@ func (w *World) doubts(damage []string) []string {
 	if w.torn && len(damage) == 0 {
 		out = append(out, "the numbers of the events have gaps: lines are missing")
 	}
+	if w.untimely != "" {
+		out = append(out, "times cannot be told: "+w.untimely)
+	}
 	if w.alien > 0 {
 		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", w.alien))
 	}

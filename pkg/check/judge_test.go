@@ -112,6 +112,7 @@ func TestWhatIsNeededToPass(t *testing.T) {
 		{name: "not played to its end", told: tell().add(end(false)), reason: "not played to its end: no time"},
 		{name: "a gap of a source", told: tell().gap("etcd").add(end(true)), reason: "the etcd recorder may have missed something 1 times"},
 		{name: "a gap of another source", told: tell().gap("watch").add(end(true))},
+		{name: "a clock that was set", told: tell().gap(history.GapOfClock).add(end(true)), reason: "times cannot be told: m"},
 		{name: "a gap of a source that nobody knows", told: tell().gap("gps").add(end(true)), reason: "recorders that this evenkeel does not know"},
 		{name: "events of etcd out of order", told: tell().writes("a", v1, 9).writes("a", v1, 3).add(end(true)), reason: "the etcd recorder may have missed"},
 		{name: "damage", told: damaged, reason: "damaged: Line 3 is no event."},

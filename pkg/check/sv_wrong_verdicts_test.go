@@ -386,6 +386,16 @@ func TestSV15WhatIsAskedForAfterItLeft(t *testing.T) {
 	}
 	custom(0).blames(t, "SV-24", "b stored x of the custom resource soundings as custom.io/v1 at revision 12, when it had announced nothing")
 	custom(20*time.Second).blames(t, "SV-24")
+	undefined := func(byHarness bool) *tale {
+		told := three(v1).customizes("create", 7).says(soundings, 8, "a="+c1, "b="+c1, "c="+c1)
+		if byHarness {
+			told.customizes("delete", 9)
+		}
+		return told.deletes(soundings, 10).leaves("b", 11).pass(time.Second).
+			sounds("b", 12).asks("b", 200, 12, numbered(12), class(history.ClassCustom))
+	}
+	undefined(true).blames(t, "SV-24")
+	undefined(false).blames(t, "SV-24", "b stored x of the custom resource soundings as custom.io/v1 at revision 12, when it had announced nothing")
 }
 
 const (

@@ -49,6 +49,8 @@ type World struct {
 	aways aways
 	// alien counts gaps of recorders that are not known here.
 	alien int64
+	// untimely is why no time can be told; empty if all can.
+	untimely string
 	// torn is whether lines were missing so far.
 	torn bool
 	seq  int64
@@ -248,6 +250,10 @@ func (w *World) takeHold(ev *history.Event) {
 }
 
 func (w *World) takeGap(g *history.Gap) {
+	if g.Source == history.GapOfClock {
+		w.untimely = g.Message
+		return
+	}
 	if !slices.Contains(sources, Source(g.Source)) {
 		w.alien++
 		return
@@ -279,7 +285,7 @@ func (w *World) when(revision int64, do func()) {
 
 // whole is whether nothing was missed so far of what the sources tell.
 func (w *World) whole(of []Source) bool {
-	if w.torn || w.alien > 0 {
+	if w.torn || w.alien > 0 || w.untimely != "" {
 		return false
 	}
 	for _, s := range of {

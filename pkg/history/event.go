@@ -610,11 +610,14 @@ type Exchange struct {
 	Code int `json:"code,omitempty"`
 }
 
+// GapOfClock is the source of a gap in time itself: by that clock all times are.
+const GapOfClock = "clock"
+
 // Gap says that a source may have missed something, and why. Checks that rely
 // on the source being complete must not pass over a gap.
 type Gap struct {
 	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
-	// "document"; or "clock", by which all times are.
+	// "document"; or GapOfClock.
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }
