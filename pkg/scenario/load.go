@@ -88,6 +88,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.LeaderElection.Watchkeepers < 0 {
 		wrong("leaderElection.watchkeepers", "leaderElection.watchkeepers must not be negative")
 	}
+	if share := s.Traffic.Share; share != nil && (*share <= 0 || *share > 1) {
+		wrong("traffic.share", "traffic.share must be above 0 and at most 1")
+	}
 	if s.Start.MigrationRate < 0 {
 		wrong("start.migrationRate", "start.migrationRate must not be negative")
 	}
@@ -306,6 +309,9 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 	}
 	for i, name := range s.Traffic.Workloads {
 		w, err := readWorkload(fixtures, name)
+		if err == nil && s.Traffic.Share != nil {
+			w = w.AtShare(*s.Traffic.Share)
+		}
 		s.Workloads = append(s.Workloads, w)
 		errs = append(errs, complain(fmt.Sprintf("traffic.workloads[%d]", i), err))
 	}

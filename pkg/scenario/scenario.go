@@ -63,6 +63,10 @@ type Traffic struct {
 	Off bool `yaml:"off,omitempty"`
 	// Workloads names files in the fixtures' folder of workloads.
 	Workloads []string `yaml:"workloads"`
+	// Share is the part of their rates at which the workloads are written and read,
+	// above 0 and up to 1; left out, it is all of it. A long scenario needs less, and
+	// leaves the control plane more for what it is about.
+	Share *float64 `yaml:"share,omitempty"`
 }
 
 // Discovery is what a run looks at and has at hand to judge discovery.

@@ -55,6 +55,8 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"peers of whom nobody records anything", head + "discovery: {peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: discovery.peers needs discovery.record"},
 		{"peers and what is judged without", head + "judges: [AD-23, AD-25]\ndiscovery: {record: true, peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n",
 			"s/x.yaml:5: with discovery.peers a scenario can judge AD-23 and AD-24 only: AD-25 takes"},
+		{"traffic of more than all", head + "traffic:\n  share: 1.5\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
+		{"traffic of nothing", head + "traffic:\n  share: 0\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
 		{"power cut without length", head + "steps:\n- powerCycle: {member: cp1}\n", "step 1 (powerCycle): offFor must be a positive duration"},
 		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "downFor belongs to a crash"},
 	} {
@@ -171,5 +173,29 @@ func TestMemberOfAHolder(t *testing.T) {
 		if got, ok := memberOf(tc.holder, members); got != tc.want || ok != (tc.want != "") {
 			t.Errorf("the holder %q is taken for %q, want %q", tc.holder, got, tc.want)
 		}
+	}
+}
+
+func TestShareOfTheTraffic(t *testing.T) {
+	rates := func(share string) (float64, float64) {
+		t.Helper()
+		files := fstest.MapFS{
+			"s/x.yaml":         {Data: []byte(head + "traffic:\n  workloads: [w.yaml]\n" + share + "steps:\n- populate: {name: p, workloads: [w.yaml], count: 1}\n")},
+			"workloads/w.yaml": {Data: []byte("apiVersion: evenkeel.dev/v1alpha1\nkind: Workload\nmetadata: {name: w}\nspec: {resource: a, kind: A, rate: 10, readRate: 4, keep: 1, versions: {v1: [{}]}}\n")},
+		}
+		s, err := LoadFS(files, "s/x.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if populated := s.Populations["w.yaml"].Spec; populated.Rate != 10 {
+			t.Errorf("what is populated has the rate %v", populated.Rate)
+		}
+		return s.Workloads[0].Spec.Rate, s.Workloads[0].Spec.ReadRate
+	}
+	if writes, reads := rates(""); writes != 10 || reads != 4 {
+		t.Errorf("left out: %v writes and %v reads", writes, reads)
+	}
+	if writes, reads := rates("  share: 0.25\n"); writes != 2.5 || reads != 1 {
+		t.Errorf("a quarter: %v writes and %v reads", writes, reads)
 	}
 }

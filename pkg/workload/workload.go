@@ -121,6 +121,14 @@ func (w *Workload) Within(namespace string) *Workload {
 	return &out
 }
 
+// AtShare is the workload with that part of its rates.
+func (w *Workload) AtShare(share float64) *Workload {
+	out := *w
+	out.Spec.Rate *= share
+	out.Spec.ReadRate *= share
+	return &out
+}
+
 // Holding is the workload with another number of objects for each member.
 func (w *Workload) Holding(keep int) *Workload {
 	out := *w
