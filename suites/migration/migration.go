@@ -18,5 +18,6 @@ var (
 	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-resume.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
+	_ = play.Scenario("migration-takeover.yaml")
 	_ = play.Scenario("migration-leftovers.yaml")
 )
