@@ -88,7 +88,7 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.LeaderElection.Watchkeepers < 0 {
 		wrong("leaderElection.watchkeepers", "leaderElection.watchkeepers must not be negative")
 	}
-	if share := s.Traffic.Share; share != nil && (*share <= 0 || *share > 1) {
+	if share := s.Traffic.Share; share != nil && !(*share > 0 && *share <= 1) {
 		wrong("traffic.share", "traffic.share must be above 0 and at most 1")
 	}
 	if s.Start.MigrationRate < 0 {
