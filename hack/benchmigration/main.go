@@ -133,7 +133,7 @@ func parse(args []string) (o options, err error) {
 	slices.Sort(o.objects)
 	o.withoutWatchCache = !*watchCache
 	o.planes = strings.Fields(*planes)
-	if len(o.objects) == 0 || len(o.planes) == 0 || o.rate <= 0 || o.within <= 0 || o.kubernetesWithin < 0 || flags.NArg() > 0 {
+	if len(o.objects) == 0 || len(o.planes) == 0 || !(o.rate > 0) || o.within <= 0 || o.kubernetesWithin < 0 || flags.NArg() > 0 {
 		return o, fmt.Errorf("-objects and -planes name one at least, -rate, -within and -kubernetes-within are positive, and there are no arguments but flags")
 	}
 	return o, nil

@@ -243,8 +243,8 @@ func (s *Step) validate() (action string, err error) {
 		err = errors.Join(missing("name", v.Name), v.validate())
 	case *Meddle:
 		err = missing("population", v.Population)
-		if v.Rate < 0 {
-			err = errors.Join(err, errors.New("rate must not be negative"))
+		if wrong := workload.CheckRate(v.Rate); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("rate %w", wrong))
 		}
 	case *Migrate:
 		err = errors.Join(missing("name", v.Name), missing("member", v.Member), v.validate())

@@ -90,7 +90,7 @@ func (a *Await) validate() error {
 func share(text string) (float64, error) {
 	number, found := strings.CutSuffix(text, "%")
 	percent, err := strconv.ParseFloat(number, 64)
-	if !found || err != nil || percent <= 0 || percent >= 100 {
+	if !found || err != nil || !(percent > 0 && percent < 100) {
 		return 0, fmt.Errorf("until is %q, and must be a percentage between 0%% and 100%%, such as 50%%", text)
 	}
 	return percent / 100, nil

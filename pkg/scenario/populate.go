@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -234,7 +233,7 @@ func (r *Runner) meddle(ctx context.Context, step *Meddle) error {
 		}
 		p.done.Go(func() {
 			defer client.Close()
-			ticker := r.Clock.NewTicker(time.Duration(float64(time.Second) / step.Rate))
+			ticker := r.Clock.NewTicker(workload.Interval(step.Rate))
 			defer ticker.Stop()
 			for {
 				select {

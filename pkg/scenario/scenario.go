@@ -355,7 +355,8 @@ type Populate struct {
 // every member from now on.
 type Meddle struct {
 	Population string `yaml:"population"`
-	// Rate is how many writes a second each member gets; 0 ends it.
+	// Rate is how many writes a second each member gets, at most workload.HighestRate; 0
+	// ends it.
 	Rate float64 `yaml:"rate"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ var (
 // Decode reads one document into a value with yaml tags. File is what messages
 // call it.
 func Decode(file string, raw []byte, into any) error {
+	if err := finite(file, raw); err != nil {
+		return err
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(into); err != nil {
@@ -38,6 +42,29 @@ func Decode(file string, raw []byte, into any) error {
 		return fmt.Errorf("%s: holds more than one document", file)
 	}
 	return nil
+}
+
+// finite refuses the numbers of YAML that are none, .nan and .inf: they pass any bound that
+// is asked for with a comparison. A document that cannot be read is Decode's to refuse.
+func finite(file string, raw []byte) error {
+	var document yaml.Node
+	if yaml.Unmarshal(raw, &document) != nil {
+		return nil
+	}
+	var errs []error
+	var visit func(*yaml.Node)
+	visit = func(node *yaml.Node) {
+		var number float64
+		if node.Kind == yaml.ScalarNode && node.Tag == "!!float" && node.Decode(&number) == nil &&
+			(math.IsNaN(number) || math.IsInf(number, 0)) {
+			errs = append(errs, fmt.Errorf("%s:%d: %s, where a finite number is needed", file, node.Line, node.Value))
+		}
+		for _, child := range node.Content {
+			visit(child)
+		}
+	}
+	visit(&document)
+	return errors.Join(errs...)
 }
 
 // readable turns the library's complaints, which speak of Go types, into ones

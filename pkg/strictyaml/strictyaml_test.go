@@ -50,6 +50,22 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+func TestNumbersAreFinite(t *testing.T) {
+	for _, number := range []string{".nan", ".NaN", ".inf", "-.inf", "+.Inf", "1e999"} {
+		var into struct {
+			Rates []float64 `yaml:"rates"`
+		}
+		err := Decode("f.yaml", []byte("rates:\n- 1\n- "+number+"\n"), &into)
+		if err == nil || !strings.Contains(err.Error(), "f.yaml:3: ") || !strings.Contains(err.Error(), number) {
+			t.Errorf("%s: error %v, rates %v", number, err, into.Rates)
+		}
+	}
+	var into struct{ Text string }
+	if err := Decode("f.yaml", []byte("text: .nano\n"), &into); err != nil {
+		t.Errorf("a text: %v", err)
+	}
+}
+
 func TestMismatch(t *testing.T) {
 	for _, test := range []struct{ is, goType, want string }{
 		{tagged("str", "x"), "[]string", `a text ("x"), where a list is needed`},

@@ -68,7 +68,7 @@ func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate floa
 	if rate <= 0 {
 		return
 	}
-	interval := time.Duration(float64(time.Second) / rate)
+	interval := Interval(rate)
 	offset := time.Duration(t.rand.Int64N(int64(interval)))
 	streams.Go(func() {
 		client := t.connect(ctx)

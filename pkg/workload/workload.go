@@ -40,9 +40,9 @@ type Spec struct {
 	Namespace string `yaml:"namespace,omitempty"`
 	// Class of the writes; empty means guarded.
 	Class string `yaml:"class,omitempty"`
-	// Rate is how many writes per second each member gets.
+	// Rate is how many writes per second each member gets: 0, or LowestRate to HighestRate.
 	Rate float64 `yaml:"rate"`
-	// ReadRate is how many reads per second each member gets.
+	// ReadRate is how many reads per second each member gets, with the same bounds.
 	ReadRate float64 `yaml:"readRate,omitempty"`
 	// Keep is how many objects each member owns at most.
 	Keep int `yaml:"keep"`
@@ -91,8 +91,14 @@ func (w *Workload) Validate() error {
 	if w.Spec.Resource == "" || w.Spec.Kind == "" {
 		wrong("spec.resource and spec.kind must both be set")
 	}
-	if w.Spec.Rate < 0 || w.Spec.ReadRate < 0 || w.Spec.DeleteEvery < 0 {
-		wrong("spec.rate, spec.readRate and spec.deleteEvery must not be negative")
+	if err := CheckRate(w.Spec.Rate); err != nil {
+		wrong("spec.rate %w", err)
+	}
+	if err := CheckRate(w.Spec.ReadRate); err != nil {
+		wrong("spec.readRate %w", err)
+	}
+	if w.Spec.DeleteEvery < 0 {
+		wrong("spec.deleteEvery must not be negative")
 	}
 	if w.Spec.Keep < 1 {
 		wrong("spec.keep must be at least 1")

@@ -38,6 +38,7 @@ func TestMigrateRefusals(t *testing.T) {
 	}{
 		"namespace": {migrateInstallCommand(), []string{"--dry-run", "--namespace", "A B"}, "--namespace"},
 		"rate":      {migrateInstallCommand(), []string{"--dry-run", "--rate", "0.1"}, "0.5"},
+		"no rate":   {migrateInstallCommand(), []string{"--dry-run", "--rate", "NaN"}, "0.5"},
 		"image":     {migrateControllerCommand(), []string{"--namespace", "n"}, "--image"},
 		"worker":    {migrateWorkerCommand(), []string{"--namespace", "n"}, "--migration, --uid, --generation"},
 		"no file":   {migrateInstallCommand(), []string{"--kubeconfig", "/does/not/exist"}, "/does/not/exist"},

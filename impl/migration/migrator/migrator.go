@@ -52,8 +52,9 @@ type Options struct {
 
 // ValidateRate says what is wrong with a rate, if anything.
 func ValidateRate(rate float64) error {
-	if rate < migration.LeastRate {
-		return fmt.Errorf("a rate of %v migrated objects a second is below %v, the least that makes progress", rate, migration.LeastRate)
+	// Written so that it also holds for what is not a number.
+	if !(rate >= migration.LeastRate) {
+		return fmt.Errorf("a rate of %v migrated objects a second makes no progress: it must be %v at least", rate, migration.LeastRate)
 	}
 	return nil
 }
