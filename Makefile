@@ -72,7 +72,7 @@ migrate-install: build
 
 ## mutation: plant every defect of the reference and demand that it is found;
 ## SAMPLE=N plays N of them, chosen by the commit, PARALLEL=N as many at a time,
-## ONLY="SVM-*" some, UNPROVEN=1 those that the results do not show yet;
+## ONLY="SVM-*" some, UNPROVEN=1 those that the checks of now have not found yet;
 ## RESULTS=reports publishes
 mutation: build
 	$(GO) run ./hack/mutation -out $(OUT)/mutation -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"

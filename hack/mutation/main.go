@@ -7,8 +7,10 @@
 //	go run ./hack/mutation -evenkeel bin/evenkeel -refplane bin/refplane -out _out/mutation
 //
 // With -results reports they are published; -tries N plays a defect that was not
-// found up to N times, and the table says how many runs each needed. With -sample N it plays N defects only, chosen by -commit, so that CI covers
-// all of them over time and the same commit always plays the same ones.
+// found up to N times, and the table says how many runs each needed. With -unproven it
+// leaves out those that the checks of now have found already, so that a long table can be
+// made in several parts. With -sample N it plays N defects only, chosen by -commit, so
+// that CI covers all of them over time and the same commit always plays the same ones.
 package main
 
 import (
@@ -32,6 +34,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/hack/internal/play"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -53,7 +56,7 @@ func main() {
 	flag.StringVar(&o.results, "results", "", "the folder of mutation.yaml and mutation.md (default that of the bundles)")
 	flag.StringVar(&o.commit, "commit", "", "what the sample is derived from")
 	flag.StringVar(&o.only, "only", "", "play only this defect, or those whose names begin so and end in *")
-	flag.BoolVar(&o.unproven, "unproven", false, "play only defects of which the results do not say yet that they were found")
+	flag.BoolVar(&o.unproven, "unproven", false, "play only defects of which the results do not say yet that the checks of now found them")
 	flag.IntVar(&o.sample, "sample", 0, "how many defects to play; 0 means all")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.IntVar(&o.tries, "tries", 1, "how often to play a defect that was not found")
@@ -82,17 +85,21 @@ func mutate(ctx context.Context, o options) error {
 	if o.results == "" {
 		o.results = o.out
 	}
+	checks, err := play.Checks(play.ChecksFolder)
+	if err != nil {
+		return err
+	}
 	known, err := load(o.results)
 	if err != nil {
 		return err
 	}
 	known.keepOnly(defects)
 	if o.unproven {
-		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID) })
+		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID, checks) })
 	}
 	defects = choose(defects, o)
 	if o.unproven && len(defects) == 0 {
-		fmt.Println("the results say of all of them that they were found; the table is written anew")
+		fmt.Println("the results say of all of them that the checks of now found them; the table is written anew")
 		return known.save(o.results)
 	}
 	if len(defects) == 0 {
@@ -118,6 +125,7 @@ func mutate(ctx context.Context, o options) error {
 				verdict = "MISSED: " + r.Fault
 			}
 			fmt.Printf("%2d/%d %-28s red %v, %d s: %s\n", done, len(defects), d.ID, r.Red, r.Seconds, verdict)
+			r.Checks = checks
 			known.replace(r)
 			return known.save(o.results)
 		})

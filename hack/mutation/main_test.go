@@ -146,7 +146,7 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 	var r record
 	r.replace(row{Defect: "SV-06-x", Requirement: "SV-06", Red: []requirement.ID{"SV-06", "SV-11"}, Scenario: "quick", Runs: 1, Seconds: 12})
 	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Fault: "SV-01 is not red", Scenario: "quick", Runs: 2, Seconds: 9})
-	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Red: []requirement.ID{"SV-01"}, Scenario: "quick", Runs: 1, Seconds: 3})
+	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Red: []requirement.ID{"SV-01"}, Scenario: "quick", Checks: "0123456789", Runs: 1, Seconds: 3})
 	r.replace(row{Defect: "SV-02-z", Requirement: "SV-02", Fault: "no report", Runs: 1})
 	r.replace(row{Defect: "SV-03-gone", Requirement: "SV-03", Runs: 1})
 	r.keepOnly([]cluster.Defect{{ID: "SV-06-x"}, {ID: "SV-01-y"}, {ID: "SV-02-z"}})
@@ -157,16 +157,17 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !again.found("SV-01-y") || again.found("SV-02-z") || again.found("SV-03-gone") {
+	if !again.found("SV-01-y", "0123456789") || again.found("SV-01-y", "9876543210") || again.found("SV-06-x", "0123456789") ||
+		again.found("SV-02-z", "") || again.found("SV-03-gone", "") {
 		t.Errorf("read %+v", again)
 	}
 	table, err := os.ReadFile(filepath.Join(folder, tableFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `| SV-01-y | SV-01 | found |  | quick | 1 | 3 |
-| SV-02-z | SV-02 | **missed**: no report |  |  | 1 | 0 |
-| SV-06-x | SV-06 | found | SV-11 | quick | 1 | 12 |
+	want := `| SV-01-y | SV-01 | found |  | quick | 1 | 3 | 0123456 |
+| SV-02-z | SV-02 | **missed**: no report |  |  | 1 | 0 |  |
+| SV-06-x | SV-06 | found | SV-11 | quick | 1 | 12 |  |
 
 ## Why others turn red
 
@@ -176,7 +177,7 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 
 No defect turns these red by themselves: SV-02, SV-06.
 `
-	if _, rows, _ := strings.Cut(string(table), "|---|---|---|---|---|---|---|\n"); rows != want {
+	if _, rows, _ := strings.Cut(string(table), "|---|---|---|---|---|---|---|---|\n"); rows != want {
 		t.Errorf("got\n%swant\n%s", rows, want)
 	}
 	if err := os.WriteFile(filepath.Join(folder, recordFile), []byte("verdicts: none\n"), 0o600); err != nil {
@@ -203,6 +204,7 @@ func TestPlay(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
+			t.Chdir("../..")
 			o := options{refplane: script(t, dir, "refplane", tc.refplane), evenkeel: script(t, dir, "evenkeel", tc.evenkeel), out: filepath.Join(dir, "out"), only: tc.only}
 			err := mutate(t.Context(), o)
 			if tc.expectError == "" {

@@ -21,6 +21,9 @@ const (
 	tableFile  = "mutation.md"
 )
 
+// shownOfChecks is how much of the name of the checks the table shows.
+const shownOfChecks = 7
+
 // row is what came of one defect.
 type row struct {
 	Defect      string         `json:"defect"`
@@ -28,6 +31,9 @@ type row struct {
 	// Scenario is what was played, and Harness the version that played it.
 	Scenario string `json:"scenario,omitempty"`
 	Harness  string `json:"harness,omitempty"`
+	// Checks names the sources of the checks that judged, as play.Checks does; empty
+	// where that was not told yet.
+	Checks string `json:"checks,omitempty"`
 	// Runs that it took, of which the last one decides; Seconds is how long that was.
 	Runs    int `json:"runs"`
 	Seconds int `json:"seconds"`
@@ -87,9 +93,10 @@ func (r *record) replace(n row) {
 	r.Defects = slices.Insert(r.Defects, i, n)
 }
 
-func (r *record) found(defect string) bool {
+// found is whether the checks of that name found the defect.
+func (r *record) found(defect, checks string) bool {
 	i, there := r.at(defect)
-	return there && r.Defects[i].Fault == ""
+	return there && r.Defects[i].Fault == "" && r.Defects[i].Checks == checks
 }
 
 // keepOnly forgets defects that are no more.
@@ -107,9 +114,11 @@ Each defect of the reference is planted by itself, and the cheapest scenario tha
 judges the requirement it is named after is played. It is found when that requirement
 fails. "Also red" are other requirements of the same scenario that the same history
 shows broken; why is told below. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
+Rows with the same name under "checks" were judged by the same sources of the checks;
+those without one by earlier ones.
 
-| defect | requirement | verdict | also red | scenario | runs | seconds |
-|---|---|---|---|---|---|---|
+| defect | requirement | verdict | also red | scenario | runs | seconds | checks |
+|---|---|---|---|---|---|---|---|
 `)
 	var reasons strings.Builder
 	for _, row := range r.Defects {
@@ -124,7 +133,7 @@ shows broken; why is told below. Made by ` + "`make mutation RESULTS=reports`" +
 				fmt.Fprintf(&reasons, "| %s | %s | %s |\n", row.Defect, id, row.because(id))
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d |\n", row.Defect, row.Requirement, verdict, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %s |\n", row.Defect, row.Requirement, verdict, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds, row.Checks[:min(len(row.Checks), shownOfChecks)])
 	}
 	if reasons.Len() > 0 {
 		b.WriteString("\n## Why others turn red\n\n| defect | also red | because |\n|---|---|---|\n" + reasons.String())

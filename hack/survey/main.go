@@ -19,13 +19,10 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -103,7 +100,7 @@ func survey(ctx context.Context, o options) (int, error) {
 	case t.Target == "":
 		t.Target = o.target
 	}
-	checks, err := checks(ctx)
+	checks, err := play.Checks(play.ChecksFolder)
 	if err != nil {
 		return 0, err
 	}
@@ -148,30 +145,6 @@ func survey(ctx context.Context, o options) (int, error) {
 		worst = worse(worst, p.status())
 	}
 	return worst, err
-}
-
-// checks is a name for the sources of the checks, their tests not among them, since
-// those judge no history; empty where what is there is not committed.
-func checks(ctx context.Context) (string, error) {
-	const folder = "pkg/check"
-	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", folder, ":(exclude)*_test.go").Output()
-	if err != nil {
-		return "", fmt.Errorf("ask git whether the checks are committed: %w", err)
-	}
-	if len(changed) > 0 {
-		return "", nil
-	}
-	files, err := exec.CommandContext(ctx, "git", "ls-tree", "-r", "HEAD", folder).Output()
-	if err != nil {
-		return "", fmt.Errorf("ask git for the sources of the checks: %w", err)
-	}
-	sum := sha256.New()
-	for line := range strings.Lines(string(files)) {
-		if !strings.HasSuffix(line, "_test.go\n") {
-			sum.Write([]byte(line))
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:20]), nil
 }
 
 // scenarios are those that were named, or all.

@@ -35,8 +35,8 @@ type played struct {
 	Name string `json:"name"`
 	// Harness is the version that recorded and judged, or the versions, with commas.
 	Harness string `json:"harness,omitempty"`
-	// Checks names the sources of the checks that judged; empty where they
-	// were not committed. The digest in a report does not cover their code.
+	// Checks names the sources of the checks that judged, as play.Checks does; empty
+	// where that was not told. The digest in a report does not cover their code.
 	Checks string `json:"checks,omitempty"`
 	// Runs of which a report came out; Clean are those without a red or open
 	// verdict; Seconds is how long each took.
