@@ -77,8 +77,10 @@ const (
 	// HammerAfterReady is how long a server is hammered after it was ready
 	// first, to see that the barrier never comes back.
 	HammerAfterReady = 2 * time.Second
-	// HammerLongest is how long a server is hammered that never gets ready.
-	HammerLongest = 120 * time.Second
+	// HammerLongest is how long a server is hammered that never gets ready. That it ends
+	// before the server is ready is a gap, behind which nothing proves that a server came
+	// too late: so it is longer than a check waits for a server (SV-10).
+	HammerLongest = 150 * time.Second
 
 	// ListAttempts is how often a list is asked for that is refused, and ListRetry the
 	// pause in between: a server whose cache is being filled may refuse for a moment.
