@@ -5,6 +5,7 @@ import "slices"
 // Defects of the storage version API, KEP-2339.
 const (
 	SV01SkipsAResource        ID = "SV-01-skips-a-resource"
+	SV01TakesOneBack          ID = "SV-01-takes-one-back"
 	SV02NamelessCore          ID = "SV-02-nameless-core"
 	SV03DuplicateEntry        ID = "SV-03-duplicate-entry"
 	SV04AcceptsUndecodable    ID = "SV-04-accepts-undecodable"
@@ -52,6 +53,7 @@ var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue, elect
 
 var storageVersionCatalogue = []Defect{
 	{SV01SkipsAResource, "SV-01", inAPIServer, "the storage version of secrets is never published, and nobody waits for it"},
+	{SV01TakesOneBack, "SV-01", inAPIServer, "the storage version of secrets is taken back while the server becomes ready, and repaired a moment later"},
 	{SV02NamelessCore, "SV-02", inAPIServer, "core resources are published a second time under a name that lacks the group word"},
 	{SV03DuplicateEntry, "SV-03", inAPIServer, "a server's entry stands twice in each object"},
 	{SV04AcceptsUndecodable, "SV-04", inAPIServer, "a status in which a server encodes in a version that it cannot decode is accepted"},

@@ -37,7 +37,7 @@ var electionCatalogue = []Defect{
 	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},
 	{CLE04Hesitates, "CLE-04", inAPIServer, "the coordinator leaves a Lease that does not exist alone for a while, and makes it then"},
 	{CLE05ElectsTheSilent, "CLE-05", inAPIServer, "candidates are elected without being asked whether they are there"},
-	{CLE06NewestFirst, "CLE-06", inAPIServer, "the candidate with the highest version is elected"},
+	{CLE06NewestFirst, "CLE-06", inAPIServer, "the candidate with the highest version is elected, unless the leader has given way to a better one"},
 	{CLE07DrawsLots, "CLE-07", inAPIServer, "of equal candidates any one is elected"},
 	{CLE08NeverPreempts, "CLE-08", inAPIServer, "a leader stays although a better candidate is there"},
 	{CLE09TakesAtOnce, "CLE-09", inAPIServer, "the Lease of a leader is written over as soon as a better candidate is there"},

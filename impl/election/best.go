@@ -5,35 +5,29 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/version"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Best is the candidate that should lead, or nil if there is none.
 //
 // KEP-4355: the oldest version leads, so that no leader is newer than an API
 // server that it needs; and which one it is can be foretold.
-func Best(candidates []*Candidate, d defects.Set) *Candidate {
+func Best(candidates []*Candidate) *Candidate {
 	if len(candidates) == 0 {
 		return nil
 	}
-	return slices.MinFunc(candidates, func(a, b *Candidate) int { return compare(a, b, d) })
+	return slices.MinFunc(candidates, compare)
 }
 
 // Place is how many of the candidates come before the one of that name.
 func Place(candidates []*Candidate, name string) int {
-	ordered := slices.SortedFunc(slices.Values(candidates), func(a, b *Candidate) int { return compare(a, b, nil) })
+	ordered := slices.SortedFunc(slices.Values(candidates), compare)
 	return max(0, slices.IndexFunc(ordered, func(c *Candidate) bool { return c.Name == name }))
 }
 
 // compare orders candidates, best first: by what they behave like, then by what
 // they are, then by age, then by name, which no two have in common.
-func compare(a, b *Candidate, d defects.Set) int {
-	versions := compareVersions(a, b)
-	if d.Has(defects.CLE06NewestFirst) {
-		versions = -versions // defect: CLE-06-newest-first
-	}
-	return cmp.Or(versions, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+func compare(a, b *Candidate) int {
+	return cmp.Or(compareVersions(a, b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // compareVersions is what makes a candidate better than a leader. Age and name do

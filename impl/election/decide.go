@@ -88,7 +88,7 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	case open, left <= early(v.Lease) && preferred(v.Lease) == "" && strategy(v.Lease) != "":
 		// A leader that is well has long renewed by then. Asking while the rest of its
 		// time runs out saves that time, and binds nobody.
-		return elect(live, round, open, left, now, d)
+		return elect(v.Lease, live, round, open, left, now, d)
 	case strategy(v.Lease) == "" && !d.Has(defects.CLE19MarksLegacy): // defect: CLE-19-marks-legacy
 		return Decision{Recheck: left}
 	case preferred(v.Lease) != "":
@@ -130,7 +130,7 @@ func leaveToOthers(v View, wanted coordinationv1.CoordinatedLeaseStrategy, now t
 //
 // KEP-4355: ping all candidates, wait up to five seconds, and pick the leader of
 // those that have answered.
-func elect(live []*Candidate, round Round, open bool, left time.Duration, now time.Time, d defects.Set) Decision {
+func elect(lease *coordinationv1.Lease, live []*Candidate, round Round, open bool, left time.Duration, now time.Time, d defects.Set) Decision {
 	if now.Sub(round.Began) > 2*AnswerWindow {
 		round = Round{} // who answered then may have gone
 	}
@@ -140,7 +140,7 @@ func elect(live []*Candidate, round Round, open bool, left time.Duration, now ti
 	case !open:
 		decision.Recheck = left
 	case len(answered) > 0:
-		decision.Write = &Write{Holder: pick(answered, now, d).Name, Strategy: Oldest}
+		decision.Write = &Write{Holder: pick(lease, answered, now, d).Name, Strategy: Oldest}
 	default:
 		return Decision{Recheck: Retry}
 	}
@@ -148,8 +148,13 @@ func elect(live []*Candidate, round Round, open bool, left time.Duration, now ti
 }
 
 // pick is who leads, of those that answered.
-func pick(answered []*Candidate, now time.Time, d defects.Set) *Candidate {
-	best := Best(answered, d)
+func pick(lease *coordinationv1.Lease, answered []*Candidate, now time.Time, d defects.Set) *Candidate {
+	best := Best(answered)
+	if d.Has(defects.CLE06NewestFirst) && preferred(lease) == "" {
+		// Who has given way to a better one is not elected again: that one would wait for
+		// ever, which is another breach (CLE-08).
+		return slices.MaxFunc(answered, compareVersions) // defect: CLE-06-newest-first
+	}
 	var lots []*Candidate
 	for _, c := range answered {
 		if (d.Has(defects.CLE07DrawsLots) || d.Has(defects.CLE17Flaps)) && compareVersions(c, best) == 0 {
@@ -175,7 +180,7 @@ func preempt(lease *coordinationv1.Lease, live []*Candidate, round Round, now ti
 	case len(answered) == 0:
 		return Decision{} // whoever wakes up is seen to
 	default:
-		best := Best(answered, d).Name
+		best := Best(answered).Name
 		decision.Write = &Write{Preferred: best, Strategy: Oldest}
 		if d.Has(defects.CLE09TakesAtOnce) {
 			decision.Write = &Write{Holder: best, Strategy: Oldest} // defect: CLE-09-takes-at-once

@@ -217,14 +217,14 @@ func TestBest(t *testing.T) {
 	all := []*Candidate{candidate("z", "1.2.0"), young, candidate("b", "1.2.0"), candidate("none", "nonsense"), guised, candidate("ten", "1.10.0")}
 	var got []string
 	for len(all) > 0 {
-		best := Best(all, nil)
+		best := Best(all)
 		got = append(got, best.Name)
 		all = slices.DeleteFunc(all, func(c *Candidate) bool { return c == best })
 	}
 	if want := []string{"guised", "b", "z", "a-young", "ten", "none"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if Best(nil, nil) != nil {
+	if Best(nil) != nil {
 		t.Error("nobody is best of nobody")
 	}
 }

@@ -58,6 +58,8 @@ const (
 	lingering = 2 * time.Second
 	// readyEarlyDelay is how long SV-14-ready-early puts off registration.
 	readyEarlyDelay = 2 * time.Second
+	// takenBack is for how long SV-01-takes-one-back leaves an object without its entry.
+	takenBack = 2 * time.Second
 	// blindWindow is how long SV-09-blind-write waits between read and write.
 	blindWindow = 500 * time.Millisecond
 	// quietWindow is for how long SV-10-waits-for-quiet wants an object unchanged.

@@ -17,6 +17,9 @@ import (
 // maintain keeps a registered server's reports as they should be, until the
 // context ends: at once where a watch shows damage, and in rounds.
 func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
+	if m.config.Defects.Has(defects.SV01TakesOneBack) {
+		m.wait(ctx, takenBack) // defect: SV-01-takes-one-back
+	}
 	watching := m.watchReports(ctx, client)
 	interval := VerificationInterval
 	if m.config.Defects.Has(defects.SV23Touches) {

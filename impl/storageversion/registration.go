@@ -47,6 +47,9 @@ func (m *Manager) register(ctx context.Context, client kubernetes.Interface, mem
 	} else {
 		m.registerAll(ctx, client)
 	}
+	if m.config.Defects.Has(defects.SV01TakesOneBack) {
+		m.reportAll(ctx, client, []string{Name("", "secrets")}, vanish) // defect: SV-01-takes-one-back
+	}
 	for failed := 1; ; failed++ {
 		err := m.mark(ctx, member)
 		if err == nil {
