@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -153,7 +154,9 @@ func pick(lease *coordinationv1.Lease, answered []*Candidate, now time.Time, d d
 	if d.Has(defects.CLE06NewestFirst) && preferred(lease) == "" {
 		// Who has given way to a better one is not elected again: that one would wait for
 		// ever, which is another breach (CLE-08).
-		return slices.MaxFunc(answered, compareVersions) // defect: CLE-06-newest-first
+		return slices.MinFunc(answered, func(a, b *Candidate) int {
+			return cmp.Or(-compareVersions(a, b), compare(a, b)) // defect: CLE-06-newest-first
+		})
 	}
 	var lots []*Candidate
 	for _, c := range answered {
