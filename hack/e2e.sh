@@ -13,7 +13,7 @@ export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
 export EVENKEEL_VERSION=${EVENKEEL_VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo suites)}
 main_job=upgrade-rollback-crash
 # longer than all the rest of a sample together
-long='discovery-churn|election-soak|election-storm|migration-large|storage-version-soak'
+long='discovery-churn|election-soak|election-storm|migration-large|migration-takeover|storage-version-soak'
 # refused where API servers know no ValidatingAdmissionPolicies, as those of the reference do not
 foreign=election-denied
 short='restart-skew|discovery-quick|migration-custom|election-quick'
@@ -43,7 +43,7 @@ IFS='|' read -ra played <<<"$names"
 for name in "${played[@]}"; do rm -rf "${EVENKEEL_OUT:?}/$name"; done
 status=0
 # suites/installed is about a program that is installed in Kubernetes: `make migrate-install`.
-go tool ginkgo run --keep-going --skip-package installed --timeout 3h "${chosen[@]}" ./suites/... || status=$?
+go tool ginkgo run --keep-going --skip-package installed --timeout 6h "${chosen[@]}" ./suites/... || status=$?
 for name in "${played[@]}"; do
 	if [ ! -f "$EVENKEEL_OUT/$name/report.yaml" ]; then
 		echo "the scenario $name was not played: $EVENKEEL_OUT/$name has no report" >&2
