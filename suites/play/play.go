@@ -70,10 +70,7 @@ func Scenario(file string) bool {
 // text names a spec so that --focus finds it by ID and a person by promise.
 func text(r requirement.Requirement) string { return fmt.Sprintf("%s: %s", r.ID, r.Promise) }
 
-// selected are the requirements whose specs belong to this container. Where
-// --focus names a requirement and not the scenario, only the cheapest scenario
-// that can judge the requirement has a spec for it, so that a laptop does not
-// play the whole main job to look at one promise.
+// selected are the requirements whose specs belong to this container.
 func selected(name string, s *scenario.Scenario) []requirement.Requirement {
 	suite, _ := ginkgo.GinkgoConfiguration()
 	focus := make([]*regexp.Regexp, 0, len(suite.FocusStrings))
@@ -82,21 +79,30 @@ func selected(name string, s *scenario.Scenario) []requirement.Requirement {
 			focus = append(focus, re)
 		}
 	}
+	return focused(name, s, focus)
+}
+
+// focused are the requirements of a scenario that --focus means. Where it names a
+// requirement and not the scenario, only the cheapest scenario that can judge the
+// requirement has a spec for it, so that a laptop does not play the whole main job to
+// look at one promise.
+func focused(name string, s *scenario.Scenario, focus []*regexp.Regexp) []requirement.Requirement {
 	matches := func(text string) bool {
-		return slices.ContainsFunc(focus, func(re *regexp.Regexp) bool { return re.MatchString(text) })
+		return len(focus) == 0 || slices.ContainsFunc(focus, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 	}
 	var out []requirement.Requirement
 	for _, r := range requirement.All() {
 		if !slices.Contains(s.Judges, string(r.ID)) || !check.Built(r.ID) {
 			continue
 		}
-		if len(focus) > 0 && !matches(name) {
-			if !matches(text(r)) {
-				continue
-			}
+		switch {
+		case matches(name):
+		case matches(text(r)):
 			if cheapest, ok := run.Cheapest([]string{string(r.ID)}); ok && cheapest != "fixtures/scenarios/"+name+".yaml" {
 				continue
 			}
+		case !matches(name + " " + text(r)): // which is what ginkgo calls the spec
+			continue
 		}
 		out = append(out, r)
 	}
