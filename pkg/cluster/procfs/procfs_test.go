@@ -10,17 +10,26 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	const tail = " 1 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"
+	const between = " 1 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 "
+	// What follows the start time: sizes, addresses, signals, the processor, and
+	// last the addresses of data, arguments and environment.
+	const loaded = "4711 3133440 382 9 16 17 140 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 24 25 51 364 384 384 891 0"
+	const loading = "4711 3133440 382 9 16 17 140 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
+	const noMemory = "4711 0 0 9 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
 	for _, tc := range []struct {
 		name, raw   string
 		want        Stat
+		executing   bool
 		expectError string
 	}{
-		{"plain", "1 (sh) S" + tail, Stat{'S', 4711}, ""},
-		{"name with spaces and parentheses", "1 (a) b) T" + tail, Stat{'T', 4711}, ""},
-		{"no name", "1 sh S", Stat{}, "no command name"},
-		{"short", "1 (sh) S 1 2", Stat{}, "too few fields"},
-		{"start time is no number", "1 (sh) S" + strings.Replace(tail, "4711", "x", 1), Stat{}, "start time"},
+		{"plain", "1 (sh) S" + between + loaded, Stat{'S', 4711, true, 891}, false, ""},
+		{"name with spaces and parentheses", "1 (a) b) T" + between + loaded, Stat{'T', 4711, true, 891}, false, ""},
+		{"program being loaded", "1 (sh) R" + between + loading, Stat{'R', 4711, true, 0}, true, ""},
+		{"killed while it was being loaded", "1 (sh) Z" + between + loading, Stat{'Z', 4711, true, 0}, false, ""},
+		{"thread of the kernel", "1 (kworker/0:1) S" + between + noMemory, Stat{'S', 4711, false, 0}, false, ""},
+		{"no name", "1 sh S", Stat{}, false, "no command name"},
+		{"short", "1 (sh) S 1 2", Stat{}, false, "too few fields"},
+		{"start time is no number", "1 (sh) S" + between + strings.Replace(loaded, "4711", "x", 1), Stat{}, false, "start time"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := parse([]byte(tc.raw))
@@ -30,10 +39,31 @@ func TestParse(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got != tc.want {
-				t.Errorf("parse = %v, %v, want %v", got, err, tc.want)
+			if err != nil || got != tc.want || got.executing() != tc.executing {
+				t.Errorf("parse = %v, %v, executing %v; want %v, %v", got, err, got.executing(), tc.want, tc.executing)
 			}
 		})
+	}
+}
+
+func TestUnmoved(t *testing.T) {
+	loading, first, second := Stat{'R', 1, true, 0}, Stat{'R', 1, true, 891}, Stat{'R', 1, true, 777}
+	thread := Stat{'S', 1, false, 0}
+	for _, tc := range []struct {
+		name           string
+		earlier, later Stat
+		want           bool
+	}{
+		{"one program", first, first, true},
+		{"no memory", thread, thread, true},
+		{"being loaded all the time", loading, loading, false},
+		{"in place meanwhile", loading, first, false},
+		{"another is being loaded", first, loading, false},
+		{"another is in place", first, second, false},
+	} {
+		if got := tc.later.unmoved(tc.earlier); got != tc.want {
+			t.Errorf("%s: unmoved = %v", tc.name, got)
+		}
 	}
 }
 

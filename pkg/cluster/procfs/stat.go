@@ -17,12 +17,20 @@ type Stat struct {
 	// StartTime is in clock ticks since boot. With the PID it names a process
 	// for as long as the machine is up, although PIDs are used again.
 	StartTime int64
+
+	// hasMemory is false for threads of the kernel and for the dead.
+	hasMemory bool
+	// environmentEnd is the address where its environment ends, 0 until the program
+	// is in place.
+	environmentEnd uint64
 }
 
 // The fields of /proc/<pid>/stat, counted from 1 as proc(5) does.
 const (
-	fieldState     = 3
-	fieldStartTime = 22
+	fieldState          = 3
+	fieldStartTime      = 22
+	fieldVirtualSize    = 23
+	fieldEnvironmentEnd = 51
 )
 
 // Read reads /proc/<pid>/stat.
@@ -48,18 +56,37 @@ func parse(raw []byte) (Stat, error) {
 	}
 	fields := bytes.Fields(raw[end+1:])
 	const first = fieldState
-	if len(fields) <= fieldStartTime-first || len(fields[0]) != 1 {
+	if len(fields) <= fieldEnvironmentEnd-first || len(fields[0]) != 1 {
 		return Stat{}, fmt.Errorf("too few fields in %q", raw)
 	}
 	start, err := strconv.ParseInt(string(fields[fieldStartTime-first]), 10, 64)
 	if err != nil {
 		return Stat{}, fmt.Errorf("start time: %w", err)
 	}
-	return Stat{State: fields[0][0], StartTime: start}, nil
+	size, err := strconv.ParseUint(string(fields[fieldVirtualSize-first]), 10, 64)
+	if err != nil {
+		return Stat{}, fmt.Errorf("size: %w", err)
+	}
+	environmentEnd, err := strconv.ParseUint(string(fields[fieldEnvironmentEnd-first]), 10, 64)
+	if err != nil {
+		return Stat{}, fmt.Errorf("end of the environment: %w", err)
+	}
+	return Stat{State: fields[0][0], StartTime: start, hasMemory: size > 0, environmentEnd: environmentEnd}, nil
 }
 
 // Stopped is whether the kernel holds the process after SIGSTOP.
 func (s Stat) Stopped() bool { return s.State == 'T' }
+
+// executing is whether the kernel is loading a program for the process, which has
+// neither arguments nor an environment meanwhile. It can be told only by who may
+// read the environment; all others are shown no address.
+func (s Stat) executing() bool { return s.Alive() && s.hasMemory && s.environmentEnd == 0 }
+
+// unmoved is whether what was read of the process between earlier and s was of
+// one program that was in place.
+func (s Stat) unmoved(earlier Stat) bool {
+	return !s.executing() && s.environmentEnd == earlier.environmentEnd
+}
 
 // Alive is whether the process can still do anything: a zombie cannot.
 func (s Stat) Alive() bool { return s.State != 'Z' && s.State != 'X' }
