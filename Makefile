@@ -128,9 +128,10 @@ soak: build
 
 ## survey: the same on another target, into reports/results.md; for instance
 ## TARGET=local-kubernetes-v1.36.3 TITLE="Kubernetes v1.36.3 → v1.37.1, local"
-## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3
+## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3; a target that has results
+## needs only its name
 survey: build
-	$(GO) run ./hack/survey -target $(TARGET) -title "$(TITLE)" -topology $(TOPOLOGY) -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+	$(GO) run ./hack/survey -target "$(TARGET)" -title "$(TITLE)" -topology "$(TOPOLOGY)" -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## reports: write the reports of all published bundles anew, from the same histories,
 ## when requirements, checks or the form of reports have changed on purpose; those that

@@ -58,8 +58,8 @@ func main() {
 	flag.StringVar(&o.evenkeel, "evenkeel", "bin/evenkeel", "the harness")
 	flag.StringVar(&o.target, "target", "local-reference", "the file's name in the results folder, without .yaml")
 	flag.StringVar(&o.title, "title", "", "the heading of the target's column (default the one that it has, or its name)")
-	flag.StringVar(&o.topology, "topology", "clusters/local-3.yaml", "the control plane to bring up")
-	flag.StringVar(&o.release, "release", "", "release that all members begin at (default the topology's)")
+	flag.StringVar(&o.topology, "topology", "", "the control plane to bring up (default the one that the target's file names, or clusters/local-3.yaml)")
+	flag.StringVar(&o.release, "release", "", "release that all members begin at (default the one that the target's file names, or the topology's)")
 	flag.StringVar(&o.scenarios, "scenarios", "", "names of scenarios, with spaces between them (default all)")
 	flag.StringVar(&o.results, "results", "reports", "the folder of results.md and results/")
 	flag.StringVar(&o.out, "out", "_out/survey", "where bundles go")
@@ -69,8 +69,8 @@ func main() {
 	flag.BoolVar(&o.again, "again", false, "judge the bundles that were kept anew, and play nothing")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.Parse()
-	if flag.NArg() > 0 || o.runs < 1 || o.parallel < 1 {
-		fmt.Fprintln(os.Stderr, "survey: name at least one run, one at a time, and nothing but flags; see -help")
+	if flag.NArg() > 0 || o.target == "" || o.runs < 1 || o.parallel < 1 {
+		fmt.Fprintln(os.Stderr, "survey: name a target (TARGET), at least one run, one at a time, and nothing but flags; see -help")
 		os.Exit(exit.CouldNotRun)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -93,7 +93,9 @@ func survey(ctx context.Context, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.Topology, t.Release = o.topology, o.release
+	if err := t.settle(&o); err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
 	switch {
 	case o.title != "":
 		t.Target = o.title

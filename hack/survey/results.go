@@ -143,6 +143,23 @@ func (t *target) seconds(name string, runs int) []int {
 	return nil
 }
 
+// settle makes the options and the target say the same of the control plane: the target
+// is of one, and its rows would be repeated with another. What the options leave open is
+// as the target has it.
+func (t *target) settle(o *options) error {
+	if t.Topology == "" {
+		t.Topology, t.Release = cmp.Or(o.topology, "clusters/local-3.yaml"), o.release
+	}
+	if o.topology != "" && o.topology != t.Topology {
+		return fmt.Errorf("its rows are of %s and not of %s; name another -target", t.Topology, o.topology)
+	}
+	if o.release != "" && o.release != t.Release {
+		return fmt.Errorf("its rows begin at release %q and not at %q; name another -target", t.Release, o.release)
+	}
+	o.topology, o.release = t.Topology, t.Release
+	return nil
+}
+
 // replace puts a scenario in the place of an earlier survey of the same.
 func (t *target) replace(p played) {
 	i, found := slices.BinarySearchFunc(t.Scenarios, p.Name, func(p played, name string) int { return cmp.Compare(p.Name, name) })

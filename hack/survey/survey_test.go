@@ -100,6 +100,38 @@ func TestRunsAreAddedToThoseOfTheSameChecks(t *testing.T) {
 	}
 }
 
+func TestATargetIsOfOneControlPlane(t *testing.T) {
+	there := target{Topology: "kind.yaml", Release: "v1"}
+	for _, tc := range []struct {
+		name              string
+		before            target
+		topology, release string
+		want              target
+		expectError       string
+	}{
+		{"a new one of the default", target{}, "", "", target{Topology: "clusters/local-3.yaml"}, ""},
+		{"a new one that is named", target{}, "kind.yaml", "v1", there, ""},
+		{"as it is", there, "", "", there, ""},
+		{"the same is named", there, "kind.yaml", "v1", there, ""},
+		{"another topology", there, "local.yaml", "", there, "its rows are of kind.yaml and not of local.yaml"},
+		{"another release", there, "", "v2", there, `its rows begin at release "v1" and not at "v2"`},
+		{"a release where the topology's was meant", target{Topology: "kind.yaml"}, "", "v1", target{Topology: "kind.yaml"}, `release ""`},
+	} {
+		got, o := tc.before, options{topology: tc.topology, release: tc.release}
+		err := got.settle(&o)
+		if got.Topology != tc.want.Topology || got.Release != tc.want.Release {
+			t.Errorf("%s: the target says %s %q", tc.name, got.Topology, got.Release)
+		}
+		if tc.expectError != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.expectError) {
+				t.Errorf("%s: error = %v, want one with %q", tc.name, err, tc.expectError)
+			}
+		} else if err != nil || o.topology != got.Topology || o.release != got.Release {
+			t.Errorf("%s: would be played on %s %q, %v", tc.name, o.topology, o.release, err)
+		}
+	}
+}
+
 func TestStatusIsOfTheWorstRun(t *testing.T) {
 	p := played{Name: "quick"}
 	for _, tc := range []struct {
