@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -62,11 +63,11 @@ func TestAPodWaitsUntilTheKubeletIsDoneWithTheLast(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(containers, of.Pod), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		cleared := false
-		go func() { a.awaitCleared(t.Context(), of); cleared = true }()
+		var cleared atomic.Bool
+		go func() { a.awaitCleared(t.Context(), of); cleared.Store(true) }()
 		time.Sleep(clearedBound / 2)
 		synctest.Wait()
-		if cleared {
+		if cleared.Load() {
 			t.Error("it did not wait for what is left of the last one")
 		}
 		if err := os.RemoveAll(containers); err != nil {
@@ -74,7 +75,7 @@ func TestAPodWaitsUntilTheKubeletIsDoneWithTheLast(t *testing.T) {
 		}
 		time.Sleep(clearedPoll)
 		synctest.Wait()
-		if !cleared {
+		if !cleared.Load() {
 			t.Error("it waits on when nothing is left")
 		}
 		// What is never put away holds nothing up for ever, and a change to a Pod that
