@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -138,6 +139,7 @@ type liveTest struct {
 	caKey      *ecdsa.PrivateKey
 	etcd       string
 	hanging    int
+	ports      []string
 	nextSerial int64
 }
 
@@ -424,14 +426,25 @@ func (s *liveServer) compareResources(path string, own metav1.GroupVersion, vers
 
 func (l *liveTest) file(name string) string { return filepath.Join(l.dir, name) }
 
+// freePort is one that its server may take later, and once more when it is started
+// again. It is below those that the kernel chooses where somebody wants any: such a
+// one could be another's before the server listens.
 func (l *liveTest) freePort() string {
 	l.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		l.Fatal(err)
+	const first, count = 10000, 5000
+	for range count {
+		port := strconv.Itoa(first + mathrand.IntN(count))
+		if slices.Contains(l.ports, port) {
+			continue
+		}
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			listener.Close()
+			l.ports = append(l.ports, port)
+			return port
+		}
 	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	l.Fatalf("no port from %d to %d is free", first, first+count-1)
+	return ""
 }
 
 func (l *liveTest) authority() (*x509.Certificate, *ecdsa.PrivateKey) {

@@ -118,9 +118,7 @@ func TestAHammerThatGivesUpLeavesAGap(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	clk.Step(HammerLongest)
-	for len(h.starts) > 0 || clk.HasWaiters() {
-		time.Sleep(time.Millisecond)
-	}
+	m.until(t, func(e history.Event) bool { return e.Gap != nil })
 	stop()
 	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Member != "cp1" || gaps[0].Gap.Source != "request" {
 		t.Errorf("gaps %+v", gaps)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -184,12 +185,10 @@ func member(t *testing.T, name string, ill *atomic.Bool) string {
 
 func ask(t *testing.T, address string) (string, error) {
 	t.Helper()
-	client := httptest.NewTLSServer(nil)
-	defer client.Close()
-	transport := client.Client().Transport.(*http.Transport)
-	transport.TLSClientConfig.InsecureSkipVerify = true
-	transport.DisableKeepAlives = true
-	response, err := client.Client().Get("https://" + address + "/")
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}}
+	response, err := client.Get("https://" + address + "/")
 	if err != nil {
 		return "", err
 	}
@@ -262,18 +261,15 @@ func TestConnectionsGoRoundAndAvoidTheIll(t *testing.T) {
 
 func TestADeadBackendIsPassedOver(t *testing.T) {
 	var well atomic.Bool
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
-	address, _ := served(t, config{backends: []string{closed.Addr().String(), member(t, "a", &well)}, connectTimeout: time.Second})
+	// Nobody listens there, nor is it a port that anybody gets who wants any.
+	const closed = "127.0.0.1:1"
+	address, _ := served(t, config{backends: []string{closed, member(t, "a", &well)}, connectTimeout: time.Second})
 	for range 4 {
 		if name, err := ask(t, address); err != nil || name != "a" {
 			t.Errorf("went to %q, %v", name, err)
 		}
 	}
-	address, lines := served(t, config{backends: []string{closed.Addr().String()}, connectTimeout: time.Second})
+	address, lines := served(t, config{backends: []string{closed}, connectTimeout: time.Second})
 	if _, err := ask(t, address); err == nil {
 		t.Error("nobody answered, and yet it did")
 	}
@@ -312,6 +308,8 @@ func TestTheEndOfOneWayIsPassedOn(t *testing.T) {
 func TestFilesAreFollowed(t *testing.T) {
 	var well atomic.Bool
 	bootstrap, from := files(t)
+	// They listen before the port is given back, which one of them could get.
+	first, second := member(t, "first", &well), member(t, "second", &well)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -322,8 +320,9 @@ func TestFilesAreFollowed(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- run(ctx, bootstrap, clock.RealClock{}) }()
 	write(t, from.listeners, fmt.Sprintf(listenersFile, port))
-	for _, name := range []string{"first", "second"} {
-		write(t, from.clusters, clusters(long, member(t, name, &well)))
+	for _, next := range []struct{ name, address string }{{"first", first}, {"second", second}} {
+		name := next.name
+		write(t, from.clusters, clusters(long, next.address))
 		deadline := time.Now().Add(10 * time.Second)
 		for got := ""; got != name; got, _ = ask(t, fmt.Sprintf("127.0.0.1:%d", port)) {
 			if time.Now().After(deadline) {

@@ -54,11 +54,14 @@ func TestProxy(t *testing.T) {
 	if _, err := client.Get(ctx, sv+"a"); err != nil {
 		t.Errorf("another request: %v", err)
 	}
-	brief, gaveUp := context.WithTimeout(ctx, silence)
-	if err := put(brief, sv+"a", "given up"); err == nil {
+	brief, gaveUp := context.WithCancel(ctx)
+	given := make(chan error, 1)
+	go func() { given <- put(brief, sv+"a", "given up") }()
+	until(t, "the first request to be held", func() bool { return proxy.Stats().Met == 1 })
+	gaveUp()
+	if err := <-given; err == nil {
 		t.Error("it was not held")
 	}
-	gaveUp()
 	held := make(chan error, 1)
 	go func() { held <- put(ctx, sv+"b", "held") }()
 	until(t, "the request to be held", func() bool { return proxy.Stats().Met == 2 })

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// openWithin is how long a page of 10^5 events may take to be drawn.
-	openWithin = 2 * time.Second
+	// openWithin is how long a page of 10^5 events may take to be drawn. A machine that
+	// has nothing else to do needs less than a fifth of it, which the test prints.
+	openWithin = 10 * time.Second
 	// browserPatience is when a browser that does nothing is given up.
 	browserPatience = 2 * time.Minute
 	// phoneWidth and phoneHeight are those of a phone, in CSS pixels.

@@ -40,8 +40,9 @@ const (
 // Server is a running backend.
 type Server struct {
 	group, host string
-	port        int
 	started     time.Time
+	// port is held, so that it is nobody else's while the server refuses.
+	port *heldPort
 
 	mu        sync.Mutex
 	behaviour string
@@ -65,9 +66,13 @@ type serving struct {
 // its own, valid from a day before now. Whoever hands a group-version on to it
 // must not verify it.
 func Start(host, group string, now time.Time) (*Server, error) {
-	s := &Server{group: group, host: host, started: now, changed: make(chan struct{}), news: make(chan struct{})}
+	port, err := holdPort(host)
+	if err != nil {
+		return nil, fmt.Errorf("find a port for the backend of %s: %w", group, err)
+	}
+	s := &Server{group: group, host: host, started: now, port: port, changed: make(chan struct{}), news: make(chan struct{})}
 	if err := s.listen(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, port.release())
 	}
 	return s, nil
 }
@@ -79,7 +84,7 @@ func (s *Server) Group() string { return s.group }
 func (s *Server) Host() string { return s.host }
 
 // Port that it serves on, also after it refused for a while.
-func (s *Server) Port() int { return s.port }
+func (s *Server) Port() int { return s.port.number }
 
 // Behave makes the server do something else; empty is to answer as it should.
 // What requests are under way are cut.
@@ -129,7 +134,7 @@ func (s *Server) Bitten(ctx context.Context, times int) (proof string, err error
 
 // refuses is the proof that nobody can connect.
 func (s *Server) refuses(ctx context.Context) (string, error) {
-	address := net.JoinHostPort(s.host, strconv.Itoa(s.port))
+	address := net.JoinHostPort(s.host, strconv.Itoa(s.port.number))
 	connection, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", address)
 	if err == nil {
 		_ = connection.Close()
@@ -146,15 +151,16 @@ func (s *Server) Stop() error {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
-	if listening == nil {
-		return nil
+	var err error
+	if listening != nil {
+		err = listening.stop()
 	}
-	return listening.stop()
+	return errors.Join(err, s.port.release())
 }
 
-// listen begins to serve, on the port from before if there was one.
+// listen begins to serve.
 func (s *Server) listen() error {
-	listener, err := net.Listen("tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
+	listener, err := s.port.listen()
 	if err != nil {
 		return fmt.Errorf("listen for the backend of %s: %w", s.group, err)
 	}
@@ -177,7 +183,7 @@ func (s *Server) listen() error {
 		_ = begun.http.Serve(secured)
 	}()
 	s.mu.Lock()
-	s.serving, s.port = begun, listener.Addr().(*net.TCPAddr).Port
+	s.serving = begun
 	s.mu.Unlock()
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,30 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 	if len(Behaviours()) != 9 {
 		t.Errorf("there are %d misbehaviours; try them all", len(Behaviours()))
 	}
+}
+
+// Who refuses keeps its port: nobody else gets it meanwhile, be it by name or by chance.
+func TestWhoRefusesKeepsItsPort(t *testing.T) {
+	s, _ := start(t)
+	if err := s.Behave(history.BackendRefuse); err != nil {
+		t.Fatal(err)
+	}
+	address := net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))
+	if other, err := net.Listen("tcp", address); err == nil {
+		_ = other.Close()
+		t.Errorf("somebody else listens on %s", address)
+	}
+	if _, err := s.Bitten(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatalf("the port is not given back: %v", err)
+	}
+	_ = other.Close()
 }
 
 func TestNobodyIsBittenWithoutAsking(t *testing.T) {

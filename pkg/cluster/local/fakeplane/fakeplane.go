@@ -23,6 +23,10 @@ import (
 // Variable is the environment variable that turns a test binary into the fake.
 const Variable = "EVENKEEL_FAKE_REFPLANE"
 
+// probeTimeout is how long the fake API server gives its etcd to answer: enough for two
+// processes that hardly get a processor, and less than a readiness probe waits.
+const probeTimeout = 3 * time.Second
+
 // The releases of the fake say how it behaves.
 const (
 	Good    = "1.0"     // works
@@ -170,7 +174,7 @@ func clientOf(ca, cert, key string) (*http.Client, error) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(bytes.TrimSpace(raw))
-	return &http.Client{Timeout: time.Second, Transport: &http.Transport{
+	return &http.Client{Timeout: probeTimeout, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}},
 	}}, nil
