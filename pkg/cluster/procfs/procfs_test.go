@@ -1,6 +1,7 @@
 package procfs
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -81,8 +82,10 @@ func TestAliveTellsAReusedPIDFromTheProcess(t *testing.T) {
 }
 
 func TestWithVariable(t *testing.T) {
+	// Another run of this test has a child of its own.
+	value := fmt.Sprintf("a-%d", os.Getpid())
 	child := exec.Command("cat")
-	child.Env = []string{"EVENKEEL_TEST_MARKER=a-1"}
+	child.Env = []string{"EVENKEEL_TEST_MARKER=" + value}
 	stdin, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -91,11 +94,11 @@ func TestWithVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { stdin.Close(); child.Wait() }()
-	found, err := WithVariable("EVENKEEL_TEST_MARKER", "a-1")
+	found, err := WithVariable("EVENKEEL_TEST_MARKER", value)
 	if err != nil || !slices.Equal(found, []int{child.Process.Pid}) {
 		t.Errorf("WithVariable = %v, %v, want only %d", found, err, child.Process.Pid)
 	}
-	if found, _ := WithVariable("EVENKEEL_TEST_MARKER", "a"); len(found) != 0 {
+	if found, _ := WithVariable("EVENKEEL_TEST_MARKER", "a-"); len(found) != 0 {
 		t.Errorf("a prefix of the value found %v", found)
 	}
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -73,18 +74,20 @@ func TestRegisterWhereNothingCanBeWritten(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	root := t.TempDir()
-	dead := register(t, root, "dead-1", Owner{PID: os.Getpid(), StartTime: 1, Boot: procfs.BootID()})
+	// A sweep goes over the whole machine, and so over what another run of this test has.
+	deadID, aliveID := fmt.Sprintf("dead-%d", os.Getpid()), fmt.Sprintf("alive-%d", os.Getpid())
+	dead := register(t, root, deadID, Owner{PID: os.Getpid(), StartTime: 1, Boot: procfs.BootID()})
 	rebooted := self(t)
 	rebooted.Boot = "another boot"
 	register(t, root, "rebooted-1", rebooted)
-	alive := register(t, root, "alive-1", self(t))
-	orphan, other := process(t, "dead-1"), process(t, "alive-1")
+	alive := register(t, root, aliveID, self(t))
+	orphan, other := process(t, deadID), process(t, aliveID)
 
 	removed, err := CleanDead(t.Context(), root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(removed) != 2 || removed[0].ID != "dead-1" || removed[0].Processes != 1 || removed[1].ID != "rebooted-1" {
+	if len(removed) != 2 || removed[0].ID != deadID || removed[0].Processes != 1 || removed[1].ID != "rebooted-1" {
 		t.Errorf("removed %+v", removed)
 	}
 	if err := orphan.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
@@ -93,7 +96,7 @@ func TestClean(t *testing.T) {
 	if !gone(dead.Dir) {
 		t.Error("the dead cluster's folder is still there")
 	}
-	if gone(alive.Dir) || !procfs.HasVariable(other.Process.Pid, Marker, "alive-1") {
+	if gone(alive.Dir) || !procfs.HasVariable(other.Process.Pid, Marker, aliveID) {
 		t.Error("the cluster with a live owner was touched")
 	}
 	if removed, err := CleanDead(t.Context(), root, nil); err != nil || len(removed) != 0 {
