@@ -72,7 +72,10 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 			return err
 		}
 	}
-	return nil
+	// What is told while it is done is the harness' doing. Were the control plane restarted
+	// before etcd has told, all would be told when it is back, and look like its own.
+	_, err = r.catchUp(ctx)
+	return err
 }
 
 // inventedVersion is what is stored of a resource of which nobody has reported
