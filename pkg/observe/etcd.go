@@ -161,7 +161,12 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 	confirmed := make(chan int64)
 	asking.Go(func() { r.confirm(ctx, client, confirmed) })
 	r.told = 0
-	responses := client.Watch(ctx, registryPrefix, clientv3.WithPrefix(), clientv3.WithRev(r.next))
+	// The client gives a watch only when a server has taken it: it would wait for a member
+	// that is down until that is back.
+	opened := make(chan clientv3.WatchChan, 1)
+	next := r.next
+	asking.Go(func() { opened <- client.Watch(ctx, registryPrefix, clientv3.WithPrefix(), clientv3.WithRev(next)) })
+	var responses clientv3.WatchChan
 	ticker := r.clock.NewTicker(EtcdProgress)
 	defer ticker.Stop()
 	heard := r.clock.Now()
@@ -173,11 +178,16 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 			if r.clock.Since(heard) > EtcdSilence {
 				return
 			}
+			if responses == nil {
+				continue // nobody is there yet who could tell
+			}
 			// The answer comes as a response like any other; a failure shows as
 			// silence.
 			progress, done := context.WithTimeout(ctx, EtcdProgress)
 			_ = client.RequestProgress(progress)
 			done()
+		case responses = <-opened:
+			heard = r.clock.Now()
 		case from := <-confirmed:
 			r.hear(from)
 		case response, open := <-responses:

@@ -89,8 +89,8 @@ func progressHeader(revision int64) *etcdserverpb.ResponseHeader {
 	return &etcdserverpb.ResponseHeader{Revision: revision}
 }
 
-// TestEtcdFollowsARealEtcd begins with a member that is not there.
-func TestEtcdFollowsARealEtcd(t *testing.T) {
+// realEtcd starts an etcd of one member, and gives the address of its clients.
+func realEtcd(t *testing.T) string {
 	config := embed.NewConfig()
 	config.Dir, config.LogLevel = t.TempDir(), "panic"
 	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
@@ -99,10 +99,14 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(server.Close)
 	<-server.Server.ReadyNotify()
-	endpoint := server.Clients[0].Addr().String()
+	return server.Clients[0].Addr().String()
+}
 
+// TestEtcdFollowsARealEtcd begins with a member that is not there.
+func TestEtcdFollowsARealEtcd(t *testing.T) {
+	endpoint := realEtcd(t)
 	m := newMemory()
 	r := NewEtcd([]string{"gone", "late", "here"}, func(member string) (clientv3.Config, error) {
 		switch member {
@@ -154,6 +158,35 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 	}
 	cancel()
 	<-running
+}
+
+// A member that is down takes no watch and refuses none: the client tries again and again.
+func TestEtcdLeavesAMemberThatIsDown(t *testing.T) {
+	endpoints := map[string]string{"down": "127.0.0.1:1", "here": realEtcd(t)}
+	r := NewEtcd([]string{"down", "here"}, func(member string) (clientv3.Config, error) {
+		return clientv3.Config{Endpoints: []string{endpoints[member]}}, nil
+	}, newMemory(), clock.RealClock{})
+	ctx, cancel := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		r.Run(ctx)
+	}()
+	defer func() { cancel(); <-running }()
+
+	client, err := r.client("here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := client.Put(ctx, "/registry/configmaps/n/a", "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded, done := context.WithTimeout(ctx, 10*EtcdSilence)
+	defer done()
+	if err := r.WaitFor(bounded, written.Header.Revision); err != nil {
+		t.Error(err)
+	}
 }
 
 // What is told after a silence may be as old as that.
