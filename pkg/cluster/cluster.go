@@ -178,9 +178,11 @@ type Cluster interface {
 	// StopMember ends all components of a member as a service manager would
 	// (terminate, then kill after a bound).
 	StopMember(ctx context.Context, member string) error
-	// StartMember starts all components at the release, and waits until they
-	// are ready.
-	StartMember(ctx context.Context, member, release string) error
+	// StartMembers starts all components of the members that are named, each at the
+	// release that is given with its name, and waits until they are ready. Where the
+	// provider can, it starts a component at all of them when those before it are ready
+	// at all of them: API servers begin at one time then, whichever etcd came last.
+	StartMembers(ctx context.Context, releases map[string]string) error
 	// StartComponent starts one component at the member's release, and waits
 	// until it is ready.
 	StartComponent(ctx context.Context, member string, component Component) error

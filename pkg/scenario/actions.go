@@ -263,12 +263,14 @@ func (r *Runner) stopAndStart(ctx context.Context, members []string, releases ma
 	if err := each(members, func(member string) error { return r.cluster.StopMember(ctx, member) }); err != nil {
 		return err
 	}
-	return each(members, func(member string) error {
+	starting := map[string]string{}
+	for _, member := range members {
 		if err := r.switchOff(member, off); err != nil {
 			return err
 		}
-		return r.cluster.StartMember(ctx, member, releases[member])
-	})
+		starting[member] = releases[member]
+	}
+	return r.cluster.StartMembers(ctx, starting)
 }
 
 // around does something to members with faults there from before it until the
@@ -413,14 +415,19 @@ func healAll(ctx context.Context, faults []*fault.Active) error {
 
 // target stops or boots components, or whole members.
 func (r *Runner) target(ctx context.Context, action string, members []string, component cluster.Component) error {
+	if action == "boot" && component == "" {
+		releases := map[string]string{}
+		for _, member := range members {
+			releases[member] = r.cluster.Release(member)
+		}
+		return r.cluster.StartMembers(ctx, releases)
+	}
 	return each(members, func(member string) error {
 		switch {
 		case action == "stop" && component == "":
 			return r.cluster.StopMember(ctx, member)
 		case action == "stop":
 			return r.cluster.StopComponent(ctx, member, component)
-		case component == "":
-			return r.cluster.StartMember(ctx, member, r.cluster.Release(member))
 		default:
 			return r.cluster.StartComponent(ctx, member, component)
 		}

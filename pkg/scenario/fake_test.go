@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -64,11 +65,15 @@ func (f *fakeCluster) StopMember(_ context.Context, member string) error {
 	return f.did("stop %s", member)
 }
 
-func (f *fakeCluster) StartMember(_ context.Context, member, release string) error {
+func (f *fakeCluster) StartMembers(_ context.Context, releases map[string]string) error {
+	call := "start"
 	f.mu.Lock()
-	f.releases[member] = release
+	for _, member := range slices.Sorted(maps.Keys(releases)) {
+		f.releases[member] = releases[member]
+		call += " " + member + " " + releases[member]
+	}
 	f.mu.Unlock()
-	return f.did("start %s %s", member, release)
+	return f.did("%s", call)
 }
 
 func (f *fakeCluster) StartComponent(_ context.Context, member string, component cluster.Component) error {

@@ -154,7 +154,7 @@ func (p *plane) upgrade(release string) {
 		if err := p.StopMember(p.t.Context(), m.Name); err != nil {
 			p.t.Fatal(err)
 		}
-		if err := p.StartMember(p.t.Context(), m.Name, release); err != nil {
+		if err := p.StartMembers(p.t.Context(), map[string]string{m.Name: release}); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -61,7 +61,7 @@ func (c *Cluster) StartNode(ctx context.Context, node *support.Node, args ...str
 	default:
 		return fmt.Errorf("StartNode takes one release but was given %q", args)
 	}
-	return up.StartMember(ctx, node.Name, release)
+	return up.StartMembers(ctx, map[string]string{node.Name: release})
 }
 
 // StopNode implements support.E2EClusterProviderWithLifeCycle: it ends all

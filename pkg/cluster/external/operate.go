@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -79,15 +81,27 @@ func (c *external) StopMember(ctx context.Context, name string) error {
 	})
 }
 
-// StartMember implements cluster.Cluster by the hook start. Another release is for
-// Replace.
-func (c *external) StartMember(ctx context.Context, name, release string) error {
-	return c.change(name, "start", func(m *member) error {
-		if runs := c.Release(name); release != runs {
-			return fmt.Errorf("it cannot be started at release %s, for it has %s: %w", release, runs, cluster.ErrUnsupported)
-		}
-		return c.renew(ctx, m, task{hook: cluster.HookStart})
-	})
+// StartMembers implements cluster.Cluster by the hook start of each, all of them at once.
+// Another release is for Replace.
+func (c *external) StartMembers(ctx context.Context, releases map[string]string) error {
+	errs := make([]error, 0, len(releases))
+	var mu sync.Mutex
+	var starting sync.WaitGroup
+	for name, release := range releases {
+		starting.Go(func() {
+			err := c.change(name, "start", func(m *member) error {
+				if runs := c.Release(name); release != runs {
+					return fmt.Errorf("it cannot be started at release %s, for it has %s: %w", release, runs, cluster.ErrUnsupported)
+				}
+				return c.renew(ctx, m, task{hook: cluster.HookStart})
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	}
+	starting.Wait()
+	return oneline.Join(errs...)
 }
 
 // StopComponent implements cluster.Cluster by the hook stop.

@@ -110,7 +110,7 @@ func TestNothingIsDoneWithoutLeave(t *testing.T) {
 	for name, err := range map[string]error{
 		"replace": c.(cluster.Replacer).Replace(ctx, "cp1", "v1.36.3"),
 		"stop":    c.StopMember(ctx, "cp1"), "stop a component": c.StopComponent(ctx, "cp1", cluster.APIServer),
-		"start": c.StartMember(ctx, "cp1", "v1.35.4"), "start a component": c.StartComponent(ctx, "cp1", cluster.APIServer),
+		"start": c.StartMembers(ctx, map[string]string{"cp1": "v1.35.4"}), "start a component": c.StartComponent(ctx, "cp1", cluster.APIServer),
 		"kill": c.Kill(ctx, "cp1", cluster.APIServer), "pause": c.Pause(ctx, "cp1", cluster.Whole), "resume": c.Resume(ctx, "cp1", cluster.Whole),
 		"cut": c.SetLink("cp1", cluster.LinkNode, cluster.Shape{Cut: true}), "off": c.PowerOff(ctx, "cp1"), "on": c.PowerOn(ctx, "cp1"),
 	} {
@@ -137,7 +137,7 @@ func TestWhatHasNoHookIsUnsupported(t *testing.T) {
 		"stop": c.StopMember(ctx, "cp1"), "kill": c.Kill(ctx, "cp1", cluster.APIServer), "kill an etcd": c.Kill(ctx, "cp1", cluster.Etcd),
 		"pause": c.Pause(ctx, "cp1", cluster.Whole), "cut": c.SetLink("cp1", cluster.LinkNode, cluster.Shape{Cut: true}),
 		"delay": c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Latency: time.Second}), "off": c.PowerOff(ctx, "cp1"),
-		"another release": c.StartMember(ctx, "cp1", "v9"), "stats": stats, "faulty": faulty, "etcd": etcd,
+		"another release": c.StartMembers(ctx, map[string]string{"cp1": "v9"}), "stats": stats, "faulty": faulty, "etcd": etcd,
 	} {
 		if !errors.Is(err, cluster.ErrUnsupported) {
 			t.Errorf("%s: error %v", name, err)
@@ -234,7 +234,7 @@ func TestTheUndead(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*lookSlow)
 	defer cancel()
-	if err := c.StartMember(ctx, "cp1", "v1.35.4"); err == nil {
+	if err := c.StartMembers(ctx, map[string]string{"cp1": "v1.35.4"}); err == nil {
 		t.Error("the process of before counts as started")
 	}
 	want := []string{"cp1 started 1", "cp1 exited 1 expected", "cp1 exited 1"}

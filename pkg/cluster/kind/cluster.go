@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	kind "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -284,18 +283,14 @@ func (c *kindCluster) start(ctx context.Context) error {
 	c.begun = true
 	c.mu.Unlock()
 	// Images are imported last: it takes the machine's time, and nobody waits.
-	group, together := errgroup.WithContext(ctx)
-	for _, m := range c.members {
-		group.Go(func() error {
-			for _, release := range wanted {
-				if err := c.supply(together, m, release); err != nil {
-					return err
-				}
+	return together(ctx, c.members, func(ctx context.Context, m *member) error {
+		for _, release := range wanted {
+			if err := c.supply(ctx, m, release); err != nil {
+				return err
 			}
-			return nil
-		})
-	}
-	return group.Wait()
+		}
+		return nil
+	})
 }
 
 // supply gives a node what it needs to run a release.

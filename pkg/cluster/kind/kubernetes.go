@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/mod/semver"
-	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kind "sigs.k8s.io/kind/pkg/cluster"
 
@@ -300,22 +299,19 @@ func (m *member) at(component cluster.Component, name string) (kubernetes.Releas
 
 // begin takes over what kubeadm has set up.
 func (p *published) begin(ctx context.Context, c *kindCluster) error {
-	group, together := errgroup.WithContext(ctx)
-	for _, m := range c.members {
-		group.Go(func() error {
-			m.imported = []string{p.base}
-			if err := p.adopt(together, m); err != nil {
+	err := together(ctx, c.members, func(ctx context.Context, m *member) error {
+		m.imported = []string{p.base}
+		if err := p.adopt(ctx, m); err != nil {
+			return err
+		}
+		for _, component := range p.components() {
+			if err := c.awaitReady(ctx, m, component); err != nil {
 				return err
 			}
-			for _, component := range p.components() {
-				if err := c.awaitReady(together, m, component); err != nil {
-					return err
-				}
-			}
-			return p.awaitKubelet(together, c, m, time.Time{})
-		})
-	}
-	if err := group.Wait(); err != nil {
+		}
+		return p.awaitKubelet(ctx, c, m, time.Time{})
+	})
+	if err != nil {
 		return err
 	}
 	if p.settings.WorkloadMigrator {
@@ -330,7 +326,7 @@ func (p *published) begin(ctx context.Context, c *kindCluster) error {
 		if err := c.stopAll(ctx, m); err != nil {
 			return err
 		}
-		if err := c.startAll(ctx, m, m.release); err != nil {
+		if err := c.startAll(ctx, []*member{m}, map[string]string{m.name: m.release}); err != nil {
 			return err
 		}
 	}
@@ -371,7 +367,7 @@ func (p *published) supplyMigrator(ctx context.Context, c *kindCluster) error {
 	if err != nil {
 		return fmt.Errorf("cannot make the image of the migrator: %w", err)
 	}
-	return c.together(ctx, func(ctx context.Context, m *member) error { return c.importImages(ctx, m, image) })
+	return together(ctx, c.members, func(ctx context.Context, m *member) error { return c.importImages(ctx, m, image) })
 }
 
 func (p *published) supply(ctx context.Context, c *kindCluster, m *member, release string) error {

@@ -5,11 +5,13 @@ package kind
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -53,37 +55,68 @@ func (c *kindCluster) stopAll(ctx context.Context, m *member) error {
 	return nil
 }
 
-// StartMember implements cluster.Cluster.
-func (c *kindCluster) StartMember(ctx context.Context, name, release string) error {
-	if err := c.knows(name, release); err != nil {
-		return err
+// StartMembers implements cluster.Cluster.
+func (c *kindCluster) StartMembers(ctx context.Context, releases map[string]string) error {
+	var members []*member
+	// In one order, or two callers could each wait for what the other one has.
+	for _, name := range slices.Sorted(maps.Keys(releases)) {
+		if err := c.knows(name, releases[name]); err != nil {
+			return err
+		}
+		m, both, done, err := c.take(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer done()
+		ctx, members = both, append(members, m)
 	}
-	m, ctx, done, err := c.take(ctx, name)
+	for _, m := range members {
+		for _, component := range c.upwards() {
+			if m.serves(component) {
+				return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", m.name, component)
+			}
+		}
+	}
+	return c.startAll(ctx, members, releases)
+}
+
+// startAll gives members what their releases need, and starts them.
+func (c *kindCluster) startAll(ctx context.Context, members []*member, releases map[string]string) error {
+	err := together(ctx, members, func(ctx context.Context, m *member) error { return c.supply(ctx, m, releases[m.name]) })
 	if err != nil {
 		return err
 	}
-	defer done()
-	for _, component := range c.upwards() {
-		if m.serves(component) {
-			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", name, component)
-		}
+	for _, m := range members {
+		m.mu.Lock()
+		m.release = releases[m.name]
+		m.mu.Unlock()
 	}
-	return c.startAll(ctx, m, release)
+	return c.bringAll(ctx, members)
 }
 
-func (c *kindCluster) startAll(ctx context.Context, m *member, release string) error {
-	if err := c.supply(ctx, m, release); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	m.release = release
-	m.mu.Unlock()
+// bringAll starts all components of members. Those of one kind start together: no etcd
+// is ready before a majority of them is, and API servers that wait for one etcd more
+// begin at one time. A kubelet may take a quarter of a minute longer than others to
+// start what it has just seen end.
+func (c *kindCluster) bringAll(ctx context.Context, members []*member) error {
 	for _, component := range c.upwards() {
-		if err := c.bring(ctx, m, component, release); err != nil {
+		err := together(ctx, members, func(ctx context.Context, m *member) error {
+			return c.bring(ctx, m, component, c.Release(m.name))
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// together does something for members at once.
+func together(ctx context.Context, members []*member, do func(context.Context, *member) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, m := range members {
+		group.Go(func() error { return do(ctx, m) })
+	}
+	return group.Wait()
 }
 
 func (c *kindCluster) knows(name, release string) error {

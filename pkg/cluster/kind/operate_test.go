@@ -156,7 +156,7 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 func TestAStartWaitsForWhatTheKubeletStartedOnceMore(t *testing.T) {
 	c, _, inNode, told := runningMember(t)
 	m := c.members[0]
-	expectError(t, c.StartMember(t.Context(), "cp1", "1.3"), "cannot start member cp1: its controller-manager runs already; stop the member first")
+	expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": "1.3"}), "cannot start member cp1: its controller-manager runs already; stop the member first")
 	expectError(t, c.StartComponent(t.Context(), "cp1", cluster.Scheduler), "cannot start the scheduler of member cp1: it runs already; stop it first")
 	tell := m.units.listener()
 	stopped := make(chan error, 1)
@@ -182,6 +182,33 @@ func TestAStartWaitsForWhatTheKubeletStartedOnceMore(t *testing.T) {
 	}
 	told.expect(t, "scheduler exited 1 pid 2 at 1.2 expected", "scheduler started 2 pid 3 at 1.2",
 		"scheduler exited 2 pid 3 at 1.2 expected", "scheduler started 3 pid 4 at 1.2")
+}
+
+// A kubelet may take long to start what it is to, and API servers are to begin at one time.
+func TestMembersThatStartTogetherWaitForEachOther(t *testing.T) {
+	useFakeDocker(t)
+	c := newFakeCluster(t, fakeDistribution{}, 2, nil)
+	one, other := startAgent(t, c.members[0].shared), startAgent(t, c.members[1].shared)
+	began := make(chan error, 1)
+	go func() { began <- c.StartMembers(t.Context(), map[string]string{"cp1": "1.2", "cp2": "1.3"}) }()
+	one.await(t, "pod controller-manager", began)
+	other.await(t, "pod controller-manager", began)
+	c.members[0].units.listener()(agent.Event{Component: cluster.ControllerManager, PID: 1, StartTime: 1})
+	time.Sleep(2 * readyPoll) // by when it has been seen to be ready
+	if asked := one.asked(); slices.Contains(asked, "pod scheduler") {
+		t.Errorf("the agent was asked %q before the other member had come as far", asked)
+	}
+	c.members[1].units.listener()(agent.Event{Component: cluster.ControllerManager, PID: 2, StartTime: 1})
+	for i, agents := range []*fakeAgent{one, other} {
+		agents.await(t, "pod scheduler", began)
+		c.members[i].units.listener()(agent.Event{Component: cluster.Scheduler, PID: i + 3, StartTime: 1})
+	}
+	if err := <-began; err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Release("cp1") + " " + c.Release("cp2"); got != "1.2 1.3" {
+		t.Errorf("the releases are %s", got)
+	}
 }
 
 func TestLinkOfAWholeNode(t *testing.T) {

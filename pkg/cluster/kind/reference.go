@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -142,14 +141,13 @@ func (r *reference) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 	return []kind.CreateOption{kind.CreateWithStopBeforeSettingUpKubernetes(true)}, nil
 }
 
-// begin sets the nodes up and starts all members' components of one kind
-// together, because no etcd is ready before a majority of them is.
+// begin sets the nodes up and starts all members.
 func (r *reference) begin(ctx context.Context, c *kindCluster) error {
 	image, err := r.pack(c)
 	if err != nil {
 		return fmt.Errorf("cannot make the image of the reference: %w", err)
 	}
-	err = c.together(ctx, func(ctx context.Context, m *member) error {
+	err = together(ctx, c.members, func(ctx context.Context, m *member) error {
 		if err := r.certify(c, m); err != nil {
 			return fmt.Errorf("cannot write certificates: %w", err)
 		}
@@ -164,24 +162,7 @@ func (r *reference) begin(ctx context.Context, c *kindCluster) error {
 	if err != nil {
 		return err
 	}
-	for _, component := range r.components() {
-		err := c.together(ctx, func(ctx context.Context, m *member) error {
-			return c.bring(ctx, m, component, c.Release(m.name))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// together does something for all members at once.
-func (c *kindCluster) together(ctx context.Context, do func(context.Context, *member) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	for _, m := range c.members {
-		group.Go(func() error { return do(ctx, m) })
-	}
-	return group.Wait()
+	return c.bringAll(ctx, c.members)
 }
 
 // program is where the image has the binary, and what it is called.

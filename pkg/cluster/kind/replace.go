@@ -40,7 +40,7 @@ func (c *kindCluster) Replace(ctx context.Context, name, release string) error {
 	if err := c.stopAll(ctx, m); err != nil {
 		return err
 	}
-	return c.startAll(ctx, m, release)
+	return c.startAll(ctx, []*member{m}, map[string]string{name: release})
 }
 
 // upgrader is a distribution whose installer can upgrade a member.

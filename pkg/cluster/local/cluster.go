@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,24 +101,14 @@ func (c *local) LogDir() string { return c.logDir }
 // Kubeconfig implements cluster.KubeconfigWriter.
 func (c *local) Kubeconfig() string { return filepath.Join(c.entry.Dir, "kubeconfig") }
 
-// Start implements cluster.Cluster. All members' components of one kind start
-// together, because no etcd is ready before a majority of them is.
+// Start implements cluster.Cluster.
 func (c *local) Start(ctx context.Context) error {
-	for _, component := range c.upwards() {
-		group, together := errgroup.WithContext(ctx)
-		for _, m := range c.members {
-			group.Go(func() error {
-				_, both, done, err := c.take(together, m.name)
-				if err != nil {
-					return err
-				}
-				defer done()
-				return c.bring(both, m, component, c.Release(m.name))
-			})
-		}
-		if err := group.Wait(); err != nil {
-			return exit.Environmentf("the cluster %s did not start: %w", c.entry.Record().Name, err)
-		}
+	releases := map[string]string{}
+	for _, m := range c.members {
+		releases[m.name] = c.Release(m.name)
+	}
+	if err := c.StartMembers(ctx, releases); err != nil {
+		return exit.Environmentf("the cluster %s did not start: %w", c.entry.Record().Name, err)
 	}
 	return nil
 }
@@ -199,31 +190,46 @@ func (c *local) StopMember(ctx context.Context, name string) error {
 	return nil
 }
 
-// StartMember implements cluster.Cluster.
-func (c *local) StartMember(ctx context.Context, name, release string) error {
-	if !slices.Contains(c.releases, release) {
-		return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releases, ", "))
+// StartMembers implements cluster.Cluster.
+func (c *local) StartMembers(ctx context.Context, releases map[string]string) error {
+	var members []*member
+	// In one order, or two callers could each wait for what the other one has.
+	for _, name := range slices.Sorted(maps.Keys(releases)) {
+		if release := releases[name]; !slices.Contains(c.releases, release) {
+			return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releases, ", "))
+		}
+		m, both, done, err := c.take(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer done()
+		ctx, members = both, append(members, m)
 	}
-	m, ctx, done, err := c.take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return c.bringAll(ctx, m, release)
+	return c.bringAll(ctx, members, releases)
 }
 
-// bringAll starts all components of a member of which nothing runs.
-func (c *local) bringAll(ctx context.Context, m *member, release string) error {
-	for _, u := range m.units {
-		if _, runs := u.process(); runs {
-			return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", m.name, u.component)
+// bringAll starts all components of members of which nothing runs. Those of one kind
+// start together: no etcd is ready before a majority of them is, and API servers that
+// wait for one etcd more begin at one time.
+func (c *local) bringAll(ctx context.Context, members []*member, releases map[string]string) error {
+	for _, m := range members {
+		for _, u := range m.units {
+			if _, runs := u.process(); runs {
+				return fmt.Errorf("cannot start member %s: its %s runs already; stop the member first", m.name, u.component)
+			}
 		}
 	}
-	m.mu.Lock()
-	m.release = release
-	m.mu.Unlock()
+	for _, m := range members {
+		m.mu.Lock()
+		m.release = releases[m.name]
+		m.mu.Unlock()
+	}
 	for _, component := range c.upwards() {
-		if err := c.bring(ctx, m, component, release); err != nil {
+		group, together := errgroup.WithContext(ctx)
+		for _, m := range members {
+			group.Go(func() error { return c.bring(together, m, component, releases[m.name]) })
+		}
+		if err := group.Wait(); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -248,7 +250,7 @@ func TestCluster(t *testing.T) {
 	})
 
 	t.Run("replace a member", func(t *testing.T) {
-		expectError(t, c.StartMember(t.Context(), "cp1", fakeplane.Next), "runs already; stop the member first")
+		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}), "runs already; stop the member first")
 		if err := c.StopMember(t.Context(), "cp1"); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +259,7 @@ func TestCluster(t *testing.T) {
 				t.Errorf("told %+v", last)
 			}
 		}
-		if err := c.StartMember(t.Context(), "cp1", fakeplane.Next); err != nil {
+		if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}); err != nil {
 			t.Fatal(err)
 		}
 		if c.Release("cp1") != fakeplane.Next || seen.last("cp1", cluster.APIServer).Release != fakeplane.Next {
@@ -269,7 +271,7 @@ func TestCluster(t *testing.T) {
 		if err := c.StartComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
 			t.Fatal(err)
 		}
-		expectError(t, c.StartMember(t.Context(), "cp1", "9"), `there is no release "9"; there are: 1.0, 1.1,`)
+		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": "9"}), `there is no release "9"; there are: 1.0, 1.1,`)
 	})
 
 	t.Run("power cut", func(t *testing.T) {
@@ -390,6 +392,32 @@ func TestCluster(t *testing.T) {
 		}
 	})
 
+	t.Run("start members together", func(t *testing.T) {
+		for _, name := range []string{"cp1", "cp2"} {
+			if err := c.StopMember(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var serves atomic.Bool
+		seen.onStart(func(change cluster.Change) {
+			switch {
+			case change.Member == "cp2" && change.Component == cluster.Etcd:
+				pid := change.Process.PID
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+				time.AfterFunc(20*readyPoll, func() {
+					serves.Store(true)
+					_ = syscall.Kill(pid, syscall.SIGCONT)
+				})
+			case change.Component == cluster.APIServer && !serves.Load():
+				t.Errorf("the API server of %s starts before the etcd of cp2 serves", change.Member)
+			}
+		})
+		defer seen.onStart(nil)
+		if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next, "cp2": fakeplane.Good}); err != nil {
+			t.Fatal(err)
+		}
+	})
+
 	t.Run("refused", func(t *testing.T) {
 		for _, tc := range []struct {
 			name        string
@@ -422,7 +450,7 @@ func TestCluster(t *testing.T) {
 		if left, _ := os.ReadDir(root); len(left) != 0 {
 			t.Errorf("left in the state folder: %v", left)
 		}
-		expectError(t, c.StartMember(t.Context(), "cp1", fakeplane.Good), "the cluster was stopped")
+		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Good}), "the cluster was stopped")
 	})
 }
 
@@ -549,14 +577,25 @@ func TestDataFolderThatCannotBeWritten(t *testing.T) {
 
 // changes collects what the observer is told.
 type changes struct {
-	mu   sync.Mutex
-	list []cluster.Change
+	mu      sync.Mutex
+	list    []cluster.Change
+	started func(cluster.Change)
 }
 
 func (c *changes) add(change cluster.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = append(c.list, change)
+	if c.started != nil && change.What == history.ProcessStarted {
+		c.started(change)
+	}
+}
+
+// onStart has every start told to one more; nil ends that.
+func (c *changes) onStart(do func(cluster.Change)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = do
 }
 
 func (c *changes) all(member string, component cluster.Component) []cluster.Change {

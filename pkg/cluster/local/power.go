@@ -45,5 +45,5 @@ func (c *local) PowerOn(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
-	return c.bringAll(ctx, m, c.Release(name))
+	return c.bringAll(ctx, []*member{m}, map[string]string{name: c.Release(name)})
 }
