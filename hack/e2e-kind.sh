@@ -30,5 +30,6 @@ status=0
 if [ "$status" -gt 1 ]; then exit "$status"; fi
 if grep -q 'verdict: inconclusive' "$out/kubernetes/report.yaml"; then
 	echo "a requirement got no verdict: see $out/kubernetes/report.yaml" >&2
+	{ "$evenkeel" judge "$out/kubernetes" || true; } | awk -v RS= '/^[A-Z]+-[0-9]+ inconclusive:/' >&2
 	exit 2
 fi
