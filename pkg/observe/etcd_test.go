@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"testing"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe/etcdtest"
 )
 
 func put(revision, created int64, key, tag string) *clientv3.Event {
@@ -89,31 +88,16 @@ func progressHeader(revision int64) *etcdserverpb.ResponseHeader {
 	return &etcdserverpb.ResponseHeader{Revision: revision}
 }
 
-// realEtcd starts an etcd of one member, and gives the address of its clients.
-func realEtcd(t *testing.T) string {
-	config := embed.NewConfig()
-	config.Dir, config.LogLevel = t.TempDir(), "panic"
-	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
-	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
-	server, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
-	<-server.Server.ReadyNotify()
-	return server.Clients[0].Addr().String()
-}
-
 // TestEtcdFollowsARealEtcd begins with a member that is not there.
 func TestEtcdFollowsARealEtcd(t *testing.T) {
-	endpoint := realEtcd(t)
+	here := etcdtest.Start(t)
 	m := newMemory()
 	r := NewEtcd([]string{"gone", "late", "here"}, func(member string) (clientv3.Config, error) {
 		switch member {
 		case "gone":
 			return clientv3.Config{}, errors.New("not there")
 		default:
-			return clientv3.Config{Endpoints: []string{endpoint}}, nil
+			return here, nil
 		}
 	}, m, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -162,9 +146,9 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 
 // A member that is down takes no watch and refuses none: the client tries again and again.
 func TestEtcdLeavesAMemberThatIsDown(t *testing.T) {
-	endpoints := map[string]string{"down": "127.0.0.1:1", "here": realEtcd(t)}
+	configs := map[string]clientv3.Config{"down": {Endpoints: []string{"127.0.0.1:1"}}, "here": etcdtest.Start(t)}
 	r := NewEtcd([]string{"down", "here"}, func(member string) (clientv3.Config, error) {
-		return clientv3.Config{Endpoints: []string{endpoints[member]}}, nil
+		return configs[member], nil
 	}, newMemory(), clock.RealClock{})
 	ctx, cancel := context.WithCancel(t.Context())
 	running := make(chan struct{})

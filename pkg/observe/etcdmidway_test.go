@@ -3,16 +3,15 @@ package observe
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe/etcdtest"
 )
 
 func TestEtcdThatMayNotBeRead(t *testing.T) {
@@ -37,19 +36,10 @@ func TestEtcdThatMayNotBeRead(t *testing.T) {
 // What was there before is told once and in order, what comes after is told, and of all
 // else not even the names.
 func TestEtcdIsFollowedMidway(t *testing.T) {
-	config := embed.NewConfig()
-	config.Dir, config.LogLevel = t.TempDir(), "panic"
-	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
-	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
-	server, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	<-server.Server.ReadyNotify()
+	here := etcdtest.Start(t)
 	m := newMemory()
 	r := NewMidwayEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) {
-		return clientv3.Config{Endpoints: []string{server.Clients[0].Addr().String()}}, nil
+		return here, nil
 	}, m, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

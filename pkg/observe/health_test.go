@@ -2,37 +2,26 @@ package observe
 
 import (
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe/etcdtest"
 )
 
 func TestHealthOfARealEtcd(t *testing.T) {
-	config := embed.NewConfig()
-	config.Dir, config.LogLevel = t.TempDir(), "panic"
-	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
-	config.ListenClientUrls, config.ListenPeerUrls = []url.URL{free}, []url.URL{free}
-	server, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	<-server.Server.ReadyNotify()
-	endpoint := server.Clients[0].Addr().String()
+	here := etcdtest.Start(t)
 	once := func(members ...string) (history.EtcdHealth, *memory) {
 		m := newMemory()
 		r := NewEtcd(members, func(member string) (clientv3.Config, error) {
 			if member == "gone" {
 				return clientv3.Config{}, errors.New("not there")
 			}
-			return clientv3.Config{Endpoints: []string{endpoint}}, nil
+			return here, nil
 		}, m, clock.RealClock{})
 		defer r.close()
 		return r.Health(t.Context()), m
