@@ -68,7 +68,7 @@ func (c *ad01) Finish(*World) {}
 
 func (c *ad01) Observations() (out []Observation) {
 	for _, encoding := range encodings {
-		out = append(out, Observation{"aggregated documents in " + encoding + " from the member with the fewest", c.byEncoding[encoding].least(), needForms})
+		out = append(out, Observation{What: "aggregated documents in " + encoding + " from the member with the fewest", Seen: c.byEncoding[encoding].least(), Need: needForms})
 	}
 	return out
 }

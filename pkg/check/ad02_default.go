@@ -126,7 +126,7 @@ func (c *ad02) Finish(*World) {}
 
 func (c *ad02) Observations() []Observation {
 	return []Observation{
-		{"answers without a word of aggregation from the member with the fewest", c.defaults.least(), needForms},
-		{"endpoints of group-versions at the member with the fewest", c.versions.least(), needForms},
+		{What: "answers without a word of aggregation from the member with the fewest", Seen: c.defaults.least(), Need: needForms},
+		{What: "endpoints of group-versions at the member with the fewest", Seen: c.versions.least(), Need: needForms},
 	}
 }

@@ -52,7 +52,7 @@ func (c *ad03) Finish(*World) {}
 
 func (c *ad03) Observations() []Observation {
 	return []Observation{
-		{"choices of an aggregated form at the member with the fewest", c.versions.least(), needForms},
-		{"choices of the form that is not aggregated at the member with the fewest", c.plain.least(), needForms},
+		{What: "choices of an aggregated form at the member with the fewest", Seen: c.versions.least(), Need: needForms},
+		{What: "choices of the form that is not aggregated at the member with the fewest", Seen: c.plain.least(), Need: needForms},
 	}
 }

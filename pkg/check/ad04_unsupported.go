@@ -41,7 +41,7 @@ func (c *ad04) Finish(*World) {}
 
 func (c *ad04) Observations() []Observation {
 	return []Observation{
-		{"answers in the form that was left, from the member with the fewest", c.fallbacks.least(), needForms},
-		{"refusals of what is not served, by the member with the fewest", c.refusals.least(), needForms},
+		{What: "answers in the form that was left, from the member with the fewest", Seen: c.fallbacks.least(), Need: needForms},
+		{What: "refusals of what is not served, by the member with the fewest", Seen: c.refusals.least(), Need: needForms},
 	}
 }

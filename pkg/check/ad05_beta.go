@@ -80,7 +80,7 @@ func (c *ad05) doubts() []string {
 
 func (c *ad05) Observations() []Observation {
 	return []Observation{
-		{"looks at the member with the fewest whose release is known to serve v2beta1 or not", c.judged.least(), needSweeps},
-		{"looks at members of releases with and without it", c.with + c.without, needForms},
+		{What: "looks at the member with the fewest whose release is known to serve v2beta1 or not", Seen: c.judged.least(), Need: needSweeps},
+		{What: "looks at members of releases with and without it", Seen: c.with + c.without, Need: needForms},
 	}
 }

@@ -46,7 +46,7 @@ func (c *ad06) Finish(*World) {}
 
 func (c *ad06) Observations() (out []Observation) {
 	for _, encoding := range encodings[1:] {
-		out = append(out, Observation{"documents in " + encoding + " compared with JSON at the member with the fewest", c.compared[encoding].least(), needForms})
+		out = append(out, Observation{What: "documents in " + encoding + " compared with JSON at the member with the fewest", Seen: c.compared[encoding].least(), Need: needForms})
 	}
 	return out
 }

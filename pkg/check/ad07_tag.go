@@ -85,9 +85,9 @@ func (c *ad07) Finish(*World) {}
 
 func (c *ad07) Observations() []Observation {
 	return []Observation{
-		{"different tags", int64(len(c.tags)), needDocuments + 1}, // one more than the paths
-		{"documents that every member had", c.common, needCommon},
-		{"documents that a member had before and after a restart", c.restarted, needCommon},
-		{"documents that a member came back to", c.returned, needCommon},
+		{What: "different tags", Seen: int64(len(c.tags)), Need: needDocuments + 1}, // one more than the paths
+		{What: "documents that every member had", Seen: c.common, Need: needCommon},
+		{What: "documents that a member had before and after a restart", Seen: c.restarted, Need: needCommon},
+		{What: "documents that a member came back to", Seen: c.returned, Need: needCommon},
 	}
 }

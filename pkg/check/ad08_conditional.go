@@ -53,7 +53,7 @@ func (c *ad08) Finish(*World) {}
 
 func (c *ad08) Observations() []Observation {
 	return []Observation{
-		{"matching conditions at the member with the fewest", c.unchanged.least(), needForms},
-		{"conditions that do not match at the member with the fewest", c.full.least(), needForms},
+		{What: "matching conditions at the member with the fewest", Seen: c.unchanged.least(), Need: needForms},
+		{What: "conditions that do not match at the member with the fewest", Seen: c.full.least(), Need: needForms},
 	}
 }

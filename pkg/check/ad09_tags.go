@@ -46,8 +46,8 @@ func (c *ad09) Finish(*World) {}
 
 func (c *ad09) Observations() []Observation {
 	return []Observation{
-		{"weak tags at the member with the fewest", c.weak.least(), needForms},
-		{"lists of tags at the member with the fewest", c.lists.least(), needForms},
-		{"asterisks at the member with the fewest", c.asterisks.least(), needForms},
+		{What: "weak tags at the member with the fewest", Seen: c.weak.least(), Need: needForms},
+		{What: "lists of tags at the member with the fewest", Seen: c.lists.least(), Need: needForms},
+		{What: "asterisks at the member with the fewest", Seen: c.asterisks.least(), Need: needForms},
 	}
 }

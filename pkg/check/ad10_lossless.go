@@ -77,7 +77,7 @@ func (c *ad10) Finish(*World) {}
 
 func (c *ad10) Observations() []Observation {
 	return []Observation{
-		{"group-versions of its own compared at the member with the fewest", c.own.least(), needForms},
-		{"group-versions of aggregated servers compared at the member with the fewest", c.remote.least(), needSweeps},
+		{What: "group-versions of its own compared at the member with the fewest", Seen: c.own.least(), Need: needForms},
+		{What: "group-versions of aggregated servers compared at the member with the fewest", Seen: c.remote.least(), Need: needSweeps},
 	}
 }

@@ -54,5 +54,5 @@ func (s *sweep) plainGroups(w *World) (found *history.Event) {
 func (c *ad11) Finish(*World) {}
 
 func (c *ad11) Observations() []Observation {
-	return []Observation{{"groups of several versions at the member with the fewest", c.several.least(), needForms}}
+	return []Observation{{What: "groups of several versions at the member with the fewest", Seen: c.several.least(), Need: needForms}}
 }

@@ -73,8 +73,8 @@ func (c *ad12) Finish(*World) {}
 
 func (c *ad12) Observations() []Observation {
 	return []Observation{
-		{"different contents", int64(len(c.sets)), needDocuments},
-		{"contents that every member had in one order", c.common, needCommon},
-		{"contents that a member had in one order before and after a restart", c.restarted, needCommon},
+		{What: "different contents", Seen: int64(len(c.sets)), Need: needDocuments},
+		{What: "contents that every member had in one order", Seen: c.common, Need: needCommon},
+		{What: "contents that a member had in one order before and after a restart", Seen: c.restarted, Need: needCommon},
 	}
 }

@@ -88,8 +88,8 @@ func (c *ad13) Finish(*World) {}
 
 func (c *ad13) Observations() []Observation {
 	return []Observation{
-		{"custom resources created that the member with the fewest showed", c.created.least(), needShown},
-		{"custom resources changed that the member with the fewest showed", c.changed.least(), needShown},
-		{"custom resources deleted that the member with the fewest showed", c.deleted.least(), needShown},
+		{What: "custom resources created that the member with the fewest showed", Seen: c.created.least(), Need: needShown},
+		{What: "custom resources changed that the member with the fewest showed", Seen: c.changed.least(), Need: needShown},
+		{What: "custom resources deleted that the member with the fewest showed", Seen: c.deleted.least(), Need: needShown},
 	}
 }

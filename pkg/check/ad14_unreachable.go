@@ -81,5 +81,5 @@ func (c *ad14) others(w *World, ev *history.Event, listing *history.Listing, b *
 func (c *ad14) Finish(*World) {}
 
 func (c *ad14) Observations() []Observation {
-	return []Observation{{"group-versions of servers never reached that the member with the fewest listed as stale", c.stale.least(), needOutages}}
+	return []Observation{{What: "group-versions of servers never reached that the member with the fewest listed as stale", Seen: c.stale.least(), Need: needOutages}}
 }

@@ -115,8 +115,8 @@ func (c *ad15) Finish(*World) {}
 
 func (c *ad15) Observations() []Observation {
 	return []Observation{
-		{"looks at the member with the fewest right after it was ready", c.prompt.least(), needSweeps},
-		{"processes of the member with the fewest whose first document was compared with a later one", c.whole.least(), needSweeps},
-		{"custom resources that a starting server had to know", c.custom, needFirstLooks},
+		{What: "looks at the member with the fewest right after it was ready", Seen: c.prompt.least(), Need: needSweeps},
+		{What: "processes of the member with the fewest whose first document was compared with a later one", Seen: c.whole.least(), Need: needSweeps},
+		{What: "custom resources that a starting server had to know", Seen: c.custom, Need: needFirstLooks},
 	}
 }

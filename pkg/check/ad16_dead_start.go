@@ -67,7 +67,7 @@ func (c *ad16) Finish(w *World) {
 
 func (c *ad16) Observations() []Observation {
 	return []Observation{
-		{"restarts while an aggregated server was dead", int64(len(c.burdened)), needRestarts},
-		{"restarts while none was", int64(len(c.free)), needRestarts},
+		{What: "restarts while an aggregated server was dead", Seen: int64(len(c.burdened)), Need: needRestarts},
+		{What: "restarts while none was", Seen: int64(len(c.free)), Need: needRestarts},
 	}
 }

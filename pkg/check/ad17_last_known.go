@@ -91,5 +91,5 @@ func (c *ad17) look(w *World, ev *history.Event, in *instance, one *wanting, ver
 func (c *ad17) Finish(*World) {}
 
 func (c *ad17) Observations() []Observation {
-	return []Observation{{"outages in which the member with the fewest kept what it knew", c.kept.least(), needOutages}}
+	return []Observation{{What: "outages in which the member with the fewest kept what it knew", Seen: c.kept.least(), Need: needOutages}}
 }

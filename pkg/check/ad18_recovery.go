@@ -59,5 +59,5 @@ func (c *ad18) Observe(w *World, ev *history.Event) {
 func (c *ad18) Finish(*World) {}
 
 func (c *ad18) Observations() []Observation {
-	return []Observation{{"recoveries of aggregated servers that the member with the fewest showed", c.back.least(), needOutages}}
+	return []Observation{{What: "recoveries of aggregated servers that the member with the fewest showed", Seen: c.back.least(), Need: needOutages}}
 }

@@ -103,7 +103,7 @@ func (c *ad19) Finish(*World) {}
 
 func (c *ad19) Observations() []Observation {
 	return []Observation{
-		{"removals of an APIService that a custom resource survived, at the member with the fewest", c.remote.least(), needShown},
-		{"removals of a custom resource that an APIService survived, at the member with the fewest", c.custom.least(), needShown},
+		{What: "removals of an APIService that a custom resource survived, at the member with the fewest", Seen: c.remote.least(), Need: needShown},
+		{What: "removals of a custom resource that an APIService survived, at the member with the fewest", Seen: c.custom.least(), Need: needShown},
 	}
 }

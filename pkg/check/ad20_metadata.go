@@ -38,5 +38,5 @@ func (c *ad20) Observe(w *World, ev *history.Event) {
 func (c *ad20) Finish(*World) {}
 
 func (c *ad20) Observations() []Observation {
-	return []Observation{{"documents of the member with the fewest", c.documents.least(), needForms}}
+	return []Observation{{What: "documents of the member with the fewest", Seen: c.documents.least(), Need: needForms}}
 }

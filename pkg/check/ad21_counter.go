@@ -76,7 +76,7 @@ func (c *ad21) Finish(*World) {}
 
 func (c *ad21) Observations() []Observation {
 	return []Observation{
-		{"looks at the member with the fewest in which many read and nothing was counted for it", c.reads.least(), needSweeps},
-		{"changes that the counter of the member with the fewest grew with", c.changes.least(), needShown},
+		{What: "looks at the member with the fewest in which many read and nothing was counted for it", Seen: c.reads.least(), Need: needSweeps},
+		{What: "changes that the counter of the member with the fewest grew with", Seen: c.changes.least(), Need: needShown},
 	}
 }

@@ -279,7 +279,7 @@ func (c *ad22) Observations() []Observation {
 			borne++
 		}
 	}
-	return []Observation{{"kinds of misbehaviour that every member bore", borne, needMisbehaviours}}
+	return []Observation{{What: "kinds of misbehaviour that every member bore", Seen: borne, Need: needMisbehaviours}}
 }
 
 // bore is whether every member that can be compared with itself bore a misbehaviour.

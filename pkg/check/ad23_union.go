@@ -217,9 +217,9 @@ func (c *ad23) least(counts map[string]int64) int64 {
 
 func (c *ad23) Observations() []Observation {
 	return []Observation{
-		{"looks at the member with the fewest when all knew each other", c.quiet.least(), needSweeps},
-		{"resources that only peers host in the union of the member with the fewest of those that lack some", c.least(c.united), needUnited},
-		{"requests for them that were handed on and succeeded, at the member with the fewest", c.least(c.reached), needUnited},
-		{"local views without them of the member with the fewest", c.least(c.local), needUnited},
+		{What: "looks at the member with the fewest when all knew each other", Seen: c.quiet.least(), Need: needSweeps},
+		{What: "resources that only peers host in the union of the member with the fewest of those that lack some", Seen: c.least(c.united), Need: needUnited},
+		{What: "requests for them that were handed on and succeeded, at the member with the fewest", Seen: c.least(c.reached), Need: needUnited},
+		{What: "local views without them of the member with the fewest", Seen: c.least(c.local), Need: needUnited},
 	}
 }

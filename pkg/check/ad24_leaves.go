@@ -160,6 +160,6 @@ func (c *ad24) Observations() []Observation {
 		}
 	}
 	return []Observation{
-		{"things that a departed member alone had hosted, and that went from the documents of the remaining member with the fewest", least, needGone},
+		{What: "things that a departed member alone had hosted, and that went from the documents of the remaining member with the fewest", Seen: least, Need: needGone},
 	}
 }

@@ -150,7 +150,7 @@ func (c *ad25) Finish(*World) {}
 
 func (c *ad25) Observations() []Observation {
 	return []Observation{
-		{"quiet looks at the member with the fewest that found all documents equal", c.equal.least(), needSweeps},
-		{"changes of what is to be hosted", c.changes.least(), needDefined},
+		{What: "quiet looks at the member with the fewest that found all documents equal", Seen: c.equal.least(), Need: needSweeps},
+		{What: "changes of what is to be hosted", Seen: c.changes.least(), Need: needDefined},
 	}
 }

@@ -141,8 +141,8 @@ func (c *cle01) Finish(*World) {}
 
 func (c *cle01) Observations() []Observation {
 	return []Observation{
-		{"processes that declared themselves candidates", c.declared, needCandidates},
-		{"processes that declared themselves candidates" + withFewest, c.each.least(), needCandidates},
-		{"candidates whose version was compared with their process's", c.versions, needCandidates},
+		{What: "processes that declared themselves candidates", Seen: c.declared, Need: needCandidates},
+		{What: "processes that declared themselves candidates" + withFewest, Seen: c.each.least(), Need: needCandidates},
+		{What: "candidates whose version was compared with their process's", Seen: c.versions, Need: needCandidates},
 	}
 }

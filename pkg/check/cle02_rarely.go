@@ -32,5 +32,5 @@ func (c *cle02) Observe(w *World, ev *history.Event) {
 func (c *cle02) Finish(*World) {}
 
 func (c *cle02) Observations() []Observation {
-	return []Observation{{"renewals of candidates that nobody had asked for", c.rare, needUnasked}}
+	return []Observation{{What: "renewals of candidates that nobody had asked for", Seen: c.rare, Need: needUnasked}}
 }

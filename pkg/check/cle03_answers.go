@@ -59,7 +59,7 @@ func (c *cle03) Finish(*World) {}
 
 func (c *cle03) Observations() []Observation {
 	return []Observation{
-		{"pings answered within " + answersWithin.String(), c.answers, needAnswers},
-		{"pings answered" + withFewest, c.each.least(), needAnswersEach},
+		{What: "pings answered within " + answersWithin.String(), Seen: c.answers, Need: needAnswers},
+		{What: "pings answered" + withFewest, Seen: c.each.least(), Need: needAnswersEach},
 	}
 }

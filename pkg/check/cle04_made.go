@@ -73,7 +73,7 @@ func (c *cle04) Finish(*World) {}
 
 func (c *cle04) Observations() []Observation {
 	return []Observation{
-		{"Leases that a coordinator made for a candidate", c.made, needMade},
-		{"of those, Leases that had been deleted", c.anew, needAnew},
+		{What: "Leases that a coordinator made for a candidate", Seen: c.made, Need: needMade},
+		{What: "of those, Leases that had been deleted", Seen: c.anew, Need: needAnew},
 	}
 }

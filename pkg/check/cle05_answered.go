@@ -66,7 +66,7 @@ func (c *cle05) Finish(*World) {}
 
 func (c *cle05) Observations() []Observation {
 	return []Observation{
-		{"candidates elected that had answered", c.elected, needElections},
-		{"elections beside a candidate that had not answered", c.beside, needSilent},
+		{What: "candidates elected that had answered", Seen: c.elected, Need: needElections},
+		{What: "elections beside a candidate that had not answered", Seen: c.beside, Need: needSilent},
 	}
 }

@@ -60,7 +60,7 @@ func (c *cle06) Finish(*World) {}
 
 func (c *cle06) Observations() []Observation {
 	return []Observation{
-		{"elections among candidates of different versions", c.judged, needElections},
-		{"of those, elections that depend on which version is compared first", c.disputed, 0},
+		{What: "elections among candidates of different versions", Seen: c.judged, Need: needElections},
+		{What: "of those, elections that depend on which version is compared first", Seen: c.disputed, Need: 0},
 	}
 }

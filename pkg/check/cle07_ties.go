@@ -59,5 +59,5 @@ func (c *cle07) Observe(w *World, ev *history.Event) {
 func (c *cle07) Finish(*World) {}
 
 func (c *cle07) Observations() []Observation {
-	return []Observation{{"elections of the same one among equal candidates", c.again, needSameAgain}}
+	return []Observation{{What: "elections of the same one among equal candidates", Seen: c.again, Need: needSameAgain}}
 }

@@ -93,5 +93,5 @@ func (c *cle08) better(w *World, m *leaseMove) bool {
 func (c *cle08) Finish(*World) {}
 
 func (c *cle08) Observations() []Observation {
-	return []Observation{{"leaders that were told to give way to a better one, and did", c.handed, needHandovers}}
+	return []Observation{{What: "leaders that were told to give way to a better one, and did", Seen: c.handed, Need: needHandovers}}
 }

@@ -71,8 +71,8 @@ func (c *cle09) Finish(*World) {}
 
 func (c *cle09) Observations() []Observation {
 	return []Observation{
-		{"Leases taken over from another holder", c.expired + c.given, needTakeovers},
-		{"of those, Leases that had been given up", c.given, needHandovers},
-		{"of those, Leases that had expired", c.expired, needHandovers},
+		{What: "Leases taken over from another holder", Seen: c.expired + c.given, Need: needTakeovers},
+		{What: "of those, Leases that had been given up", Seen: c.given, Need: needHandovers},
+		{What: "of those, Leases that had expired", Seen: c.expired, Need: needHandovers},
 	}
 }

@@ -45,7 +45,7 @@ func (c *cle10) Finish(*World) {}
 
 func (c *cle10) Observations() []Observation {
 	return []Observation{
-		{"changes of who acts as the leader", c.changes, needActorChanges},
-		{"of those, changes while the one before was alive and could not renew", c.outlived, needOutlived},
+		{What: "changes of who acts as the leader", Seen: c.changes, Need: needActorChanges},
+		{What: "of those, changes while the one before was alive and could not renew", Seen: c.outlived, Need: needOutlived},
 	}
 }

@@ -74,5 +74,5 @@ func (w *World) electableSoon(lease string) bool {
 func (c *cle11) Finish(*World) {}
 
 func (c *cle11) Observations() []Observation {
-	return []Observation{{"crashes of a leader after which there was another one", c.replaced, needHandovers}}
+	return []Observation{{What: "crashes of a leader after which there was another one", Seen: c.replaced, Need: needHandovers}}
 }

@@ -230,7 +230,7 @@ func (c *cle12) Finish(*World) {}
 
 func (c *cle12) Observations() []Observation {
 	return []Observation{
-		{"leaders that could not renew and had stopped when their Lease ran out", c.stopped, needHandovers},
-		{"of those, leaders that were candidates again", c.back, needHandovers},
+		{What: "leaders that could not renew and had stopped when their Lease ran out", Seen: c.stopped, Need: needHandovers},
+		{What: "of those, leaders that were candidates again", Seen: c.back, Need: needHandovers},
 	}
 }

@@ -95,7 +95,7 @@ func (c *cle13) Finish(*World) {}
 
 func (c *cle13) Observations() []Observation {
 	return []Observation{
-		{"pings and elections by the coordinator that had the Lease", c.writes, needCoordinatorWrites},
-		{"coordinators that another one took over from", c.takeovers, needHandovers},
+		{What: "pings and elections by the coordinator that had the Lease", Seen: c.writes, Need: needCoordinatorWrites},
+		{What: "coordinators that another one took over from", Seen: c.takeovers, Need: needHandovers},
 	}
 }

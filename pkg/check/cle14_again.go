@@ -67,7 +67,7 @@ func (c *cle14) Finish(*World) {}
 
 func (c *cle14) Observations() []Observation {
 	return []Observation{
-		{"servers that lived on after their coordinator had lost its Lease", c.lived, needHandovers},
-		{"servers that coordinated again after that", c.again, needHandovers},
+		{What: "servers that lived on after their coordinator had lost its Lease", Seen: c.lived, Need: needHandovers},
+		{What: "servers that coordinated again after that", Seen: c.again, Need: needHandovers},
 	}
 }

@@ -81,7 +81,7 @@ func (c *cle15) Finish(*World) {}
 
 func (c *cle15) Observations() []Observation {
 	return []Observation{
-		{"renewals of Leases while nothing happened", c.renewals, needQuietRenewals},
-		{"Leases that were renewed then", c.count, needHandovers},
+		{What: "renewals of Leases while nothing happened", Seen: c.renewals, Need: needQuietRenewals},
+		{What: "Leases that were renewed then", Seen: c.count, Need: needHandovers},
 	}
 }

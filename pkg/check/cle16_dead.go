@@ -70,7 +70,7 @@ func (c *cle16) Finish(*World) {}
 
 func (c *cle16) Observations() []Observation {
 	return []Observation{
-		{"expired candidates that were removed", c.removed, needHandovers},
-		{"elections beside an expired candidate", c.beside, needSilent},
+		{What: "expired candidates that were removed", Seen: c.removed, Need: needHandovers},
+		{What: "elections beside an expired candidate", Seen: c.beside, Need: needSilent},
 	}
 }

@@ -155,7 +155,7 @@ func (c *cle17) Finish(*World) {}
 
 func (c *cle17) Observations() []Observation {
 	return []Observation{
-		{"changes of leader while candidates of several releases stood", c.led, needMixed},
-		{"different mixtures of releases among them", c.mixed, needMixed},
+		{What: "changes of leader while candidates of several releases stood", Seen: c.led, Need: needMixed},
+		{What: "different mixtures of releases among them", Seen: c.mixed, Need: needMixed},
 	}
 }

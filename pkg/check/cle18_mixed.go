@@ -55,7 +55,7 @@ func (c *cle18) Finish(*World) {}
 
 func (c *cle18) Observations() []Observation {
 	return []Observation{
-		{"changes of who acts from one without coordination to one with it", c.toCoordinated, needHandovers},
-		{"changes of who acts from one with coordination to one without it", c.toLegacy, needHandovers},
+		{What: "changes of who acts from one without coordination to one with it", Seen: c.toCoordinated, Need: needHandovers},
+		{What: "changes of who acts from one with coordination to one without it", Seen: c.toLegacy, Need: needHandovers},
 	}
 }

@@ -66,7 +66,7 @@ func (c *cle19) Finish(*World) {}
 
 func (c *cle19) Observations() []Observation {
 	return []Observation{
-		{"renewals without coordination while candidates stood", c.renewals, needLegacyRenewals},
-		{"elections for the same Leases, after their holders had gone", c.elected, needHandovers},
+		{What: "renewals without coordination while candidates stood", Seen: c.renewals, Need: needLegacyRenewals},
+		{What: "elections for the same Leases, after their holders had gone", Seen: c.elected, Need: needHandovers},
 	}
 }

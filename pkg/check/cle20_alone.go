@@ -75,5 +75,5 @@ func (c *cle20) Finish(*World) {}
 func (c *cle20) Observations() []Observation {
 	// One that was left is no less seen: where that is a documented deviation, nothing
 	// else comes.
-	return []Observation{{"Leases that were free while nobody coordinated, and were taken by an instance or left for too long", c.claimed + c.left, needHandovers}}
+	return []Observation{{What: "Leases that were free while nobody coordinated, and were taken by an instance or left for too long", Seen: c.claimed + c.left, Need: needHandovers}}
 }

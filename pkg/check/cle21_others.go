@@ -76,7 +76,7 @@ func (c *cle21) Finish(*World) {}
 
 func (c *cle21) Observations() []Observation {
 	return []Observation{
-		{"Leases made without a holder for a strategy of somebody else", c.made, needHandovers},
-		{"holders that somebody else had given and that stayed", c.kept, needHandovers},
+		{What: "Leases made without a holder for a strategy of somebody else", Seen: c.made, Need: needHandovers},
+		{What: "holders that somebody else had given and that stayed", Seen: c.kept, Need: needHandovers},
 	}
 }

@@ -116,5 +116,5 @@ func (c *cle22) conflict(w *World, lease string) (of string, conflict bool) {
 func (c *cle22) Finish(*World) {}
 
 func (c *cle22) Observations() []Observation {
-	return []Observation{{"conflicts of strategies that were resolved as the time before", c.again, needSameAgain}}
+	return []Observation{{What: "conflicts of strategies that were resolved as the time before", Seen: c.again, Need: needSameAgain}}
 }

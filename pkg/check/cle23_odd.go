@@ -84,9 +84,9 @@ func (c *cle23) Finish(*World) {}
 
 func (c *cle23) Observations() []Observation {
 	return []Observation{
-		{"odd Leases that were stored", c.stored, needOddLeases},
-		{"of those, Leases that a coordinator did something about", c.dealt, needOddLeases},
-		{"servers that were ready afterwards" + withFewest, c.survived.least(), needHandovers},
-		{"elections afterwards", c.elected, needHandovers},
+		{What: "odd Leases that were stored", Seen: c.stored, Need: needOddLeases},
+		{What: "of those, Leases that a coordinator did something about", Seen: c.dealt, Need: needOddLeases},
+		{What: "servers that were ready afterwards" + withFewest, Seen: c.survived.least(), Need: needHandovers},
+		{What: "elections afterwards", Seen: c.elected, Need: needHandovers},
 	}
 }

@@ -78,5 +78,5 @@ func (c *cle24) met(w *World, lease string) bool {
 func (c *cle24) Finish(*World) {}
 
 func (c *cle24) Observations() []Observation {
-	return []Observation{{"elections that writes had failed for, and that came about when they passed", c.recovered, needHandovers}}
+	return []Observation{{What: "elections that writes had failed for, and that came about when they passed", Seen: c.recovered, Need: needHandovers}}
 }

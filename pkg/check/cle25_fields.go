@@ -139,9 +139,9 @@ func (c *cle25) Finish(*World) {}
 
 func (c *cle25) Observations() []Observation {
 	return []Observation{
-		{"writes without coordination whose new fields were dropped", c.dropped, needFields},
-		{"writes without coordination that kept the fields of before", c.kept, needFields},
-		{"new Leases with the fields by servers that had coordination again", c.stored, needHandovers},
-		{"Leases that were coordinated again", c.converged, needHandovers},
+		{What: "writes without coordination whose new fields were dropped", Seen: c.dropped, Need: needFields},
+		{What: "writes without coordination that kept the fields of before", Seen: c.kept, Need: needFields},
+		{What: "new Leases with the fields by servers that had coordination again", Seen: c.stored, Need: needHandovers},
+		{What: "Leases that were coordinated again", Seen: c.converged, Need: needHandovers},
 	}
 }

@@ -105,7 +105,10 @@ type HoldSeen struct {
 // requirements. It returns an error only when reading fails for a reason that
 // says nothing about the content, such as a disk error.
 func Judge(events Events, requirements []requirement.Requirement) (*Judgement, error) {
-	judging := Begin(events.Header(), requirements)
+	return judgeAll(events, Begin(events.Header(), requirements))
+}
+
+func judgeAll(events Events, judging *Judging) (*Judgement, error) {
 	for {
 		ev, err := events.Next()
 		if errors.Is(err, io.EOF) {
@@ -121,6 +124,7 @@ func Judge(events Events, requirements []requirement.Requirement) (*Judgement, e
 // Judging is a judge at work, for who has the events one by one.
 type Judging struct {
 	world   *World
+	laws    *laws
 	runners []*runner
 	read    int64
 	// crashed is how the world, on which all checks stand, fell over, if it did.
@@ -129,9 +133,13 @@ type Judging struct {
 
 // Begin makes a judge of the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
-	j := &Judging{world: newWorld(header)}
+	j := &Judging{world: newWorld(header), laws: newLaws(header, keps)}
 	for _, req := range requirements {
-		j.runners = append(j.runners, newRunner(req, header))
+		r := newRunner(req, header)
+		if j.laws.has(req.ID) {
+			r.check = nil // the law takes its place
+		}
+		j.runners = append(j.runners, r)
 	}
 	return j
 }
@@ -147,6 +155,7 @@ func (j *Judging) Take(ev *history.Event) {
 			j.crashed = fmt.Sprintf("the judge itself crashed at event %d: %v", ev.Seq, p)
 		}
 	}()
+	j.laws.observe(ev)
 	j.world.take(ev)
 	for _, r := range j.runners {
 		r.observe(j.world, ev)
@@ -170,6 +179,10 @@ type Progress struct {
 func (j *Judging) Progress() []Progress {
 	out := make([]Progress, 0, len(j.runners))
 	for _, r := range j.runners {
+		if r.inapplicable == "" && j.laws.has(r.req.ID) {
+			out = append(out, progressOf(j.laws.result(r.req, nil)))
+			continue
+		}
 		out = append(out, r.standing(j.world))
 	}
 	return out
@@ -199,6 +212,10 @@ func (j *Judging) End(damage []string) *Judgement {
 		w.removals.settle(w)
 	}
 	for _, r := range j.runners {
+		if r.inapplicable == "" && j.laws.has(r.req.ID) {
+			out.Results = append(out.Results, j.laws.result(r.req, out.Doubts))
+			continue
+		}
 		out.Results = append(out.Results, r.result(w, out.Doubts))
 	}
 	return out

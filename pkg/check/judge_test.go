@@ -35,7 +35,7 @@ func (b *brittle) Observations() []Observation {
 	if b.observations != nil {
 		return b.observations()
 	}
-	return []Observation{{"things", 1, 1}}
+	return []Observation{{What: "things", Seen: 1, Need: 1}}
 }
 
 // judgeWith judges by a check of the test's own, beside the one of SV-02.
@@ -107,7 +107,7 @@ func TestWhatIsNeededToPass(t *testing.T) {
 	}{
 		{name: "nothing more", told: whole()},
 		{name: "counted nothing", told: whole(), check: brittle{observations: func() []Observation { return nil }}, reason: "the check counted nothing"},
-		{name: "counted too little", told: whole(), check: brittle{observations: func() []Observation { return []Observation{{"sheep", 1, 2}} }}, reason: "saw 1 sheep, and needs at least 2"},
+		{name: "counted too little", told: whole(), check: brittle{observations: func() []Observation { return []Observation{{What: "sheep", Seen: 1, Need: 2}} }}, reason: "saw 1 sheep, and needs at least 2"},
 		{name: "no end", told: tell().writes("a", v1, 5), reason: "has no end: the run was cut off"},
 		{name: "not played to its end", told: tell().add(end(false)), reason: "not played to its end: no time"},
 		{name: "a gap of a source", told: tell().gap("etcd").add(end(true)), reason: "the etcd recorder may have missed something 1 times"},
@@ -306,7 +306,7 @@ func TestCrashOfTheWorldPassesNothing(t *testing.T) {
 }
 
 func TestSeenAddsUpWhatIsNeeded(t *testing.T) {
-	r := Result{Observations: []Observation{{"tests", 3, 1}, {"more tests" + withFewest, 1, 1}, {"seconds", 300, 0}, {"other tests", 4, 2}}}
+	r := Result{Observations: []Observation{{What: "tests", Seen: 3, Need: 1}, {What: "more tests" + withFewest, Seen: 1, Need: 1}, {What: "seconds", Seen: 300, Need: 0}, {What: "other tests", Seen: 4, Need: 2}}}
 	if n := r.Seen(); n != 7 {
 		t.Errorf("put to the test %d times, want 7", n)
 	}

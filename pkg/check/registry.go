@@ -1,6 +1,11 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/requirement"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
 
 // entry is a check that can be made, and the sources that it must be able to
 // trust to be whole.
@@ -49,8 +54,8 @@ var registry = map[requirement.ID]entry{
 	"SV-25": {func() Check { return newSV25() }, []Source{SourceEtcd, SourceDiscovery}, onTags},
 }
 
-// Built is whether a check for the requirement is built in.
+// Built is whether a law or a check for the requirement is built in.
 func Built(id requirement.ID) bool {
 	_, ok := registry[id]
-	return ok
+	return ok || slices.ContainsFunc(keps, func(k law.KEP) bool { return slices.Contains(k.IDs(), id) })
 }

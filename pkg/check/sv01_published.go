@@ -61,9 +61,9 @@ func (c *sv01) Finish(*World) {}
 
 func (c *sv01) Observations() []Observation {
 	return []Observation{
-		{"servers seen to become ready, with what they host", c.servers, needReadyServers},
-		{"resources looked up for them", c.resources, needEntries},
+		{What: "servers seen to become ready, with what they host", Seen: c.servers, Need: needReadyServers},
+		{What: "resources looked up for them", Seen: c.resources, Need: needEntries},
 		// A member whose server was never looked at may publish nothing at all.
-		{"different members among those servers", int64(len(c.members)), int64(c.all)},
+		{What: "different members among those servers", Seen: int64(len(c.members)), Need: int64(c.all)},
 	}
 }

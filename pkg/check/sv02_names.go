@@ -59,7 +59,7 @@ func (c *sv02) Finish(*World) {}
 
 func (c *sv02) Observations() []Observation {
 	return []Observation{
-		{"names of resources of the core group", c.core, needNames},
-		{"names of resources of other groups", c.named, needNames},
+		{What: "names of resources of the core group", Seen: c.core, Need: needNames},
+		{What: "names of resources of other groups", Seen: c.named, Need: needNames},
 	}
 }

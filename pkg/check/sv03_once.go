@@ -117,8 +117,8 @@ func (c *sv03) doubts() []string { return c.probes.doubts() }
 
 func (c *sv03) Observations() []Observation {
 	return []Observation{
-		{"entries in StorageVersions", c.entries, needEntries},
-		{"StorageVersions compared with the participants at the end of a hold", c.objects, needEntries},
+		{What: "entries in StorageVersions", Seen: c.entries, Need: needEntries},
+		{What: "StorageVersions compared with the participants at the end of a hold", Seen: c.objects, Need: needEntries},
 		c.compared.fewest("StorageVersions looked into for a server's entry at the end of a hold", needEntriesEach),
 		c.probes.least("statuses with two entries of one server"),
 	}

@@ -39,8 +39,8 @@ func (c *sv04) doubts() []string { return c.probes.doubts() }
 
 func (c *sv04) Observations() []Observation {
 	return []Observation{
-		{"entries in StorageVersions", c.entries, needEntries},
-		{"statuses with an undecodable version refused", c.refusals, needRefusedProbes},
+		{What: "entries in StorageVersions", Seen: c.entries, Need: needEntries},
+		{What: "statuses with an undecodable version refused", Seen: c.refusals, Need: needRefusedProbes},
 		c.probes.least("statuses with an undecodable version"),
 	}
 }

@@ -92,7 +92,7 @@ func (c *sv05) Finish(*World) {}
 
 func (c *sv05) Observations() []Observation {
 	return []Observation{
-		{"entries compared with their server's discovery", c.compared, needServedCompared},
+		{What: "entries compared with their server's discovery", Seen: c.compared, Need: needServedCompared},
 		c.each.fewest("entries compared with their server's discovery", needServedCompared),
 	}
 }

@@ -154,9 +154,9 @@ func (c *sv06) doubts() []string {
 
 func (c *sv06) Observations() []Observation {
 	return []Observation{
-		{"revisions with an agreed version", c.agreed, needAgreements},
-		{"revisions with entries that differ", c.disagreed, needDisagreements},
-		{"statuses with a false agreement refused", c.refusals, needRefusedProbes},
+		{What: "revisions with an agreed version", Seen: c.agreed, Need: needAgreements},
+		{What: "revisions with entries that differ", Seen: c.disagreed, Need: needDisagreements},
+		{What: "statuses with a false agreement refused", Seen: c.refusals, Need: needRefusedProbes},
 		c.probes.least("statuses with a false agreement"),
 	}
 }

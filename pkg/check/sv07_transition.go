@@ -82,8 +82,8 @@ func (c *sv07) Finish(*World) {}
 
 func (c *sv07) Observations() []Observation {
 	return []Observation{
-		{"revisions that brought an agreed version, at another time than the change before", c.gained, needDisagreements},
-		{"revisions that took the agreed version away, at another time than the change before", c.lost, needDisagreements},
-		{"revisions that left the outcome as it was", c.unchanged, needUnchangedOutcomes},
+		{What: "revisions that brought an agreed version, at another time than the change before", Seen: c.gained, Need: needDisagreements},
+		{What: "revisions that took the agreed version away, at another time than the change before", Seen: c.lost, Need: needDisagreements},
+		{What: "revisions that left the outcome as it was", Seen: c.unchanged, Need: needUnchangedOutcomes},
 	}
 }

@@ -218,7 +218,7 @@ func (c *sv08) doubts() []string {
 
 func (c *sv08) Observations() []Observation {
 	return []Observation{
-		{"StorageVersions in which a server that had joined did not report for long, and all others agreed", c.objects, needSilences},
-		{"writes refused by a server to a resource that it had not reported", c.refused, needBarrierRefusals},
+		{What: "StorageVersions in which a server that had joined did not report for long, and all others agreed", Seen: c.objects, Need: needSilences},
+		{What: "writes refused by a server to a resource that it had not reported", Seen: c.refused, Need: needBarrierRefusals},
 	}
 }

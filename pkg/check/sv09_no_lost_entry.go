@@ -104,5 +104,5 @@ func (c *sv09) arrive(w *World, ev *history.Event, serverID string) {
 func (c *sv09) Finish(*World) {}
 
 func (c *sv09) Observations() []Observation {
-	return []Observation{{"entries that a server wrote to an object while another one was starting to do so", c.concurrent, needConcurrentObjects}}
+	return []Observation{{What: "entries that a server wrote to an object while another one was starting to do so", Seen: c.concurrent, Need: needConcurrentObjects}}
 }

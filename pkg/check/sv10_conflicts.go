@@ -156,7 +156,7 @@ func (c *sv10) Finish(*World) {}
 
 func (c *sv10) Observations() []Observation {
 	return []Observation{
-		{"conflicts that registering servers met", c.met, needConflicts},
+		{What: "conflicts that registering servers met", Seen: c.met, Need: needConflicts},
 		c.registered.fewest("registrations while StorageVersions were edited more often than once a second", needStormsEach),
 		c.edits.fewest("edits meanwhile", needEdits),
 		c.conflicts.fewest("conflicts that a registering server met", needConflicts),

@@ -89,7 +89,7 @@ func (c *sv11) Finish(*World) {}
 
 func (c *sv11) Observations() []Observation {
 	return []Observation{
-		{"entries that appeared", c.joins, needJoins},
+		{What: "entries that appeared", Seen: c.joins, Need: needJoins},
 		c.each.fewest("entries that appeared", needJoinsEach),
 	}
 }

@@ -419,9 +419,9 @@ func (c *sv12) Finish(w *World) {
 
 func (c *sv12) Observations() []Observation {
 	return []Observation{
-		{"guarded writes refused by a server that had not registered", c.refusals, needBarrierRefusals},
+		{What: "guarded writes refused by a server that had not registered", Seen: c.refusals, Need: needBarrierRefusals},
 		c.refusalsEach.fewest("guarded writes refused by a server that had not registered", needRefusalsEach),
-		{"registrations of a new version, refusing before and judged by the writes accepted after", c.registrations, needRegistrations},
+		{What: "registrations of a new version, refusing before and judged by the writes accepted after", Seen: c.registrations, Need: needRegistrations},
 		c.each.fewest("registrations of a new version", needRegistrations),
 	}
 }

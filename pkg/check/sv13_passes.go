@@ -214,10 +214,10 @@ func slow(code int) bool { return code == 0 || code == 429 || code == 504 }
 func (c *sv13) Observations() []Observation {
 	var out []Observation
 	for _, class := range exceptions {
-		out = append(out, Observation{"requests of class " + class + " that passed during the barrier", c.passed[class], needBarrierPasses})
+		out = append(out, Observation{What: "requests of class " + class + " that passed during the barrier", Seen: c.passed[class], Need: needBarrierPasses})
 		if slices.Contains(alone, class) {
 			out = append(out, c.each[class].fewest("requests of class "+class+" that passed during the barrier", needBarrierPasses))
 		}
 	}
-	return append(out, Observation{"StorageVersion writes of the server itself during the barrier", c.own, needBarrierPasses})
+	return append(out, Observation{What: "StorageVersion writes of the server itself during the barrier", Seen: c.own, Need: needBarrierPasses})
 }

@@ -156,9 +156,9 @@ func (c *sv14) Finish(w *World) {
 
 func (c *sv14) Observations() []Observation {
 	return []Observation{
-		{"starts at which writes were refused before the server was ready", c.starts, needReadyServers},
+		{What: "starts at which writes were refused before the server was ready", Seen: c.starts, Need: needReadyServers},
 		c.startsEach.fewest("starts at which writes were refused before the server was ready", needReadyServers),
-		{"guarded writes accepted by ready servers", c.after, needWritesAfterReady},
+		{What: "guarded writes accepted by ready servers", Seen: c.after, Need: needWritesAfterReady},
 		c.afterEach.fewest("guarded writes accepted by ready servers", needWritesEach),
 	}
 }

@@ -243,8 +243,8 @@ func (c *sv15) Observations() []Observation {
 		most = max(most, len(v))
 	}
 	return []Observation{
-		{"stored objects whose writer is known", c.writes, needTaggedWrites},
+		{What: "stored objects whose writer is known", Seen: c.writes, Need: needTaggedWrites},
 		c.each.fewest("stored objects whose writer is known", needWritesEach),
-		{"different versions of one resource in etcd", int64(most), needStoredVersions},
+		{What: "different versions of one resource in etcd", Seen: int64(most), Need: needStoredVersions},
 	}
 }

@@ -209,8 +209,8 @@ func (c *sv16) doubts() []string {
 
 func (c *sv16) Observations() []Observation {
 	return []Observation{
-		{"entries that went after their server's Lease had gone", c.departures, needDepartures},
-		{"agreements that were formed when the entry of a departed server went", c.newlyAgreed, needFormed},
+		{What: "entries that went after their server's Lease had gone", Seen: c.departures, Need: needDepartures},
+		{What: "agreements that were formed when the entry of a departed server went", Seen: c.newlyAgreed, Need: needFormed},
 	}
 }
 

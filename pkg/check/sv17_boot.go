@@ -115,5 +115,5 @@ func (w *World) absentThrough(id string, from, to int64) bool {
 func (c *sv17) Finish(*World) {}
 
 func (c *sv17) Observations() []Observation {
-	return []Observation{{"stale entries that a server found as it started, with no controller manager and no other API server there", c.cleaned, needStaleAtBoot}}
+	return []Observation{{What: "stale entries that a server found as it started, with no controller manager and no other API server there", Seen: c.cleaned, Need: needStaleAtBoot}}
 }

@@ -83,5 +83,5 @@ func (c *sv18) doubts() []string {
 }
 
 func (c *sv18) Observations() []Observation {
-	return []Observation{{"StorageVersions removed that nobody who takes part had an entry in", c.emptied, needEmptied}}
+	return []Observation{{What: "StorageVersions removed that nobody who takes part had an entry in", Seen: c.emptied, Need: needEmptied}}
 }

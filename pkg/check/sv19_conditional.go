@@ -112,7 +112,7 @@ func (c *sv19) Finish(*World) {}
 
 func (c *sv19) Observations() []Observation {
 	return []Observation{
-		{"removals by a collector that were held back until a participant had put its entry in", c.deletes, needRaces},
-		{"updates by a collector that were held back until a participant had put its entry in", c.updates, needRaces},
+		{What: "removals by a collector that were held back until a participant had put its entry in", Seen: c.deletes, Need: needRaces},
+		{What: "updates by a collector that were held back until a participant had put its entry in", Seen: c.updates, Need: needRaces},
 	}
 }

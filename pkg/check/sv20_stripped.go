@@ -163,7 +163,7 @@ func (c *sv20) Finish(*World) {}
 
 func (c *sv20) Observations() []Observation {
 	return []Observation{
-		{"look-ups of identity Leases by a controller manager that failed", c.blind, needBlindLookups},
-		{"StorageVersions with stale entries beside live ones that a look-up failed after, and whose stale entries went later", c.tempted, needTempted},
+		{What: "look-ups of identity Leases by a controller manager that failed", Seen: c.blind, Need: needBlindLookups},
+		{What: "StorageVersions with stale entries beside live ones that a look-up failed after, and whose stale entries went later", Seen: c.tempted, Need: needTempted},
 	}
 }

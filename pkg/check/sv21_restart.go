@@ -201,7 +201,7 @@ func (c *sv21) Finish(w *World) {
 
 func (c *sv21) Observations() []Observation {
 	return []Observation{
-		{"entries that a restart replaced by another version", c.restarts, needRestarts},
-		{"writes by servers after such a restart", c.writes, needWritesAfterRestart},
+		{What: "entries that a restart replaced by another version", Seen: c.restarts, Need: needRestarts},
+		{What: "writes by servers after such a restart", Seen: c.writes, Need: needWritesAfterRestart},
 	}
 }

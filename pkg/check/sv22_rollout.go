@@ -224,8 +224,8 @@ func (c *sv22) Finish(*World) {}
 
 func (c *sv22) Observations() []Observation {
 	return []Observation{
-		{"holds in which members wrote different versions", c.mixed, needHolds},
-		{"holds after a rollback that changed what is written", c.afterRollback, needHolds},
-		{"holds in which a version was written that had not been agreed before", c.finished, needHolds},
+		{What: "holds in which members wrote different versions", Seen: c.mixed, Need: needHolds},
+		{What: "holds after a rollback that changed what is written", Seen: c.afterRollback, Need: needHolds},
+		{What: "holds in which a version was written that had not been agreed before", Seen: c.finished, Need: needHolds},
 	}
 }

@@ -132,8 +132,8 @@ func (c *sv23) Finish(*World) {}
 
 func (c *sv23) Observations() []Observation {
 	return []Observation{
-		{"revisions that changed something", c.changes, needContentChanges},
-		{"entries that a restarting server found as it would have written them", c.unchangedStarts, needUnchangedStarts},
-		{"seconds on end, at most, in which no server came or went and no StorageVersion changed", int64(c.longest / time.Second), 0},
+		{What: "revisions that changed something", Seen: c.changes, Need: needContentChanges},
+		{What: "entries that a restarting server found as it would have written them", Seen: c.unchangedStarts, Need: needUnchangedStarts},
+		{What: "seconds on end, at most, in which no server came or went and no StorageVersion changed", Seen: int64(c.longest / time.Second), Need: 0},
 	}
 }

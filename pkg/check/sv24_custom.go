@@ -136,7 +136,7 @@ func (c *sv24) Finish(*World) {}
 
 func (c *sv24) Observations() []Observation {
 	return []Observation{
-		{"stored custom objects whose writer is known", c.writes, needTaggedWrites},
+		{What: "stored custom objects whose writer is known", Seen: c.writes, Need: needTaggedWrites},
 		c.each.fewest("stored custom objects whose writer is known", needWritesEach),
 		c.onward.fewest("changes to a storage version that was new to the member", needFlips),
 		c.back.fewest("changes back to a storage version that the member had left", needFlips),

@@ -130,8 +130,8 @@ func (c *sv25) Finish(*World) {}
 
 func (c *sv25) Observations() []Observation {
 	return []Observation{
-		{"objects stored by servers without the StorageVersion API in another version than all others had announced", c.tempted, needSilentWrites},
-		{"entries put in again by servers that had it again", c.returned, needVisits},
-		{"agreements formed with all servers that had it again", c.formed, needVisits},
+		{What: "objects stored by servers without the StorageVersion API in another version than all others had announced", Seen: c.tempted, Need: needSilentWrites},
+		{What: "entries put in again by servers that had it again", Seen: c.returned, Need: needVisits},
+		{What: "agreements formed with all servers that had it again", Seen: c.formed, Need: needVisits},
 	}
 }

@@ -56,9 +56,9 @@ func (c *svm01) Finish(*World) {}
 
 func (c *svm01) Observations() []Observation {
 	return []Observation{
-		{"names of resources refused", c.resources, needRefusals},
-		{"names of groups refused", c.groups, needRefusals},
-		{"changes of the resource refused", c.changes, needRefusals},
-		{"migrations created with a status in the request", c.creations, needMigrations},
+		{What: "names of resources refused", Seen: c.resources, Need: needRefusals},
+		{What: "names of groups refused", Seen: c.groups, Need: needRefusals},
+		{What: "changes of the resource refused", Seen: c.changes, Need: needRefusals},
+		{What: "migrations created with a status in the request", Seen: c.creations, Need: needMigrations},
 	}
 }

@@ -53,8 +53,8 @@ func (c *svm02) Finish(*World) {}
 
 func (c *svm02) Observations() []Observation {
 	return []Observation{
-		{"migrations that ended", c.ended, needMigrations},
-		{"attempts to take an outcome back refused", c.outcomes, needRefusals},
-		{"second outcomes refused", c.seconds, needRefusals},
+		{What: "migrations that ended", Seen: c.ended, Need: needMigrations},
+		{What: "attempts to take an outcome back refused", Seen: c.outcomes, Need: needRefusals},
+		{What: "second outcomes refused", Seen: c.seconds, Need: needRefusals},
 	}
 }

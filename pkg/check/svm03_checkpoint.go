@@ -47,7 +47,7 @@ func (c *svm03) Finish(*World) {}
 
 func (c *svm03) Observations() []Observation {
 	return []Observation{
-		{"checkpoints recorded", c.recorded, needMigrations},
-		{"changes of a checkpoint refused", c.refusals, needRefusals},
+		{What: "checkpoints recorded", Seen: c.recorded, Need: needMigrations},
+		{What: "changes of a checkpoint refused", Seen: c.refusals, Need: needRefusals},
 	}
 }

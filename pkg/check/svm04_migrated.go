@@ -67,7 +67,7 @@ func (c *svm04) doubts() []string { return c.untold }
 
 func (c *svm04) Observations() []Observation {
 	return []Observation{
-		{"objects that successful migrations rewrote in another version", c.rewritten, needMigrated},
-		{"objects compared with the agreed version after a success", c.compared, needMigrated},
+		{What: "objects that successful migrations rewrote in another version", Seen: c.rewritten, Need: needMigrated},
+		{What: "objects compared with the agreed version after a success", Seen: c.compared, Need: needMigrated},
 	}
 }

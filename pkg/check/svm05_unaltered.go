@@ -103,7 +103,7 @@ func (c *svm05) Finish(w *World) { c.told = w.migrations.contents.told() }
 
 func (c *svm05) Observations() []Observation {
 	return []Observation{
-		{"objects rewritten with the same metadata", c.same, needMigrated},
-		{"contents of one resource that differed, and still did when it was stored in another version", c.told, needContents},
+		{What: "objects rewritten with the same metadata", Seen: c.same, Need: needMigrated},
+		{What: "contents of one resource that differed, and still did when it was stored in another version", Seen: c.told, Need: needContents},
 	}
 }

@@ -29,5 +29,5 @@ func (c *svm06) Observe(w *World, ev *history.Event) {
 func (c *svm06) Finish(*World) {}
 
 func (c *svm06) Observations() []Observation {
-	return []Observation{{"objects in the target version that migrations left alone", c.left, needMigrated}}
+	return []Observation{{What: "objects in the target version that migrations left alone", Seen: c.left, Need: needMigrated}}
 }

@@ -48,7 +48,7 @@ func (c *svm07) Finish(*World) {}
 
 func (c *svm07) Observations() []Observation {
 	return []Observation{
-		{"updates by users while a migration ran", c.updates, needUserWrites},
-		{"of those, updates of objects that the migration had not come to", c.ahead, needUserWritesAhead},
+		{What: "updates by users while a migration ran", Seen: c.updates, Need: needUserWrites},
+		{What: "of those, updates of objects that the migration had not come to", Seen: c.ahead, Need: needUserWritesAhead},
 	}
 }

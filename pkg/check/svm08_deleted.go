@@ -39,5 +39,5 @@ func (c *svm08) Observe(w *World, ev *history.Event) {
 func (c *svm08) Finish(*World) {}
 
 func (c *svm08) Observations() []Observation {
-	return []Observation{{"objects deleted by users while a migration ran", c.deletes, needUserDeletes}}
+	return []Observation{{What: "objects deleted by users while a migration ran", Seen: c.deletes, Need: needUserDeletes}}
 }

@@ -65,7 +65,7 @@ func (c *svm09) stuck(w *World, m *migrationSeen) {
 
 func (c *svm09) Observations() []Observation {
 	return []Observation{
-		{"objects that users deleted before a migration that succeeded came to them", c.survived, needUserDeletes},
-		{"objects that went with their namespace before a migration that succeeded came to them", c.razed, needRazed},
+		{What: "objects that users deleted before a migration that succeeded came to them", Seen: c.survived, Need: needUserDeletes},
+		{What: "objects that went with their namespace before a migration that succeeded came to them", Seen: c.razed, Need: needRazed},
 	}
 }

@@ -103,8 +103,8 @@ func (c *svm10) stuck(w *World, m *migrationSeen, met *errorsMet) {
 
 func (c *svm10) Observations() []Observation {
 	return []Observation{
-		{"errors that pass by themselves under migrations that succeeded", c.survived, needPassing},
-		{"different ones among them", int64(len(c.kinds)), needPassingKinds},
+		{What: "errors that pass by themselves under migrations that succeeded", Seen: c.survived, Need: needPassing},
+		{What: "different ones among them", Seen: int64(len(c.kinds)), Need: needPassingKinds},
 	}
 }
 

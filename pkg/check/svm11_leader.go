@@ -56,5 +56,5 @@ func (m *migrationSeen) lostController() (what string, seq int64) {
 }
 
 func (c *svm11) Observations() []Observation {
-	return []Observation{{"migrations that succeeded after the controller that led had ended", c.survived, needMigrations}}
+	return []Observation{{What: "migrations that succeeded after the controller that led had ended", Seen: c.survived, Need: needMigrations}}
 }

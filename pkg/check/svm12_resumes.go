@@ -122,8 +122,8 @@ func (c *svm12) doubts() []string {
 
 func (c *svm12) Observations() []Observation {
 	return []Observation{
-		{"interruptions of migrations after which the controller went on", c.judged, needMigrations},
-		{"objects that were done before them", c.before, needDone},
-		{"writes seen after them", c.after, needMigrated},
+		{What: "interruptions of migrations after which the controller went on", Seen: c.judged, Need: needMigrations},
+		{What: "objects that were done before them", Seen: c.before, Need: needDone},
+		{What: "writes seen after them", Seen: c.after, Need: needMigrated},
 	}
 }

@@ -39,5 +39,5 @@ func (c *svm13) stuck(w *World, m *migrationSeen) {
 }
 
 func (c *svm13) Observations() []Observation {
-	return []Observation{{"migrations that succeeded after the API server of every member had been restarted", c.survived, needMigrations}}
+	return []Observation{{What: "migrations that succeeded after the API server of every member had been restarted", Seen: c.survived, Need: needMigrations}}
 }

@@ -50,7 +50,7 @@ func (c *svm14) Finish(*World) {}
 
 func (c *svm14) Observations() []Observation {
 	return []Observation{
-		{"migrations that ended and had another one of their resource before them", c.queued, needMigrations},
-		{"migrations that began while a younger one of their resource waited too", c.ordered, needMigrations},
+		{What: "migrations that ended and had another one of their resource before them", Seen: c.queued, Need: needMigrations},
+		{What: "migrations that began while a younger one of their resource waited too", Seen: c.ordered, Need: needMigrations},
 	}
 }

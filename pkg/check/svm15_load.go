@@ -248,9 +248,9 @@ func (c *svm15) doubts() []string {
 
 func (c *svm15) Observations() []Observation {
 	return []Observation{
-		{"migrations whose pace was measured", c.paced, needMigrations},
-		{"requests timed while a migration ran", c.during, needTimed},
-		{"requests timed while none ran", c.before, needTimed},
+		{What: "migrations whose pace was measured", Seen: c.paced, Need: needMigrations},
+		{What: "requests timed while a migration ran", Seen: c.during, Need: needTimed},
+		{What: "requests timed while none ran", Seen: c.before, Need: needTimed},
 	}
 }
 

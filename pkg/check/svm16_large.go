@@ -169,15 +169,15 @@ func (c *svm16) largest() *passage {
 func (c *svm16) Observations() []Observation {
 	of := c.largest()
 	observed := []Observation{
-		{"objects of one resource that lay in an old version when a migration of them began", of.before, LargeMigration},
-		{"objects of it that migrations rewrote", of.rewritten, LargeMigration},
-		{"objects of it that lay in the new version, and none in another, when a migration succeeded", of.after, LargeMigration},
-		{"members that came to store the new version while they lay there", of.upgraded, needUpgradedMembers},
+		{What: "objects of one resource that lay in an old version when a migration of them began", Seen: of.before, Need: LargeMigration},
+		{What: "objects of it that migrations rewrote", Seen: of.rewritten, Need: LargeMigration},
+		{What: "objects of it that lay in the new version, and none in another, when a migration succeeded", Seen: of.after, Need: LargeMigration},
+		{What: "members that came to store the new version while they lay there", Seen: of.upgraded, Need: needUpgradedMembers},
 	}
 	for i, mark := range killedAt {
-		observed = append(observed, Observation{fmt.Sprintf("kills of the controller that migrated, with about %d %% of them migrated", mark), of.killed[i], needKillsAtEach})
+		observed = append(observed, Observation{What: fmt.Sprintf("kills of the controller that migrated, with about %d %% of them migrated", mark), Seen: of.killed[i], Need: needKillsAtEach})
 	}
 	return append(observed,
-		Observation{"ends of API servers while they were migrated", of.servers, needServerEnds},
-		Observation{"migrations of them that ended without an agreement, after a member was rolled back about half way", of.halfway, needMigrations})
+		Observation{What: "ends of API servers while they were migrated", Seen: of.servers, Need: needServerEnds},
+		Observation{What: "migrations of them that ended without an agreement, after a member was rolled back about half way", Seen: of.halfway, Need: needMigrations})
 }

@@ -107,5 +107,5 @@ func (c *svm17) Finish(w *World) {
 }
 
 func (c *svm17) Observations() []Observation {
-	return []Observation{{"reports of progress of migrations that took long", c.reports, needStatusReports}}
+	return []Observation{{What: "reports of progress of migrations that took long", Seen: c.reports, Need: needStatusReports}}
 }

@@ -74,5 +74,5 @@ func (c *svm18) open(w *World, m *migrationSeen) {
 }
 
 func (c *svm18) Observations() []Observation {
-	return []Observation{{"migrations of unknown resources that failed with a reason", c.failed, needMigrations}}
+	return []Observation{{What: "migrations of unknown resources that failed with a reason", Seen: c.failed, Need: needMigrations}}
 }

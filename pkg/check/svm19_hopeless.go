@@ -108,5 +108,5 @@ func (ms *migrations) others(m *migrationSeen) bool {
 }
 
 func (c *svm19) Observations() []Observation {
-	return []Observation{{"migrations of what is never stored that failed", c.failed, needMigrations}}
+	return []Observation{{What: "migrations of what is never stored that failed", Seen: c.failed, Need: needMigrations}}
 }

@@ -84,7 +84,7 @@ func (c *svm20) Observations() []Observation {
 		}
 	}
 	return []Observation{
-		{"migrations that began, where servers announce what they store", c.begun, needMigrations},
-		{"migrations that were asked for when they were not, and that a controller had the time to begin with", waited, needMigrations},
+		{What: "migrations that began, where servers announce what they store", Seen: c.begun, Need: needMigrations},
+		{What: "migrations that were asked for when they were not, and that a controller had the time to begin with", Seen: waited, Need: needMigrations},
 	}
 }

@@ -105,5 +105,5 @@ func (c *svm21) overdue(w *World) {
 func (c *svm21) Finish(w *World) { c.overdue(w) }
 
 func (c *svm21) Observations() []Observation {
-	return []Observation{{"migrations that ended after their agreement was lost", c.ended, needMigrations}}
+	return []Observation{{What: "migrations that ended after their agreement was lost", Seen: c.ended, Need: needMigrations}}
 }

@@ -101,7 +101,7 @@ func (c *svm22) Finish(*World) {}
 
 func (c *svm22) Observations() []Observation {
 	return []Observation{
-		{"writes after a success in the version that it was to", c.writes, needWritesEach},
+		{What: "writes after a success in the version that it was to", Seen: c.writes, Need: needWritesEach},
 		c.each.fewest("writes after a success in the version that it was to", needWritesEach),
 	}
 }

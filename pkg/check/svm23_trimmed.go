@@ -122,7 +122,7 @@ func (c *svm23) doubts() []string { return c.unsettled }
 
 func (c *svm23) Observations() []Observation {
 	return []Observation{
-		{"trims of storedVersions by migrations that succeeded", c.trimmed, needMigrations},
-		{"objects compared with storedVersions", c.compared, needMigrated},
+		{What: "trims of storedVersions by migrations that succeeded", Seen: c.trimmed, Need: needMigrations},
+		{What: "objects compared with storedVersions", Seen: c.compared, Need: needMigrated},
 	}
 }

@@ -135,9 +135,9 @@ func (c *svm24) Observations() []Observation {
 		unmarked = needMigrations
 	}
 	return []Observation{
-		{"migrations deleted while they ran", c.deleted, needMigrations},
-		{"of those, ones that left objects in an old version, which nothing else began to migrate meanwhile", c.stopped, needMigrations},
-		{"migrations that began after the one before them was deleted", c.freed, needMigrations},
-		{"definitions that ceased to say that they were being migrated, where any did", c.unmarked, unmarked},
+		{What: "migrations deleted while they ran", Seen: c.deleted, Need: needMigrations},
+		{What: "of those, ones that left objects in an old version, which nothing else began to migrate meanwhile", Seen: c.stopped, Need: needMigrations},
+		{What: "migrations that began after the one before them was deleted", Seen: c.freed, Need: needMigrations},
+		{What: "definitions that ceased to say that they were being migrated, where any did", Seen: c.unmarked, Need: unmarked},
 	}
 }

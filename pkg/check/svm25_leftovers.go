@@ -280,12 +280,12 @@ func (c *svm25) doubts() []string { return c.doubted }
 func (c *svm25) Observations() []Observation {
 	return []Observation{
 		c.each.fewest("migrations shown by a member that had been replaced by another release since they were made", needShown),
-		{"of them ones that had succeeded", c.succeeded, needShown},
-		{"of them ones that had failed", c.failed, needShown},
-		{"of them ones that had not ended", c.going, needShown},
+		{What: "of them ones that had succeeded", Seen: c.succeeded, Need: needShown},
+		{What: "of them ones that had failed", Seen: c.failed, Need: needShown},
+		{What: "of them ones that had not ended", Seen: c.going, Need: needShown},
 		c.changes.fewest("changes of migrations shown by a watch while members had different releases", needShown),
 		c.lists.fewest("lists of migrations answered", needShown),
-		{"holds in which members of different releases listed and showed all migrations", c.mixed, needHolds},
-		{"holds after a rollback in which members listed and showed all migrations", c.afterRollback, needHolds},
+		{What: "holds in which members of different releases listed and showed all migrations", Seen: c.mixed, Need: needHolds},
+		{What: "holds after a rollback in which members listed and showed all migrations", Seen: c.afterRollback, Need: needHolds},
 	}
 }

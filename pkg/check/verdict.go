@@ -1,133 +1,31 @@
 package check
 
-import (
-	"strings"
+import "github.com/evenkeel/evenkeel/pkg/law"
 
-	"github.com/evenkeel/evenkeel/pkg/requirement"
+// What a judgement consists of is defined where requirements are weighed.
+type (
+	Verdict       = law.Verdict
+	Observation   = law.Observation
+	Violation     = law.Violation
+	DeviationSeen = law.DeviationSeen
+	Result        = law.Result
 )
 
-// Verdict is the outcome of judging one requirement. Fail outweighs
-// Inconclusive, which outweighs Deviation and Pass; the other two stand beside
-// them.
-type Verdict string
-
 // Verdicts are all that there are, in the order in which they are told.
-var Verdicts = []Verdict{Pass, Fail, Deviation, Inconclusive, NotApplicable, Skipped}
+var Verdicts = law.Verdicts
 
 // The verdicts.
 const (
-	// Pass: enough was seen, and all of it kept the promise.
-	Pass Verdict = "pass"
-	// Fail: the promise was broken, and there is evidence.
-	Fail Verdict = "fail"
-	// Inconclusive: nothing broke the promise, but too little was seen, or what
-	// was seen cannot be trusted to be whole.
-	Inconclusive Verdict = "inconclusive"
-	// Deviation: enough was seen, and the promise was broken only in ways in which
-	// the distribution is documented to differ on purpose. It counts neither as
-	// kept nor as broken.
-	Deviation Verdict = "deviation"
-	// NotApplicable: the control plane under test has nothing that the requirement
-	// speaks of, or somebody else runs it and gives no means to put it to the test.
-	NotApplicable Verdict = "not-applicable"
-	// Skipped: no check was asked to judge it.
-	Skipped Verdict = "skipped"
+	Pass          = law.Pass
+	Fail          = law.Fail
+	Deviation     = law.Deviation
+	Inconclusive  = law.Inconclusive
+	NotApplicable = law.NotApplicable
+	Skipped       = law.Skipped
 )
 
-// Observation counts one kind of thing that a check must have seen, so that a
-// green verdict is not an empty one.
-type Observation struct {
-	// What was counted, in words.
-	What string `json:"what"`
-	// Seen is how many there were.
-	Seen int64 `json:"seen"`
-	// Need is the least that makes a pass.
-	Need int64 `json:"need"`
-}
+// Worst gives the outcome of results taken together; see law.Worst.
+func Worst(results []Result) Verdict { return law.Worst(results) }
 
 // withFewest ends the words of what is counted for each member alone.
-const withFewest = ", of the member with the fewest"
-
-// OfOneMember is whether only those of the member with the fewest are counted,
-// which another Observation counts among all others.
-func (o Observation) OfOneMember() bool { return strings.HasSuffix(o.What, withFewest) }
-
-// Violation is one breach of a requirement.
-type Violation struct {
-	// Message says in one sentence what was promised and what was seen.
-	Message string `json:"message"`
-	// Evidence are the numbers of the history's events that show it. The header is
-	// the first line, so that an event is a line further down than its number says.
-	Evidence []int64 `json:"evidence,omitempty"`
-}
-
-// DeviationSeen is a documented deviation that was seen.
-type DeviationSeen struct {
-	// ID of the deviation in the list of those that are documented.
-	ID string `json:"id"`
-	// Differs says in one sentence what is otherwise on purpose.
-	Differs string `json:"differs"`
-	// Source is where those who make the distribution say so.
-	Source string `json:"source"`
-	// Count is how often it was seen.
-	Count int64 `json:"count"`
-	// Examples are the first times.
-	Examples []Violation `json:"examples"`
-}
-
-// Result is the verdict on one requirement with all that stands behind it.
-type Result struct {
-	// ID of the requirement.
-	ID requirement.ID `json:"id"`
-	// Level of the requirement: MUST is core, SHOULD extended.
-	Level requirement.Level `json:"level"`
-	// Promise is the sentence that was judged.
-	Promise string `json:"promise"`
-	// Verdict on it.
-	Verdict Verdict `json:"verdict"`
-	// Reasons say why a verdict is not pass, in words; empty for a pass.
-	Reasons []string `json:"reasons,omitempty"`
-	// Observations are how often the promise was put to the test, by kind.
-	Observations []Observation `json:"observations,omitempty"`
-	// Violations are the first breaches found, in the order of the history.
-	Violations []Violation `json:"violations,omitempty"`
-	// ViolationCount is how many breaches there were in all.
-	ViolationCount int64 `json:"violationCount,omitempty"`
-	// Deviations are what is not among the violations because it is documented.
-	Deviations []DeviationSeen `json:"deviations,omitempty"`
-}
-
-// Seen adds up how often the promise was put to the test, over all kinds of
-// observations. Those that nothing is needed of say how, and not how often.
-func (r Result) Seen() int64 {
-	var n int64
-	for _, o := range r.Observations {
-		if o.Need > 0 && !o.OfOneMember() {
-			n += o.Seen
-		}
-	}
-	return n
-}
-
-// Worst gives the outcome of results taken together: Fail if any failed, else
-// Inconclusive if any is none of Pass, Deviation and NotApplicable, else Pass.
-// Where nothing is a Pass they are Inconclusive: nothing was seen to be kept.
-func Worst(results []Result) Verdict {
-	worst := Pass
-	judged := false
-	for _, r := range results {
-		switch r.Verdict {
-		case Fail:
-			return Fail
-		case Pass:
-			judged = true
-		case Deviation, NotApplicable:
-		default:
-			worst = Inconclusive
-		}
-	}
-	if !judged {
-		return Inconclusive
-	}
-	return worst
-}
+const withFewest = law.WithFewest

@@ -170,7 +170,7 @@ func (p *perMember) addMany(w *World, member string, n int64) {
 
 // fewest is what the member that has the fewest must have.
 func (p *perMember) fewest(what string, need int64) Observation {
-	return Observation{what + withFewest, p.least(), need}
+	return Observation{What: what + withFewest, Seen: p.least(), Need: need}
 }
 
 // least is the count of the member with the fewest.

@@ -36,6 +36,12 @@ type Requirement struct {
 	Source string `json:"source"`
 	// Promise is one sentence that says what must hold.
 	Promise string `json:"promise"`
+	// Bounds are how long something may take, or how much of it there may be.
+	Bounds []Bound `json:"bounds,omitempty"`
+	// Tolerances are what is allowed beside the promise because it cannot be told apart.
+	Tolerances []Bound `json:"tolerances,omitempty"`
+	// Needs are the least that must have been seen for a pass.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // Profile is a set of requirements that a report claims as a whole.

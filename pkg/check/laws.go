@@ -1,0 +1,70 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// laws judge a history by the laws of all KEPs.
+type laws struct {
+	history *fact.History
+	facts   []law.Facts
+	of      map[requirement.ID]law.Facts
+}
+
+func newLaws(header history.Header, keps []law.KEP) *laws {
+	l := &laws{history: fact.NewHistory(header), of: map[requirement.ID]law.Facts{}}
+	for _, k := range keps {
+		facts := k.Begin(l.history)
+		l.facts = append(l.facts, facts)
+		for _, id := range k.IDs() {
+			l.of[id] = facts
+		}
+	}
+	return l
+}
+
+// has is whether a law judges the requirement.
+func (l *laws) has(id requirement.ID) bool { return l.of[id] != nil }
+
+func (l *laws) observe(ev *history.Event) {
+	l.history.Observe(ev)
+	for _, f := range l.facts {
+		f.Observe(ev)
+	}
+}
+
+// result is the verdict on a requirement by all that was observed so far. A law that
+// crashes has judged nothing: it is inconclusive, and the others go on.
+func (l *laws) result(req requirement.Requirement, doubts []string) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: Inconclusive, Reasons: []string{fmt.Sprintf("the law itself crashed: %v", p)}}
+		}
+	}()
+	row, ledger := l.of[req.ID].Judge(req.ID)
+	return law.Weigh(req, row, ledger, l.history, doubts)
+}
+
+// progressOf is a result as onlookers are told of it while the history goes on: what is
+// open then may still be met.
+func progressOf(r Result) Progress {
+	p := Progress{ID: r.ID, Verdict: r.Verdict, Violations: r.ViolationCount, Observations: r.Observations}
+	if c := r.Obligations; r.Verdict == Inconclusive && c != nil && c.Unclear == 0 && c.Excused <= c.Met && enough(r.Observations) {
+		p.Verdict = Pass
+	}
+	return p
+}
+
+func enough(observations []Observation) bool {
+	for _, o := range observations {
+		if o.Seen < o.Need {
+			return false
+		}
+	}
+	return len(observations) > 0
+}

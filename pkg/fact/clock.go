@@ -1,0 +1,69 @@
+package fact
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Clock tells when etcd made a revision. It rests on requests that name a revision, and
+// on when the recorder of etcd told of it: what a write made was made between its
+// sending and its answer, so a higher revision was made after the sending, and a lower
+// one before the answer.
+type Clock struct {
+	// after are revisions with a time after which all higher ones were made; before are
+	// revisions with a time before which they, and all lower ones, were made. Both are in
+	// the order of revisions once sorted.
+	after, before []reading
+	sorted        bool
+}
+
+type reading struct{ revision, at int64 }
+
+// Made tells that the revision was made between two times.
+func (c *Clock) Made(revision, from, to int64) {
+	c.after = append(c.after, reading{revision, from})
+	c.Seen(revision, to)
+}
+
+// Seen tells that the revision had been made by a time.
+func (c *Clock) Seen(revision, at int64) {
+	c.before = append(c.before, reading{revision, at})
+	c.sorted = false
+}
+
+// sort has each reading of after be the latest of all lower revisions, and each of
+// before the earliest of all higher ones.
+func (c *Clock) sort() {
+	if c.sorted {
+		return
+	}
+	byRevision := func(a, b reading) int { return cmp.Compare(a.revision, b.revision) }
+	slices.SortStableFunc(c.after, byRevision)
+	slices.SortStableFunc(c.before, byRevision)
+	for i := 1; i < len(c.after); i++ {
+		c.after[i].at = max(c.after[i].at, c.after[i-1].at)
+	}
+	for i := len(c.before) - 2; i >= 0; i-- {
+		c.before[i].at = min(c.before[i].at, c.before[i+1].at)
+	}
+	c.sorted = true
+}
+
+// Bracket narrows the times between which a revision was made.
+func (c *Clock) Bracket(revision, earliest, latest int64) (int64, int64) {
+	c.sort()
+	find := func(in []reading, revision int64) int {
+		i, _ := slices.BinarySearchFunc(in, revision, func(r reading, revision int64) int { return cmp.Compare(r.revision, revision) })
+		return i
+	}
+	if i := find(c.after, revision); i > 0 {
+		earliest = max(earliest, c.after[i-1].at)
+	}
+	if i := find(c.before, revision); i < len(c.before) {
+		latest = min(latest, c.before[i].at)
+	}
+	// By the readings it may seem to have been made before it can have been: the times
+	// of a request and those of the recorder are by one clock, so this only happens in
+	// histories that no recorder wrote.
+	return min(earliest, latest), latest
+}

@@ -1,0 +1,127 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Fault is one injection of a fault at one member.
+type Fault struct {
+	// ID, Type, Action, Member, Component and Group are those of the history.Fault.
+	ID, Type, Action, Member, Component, Group string
+	// Prefixes are those of the keys that it is about.
+	Prefixes []string
+	// Objects are the names of the StorageVersions that it is about.
+	Objects  []string
+	Injected Moment
+	// Healed is nil while it is active.
+	Healed *Moment
+	// Witness is the proof that it had an effect, Witnesses the events that say so.
+	Witness   string
+	Witnesses []int64
+	// Count is how often it had an effect, as the last witness says.
+	Count int64
+	// Recovery is the proof that a member is back after a power cut, and Whole whether
+	// etcd was seen whole after the healing.
+	Recovery string
+	Whole    bool
+}
+
+func (h *History) observeFault(ev *history.Event) {
+	f := ev.Fault
+	at := Exactly(ev.At, ev.Seq)
+	if ev.From > 0 {
+		at.Earliest = min(ev.From, ev.At)
+	}
+	if f.Phase == history.PhaseInject {
+		h.Faults = append(h.Faults, &Fault{
+			ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component, Group: f.Group,
+			Prefixes: f.Prefixes, Objects: f.Objects, Injected: at,
+		})
+		return
+	}
+	// A fault that was injected twice needs two witnesses: each goes to the injection
+	// before it.
+	for _, one := range slices.Backward(h.Faults) {
+		if one.ID != f.ID || one.Member != ev.Member {
+			continue
+		}
+		switch {
+		case f.Phase == history.PhaseHeal:
+			if one.Healed == nil {
+				one.Healed = &at
+			}
+		case f.Phase != history.PhaseWitness || f.Proof == "":
+		case one.Type == history.FaultPower && one.Healed != nil:
+			one.Recovery = f.Proof
+		default:
+			one.Witness, one.Count = f.Proof, f.Count
+			one.Witnesses = append(one.Witnesses, ev.Seq)
+		}
+		return
+	}
+}
+
+func (h *History) observeEtcd(ev *history.Event) {
+	for _, f := range h.Faults {
+		f.Whole = f.Whole || f.Healed != nil && ev.Etcd.Problem() == ""
+	}
+}
+
+// Active is from the injection of a fault to its healing.
+func (f *Fault) Active() Signal {
+	var b Builder
+	// The recorder notes the injection when it is done, and the healing when it is over:
+	// the fault acts at some time before the one and after the beginning of the other.
+	b.Set(f.Injected, Yes)
+	if f.Healed != nil {
+		b.Set(*f.Healed, No)
+	}
+	return b.Signal()
+}
+
+// About is whether the fault keeps requests about a key from passing.
+func (f *Fault) About(key string) bool {
+	return (f.Type == history.FaultKeys || f.Type == history.FaultAdmission) && slices.ContainsFunc(f.Prefixes, func(prefix string) bool {
+		return strings.HasPrefix(key, prefix)
+	})
+}
+
+// FaultActive is while a fault is active that fits.
+func (h *History) FaultActive(fits func(*Fault) bool) Signal {
+	var signals []Signal
+	for _, f := range h.Faults {
+		if fits(f) {
+			signals = append(signals, f.Active())
+		}
+	}
+	return Or(signals...)
+}
+
+// FaultAt is while any fault is active at a member.
+func (h *History) FaultAt(member string) Signal {
+	return h.FaultActive(func(f *Fault) bool { return f.Member == member })
+}
+
+// FaultOn is while a fault keeps requests about a key from passing, at any member.
+func (h *History) FaultOn(key string) Signal {
+	return h.FaultActive(func(f *Fault) bool { return f.About(key) })
+}
+
+// Powerless is from a cut of a member's power until the member was seen to be back.
+func (h *History) Powerless(member string) Signal {
+	var signals []Signal
+	for _, f := range h.Faults {
+		if f.Type == history.FaultPower && f.Member == member {
+			var b Builder
+			b.Set(f.Injected, Yes)
+			if f.Recovery != "" && f.Healed != nil {
+				b.Set(*f.Healed, No)
+			}
+			signals = append(signals, b.Signal())
+		}
+	}
+	return Or(signals...)
+}

@@ -1,0 +1,157 @@
+package fact
+
+import (
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// History is what a history says that every KEP needs. Observe it event by event; the
+// facts may be asked for at any time, and hold for what was observed so far.
+type History struct {
+	Header history.Header
+	// Seq and Now are the number and the time of the last event.
+	Seq, Now int64
+	// End is the last event's; nil where the history has none.
+	End *history.End
+	// Steps and Holds are in the order in which they began.
+	Steps []*Step
+	Holds []*Hold
+	// Faults are in the order in which they were injected.
+	Faults []*Fault
+
+	recorders recorders
+	clock     Clock
+	processes processes
+	readiness readiness
+}
+
+// NewHistory makes the facts of a history of which nothing was observed.
+func NewHistory(header history.Header) *History {
+	return &History{Header: header, processes: newProcesses(), readiness: newReadiness()}
+}
+
+// Observe takes the next event in.
+func (h *History) Observe(ev *history.Event) {
+	if ev.Seq != h.Seq+1 {
+		h.recorders.distrust(ev.Seq)
+	}
+	h.Seq, h.Now = ev.Seq, ev.At
+	h.recorders.observe(ev)
+	switch {
+	case ev.Stored != nil:
+		h.clock.Seen(ev.Stored.Revision, ev.At)
+	case ev.Request != nil:
+		h.observeRequest(ev)
+	case ev.Process != nil:
+		h.processes.observe(ev)
+	case ev.Ready != nil:
+		h.seen(ev.Ready.Revision, ev.At)
+		h.readiness.observe(ev)
+	case ev.Discovery != nil:
+		h.seen(ev.Discovery.Revision, ev.At)
+	case ev.Hold != nil:
+		h.seen(ev.Hold.Revision, ev.At)
+		h.observeHold(ev)
+	case ev.Step != nil:
+		h.observeStep(ev)
+	case ev.Fault != nil:
+		h.observeFault(ev)
+	case ev.Etcd != nil:
+		h.observeEtcd(ev)
+	case ev.End != nil:
+		end := *ev.End
+		h.End = &end
+	}
+}
+
+func (h *History) seen(revision, at int64) {
+	if revision > 0 {
+		h.clock.Seen(revision, at)
+	}
+}
+
+// observeRequest reads the clock off a write that was acknowledged with its revision. A
+// write that changes nothing is answered with an older revision, so only tagged writes,
+// each of which changes its object, say after when a revision was made.
+func (h *History) observeRequest(ev *history.Event) {
+	r := ev.Request
+	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 {
+		return
+	}
+	if r.Write > 0 && ev.From > 0 {
+		h.clock.Made(r.ResourceVersion, ev.From, ev.At)
+		return
+	}
+	h.clock.Seen(r.ResourceVersion, ev.At)
+}
+
+// StampOf is when an event was recorded.
+func StampOf(ev *history.Event) Stamp {
+	s := Stamp{Seq: ev.Seq, At: ev.At, From: ev.From}
+	if ev.Stored != nil {
+		s.Revision = ev.Stored.Revision
+	}
+	return s
+}
+
+// When is the moment at which came about what an event tells of. Ask only when all of
+// the history was observed: later events narrow the moments of earlier ones.
+func (h *History) When(s Stamp) Moment {
+	m := Moment{Earliest: s.At, Latest: s.At, Seq: s.Seq, Revision: s.Revision}
+	switch {
+	case s.Revision > 0:
+		m.Earliest = h.recorders.recordedSince(s.At)
+		m.Earliest, m.Latest = h.clock.Bracket(s.Revision, m.Earliest, m.Latest)
+	case s.From > 0:
+		m.Earliest = min(s.From, s.At)
+	}
+	return m
+}
+
+// Time is a time of a clock of the control plane on the time base of the history, in
+// nanoseconds. A time far outside of it is as far away as can be reckoned with.
+func (h *History) Time(t time.Time) int64 {
+	const far = int64(100 * 365 * 24 * time.Hour)
+	return min(max(int64(t.Sub(h.Header.Started)), -far), far)
+}
+
+// Members are the names of the members, in the order of the header.
+func (h *History) Members() []string {
+	out := make([]string, len(h.Header.Members))
+	for i, m := range h.Header.Members {
+		out[i] = m.Name
+	}
+	return out
+}
+
+// MemberOf is the member on whose host the holder of a Lease runs; empty if that is none.
+func (h *History) MemberOf(holder string) string {
+	if i := h.Header.MemberOf(holder); i >= 0 {
+		return h.Header.Members[i].Name
+	}
+	return ""
+}
+
+// MemberOfServer is the member whose API server has an identity; empty if none has.
+func (h *History) MemberOfServer(id string) string {
+	for _, m := range h.Header.Members {
+		if m.ServerID == id {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// Over is the last instant of the history; signals say nothing of what is later.
+func (h *History) Over() Moment { return Exactly(h.Now, h.Seq) }
+
+// own is the prefix of all that the harness itself makes or plays.
+const own = "evenkeel-"
+
+// Harness is whether an object is one of the harness, by its name with or without a
+// namespace.
+func Harness(name string) bool {
+	return strings.HasPrefix(name[strings.LastIndex(name, "/")+1:], own)
+}

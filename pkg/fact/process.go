@@ -1,0 +1,181 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Process is one process of a component.
+type Process struct {
+	Member, Component string
+	// Instance counts the processes of the member's component from 1.
+	Instance int
+	Release  string
+	// Off are the features that it was started without.
+	Off     []string
+	Started Moment
+	// Exited is nil while it lives; Expected is whether the harness ended it, and Exit says
+	// how it ended.
+	Exited   *Moment
+	Expected bool
+	Exit     string
+	// Before and After are the processes of the same component before and after it; nil
+	// where there is none.
+	Before, After *Process
+	// paused is while it is stopped and not ended.
+	paused Builder
+}
+
+// Without is whether it was started without a feature.
+func (p *Process) Without(feature string) bool { return slices.Contains(p.Off, feature) }
+
+// EndedItself is whether it ended, and not because the harness or a signal of the
+// harness ended it. Where only the container runtime knows how it ended, the harness
+// knows what it did itself.
+func (p *Process) EndedItself() bool {
+	return p.Exited != nil && !p.Expected
+}
+
+// GaveUp is whether it ended by itself with a failure, as a leader does that lost its
+// Lease.
+func (p *Process) GaveUp() bool {
+	failed := strings.HasPrefix(p.Exit, "exit status ") && p.Exit != "exit status 0"
+	return p.EndedItself() && (failed || p.Exit == history.ExitUnseen)
+}
+
+// Alive is while it lives, paused or not.
+func (p *Process) Alive() Signal {
+	var b Builder
+	b.Set(p.Started, Yes)
+	if p.Exited != nil {
+		b.Set(*p.Exited, No)
+	}
+	return b.Signal()
+}
+
+// Running is while it lives and is not paused.
+func (p *Process) Running() Signal { return And(p.Alive(), Not(p.paused.Signal())) }
+
+// Paused is while it is stopped and not ended.
+func (p *Process) Paused() Signal { return p.paused.Signal() }
+
+// Lived is whether it lived at a moment.
+func (p *Process) Lived(m Moment) Truth { return p.Alive().During(m) }
+
+type processKey struct{ member, component string }
+
+type processes struct {
+	all []*Process
+	of  map[processKey][]*Process
+	// stalls are when a process was paused or resumed.
+	stalls []Moment
+}
+
+func newProcesses() processes { return processes{of: map[processKey][]*Process{}} }
+
+func (ps *processes) observe(ev *history.Event) {
+	p := ev.Process
+	key := processKey{ev.Member, p.Component}
+	at := Moment{Earliest: max(ev.At-int64(processDelay), 0), Latest: ev.At, Seq: ev.Seq}
+	if ev.From > 0 {
+		at.Earliest = min(ev.From, ev.At)
+	}
+	last := ps.last(ev.Member, p.Component)
+	switch p.Change {
+	case history.ProcessStarted:
+		started := &Process{Member: ev.Member, Component: p.Component, Instance: p.Instance, Release: p.Release, Off: p.Off, Started: at, Before: last}
+		if last != nil {
+			last.After = started
+			if last.Exited == nil {
+				// They share an address, so the one before has gone.
+				gone := at
+				last.Exited, last.Expected = &gone, true
+			}
+		}
+		ps.all = append(ps.all, started)
+		ps.of[key] = append(ps.of[key], started)
+	case history.ProcessExited:
+		for _, one := range ps.of[key] {
+			if one.Instance == p.Instance && one.Exited == nil {
+				one.Exited, one.Expected, one.Exit = &at, p.Expected, p.Exit
+			}
+		}
+	case history.ProcessPaused, history.ProcessResumed:
+		ps.stalls = append(ps.stalls, at)
+		if last != nil {
+			last.paused.Set(at, Of(p.Change == history.ProcessPaused))
+		}
+	}
+}
+
+func (ps *processes) last(member, component string) *Process {
+	all := ps.of[processKey{member, component}]
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// Processes are those of a member's component, in the order in which they started.
+func (h *History) Processes(member, component string) []*Process {
+	return h.processes.of[processKey{member, component}]
+}
+
+// AllProcesses are those of all members and components, in the order in which they
+// started.
+func (h *History) AllProcesses() []*Process { return h.processes.all }
+
+// ProcessAt is the process of a member's component that lived at a moment. It is nil
+// where none did, and where it is not certain which of two it was.
+func (h *History) ProcessAt(member, component string, m Moment) *Process {
+	var found *Process
+	for _, p := range h.Processes(member, component) {
+		if p.Started.Earliest > m.Latest || p.Exited != nil && p.Exited.Latest < m.Earliest {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = p
+	}
+	return found
+}
+
+// LastProcess is the process of a member's component that had started last by an
+// instant, alive or not; nil if none had.
+func (h *History) LastProcess(member, component string, at int64) *Process {
+	var found *Process
+	for _, p := range h.Processes(member, component) {
+		if p.Started.Latest <= at {
+			found = p
+		}
+	}
+	return found
+}
+
+// Alive is while a process of a member's component lives, and Running while one lives
+// that is not paused.
+func (h *History) Alive(member, component string) Signal {
+	return h.anyProcess(member, component, (*Process).Alive)
+}
+
+// Running is while a process of a member's component lives that is not paused.
+func (h *History) Running(member, component string) Signal {
+	return h.anyProcess(member, component, (*Process).Running)
+}
+
+func (h *History) anyProcess(member, component string, of func(*Process) Signal) Signal {
+	var signals []Signal
+	for _, p := range h.Processes(member, component) {
+		signals = append(signals, of(p))
+	}
+	return Or(signals...)
+}
+
+// Stalled is whether a process was paused or resumed between two instants: what was
+// under way then may come to its end much later.
+func (h *History) Stalled(from, to int64) bool {
+	return slices.ContainsFunc(h.processes.stalls, func(m Moment) bool { return m.Latest >= from && m.Earliest <= to })
+}

@@ -1,0 +1,90 @@
+package fact
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Source is a recorder that a law relies on to have missed nothing.
+type Source string
+
+// The recorders, by the names that they have in events of a recorder that missed
+// something.
+const (
+	Etcd      Source = "etcd"
+	Readyz    Source = "ready"
+	Requests  Source = "request"
+	Watches   Source = "watch"
+	Discovery Source = "discovery"
+	Documents Source = "document"
+)
+
+// Sources are all of them.
+var Sources = []Source{Etcd, Readyz, Requests, Watches, Discovery, Documents}
+
+// recorders is what the recorders said of themselves.
+type recorders struct {
+	// untrusted is the number of the first event from which on lines are missing, times
+	// cannot be told, or a recorder that is not known may have missed something.
+	untrusted int64
+	// missed is, for each source, the number of the event with which it said first that
+	// it may have missed something, and how often it said so.
+	missed map[Source]missed
+	// delayed are the times in which the recorder of etcd heard nothing.
+	delayed []Span
+}
+
+type missed struct{ seq, times int64 }
+
+func (r *recorders) observe(ev *history.Event) {
+	switch {
+	case ev.Gap != nil && !slices.Contains(Sources, Source(ev.Gap.Source)):
+		r.distrust(ev.Seq)
+	case ev.Gap != nil:
+		if r.missed == nil {
+			r.missed = map[Source]missed{}
+		}
+		m := r.missed[Source(ev.Gap.Source)]
+		if m.times == 0 {
+			m.seq = ev.Seq
+		}
+		m.times++
+		r.missed[Source(ev.Gap.Source)] = m
+	case ev.Away != nil && Source(ev.Away.Source) == Etcd && ev.From < ev.At:
+		r.delayed = append(r.delayed, Span{ev.From, ev.At})
+	}
+}
+
+func (r *recorders) distrust(seq int64) {
+	if r.untrusted == 0 {
+		r.untrusted = seq
+	}
+}
+
+// Untrusted is the number of the first event from which on nothing follows from what was
+// not seen, whichever recorder it is of; 0 if there is none.
+func (h *History) Untrusted() int64 { return h.recorders.untrusted }
+
+// Missed is how often a source said that it may have missed something, and the number of
+// the first event in which it did.
+func (h *History) Missed(s Source) (times, seq int64) {
+	m := h.recorders.missed[s]
+	return m.times, m.seq
+}
+
+// recordedSince is the earliest time at which what the recorder of etcd told at a time can
+// have been done.
+func (r *recorders) recordedSince(at int64) int64 {
+	since := at - int64(etcdDelay)
+	for i := len(r.delayed) - 1; i >= 0; i-- {
+		d := r.delayed[i]
+		if d.End+int64(etcdDelay) < at {
+			break
+		}
+		if d.Begin <= at {
+			since = min(since, d.Begin-int64(etcdDelay))
+		}
+	}
+	return max(since, 0)
+}

@@ -1,0 +1,65 @@
+package fact
+
+import "github.com/evenkeel/evenkeel/pkg/history"
+
+// Step is a step of the scenario.
+type Step struct {
+	Index           int
+	Action, Release string
+	// Member is the one that it is about, if it is one.
+	Member string
+	Began  Moment
+	// Ended is nil while it is played; Phase is how it ended.
+	Ended *Moment
+	Phase history.Phase
+	// Message says why it failed or was left out.
+	Message string
+}
+
+// ActionHold is the step in which the harness does nothing.
+const ActionHold = "hold"
+
+func (h *History) observeStep(ev *history.Event) {
+	s := ev.Step
+	at := Exactly(ev.At, ev.Seq)
+	if s.Phase == history.PhaseBegin {
+		h.Steps = append(h.Steps, &Step{Index: s.Index, Action: s.Action, Release: s.Release, Member: ev.Member, Began: at, Phase: s.Phase})
+		return
+	}
+	for i := len(h.Steps) - 1; i >= 0; i-- {
+		if one := h.Steps[i]; one.Index == s.Index && one.Ended == nil {
+			one.Ended, one.Phase, one.Message = &at, s.Phase, s.Message
+			return
+		}
+	}
+	h.Steps = append(h.Steps, &Step{Index: s.Index, Action: s.Action, Release: s.Release, Member: ev.Member, Began: at, Ended: &at, Phase: s.Phase, Message: s.Message})
+}
+
+// Hold is a stretch of time in which the harness changes nothing, after the control
+// plane had settled.
+type Hold struct {
+	Name string
+	// Releases is the release that each member runs.
+	Releases map[string]string
+	Began    Moment
+	// BeganRevision and EndedRevision are ones that etcd had then.
+	BeganRevision, EndedRevision int64
+	// Ended is nil where the hold was not played to its end.
+	Ended *Moment
+}
+
+func (h *History) observeHold(ev *history.Event) {
+	at := Exactly(ev.At, ev.Seq)
+	switch ev.Hold.Phase {
+	case history.PhaseBegin:
+		h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})
+	case history.PhaseEnd:
+		n := len(h.Holds)
+		if n == 0 || h.Holds[n-1].Ended != nil {
+			h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})
+			n++
+		}
+		one := h.Holds[n-1]
+		one.Ended, one.EndedRevision, one.Releases = &at, ev.Hold.Revision, ev.Hold.Releases
+	}
+}

@@ -1,0 +1,13 @@
+package fact
+
+import "time"
+
+// etcdDelay is how much later than etcd made a change its recorder tells of it, unless
+// it says that it was delayed: it has a majority of etcd confirm every 100 ms that it has
+// all that there is, and tells when nothing did so for this long (observe.EtcdAway).
+const etcdDelay = time.Second
+
+// processDelay is how much later than a process started or ended its recorder tells of
+// it: the local provider waits for the process, the kind provider's agent looks at the
+// processes of the node four times a second.
+const processDelay = 300 * time.Millisecond

@@ -1,0 +1,111 @@
+package law
+
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// Row is what every law declares.
+type Row struct {
+	// ID of the requirement that the law is.
+	ID requirement.ID
+	// Sources are the recorders that must have missed nothing.
+	Sources []fact.Source
+	// Needs are what must have been seen for a pass. At least one.
+	Needs []Need
+}
+
+// Need counts obligations that were met. How many there must be says the need of the
+// same name in the catalogue.
+type Need struct {
+	// Name in the catalogue.
+	Name string
+	// Tag that is counted; empty counts all that were met.
+	Tag string
+	// Each has the least of any member count, of the obligations that members met.
+	Each bool
+	// Distinct counts what the obligations are about, each once.
+	Distinct bool
+}
+
+// Law is a requirement over the facts F of a KEP.
+type Law[F any] interface {
+	row() Row
+	// judge enters all obligations that the facts show.
+	judge(facts F, bounds Bounds) *Ledger
+}
+
+// Bounds are the bounds and tolerances of a requirement by name.
+type Bounds struct {
+	id   requirement.ID
+	over *fact.History
+}
+
+// Of gives a bound or tolerance of the requirement. It panics where the catalogue has
+// none of the name: laws and catalogue are compiled together, and a test asks for all.
+func (b Bounds) Of(name string) time.Duration { return requirement.MustBound(b.id, name) }
+
+// Number gives a bound or tolerance that is a number.
+func (b Bounds) Number(name string) float64 { return requirement.MustNumber(b.id, name) }
+
+// Over is the last instant of the history.
+func (b Bounds) Over() fact.Moment { return b.over.Over() }
+
+// KEP is the facts and laws of one KEP, ready to judge a history.
+type KEP interface {
+	// IDs are the requirements that the KEP has laws for.
+	IDs() []requirement.ID
+	// Begin derives the facts of a history of which nothing was observed.
+	Begin(h *fact.History) Facts
+}
+
+// Facts are the facts of one KEP about one history.
+type Facts interface {
+	// Observe takes the next event in, after the fact.History did.
+	Observe(ev *history.Event)
+	// Judge gives the ledger of a requirement by all that was observed so far.
+	Judge(id requirement.ID) (Row, *Ledger)
+}
+
+// New makes a KEP of the facts that begin makes, each of which observes events, and of
+// the laws over them.
+func New[F interface{ Observe(ev *history.Event) }](begin func(h *fact.History) F, laws []Law[F]) KEP {
+	return kep[F]{begin, laws}
+}
+
+type kep[F interface{ Observe(ev *history.Event) }] struct {
+	begin func(h *fact.History) F
+	laws  []Law[F]
+}
+
+func (k kep[F]) IDs() []requirement.ID {
+	var out []requirement.ID
+	for _, l := range k.laws {
+		out = append(out, l.row().ID)
+	}
+	return out
+}
+
+func (k kep[F]) Begin(h *fact.History) Facts {
+	return &facts[F]{over: h, of: k.begin(h), laws: k.laws}
+}
+
+type facts[F interface{ Observe(ev *history.Event) }] struct {
+	over *fact.History
+	of   F
+	laws []Law[F]
+}
+
+func (f *facts[F]) Observe(ev *history.Event) { f.of.Observe(ev) }
+
+func (f *facts[F]) Judge(id requirement.ID) (Row, *Ledger) {
+	for _, l := range f.laws {
+		if row := l.row(); row.ID == id {
+			return row, l.judge(f.of, Bounds{id: id, over: f.over})
+		}
+	}
+	return Row{ID: id}, &Ledger{}
+}

@@ -1,0 +1,179 @@
+package law
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+)
+
+// Ending is how an obligation ended.
+type Ending string
+
+// The endings.
+const (
+	// Met: what the law asks for came about, in time.
+	Met Ending = "met"
+	// Late: it came about after the bound, or had not when the bound was over.
+	Late Ending = "late"
+	// Broken: what must never be was seen.
+	Broken Ending = "broken"
+	// Unclear: by what is known of the times it may have been in time or not.
+	Unclear Ending = "unclear"
+	// Excused: it proves nothing, for a reason that is told.
+	Excused Ending = "excused"
+	// Superseded: it began while an earlier one of the same kind went on, which stands
+	// for it.
+	Superseded Ending = "superseded"
+	// Open: the history ended before the bound was over.
+	Open Ending = "open"
+)
+
+// Endings are all of them, in the order in which they are told.
+var Endings = []Ending{Met, Late, Broken, Unclear, Excused, Superseded, Open}
+
+// Entry is an obligation and how it ended.
+type Entry struct {
+	Ending Ending
+	// About is what it is about, such as the key of a Lease.
+	About string
+	// Member that has to do what the law asks for, where it is one.
+	Member string
+	// Began is when it began.
+	Began fact.Moment
+	// Least and Most are between which times it took, for one with a bound.
+	Least, Most time.Duration
+	// Why is the reason in words, of what is late, broken, unclear or excused.
+	Why string
+	// Evidence are the numbers of the events that show it.
+	Evidence []int64
+	// SelfEvident is whether the evidence alone shows a breach, whatever else a recorder
+	// may have missed.
+	SelfEvident bool
+	// Tags are what a need may count.
+	Tags []string
+	// Kind of a breach, by which documented deviations know it, and the Release of the
+	// process that is responsible.
+	Kind, Release string
+}
+
+// Ledger has all obligations of one law.
+type Ledger struct {
+	Entries []Entry
+	// doubts are reasons not to pass that are of no single obligation.
+	doubts []string
+}
+
+// Add enters an obligation.
+func (l *Ledger) Add(e Entry) { l.Entries = append(l.Entries, e) }
+
+// Met enters an obligation that was met.
+func (l *Ledger) Met(about string, at fact.Moment, tags ...string) {
+	l.Add(Entry{Ending: Met, About: about, Began: at, Tags: tags})
+}
+
+// MetBy is Met by a member.
+func (l *Ledger) MetBy(member, about string, at fact.Moment, tags ...string) {
+	l.Add(Entry{Ending: Met, About: about, Member: member, Began: at, Tags: tags})
+}
+
+// Broken enters a breach that follows from the evidence and from what was seen before: it
+// counts only where the recorders missed nothing.
+func (l *Ledger) Broken(about string, at fact.Moment, evidence []int64, format string, args ...any) {
+	l.Add(Entry{Ending: Broken, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: evidence})
+}
+
+// Unclear enters an obligation of which it is not known whether it was met.
+func (l *Ledger) Unclear(about string, at fact.Moment, format string, args ...any) {
+	l.Add(Entry{Ending: Unclear, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: []int64{at.Seq}})
+}
+
+// Excused enters an obligation that proves nothing, and why.
+func (l *Ledger) Excused(about string, at fact.Moment, why string) {
+	l.Add(Entry{Ending: Excused, About: about, Began: at, Why: why})
+}
+
+// Open enters an obligation that the end of the history cut off.
+func (l *Ledger) Open(about string, at fact.Moment, format string, args ...any) {
+	l.Add(Entry{Ending: Open, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: []int64{at.Seq}})
+}
+
+// Doubt is a reason not to pass that is of no single obligation.
+func (l *Ledger) Doubt(format string, args ...any) {
+	l.doubts = append(l.doubts, fmt.Sprintf(format, args...))
+}
+
+// Of are the entries with an ending.
+func (l *Ledger) Of(ending Ending) []Entry {
+	var out []Entry
+	for _, e := range l.Entries {
+		if e.Ending == ending {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Count is how many entries have an ending.
+func (l *Ledger) Count(ending Ending) int64 {
+	n := int64(0)
+	for i := range l.Entries {
+		if l.Entries[i].Ending == ending {
+			n++
+		}
+	}
+	return n
+}
+
+// Tagged is how many obligations with a tag were met.
+func (l *Ledger) Tagged(tag string) int64 {
+	n := int64(0)
+	for i := range l.Entries {
+		if e := &l.Entries[i]; e.Ending == Met && slices.Contains(e.Tags, tag) {
+			n++
+		}
+	}
+	return n
+}
+
+// Counts are how many obligations had each ending.
+type Counts struct {
+	Met        int64 `json:"met"`
+	Late       int64 `json:"late,omitempty"`
+	Broken     int64 `json:"broken,omitempty"`
+	Unclear    int64 `json:"unclear,omitempty"`
+	Excused    int64 `json:"excused,omitempty"`
+	Superseded int64 `json:"superseded,omitempty"`
+	Open       int64 `json:"open,omitempty"`
+	// Excuses are the reasons of those that were excused, with how many each has.
+	Excuses map[string]int64 `json:"excuses,omitempty"`
+}
+
+// Counts of the ledger.
+func (l *Ledger) Counts() Counts {
+	var c Counts
+	for i := range l.Entries {
+		switch e := &l.Entries[i]; e.Ending {
+		case Met:
+			c.Met++
+		case Late:
+			c.Late++
+		case Broken:
+			c.Broken++
+		case Unclear:
+			c.Unclear++
+		case Superseded:
+			c.Superseded++
+		case Open:
+			c.Open++
+		case Excused:
+			c.Excused++
+			if c.Excuses == nil {
+				c.Excuses = map[string]int64{}
+			}
+			c.Excuses[e.Why]++
+		}
+	}
+	return c
+}

@@ -1,0 +1,200 @@
+package law
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+const (
+	// maxViolations is how many breaches of one requirement are kept with their evidence,
+	// and maxExamples how many examples of a deviation, or of what gave no pass; the rest
+	// is counted.
+	maxViolations = 20
+	maxExamples   = 5
+)
+
+// Weigh makes the result of a requirement of its ledger. Doubts are reasons not to trust
+// any pass of the history.
+func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History, doubts []string) Result {
+	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise}, history: h, unsure: h.Untrusted()}
+	if !h.Header.Strict {
+		w.documented = requirement.DeviationsFrom(req.ID, h.Header.Distribution)
+	}
+	w.missed(row.Sources)
+	for i := range ledger.Entries {
+		w.entry(&ledger.Entries[i])
+	}
+	counts := ledger.Counts()
+	counts.Unclear += w.shaky
+	w.Obligations = &counts
+	for _, n := range row.Needs {
+		w.need(req, n, ledger)
+	}
+	w.reasons(row, ledger, &counts)
+	w.Reasons = append(w.Reasons, doubts...)
+	switch {
+	case w.ViolationCount > 0:
+		w.Verdict = Fail
+	case len(w.Reasons) > 0:
+		w.Verdict = Inconclusive
+	case len(w.Deviations) > 0:
+		w.Verdict = Deviation
+	default:
+		w.Verdict = Pass
+	}
+	return w.Result
+}
+
+type weighing struct {
+	Result
+	history    *fact.History
+	documented []requirement.Deviation
+	// unsure is the number of the first event from which on a source may have missed
+	// something; 0 if none has.
+	unsure int64
+	// shaky counts breaches that prove nothing because of that, and shakiest is the first.
+	shaky    int64
+	shakiest string
+	unmet    []string
+}
+
+// missed looks for the first event from which on the sources may have missed something.
+func (w *weighing) missed(sources []fact.Source) {
+	for _, s := range sources {
+		times, seq := w.history.Missed(s)
+		if times == 0 {
+			continue
+		}
+		w.Reasons = append(w.Reasons, fmt.Sprintf("the %s recorder may have missed something %d times", s, times))
+		if w.unsure == 0 || seq < w.unsure {
+			w.unsure = seq
+		}
+	}
+}
+
+func (w *weighing) entry(e *Entry) {
+	switch e.Ending {
+	case Late, Broken:
+		w.breach(e)
+	case Unclear, Open:
+		if len(w.unmet) < maxExamples {
+			w.unmet = append(w.unmet, about(e)+e.Why)
+		}
+	}
+}
+
+func about(e *Entry) string {
+	if e.About == "" {
+		return ""
+	}
+	return e.About + ": "
+}
+
+func (w *weighing) breach(e *Entry) {
+	violation := Violation{Message: e.Why, Evidence: e.Evidence}
+	if len(violation.Evidence) == 0 {
+		violation.Evidence = evidence(e.Began.Seq)
+	}
+	if !e.SelfEvident && w.unsure > 0 && slices.Max(append(violation.Evidence, e.Began.Seq)) >= w.unsure {
+		w.shaky++
+		if w.shaky == 1 {
+			w.shakiest = e.Why
+		}
+		return
+	}
+	for _, d := range w.documented {
+		if d.Explains(e.Kind, e.Release) {
+			w.deviate(d, violation)
+			return
+		}
+	}
+	w.ViolationCount++
+	if len(w.Violations) < maxViolations {
+		w.Violations = append(w.Violations, violation)
+	}
+}
+
+func (w *weighing) deviate(d requirement.Deviation, v Violation) {
+	at := slices.IndexFunc(w.Deviations, func(seen DeviationSeen) bool { return seen.ID == d.ID })
+	if at < 0 {
+		at = len(w.Deviations)
+		w.Deviations = append(w.Deviations, DeviationSeen{ID: d.ID, Differs: d.Differs, Source: d.Source})
+	}
+	seen := &w.Deviations[at]
+	seen.Count++
+	if len(seen.Examples) < maxExamples {
+		seen.Examples = append(seen.Examples, v)
+	}
+}
+
+// need counts what the catalogue asks for.
+func (w *weighing) need(req requirement.Requirement, n Need, ledger *Ledger) {
+	asked := req.MustNeed(n.Name)
+	seen := n.count(ledger, w.history.Members())
+	what := asked.What
+	if n.Each {
+		what += WithFewest
+	}
+	w.Observations = append(w.Observations, Observation{What: what, Seen: seen, Need: asked.Least})
+	if seen < asked.Least {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("saw %d %s, and needs at least %d", seen, what, asked.Least))
+	}
+}
+
+func (n Need) count(ledger *Ledger, members []string) int64 {
+	counts, all, seen := map[string]int64{}, int64(0), map[string]bool{}
+	for i := range ledger.Entries {
+		e := &ledger.Entries[i]
+		if e.Ending != Met || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) {
+			continue
+		}
+		if n.Distinct {
+			if key := e.Member + " " + e.About; seen[key] {
+				continue
+			} else {
+				seen[key] = true
+			}
+		}
+		all++
+		counts[e.Member]++
+	}
+	if !n.Each {
+		return all
+	}
+	least := int64(-1)
+	for _, m := range members {
+		if least < 0 || counts[m] < least {
+			least = counts[m]
+		}
+	}
+	return max(least, 0)
+}
+
+// reasons are those of the ledger not to pass.
+func (w *weighing) reasons(row Row, ledger *Ledger, counts *Counts) {
+	w.Reasons = append(w.Reasons, ledger.doubts...)
+	if len(row.Needs) == 0 {
+		w.Reasons = append(w.Reasons, "the law counts nothing")
+	}
+	if n := counts.Unclear + counts.Open - w.shaky; n > 0 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%d obligations stayed unclear and %d open: %s", counts.Unclear-w.shaky, counts.Open, strings.Join(w.unmet, "; ")))
+	}
+	if w.shaky > 0 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%d breaches seemed to show after something had been missed, so they prove nothing; the first: %s", w.shaky, w.shakiest))
+	}
+	if counts.Excused > counts.Met {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%d obligations were excused and only %d met: %s", counts.Excused, counts.Met, excuses(counts.Excuses)))
+	}
+}
+
+func excuses(of map[string]int64) string {
+	var out []string
+	for _, why := range SortedKeys(of) {
+		out = append(out, fmt.Sprintf("%s (%d)", why, of[why]))
+	}
+	return strings.Join(out, "; ")
+}

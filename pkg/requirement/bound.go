@@ -1,0 +1,75 @@
+package requirement
+
+import (
+	"fmt"
+	"time"
+)
+
+// Bound is a bound or a tolerance that a requirement is judged by.
+type Bound struct {
+	// Name by which the law refers to it.
+	Name string `json:"name"`
+	// Value is a duration such as 45s, or a number. With a Formula it is what the formula
+	// gives by the default settings.
+	Value string `json:"value"`
+	// Formula says how it follows from the topology, where it does.
+	Formula string `json:"formula,omitempty"`
+	// Reason is why it is this value.
+	Reason string `json:"reason"`
+	// Source says where the value, or what it follows from, is written.
+	Source string `json:"source"`
+}
+
+// Need is the least that must have been seen of one kind for a pass.
+type Need struct {
+	Name string `json:"name"`
+	// What is counted, in words.
+	What string `json:"what"`
+	// Least that makes a pass.
+	Least int64 `json:"least"`
+}
+
+// MustBound gives a bound or tolerance of a requirement that is a duration. It panics if
+// the catalogue has none of the name: both are compiled in, and a test of every law asks
+// for all that it names.
+func MustBound(id ID, name string) time.Duration {
+	d, err := time.ParseDuration(mustFind(id, name).Value)
+	if err != nil {
+		panic(fmt.Sprintf("requirement catalogue: the bound %s of %s is no duration: %v", name, id, err))
+	}
+	return d
+}
+
+// MustNumber gives a bound or tolerance that is a number.
+func MustNumber(id ID, name string) float64 {
+	var n float64
+	if _, err := fmt.Sscanf(mustFind(id, name).Value, "%g", &n); err != nil {
+		panic(fmt.Sprintf("requirement catalogue: the bound %s of %s is no number: %v", name, id, err))
+	}
+	return n
+}
+
+func mustFind(id ID, name string) Bound {
+	req, ok := Lookup(id)
+	if !ok {
+		panic(fmt.Sprintf("requirement catalogue: there is no %s", id))
+	}
+	for _, list := range [][]Bound{req.Bounds, req.Tolerances} {
+		for _, b := range list {
+			if b.Name == name {
+				return b
+			}
+		}
+	}
+	panic(fmt.Sprintf("requirement catalogue: %s has no bound %q", id, name))
+}
+
+// MustNeed gives a need of the requirement, and panics as MustBound does.
+func (r Requirement) MustNeed(name string) Need {
+	for _, n := range r.Needs {
+		if n.Name == name {
+			return n
+		}
+	}
+	panic(fmt.Sprintf("requirement catalogue: %s has no need %q", r.ID, name))
+}
