@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -133,6 +134,10 @@ type Judging struct {
 
 // Begin makes a judge of the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
+	return begin(header, requirements, keps)
+}
+
+func begin(header history.Header, requirements []requirement.Requirement, keps []law.KEP) *Judging {
 	j := &Judging{world: newWorld(header), laws: newLaws(header, keps)}
 	for _, req := range requirements {
 		r := newRunner(req, header)

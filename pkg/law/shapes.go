@@ -230,7 +230,9 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Moment, voids []Void, bound time.Duration, over fact.Moment) int64 {
 	began := e.Began
 	var came *fact.Moment
-	if i := slices.IndexFunc(done, func(m fact.Moment) bool { return m.Before(began) != fact.Yes && m.Latest >= began.Earliest && m.Seq != began.Seq }); i >= 0 {
+	if i := slices.IndexFunc(done, func(m fact.Moment) bool {
+		return m.Before(began) != fact.Yes && m.Latest >= began.Earliest && m.Seq != began.Seq
+	}); i >= 0 {
 		came = &done[i]
 	}
 	end := over
