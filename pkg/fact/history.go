@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,8 @@ type History struct {
 	// Faults are in the order in which they were injected.
 	Faults []*Fault
 
+	// times are those of the events, by which a time finds its evidence.
+	times     []eventTime
 	recorders recorders
 	clock     Clock
 	processes processes
@@ -38,6 +42,7 @@ func (h *History) Observe(ev *history.Event) {
 		h.recorders.distrust(ev.Seq)
 	}
 	h.Seq, h.Now = ev.Seq, ev.At
+	h.times = append(h.times, eventTime{ev.At, ev.Seq})
 	h.recorders.observe(ev)
 	switch {
 	case ev.Stored != nil:
@@ -154,4 +159,25 @@ const own = "evenkeel-"
 // namespace.
 func Harness(name string) bool {
 	return strings.HasPrefix(name[strings.LastIndex(name, "/")+1:], own)
+}
+
+type eventTime struct{ at, seq int64 }
+
+// Evidence is the number of the first event that was recorded at a time or later: the one
+// that shows what changed then. It is the last event's after the end.
+func (h *History) Evidence(at int64) int64 {
+	i, _ := slices.BinarySearchFunc(h.times, at, func(t eventTime, at int64) int { return cmp.Compare(t.at, at) })
+	if i == len(h.times) {
+		return h.Seq
+	}
+	return h.times[i].seq
+}
+
+// Rises are the moments at which a signal becomes Yes, with the events that show it.
+func (h *History) Rises(s Signal) []Moment {
+	out := s.Rises()
+	for i := range out {
+		out[i].Seq = h.Evidence(out[i].Latest)
+	}
+	return out
 }

@@ -255,3 +255,49 @@ func join2(join func(a, b Truth) Truth, a, b Signal) Signal {
 	}
 	return out.signal
 }
+
+// Rises are the moments at which the signal becomes Yes: each from when it may have been
+// so first. Their Seq is 0.
+func (s Signal) Rises() []Moment {
+	var out []Moment
+	unknownSince := int64(Never)
+	value := s.first
+	if value == Unknown {
+		unknownSince = Never + 1
+	}
+	for _, c := range s.changes {
+		switch {
+		case c.value == Unknown && value == No:
+			unknownSince = c.at
+		case c.value == Yes && value == No:
+			out = append(out, Moment{Earliest: c.at, Latest: c.at})
+		case c.value == Yes && value == Unknown && unknownSince != Never:
+			out = append(out, Moment{Earliest: unknownSince, Latest: c.at})
+		case c.value == No:
+			unknownSince = Never
+		}
+		if c.value == Yes {
+			unknownSince = Never // a dip to Unknown is no end of it
+		}
+		value = c.value
+	}
+	return out
+}
+
+// Since delays the signal: it is Yes only when it has been so for a time.
+func (s Signal) Since(ns int64) Signal {
+	var b Builder
+	for _, span := range s.Spans(Yes) {
+		if span.Begin == Never {
+			b.Begin(Yes)
+		} else if span.End-span.Begin > ns {
+			b.SetAt(span.Begin+ns, Yes)
+		} else {
+			continue
+		}
+		if span.End < Forever {
+			b.SetAt(span.End, No)
+		}
+	}
+	return b.Signal()
+}

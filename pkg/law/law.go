@@ -29,6 +29,9 @@ type Need struct {
 	Each bool
 	// Distinct counts what the obligations are about, each once.
 	Distinct bool
+	// Breaches counts what was late or broken too: where that is a documented deviation,
+	// the promise was put to the test all the same.
+	Breaches bool
 }
 
 // Law is a requirement over the facts F of a KEP.

@@ -149,7 +149,8 @@ func (n Need) count(ledger *Ledger, members []string) int64 {
 	counts, all, seen := map[string]int64{}, int64(0), map[string]bool{}
 	for i := range ledger.Entries {
 		e := &ledger.Entries[i]
-		if e.Ending != Met || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) {
+		tested := e.Ending == Met || n.Breaches && (e.Ending == Late || e.Ending == Broken)
+		if !tested || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) {
 			continue
 		}
 		if n.Distinct {

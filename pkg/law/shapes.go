@@ -23,6 +23,22 @@ func (w Written[F]) judge(facts F, bounds Bounds) *Ledger {
 	return l
 }
 
+// Together is a law of several parts, each of which enters its obligations.
+type Together[F any] struct {
+	Row
+	Parts []Law[F]
+}
+
+func (t Together[F]) judge(facts F, bounds Bounds) *Ledger {
+	l := &Ledger{}
+	for _, part := range t.Parts {
+		of := part.judge(facts, bounds)
+		l.Entries = append(l.Entries, of.Entries...)
+		l.doubts = append(l.doubts, of.doubts...)
+	}
+	return l
+}
+
 // Never is a law by which something never happens. Each occasion on which it could have
 // is an obligation.
 type Never[F, S any] struct {
