@@ -8,7 +8,7 @@ import (
 // A kube-apiserver's instances wait for a coordinator for ever, by design; the
 // reference's may not.
 func TestLeavingALeaseUnclaimedIsADeviationOfKubernetes(t *testing.T) {
-	data := string(storyFile(t, "CLE-20/fail"))
+	data := string(storyFile("CLE-20/fail"))
 	kubernetes := strings.NewReplacer(`"distribution":"reference"`, `"distribution":"kubernetes"`, `"release":"1.2"`, `"release":"v1.35.4"`, `"release":"1.3"`, `"release":"v1.36.3"`)
 	for _, tc := range []struct {
 		name, told string

@@ -54,20 +54,13 @@ func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	out := make([]fixture, 0, len(allStories))
 	for _, s := range allStories {
-		out = append(out, fixture{s, storyFile(t, s.Name)})
+		out = append(out, fixture{s, s.File()})
 	}
 	return out
 }
 
 // storyFile is the history file of a story.
-func storyFile(t testing.TB, name string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := story.Named(allStories, name).Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
+func storyFile(name string) []byte { return story.Named(allStories, name).File() }
 
 // judgeFile judges the bytes of a history by one requirement.
 func judgeFile(t testing.TB, data []byte, id requirement.ID) Result {

@@ -91,7 +91,7 @@ func NewControlPlane() *ControlPlane {
 // provider.
 func NewHeader() history.Header {
 	h := history.Header{
-		Format: history.Format, Version: history.Version, Run: "story", Seed: 1, Started: Epoch, Harness: "hack/histories",
+		Format: history.Format, Version: history.Version, Run: "story", Seed: 1, Started: Epoch, Harness: "pkg/story",
 		Scenario: "story", Provider: "local", Distribution: "reference",
 		Writes: []history.WrittenResource{
 			{Resource: "configmaps", Kind: "ConfigMap"},

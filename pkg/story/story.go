@@ -12,11 +12,11 @@
 package story
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -79,20 +79,13 @@ func (s Story) Whole() Story {
 // Write writes the story as a history file, uncompressed.
 func (s Story) Write(w io.Writer) error { return Write(w, s.Header(), s.Events()) }
 
-// WriteFile writes the story to a history file, which must not exist yet.
-func (s Story) WriteFile(path string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("create the history file of story %s: %w", s.Name, err)
+// File gives the story as the bytes of a history file.
+func (s Story) File() []byte {
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		panic(fmt.Sprintf("encode story %s: %v", s.Name, err)) // its events have no JSON, which only an edit can cause
 	}
-	err = s.Write(file)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("write story %s to %s: %w", s.Name, path, err)
-	}
-	return nil
+	return b.Bytes()
 }
 
 // Write writes a history file with the given header and events, which it numbers
