@@ -148,11 +148,10 @@ fuzz:
 lint:
 	hack/lint.sh
 
-## generate: deep copies, OpenAPI definitions, the schema of reports and fixture histories
+## generate: deep copies, OpenAPI definitions and the schema of reports
 generate:
 	hack/generate/generate.sh
 	$(GO) test ./pkg/report -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update
-	$(GO) run ./hack/histories
 
 clean:
 	rm -rf bin $(OUT)

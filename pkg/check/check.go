@@ -4,8 +4,9 @@
 // that does not grow with its length.
 //
 // To add a check: write a file named after the requirement with a type that
-// implements Check, list it in registry.go, and put a passing, a failing and a
-// too weak history under fixtures/histories (see hack/histories).
+// implements Check, list it in registry.go, and add a case to the stories of its
+// KEP, for example in pkg/law/election/stories: a passing, a failing and an
+// inconclusive story.
 package check
 
 import "github.com/evenkeel/evenkeel/pkg/history"

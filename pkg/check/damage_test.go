@@ -12,13 +12,14 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 // A history from which anything is missing never passes, whatever it was.
 func TestDamageNeverPasses(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, f := range fixtures(t) {
-		t.Run(string(f.id)+"/"+f.name, func(t *testing.T) {
+		t.Run(f.Name, func(t *testing.T) {
 			lines := bytes.SplitAfter(bytes.TrimSuffix(f.data, []byte("\n")), []byte("\n"))
 			last := len(lines) - 1
 			lines[last] = append(slices.Clone(lines[last]), '\n')
@@ -40,11 +41,11 @@ func TestDamageNeverPasses(t *testing.T) {
 				damages[fmt.Sprintf("%d: without lines %v", i, removed)] = kept
 			}
 			for name, kept := range damages {
-				r := judgeFile(t, bytes.Join(kept, nil), f.id)
+				r := judgeFile(t, bytes.Join(kept, nil), f.Requirement)
 				if r.Verdict != Inconclusive && r.Verdict != Fail {
 					t.Errorf("%s: %s", name, r.Verdict)
 				}
-				if r.Verdict == Fail && f.name != "fail" {
+				if r.Verdict == Fail && f.Want != story.Fail {
 					t.Errorf("%s: what kept its promise is blamed: %v", name, r.Violations)
 				}
 				if len(r.Reasons) == 0 {
@@ -59,7 +60,7 @@ func TestAHistoryWithoutItsHeaderIsNone(t *testing.T) {
 	for _, f := range fixtures(t)[:3] {
 		_, rest, _ := bytes.Cut(f.data, []byte("\n"))
 		if _, err := history.NewReader(bytes.NewReader(rest)); err == nil {
-			t.Errorf("%s/%s is read without its header", f.id, f.name)
+			t.Errorf("%s is read without its header", f.Name)
 		}
 	}
 }
@@ -69,14 +70,14 @@ func TestJudgingAgainGivesTheSame(t *testing.T) {
 	for _, f := range fixtures(t) {
 		var first string
 		for i := range 10 {
-			out, err := json.Marshal(judgeFile(t, f.data, f.id))
+			out, err := json.Marshal(judgeFile(t, f.data, f.Requirement))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if i == 0 {
 				first = string(out)
 			} else if string(out) != first {
-				t.Errorf("%s/%s gives now\n%s\nand now\n%s", f.id, f.name, first, out)
+				t.Errorf("%s gives now\n%s\nand now\n%s", f.Name, first, out)
 			}
 		}
 	}

@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 // events are those of a history that is being changed.
@@ -260,11 +259,7 @@ func refuseOnly409(e events) events {
 
 func kept(t *testing.T, id requirement.ID) (history.Header, events) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(histories, string(id), "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := history.NewReader(bytes.NewReader(data))
+	reader, err := history.NewReader(bytes.NewReader(storyFile(string(id)+"/pass")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,15 +280,8 @@ func kept(t *testing.T, id requirement.ID) (history.Header, events) {
 func encoded(t *testing.T, header history.Header, e events) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	if err := lines.Encode(header); err != nil {
+	if err := story.Write(&b, header, e); err != nil {
 		t.Fatal(err)
-	}
-	for i, ev := range e {
-		ev.Seq = int64(i + 1)
-		if err := lines.Encode(ev); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return b.Bytes()
 }

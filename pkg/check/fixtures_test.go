@@ -4,69 +4,63 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	discovery "github.com/evenkeel/evenkeel/pkg/law/discovery/stories"
+	election "github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	migration "github.com/evenkeel/evenkeel/pkg/law/migration/stories"
+	storageversion "github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
-const histories = "../../fixtures/histories"
-
 // wanted is what must be said of the histories that do not pass.
-var wanted = map[requirement.ID]struct{ fail, weak string }{
-	"SV-01": {"hosts endpoints, but StorageVersion core.endpoints had no entry of apiserver-cp2", "different members among those servers"},
-	"SV-02": {`StorageVersion "secrets" is not the <group>.<resource>`, "names of resources of the core group"},
-	"SV-03": {"more than one entry of apiserver-cp1", "compared with the participants at the end of a hold"},
-	"SV-04": {"whose encoding version cannot be decoded", "statuses with an undecodable version refused"},
-	"SV-05": {"but its discovery lists", "entries compared with their server's discovery"},
-	"SV-06": {"the agreed version is none and the condition True", "revisions with entries that differ"},
-	"SV-07": {"but the outcome stayed none", "revisions that took the agreed version away"},
-	"SV-08": {"after cp3 had joined, which had not reported in it", "did not report for long, and all others agreed"},
-	"SV-09": {"lost that of apiserver-cp2, which takes part", "another one was starting"},
-	"SV-10": {"and had no entry in core.secrets, which somebody edited all the time", "edited more often than once a second"},
-	"SV-11": {"when that server had no identity Lease", "entries that appeared"},
-	"SV-12": {"before it announced reference.evenkeel.dev/v1", "guarded writes refused"},
-	"SV-13": {`held back a request of class "read"`, "requests of class custom"},
-	"SV-14": {"was ready, refused 1 writes", "refused before the server was ready"},
-	"SV-15": {"when it had announced reference.evenkeel.dev/v1", "different versions of one resource"},
-	"SV-21": {"has no entry in reference.evenkeel.dev.ballasts at revision", "entries that a restart replaced"},
-	"SV-22": {"but clients of cp2 see reference.evenkeel.dev/v1beta1 agreed", "holds after a rollback"},
-	"SV-23": {"although nothing in it changed", "that a restarting server found"},
-	"SV-24": {"when it had announced lanterns.evenkeel.dev/v1beta1", "changes back to a storage version"},
-	"SV-25": {"called reference.evenkeel.dev/v1beta1 agreed when cp3 stored", "agreements formed with all servers that had it again"},
+var wanted = map[requirement.ID]struct{ fail, inconclusive string }{
+	"SV-01": {"cp2 was ready at revision", "saw 2 different members among those servers, and needs at least 3"},
+	"SV-02": {`StorageVersion "secrets" is not the <group>.<resource> of anything`, "saw 0 names of resources of the core group, and needs at least 1"},
+	"SV-03": {"core.namespaces has more than one entry of apiserver-cp1", "saw 0 StorageVersions compared with the participants at the end of a hold, and needs at least 10"},
+	"SV-04": {"cp1 took a status of core.configmaps whose encoding version cannot be decoded", "saw 0 statuses with an undecodable version refused, and needs at least 1"},
+	"SV-05": {"in reference.evenkeel.dev.ballasts, apiserver-cp1 calls", "saw 0 entries compared with their server's discovery, and needs at least 5"},
+	"SV-06": {"the agreed version is none and the condition True", "saw 0 revisions with entries that differ, and needs at least 1"},
+	"SV-07": {"in core.secrets the transition time moved", "saw 0 revisions that took the agreed version away, at another time than the change before, and needs at least 1"},
+	"SV-08": {"core.secrets called v1 agreed 15s after cp3 had joined, which had not reported in it", "saw 0 StorageVersions in which a server that had joined did not report for long, and all others agreed, and needs at least 5"},
+	"SV-09": {"brought the entry of apiserver-cp3 and lost that of apiserver-cp2", "saw 0 entries that a server wrote to an object while another one was starting to do so, and needs at least 5"},
+	"SV-10": {"cp2 was ready at revision", "saw 0 registrations while StorageVersions were edited more often than once a second, of the member with the fewest, and needs at least 1"},
+	"SV-11": {"got an entry of apiserver-cp3 at revision", "saw 2 entries that appeared, and needs at least 3"},
+	"SV-12": {"cp1 accepted a write at revision", "saw 0 guarded writes refused by a server that had not registered, and needs at least 5"},
+	"SV-13": {`cp1 held back a request of class "read"`, "saw 0 requests of class custom that passed during the barrier, and needs at least 1"},
+	"SV-14": {"cp2 was ready, refused 1 writes because its registration was not complete, and was ready again", "saw 0 starts at which writes were refused before the server was ready, and needs at least 1"},
+	"SV-15": {"when it had announced reference.evenkeel.dev/v1 in reference.evenkeel.dev.ballasts", "saw 1 different versions of one resource in etcd, and needs at least 2"},
+	"SV-21": {"after its restart cp1 has no entry in reference.evenkeel.dev.ballasts", "saw 0 entries that a restart replaced by another version, and needs at least 1"},
+	"SV-22": {`in hold "mixed" the members write`, "saw 0 holds after a rollback that changed what is written, and needs at least 1"},
+	"SV-23": {"core.secrets moved to revision", "saw 0 entries that a restarting server found as it would have written them, and needs at least 1"},
+	"SV-24": {"cp2 stored default/t0-cp2 of the custom resource lanterns as lanterns.evenkeel.dev/v1 at revision", "saw 0 changes back to a storage version that the member had left, of the member with the fewest, and needs at least 1"},
+	"SV-25": {"called reference.evenkeel.dev/v1beta1 agreed when cp3 stored", "saw 0 agreements formed with all servers that had it again, and needs at least 1"},
 }
 
-// file is one fixture, with the requirement that it is about.
-type file struct {
-	id   requirement.ID
-	name string
+// allStories are those of all KEPs.
+var allStories = slices.Concat(storageversion.All(), discovery.All(), election.All(), migration.All())
+
+// fixture is a story as a history file.
+type fixture struct {
+	story.Story
 	data []byte
 }
 
-func fixtures(t testing.TB) []file {
+func fixtures(t testing.TB) []fixture {
 	t.Helper()
-	var out []file
-	for _, r := range requirement.All() {
-		if !Built(r.ID) {
-			continue
-		}
-		for _, name := range []string{"pass", "fail", "weak"} {
-			data, err := os.ReadFile(filepath.Join(histories, string(r.ID), name+".jsonl"))
-			if err != nil {
-				t.Fatalf("every check needs three histories: %v", err)
-			}
-			out = append(out, file{r.ID, name, data})
-		}
-	}
-	if len(out) == 0 {
-		t.Fatal("there are no fixtures")
+	out := make([]fixture, 0, len(allStories))
+	for _, s := range allStories {
+		out = append(out, fixture{s, s.File()})
 	}
 	return out
 }
+
+// storyFile is the history file of a story.
+func storyFile(name string) []byte { return story.Named(allStories, name).File() }
 
 // judgeFile judges the bytes of a history by one requirement.
 func judgeFile(t testing.TB, data []byte, id requirement.ID) Result {
@@ -88,38 +82,40 @@ func judgeFile(t testing.TB, data []byte, id requirement.ID) Result {
 
 func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
-		t.Run(string(f.id)+"/"+f.name, func(t *testing.T) {
-			want, ok := wanted[f.id]
+		t.Run(f.Name, func(t *testing.T) {
+			want, ok := wanted[f.Requirement]
 			if !ok {
-				t.Fatal("say in wanted what its histories must show")
+				t.Fatal("wanted does not have the messages for its stories: add a row")
 			}
-			r := judgeFile(t, f.data, f.id)
-			switch f.name {
-			case "pass":
+			r := judgeFile(t, f.data, f.Requirement)
+			switch f.Want {
+			case story.Pass:
 				if r.Verdict != Pass || len(r.Reasons) > 0 || len(r.Violations) > 0 {
 					t.Errorf("%s: %q %v", r.Verdict, r.Reasons, r.Violations)
 				}
-			case "fail":
+			case story.Fail:
 				if r.Verdict != Fail || !slices.ContainsFunc(r.Violations, func(v Violation) bool { return strings.Contains(v.Message, want.fail) && len(v.Evidence) > 0 }) {
 					t.Errorf("%s, without %q: %v", r.Verdict, want.fail, r.Violations)
 				}
-			case "weak":
-				if r.Verdict != Inconclusive || !slices.ContainsFunc(r.Reasons, func(s string) bool { return strings.Contains(s, want.weak) }) {
-					t.Errorf("%s, without %q: %q", r.Verdict, want.weak, r.Reasons)
+			case story.Inconclusive:
+				if r.Verdict != Inconclusive || !slices.ContainsFunc(r.Reasons, func(s string) bool { return strings.Contains(s, want.inconclusive) }) {
+					t.Errorf("%s, without %q: %q", r.Verdict, want.inconclusive, r.Reasons)
 				}
 			}
 		})
 	}
 }
 
-func TestFoldersOfFixturesAreChecks(t *testing.T) {
-	dirs, err := os.ReadDir(histories)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range dirs {
-		if !Built(requirement.ID(d.Name())) {
-			t.Errorf("%s has histories and no check", d.Name())
+func TestEveryCheckHasStories(t *testing.T) {
+	for _, r := range requirement.All() {
+		n := 0
+		for _, want := range []story.Outcome{story.Pass, story.Fail, story.Inconclusive} {
+			if slices.ContainsFunc(allStories, func(s story.Story) bool { return s.Requirement == r.ID && s.Want == want }) {
+				n++
+			}
+		}
+		if built := Built(r.ID); built && n != 3 || !built && n != 0 {
+			t.Errorf("%s: a check is built in: %v; outcomes of its stories: %d of 3", r.ID, built, n)
 		}
 	}
 }

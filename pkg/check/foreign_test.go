@@ -1,15 +1,12 @@
 package check
 
 import (
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 // foreignHeader is that of a run on a cluster that lacks nothing which it can give.
@@ -109,27 +106,15 @@ func TestAGapOfEtcdIsNoPass(t *testing.T) {
 // else runs, with more events behind its own; nil if there is none.
 func abroad(t *testing.T, one requirement.Requirement, more ...*history.Event) *Judging {
 	t.Helper()
-	file := filepath.Join("..", "..", "fixtures", "histories", string(one.ID), "pass.jsonl")
-	if _, err := os.Stat(file); err != nil {
+	if !Built(one.ID) {
 		return nil
 	}
-	reader, err := history.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	header := reader.Header
+	told := story.Named(allStories, string(one.ID)+"/pass")
+	header := told.Header()
 	header.Provider = history.ProviderExternal
 	judging := Begin(header, []requirement.Requirement{one})
-	for {
-		ev, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		judging.Take(ev)
+	for _, ev := range told.Events() {
+		judging.Take(&ev)
 	}
 	for _, ev := range more {
 		judging.Take(ev)

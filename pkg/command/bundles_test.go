@@ -226,7 +226,7 @@ func published(t *testing.T, name string) string {
 	for file, content := range map[string]string{
 		bundle.ScenarioFile:    "# Played with seed 1.\nmetadata:\n  name: story\n",
 		bundle.TopologyFile:    "metadata:\n  name: local-3\nspec:\n  provider: local\n  distribution: reference\n  members: [{name: cp1}, {name: cp2}, {name: cp3}]\n",
-		bundle.EnvironmentFile: "harness: hack/histories\nseed: 1\ntraffic: false\n",
+		bundle.EnvironmentFile: "harness: pkg/story\nseed: 1\ntraffic: false\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 func TestMain(m *testing.M) {
@@ -135,7 +137,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"pass", `,"asked":["SV-06"]`, exit.Pass, "Verdict: PASS (1 pass)"},
 		{"fail", `,"asked":["SV-06"]`, exit.Fail, "Verdict: FAIL (1 fail)"},
-		{"weak", `,"asked":["SV-06"]`, exit.Inconclusive, "Verdict: INCONCLUSIVE (1 inconclusive)"},
+		{"inconclusive", `,"asked":["SV-06"]`, exit.Inconclusive, "Verdict: INCONCLUSIVE (1 inconclusive)"},
 		{"pass", `,"asked":["SV-06","SV-22"]`, exit.Inconclusive, "Verdict: INCONCLUSIVE (1 pass, 1 skipped)"},
 		{"fail", `,"asked":["SV-06","SV-22"]`, exit.Fail, "Verdict: FAIL (1 fail, 1 skipped)"},
 	} {
@@ -255,10 +257,7 @@ func topology(t *testing.T, release string) string {
 // fixture is a bundle of one of the histories of SV-06, with more in its header.
 func fixture(t *testing.T, name, more string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := story.Named(stories.All(), "SV-06/"+name).File()
 	line, events, _ := bytes.Cut(raw, []byte("\n"))
 	line = fmt.Appendf(nil, "%s%s}", bytes.TrimSuffix(line, []byte("}")), more)
 	dir := t.TempDir()

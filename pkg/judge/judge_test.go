@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +14,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
 	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 func TestBundle(t *testing.T) {
@@ -72,10 +73,7 @@ func TestBundle(t *testing.T) {
 
 func TestBundleIsInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := story.Named(stories.All(), "SV-06/pass").File()
 	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -98,21 +96,15 @@ func TestBundleRemembersWhatWasAsked(t *testing.T) {
 		{"the whole profile", nil, check.Inconclusive},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			line, events, _ := bytes.Cut(raw, []byte("\n"))
-			var h history.Header
-			if err := json.Unmarshal(line, &h); err != nil {
-				t.Fatal(err)
-			}
+			told := story.Named(stories.All(), "SV-06/pass")
+			h := told.Header()
 			h.Judges, h.Asked, h.Profiles = []string{"SV-06"}, tc.asked, []string{"storage-version-rollout"}
-			if line, err = json.Marshal(h); err != nil {
+			var data bytes.Buffer
+			if err := story.Write(&data, h, told.Events()); err != nil {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", line, events), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), data.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			rep, err := Bundle(t.Context(), dir)
@@ -131,10 +123,7 @@ func TestBundleRemembersWhatWasAsked(t *testing.T) {
 
 // A published bundle may have its history compressed.
 func TestBundleReadsACompressedHistory(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := story.Named(stories.All(), "SV-06/pass").File()
 	plain, zipped := t.TempDir(), t.TempDir()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -165,10 +154,7 @@ func TestBundleReadsACompressedHistory(t *testing.T) {
 // The report has the digests of what it follows from, as anybody can make them.
 func TestBundleHasDigests(t *testing.T) {
 	dir := t.TempDir()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "pass.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := story.Named(stories.All(), "SV-06/pass").File()
 	for name, content := range map[string][]byte{bundle.HistoryFile: raw, bundle.ScenarioFile: []byte("s"), bundle.EnvironmentFile: nil} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)

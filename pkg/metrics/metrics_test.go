@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -19,8 +18,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 var header = history.Header{
@@ -233,21 +234,15 @@ func TestRequirements(t *testing.T) {
 
 // All that a stranger needs is the history.
 func TestBundleIsDeterministic(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", "SV-06", "fail.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, events, _ := bytes.Cut(raw, []byte("\n"))
-	var h history.Header
-	if err := json.Unmarshal(line, &h); err != nil {
-		t.Fatal(err)
-	}
+	told := story.Named(stories.All(), "SV-06/fail")
+	h := told.Header()
 	h.Judges, h.Asked = []string{"SV-06"}, []string{"SV-06"}
-	if line, err = json.Marshal(h); err != nil {
+	var data bytes.Buffer
+	if err := story.Write(&data, h, told.Events()); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", line, events), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	rep, err := judge.Bundle(t.Context(), dir)

@@ -20,6 +20,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 // edits is how many changes of each third are tried, and seedVariable names the
@@ -319,13 +321,13 @@ func alter(random *rand.Rand, value *any) string {
 // --- Helpers ---
 
 // fixtureHarness is the version in the headers of the fixtures.
-const fixtureHarness = "hack/histories"
+const fixtureHarness = "pkg/story"
 
 // build makes the bundle of one of the histories of SV-06.
 func build(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	raw := read(t, filepath.Join("..", "..", "fixtures", "histories", "SV-06", name+".jsonl"))
+	raw := story.Named(stories.All(), "SV-06/"+name).File()
 	header, events, _ := bytes.Cut(raw, []byte("\n"))
 	const ids = `["SV-01","SV-03","SV-04","SV-06","SV-15","SV-22"]`
 	files := map[string]string{}

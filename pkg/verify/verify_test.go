@@ -76,7 +76,7 @@ func TestProblems(t *testing.T) {
 		{"another suite", []func(*testing.T, string){replace(bundle.ReportFile, "suite: ", "suite: a"), reseal}, []string{"report.yaml was written by other rules than those of this evenkeel (suite \"a"}},
 		{"another form", []func(*testing.T, string){replace(bundle.ReportFile, "schema: ", "schema: a"), reseal}, []string{"report.yaml was written by other rules"}},
 		{"another member", []func(*testing.T, string){replace(bundle.TopologyFile, "cp3", "cp4"), reseal}, []string{"topology.yaml, provider, distribution and members"}},
-		{"another harness", []func(*testing.T, string){replace(bundle.EnvironmentFile, "hack/histories", "v1"), reseal}, []string{"environment.yaml, harness and seed"}},
+		{"another harness", []func(*testing.T, string){replace(bundle.EnvironmentFile, "pkg/story", "v1"), reseal}, []string{"environment.yaml, harness and seed"}},
 		{"a digest twice", []func(*testing.T, string){func(t *testing.T, dir string) {
 			raw := read(t, filepath.Join(dir, bundle.DigestFile))
 			write(t, filepath.Join(dir, bundle.DigestFile), append(raw, raw...))

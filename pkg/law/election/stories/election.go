@@ -1,0 +1,509 @@
+package stories
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/story"
+)
+
+const (
+	ManagersLease     = "kube-system/kube-controller-manager"
+	coordinatorsLease = "kube-system/leader-election-controller"
+	oldestStrategy    = "OldestEmulationVersion"
+)
+
+// Builder is a control plane whose leaders are elected by a coordinator.
+type Builder struct {
+	*story.ControlPlane
+	Leases     map[string]*history.Lease
+	candidates map[string]*history.Candidate
+	Managers   map[string]int
+	acts       int64
+	// uncoordinated is whether instances take Leases by themselves.
+	uncoordinated bool
+	// at is what happens besides at the points of a story that have a name.
+	at map[string]func(*Builder)
+}
+
+// point is a place in a story at which something else may happen.
+func (h *Builder) point(name string) {
+	if do := h.at[name]; do != nil {
+		do(h)
+	}
+}
+
+func newBuilder(otherwise map[string]func(*Builder)) *Builder {
+	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
+}
+
+func (h *Builder) WallTime() time.Time { return story.Epoch.Add(time.Duration(h.Now)) }
+
+// ServeAll has all members serve, and the coordinator of the first one be active.
+func (h *Builder) ServeAll() {
+	for _, m := range h.Members {
+		h.Start(m, m.Release)
+		h.RenewIdentity(m)
+		h.AnswerReady(m, 200, true)
+	}
+	h.coordinate("cp1_c")
+}
+
+// coordinate has a coordinator take the coordinators' Lease.
+func (h *Builder) coordinate(who string) {
+	h.Leases[coordinatorsLease] = &history.Lease{Holder: who, Duration: 15, Acquired: h.WallTime(), Renewed: h.WallTime()}
+	h.StoreLease(coordinatorsLease)
+}
+
+func (h *Builder) coordinator() string { return h.Leases[coordinatorsLease].Holder }
+
+// RenewFor lets time pass, while who holds a Lease renews it and acts. Those that are
+// named do not.
+func (h *Builder) RenewFor(seconds int, without ...string) {
+	for range seconds / 5 {
+		h.Advance(5000)
+		for _, lease := range []string{coordinatorsLease, ManagersLease} {
+			if l := h.Leases[lease]; l != nil && l.Holder != "" && !has(without, lease) {
+				h.RenewLease(lease)
+			}
+		}
+	}
+}
+
+func has(all []string, one string) bool {
+	for _, x := range all {
+		if x == one {
+			return true
+		}
+	}
+	return false
+}
+
+// StartManager starts a member's controller manager, which declares itself.
+func (h *Builder) StartManager(m *story.Member, release string) string {
+	m.Release = release
+	h.Managers[m.Name]++
+	h.ManagerProcess(m, history.ProcessStarted, "")
+	h.Advance(300)
+	name := fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name])
+	h.declare(name, ManagersLease, release+".0", release+".0")
+	return name
+}
+
+func (h *Builder) ManagerProcess(m *story.Member, change, exit string) {
+	// Nobody asks for another status, or cannot see the end that he asked for.
+	expected := exit == "exit status 0" || strings.HasPrefix(exit, "signal: ")
+	h.Emit(history.Event{Kind: history.KindProcess, Member: m.Name, Process: &history.Process{
+		Component: history.ComponentControllerManager, Change: change, Instance: h.Managers[m.Name], Release: m.Release, Exit: exit, Expected: expected,
+	}})
+}
+
+// declare makes a candidate.
+func (h *Builder) declare(name, lease, binary, emulation string) {
+	h.candidates[name] = &history.Candidate{Lease: lease[len("kube-system/"):], Binary: binary, Emulation: emulation, Strategy: oldestStrategy, Renewed: h.WallTime()}
+	h.StoreCandidate(name)
+}
+
+// withdraw takes one away.
+func (h *Builder) withdraw(name string) {
+	delete(h.candidates, name)
+	h.Delete("/registry/leasecandidates/kube-system/"+name, "kube-system/"+name)
+}
+
+func (h *Builder) StoreCandidate(name string) {
+	now := *h.candidates[name]
+	h.Store("/registry/leasecandidates/kube-system/"+name, "coordination.k8s.io/v1beta1", "LeaseCandidate", "kube-system/"+name, history.Stored{Candidate: &now})
+}
+
+func (h *Builder) StoreLease(lease string) {
+	now := *h.Leases[lease]
+	h.Store("/registry/leases/"+lease, "coordination.k8s.io/v1", "Lease", lease, history.Stored{Lease: &now})
+}
+
+// Ping asks candidates; answer has them answer.
+func (h *Builder) Ping(names ...string) {
+	for _, name := range names {
+		c := h.candidates[name]
+		c.Pinged, c.Coordinator = h.WallTime(), h.coordinator()
+		h.StoreCandidate(name)
+	}
+	h.Advance(20)
+}
+
+func (h *Builder) AnswerPing(names ...string) {
+	for _, name := range names {
+		h.candidates[name].Renewed = h.WallTime()
+		h.StoreCandidate(name)
+	}
+	h.Advance(20)
+}
+
+// PingAndElect asks all of the given candidates, and gives the Lease to the first one.
+func (h *Builder) PingAndElect(lease string, names ...string) {
+	h.Ping(names...)
+	h.AnswerPing(names...)
+	h.Elect(lease, names[0])
+}
+
+// Elect gives a Lease to somebody, who renews it at once.
+func (h *Builder) Elect(lease, who string) {
+	l := h.Leases[lease]
+	transitions := 0
+	if l != nil {
+		transitions = l.Transitions + 1
+	}
+	coordinator := h.coordinator()
+	if h.uncoordinated {
+		coordinator = ""
+	}
+	h.Leases[lease] = &history.Lease{Holder: who, Duration: 10, Acquired: h.WallTime(), Renewed: h.WallTime(), Transitions: transitions, Strategy: oldestStrategy, Coordinator: coordinator}
+	h.StoreLease(lease)
+	h.Advance(30)
+	h.RenewLease(lease)
+}
+
+// RenewLease renews a Lease; a leader of the managers acts, too.
+func (h *Builder) RenewLease(lease string) {
+	l := h.Leases[lease]
+	l.Renewed, l.Duration = h.WallTime(), 15
+	h.StoreLease(lease)
+	if lease == ManagersLease {
+		h.Act(l.Holder)
+	}
+}
+
+// Act leaves a mark of a leader of the managers.
+func (h *Builder) Act(who string) {
+	h.acts++
+	h.Store("/registry/configmaps/kube-system/acting-kube-controller-manager", "v1", "ConfigMap", "kube-system/acting-kube-controller-manager", history.Stored{
+		Acted: &history.Acted{Lease: ManagersLease, Holder: who, Version: "1.2.0", Term: int64(h.Leases[ManagersLease].Transitions), Number: h.acts},
+	})
+}
+
+// PreferHolder tells a leader who should lead, and it gives its Lease up.
+func (h *Builder) PreferHolder(lease, preferred string) {
+	h.Leases[lease].Preferred, h.Leases[lease].Coordinator = preferred, h.coordinator()
+	h.StoreLease(lease)
+	h.Advance(50)
+}
+
+func (h *Builder) ReleaseLease(lease string) {
+	l := h.Leases[lease]
+	l.Holder, l.Preferred, l.Duration, l.Renewed = "", "", 1, h.WallTime()
+	h.StoreLease(lease)
+	h.Advance(20)
+}
+
+// DeleteLease is a deletion by an administrator.
+func (h *Builder) DeleteLease(m *story.Member, lease string) {
+	from := h.Now
+	h.Advance(2)
+	delete(h.Leases, lease)
+	h.Delete("/registry/leases/"+lease, lease)
+	h.Advance(2)
+	h.Emit(history.Event{Kind: history.KindRequest, Member: m.Name, From: from, Request: &history.Request{
+		Class: history.ClassElection, Election: history.ElectionDelete, Verb: "delete", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: lease, Code: 200,
+	}})
+}
+
+// Fault tells of a fault at a member.
+func (h *Builder) Fault(m *story.Member, id, kind, action, component string, phase history.Phase, prefixes ...string) {
+	f := &history.Fault{ID: id, Type: kind, Action: action, Component: component, Phase: phase, Prefixes: prefixes}
+	if phase == history.PhaseWitness {
+		f.Proof, f.Count = "it was seen to bite", 3
+	}
+	h.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: f})
+}
+
+func (h *Builder) end() []history.Event {
+	h.Advance(3000)
+	h.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
+	return h.Events
+}
+
+// upgradeStory is a run in which members are upgraded one by one, a leader
+// crashes, and an older candidate comes back.
+func upgradeStory() []history.Event { return Upgrade(nil) }
+
+func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
+	h.ServeAll()
+	a, b, c := h.StartManager(cp1, "1.2"), h.StartManager(cp2, "1.2"), h.StartManager(cp3, "1.2")
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, a, b, c)
+	h.RenewFor(10)
+
+	h.DeleteLease(cp1, ManagersLease)
+	h.Advance(30)
+	h.point("erased")
+	h.PingAndElect(ManagersLease, a, b, c)
+	h.RenewFor(5)
+
+	for _, m := range []*story.Member{cp1, cp2} {
+		h.ReleaseLease(ManagersLease)
+		h.withdraw(fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name]))
+		h.ManagerProcess(m, history.ProcessExited, "exit status 0")
+		h.Advance(200)
+		up := h.StartManager(m, "1.3")
+		h.Advance(2500)
+		if m == cp1 {
+			a = up
+			h.PingAndElect(ManagersLease, b, a, c)
+		} else {
+			b = up
+			h.PingAndElect(ManagersLease, c, a, b)
+		}
+		h.RenewFor(10)
+	}
+
+	h.Fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseInject)
+	h.ManagerProcess(cp3, history.ProcessExited, "signal: killed")
+	h.Fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseWitness)
+	h.RenewFor(15, ManagersLease)
+	h.Advance(1000)
+	h.point("crashed")
+	h.Ping(a, b, c)
+	h.AnswerPing(a, b)
+	h.Advance(5000)
+	h.Elect(ManagersLease, a)
+	h.RenewFor(5)
+
+	h.Fault(cp3, "controller-manager-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentControllerManager, history.PhaseHeal)
+	d := h.StartManager(cp3, "1.2")
+	h.Ping(d)
+	h.AnswerPing(d)
+	h.point("older is back")
+	h.PreferHolder(ManagersLease, d)
+	h.ReleaseLease(ManagersLease)
+	h.PingAndElect(ManagersLease, d, a, b)
+	h.RenewFor(25)
+	h.point("at rest")
+	return h.end()
+}
+
+// impairedStory is a run in which leaders and coordinators are alive and cannot do
+// what they have to.
+func impairedStory() []history.Event { return Impaired(nil) }
+
+func Impaired(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
+	h.ServeAll()
+	a, b, c := h.StartManager(cp1, "1.3"), h.StartManager(cp2, "1.3"), h.StartManager(cp3, "1.2")
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, c, a, b)
+	h.RenewFor(5)
+	h.point("led")
+	h.RenewFor(5)
+
+	again := func(leader string) {
+		h.Ping(leader)
+		h.AnswerPing(leader)
+		h.PreferHolder(ManagersLease, leader)
+		h.ReleaseLease(ManagersLease)
+		h.PingAndElect(ManagersLease, leader, a, b)
+		h.RenewFor(5)
+	}
+	// It stands still for longer than its Lease lasts.
+	h.Fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseInject)
+	h.ManagerProcess(cp3, history.ProcessPaused, "")
+	h.Fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseWitness)
+	h.RenewFor(15, ManagersLease)
+	h.Advance(1000)
+	h.Ping(a, b, c)
+	h.AnswerPing(a, b)
+	h.Advance(5000)
+	h.Elect(ManagersLease, a)
+	h.RenewFor(5)
+	h.ManagerProcess(cp3, history.ProcessResumed, "")
+	h.Fault(cp3, "controller-manager-pause-1", "PodChaos", "pod-failure", history.ComponentControllerManager, history.PhaseHeal)
+	h.point("resumed")
+	h.AnswerPing(c)
+	again(c)
+
+	// It cannot renew.
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseInject)
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseWitness)
+	h.point("cannot renew begins")
+	h.RenewFor(15, ManagersLease)
+	h.Advance(1000)
+	h.point("cannot renew")
+	h.Ping(c, a, b)
+	h.AnswerPing(c, a, b)
+	h.Elect(ManagersLease, a)
+	h.RenewFor(5)
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseHeal)
+	again(c)
+
+	// The coordinator's server crashes.
+	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseInject)
+	h.Exit(cp1, "signal: killed", true)
+	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseWitness)
+	h.RenewFor(15, coordinatorsLease)
+	h.Advance(1500)
+	h.coordinate("cp2_c")
+	h.Start(cp1, cp1.Release)
+	h.AnswerReady(cp1, 200, true)
+	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseHeal)
+	h.RenewFor(5)
+
+	// The coordinator cannot write when the leader crashes.
+	managersKey, coordinatorsKey := "/registry/leases/"+ManagersLease, "/registry/leases/"+coordinatorsLease
+	h.Fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, managersKey)
+	h.ManagerProcess(cp3, history.ProcessExited, "signal: killed")
+	h.Fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, managersKey)
+	h.RenewFor(20, ManagersLease)
+	h.Fault(cp2, "coordinator-cannot-write-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, managersKey)
+	h.point("can write")
+	h.Ping(a, b)
+	h.AnswerPing(a, b)
+	h.Elect(ManagersLease, a)
+	h.RenewFor(5)
+
+	// Nobody can coordinate when the next one crashes.
+	for _, m := range h.Members {
+		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, coordinatorsKey)
+		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, coordinatorsKey)
+	}
+	h.RenewFor(20, coordinatorsLease)
+	h.ManagerProcess(cp1, history.ProcessExited, "signal: killed")
+	h.Advance(16_000)
+	h.AnswerReady(cp2, 200, false)
+	h.point("nobody elects")
+	h.Advance(25_000)
+	h.uncoordinated = true
+	h.Elect(ManagersLease, b)
+	h.RenewFor(5, coordinatorsLease)
+	for _, m := range h.Members {
+		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, coordinatorsKey)
+	}
+	return h.end()
+}
+
+// seizedStory is a run in which the coordinators' Lease is taken by force, twice.
+func seizedStory() []history.Event { return Seized(nil) }
+
+func Seized(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1 := h.Members[0]
+	h.ServeAll()
+	h.RenewFor(10)
+	for _, next := range []string{"cp2_c", "cp1_c"} {
+		l := h.Leases[coordinatorsLease]
+		l.Holder, l.Duration, l.Renewed = history.ElectionNobody, 4, h.WallTime()
+		h.StoreLease(coordinatorsLease)
+		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionSeize, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: coordinatorsLease, Code: 200})
+		h.RenewFor(5, coordinatorsLease)
+		if next == "cp2_c" {
+			h.point("seized")
+		}
+		h.coordinate(next)
+		h.RenewFor(5)
+	}
+	h.RenewFor(20)
+	return h.end()
+}
+
+const extraLease = "kube-system/evenkeel-rowers"
+
+// extraElectionsStory is a run in which participants of the harness's own stand for Leases.
+func extraElectionsStory() []history.Event { return ExtraElections(nil) }
+
+func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1 := h.Members[0]
+	h.ServeAll()
+	name := func(who string) string { return "evenkeel-rowers-" + who }
+	dead, mute, old, twin, newer := name("dead"), name("mute"), name("old"), name("twin"), name("newer")
+	h.declare(dead, extraLease, "1.0.0", "1.0.0")
+	c := h.candidates[dead]
+	c.Renewed = c.Renewed.Add(-31 * time.Minute)
+	h.Events[len(h.Events)-1].Stored.Candidate.Renewed = c.Renewed
+	h.declare(mute, extraLease, "1.1.0", "1.1.0")
+	h.declare(old, extraLease, "1.2.0", "1.2.0")
+	h.declare(twin, extraLease, "1.2.0", "1.2.0")
+	h.declare(newer, extraLease, "1.3.0", "1.3.0")
+	h.Advance(2500)
+	h.Ping(mute, old, twin, newer)
+	h.AnswerPing(old, twin, newer)
+	h.Advance(5000)
+	first := old
+	for who := range h.at {
+		if h.candidates[who] != nil {
+			first = who // somebody else is elected
+		}
+	}
+	h.Elect(extraLease, first)
+	for range 2 {
+		h.Advance(3000)
+		h.DeleteLease(cp1, extraLease)
+		h.Advance(30)
+		h.PingAndElect(extraLease, old, twin, newer)
+	}
+	h.withdraw(dead)
+	h.withdraw(mute)
+	for range 4 {
+		h.Advance(3000)
+		h.RenewLease(coordinatorsLease)
+		h.DeleteLease(cp1, extraLease)
+		h.Advance(30)
+		h.PingAndElect(extraLease, old, twin, newer)
+	}
+	h.Advance(3000)
+	h.point("again")
+	for range 3 {
+		l := h.Leases[extraLease]
+		l.Holder, l.Renewed, l.Strategy, l.Coordinator = "", time.Time{}, "", ""
+		h.StoreLease(extraLease)
+		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionOdd, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: extraLease, Code: 200, ResourceVersion: h.Revision})
+		h.Advance(30)
+		h.PingAndElect(extraLease, old, twin, newer)
+		h.Advance(3000)
+		h.RenewLease(coordinatorsLease)
+	}
+	h.Advance(500)
+	for _, m := range h.Members {
+		h.AnswerReady(m, 200, false)
+	}
+	h.DeleteLease(cp1, extraLease)
+	h.Advance(30)
+	h.PingAndElect(extraLease, old, twin, newer)
+
+	const draftLease = "kube-system/evenkeel-draft"
+	h.declare("evenkeel-draft-a", draftLease, "1.2.0", "1.2.0")
+	h.candidates["evenkeel-draft-a"].Strategy = "example.com/draft"
+	h.Events[len(h.Events)-1].Stored.Candidate.Strategy = "example.com/draft"
+	h.Leases[draftLease] = &history.Lease{Duration: 10, Strategy: "example.com/draft", Coordinator: h.coordinator()}
+	h.StoreLease(draftLease)
+	h.Advance(500)
+	h.point("drafted")
+	l := h.Leases[draftLease]
+	l.Holder, l.Duration, l.Renewed = history.ElectionThirdParty, 3600, h.WallTime()
+	h.StoreLease(draftLease)
+	h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionAssign, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: draftLease, Code: 200})
+	h.Advance(6000)
+	h.RenewLease(coordinatorsLease)
+	return h.end()
+}
+
+// steadyStory is a run in which nothing happens.
+func steadyStory() []history.Event { return Steady(nil) }
+
+func Steady(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	h.ServeAll()
+	var names []string
+	for _, m := range h.Members {
+		names = append(names, h.StartManager(m, "1.2"))
+	}
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, names...)
+	h.RenewFor(100)
+	h.point("alone")
+	h.Advance(250_000)
+	h.AnswerPing(names...)
+	return h.end()
+}

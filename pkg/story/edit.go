@@ -1,0 +1,150 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Edit is a story that is being changed. Its methods panic if the story has no event
+// that fits, because an edit without effect would prove nothing.
+type Edit struct{ Events []history.Event }
+
+// Find gives the nth event, from 1, that fits.
+func (e *Edit) Find(nth int, fits func(*history.Event) bool) int {
+	for i := range e.Events {
+		if fits(&e.Events[i]) {
+			if nth--; nth == 0 {
+				return i
+			}
+		}
+	}
+	panic("the story has no such event")
+}
+
+// FindVersion finds the nth revision of a StorageVersion that fits.
+func (e *Edit) FindVersion(nth int, name string, fits func(*history.StorageVersion) bool) int {
+	return e.Find(nth, func(ev *history.Event) bool {
+		return ev.Stored != nil && ev.Stored.StorageVersion != nil && ev.Stored.Name == name && fits(ev.Stored.StorageVersion)
+	})
+}
+
+// FindDuring finds the first event after a step began that fits.
+func (e *Edit) FindDuring(action string, fits func(*history.Event) bool) int {
+	from := e.Find(1, func(ev *history.Event) bool { return ev.Step != nil && ev.Step.Action == action })
+	return e.Find(1, func(ev *history.Event) bool { return ev.At > e.Events[from].At && fits(ev) })
+}
+
+// InsertAfter puts an event behind the one at i, at the same time.
+func (e *Edit) InsertAfter(i int, ev history.Event) {
+	ev.At = e.Events[i].At
+	e.Events = slices.Insert(e.Events, i+1, ev)
+}
+
+// ReviseBefore inserts a revision of a StorageVersion in front of the one at i, one
+// revision earlier, with what change makes of it.
+func (e *Edit) ReviseBefore(i int, change func(*history.Stored)) {
+	ev := e.Events[i]
+	s := *ev.Stored
+	s.Revision--
+	s.StorageVersion = CloneStorageVersion(s.StorageVersion)
+	change(&s)
+	ev.Stored = &s
+	e.Events = slices.Insert(e.Events, i, ev)
+}
+
+// Drop leaves out what fits.
+func (e *Edit) Drop(fits func(*history.Event) bool) {
+	before := len(e.Events)
+	e.Events = slices.DeleteFunc(e.Events, func(ev history.Event) bool { return fits(&ev) })
+	if len(e.Events) == before {
+		panic("the story has nothing to drop")
+	}
+}
+
+// Each changes all that fits.
+func (e *Edit) Each(fits func(*history.Event) bool, change func(*history.Event)) {
+	n := 0
+	for i := range e.Events {
+		if fits(&e.Events[i]) {
+			change(&e.Events[i])
+			n++
+		}
+	}
+	if n == 0 {
+		panic("the story has nothing to change")
+	}
+}
+
+// StopAt ends the story, in good order, before the event at i.
+func (e *Edit) StopAt(i int) {
+	end := e.Events[len(e.Events)-1]
+	end.At = e.Events[i].At
+	e.Events = append(e.Events[:i], end)
+}
+
+// StopAfterHold ends the story at the end of the first hold.
+func (e *Edit) StopAfterHold() {
+	e.StopAt(1 + e.Find(1, func(ev *history.Event) bool { return ev.Hold != nil && ev.Hold.Phase == history.PhaseEnd }))
+}
+
+// trim keeps the events that fit, and the end.
+func (e *Edit) trim(fits Match) {
+	e.Events = slices.DeleteFunc(e.Events, func(ev history.Event) bool { return ev.End == nil && !fits(&ev) })
+	if len(e.Events) > maxLines {
+		panic(fmt.Sprintf("%d events are more than the %d that people can read: trim the story further", len(e.Events), maxLines))
+	}
+	omitRepeatedListings(e.Events)
+}
+
+// maxLines is how many events a trimmed story may have.
+const maxLines = 148
+
+// DropAt leaves the event at i out.
+func (e *Edit) DropAt(i int) { e.Events = append(e.Events[:i], e.Events[i+1:]...) }
+
+// FindLast finds the last event that fits.
+func (e *Edit) FindLast(fits Match) int {
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		if fits(&e.Events[i]) {
+			return i
+		}
+	}
+	panic("the story has no such event")
+}
+
+// Event is the nth event that fits.
+func (e *Edit) Event(nth int, fits Match) *history.Event { return &e.Events[e.Find(nth, fits)] }
+
+// Document is the nth document that fits, to be changed.
+func (e *Edit) Document(nth int, fits Match) *history.Document {
+	ev := e.Event(nth, fits)
+	copied := *ev.Document
+	ev.Document = &copied
+	return &copied
+}
+
+// RewriteListing has a document say something else, under another tag.
+func (e *Edit) RewriteListing(ev *history.Event, change func(*history.Listing)) {
+	copied := *ev.Document
+	change(copied.Listing)
+	copied.Content += "-otherwise"
+	copied.Digest += "-otherwise"
+	if copied.ETag != "" {
+		copied.ETag = strings.TrimSuffix(copied.ETag, `"`) + `-otherwise"`
+	}
+	ev.Document = &copied
+}
+
+// After are the events behind the first one that fits, and before those in front.
+func (e *Edit) After(fits Match) Match {
+	from := e.Event(1, fits).At
+	return func(ev *history.Event) bool { return ev.At > from }
+}
+
+func (e *Edit) Before(fits Match) Match {
+	until := e.Event(1, fits).At
+	return func(ev *history.Event) bool { return ev.At < until }
+}
