@@ -1,6 +1,11 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/law"
+import (
+	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/law/election"
+)
 
 // keps are the KEPs that are judged, a line each.
-var keps = []law.KEP{}
+var keps = []law.KEP{
+	election.KEP(),
+}

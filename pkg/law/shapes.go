@@ -247,7 +247,7 @@ func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Mo
 	began := e.Began
 	var came *fact.Moment
 	if i := slices.IndexFunc(done, func(m fact.Moment) bool {
-		return m.Before(began) != fact.Yes && m.Latest >= began.Earliest && m.Seq != began.Seq
+		return m.Before(began) != fact.Yes && m.Latest >= began.Earliest
 	}); i >= 0 {
 		came = &done[i]
 	}
@@ -256,7 +256,7 @@ func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Mo
 		end = *came
 	}
 	var void *Void
-	if i := slices.IndexFunc(voids, func(v Void) bool { return v.Latest >= began.Earliest && v.Earliest <= end.Latest }); i >= 0 {
+	if i := slices.IndexFunc(voids, func(v Void) bool { return v.Latest >= began.Earliest && v.Before(end) != fact.No }); i >= 0 {
 		void, end = &voids[i], voids[i].Moment
 	}
 	e.Least = time.Duration(running.Lasts(began.Latest, end.Earliest, fact.Yes))

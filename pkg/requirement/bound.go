@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,17 @@ type Bound struct {
 	// Source says where the value, or what it follows from, is written.
 	Source string `json:"source"`
 }
+
+// Notion holds the bounds that are part of what a word means, such as when a candidate
+// counts, for all requirements of a KEP.
+type Notion struct {
+	// ID of the KEP, such as "KEP-4355".
+	ID     ID      `json:"id"`
+	Bounds []Bound `json:"bounds"`
+}
+
+// Notions are those of all KEPs.
+func Notions() []Notion { return slices.Clone(loaded.Notions) }
 
 // Need is the least that must have been seen of one kind for a pass.
 type Need struct {
@@ -51,6 +63,11 @@ func MustNumber(id ID, name string) float64 {
 
 func mustFind(id ID, name string) Bound {
 	req, ok := Lookup(id)
+	for _, n := range loaded.Notions {
+		if n.ID == id {
+			req.Bounds, ok = n.Bounds, true
+		}
+	}
 	if !ok {
 		panic(fmt.Sprintf("requirement catalogue: there is no %s", id))
 	}

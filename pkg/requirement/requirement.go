@@ -54,6 +54,7 @@ type Profile struct {
 type catalogue struct {
 	Requirements []Requirement `json:"requirements"`
 	Profiles     []Profile     `json:"profiles"`
+	Notions      []Notion      `json:"notions"`
 }
 
 //go:embed catalogue.yaml

@@ -165,6 +165,8 @@ func (c *Candidate) valid() fact.Signal {
 		next := int64(fact.Forever)
 		if i+1 < len(c.changes) {
 			next = c.facts.When(c.changes[i+1].Stamp).Earliest
+		} else if gone := c.Gone(); gone != nil {
+			next = gone.Earliest
 		}
 		b.Set(when, fact.Of(until > when.Latest))
 		if until > when.Latest && until < next {

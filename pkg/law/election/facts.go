@@ -148,10 +148,30 @@ func (f *Facts) componentLeases() []*Lease {
 // electedLeases are the Leases that candidates stood for, all by the strategy of the
 // coordinators.
 func (f *Facts) electedLeases() []*Lease {
-	return f.sorted(func(l *Lease) bool {
+	return f.wantedLeases(func(l *Lease) bool {
 		all := f.candidatesOf(l.Key)
 		return len(all) > 0 && !slices.ContainsFunc(all, func(c *Candidate) bool {
 			return slices.ContainsFunc(c.changes, func(ch candidateChange) bool { return ch.now.Strategy != oldest })
 		})
 	})
+}
+
+// wantedLeases are those that any candidate stood for, whether they ever existed or not,
+// that fit.
+func (f *Facts) wantedLeases(fits func(*Lease) bool) []*Lease {
+	keys := map[string]bool{}
+	for _, c := range f.candidates {
+		keys[c.Lease] = true
+	}
+	var out []*Lease
+	for _, key := range law.SortedKeys(keys) {
+		l := f.leases[key]
+		if l == nil {
+			l = &Lease{facts: f, Key: key}
+		}
+		if fits(l) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
