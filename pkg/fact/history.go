@@ -108,6 +108,9 @@ func (h *History) When(s Stamp) Moment {
 	switch {
 	case s.Revision > 0:
 		m.Earliest = h.recorders.recordedSince(s.At)
+		if s.From > 0 {
+			m.Earliest = min(s.From, s.At)
+		}
 		m.Earliest, m.Latest = h.clock.Bracket(s.Revision, m.Earliest, m.Latest)
 	case s.From > 0:
 		m.Earliest = min(s.From, s.At)

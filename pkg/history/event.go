@@ -115,8 +115,8 @@ type Event struct {
 	// At is when the event was complete, in nanoseconds since Header.Started on
 	// the harness's monotonic clock (for a request: the answer was received).
 	At int64 `json:"at"`
-	// From is when it began (for a request: before the first byte was sent);
-	// 0 where an event has no duration.
+	// From is when it began (for a request: before the first byte was sent; for a change
+	// in etcd: a time at which etcd had not made it); 0 where that is not known.
 	From int64 `json:"from,omitempty"`
 	Kind Kind  `json:"kind"`
 	// Member is the control-plane member concerned, if it is a single one.

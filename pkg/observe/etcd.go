@@ -230,7 +230,8 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		if stored.StorageVersion != nil || stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key) {
 			agreement = stored.Revision
 		}
-		r.recorder.Record(history.Event{Kind: history.KindStored, Stored: &stored})
+		// All that etcd had at the time heard is recorded, so the change was made later.
+		r.recorder.Record(history.Event{Kind: history.KindStored, From: r.heard, Stored: &stored})
 		if a := stored.Acted; a != nil {
 			r.acted(a.Lease, cmp.Or(a.Holder, a.Host))
 		}

@@ -29,7 +29,7 @@ var cle24 = law.Deadline[*Facts, *Lease]{
 func (l *Lease) writableAgain() []fact.Moment {
 	var out []fact.Moment
 	for _, f := range l.facts.Faults {
-		if f.Healed != nil && f.Witness != "" && f.About(leasePrefix+l.Key) && l.Led().At(f.Healed.Earliest) == fact.No && l.faulty().At(f.Healed.Latest) == fact.No {
+		if f.Healed != nil && f.Witness != "" && f.About(leasePrefix+l.Key) && l.Led().At(f.Healed.Earliest) != fact.Yes && l.faulty().At(f.Healed.Latest) == fact.No {
 			out = append(out, *f.Healed)
 		}
 	}

@@ -1,0 +1,65 @@
+// Package judgetest judges stories in tests: whole histories, by one requirement.
+package judgetest
+
+import (
+	"io"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
+)
+
+// Events is a history in memory, as a judge reads it.
+type Events struct {
+	Head   history.Header
+	Lines  []history.Event
+	Broken []string
+	next   int
+}
+
+// Header gives the header.
+func (e *Events) Header() history.Header { return e.Head }
+
+// Damage gives what is said to be wrong with the history.
+func (e *Events) Damage() []string { return e.Broken }
+
+// Next gives the next event, and io.EOF after the last one.
+func (e *Events) Next() (*history.Event, error) {
+	if e.next == len(e.Lines) {
+		return nil, io.EOF
+	}
+	e.next++
+	ev := e.Lines[e.next-1]
+	return &ev, nil
+}
+
+// Judge judges a history by one requirement.
+func Judge(t testing.TB, events *Events, id requirement.ID) check.Result {
+	t.Helper()
+	r, ok := requirement.Lookup(id)
+	if !ok {
+		t.Fatalf("there is no requirement %s", id)
+	}
+	j, err := check.Judge(events, []requirement.Requirement{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j.Results[0]
+}
+
+// Stories judges each story as a whole history by its requirement, and demands the outcome
+// that it is to come to.
+func Stories(t *testing.T, all []story.Story) {
+	t.Helper()
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			s := s.Whole()
+			r := Judge(t, &Events{Head: s.Header(), Lines: s.Events()}, s.Requirement)
+			if string(r.Verdict) != string(s.Want) {
+				t.Errorf("%s, want %s\nviolations: %v\nreasons: %q\nobservations: %+v\nobligations: %+v", r.Verdict, s.Want, r.Violations, r.Reasons, r.Observations, r.Obligations)
+			}
+		})
+	}
+}
