@@ -107,6 +107,13 @@ func (p *Prober) WaitReady(ctx context.Context) error {
 	}
 }
 
+// IsReady is whether the last answer of the running API server was that it is ready.
+func (p *Prober) IsReady() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ready
+}
+
 // Down is whether the API server was ended on purpose and not started since.
 func (p *Prober) Down() bool {
 	p.mu.Lock()

@@ -458,6 +458,7 @@ func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 	if err := r.recorders.look(ctx, r); err != nil {
 		return fmt.Errorf("step %d (%s): %w", index, action, err)
 	}
+	r.recorders.compare(ctx, r)
 	if err := r.recordHold(ctx, hold, history.PhaseEnd); err != nil {
 		return fmt.Errorf("step %d (%s): %w", index, action, err)
 	}

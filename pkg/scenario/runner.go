@@ -84,6 +84,7 @@ type Runner struct {
 	made        leftovers
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
+	exitLogs   exitLogs
 }
 
 // New makes a Runner.
@@ -99,6 +100,12 @@ func New(options Options) *Runner {
 
 // ProcessChanged is the Observer that the cluster must be made with.
 func (r *Runner) ProcessChanged(change cluster.Change) {
+	var log []string
+	if r.cluster != nil {
+		for _, line := range r.exitLogs.of(r.cluster.LogDir(), change) {
+			log = append(log, r.plain(line))
+		}
+	}
 	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Process: &history.Process{
 		Component: string(change.Component),
 		Change:    change.What,
@@ -109,6 +116,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		Off:       featureNames(change.Off),
 		Exit:      change.Exit,
 		Expected:  change.Expected,
+		Log:       log,
 		Noticed:   change.Noticed,
 	}})
 	r.recorders.processChanged(change)
@@ -155,6 +163,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
+	if r.foreign == nil {
+		r.exitLogs.learn(ctx, c)
+	}
 	if err := r.recorders.begin(ctx, r); err != nil {
 		return err
 	}
@@ -162,6 +173,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
+	defer r.release(context.WithoutCancel(ctx))
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
@@ -182,7 +194,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	}
 	r.stopMeddling()
+	r.release(ctx)
 	r.recorders.endTraffic()
+	r.recorders.compare(ctx, r)
 	// What etcd does is told last: the outcome of every request is in it.
 	r.recorders.endProbes()
 	_, err = r.catchUp(ctx)
@@ -381,6 +395,9 @@ const actionBoot = "boot"
 func (r *Runner) boot(ctx context.Context) error {
 	if err := r.cluster.Start(ctx); err != nil {
 		return err
+	}
+	if r.foreign == nil {
+		r.exitLogs.learn(ctx, r.cluster) // some are made as members start
 	}
 	if err := r.recorders.waitReady(ctx); err != nil {
 		return err
