@@ -21,6 +21,8 @@ type Process struct {
 	Exited   *Moment
 	Expected bool
 	Exit     string
+	// Log are the last lines of its log where it ended by itself, if they are known.
+	Log []string
 	// Before and After are the processes of the same component before and after it; nil
 	// where there is none.
 	Before, After *Process
@@ -99,7 +101,7 @@ func (ps *processes) observe(ev *history.Event) {
 	case history.ProcessExited:
 		for _, one := range ps.of[key] {
 			if one.Instance == p.Instance && one.Exited == nil {
-				one.Exited, one.Expected, one.Exit = &at, p.Expected, p.Exit
+				one.Exited, one.Expected, one.Exit, one.Log = &at, p.Expected, p.Exit, p.Log
 			}
 		}
 	case history.ProcessPaused, history.ProcessResumed:

@@ -50,7 +50,7 @@ type Never[F, S any] struct {
 	// Happened is whether it did.
 	Happened func(S) fact.Truth
 	// Excuse is why an occasion proves nothing; empty if it does. Optional.
-	Excuse func(S) string
+	Excuse func(F, S) string
 	// Breach says in a sentence what happened, with the evidence.
 	Breach func(S) (string, []int64)
 }
@@ -58,7 +58,11 @@ type Never[F, S any] struct {
 func (n Never[F, S]) judge(facts F, _ Bounds) *Ledger {
 	l := &Ledger{}
 	for _, s := range n.Occasions(facts) {
-		l.Add(weigh(n.Describe(s), n.Happened(s).Not(), excuse(n.Excuse, s), func() (string, []int64) { return n.Breach(s) }))
+		why := ""
+		if n.Excuse != nil {
+			why = n.Excuse(facts, s)
+		}
+		l.Add(weigh(n.Describe(s), n.Happened(s).Not(), why, func() (string, []int64) { return n.Breach(s) }))
 	}
 	return l
 }
