@@ -113,10 +113,13 @@ func (p *ControlPlane) Emit(ev history.Event) {
 	p.Advance(1)
 }
 
+// revisionStep leaves room between the revisions of a story for the edits of a case.
+const revisionStep = 2
+
 // NextRevision is a new revision of etcd. Every other one belongs to keys that nobody
 // looks at, which leaves room for changes in cases.go.
 func (p *ControlPlane) NextRevision() int64 {
-	p.Revision += 2
+	p.Revision += revisionStep
 	return p.Revision
 }
 

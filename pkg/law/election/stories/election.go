@@ -19,7 +19,7 @@ const (
 type Builder struct {
 	*story.ControlPlane
 	Leases     map[string]*history.Lease
-	candidates map[string]*history.Candidate
+	Candidates map[string]*history.Candidate
 	Managers   map[string]int
 	acts       int64
 	// uncoordinated is whether instances take Leases by themselves.
@@ -36,7 +36,7 @@ func (h *Builder) point(name string) {
 }
 
 func newBuilder(otherwise map[string]func(*Builder)) *Builder {
-	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
+	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, Candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
 }
 
 func (h *Builder) WallTime() time.Time { return story.Epoch.Add(time.Duration(h.Now)) }
@@ -48,16 +48,16 @@ func (h *Builder) ServeAll() {
 		h.RenewIdentity(m)
 		h.AnswerReady(m, 200, true)
 	}
-	h.coordinate("cp1_c")
+	h.Coordinate("cp1_c")
 }
 
-// coordinate has a coordinator take the coordinators' Lease.
-func (h *Builder) coordinate(who string) {
+// Coordinate has a coordinator take the coordinators' Lease.
+func (h *Builder) Coordinate(who string) {
 	h.Leases[coordinatorsLease] = &history.Lease{Holder: who, Duration: 15, Acquired: h.WallTime(), Renewed: h.WallTime()}
 	h.StoreLease(coordinatorsLease)
 }
 
-func (h *Builder) coordinator() string { return h.Leases[coordinatorsLease].Holder }
+func (h *Builder) Coordinator() string { return h.Leases[coordinatorsLease].Holder }
 
 // RenewFor lets time pass, while who holds a Lease renews it and acts. Those that are
 // named do not.
@@ -88,7 +88,7 @@ func (h *Builder) StartManager(m *story.Member, release string) string {
 	h.ManagerProcess(m, history.ProcessStarted, "")
 	h.Advance(300)
 	name := fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name])
-	h.declare(name, ManagersLease, release+".0", release+".0")
+	h.Declare(name, ManagersLease, release+".0", release+".0")
 	return name
 }
 
@@ -100,20 +100,20 @@ func (h *Builder) ManagerProcess(m *story.Member, change, exit string) {
 	}})
 }
 
-// declare makes a candidate.
-func (h *Builder) declare(name, lease, binary, emulation string) {
-	h.candidates[name] = &history.Candidate{Lease: lease[len("kube-system/"):], Binary: binary, Emulation: emulation, Strategy: oldestStrategy, Renewed: h.WallTime()}
+// Declare makes a candidate.
+func (h *Builder) Declare(name, lease, binary, emulation string) {
+	h.Candidates[name] = &history.Candidate{Lease: lease[len("kube-system/"):], Binary: binary, Emulation: emulation, Strategy: oldestStrategy, Renewed: h.WallTime()}
 	h.StoreCandidate(name)
 }
 
-// withdraw takes one away.
-func (h *Builder) withdraw(name string) {
-	delete(h.candidates, name)
+// Withdraw takes one away.
+func (h *Builder) Withdraw(name string) {
+	delete(h.Candidates, name)
 	h.Delete("/registry/leasecandidates/kube-system/"+name, "kube-system/"+name)
 }
 
 func (h *Builder) StoreCandidate(name string) {
-	now := *h.candidates[name]
+	now := *h.Candidates[name]
 	h.Store("/registry/leasecandidates/kube-system/"+name, "coordination.k8s.io/v1beta1", "LeaseCandidate", "kube-system/"+name, history.Stored{Candidate: &now})
 }
 
@@ -125,8 +125,8 @@ func (h *Builder) StoreLease(lease string) {
 // Ping asks candidates; answer has them answer.
 func (h *Builder) Ping(names ...string) {
 	for _, name := range names {
-		c := h.candidates[name]
-		c.Pinged, c.Coordinator = h.WallTime(), h.coordinator()
+		c := h.Candidates[name]
+		c.Pinged, c.Coordinator = h.WallTime(), h.Coordinator()
 		h.StoreCandidate(name)
 	}
 	h.Advance(20)
@@ -134,7 +134,7 @@ func (h *Builder) Ping(names ...string) {
 
 func (h *Builder) AnswerPing(names ...string) {
 	for _, name := range names {
-		h.candidates[name].Renewed = h.WallTime()
+		h.Candidates[name].Renewed = h.WallTime()
 		h.StoreCandidate(name)
 	}
 	h.Advance(20)
@@ -154,7 +154,7 @@ func (h *Builder) Elect(lease, who string) {
 	if l != nil {
 		transitions = l.Transitions + 1
 	}
-	coordinator := h.coordinator()
+	coordinator := h.Coordinator()
 	if h.uncoordinated {
 		coordinator = ""
 	}
@@ -184,7 +184,7 @@ func (h *Builder) Act(who string) {
 
 // PreferHolder tells a leader who should lead, and it gives its Lease up.
 func (h *Builder) PreferHolder(lease, preferred string) {
-	h.Leases[lease].Preferred, h.Leases[lease].Coordinator = preferred, h.coordinator()
+	h.Leases[lease].Preferred, h.Leases[lease].Coordinator = preferred, h.Coordinator()
 	h.StoreLease(lease)
 	h.Advance(50)
 }
@@ -244,7 +244,7 @@ func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 
 	for _, m := range []*story.Member{cp1, cp2} {
 		h.ReleaseLease(ManagersLease)
-		h.withdraw(fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name]))
+		h.Withdraw(fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name]))
 		h.ManagerProcess(m, history.ProcessExited, "exit status 0")
 		h.Advance(200)
 		up := h.StartManager(m, "1.3")
@@ -344,7 +344,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseWitness)
 	h.RenewFor(15, coordinatorsLease)
 	h.Advance(1500)
-	h.coordinate("cp2_c")
+	h.Coordinate("cp2_c")
 	h.Start(cp1, cp1.Release)
 	h.AnswerReady(cp1, 200, true)
 	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseHeal)
@@ -400,7 +400,7 @@ func Seized(otherwise map[string]func(*Builder)) []history.Event {
 		if next == "cp2_c" {
 			h.point("seized")
 		}
-		h.coordinate(next)
+		h.Coordinate(next)
 		h.RenewFor(5)
 	}
 	h.RenewFor(20)
@@ -418,21 +418,21 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h.ServeAll()
 	name := func(who string) string { return "evenkeel-rowers-" + who }
 	dead, mute, old, twin, newer := name("dead"), name("mute"), name("old"), name("twin"), name("newer")
-	h.declare(dead, extraLease, "1.0.0", "1.0.0")
-	c := h.candidates[dead]
+	h.Declare(dead, extraLease, "1.0.0", "1.0.0")
+	c := h.Candidates[dead]
 	c.Renewed = c.Renewed.Add(-31 * time.Minute)
 	h.Events[len(h.Events)-1].Stored.Candidate.Renewed = c.Renewed
-	h.declare(mute, extraLease, "1.1.0", "1.1.0")
-	h.declare(old, extraLease, "1.2.0", "1.2.0")
-	h.declare(twin, extraLease, "1.2.0", "1.2.0")
-	h.declare(newer, extraLease, "1.3.0", "1.3.0")
+	h.Declare(mute, extraLease, "1.1.0", "1.1.0")
+	h.Declare(old, extraLease, "1.2.0", "1.2.0")
+	h.Declare(twin, extraLease, "1.2.0", "1.2.0")
+	h.Declare(newer, extraLease, "1.3.0", "1.3.0")
 	h.Advance(2500)
 	h.Ping(mute, old, twin, newer)
 	h.AnswerPing(old, twin, newer)
 	h.Advance(5000)
 	first := old
 	for who := range h.at {
-		if h.candidates[who] != nil {
+		if h.Candidates[who] != nil {
 			first = who // somebody else is elected
 		}
 	}
@@ -443,8 +443,8 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 		h.Advance(30)
 		h.PingAndElect(extraLease, old, twin, newer)
 	}
-	h.withdraw(dead)
-	h.withdraw(mute)
+	h.Withdraw(dead)
+	h.Withdraw(mute)
 	for range 4 {
 		h.Advance(3000)
 		h.RenewLease(coordinatorsLease)
@@ -473,10 +473,10 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h.PingAndElect(extraLease, old, twin, newer)
 
 	const draftLease = "kube-system/evenkeel-draft"
-	h.declare("evenkeel-draft-a", draftLease, "1.2.0", "1.2.0")
-	h.candidates["evenkeel-draft-a"].Strategy = "example.com/draft"
+	h.Declare("evenkeel-draft-a", draftLease, "1.2.0", "1.2.0")
+	h.Candidates["evenkeel-draft-a"].Strategy = "example.com/draft"
 	h.Events[len(h.Events)-1].Stored.Candidate.Strategy = "example.com/draft"
-	h.Leases[draftLease] = &history.Lease{Duration: 10, Strategy: "example.com/draft", Coordinator: h.coordinator()}
+	h.Leases[draftLease] = &history.Lease{Duration: 10, Strategy: "example.com/draft", Coordinator: h.Coordinator()}
 	h.StoreLease(draftLease)
 	h.Advance(500)
 	h.point("drafted")

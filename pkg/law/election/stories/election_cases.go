@@ -112,7 +112,7 @@ var impairedCases = []story.Case{
 	{
 		Requirement: "CLE-13", Reads: story.AnyOf(coordinatorLeases, coordinations, story.OfKind(history.KindProcess, history.KindFault, history.KindReady)),
 		Fail: atPoint(Impaired, "can write", func(h *Builder) {
-			c := h.candidates["cp1_1"]
+			c := h.Candidates["cp1_1"]
 			c.Pinged, c.Coordinator = h.WallTime(), "cp3_c"
 			h.StoreCandidate("cp1_1")
 			h.AnswerPing("cp1_1")

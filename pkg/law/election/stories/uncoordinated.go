@@ -23,7 +23,7 @@ func Uncoordinated(otherwise map[string]func(*Builder)) []history.Event {
 	h.ServeAll()
 	h.ClaimLease(uncoordinatedLease, "evenkeel-manned-legacy")
 	for _, who := range []string{"a", "b"} {
-		h.declare("evenkeel-manned-"+who, uncoordinatedLease, "1.2.0", "1.2.0")
+		h.Declare("evenkeel-manned-"+who, uncoordinatedLease, "1.2.0", "1.2.0")
 	}
 	for range 9 {
 		h.Advance(1000)
@@ -74,13 +74,13 @@ func (h *Builder) ClaimLease(lease, who string) {
 
 // declareStrategy makes a candidate that wants a strategy.
 func (h *Builder) declareStrategy(name, lease, version, strategy string) {
-	h.candidates[name] = &history.Candidate{Lease: strings.TrimPrefix(lease, "kube-system/"), Binary: version, Emulation: version, Strategy: strategy, Renewed: h.WallTime()}
+	h.Candidates[name] = &history.Candidate{Lease: strings.TrimPrefix(lease, "kube-system/"), Binary: version, Emulation: version, Strategy: strategy, Renewed: h.WallTime()}
 	h.StoreCandidate(name)
 }
 
 // createForStrategy makes a Lease for somebody who knows its strategy.
 func (h *Builder) createForStrategy(lease string) {
-	h.Leases[lease] = &history.Lease{Duration: 10, Strategy: draftStrategy, Coordinator: h.coordinator()}
+	h.Leases[lease] = &history.Lease{Duration: 10, Strategy: draftStrategy, Coordinator: h.Coordinator()}
 	h.StoreLease(lease)
 }
 
