@@ -18,10 +18,12 @@ const (
 // Builder is a control plane whose leaders are elected by a coordinator.
 type Builder struct {
 	*story.ControlPlane
+	// Leases and Candidates are the objects as they are now, by name.
 	Leases     map[string]*history.Lease
 	Candidates map[string]*history.Candidate
-	Managers   map[string]int
-	acts       int64
+	// Managers are the numbers of the controller managers' processes, by member.
+	Managers map[string]int
+	acts     int64
 	// uncoordinated is whether instances take Leases by themselves.
 	uncoordinated bool
 	// at is what happens besides at the points of a story that have a name.
@@ -39,6 +41,7 @@ func newBuilder(otherwise map[string]func(*Builder)) *Builder {
 	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, Candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
 }
 
+// WallTime gives the time as the servers write it.
 func (h *Builder) WallTime() time.Time { return story.Epoch.Add(time.Duration(h.Now)) }
 
 // ServeAll has all members serve, and the coordinator of the first one be active.
@@ -57,6 +60,7 @@ func (h *Builder) Coordinate(who string) {
 	h.StoreLease(coordinatorsLease)
 }
 
+// Coordinator gives the holder of the Lease of the coordinators.
 func (h *Builder) Coordinator() string { return h.Leases[coordinatorsLease].Holder }
 
 // RenewFor lets time pass, while who holds a Lease renews it and acts. Those that are
@@ -92,8 +96,10 @@ func (h *Builder) StartManager(m *story.Member, release string) string {
 	return name
 }
 
+// ManagerProcess records a change of the process of a member's controller manager.
 func (h *Builder) ManagerProcess(m *story.Member, change, exit string) {
-	// Nobody asks for another status, or cannot see the end that he asked for.
+	// A stop that the harness asks for gives status 0 or a signal; any other exit is
+	// unexpected.
 	expected := exit == "exit status 0" || strings.HasPrefix(exit, "signal: ")
 	h.Emit(history.Event{Kind: history.KindProcess, Member: m.Name, Process: &history.Process{
 		Component: history.ComponentControllerManager, Change: change, Instance: h.Managers[m.Name], Release: m.Release, Exit: exit, Expected: expected,
@@ -112,11 +118,13 @@ func (h *Builder) Withdraw(name string) {
 	h.Delete("/registry/leasecandidates/kube-system/"+name, "kube-system/"+name)
 }
 
+// StoreCandidate records a write of a candidate as it is in Candidates.
 func (h *Builder) StoreCandidate(name string) {
 	now := *h.Candidates[name]
 	h.Store("/registry/leasecandidates/kube-system/"+name, "coordination.k8s.io/v1beta1", "LeaseCandidate", "kube-system/"+name, history.Stored{Candidate: &now})
 }
 
+// StoreLease records a write of a Lease as it is in Leases.
 func (h *Builder) StoreLease(lease string) {
 	now := *h.Leases[lease]
 	h.Store("/registry/leases/"+lease, "coordination.k8s.io/v1", "Lease", lease, history.Stored{Lease: &now})
@@ -132,6 +140,7 @@ func (h *Builder) Ping(names ...string) {
 	h.Advance(20)
 }
 
+// AnswerPing has candidates answer a ping.
 func (h *Builder) AnswerPing(names ...string) {
 	for _, name := range names {
 		h.Candidates[name].Renewed = h.WallTime()
@@ -147,7 +156,7 @@ func (h *Builder) PingAndElect(lease string, names ...string) {
 	h.Elect(lease, names[0])
 }
 
-// Elect gives a Lease to somebody, who renews it at once.
+// Elect gives a Lease to a candidate, which renews it at once.
 func (h *Builder) Elect(lease, who string) {
 	l := h.Leases[lease]
 	transitions := 0
@@ -189,6 +198,7 @@ func (h *Builder) PreferHolder(lease, preferred string) {
 	h.Advance(50)
 }
 
+// ReleaseLease has the holder give a Lease up.
 func (h *Builder) ReleaseLease(lease string) {
 	l := h.Leases[lease]
 	l.Holder, l.Preferred, l.Duration, l.Renewed = "", "", 1, h.WallTime()
@@ -227,6 +237,8 @@ func (h *Builder) end() []history.Event {
 // crashes, and an older candidate comes back.
 func upgradeStory() []history.Event { return Upgrade(nil) }
 
+// Upgrade builds upgradeStory with further events at its points, which the map names:
+// erased, crashed, older is back, at rest.
 func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
@@ -288,6 +300,8 @@ func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 // what they have to.
 func impairedStory() []history.Event { return Impaired(nil) }
 
+// Impaired builds impairedStory with further events at its points: led, resumed, cannot
+// renew begins, cannot renew, can write, no coordinator.
 func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
@@ -363,7 +377,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.Elect(ManagersLease, a)
 	h.RenewFor(5)
 
-	// Nobody can coordinate when the next one crashes.
+	// No coordinator can renew when the next leader crashes.
 	for _, m := range h.Members {
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, coordinatorsKey)
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, coordinatorsKey)
@@ -372,7 +386,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.ManagerProcess(cp1, history.ProcessExited, "signal: killed")
 	h.Advance(16_000)
 	h.AnswerReady(cp2, 200, false)
-	h.point("nobody elects")
+	h.point("no coordinator")
 	h.Advance(25_000)
 	h.uncoordinated = true
 	h.Elect(ManagersLease, b)
@@ -386,6 +400,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 // seizedStory is a run in which the coordinators' Lease is taken by force, twice.
 func seizedStory() []history.Event { return Seized(nil) }
 
+// Seized builds seizedStory with further events at its point: seized.
 func Seized(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1 := h.Members[0]
@@ -412,6 +427,8 @@ const extraLease = "kube-system/evenkeel-rowers"
 // extraElectionsStory is a run in which participants of the harness's own stand for Leases.
 func extraElectionsStory() []history.Event { return ExtraElections(nil) }
 
+// ExtraElections builds extraElectionsStory with further events at its points: again,
+// drafted. The name of a candidate as a point elects that candidate first.
 func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1 := h.Members[0]
@@ -433,7 +450,7 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	first := old
 	for who := range h.at {
 		if h.Candidates[who] != nil {
-			first = who // somebody else is elected
+			first = who // elect the candidate that must not be
 		}
 	}
 	h.Elect(extraLease, first)
@@ -492,6 +509,7 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 // steadyStory is a run in which nothing happens.
 func steadyStory() []history.Event { return Steady(nil) }
 
+// Steady builds steadyStory with further events at its point: alone.
 func Steady(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	h.ServeAll()

@@ -14,6 +14,8 @@ const (
 // instance then leads without it, and on again.
 func mixedStory() []history.Event { return Mixed(nil) }
 
+// Mixed builds mixedStory with further events at its points: written without,
+// coordinated again.
 func Mixed(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
