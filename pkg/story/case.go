@@ -69,9 +69,10 @@ func (b Base) story(c Case, want Outcome, edit func(*Edit)) Story {
 }
 
 // With gives a story that further edits a story, under another name and with another
-// outcome.
+// outcome. It may have any number of events.
 func (s Story) With(name string, want Outcome, edit func(*Edit)) Story {
 	before := s.edit
+	s.long = true
 	s.Name, s.Want, s.Also = string(s.Requirement)+"/"+name, want, nil
 	s.edit = func(e *Edit) {
 		if before != nil {

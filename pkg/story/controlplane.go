@@ -77,8 +77,10 @@ type Member struct {
 	Writes           int64
 }
 
+// ServerID gives the identity of the member's API server.
 func (m *Member) ServerID() string { return "apiserver-" + m.Name }
 
+// NewControlPlane gives three members at release 1.2, cp1 to cp3, of which none runs.
 func NewControlPlane() *ControlPlane {
 	p := &ControlPlane{Revision: 100, StorageVersions: map[string]*history.StorageVersion{}, created: map[string]int64{}}
 	for _, name := range []string{"cp1", "cp2", "cp3"} {
@@ -104,6 +106,7 @@ func NewHeader() history.Header {
 	return h
 }
 
+// Advance lets time pass.
 func (p *ControlPlane) Advance(milliseconds int64) { p.Now += milliseconds * Millisecond }
 
 // Emit records an event that ends now.
@@ -113,13 +116,16 @@ func (p *ControlPlane) Emit(ev history.Event) {
 	p.Advance(1)
 }
 
-// NextRevision is a new revision of etcd. Every other one belongs to keys that nobody
-// looks at, which leaves room for changes in cases.go.
+// revisionStep leaves room between the revisions of a story for the edits of a case.
+const revisionStep = 2
+
+// NextRevision gives a new revision of etcd, and leaves room before it for edits.
 func (p *ControlPlane) NextRevision() int64 {
-	p.Revision += 2
+	p.Revision += revisionStep
 	return p.Revision
 }
 
+// Store records the write of an object and gives its revision.
 func (p *ControlPlane) Store(key, apiVersion, kind, name string, s history.Stored) int64 {
 	s.Type, s.Key, s.Revision = history.StoredPut, key, p.NextRevision()
 	if p.created[key] == 0 {
@@ -214,6 +220,8 @@ func (p *ControlPlane) UpdateAgreement(sv *history.StorageVersion) {
 	sv.Common = common
 }
 
+// AgreementCondition gives the condition of a StorageVersion with an agreed version, or
+// without one for nil.
 func AgreementCondition(common *string, transition time.Time) history.Condition {
 	c := history.Condition{Type: "AllEncodingVersionsEqual", Status: "False", Transition: transition,
 		Reason: "CommonEncodingVersionUnset", Message: "Common encoding version unset"}
@@ -223,7 +231,7 @@ func AgreementCondition(common *string, transition time.Time) history.Condition 
 	return c
 }
 
-// Publish writes a StorageVersion, and shows it to who watches.
+// Publish writes a StorageVersion, and shows it to the open watches.
 func (p *ControlPlane) Publish(name string) {
 	sv := p.StorageVersions[name]
 	p.Store("/registry/storageversions/"+name, "internal.apiserver.k8s.io/v1alpha1", "StorageVersion", name, history.Stored{StorageVersion: CloneStorageVersion(sv)})
@@ -249,6 +257,7 @@ func (p *ControlPlane) OpenWatch(m *Member) {
 	}
 }
 
+// StorageVersionName gives the name of the StorageVersion of a resource.
 func StorageVersionName(r history.HostedResource) string {
 	if r.Group == "" {
 		return "core." + r.Resource

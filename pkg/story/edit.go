@@ -1,9 +1,11 @@
 package story
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -55,6 +57,65 @@ func (e *Edit) ReviseBefore(i int, change func(*history.Stored)) {
 	e.Events = slices.Insert(e.Events, i, ev)
 }
 
+// InsertAt puts events at their times, each behind the events of the same time.
+func (e *Edit) InsertAt(events ...history.Event) {
+	e.Events = append(e.Events, events...)
+	slices.SortStableFunc(e.Events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+// InsertStored puts a change of etcd at a time, at a revision of its own: all later
+// revisions move up.
+func (e *Edit) InsertStored(at int64, s history.Stored) {
+	before := int64(0)
+	for _, ev := range e.Events {
+		if ev.Stored != nil && ev.At <= at {
+			before = max(before, ev.Stored.Revision)
+		}
+	}
+	move := func(revision *int64) {
+		if *revision > before {
+			*revision += revisionStep
+		}
+	}
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if ev.Stored != nil {
+			move(&ev.Stored.Revision)
+			move(&ev.Stored.Created)
+		}
+		if ev.Request != nil {
+			move(&ev.Request.ResourceVersion)
+		}
+		if ev.Ready != nil {
+			move(&ev.Ready.Revision)
+		}
+		if ev.Discovery != nil {
+			move(&ev.Discovery.Revision)
+		}
+		if ev.Watch != nil {
+			move(&ev.Watch.ResourceVersion)
+		}
+		if ev.Hold != nil {
+			move(&ev.Hold.Revision)
+		}
+	}
+	s.Revision = before + revisionStep
+	if s.Created == 0 {
+		s.Created = s.Revision
+	}
+	e.InsertAt(history.Event{Kind: history.KindStored, At: at, Stored: &s})
+}
+
+// Delay moves the event at i and all later ones to a later time.
+func (e *Edit) Delay(i int, by time.Duration) {
+	for ; i < len(e.Events); i++ {
+		e.Events[i].At += int64(by)
+		if e.Events[i].From > 0 {
+			e.Events[i].From += int64(by)
+		}
+	}
+}
+
 // Drop leaves out what fits.
 func (e *Edit) Drop(fits func(*history.Event) bool) {
 	before := len(e.Events)
@@ -91,9 +152,9 @@ func (e *Edit) StopAfterHold() {
 }
 
 // trim keeps the events that fit, and the end.
-func (e *Edit) trim(fits Match) {
+func (e *Edit) trim(fits Match, long bool) {
 	e.Events = slices.DeleteFunc(e.Events, func(ev history.Event) bool { return ev.End == nil && !fits(&ev) })
-	if len(e.Events) > maxLines {
+	if len(e.Events) > maxLines && !long {
 		panic(fmt.Sprintf("%d events are more than the %d that people can read: trim the story further", len(e.Events), maxLines))
 	}
 	omitRepeatedListings(e.Events)

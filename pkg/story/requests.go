@@ -129,6 +129,7 @@ func (p *ControlPlane) ReadDiscovery(m *Member) {
 	p.Emit(history.Event{Kind: history.KindDiscovery, Member: m.Name, From: from, Discovery: &d})
 }
 
+// Step records a phase of a step of the scenario.
 func (p *ControlPlane) Step(index int, action string, phase history.Phase, m *Member, release string) {
 	ev := history.Event{Kind: history.KindStep, Step: &history.Step{Index: index, Action: action, Phase: phase, Release: release}}
 	if m != nil {

@@ -51,6 +51,8 @@ type Story struct {
 	edit func(*Edit)
 	// reads are the events that the story keeps; nil keeps all.
 	reads Match
+	// long is whether the story may have more events than people can read.
+	long bool
 }
 
 // Header gives the header of the history.
@@ -61,7 +63,7 @@ func (s Story) Header() history.Header { return s.base.Header() }
 func (s Story) Events() []history.Event {
 	e := s.base.edited(s.edit)
 	if s.reads != nil {
-		e.trim(s.reads)
+		e.trim(s.reads, s.long)
 	}
 	for i := range e.Events {
 		e.Events[i].Seq = int64(i + 1)

@@ -3,6 +3,7 @@ package stories
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -126,13 +127,7 @@ var discoveryCases = []story.Case{
 		Requirement: "AD-16", Reads: story.AnyOf(story.Lifecycle, definitions, faults),
 		Fail: func(e *story.Edit) {
 			// The start with the dead server takes as long as that needs.
-			late := e.Find(5, func(ev *history.Event) bool { return ev.Ready != nil })
-			for i := late; i < len(e.Events); i++ {
-				e.Events[i].At += 20_000 * story.Millisecond
-				if e.Events[i].From > 0 {
-					e.Events[i].From += 20_000 * story.Millisecond
-				}
-			}
+			e.Delay(e.Find(5, func(ev *history.Event) bool { return ev.Ready != nil }), 20*time.Second)
 		},
 		Weak: func(e *story.Edit) {
 			e.Drop(story.AllOf(story.OfMember("cp2"), story.Lifecycle, e.Before(func(ev *history.Event) bool { return faults(ev) }), func(ev *history.Event) bool { return ev.Process == nil || ev.Process.Instance == 2 }))

@@ -18,10 +18,12 @@ const (
 // Builder is a control plane whose leaders are elected by a coordinator.
 type Builder struct {
 	*story.ControlPlane
+	// Leases and Candidates are the objects as they are now, by name.
 	Leases     map[string]*history.Lease
-	candidates map[string]*history.Candidate
-	Managers   map[string]int
-	acts       int64
+	Candidates map[string]*history.Candidate
+	// Managers are the numbers of the controller managers' processes, by member.
+	Managers map[string]int
+	acts     int64
 	// uncoordinated is whether instances take Leases by themselves.
 	uncoordinated bool
 	// at is what happens besides at the points of a story that have a name.
@@ -36,9 +38,10 @@ func (h *Builder) point(name string) {
 }
 
 func newBuilder(otherwise map[string]func(*Builder)) *Builder {
-	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
+	return &Builder{at: otherwise, ControlPlane: story.NewControlPlane(), Leases: map[string]*history.Lease{}, Candidates: map[string]*history.Candidate{}, Managers: map[string]int{}}
 }
 
+// WallTime gives the time as the servers write it.
 func (h *Builder) WallTime() time.Time { return story.Epoch.Add(time.Duration(h.Now)) }
 
 // ServeAll has all members serve, and the coordinator of the first one be active.
@@ -48,16 +51,17 @@ func (h *Builder) ServeAll() {
 		h.RenewIdentity(m)
 		h.AnswerReady(m, 200, true)
 	}
-	h.coordinate("cp1_c")
+	h.Coordinate("cp1_c")
 }
 
-// coordinate has a coordinator take the coordinators' Lease.
-func (h *Builder) coordinate(who string) {
+// Coordinate has a coordinator take the coordinators' Lease.
+func (h *Builder) Coordinate(who string) {
 	h.Leases[coordinatorsLease] = &history.Lease{Holder: who, Duration: 15, Acquired: h.WallTime(), Renewed: h.WallTime()}
 	h.StoreLease(coordinatorsLease)
 }
 
-func (h *Builder) coordinator() string { return h.Leases[coordinatorsLease].Holder }
+// Coordinator gives the holder of the Lease of the coordinators.
+func (h *Builder) Coordinator() string { return h.Leases[coordinatorsLease].Holder }
 
 // RenewFor lets time pass, while who holds a Lease renews it and acts. Those that are
 // named do not.
@@ -88,35 +92,39 @@ func (h *Builder) StartManager(m *story.Member, release string) string {
 	h.ManagerProcess(m, history.ProcessStarted, "")
 	h.Advance(300)
 	name := fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name])
-	h.declare(name, ManagersLease, release+".0", release+".0")
+	h.Declare(name, ManagersLease, release+".0", release+".0")
 	return name
 }
 
+// ManagerProcess records a change of the process of a member's controller manager.
 func (h *Builder) ManagerProcess(m *story.Member, change, exit string) {
-	// Nobody asks for another status, or cannot see the end that he asked for.
+	// A stop that the harness asks for gives status 0 or a signal; any other exit is
+	// unexpected.
 	expected := exit == "exit status 0" || strings.HasPrefix(exit, "signal: ")
 	h.Emit(history.Event{Kind: history.KindProcess, Member: m.Name, Process: &history.Process{
 		Component: history.ComponentControllerManager, Change: change, Instance: h.Managers[m.Name], Release: m.Release, Exit: exit, Expected: expected,
 	}})
 }
 
-// declare makes a candidate.
-func (h *Builder) declare(name, lease, binary, emulation string) {
-	h.candidates[name] = &history.Candidate{Lease: lease[len("kube-system/"):], Binary: binary, Emulation: emulation, Strategy: oldestStrategy, Renewed: h.WallTime()}
+// Declare makes a candidate.
+func (h *Builder) Declare(name, lease, binary, emulation string) {
+	h.Candidates[name] = &history.Candidate{Lease: lease[len("kube-system/"):], Binary: binary, Emulation: emulation, Strategy: oldestStrategy, Renewed: h.WallTime()}
 	h.StoreCandidate(name)
 }
 
-// withdraw takes one away.
-func (h *Builder) withdraw(name string) {
-	delete(h.candidates, name)
+// Withdraw takes one away.
+func (h *Builder) Withdraw(name string) {
+	delete(h.Candidates, name)
 	h.Delete("/registry/leasecandidates/kube-system/"+name, "kube-system/"+name)
 }
 
+// StoreCandidate records a write of a candidate as it is in Candidates.
 func (h *Builder) StoreCandidate(name string) {
-	now := *h.candidates[name]
+	now := *h.Candidates[name]
 	h.Store("/registry/leasecandidates/kube-system/"+name, "coordination.k8s.io/v1beta1", "LeaseCandidate", "kube-system/"+name, history.Stored{Candidate: &now})
 }
 
+// StoreLease records a write of a Lease as it is in Leases.
 func (h *Builder) StoreLease(lease string) {
 	now := *h.Leases[lease]
 	h.Store("/registry/leases/"+lease, "coordination.k8s.io/v1", "Lease", lease, history.Stored{Lease: &now})
@@ -125,16 +133,17 @@ func (h *Builder) StoreLease(lease string) {
 // Ping asks candidates; answer has them answer.
 func (h *Builder) Ping(names ...string) {
 	for _, name := range names {
-		c := h.candidates[name]
-		c.Pinged, c.Coordinator = h.WallTime(), h.coordinator()
+		c := h.Candidates[name]
+		c.Pinged, c.Coordinator = h.WallTime(), h.Coordinator()
 		h.StoreCandidate(name)
 	}
 	h.Advance(20)
 }
 
+// AnswerPing has candidates answer a ping.
 func (h *Builder) AnswerPing(names ...string) {
 	for _, name := range names {
-		h.candidates[name].Renewed = h.WallTime()
+		h.Candidates[name].Renewed = h.WallTime()
 		h.StoreCandidate(name)
 	}
 	h.Advance(20)
@@ -147,14 +156,14 @@ func (h *Builder) PingAndElect(lease string, names ...string) {
 	h.Elect(lease, names[0])
 }
 
-// Elect gives a Lease to somebody, who renews it at once.
+// Elect gives a Lease to a candidate, which renews it at once.
 func (h *Builder) Elect(lease, who string) {
 	l := h.Leases[lease]
 	transitions := 0
 	if l != nil {
 		transitions = l.Transitions + 1
 	}
-	coordinator := h.coordinator()
+	coordinator := h.Coordinator()
 	if h.uncoordinated {
 		coordinator = ""
 	}
@@ -184,11 +193,12 @@ func (h *Builder) Act(who string) {
 
 // PreferHolder tells a leader who should lead, and it gives its Lease up.
 func (h *Builder) PreferHolder(lease, preferred string) {
-	h.Leases[lease].Preferred, h.Leases[lease].Coordinator = preferred, h.coordinator()
+	h.Leases[lease].Preferred, h.Leases[lease].Coordinator = preferred, h.Coordinator()
 	h.StoreLease(lease)
 	h.Advance(50)
 }
 
+// ReleaseLease has the holder give a Lease up.
 func (h *Builder) ReleaseLease(lease string) {
 	l := h.Leases[lease]
 	l.Holder, l.Preferred, l.Duration, l.Renewed = "", "", 1, h.WallTime()
@@ -227,6 +237,8 @@ func (h *Builder) end() []history.Event {
 // crashes, and an older candidate comes back.
 func upgradeStory() []history.Event { return Upgrade(nil) }
 
+// Upgrade builds upgradeStory with further events at its points, which the map names:
+// erased, crashed, older is back, at rest.
 func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
@@ -244,7 +256,7 @@ func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 
 	for _, m := range []*story.Member{cp1, cp2} {
 		h.ReleaseLease(ManagersLease)
-		h.withdraw(fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name]))
+		h.Withdraw(fmt.Sprintf("%s_%d", m.Name, h.Managers[m.Name]))
 		h.ManagerProcess(m, history.ProcessExited, "exit status 0")
 		h.Advance(200)
 		up := h.StartManager(m, "1.3")
@@ -288,6 +300,8 @@ func Upgrade(otherwise map[string]func(*Builder)) []history.Event {
 // what they have to.
 func impairedStory() []history.Event { return Impaired(nil) }
 
+// Impaired builds impairedStory with further events at its points: led, resumed, cannot
+// renew begins, cannot renew, can write, no coordinator.
 func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
@@ -344,7 +358,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseWitness)
 	h.RenewFor(15, coordinatorsLease)
 	h.Advance(1500)
-	h.coordinate("cp2_c")
+	h.Coordinate("cp2_c")
 	h.Start(cp1, cp1.Release)
 	h.AnswerReady(cp1, 200, true)
 	h.Fault(cp1, "apiserver-crash-1", "PodChaos", history.FaultContainerKill, history.ComponentAPIServer, history.PhaseHeal)
@@ -363,7 +377,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.Elect(ManagersLease, a)
 	h.RenewFor(5)
 
-	// Nobody can coordinate when the next one crashes.
+	// No coordinator can renew when the next leader crashes.
 	for _, m := range h.Members {
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseInject, coordinatorsKey)
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseWitness, coordinatorsKey)
@@ -372,7 +386,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	h.ManagerProcess(cp1, history.ProcessExited, "signal: killed")
 	h.Advance(16_000)
 	h.AnswerReady(cp2, 200, false)
-	h.point("nobody elects")
+	h.point("no coordinator")
 	h.Advance(25_000)
 	h.uncoordinated = true
 	h.Elect(ManagersLease, b)
@@ -386,6 +400,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 // seizedStory is a run in which the coordinators' Lease is taken by force, twice.
 func seizedStory() []history.Event { return Seized(nil) }
 
+// Seized builds seizedStory with further events at its point: seized.
 func Seized(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1 := h.Members[0]
@@ -400,7 +415,7 @@ func Seized(otherwise map[string]func(*Builder)) []history.Event {
 		if next == "cp2_c" {
 			h.point("seized")
 		}
-		h.coordinate(next)
+		h.Coordinate(next)
 		h.RenewFor(5)
 	}
 	h.RenewFor(20)
@@ -412,28 +427,30 @@ const extraLease = "kube-system/evenkeel-rowers"
 // extraElectionsStory is a run in which participants of the harness's own stand for Leases.
 func extraElectionsStory() []history.Event { return ExtraElections(nil) }
 
+// ExtraElections builds extraElectionsStory with further events at its points: again,
+// drafted. The name of a candidate as a point elects that candidate first.
 func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1 := h.Members[0]
 	h.ServeAll()
 	name := func(who string) string { return "evenkeel-rowers-" + who }
 	dead, mute, old, twin, newer := name("dead"), name("mute"), name("old"), name("twin"), name("newer")
-	h.declare(dead, extraLease, "1.0.0", "1.0.0")
-	c := h.candidates[dead]
+	h.Declare(dead, extraLease, "1.0.0", "1.0.0")
+	c := h.Candidates[dead]
 	c.Renewed = c.Renewed.Add(-31 * time.Minute)
 	h.Events[len(h.Events)-1].Stored.Candidate.Renewed = c.Renewed
-	h.declare(mute, extraLease, "1.1.0", "1.1.0")
-	h.declare(old, extraLease, "1.2.0", "1.2.0")
-	h.declare(twin, extraLease, "1.2.0", "1.2.0")
-	h.declare(newer, extraLease, "1.3.0", "1.3.0")
+	h.Declare(mute, extraLease, "1.1.0", "1.1.0")
+	h.Declare(old, extraLease, "1.2.0", "1.2.0")
+	h.Declare(twin, extraLease, "1.2.0", "1.2.0")
+	h.Declare(newer, extraLease, "1.3.0", "1.3.0")
 	h.Advance(2500)
 	h.Ping(mute, old, twin, newer)
 	h.AnswerPing(old, twin, newer)
 	h.Advance(5000)
 	first := old
 	for who := range h.at {
-		if h.candidates[who] != nil {
-			first = who // somebody else is elected
+		if h.Candidates[who] != nil {
+			first = who // elect the candidate that must not be
 		}
 	}
 	h.Elect(extraLease, first)
@@ -443,8 +460,8 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 		h.Advance(30)
 		h.PingAndElect(extraLease, old, twin, newer)
 	}
-	h.withdraw(dead)
-	h.withdraw(mute)
+	h.Withdraw(dead)
+	h.Withdraw(mute)
 	for range 4 {
 		h.Advance(3000)
 		h.RenewLease(coordinatorsLease)
@@ -473,10 +490,10 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h.PingAndElect(extraLease, old, twin, newer)
 
 	const draftLease = "kube-system/evenkeel-draft"
-	h.declare("evenkeel-draft-a", draftLease, "1.2.0", "1.2.0")
-	h.candidates["evenkeel-draft-a"].Strategy = "example.com/draft"
+	h.Declare("evenkeel-draft-a", draftLease, "1.2.0", "1.2.0")
+	h.Candidates["evenkeel-draft-a"].Strategy = "example.com/draft"
 	h.Events[len(h.Events)-1].Stored.Candidate.Strategy = "example.com/draft"
-	h.Leases[draftLease] = &history.Lease{Duration: 10, Strategy: "example.com/draft", Coordinator: h.coordinator()}
+	h.Leases[draftLease] = &history.Lease{Duration: 10, Strategy: "example.com/draft", Coordinator: h.Coordinator()}
 	h.StoreLease(draftLease)
 	h.Advance(500)
 	h.point("drafted")
@@ -492,6 +509,7 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 // steadyStory is a run in which nothing happens.
 func steadyStory() []history.Event { return Steady(nil) }
 
+// Steady builds steadyStory with further events at its point: alone.
 func Steady(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	h.ServeAll()

@@ -112,7 +112,7 @@ var impairedCases = []story.Case{
 	{
 		Requirement: "CLE-13", Reads: story.AnyOf(coordinatorLeases, coordinations, story.OfKind(history.KindProcess, history.KindFault, history.KindReady)),
 		Fail: atPoint(Impaired, "can write", func(h *Builder) {
-			c := h.candidates["cp1_1"]
+			c := h.Candidates["cp1_1"]
 			c.Pinged, c.Coordinator = h.WallTime(), "cp3_c"
 			h.StoreCandidate("cp1_1")
 			h.AnswerPing("cp1_1")
@@ -130,7 +130,7 @@ var impairedCases = []story.Case{
 	},
 	{
 		Requirement: "CLE-20", Reads: story.AnyOf(leaderLeases, candidatesStored, story.OfKind(history.KindProcess, history.KindFault), story.AllOf(story.OfKind(history.KindReady), story.OfMember("cp2"))),
-		Fail: atPoint(Impaired, "nobody elects", func(h *Builder) {
+		Fail: atPoint(Impaired, "no coordinator", func(h *Builder) {
 			h.Advance(65_000)
 			h.AnswerReady(h.Members[1], 200, false)
 		}),
@@ -225,7 +225,7 @@ var steadyCases = []story.Case{
 	},
 }
 
-// leaderLeases are the changes of Leases by which somebody leads.
+// leaderLeases are the changes of Leases of leaders.
 func leaderLeases(ev *history.Event) bool {
 	return ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, "/registry/leases/") && (ev.Stored.Lease == nil || !ev.Stored.Lease.Identity)
 }

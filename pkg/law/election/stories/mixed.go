@@ -14,18 +14,20 @@ const (
 // instance then leads without it, and on again.
 func mixedStory() []history.Event { return Mixed(nil) }
 
+// Mixed builds mixedStory with further events at its points: written without,
+// coordinated again.
 func Mixed(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1, cp2, cp3 := h.Members[0], h.Members[1], h.Members[2]
 	h.ServeAll()
-	h.coordinate("cp3_c")
+	h.Coordinate("cp3_c")
 	a, b, c := h.StartManager(cp1, "1.2"), h.StartManager(cp2, "1.2"), h.StartManager(cp3, "1.2")
 	h.Advance(2500)
 	h.PingAndElect(ManagersLease, a, b, c)
 	h.RenewFor(10)
 
 	h.ReleaseLease(ManagersLease)
-	h.withdraw(a)
+	h.Withdraw(a)
 	h.restartServer(cp1, history.FeatureCoordination)
 	h.writeFields(cp2, "create", keptLease, true)
 	h.writeFields(cp1, "update", keptLease, true)

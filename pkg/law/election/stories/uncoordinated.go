@@ -13,17 +13,19 @@ const (
 	draftStrategy      = "example.com/draft"
 )
 
-// uncoordinatedStory is a run in which somebody without coordination holds a Lease beside
+// uncoordinatedStory is a run in which a process without coordination holds a Lease beside
 // candidates, and candidates want different strategies for another one.
 func uncoordinatedStory() []history.Event { return Uncoordinated(nil) }
 
+// Uncoordinated builds uncoordinatedStory with further events at its points: manned,
+// erased.
 func Uncoordinated(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
 	cp1 := h.Members[0]
 	h.ServeAll()
 	h.ClaimLease(uncoordinatedLease, "evenkeel-manned-legacy")
 	for _, who := range []string{"a", "b"} {
-		h.declare("evenkeel-manned-"+who, uncoordinatedLease, "1.2.0", "1.2.0")
+		h.Declare("evenkeel-manned-"+who, uncoordinatedLease, "1.2.0", "1.2.0")
 	}
 	for range 9 {
 		h.Advance(1000)
@@ -57,7 +59,7 @@ func Uncoordinated(otherwise map[string]func(*Builder)) []history.Event {
 	return h.end()
 }
 
-// ClaimLease has somebody hold a Lease who knows nothing of coordination, or renew it.
+// ClaimLease has a process without coordination take a Lease, or renew it.
 func (h *Builder) ClaimLease(lease, who string) {
 	l := &history.Lease{Holder: who, Duration: 5, Acquired: h.WallTime(), Renewed: h.WallTime()}
 	if before := h.Leases[lease]; before != nil {
@@ -74,13 +76,13 @@ func (h *Builder) ClaimLease(lease, who string) {
 
 // declareStrategy makes a candidate that wants a strategy.
 func (h *Builder) declareStrategy(name, lease, version, strategy string) {
-	h.candidates[name] = &history.Candidate{Lease: strings.TrimPrefix(lease, "kube-system/"), Binary: version, Emulation: version, Strategy: strategy, Renewed: h.WallTime()}
+	h.Candidates[name] = &history.Candidate{Lease: strings.TrimPrefix(lease, "kube-system/"), Binary: version, Emulation: version, Strategy: strategy, Renewed: h.WallTime()}
 	h.StoreCandidate(name)
 }
 
-// createForStrategy makes a Lease for somebody who knows its strategy.
+// createForStrategy creates a Lease that a coordinator with another strategy has to fill.
 func (h *Builder) createForStrategy(lease string) {
-	h.Leases[lease] = &history.Lease{Duration: 10, Strategy: draftStrategy, Coordinator: h.coordinator()}
+	h.Leases[lease] = &history.Lease{Duration: 10, Strategy: draftStrategy, Coordinator: h.Coordinator()}
 	h.StoreLease(lease)
 }
 

@@ -62,7 +62,7 @@ func (c *watchedBuilder) createLeftover(name, outcome string) {
 	c.showStored(name)
 }
 
-// showStored shows the migration that was stored just now to who watches.
+// showStored shows the migration that was stored last to the open watches.
 func (c *watchedBuilder) showStored(name string) {
 	c.last[name] = c.Revision
 	for _, m := range c.Members {

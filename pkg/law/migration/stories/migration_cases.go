@@ -19,7 +19,7 @@ var migrationCases = []story.Case{
 	{
 		Requirement: "SVM-02", Reads: story.AnyOf(migrations, story.RequestsOfClass(history.ClassMigration)),
 		Fail: func(e *story.Edit) {
-			// Somebody takes the outcome back after the fact, and gives it again.
+			// A writer removes the outcome, and sets it again.
 			i := e.Find(1, outcome("early"))
 			e.InsertAfter(i, withoutOutcome(e.Events[i], 1))
 		},

@@ -214,7 +214,7 @@ func (y *collectionBuilder) raceRemovals(m *story.Member) {
 }
 
 // stopManagers stops all controller managers, has one member come back and go for good, and
-// starts another one when nobody else is there.
+// starts another one when no other member runs.
 func (y *collectionBuilder) stopManagers(starts, stops, departs *story.Member) {
 	departs.Left = false
 	y.restart(departs, "1.2")

@@ -74,7 +74,7 @@ func (p *builder) writeLantern(m *story.Member, stored string) {
 // stormObjects are the StorageVersions that a storm is about.
 var stormObjects = []string{"core.configmaps", "core.secrets"}
 
-// storm starts a member's API server again while somebody edits StorageVersions
+// storm starts a member's API server again while an administrator edits StorageVersions
 // that it has to write to.
 func (p *builder) storm(m *story.Member) {
 	through := p.Members[(slices.Index(p.Members, m)+1)%len(p.Members)]
@@ -165,12 +165,12 @@ var registrationCases = []story.Case{
 	{
 		Requirement: "SV-08", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindReady), identities, story.DiscoveryReads, unreportedMember),
 		Fail: func(e *story.Edit) {
-			// Nobody takes the agreement on secrets back when cp3 joins.
+			// The agreement on secrets stays when cp3 joins.
 			joined := e.Events[e.Find(len(newBuilder().Members)+1, story.IdentitiesCreated)].At
 			e.Drop(story.AllOf(story.StorageVersionWrites, about("core.secrets"), story.Later(joined), func(ev *history.Event) bool { return len(ev.Stored.StorageVersion.Entries) == 2 }))
 		},
 		Weak: func(e *story.Edit) {
-			// cp3 reports so soon that nobody must have noticed.
+			// cp3 reports so soon that no server has to have noticed.
 			late := e.Events[e.Find(len(newBuilder().Members)+1, story.IdentitiesCreated)].At + int64(5*time.Second)
 			e.Each(story.Later(late), func(ev *history.Event) { ev.At = late + (ev.At-late)/8 })
 		},

@@ -12,7 +12,7 @@ var rolloutCases = []story.Case{
 	{
 		Requirement: "SV-01", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindReady, history.KindHold), story.StorageVersionWrites, story.DiscoveryReads),
 		Fail: func(e *story.Edit) {
-			// cp2 hosts a resource for which nobody has published anything.
+			// cp2 hosts a resource that has no StorageVersion.
 			d := e.Events[e.Find(1, story.AllOf(story.OfKind(history.KindDiscovery), story.OfMember("cp2")))].Discovery
 			d.Resources = append(d.Resources, history.HostedResource{Resource: "endpoints", Kind: "Endpoints", Served: []string{"v1"}, Persisted: true})
 		},
@@ -85,7 +85,7 @@ var rolloutCases = []story.Case{
 			})
 		},
 		Weak: func(e *story.Edit) {
-			// Nobody was seen to start, so nobody is known to have started together.
+			// Without the starts of servers, no two are known to have started together.
 			e.Drop(story.OfKind(history.KindProcess))
 		},
 	},
