@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Group is the API group of the resources whose versions differ by release.
@@ -115,31 +117,34 @@ func (r Release) find(group, name string) Resource {
 func All() []Release {
 	// 1.3 drops the beta of discovery, as Kubernetes did in 1.33.
 	withBeta, withoutBeta := []string{DiscoveryV2, DiscoveryV2beta1}, []string{DiscoveryV2}
-	all := []Release{
+	return []Release{
 		// 1.1 is where everything begins: one alpha version, stored, and its
-		// beta already offered to clients.
-		row("1.1", ballasts([]string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1), V1beta1, withBeta),
+		// beta already offered to clients. It is from before coordinated leader election.
+		row("1.1", false, ballasts([]string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1alpha1), V1beta1, withBeta),
 		// 1.2 begins to store the beta that 1.1 could already read, so that
 		// going back to 1.1 loses nothing; and it offers v1.
-		row("1.2", ballasts([]string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1), V1beta1, withBeta),
+		row("1.2", true, ballasts([]string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1), V1beta1, withBeta),
 		// 1.3 stores v1, which 1.2 can read and 1.1 cannot; it no longer offers
 		// the alpha, though it can still read what was stored in it.
-		row("1.3", ballasts([]string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1), V1, withoutBeta),
+		row("1.3", true, ballasts([]string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1), V1, withoutBeta),
 		// 1.4 has forgotten the alpha: whatever is still stored in it must have
 		// been migrated before.
-		row("1.4", ballasts([]string{V1}, []string{V1beta1, V1}, V1), V1, withoutBeta),
+		row("1.4", true, ballasts([]string{V1}, []string{V1beta1, V1}, V1), V1, withoutBeta),
 	}
-	// 1.1 is from before coordinated leader election.
-	for i := range all[1:] {
-		all[i+1].Coordination = true
+}
+
+// With is the release with the defects that are about what a release knows.
+func (r Release) With(planted defects.Set) Release {
+	if planted.Has(defects.RO01ForgetsV1) && r.Name == "1.2" {
+		return row(r.Name, r.Coordination, ballasts([]string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1beta1), V1beta1, r.Discovery) // defect: RO-01-forgets-v1
 	}
-	return all
+	return r
 }
 
 // row is a release with its ballasts, and the version in which it stores
 // migrations.
-func row(name string, ballasts Resource, migrations string, discovery []string) Release {
-	return Release{Name: name, Discovery: discovery, Resources: []Resource{ballasts, {
+func row(name string, coordination bool, ballasts Resource, migrations string, discovery []string) Release {
+	return Release{Name: name, Coordination: coordination, Discovery: discovery, Resources: []Resource{ballasts, {
 		Group: MigrationGroup, Resource: Migrations,
 		Served: []string{V1, V1beta1}, Decodable: []string{V1beta1, V1}, Encoding: migrations,
 	}}}

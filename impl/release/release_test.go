@@ -1,9 +1,12 @@
 package release
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Every release must be able to read what it writes and what it serves:
@@ -45,6 +48,23 @@ func TestRollback(t *testing.T) {
 		}
 		if got := slices.Contains(older.Ballasts().Decodable, newer.Ballasts().Encoding); got != test.readable {
 			t.Errorf("%s reads what %s wrote: got %v, want %v", test.older, test.newer, got, test.readable)
+		}
+	}
+}
+
+func TestWith_ForgetsV1(t *testing.T) {
+	for _, r := range All() {
+		planted := r.With(defects.Of(defects.RO01ForgetsV1))
+		if forgets := r.Name == "1.2"; slices.Contains(r.Ballasts().Decodable, V1) != (slices.Contains(planted.Ballasts().Decodable, V1) || forgets) ||
+			slices.Contains(planted.Ballasts().Served, V1) && forgets {
+			t.Errorf("%s serves and decodes %+v, with the defect %+v", r.Name, r.Ballasts(), planted.Ballasts())
+		}
+		planted.Resources = r.Resources
+		if !reflect.DeepEqual(planted, r) {
+			t.Errorf("the defect changes %+v to %+v", r, planted)
+		}
+		if without := r.With(nil); !reflect.DeepEqual(without, r) {
+			t.Errorf("without the defect %+v became %+v", r, without)
 		}
 	}
 }

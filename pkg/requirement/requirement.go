@@ -1,5 +1,5 @@
-// Package requirement holds the catalogue of promises that Evenkeel judges:
-// a hundred rows of four KEPs, and the profiles made of them.
+// Package requirement holds the catalogue of promises that Evenkeel judges: those of
+// four KEPs, those that every run owes, and the profiles made of them.
 package requirement
 
 import (
@@ -26,13 +26,14 @@ const (
 	Should Level = "SHOULD"
 )
 
-// Requirement is one promise of a KEP.
+// Requirement is one promise.
 type Requirement struct {
 	ID    ID    `json:"id"`
 	Level Level `json:"level"`
 	// KEPOnly marks a promise whose behaviour no published Kubernetes API has.
 	KEPOnly bool `json:"kepOnly,omitempty"`
-	// Source is the KEP that promises, such as "KEP-2339".
+	// Source is who promises: a KEP, such as "KEP-2339", or a page of the
+	// documentation, such as "API concepts"; the catalogue gives their addresses.
 	Source string `json:"source"`
 	// Promise is one sentence that says what must hold.
 	Promise string `json:"promise"`

@@ -25,7 +25,7 @@ const (
 	crdFile         = "crds/soundings.yaml"
 )
 
-var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM)-[0-9]{2}$`)
+var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-[0-9]{2}$`)
 
 // Load reads a scenario and everything that it names, from the folders beside
 // the one that it is in. Errors name the file and line.

@@ -54,5 +54,5 @@ func (p *played) parse() (release.Release, defects.Set, error) {
 		return release.Release{}, nil, err
 	}
 	set, err := defects.Parse(p.defects)
-	return r, set, err
+	return r.With(set), set, err
 }
