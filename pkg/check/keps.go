@@ -3,9 +3,11 @@ package check
 import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/law/election"
+	"github.com/evenkeel/evenkeel/pkg/law/everyrun"
 )
 
 // keps are the KEPs that are judged, a line each.
 var keps = []law.KEP{
 	election.KEP(),
+	everyrun.KEP(),
 }
