@@ -112,8 +112,8 @@ func (r *record) markdown() string {
 
 Each defect of the reference is planted by itself, and the cheapest scenario that
 judges the requirement it is named after is played. It is found when that requirement
-fails. "Also red" are other requirements of the same scenario that the same history
-shows broken; why is told below. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
+fails. "Also red" are other requirements that the same history shows broken, whether or
+not the scenario lists them; why is told below. Made by ` + "`make mutation RESULTS=reports`" + `; the versions are in ` + "`mutation.yaml`" + `.
 Rows with the same name under "checks" were judged by the same sources of the checks;
 those without one by earlier ones.
 

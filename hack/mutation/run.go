@@ -11,10 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
-	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
-	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
 // run plays a defect until it is found, as often as it may be tried.
@@ -41,16 +39,16 @@ func once(ctx context.Context, o options, d cluster.Defect) row {
 	}
 	r.Scenario, r.Harness = played.Report.Scenario, played.Report.Harness.Version
 	r.weigh(played.Report, played.Status)
-	if r.Fault == "" {
-		r.Red = append(r.Red, besides(ctx, dir, r)...)
-		slices.Sort(r.Red)
-	}
+	slices.Sort(r.Red)
+	r.tellOthers(played.Report)
 	return r
 }
 
 // weigh tells whether a run's report shows the defect.
 func (r *row) weigh(rep *report.ConformanceReport, code int) {
 	open := false
+	// All requirements that the history shows broken are in the report, whether or not
+	// the scenario lists them.
 	for _, res := range rep.Results {
 		switch {
 		case res.Verdict == check.Fail:
@@ -79,27 +77,12 @@ func first(res check.Result) string {
 	return strings.Join(res.Reasons, "; ")
 }
 
-// besides are the other requirements that the scenario can judge and that are red
-// in the same history.
-func besides(ctx context.Context, dir string, r row) []requirement.ID {
-	s, err := scenario.Load(filepath.Join("fixtures/scenarios", r.Scenario+".yaml"))
-	if err != nil {
-		fmt.Printf("%s: what else turned red is not known: %v\n", r.Defect, err)
-		return nil
-	}
-	others := slices.DeleteFunc(s.Judges, func(id string) bool { return slices.Contains(r.Red, requirement.ID(id)) })
-	results, err := judge.BundleFor(ctx, dir, others)
-	if err != nil {
-		fmt.Printf("%s: what else turned red is not known: %v\n", r.Defect, err)
-		return nil
-	}
-	var red []requirement.ID
-	for _, res := range results {
-		if res.Verdict == check.Fail {
-			red = append(red, res.ID)
-			// Whoever explains it in also.yaml wants to know what was seen.
+// tellOthers prints the other requirements that the same history shows broken, with
+// what was seen: also.yaml needs an explanation for each.
+func (r *row) tellOthers(rep *report.ConformanceReport) {
+	for _, res := range rep.Results {
+		if res.Verdict == check.Fail && res.ID != r.Requirement {
 			fmt.Printf("%s: %s is red too: %s\n", r.Defect, res.ID, first(res))
 		}
 	}
-	return red
 }

@@ -60,6 +60,9 @@ type outcome struct {
 	Observations int64 `json:"observations"`
 	// Reason is the first one given for a verdict that is not a pass.
 	Reason string `json:"reason,omitempty"`
+	// Unlisted is whether the scenario does not list the requirement: then only runs
+	// whose history shows it broken are counted.
+	Unlisted bool `json:"unlisted,omitempty"`
 }
 
 // add counts one more run of the scenario.
@@ -78,6 +81,7 @@ func (p *played) add(rep *report.ConformanceReport, seconds int) {
 		o := p.outcome(res.ID)
 		o.Verdicts[res.Verdict]++
 		o.Observations += res.Seen()
+		o.Unlisted = res.Unlisted
 		if o.Reason == "" {
 			o.Reason = reason(res)
 		}
@@ -234,7 +238,8 @@ func markdown(targets []*target) string {
 A cell is the worst that any run on that target came to, and in brackets how often
 the promise was put to the test in all of them. "2/3" says that two of three runs
 said so, and beside a pass that the third left it open; "inconclusive" is where no run
-came to anything. "–": no scenario that judges it was played there. Made by
+came to anything. "–": no scenario that judges it was played there. Of a scenario that does not list the
+requirement only those runs count whose history shows it broken. Made by
 ` + "`make survey`" + ` from the files in ` + "`results/`" + `, which name the reasons.
 
 `)

@@ -46,6 +46,26 @@ func TestTheWorstRunDecides(t *testing.T) {
 	}
 }
 
+// A scenario that does not list a requirement says nothing of it unless it shows a breach.
+func TestAnUnlistedFailureIsInTheResults(t *testing.T) {
+	quick, other := played{Name: "quick"}, played{Name: "other"}
+	quick.add(reportOf(check.Pass, result("SV-01", check.Pass, 2)), 1)
+	other.add(reportOf(check.Pass, result("SV-06", check.Pass, 4)), 1)
+	broken := result("SV-01", check.Fail, 3)
+	broken.Unlisted, broken.Violations = true, []check.Violation{{Message: "it was not so"}}
+	other.add(reportOf(check.Fail, result("SV-06", check.Pass, 4), broken), 1)
+	tg := target{Scenarios: []played{other, quick}}
+	if cell := tg.cell("SV-01"); cell != "**FAIL** 1/2 (5)" {
+		t.Errorf("the cell is %s", cell)
+	}
+	if o := other.outcome("SV-01"); !o.Unlisted || o.Reason != "it was not so" {
+		t.Errorf("%+v", o)
+	}
+	if other.status() != exit.Fail || other.Clean != 1 {
+		t.Errorf("status %d, %d clean runs", other.status(), other.Clean)
+	}
+}
+
 func TestWhatOneRunLeavesOpenAnotherMayShow(t *testing.T) {
 	p := played{Name: "quick"}
 	p.add(reportOf(check.Inconclusive, result("SV-01", check.Inconclusive, 1), result("SV-02", check.Inconclusive, 1)), 1)

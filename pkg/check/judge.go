@@ -173,6 +173,8 @@ type Progress struct {
 	// Verdict is Fail as soon as a breach was found, Pass while enough was seen
 	// and nothing broke the promise, and Inconclusive before.
 	Verdict Verdict
+	// Unlisted is as in Result.
+	Unlisted bool
 	// Violations counts the breaches that were found.
 	Violations int64
 	// Observations so far.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/report"
 )
 
 func TestVerify(t *testing.T) {
@@ -37,6 +38,52 @@ func TestVerify(t *testing.T) {
 				t.Errorf("the second time it says\n%s\nand the first\n%s", again, stdout)
 			}
 		})
+	}
+}
+
+// A breach of a requirement that the scenario does not list fails the run in all that
+// shows it; the history of SV-06/fail keeps SV-07 and SV-11.
+func TestUnlistedFailure(t *testing.T) {
+	const listing = `,"judges":["SV-07","SV-11"],"asked":["SV-07","SV-11"]`
+	kept, broken := fixture(t, "pass", listing), fixture(t, "fail", listing)
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"judge", kept}, exit.Pass, "Verdict: PASS (2 pass)"},
+		{[]string{"judge", broken}, exit.Fail, "Verdict: FAIL (2 pass, 1 fail)"},
+		{[]string{"judge", broken}, exit.Fail, report.UnlistedNote},
+		{[]string{"judge", "-o", "yaml", broken}, exit.Fail, "  unlisted: true\n  verdict: fail\n"},
+		{[]string{"metrics", broken}, exit.Pass, `evenkeel_requirement_verdict{requirement="SV-06",verdict="fail"} 1`},
+		{[]string{"diff", kept, broken}, exit.Fail, "SV-06: skipped → fail (unlisted)"},
+	} {
+		code, stdout, stderr := execute(tc.args...)
+		if code != tc.code || !strings.Contains(stdout, tc.want) {
+			t.Errorf("%v: status %d, want %d and %q:\n%s%s", tc.args, code, tc.code, tc.want, stdout, stderr)
+		}
+	}
+	for _, args := range [][]string{{"judge", kept}, {"judge", "-o", "yaml", kept}, {"metrics", kept}} {
+		if _, stdout, _ := execute(args...); strings.Contains(stdout, "SV-06") {
+			t.Errorf("%v tells of SV-06, which holds and is unlisted:\n%s", args, stdout)
+		}
+	}
+	// The command that repeats a run asks for what the run was asked.
+	dir := published(t, "fail")
+	for _, file := range []string{bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile} {
+		raw, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(broken, file), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, stdout, stderr := execute("summary", broken)
+	for _, want := range []string{"### Evenkeel: FAIL", "| SV-06 | **fail** |", report.UnlistedNote, "--focus '^(SV-07|SV-11)$'"} {
+		if code != exit.Pass || !strings.Contains(stdout, want) {
+			t.Errorf("summary: status %d, want %q:\n%s%s", code, want, stdout, stderr)
+		}
 	}
 }
 
@@ -233,8 +280,8 @@ func published(t *testing.T, name string) string {
 		}
 	}
 	// The report has the digests of the others.
-	_, report, _ := execute("judge", "-o", "yaml", dir)
-	if err := os.WriteFile(filepath.Join(dir, bundle.ReportFile), []byte(report), 0o600); err != nil {
+	_, told, _ := execute("judge", "-o", "yaml", dir)
+	if err := os.WriteFile(filepath.Join(dir, bundle.ReportFile), []byte(told), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := bundle.Seal(dir); err != nil {

@@ -18,6 +18,9 @@ func newRun() *cobra.Command {
 control plane on this machine through an upgrade with a rollback, a crash and a
 pause, and judges every profile that is built in.
 
+Every run is judged by every requirement. Only what the scenario lists, and --profile
+and --focus leave in, can pass; a breach of any other requirement fails the run too.
+
 With --focus or --defect and no --scenario, the cheapest scenario that can
 judge what is asked for is played.`,
 		Example: `  evenkeel run
@@ -51,7 +54,7 @@ judge what is asked for is played.`,
 	f.StringVar(&o.Release, "release", "", "release that all members begin at (default the topology's or the scenario's)")
 	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
 	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge, may be repeated (default all)")
-	f.StringVar(&o.Focus, "focus", "", "judge only requirements whose ID this regular expression matches")
+	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; a breach of any other one is still reported")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")
 	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")
 	f.StringVar(&o.Defect, "defect", "", "plant this defect; reference distribution only")

@@ -130,11 +130,7 @@ func startRelease(rep *report.ConformanceReport) (release string, same bool) {
 // asked gives the flags that ask for what was to be judged: whole profiles, or
 // else single requirements.
 func asked(rep *report.ConformanceReport) []string {
-	var wanted []string
-	for _, res := range rep.Results {
-		wanted = append(wanted, string(res.ID))
-	}
-	wanted = append(wanted, names(rep.NotJudged)...)
+	wanted := names(rep.Asked)
 	var flags []string
 	whole := 0
 	for _, p := range rep.Profiles {

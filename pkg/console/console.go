@@ -100,7 +100,11 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 	for _, p := range progress {
 		if p.Verdict == check.Fail && !c.told[string(p.ID)] {
 			c.told[string(p.ID)] = true
-			c.line(fmt.Sprintf("%s is broken", p.ID))
+			if p.Unlisted {
+				c.line(fmt.Sprintf("%s is broken (unlisted)", p.ID))
+			} else {
+				c.line(fmt.Sprintf("%s is broken", p.ID))
+			}
 		}
 	}
 	c.redraw(progress)

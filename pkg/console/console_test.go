@@ -92,10 +92,11 @@ func TestABreachIsToldOnce(t *testing.T) {
 		{broken, {ID: "SV-07", Verdict: check.Pass}},
 		{broken, {ID: "SV-07", Verdict: check.Fail}},
 		{broken, {ID: "SV-07", Verdict: check.Fail}},
+		{broken, {ID: "SV-08", Verdict: check.Fail, Unlisted: true}},
 	} {
 		c.Show(&history.Event{}, progress)
 	}
-	if got, want := out.String(), "    0.0s  SV-06 is broken\n    0.0s  SV-07 is broken\n"; got != want {
+	if got, want := out.String(), "    0.0s  SV-06 is broken\n    0.0s  SV-07 is broken\n    0.0s  SV-08 is broken (unlisted)\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

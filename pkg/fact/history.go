@@ -82,8 +82,8 @@ func (h *History) seen(revision, at int64) {
 // each of which changes its object, say after when a revision was made.
 func (h *History) observeRequest(ev *history.Event) {
 	r := ev.Request
-	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 {
-		return
+	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 || r.Class == history.ClassAggregated {
+		return // an aggregated server counts revisions of its own
 	}
 	if r.Write > 0 && ev.From > 0 {
 		h.clock.Made(r.ResourceVersion, ev.From, ev.At)

@@ -32,7 +32,8 @@ type Header struct {
 	// Asked lists the requirements that the run was asked to judge; absent, they
 	// are all of the Profiles.
 	Asked []string `json:"asked,omitempty"`
-	// Judges lists those of them that the scenario can judge.
+	// Judges lists those of them that the scenario lists, so that they can pass. Any
+	// other requirement that the history shows broken fails too.
 	Judges []string `json:"judges,omitempty"`
 	// Profiles that the run claims, by name.
 	Profiles []string `json:"profiles,omitempty"`

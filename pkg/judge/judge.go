@@ -1,6 +1,7 @@
 // Package judge gives the report of a bundle again, as anybody can who has the bundle
 // and no cluster: its verdicts follow from the history alone, and of the other files it
-// has the digests.
+// has the digests. Every history is judged by every requirement of the catalogue;
+// package report decides which of the results a report has.
 package judge
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -21,7 +23,7 @@ import (
 // of the files that are there, and keeps the rules of its form: it is an error if it
 // does not, since nothing can be told by such a report.
 func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) {
-	rep, err := judge(ctx, dir, func(h history.Header) []string { return h.Judges })
+	rep, err := judge(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +41,7 @@ func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) 
 	return rep, nil
 }
 
-// BundleFor judges a bundle's history for other requirements than the run was
-// asked to judge: what was seen may tell of them too.
-func BundleFor(ctx context.Context, dir string, ids []string) ([]check.Result, error) {
-	rep, err := judge(ctx, dir, func(history.Header) []string { return ids })
-	if err != nil {
-		return nil, err
-	}
-	return rep.Results, nil
-}
-
-func judge(ctx context.Context, dir string, choose func(history.Header) []string) (*report.ConformanceReport, error) {
+func judge(ctx context.Context, dir string) (*report.ConformanceReport, error) {
 	file, err := bundle.History(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
@@ -61,25 +53,34 @@ func judge(ctx context.Context, dir string, choose func(history.Header) []string
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
-	var requirements []requirement.Requirement
-	for _, id := range choose(reader.Header) {
-		req, ok := requirement.Lookup(requirement.ID(id))
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id), reader.Close())
-		}
-		requirements = append(requirements, req)
+	if err := checkListed(reader.Header.Judges); err != nil {
+		return nil, errors.Join(err, reader.Close())
 	}
 	claimed, err := requirement.LookupProfiles(reader.Header.Profiles)
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
-	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirements)
+	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirement.All())
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}
 	rep := report.New(j, claimed)
 	rep.Digests.History = reader.Digest()
 	return rep, nil
+}
+
+// checkListed returns an error for requirements that a report could not list: without
+// their results, a report would show less than the run was to judge.
+func checkListed(ids []string) error {
+	for i, id := range ids {
+		switch _, ok := requirement.Lookup(requirement.ID(id)); {
+		case !ok:
+			return fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id)
+		case slices.Contains(ids[:i], id):
+			return fmt.Errorf("the history is to judge %s twice", id)
+		}
+	}
+	return nil
 }
 
 // interruptible ends a long reading when the context does.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestBundle(t *testing.T) {
 			expectError: "judge it with the evenkeel that recorded it (v9)"},
 		{name: "unknown requirement", history: header(`,"judges":["SV-99"]`), expectError: "is to judge SV-99, which this evenkeel does not know"},
 		{name: "nobody's", history: strings.Replace(header(""), `"scenario":"s",`, "", 1) + end, expectError: "is no valid report: scenario is missing"},
-		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "results[SV-06] is there twice"},
+		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "is to judge SV-06 twice"},
 		{name: "unknown profile", history: header(`,"judges":["SV-06"],"profiles":["moon"]`), expectError: `there is no profile "moon"`},
 		{name: "nothing to judge", history: header("") + end, verdict: check.Inconclusive},
 		{name: "no events", history: header(`,"judges":["SV-06"],"asked":["SV-06"]`), verdict: check.Inconclusive, results: 1},
@@ -96,17 +97,8 @@ func TestBundleRemembersWhatWasAsked(t *testing.T) {
 		{"the whole profile", nil, check.Inconclusive},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			told := story.Named(stories.All(), "SV-06/pass")
-			h := told.Header()
-			h.Judges, h.Asked, h.Profiles = []string{"SV-06"}, tc.asked, []string{"storage-version-rollout"}
-			var data bytes.Buffer
-			if err := story.Write(&data, h, told.Events()); err != nil {
-				t.Fatal(err)
-			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), data.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			listing(t, dir, "pass", []string{"SV-06"}, tc.asked)
 			rep, err := Bundle(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
@@ -118,6 +110,65 @@ func TestBundleRemembersWhatWasAsked(t *testing.T) {
 				t.Errorf("a profile of which one row was judged is a %s", core)
 			}
 		})
+	}
+}
+
+// Only what the scenario lists can pass, and anything can fail: the history of SV-06/fail
+// keeps SV-07 and SV-11, and breaks SV-06.
+func TestBundleIsJudgedByEveryRequirement(t *testing.T) {
+	for _, tc := range []struct {
+		name, history string
+		judges        []string
+		verdict       check.Verdict
+		core          report.Outcome
+		results       []string
+	}{
+		{"an unlisted requirement that holds is not reported", "pass", []string{"SV-07", "SV-11"}, check.Pass, report.Partial,
+			[]string{"SV-07 pass", "SV-11 pass"}},
+		{"an unlisted requirement that is broken fails the run", "fail", []string{"SV-07", "SV-11"}, check.Fail, report.Failure,
+			[]string{"SV-06 fail unlisted", "SV-07 pass", "SV-11 pass"}},
+		{"a listed requirement that is broken", "fail", []string{"SV-06", "SV-11"}, check.Fail, report.Failure,
+			[]string{"SV-06 fail", "SV-11 pass"}},
+		{"a breach outweighs what stayed open", "fail", []string{"SV-22"}, check.Fail, report.Failure,
+			[]string{"SV-06 fail unlisted", "SV-22 inconclusive"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			listing(t, dir, tc.history, tc.judges, tc.judges)
+			rep, err := Bundle(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, res := range rep.Results {
+				told := fmt.Sprintf("%s %s", res.ID, res.Verdict)
+				if res.Unlisted {
+					told += " unlisted"
+				}
+				if res.Verdict == check.Fail && len(res.Violations[0].Evidence) == 0 {
+					t.Errorf("%s has no evidence", res.ID)
+				}
+				got = append(got, told)
+			}
+			if !slices.Equal(got, tc.results) || rep.Verdict != tc.verdict || rep.Profiles[0].Core.Outcome != tc.core {
+				t.Errorf("%v: %s, core %s; want %v: %s, core %s", got, rep.Verdict, rep.Profiles[0].Core.Outcome, tc.results, tc.verdict, tc.core)
+			}
+		})
+	}
+}
+
+// listing puts a history of SV-06 into a folder, with what its run was to judge.
+func listing(t *testing.T, dir, name string, judges, asked []string) {
+	t.Helper()
+	told := story.Named(stories.All(), "SV-06/"+name)
+	h := told.Header()
+	h.Judges, h.Asked, h.Profiles = judges, asked, []string{"storage-version-rollout"}
+	var data bytes.Buffer
+	if err := story.Write(&data, h, told.Events()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -139,13 +139,20 @@ func (l *Ledger) Tagged(tag string) int64 {
 
 // Counts are how many obligations had each ending.
 type Counts struct {
-	Met        int64 `json:"met"`
-	Late       int64 `json:"late,omitempty"`
-	Broken     int64 `json:"broken,omitempty"`
-	Unclear    int64 `json:"unclear,omitempty"`
-	Excused    int64 `json:"excused,omitempty"`
+	// Met counts the obligations that were kept.
+	Met int64 `json:"met"`
+	// Late counts those that were not kept within their bound.
+	Late int64 `json:"late,omitempty"`
+	// Broken counts those that were broken.
+	Broken int64 `json:"broken,omitempty"`
+	// Unclear counts those of which the history does not say whether they were kept.
+	Unclear int64 `json:"unclear,omitempty"`
+	// Excused counts those that prove nothing, for one of the reasons in excuses.
+	Excused int64 `json:"excused,omitempty"`
+	// Superseded counts those that began while an earlier one of the same kind went on.
 	Superseded int64 `json:"superseded,omitempty"`
-	Open       int64 `json:"open,omitempty"`
+	// Open counts those that had not ended when the history did.
+	Open int64 `json:"open,omitempty"`
 	// Excuses are the reasons of those that were excused, with how many each has.
 	Excuses map[string]int64 `json:"excuses,omitempty"`
 }

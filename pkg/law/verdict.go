@@ -85,6 +85,10 @@ type Result struct {
 	Promise string `json:"promise"`
 	// Verdict on it.
 	Verdict Verdict `json:"verdict"`
+	// Unlisted is whether the run was not to judge the requirement: its scenario does not
+	// list it, or --profile or --focus leave it out. Of unlisted requirements a report
+	// has only those that fail.
+	Unlisted bool `json:"unlisted,omitempty"`
 	// Reasons say why a verdict is not pass, in words; empty for a pass.
 	Reasons []string `json:"reasons,omitempty"`
 	// Observations are how often the promise was put to the test, by kind.

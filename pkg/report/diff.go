@@ -167,7 +167,7 @@ func onlyIn[T any](d *Difference, what string, a, b []T, tell func(T) string) {
 func (d *Difference) results(id requirement.ID, a, b check.Result) {
 	first, second := verdictOf(a), verdictOf(b)
 	if first != second {
-		d.line("%s: %s → %s", id, first, second)
+		d.line("%s: %s%s → %s%s", id, first, ifUnlisted(a), second, ifUnlisted(b))
 	}
 	if rank(second) > rank(first) {
 		d.Worse = append(d.Worse, id)
@@ -201,6 +201,14 @@ func verdictOf(res check.Result) check.Verdict {
 		return check.Skipped
 	}
 	return res.Verdict
+}
+
+// ifUnlisted marks a result that only a breach brought into the report.
+func ifUnlisted(res check.Result) string {
+	if res.Unlisted {
+		return " (unlisted)"
+	}
+	return ""
 }
 
 // rank orders verdicts from good to bad. What was not judged is as bad as what

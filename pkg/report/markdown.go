@@ -65,6 +65,9 @@ func (r *ConformanceReport) markdownRows(b *strings.Builder) {
 		if len(res.Violations) > 0 && len(res.Violations[0].Evidence) > 0 {
 			seen += fmt.Sprintf(" (history events %s)", join(res.Violations[0].Evidence))
 		}
+		if res.Unlisted {
+			seen += "; " + UnlistedNote
+		}
 		fmt.Fprintf(b, "| %s | **%s** | %s | %s |\n", res.ID, res.Verdict, escape(res.Promise), escape(seen))
 	}
 	if head {

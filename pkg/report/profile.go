@@ -13,7 +13,9 @@ type Outcome string
 
 // The outcomes. A documented deviation stands in the way of none. A core requirement
 // that was not judged, or not conclusively, makes a profile partial, never a success;
-// so does one that is not applicable because somebody else runs the cluster.
+// so does one that is not applicable because somebody else runs the cluster. A
+// requirement that is broken makes its part of a profile a failure, whether or not the
+// scenario lists it.
 const (
 	Success Outcome = "success"
 	Partial Outcome = "partial"
@@ -45,7 +47,8 @@ type Part struct {
 
 // Statistics of a run as a whole.
 type Statistics struct {
-	// Requirements is how many the run was asked to judge.
+	// Requirements is how many the run was asked to judge, and how many its history
+	// shows broken besides.
 	Requirements int `json:"requirements"`
 	// Counts of them by verdict; those that were not judged count as skipped.
 	Counts map[check.Verdict]int `json:"counts"`

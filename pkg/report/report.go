@@ -54,8 +54,9 @@ type ConformanceReport struct {
 	Defect string `json:"defect,omitempty"`
 	// Strict is whether documented deviations counted as failures.
 	Strict bool `json:"strict,omitempty"`
-	// Verdict of all requirements that the run was asked to judge, taken together. What
-	// could not be judged makes a pass inconclusive.
+	// Verdict of all requirements that the run was asked to judge, taken together, and
+	// of those that its history shows broken besides. What could not be judged makes a
+	// pass inconclusive.
 	Verdict check.Verdict `json:"verdict"`
 	// Statistics of the run as a whole.
 	Statistics Statistics `json:"statistics"`
@@ -71,10 +72,12 @@ type ConformanceReport struct {
 	Doubts []string `json:"doubts,omitempty"`
 	// Profiles that the run claims, with their outcomes.
 	Profiles []Profile `json:"profiles"`
-	// Results, one for each requirement judged, in the order of the catalogue.
+	// Results in the order of the catalogue: one for each requirement that the scenario
+	// lists and the run was asked to judge, and one for each other requirement that the
+	// history shows broken.
 	Results []check.Result `json:"results"`
-	// NotJudged are requirements that the run was asked to judge, and that its
-	// scenario cannot.
+	// NotJudged are requirements that the run was asked to judge, that its scenario
+	// cannot judge, and that its history does not show broken.
 	NotJudged []requirement.ID `json:"notJudged,omitempty"`
 	// Faults that were injected, each with its witness.
 	Faults []check.FaultSeen `json:"faults,omitempty"`
@@ -86,6 +89,9 @@ type ConformanceReport struct {
 	// States in which the control plane was held, with every member's release.
 	States []State `json:"states,omitempty"`
 
+	// Asked are the requirements that the run was asked to judge. They are for playing
+	// the run again, and no part of the file.
+	Asked []requirement.ID `json:"-"`
 	// Took is how long the run was, by its history. It is for comparing runs, and no
 	// part of the file.
 	Took time.Duration `json:"-"`
@@ -136,8 +142,8 @@ type State struct {
 	Releases map[string]string `json:"releases"`
 }
 
-// New makes the report of a judgement for the profiles that were claimed. The digests
-// are those of files, which it does not know.
+// New makes the report of a judgement by all requirements, for the profiles that were
+// claimed. The digests are those of files, which it does not know.
 func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport {
 	h := j.Header
 	r := &ConformanceReport{
@@ -148,18 +154,18 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		Target:         newTarget(j),
 		Scenario:       h.Scenario, Defect: h.Defect, Strict: h.Strict,
 		Complete: j.Complete, Message: j.EndMessage, Events: j.Events, Damage: j.Damage, Doubts: j.Doubts,
-		Results: present(j.Results), Faults: j.Faults, Etcd: j.Etcd, Balancer: j.Balancer, States: states(j.Holds),
+		Results: reported(h.Judges, j.Results), Faults: j.Faults, Etcd: j.Etcd, Balancer: j.Balancer, States: states(j.Holds),
 		Took: j.Took, Recorded: h.Files,
 	}
-	wanted := asked(h, profiles)
+	r.Asked = asked(h, profiles)
 	verdicts := r.verdicts()
-	for _, id := range wanted {
+	for _, id := range r.Asked {
 		if _, judged := verdicts[id]; !judged {
 			r.NotJudged = append(r.NotJudged, id)
 		}
 	}
 	r.Verdict = r.weigh()
-	r.Profiles = claimed(profiles, wanted, verdicts, r.foreign())
+	r.Profiles = claimed(profiles, r.Asked, verdicts, r.foreign())
 	r.Statistics = r.statistics()
 	return r
 }

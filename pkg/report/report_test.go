@@ -67,7 +67,7 @@ func TestNewWeighsProfiles(t *testing.T) {
 					j.Results = append(j.Results, check.Result{ID: profile.Requirements[i], Verdict: v})
 				}
 			}
-			r := New(j, []requirement.Profile{profile})
+			r := New(listAll(j), []requirement.Profile{profile})
 			if r.Verdict != tc.verdict {
 				t.Errorf("verdict %s, want %s", r.Verdict, tc.verdict)
 			}
@@ -149,7 +149,7 @@ func TestJUnitSurvivesAnything(t *testing.T) {
 		Header:  history.Header{Scenario: nasty, Asked: []string{nasty, "SV-06"}},
 		Results: []check.Result{{ID: "SV-06", Promise: nasty, Verdict: check.Fail, ViolationCount: 1, Violations: []check.Violation{{Message: nasty}}}},
 	}
-	if red := redCases(t, New(j, nil)); red != 2 {
+	if red := redCases(t, New(listAll(j), nil)); red != 2 {
 		t.Errorf("%d red cases, want the failure and the one not judged", red)
 	}
 }
@@ -175,7 +175,7 @@ func TestProfileOfAForeignClusterIsPartial(t *testing.T) {
 		j := &check.Judgement{Header: history.Header{Provider: history.ProviderExternal}, Results: []check.Result{
 			{ID: profile.Requirements[0], Verdict: check.Pass}, {ID: profile.Requirements[1], Verdict: verdict}, {ID: profile.Requirements[2], Verdict: check.Pass},
 		}}
-		r := New(j, []requirement.Profile{profile})
+		r := New(listAll(j), []requirement.Profile{profile})
 		if got := r.Profiles[0].Core.Outcome; got != want {
 			t.Errorf("with %s the core is %s, want %s", verdict, got, want)
 		}
@@ -208,13 +208,21 @@ func header() history.Header {
 	}
 }
 
+// listAll makes a judgement one of a scenario that lists all requirements with a result.
+func listAll(j *check.Judgement) *check.Judgement {
+	for _, res := range j.Results {
+		j.Header.Judges = append(j.Header.Judges, string(res.ID))
+	}
+	return j
+}
+
 // mixed has a verdict of each kind.
 func mixed() *check.Judgement {
 	four := []check.Violation{
 		{Message: "cp1 said A.", Evidence: []int64{9, 3, 9}}, {Message: "cp2 said B."}, {Message: "cp3 said C.", Evidence: []int64{12}},
 		{Message: "cp1 said D.", Evidence: []int64{40}},
 	}
-	return &check.Judgement{
+	return listAll(&check.Judgement{
 		Header: header(), Events: 120, Complete: true,
 		Results: []check.Result{
 			{ID: "SV-01", Level: requirement.Must, Promise: "First.", Verdict: check.Pass, Observations: []check.Observation{
@@ -229,17 +237,17 @@ func mixed() *check.Judgement {
 		Faults:   []check.FaultSeen{{ID: "apiserver-crash-1", Type: "PodChaos", Action: "pod-kill", Member: "cp1", Witness: "another process", Healed: true}},
 		Releases: []string{"1.2", "1.3"},
 		Holds:    []check.HoldSeen{{Name: "only", Releases: map[string]string{"cp2": "1.3", "cp1": "1.2", "cp3": "1.2"}}},
-	}
+	})
 }
 
 // doubtful would be green if it could be trusted.
 func doubtful() *check.Judgement {
 	doubts := []string{"the history has no end: the run was cut off"}
-	return &check.Judgement{
+	return listAll(&check.Judgement{
 		Header: header(), Events: 3, Damage: []string{"Line 4 is empty."}, Doubts: doubts,
 		Results: []check.Result{{ID: "SV-01", Level: requirement.Must, Promise: "First.", Verdict: check.Inconclusive, Reasons: doubts,
 			Observations: []check.Observation{{What: "servers", Seen: 3, Need: 1}}}},
-	}
+	})
 }
 
 func golden(t *testing.T, name string, got []byte) {
@@ -294,9 +302,9 @@ func redCases(t *testing.T, r *ConformanceReport) int {
 
 func TestDeviationsAreListedApart(t *testing.T) {
 	seen := check.DeviationSeen{ID: "late", Differs: "It is late.", Source: "https://x", Count: 7, Examples: []check.Violation{{Message: "it came at noon", Evidence: []int64{4}}}}
-	r := New(&check.Judgement{Header: history.Header{Strict: true}, Results: []check.Result{
+	r := New(listAll(&check.Judgement{Header: history.Header{Strict: true}, Results: []check.Result{
 		{ID: "SV-01", Verdict: check.Pass}, {ID: "SV-06", Verdict: check.Deviation, Deviations: []check.DeviationSeen{seen}},
-	}}, nil)
+	}}), nil)
 	var table bytes.Buffer
 	if err := r.Table(&table); err != nil {
 		t.Fatal(err)

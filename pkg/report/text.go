@@ -102,6 +102,9 @@ func summary(res check.Result) string {
 // details lists violations, with the history lines that show them, and reasons.
 func details(res check.Result) []string {
 	var out []string
+	if res.Unlisted {
+		out = append(out, UnlistedNote)
+	}
 	for i, v := range res.Violations {
 		if i == maxShownViolations {
 			out = append(out, fmt.Sprintf("and %d more", res.ViolationCount-int64(i)))

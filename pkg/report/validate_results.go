@@ -39,6 +39,9 @@ func (v *validation) results() {
 
 func (v *validation) result(at string, res check.Result) {
 	v.breaches(at, res)
+	if res.Unlisted && res.Verdict != check.Fail {
+		v.broken("%s: it is %s, and unlisted: of unlisted requirements only a fail is reported", at, res.Verdict)
+	}
 	switch res.Verdict {
 	case check.Pass:
 		v.seenEnough(at, res)

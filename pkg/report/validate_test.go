@@ -39,7 +39,7 @@ func valid() *ConformanceReport {
 				Observations: []check.Observation{{What: "looks", Seen: 9, Need: 3}}})
 		}
 	}
-	r := New(j, []requirement.Profile{p})
+	r := New(listAll(j), []requirement.Profile{p})
 	r.Digests = Digests{History: strings.Repeat("3", 64), Scenario: strings.Repeat("4", 64)}
 	return r
 }
@@ -82,6 +82,9 @@ func TestValidReport(t *testing.T) {
 	}{
 		{"fail", func(res *check.Result) {
 			res.Verdict, res.ViolationCount, res.Violations = check.Fail, 2, []check.Violation{{Message: "m", Evidence: []int64{500}}}
+		}},
+		{"fail, unlisted", func(res *check.Result) {
+			res.Verdict, res.ViolationCount, res.Violations, res.Unlisted = check.Fail, 2, []check.Violation{{Message: "m", Evidence: []int64{500}}}, true
 		}},
 		{"inconclusive", func(res *check.Result) { res.Verdict, res.Reasons = check.Inconclusive, []string{"too little"} }},
 		{"skipped", func(res *check.Result) { res.Verdict, res.Reasons = check.Skipped, []string{"no check"} }},
@@ -210,6 +213,11 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 		{"a deviation with reasons", deviation(func(_ *ConformanceReport, res *check.Result) { res.Reasons = []string{"x"} }), "it is a deviation with reasons"},
 		{"a deviation of too little", deviation(func(_ *ConformanceReport, res *check.Result) { res.Observations = nil }), "it is deviation without evidence"},
 
+		{"an unlisted requirement that passes", func(r *ConformanceReport) { r.Results[0].Unlisted = true }, "results[SV-01]: it is pass, and unlisted"},
+		{"an unlisted requirement that stayed open", func(r *ConformanceReport) {
+			r.Results[0].Verdict, r.Results[0].Reasons, r.Results[0].Unlisted = check.Inconclusive, []string{"too little"}, true
+			again(r)
+		}, "results[SV-01]: it is inconclusive, and unlisted"},
 		{"another verdict of the whole", func(r *ConformanceReport) { r.Verdict = check.Fail }, "verdict: it is fail, and from the results follows pass"},
 		{"a pass that was not judged as a whole", func(r *ConformanceReport) {
 			r.NotJudged = []requirement.ID{"SV-08"}

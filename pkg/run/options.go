@@ -57,7 +57,8 @@ type Options struct {
 	Release string
 	// Profiles that are claimed; none means all.
 	Profiles []string
-	// Focus is a regular expression on requirement IDs.
+	// Focus is a regular expression on requirement IDs. Only those that it matches can
+	// pass; a breach of any other requirement is reported too.
 	Focus string
 	// Seed of all randomness; 0 has one chosen and printed.
 	Seed int64
@@ -93,8 +94,8 @@ type plan struct {
 	scenario     *scenario.Scenario
 	scenarioYAML []byte
 	profiles     []requirement.Profile
-	// asked are the requirements that are to be judged, and requirements those
-	// of them that the scenario can judge.
+	// asked are the requirements that are to pass, and requirements those of them that
+	// the scenario lists.
 	asked, requirements []requirement.Requirement
 	seed                int64
 	id                  string

@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -166,14 +167,14 @@ func (r *running) play(ctx context.Context) (err error) {
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
 		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
 	// Only the header as it was written says when the history began.
-	live, numbers := check.Begin(writer.Header(), p.requirements), r.serveMetrics(writer.Header(), shown)
+	live, numbers := check.Begin(writer.Header(), requirement.All()), r.serveMetrics(writer.Header(), shown)
 	writer.Subscribe(func(ev history.Event) {
 		live.Take(&ev)
 		numbers.Take(&ev)
 		if ev.Request != nil {
 			return // far too many to show, and the next event tells how things stand
 		}
-		progress := live.Progress()
+		progress := report.Standing(writer.Header().Judges, live.Progress())
 		numbers.Standing(progress)
 		shown.Show(&ev, progress)
 		if ev.Step != nil && ev.Step.Index > 0 {

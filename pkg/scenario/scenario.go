@@ -24,7 +24,8 @@ type Scenario struct {
 	Metadata   Metadata `yaml:"metadata"`
 	// Description says in a sentence or two what is played and why.
 	Description string `yaml:"description"`
-	// Judges lists the IDs of the requirements that this scenario can judge.
+	// Judges lists the IDs of the requirements that can pass in this scenario. Any other
+	// requirement that the history shows broken fails too.
 	Judges []string `yaml:"judges"`
 	// Traffic is written to every member all the time.
 	Traffic Traffic `yaml:"traffic,omitempty"`

@@ -1,7 +1,8 @@
 // Package play turns scenarios into specs: an ordered container plays its
 // scenario once, and each of its specs is one requirement whose verdict is read
-// from what was recorded. The specs are ordinary Go packages; the ginkgo
-// command runs them.
+// from what was recorded. One more spec fails if the history shows a requirement
+// broken that has no spec in the container. The specs are ordinary Go packages; the
+// ginkgo command runs them.
 //
 // Set these variables to change what is played:
 //
@@ -61,11 +62,23 @@ func Scenario(file string) bool {
 		}
 		played := &player{file: file, name: name, requirements: requirements}
 		ginkgo.BeforeAll(played.play, ginkgo.NodeTimeout(playTimeout), ginkgo.GracePeriod(graceAfterInterrupt))
-		for _, r := range requirements {
-			ginkgo.It(text(r), ginkgo.Label(string(r.ID), r.Source, string(r.Level)), func() { played.judge(r.ID) })
-		}
+		played.specs()
 	})
 }
+
+// specs registers the specs that read the verdicts of what was played.
+func (p *player) specs() {
+	for _, r := range p.requirements {
+		ginkgo.It(text(r), ginkgo.Label(string(r.ID), r.Source, string(r.Level)), func() { p.judge(r.ID) })
+	}
+	ginkgo.It(nothingElse, p.judgeRest)
+	// --focus, --skip and --label-filter leave that spec out in most cases, and a breach
+	// must fail the suite in all of them.
+	ginkgo.AfterAll(p.judgeRestOnce)
+}
+
+// nothingElse is the text of the spec on all requirements that have no spec of their own.
+const nothingElse = "no other requirement is broken"
 
 // text names a spec so that --focus finds it by ID and a person by promise.
 func text(r requirement.Requirement) string { return fmt.Sprintf("%s: %s", r.ID, r.Promise) }
@@ -114,6 +127,10 @@ type player struct {
 	file, name   string
 	requirements []requirement.Requirement
 	results      map[requirement.ID]check.Result
+	// broken are the results of requirements that have no spec in the container.
+	broken []check.Result
+	// restJudged is whether judgeRest ran.
+	restJudged bool
 }
 
 func (p *player) play(ctx ginkgo.SpecContext) {
@@ -163,8 +180,41 @@ func (p *player) focus() string {
 func (p *player) remember(r *report.ConformanceReport) {
 	p.results = map[requirement.ID]check.Result{}
 	for _, res := range r.Results {
+		if res.Unlisted {
+			p.broken = append(p.broken, res)
+			continue
+		}
 		p.results[res.ID] = res
 	}
+}
+
+// judgeRest is the body of the spec nothingElse.
+func (p *player) judgeRest() {
+	p.restJudged = true
+	switch {
+	case p.results == nil:
+		ginkgo.Fail("nothing was judged")
+	case len(p.broken) > 0:
+		told := make([]string, 0, len(p.broken))
+		for _, res := range p.broken {
+			told = append(told, fmt.Sprintf("%s: %s", res.ID, breach(res)))
+		}
+		ginkgo.Fail("the history shows requirements broken that have no spec here:\n" + strings.Join(told, "\n"))
+	}
+}
+
+// judgeRestOnce judges the rest where the spec nothingElse did not run. Where nothing was
+// judged, playing the scenario has failed or was skipped, and ginkgo has told that.
+func (p *player) judgeRestOnce() {
+	if !p.restJudged && p.results != nil {
+		p.judgeRest()
+	}
+}
+
+// breach is the first breach, with the lines of the history that show it.
+func breach(res check.Result) string {
+	first := res.Violations[0]
+	return fmt.Sprintf("%s (broken %d times; events %v of the history)", first.Message, res.ViolationCount, first.Evidence)
 }
 
 // judge is the body of a spec. Inconclusive fails: a spec that is skipped or
@@ -184,7 +234,7 @@ func (p *player) judge(id requirement.ID) {
 	case check.NotApplicable:
 		ginkgo.Skip(strings.Join(res.Reasons, "; "))
 	case check.Fail:
-		ginkgo.Fail(fmt.Sprintf("%s: %s", id, res.Violations[0].Message))
+		ginkgo.Fail(fmt.Sprintf("%s: %s", id, breach(res)))
 	default:
 		ginkgo.Fail(fmt.Sprintf("%s is %s: %s", id, res.Verdict, strings.Join(res.Reasons, "; ")))
 	}

@@ -110,6 +110,28 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// A breach that the scenario does not look for has its card, its lane and a note.
+func TestUnlistedFailureIsOnThePage(t *testing.T) {
+	dir, rep := write(t, tale()), told()
+	listed, err := Bundle(t.Context(), dir, rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep.Results[1].Unlisted = true
+	unlisted, err := Bundle(t.Context(), dir, rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(unlisted), report.UnlistedNote) || strings.Contains(string(listed), report.UnlistedNote) {
+		t.Error("the page does not tell an unlisted failure from a listed one")
+	}
+	for _, want := range []string{"1 of 2 promises were broken.", "it was not so", `href="#line=21"`} {
+		if !strings.Contains(string(unlisted), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
 // What a server under test has said is shown and never run, and nothing is loaded.
 func TestNothingForeignRuns(t *testing.T) {
 	nasty := `</script><script>alert(1)</script><img src=x onerror=alert(1)>'"` + "\u2028`${1}`"

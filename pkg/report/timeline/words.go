@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -62,6 +63,9 @@ func (c *collector) card(res check.Result) card {
 		out.Happened = fmt.Sprintf("It was put to the test %s, and kept.", times(res.Seen()))
 	case check.Fail:
 		out.Happened = fmt.Sprintf("It was broken %s, of %s that it was put to the test.", times(res.ViolationCount), times(res.Seen()))
+		if res.Unlisted {
+			out.Happened += " Note: " + report.UnlistedNote + "."
+		}
 		out.Told = c.breaches(res.Violations)
 		if rest := res.ViolationCount - int64(len(out.Told)); rest > 0 {
 			out.More = fmt.Sprintf("And %d more; report.yaml has the first %d.", rest, len(res.Violations))
