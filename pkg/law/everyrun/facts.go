@@ -87,7 +87,7 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.Balancer != nil:
 		f.observeBalancer(ev)
 	case ev.Request != nil:
-		if r := ev.Request; r.Write > 0 && r.Code >= 200 && r.Code < 300 && r.ResourceVersion > 0 {
+		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 && r.ResourceVersion > 0 {
 			f.acknowledged = append(f.acknowledged, acknowledged{s, ev.Member, r.Name, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
