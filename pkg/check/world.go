@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -56,6 +57,8 @@ type World struct {
 	seq  int64
 	end  *history.End
 	died []string // etcds and API servers that ended by themselves
+	// notReached is what steps waited for in vain.
+	notReached []string
 
 	later questions
 	// removals are those that the harness asked for.
@@ -141,6 +144,8 @@ func (w *World) take(ev *history.Event) {
 		w.takeGap(ev.Gap)
 	case ev.Away != nil:
 		w.aways.take(ev)
+	case ev.NotReached != nil && !ev.NotReached.Judged:
+		w.notReached = append(w.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq)) // RO-02 and RO-03 judge it
 	case ev.End != nil:
 		end := *ev.End
 		w.end = &end

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -210,7 +211,9 @@ func (c *local) StartMembers(ctx context.Context, releases map[string]string) er
 
 // bringAll starts all components of members of which nothing runs. Those of one kind
 // start together: no etcd is ready before a majority of them is, and API servers that
-// wait for one etcd more begin at one time.
+// wait for one etcd more begin at one time. Where a component does not become ready, the
+// member's other components are started all the same and not waited for, as a kubelet
+// and a service manager do; the error tells of the first one.
 func (c *local) bringAll(ctx context.Context, members []*member, releases map[string]string) error {
 	for _, m := range members {
 		for _, u := range m.units {
@@ -224,16 +227,29 @@ func (c *local) bringAll(ctx context.Context, members []*member, releases map[st
 		m.release = releases[m.name]
 		m.mu.Unlock()
 	}
+	unready := make([]error, len(members))
 	for _, component := range c.upwards() {
+		// What the machine cannot do ends all waiting; what is not ready does not.
 		group, together := errgroup.WithContext(ctx)
-		for _, m := range members {
-			group.Go(func() error { return c.bring(together, m, component, releases[m.name]) })
+		for i, m := range members {
+			group.Go(func() error {
+				u, err := c.begin(m, component, releases[m.name])
+				if err != nil || unready[i] != nil {
+					return err
+				}
+				err = c.awaitReady(together, m, u)
+				if late := (*cluster.Unready)(nil); errors.As(err, &late) {
+					unready[i] = err
+					return nil
+				}
+				return err
+			})
 		}
 		if err := group.Wait(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return oneline.Join(unready...)
 }
 
 // StartComponent implements cluster.Cluster.

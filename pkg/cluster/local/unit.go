@@ -67,7 +67,7 @@ type running struct {
 }
 
 // errDown is wrapped by operations that need a process where there is none.
-var errDown = errors.New("no process runs")
+var errDown = cluster.ErrNoProcess
 
 // errExited is errDown for a process that was there a moment ago.
 var errExited = fmt.Errorf("it has exited, and %w", errDown)
@@ -133,7 +133,7 @@ func (u *unit) respawn(ctx context.Context) <-chan struct{} {
 		// The next attempt may succeed, a full disk for example can be freed;
 		// whoever waits for readiness counts it as one more exit.
 		u.exits++
-		u.note("cannot be started again: " + err.Error())
+		u.note(cluster.StartedNoMore + ": " + err.Error())
 		return nil
 	}
 	return ended
