@@ -105,7 +105,7 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	if p.ProcessChanged(started(3)); p.Down() {
 		t.Error("a started server is down")
 	}
-	if err := (&Prober{moved: make(chan struct{})}).WaitReady(ctx); err == nil {
+	if err := NewProber("cp2", nil, m, atRevision(77), clock.RealClock{}, nil).WaitReady(ctx); err == nil {
 		t.Error("a wait outlived its context")
 	}
 }

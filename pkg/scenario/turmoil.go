@@ -134,7 +134,9 @@ func (r *Runner) led(ctx context.Context, leases []string) (map[string]string, e
 		if waited := r.wait(ctx, LeaderInterval); waited != nil {
 			left := slices.DeleteFunc(slices.Clone(leases), func(lease string) bool { return holders[lease] != "" })
 			if late := (*unreached)(nil); errors.As(waited, &late) && late.Awaited == history.AwaitedLeader {
-				late.Message = fmt.Sprintf("%s had no leader within %s", strings.Join(left, ", "), LeaderTimeout)
+				late.Message = fmt.Sprintf("no instance has led by %s within %s", strings.Join(left, ", "), LeaderTimeout)
+			} else {
+				waited = fmt.Errorf("no instance has led by %s: %w", strings.Join(left, ", "), waited)
 			}
 			return nil, errors.Join(waited, err)
 		}

@@ -33,6 +33,7 @@ func apiserverCommand() *cobra.Command {
 	p.add(command)
 	flags := command.Flags()
 	s.add(command, &o)
+	flags.DurationVar(&o.ShutdownDelayDuration, "shutdown-delay-duration", 0, "for how long the server still serves after SIGTERM, while /readyz already fails")
 	command.Flags().IntVar(&o.APIServerCount, "apiserver-count", 0, "how many API servers the control plane has; unless there is one only, a new custom resource is hosted a few seconds late, when the others know of it too (default: there are others)")
 	flags.StringVar(&o.PeerCAFile, "peer-ca-file", "", "authority that signed the certificates of the other API servers; with it this server also tells of what they host, and hands requests for that on to them")
 	flags.StringVar(&o.PeerAdvertiseIP, "peer-advertise-ip", "", "IP address at which the other API servers reach this one (default that of --bind-address)")

@@ -244,6 +244,9 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 // the end. If the grace passes, it is killed. It is no error if nothing runs.
 func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
 	m.units.ending(component)
+	if signal == syscall.SIGTERM {
+		m.units.stopping(component)
+	}
 	m.setAway(component, true)
 	if component == cluster.Etcd {
 		m.etcdClients.leave()
@@ -263,6 +266,9 @@ func (m *member) end(ctx context.Context, component cluster.Component, signal sy
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopping the %s of member %s was given up: %w", component, m.name, context.Cause(ctx))
+	}
+	if signal == syscall.SIGTERM {
+		m.units.forcing(component)
 	}
 	if _, err := m.agent.End(ctx, component, syscall.SIGKILL, true); err != nil {
 		return err

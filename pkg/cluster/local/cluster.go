@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -183,7 +182,7 @@ func (c *local) StopMember(ctx context.Context, name string) error {
 	defer done()
 	var problems []error
 	for _, component := range c.downwards() {
-		problems = append(problems, m.units[component].end(ctx, syscall.SIGTERM, stopGrace))
+		problems = append(problems, m.stop(ctx, m.units[component]))
 	}
 	if err := oneline.Join(problems...); err != nil {
 		return fmt.Errorf("stopping member %s: %w", name, err)
@@ -265,7 +264,7 @@ func (c *local) StartComponent(ctx context.Context, name string, component clust
 // StopComponent implements cluster.Cluster.
 func (c *local) StopComponent(ctx context.Context, name string, component cluster.Component) error {
 	return c.operate(ctx, name, component, func(u *unit, ctx context.Context) error {
-		if err := u.end(ctx, syscall.SIGTERM, stopGrace); err != nil {
+		if err := c.byName[name].stop(ctx, u); err != nil {
 			return fmt.Errorf("stopping the %s: %w", u, err)
 		}
 		return nil

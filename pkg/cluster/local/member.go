@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -199,6 +200,11 @@ func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
 		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready, failure)
 	}
 	return unready
+}
+
+// stop ends a component as a service manager would.
+func (m *member) stop(ctx context.Context, u *unit) error {
+	return u.end(ctx, syscall.SIGTERM, stopBound(u.component, m.site.settings))
 }
 
 // take waits for the member's turn. The context that it returns ends with the

@@ -61,7 +61,9 @@ type running struct {
 	// off are the features that it was started without.
 	off      []cluster.Feature
 	expected bool
-	paused   bool
+	// forced is whether an orderly stop took longer than its bound.
+	forced bool
+	paused bool
 	// ended is closed when the exit was reported.
 	ended chan struct{}
 }
@@ -206,7 +208,7 @@ func (u *unit) tell(of *running, instance int, what, exit string) {
 	u.observe(cluster.Change{
 		Member: u.member, Component: u.component, What: what,
 		Instance: instance, Process: of.process, Release: u.release, Off: of.off,
-		Exit: exit, Expected: what == history.ProcessExited && of.expected,
+		Exit: exit, Expected: what == history.ProcessExited && of.expected, Forced: what == history.ProcessExited && of.forced,
 	})
 }
 
@@ -239,6 +241,9 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	now := u.now
 	if now != nil {
 		now.expected = true
+		if signal == syscall.SIGTERM {
+			u.tell(now, u.instance, history.ProcessStopping, "")
+		}
 		now.handle.Signal(signal)
 		// A stopped process would sleep over the signal.
 		now.handle.Signal(syscall.SIGCONT)
@@ -258,7 +263,10 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	u.mu.Lock()
+	now.forced = signal == syscall.SIGTERM
 	now.handle.Kill()
+	u.mu.Unlock()
 	last := time.NewTimer(killBound)
 	defer last.Stop()
 	select {
