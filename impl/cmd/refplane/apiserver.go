@@ -16,7 +16,7 @@ const (
 	defaultIdentityLeaseRenewal  = 5 * time.Second
 )
 
-func apiserverCommand() *cobra.Command {
+func apiserverCommand(delay *stopDelay) *cobra.Command {
 	var o apiserver.Options
 	var p played
 	var s serving
@@ -27,6 +27,7 @@ func apiserverCommand() *cobra.Command {
 				return err
 			}
 			s.apply(&o)
+			delay.set(o.ShutdownDelayDuration)
 			return apiserver.Run(command.Context(), o)
 		},
 		needed...)
