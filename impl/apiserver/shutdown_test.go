@@ -50,4 +50,3 @@ func TestShutdownDelayLive(t *testing.T) {
 		t.Errorf("it answers %s after its end", response.Status)
 	}
 }
-

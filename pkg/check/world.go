@@ -145,7 +145,8 @@ func (w *World) take(ev *history.Event) {
 	case ev.Away != nil:
 		w.aways.take(ev)
 	case ev.NotReached != nil && !ev.NotReached.Judged:
-		w.notReached = append(w.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq)) // RO-02 and RO-03 judge it
+		// Until RO-02 and RO-03 judge it, it keeps every requirement from passing.
+		w.notReached = append(w.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq))
 	case ev.End != nil:
 		end := *ev.End
 		w.end = &end

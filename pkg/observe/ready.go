@@ -173,19 +173,23 @@ func (p *Prober) Run(ctx context.Context) {
 
 // wait ends early when a process changes, so that a start is noticed at once.
 func (p *Prober) wait(ctx context.Context) {
-	p.mu.Lock()
-	interval := ReadySlow
-	if !p.was || p.stopping {
-		interval = ReadyFast // what it tells of itself while it starts and ends is over soon
-	}
-	p.mu.Unlock()
-	timer := p.clock.NewTimer(interval)
+	timer := p.clock.NewTimer(p.interval())
 	defer timer.Stop()
 	select {
 	case <-timer.C():
 	case <-p.woken:
 	case <-ctx.Done():
 	}
+}
+
+// interval is the pause between two questions.
+func (p *Prober) interval() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.was || p.stopping {
+		return ReadyFast // what it tells of itself while it starts and stops is over soon
+	}
+	return ReadySlow
 }
 
 // probe asks once and records the answer where it is news; first is whether
