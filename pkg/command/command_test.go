@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestUsage(t *testing.T) {
 		{"diff x", "evenkeel diff needs two BUNDLEs"},
 		{"summary /nowhere", "the bundle /nowhere cannot be judged"},
 		{"timeline /nowhere", "/nowhere has no SHA256SUMS"},
-		{"requirements SV-06", "evenkeel requirements takes no arguments"},
+		{"requirements SV-99", "there is no requirement SV-99"},
 		{"schema x", "evenkeel schema takes no arguments"},
 		{"doctor x", "evenkeel doctor takes no arguments"},
 		{"cluster moon", "there is no `evenkeel cluster moon`"},
@@ -176,7 +177,7 @@ func TestRequirements(t *testing.T) {
 		found := 0
 		for _, line := range lines {
 			// Two spaces part columns; a source may have one in it.
-			if f := columns.Split(line, 5); len(f) > 4 && f[0] == string(r.ID) {
+			if f := columns.Split(line, 5); len(f) > 4 && f[0] == string(r.ID) && (f[1] == "MUST" || f[1] == "SHOULD") {
 				found++
 				if f[1] != string(r.Level) || f[2] != r.Source || f[3] != want || !strings.HasSuffix(line, r.Promise) {
 					t.Errorf("%q is not %+v, judged %s", line, r, want)
@@ -185,6 +186,14 @@ func TestRequirements(t *testing.T) {
 		}
 		if found != 1 {
 			t.Errorf("%s is in %d lines", r.ID, found)
+		}
+	}
+	bounds := strings.Fields(stdout)
+	for _, r := range requirement.All() {
+		for _, b := range slices.Concat(r.Bounds, r.Tolerances) {
+			if !slices.Contains(bounds, b.Name) || !strings.Contains(stdout, b.Reason) {
+				t.Errorf("the bound %s of %s is not listed", b.Name, r.ID)
+			}
 		}
 	}
 	for _, p := range requirement.Profiles() {
