@@ -45,6 +45,11 @@ type Etcd struct {
 	actors map[string]string
 	// lying counts the objects of the harness by resource and version.
 	lying map[hostedResource]map[string]int
+	// written are the prefixes of the keys of those resources of which the harness has
+	// written an object.
+	written map[hostedResource]string
+	// definitions are the CustomResourceDefinitions that exist, by their keys.
+	definitions map[string]history.CustomResource
 	// answered is which member answered the last read of the revision, so that
 	// one that is down is not waited for each time.
 	answered int
@@ -85,6 +90,9 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 		keys:    map[string]storedKey{},
 		lying:   map[hostedResource]map[string]int{},
 		actors:  map[string]string{},
+
+		written:     map[hostedResource]string{},
+		definitions: map[string]history.CustomResource{},
 
 		agreementChanged: clk.Now(),
 	}
@@ -331,6 +339,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	if event.Type == clientv3.EventTypeDelete {
 		known := r.keys[key]
 		delete(r.keys, key)
+		r.define(key, nil)
 		r.count(known, -1)
 		return history.Stored{Type: history.StoredDelete, Key: key, Revision: event.Kv.ModRevision, Name: known.name}
 	}
@@ -343,6 +352,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		APIVersion:     object.apiVersion,
 		ObjectKind:     object.kind,
 		Name:           object.name,
+		Deleting:       object.deleting,
 		StorageVersion: object.storageVersion,
 		Lease:          object.lease,
 		Migration:      object.migration,
@@ -371,6 +381,8 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	known.resource.group, known.resource.resource, _ = stored.Hosted()
 	r.keys[key] = known
 	r.count(known, 1)
+	r.noteWritten(key, known)
+	r.define(key, object.customResource)
 	return stored
 }
 
