@@ -16,6 +16,8 @@ import (
 // is given the time to catch up (HashAttempts). An etcd that may not be read records
 // nothing, and what cannot be asked leaves a gap.
 //
+// A member that does not answer in time has an error in the event.
+//
 // What it misses: a difference that lies in keys which were compacted away, and one that
 // lasted only between two calls.
 func (r *Etcd) Hash(ctx context.Context) {
@@ -35,9 +37,7 @@ func (r *Etcd) Hash(ctx context.Context) {
 			break // members compact their history one after the other, within moments
 		}
 	}
-	if ctx.Err() == nil {
-		r.recorder.Record(history.Event{Kind: history.KindHash, From: from, Hash: &hash})
-	}
+	r.recorder.Record(history.Event{Kind: history.KindHash, From: from, Hash: &hash})
 }
 
 // again waits until it is time for another attempt; it is false when the context ended.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,31 +34,46 @@ type Reads struct {
 func NewReads(etcd *Etcd, recorder Recorder) *Reads { return &Reads{etcd, recorder} }
 
 // Ask reads all resources that the harness has written through the client's member. The
-// turn chooses which objects are asked for by name.
+// turn chooses which objects are asked for by name. A member that does not answer, and a
+// context that ends, leave a gap.
 func (r *Reads) Ask(ctx context.Context, client *Client, turn int) {
 	for _, resource := range r.etcd.Written() {
-		if ctx.Err() != nil {
+		one := resourceRead{reads: r, client: client, of: resource}
+		one.ask(ctx, turn)
+		if why := one.silent; why != "" || ctx.Err() != nil {
+			if why == "" {
+				why = "there was no time for it"
+			}
+			r.recorder.Record(history.Event{Kind: history.KindGap, Member: client.Member(), Gap: &history.Gap{Source: "read",
+				Message: fmt.Sprintf("the member was not asked for all that the harness wrote, only up to the resource %s: %s", resource.Resource, why)}})
 			return
 		}
-		one := resourceRead{reads: r, client: client, of: resource}
-		from := r.recorder.Now()
-		versions, answer, known := hostedVersions(ctx, client, resource.Group, resource.Resource)
-		if !known || len(versions) == 0 {
-			seen := one.seen(history.ReadConsistent, "", answer)
-			if known {
-				seen.Code, seen.Unserved = http.StatusNotFound, true
-			}
-			one.record(ctx, from, seen)
-			continue
+	}
+}
+
+// ask asks for one resource in every way, until the member does not answer.
+func (o *resourceRead) ask(ctx context.Context, turn int) {
+	from := o.reads.recorder.Now()
+	versions, answer, known := hostedVersions(ctx, o.client, o.of.Group, o.of.Resource)
+	if !known || len(versions) == 0 {
+		seen := o.seen(history.ReadConsistent, "", answer)
+		if known {
+			seen.Code, seen.Unserved = http.StatusNotFound, true
 		}
-		for i, version := range versions {
-			one.get(ctx, version, turn+i)
-			one.list(ctx, version, history.ReadConsistent)
-			if i == 0 {
-				one.list(ctx, version, history.ReadLimited)
-				one.list(ctx, version, history.ReadCached)
-				one.list(ctx, version, history.ReadNotOlder)
+		o.record(ctx, from, seen)
+		return
+	}
+	for i, version := range versions {
+		o.get(ctx, version, turn+i)
+		hows := []string{history.ReadConsistent}
+		if i == 0 {
+			hows = []string{history.ReadConsistent, history.ReadLimited, history.ReadCached, history.ReadNotOlder}
+		}
+		for _, how := range hows {
+			if o.silent != "" || ctx.Err() != nil {
+				return
 			}
+			o.list(ctx, version, how)
 		}
 	}
 }
@@ -99,6 +115,8 @@ type resourceRead struct {
 	reads  *Reads
 	client *Client
 	of     WrittenResource
+	// silent is why the member did not answer, if it did not: it is not asked on then.
+	silent string
 }
 
 // seen begins a record of an answer.
@@ -107,6 +125,7 @@ func (o *resourceRead) seen(how, version string, answer Answer) history.Read {
 	read.Code, read.Reason, read.Message = answer.Code, answer.Reason, shorten(answer.Message)
 	if answer.Err != nil {
 		read.Error = shorten(answer.Err.Error())
+		o.silent = read.Error
 	}
 	return read
 }
