@@ -654,7 +654,7 @@ const GapOfClock = "clock"
 // on the source being complete must not pass over a gap.
 type Gap struct {
 	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
-	// "document", "read", "visibility", "hash", "custom"; or GapOfClock.
+	// "document", "read", "visibility", "hash", "custom", "balancer"; or GapOfClock.
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

@@ -49,6 +49,8 @@ const (
 	HashRounds   = 5
 	HashRetry    = 100 * time.Millisecond
 
+	// ReadTimeout bounds one member's etcd's answer to a question for its keys.
+	ReadTimeout = 5 * time.Second
 	// ReadSample is how many objects of a resource each member is asked for by name, and
 	// ReadLimit how many a list with a limit is asked for.
 	ReadSample = 3

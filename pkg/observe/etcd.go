@@ -54,9 +54,11 @@ type Etcd struct {
 	// one that is down is not waited for each time.
 	answered int
 
-	// kept says which keys are recorded, of an etcd that was there before the run; nil
+	// kept says which values are recorded, of an etcd that was there before the run; nil
 	// where all are, from the first revision on.
-	kept func(key string) bool
+	kept func(key string, value []byte) bool
+	// hosts are those on which members run, for what is kept.
+	hosts []string
 
 	// Only the goroutine of Run uses what follows. The watch in hand has told
 	// everything up to told.
@@ -231,7 +233,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 			}
 			continue // already told by another member
 		}
-		if r.kept != nil && !r.kept(string(event.Kv.Key)) {
+		if r.kept != nil && !r.kept(string(event.Kv.Key), event.Kv.Value) {
 			continue // it is nobody's business
 		}
 		stored := r.stored(event)

@@ -98,7 +98,7 @@ func (r *Etcd) held(ctx context.Context, prefix string, revision, most int64) (k
 			errs = append(errs, err)
 			continue
 		}
-		bounded, cancel := context.WithTimeout(ctx, EtcdReadTimeout)
+		bounded, cancel := context.WithTimeout(ctx, ReadTimeout)
 		answer, err := client.Get(bounded, prefix, options...)
 		cancel()
 		if err != nil {

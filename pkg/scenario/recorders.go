@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,11 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	default:
 		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
 	}
+	var hosts []string
+	for _, member := range r.cluster.Members() {
+		hosts = append(hosts, cmp.Or(member.Host, member.Name))
+	}
+	rs.etcd.KeepLeasesOf(hosts)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
 	if balanced, ok := r.cluster.(cluster.Balanced); ok {
