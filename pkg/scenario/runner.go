@@ -96,8 +96,8 @@ type Runner struct {
 	unreached []string
 	vain      time.Duration
 	// ended is why no further step is played; empty while they are.
-	ended string
-	exitLogs   exitLogs
+	ended    string
+	exitLogs exitLogs
 }
 
 // New makes a Runner.
