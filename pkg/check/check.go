@@ -43,6 +43,7 @@ const (
 	SourceDocument  Source = "document"
 )
 
-// sources are all of them. A gap of any other one is nobody's in particular,
-// and so everybody's.
-var sources = []Source{SourceEtcd, SourceReady, SourceRequest, SourceWatch, SourceDiscovery, SourceDocument}
+// sources are all of them, the last ones being those that no check relies on. A gap of any
+// other one is nobody's in particular, and so everybody's.
+var sources = []Source{SourceEtcd, SourceReady, SourceRequest, SourceWatch, SourceDiscovery, SourceDocument,
+	"read", "visibility", "hash", "custom", "balancer"}

@@ -311,7 +311,11 @@ func (s Settings) problems(members int) []string {
 	shorter("leaderElectRenewDeadline", s.LeaderElectRenewDeadline, "leaderElectLeaseDuration", s.LeaderElectLeaseDuration)
 	shorter("leaderElectRetryPeriod", s.LeaderElectRetryPeriod, "leaderElectRenewDeadline", s.LeaderElectRenewDeadline)
 	if s.BasePort != 0 {
-		if last := s.BasePort + members*PortsPerMember - 1; s.BasePort < unprivilegedPort || last > lastPort {
+		last := s.BasePort + members*PortsPerMember - 1
+		if members > 1 {
+			last++ // that of the load balancer
+		}
+		if s.BasePort < unprivilegedPort || last > lastPort {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.basePort %d: the ports %d to %d must lie between %d and %d",
 				s.BasePort, s.BasePort, last, unprivilegedPort, lastPort))
 		}

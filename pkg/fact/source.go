@@ -18,10 +18,16 @@ const (
 	Watches   Source = "watch"
 	Discovery Source = "discovery"
 	Documents Source = "document"
+
+	Reads        Source = "read"
+	Visibilities Source = "visibility"
+	Hashes       Source = "hash"
+	Customs      Source = "custom"
+	Balancers    Source = "balancer"
 )
 
 // Sources are all of them.
-var Sources = []Source{Etcd, Readyz, Requests, Watches, Discovery, Documents}
+var Sources = []Source{Etcd, Readyz, Requests, Watches, Discovery, Documents, Reads, Visibilities, Hashes, Customs, Balancers}
 
 // recorders is what the recorders said of themselves.
 type recorders struct {

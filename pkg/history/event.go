@@ -88,7 +88,8 @@ type MemberHeader struct {
 // Kind says which of an Event's payloads is set.
 type Kind string
 
-// The kinds of events. Each has one payload in Event, of the same name.
+// The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
+// beside their payloads: KindRead, KindVisibility, KindHash, KindCustom.
 const (
 	KindStep       Kind = "step"
 	KindNotReached Kind = "notReached"
@@ -144,9 +145,17 @@ type Event struct {
 	Balancer *Balancer `json:"balancer,omitempty"`
 	// Document is an answer to a request for discovery.
 	Document *Document `json:"document,omitempty"`
-	Gap      *Gap      `json:"gap,omitempty"`
-	Away     *Away     `json:"away,omitempty"`
-	End      *End      `json:"end,omitempty"`
+	// Read is a member's answer to a read, held against etcd.
+	Read *Read `json:"read,omitempty"`
+	// Visibility is what a member showed of another one's write.
+	Visibility *Visibility `json:"visibility,omitempty"`
+	// Hash is etcd's hash of what each member's etcd holds.
+	Hash *EtcdHash `json:"hash,omitempty"`
+	// Custom is an API server's answer about a custom resource while it started.
+	Custom *CustomAnswer `json:"custom,omitempty"`
+	Gap    *Gap          `json:"gap,omitempty"`
+	Away   *Away         `json:"away,omitempty"`
+	End    *End          `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -182,6 +191,14 @@ func (e *Event) told() bool {
 		return e.Balancer != nil
 	case KindDocument:
 		return e.Document != nil
+	case KindRead:
+		return e.Read != nil
+	case KindVisibility:
+		return e.Visibility != nil
+	case KindHash:
+		return e.Hash != nil
+	case KindCustom:
+		return e.Custom != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindAway:
@@ -291,6 +308,10 @@ type Process struct {
 	// Forced is whether the process had not ended within the bound of an orderly stop,
 	// so that SIGKILL ended it.
 	Forced bool `json:"forced,omitempty"`
+	// Log are the last lines of the component's log as a process was gone that the harness
+	// had not ended, at most a few kilobytes, with credentials masked; empty where the
+	// log could not be read.
+	Log []string `json:"log,omitempty"`
 	// Noticed is whether this is only what an API server was noticed to say of itself,
 	// as of all processes of an external cluster: it may have happened some time before.
 	// There is no PID then, and StartTime is in hundredths of a second since 1970, by
@@ -459,6 +480,9 @@ type Stored struct {
 	ObjectKind string `json:"objectKind,omitempty"`
 	// Name of the object, with its namespace in front where it has one.
 	Name string `json:"name,omitempty"`
+	// Deleting is whether the object has a deletionTimestamp: it is deleted, and kept as
+	// long as it has finalizers.
+	Deleting bool `json:"deleting,omitempty"`
 	// Writer and Write are the member and number of the tagged write that made
 	// the change; empty where the object has no tag, or still the one of an
 	// earlier change: then somebody else wrote.
@@ -630,7 +654,7 @@ const GapOfClock = "clock"
 // on the source being complete must not pass over a gap.
 type Gap struct {
 	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
-	// "document"; or GapOfClock.
+	// "document", "read", "visibility", "hash", "custom", "balancer"; or GapOfClock.
 	Source  string `json:"source"`
 	Message string `json:"message"`
 }

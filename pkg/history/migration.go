@@ -30,6 +30,10 @@ type CustomResource struct {
 	Stored  []string `json:"stored,omitempty"`
 	// Generation counts the changes of the specification.
 	Generation int64 `json:"generation,omitempty"`
+	// Served are the versions in which it is served, without the group, and Established
+	// is whether the condition Established is true.
+	Served      []string `json:"served,omitempty"`
+	Established bool     `json:"established,omitempty"`
 	// Migrating is the status of the condition StorageMigrating; empty where the
 	// definition has none.
 	Migrating string `json:"migrating,omitempty"`

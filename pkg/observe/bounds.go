@@ -39,6 +39,47 @@ const (
 	// EtcdReconnect is the longest pause between two attempts to connect.
 	EtcdReconnect = 200 * time.Millisecond
 
+	// HashTimeout bounds one member's answer to a question for its hash, which etcd makes
+	// of all that it holds: seconds where there are 100 000 objects.
+	HashTimeout = 10 * time.Second
+	// HashAttempts is how often a member is asked that has not come to the revision yet,
+	// HashRounds how often all are asked while they have compacted their history to
+	// different revisions, and HashRetry the pause in between.
+	HashAttempts = 20
+	HashRounds   = 5
+	HashRetry    = 100 * time.Millisecond
+
+	// ReadTimeout bounds one member's etcd's answer to a question for its keys.
+	ReadTimeout = 5 * time.Second
+	// ReadSample is how many objects of a resource each member is asked for by name, and
+	// ReadLimit how many a list with a limit is asked for.
+	ReadSample = 3
+	ReadLimit  = 50
+	// ReadMost is how many objects a resource may have for all of them to be listed; of
+	// more, only the list with a limit and the sample are asked for.
+	ReadMost = 2000
+	// ReadNames is how many differences of one answer are told by name.
+	ReadNames = 5
+
+	// VisibilityInterval is the pause between two writes of which all other members are
+	// asked whether they show them.
+	VisibilityInterval = 1 * time.Second
+	// VisibilityWait is how long they are asked.
+	VisibilityWait = 5 * time.Second
+	// visibilityUnderWay is how many writes a member is asked about at the same time.
+	visibilityUnderWay = 16
+	// visibilityKept is how many changes of an object a watch remembers.
+	visibilityKept = 16
+
+	// CustomInterval is the pause between two questions about custom resources to an API
+	// server that starts. The resources take turns.
+	CustomInterval = 100 * time.Millisecond
+	// CustomAfterReady is how long it is asked on after it was ready first.
+	CustomAfterReady = 5 * time.Second
+	// CustomRepeat is the longest time that answers which are alike wait to be recorded as
+	// one event.
+	CustomRepeat = 1 * time.Second
+
 	// BalancerInterval is the pause between two reads through the load balancer,
 	// and BalancerTimeout how long such a client waits for its answer.
 	BalancerInterval = 200 * time.Millisecond

@@ -192,11 +192,19 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 }
 
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) Answer {
+	return c.sendFor(ctx, "", method, path, query, body)
+}
+
+// sendFor is send with the media types that are accepted; empty means JSON.
+func (c *Client) sendFor(ctx context.Context, accept, method, path string, query url.Values, body any) Answer {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	request, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return Answer{Err: err}
+	}
+	if accept != "" {
+		request.Header.Set("Accept", accept)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
@@ -325,7 +333,15 @@ func shorten(s string) string {
 // openWatch starts a watch; the caller reads the stream until it ends and
 // closes it. It is not bounded in time.
 func (c *Client) openWatch(ctx context.Context, path string, resourceVersion string) (io.ReadCloser, error) {
+	return c.openWatchOf(ctx, path, "", resourceVersion)
+}
+
+// openWatchOf is openWatch of the objects that a label selector selects.
+func (c *Client) openWatchOf(ctx context.Context, path, selector, resourceVersion string) (io.ReadCloser, error) {
 	query := url.Values{"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {resourceVersion}}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
 	request, err := c.request(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, err
@@ -348,4 +364,13 @@ func timeOf(t *metav1.MicroTime) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
+}
+
+// splitName undoes QualifiedName.
+func splitName(qualified string) (namespace, name string) {
+	namespace, name, found := strings.Cut(qualified, "/")
+	if !found {
+		return "", qualified
+	}
+	return namespace, name
 }

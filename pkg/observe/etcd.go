@@ -45,13 +45,20 @@ type Etcd struct {
 	actors map[string]string
 	// lying counts the objects of the harness by resource and version.
 	lying map[hostedResource]map[string]int
+	// written are the prefixes of the keys of those resources of which the harness has
+	// written an object.
+	written map[hostedResource]string
+	// definitions are the CustomResourceDefinitions that exist, by their keys.
+	definitions map[string]history.CustomResource
 	// answered is which member answered the last read of the revision, so that
 	// one that is down is not waited for each time.
 	answered int
 
-	// kept says which keys are recorded, of an etcd that was there before the run; nil
+	// kept says which values are recorded, of an etcd that was there before the run; nil
 	// where all are, from the first revision on.
-	kept func(key string) bool
+	kept func(key string, value []byte) bool
+	// hosts are those on which members run, for what is kept.
+	hosts []string
 
 	// Only the goroutine of Run uses what follows. The watch in hand has told
 	// everything up to told.
@@ -85,6 +92,9 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 		keys:    map[string]storedKey{},
 		lying:   map[hostedResource]map[string]int{},
 		actors:  map[string]string{},
+
+		written:     map[hostedResource]string{},
+		definitions: map[string]history.CustomResource{},
 
 		agreementChanged: clk.Now(),
 	}
@@ -223,7 +233,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 			}
 			continue // already told by another member
 		}
-		if r.kept != nil && !r.kept(string(event.Kv.Key)) {
+		if r.kept != nil && !r.kept(string(event.Kv.Key), event.Kv.Value) {
 			continue // it is nobody's business
 		}
 		stored := r.stored(event)
@@ -331,6 +341,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	if event.Type == clientv3.EventTypeDelete {
 		known := r.keys[key]
 		delete(r.keys, key)
+		r.define(key, nil)
 		r.count(known, -1)
 		return history.Stored{Type: history.StoredDelete, Key: key, Revision: event.Kv.ModRevision, Name: known.name}
 	}
@@ -343,6 +354,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		APIVersion:     object.apiVersion,
 		ObjectKind:     object.kind,
 		Name:           object.name,
+		Deleting:       object.deleting,
 		StorageVersion: object.storageVersion,
 		Lease:          object.lease,
 		Migration:      object.migration,
@@ -371,6 +383,8 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	known.resource.group, known.resource.resource, _ = stored.Hosted()
 	r.keys[key] = known
 	r.count(known, 1)
+	r.noteWritten(key, known)
+	r.define(key, object.customResource)
 	return stored
 }
 

@@ -43,16 +43,30 @@ func TestEtcdIsFollowedMidway(t *testing.T) {
 	}, m, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
+	r.KeepLeasesOf([]string{"host-cp1"})
 	client, err := r.client("cp1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(key string) {
+	put := func(key, value string) {
 		t.Helper()
-		if _, err := client.Put(ctx, key, `{"apiVersion":"v1","kind":"X","metadata":{"name":"x"}}`); err != nil {
+		if _, err := client.Put(ctx, key, value); err != nil {
 			t.Fatal(err)
 		}
 	}
+	write := func(key string) {
+		t.Helper()
+		put(key, `{"apiVersion":"v1","kind":"X","metadata":{"name":"x"}}`)
+	}
+	hold := func(key, holder string) {
+		t.Helper()
+		put(key, `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"x"},"spec":{"holderIdentity":"`+holder+`"}}`)
+	}
+	// A process of a member holds the first two; a kubelet and another host the others.
+	const lock, other, kubelet, apart = "/registry/leases/ns/lock", "/registry/leases/kube-system/other", "/registry/leases/kube-node-lease/host-cp1", "/registry/leases/ns/apart"
+	hold(lock, "host-cp1_1")
+	hold(kubelet, "host-cp1")
+	hold(apart, "elsewhere_1")
 	const version, lease = "/registry/storageversions/apps.deployments", "/registry/leases/kube-system/apiserver-a"
 	for _, key := range []string{version, lease, "/registry/secrets/ns/private", "/registry/leases/kube-system/theirs", version} {
 		write(key)
@@ -75,6 +89,10 @@ func TestEtcdIsFollowedMidway(t *testing.T) {
 	for _, key := range []string{lease, "/registry/secrets/ns/private", version} {
 		write(key)
 	}
+	hold(other, "host-cp1_2")
+	hold(kubelet, "host-cp1")
+	hold(lock, "elsewhere_1") // held before by a member, so that this is told
+	hold(apart, "elsewhere_1")
 	after, err := r.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +106,7 @@ func TestEtcdIsFollowedMidway(t *testing.T) {
 	for _, e := range m.of(history.KindStored) {
 		told = append(told, fmt.Sprintf("%d %s", e.Stored.Revision-before, e.Stored.Key))
 	}
-	want := []string{"-3 " + lease, "0 " + version, "1 " + lease, "3 " + version}
+	want := []string{"-7 " + lock, "-3 " + lease, "0 " + version, "1 " + lease, "3 " + version, "4 " + other, "6 " + lock}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("told was\n%q\nwant\n%q", told, want)
 	}

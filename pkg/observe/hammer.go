@@ -21,6 +21,8 @@ type Probe struct {
 	Begin func()
 	// Step sends one request. It is called by one goroutine at a time.
 	Step func(ctx context.Context, client *Client)
+	// End is told of the end of each session, after the last step; may be nil.
+	End func()
 }
 
 // Hammer sends requests straight to one member's API server from the moment
@@ -33,6 +35,10 @@ type Hammer struct {
 	recorder Recorder
 	clock    clock.WithTicker
 	probes   []Probe
+	// source is how gaps name the hammer, and after how long it goes on after an instance
+	// was ready first.
+	source string
+	after  time.Duration
 
 	mu       sync.Mutex
 	instance int
@@ -45,7 +51,15 @@ type Hammer struct {
 
 // NewHammer makes a hammer that uses the probes at each boot.
 func NewHammer(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker, probes []Probe) *Hammer {
-	return &Hammer{member: member, config: config, recorder: recorder, clock: clk, probes: probes, starts: make(chan int, 16)}
+	return &Hammer{member: member, config: config, recorder: recorder, clock: clk, probes: probes, starts: make(chan int, 16),
+		source: "request", after: HammerAfterReady}
+}
+
+// NewCustomHammer makes a hammer that asks for custom resources only.
+func NewCustomHammer(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker, custom *CustomResources) *Hammer {
+	h := NewHammer(member, config, recorder, clk, []Probe{custom.Probe()})
+	h.source, h.after = "custom", CustomAfterReady
+	return h
 }
 
 // ProcessChanged tells the hammer of a change of its member's processes.
@@ -103,9 +117,13 @@ func (h *Hammer) Run(ctx context.Context) {
 
 // missed records that the boot of an instance was not hammered.
 func (h *Hammer) missed(instance int) {
+	what := "written to"
+	if h.source == "custom" {
+		what = "asked for custom resources"
+	}
 	h.recorder.Record(history.Event{Kind: history.KindGap, Member: h.member, Gap: &history.Gap{
-		Source:  "request",
-		Message: fmt.Sprintf("process number %d of the API server was not written to while it booted, or not to the end of that", instance),
+		Source:  h.source,
+		Message: fmt.Sprintf("process number %d of the API server was not %s while it booted, or not to the end of that", instance, what),
 	}})
 }
 
@@ -139,7 +157,7 @@ func (h *Hammer) session(run context.Context, instance int) {
 	defer longest.Stop()
 	select {
 	case <-ready:
-		pause(ctx, h.clock, HammerAfterReady)
+		pause(ctx, h.clock, h.after)
 	case <-longest.C():
 		// Whether the barrier holds for the rest of the boot nobody sees any more.
 		h.mu.Lock()
@@ -181,6 +199,9 @@ func (h *Hammer) hammer(ctx, run context.Context, probe Probe) {
 	defer client.Close()
 	if probe.Begin != nil {
 		probe.Begin()
+	}
+	if probe.End != nil {
+		defer probe.End()
 	}
 	for ctx.Err() == nil {
 		began := h.clock.Now()

@@ -58,6 +58,7 @@ type storedObject struct {
 	apiVersion, kind string
 	name             string
 	tag              string
+	deleting         bool
 	storageVersion   *history.StorageVersion
 	lease            *history.Lease
 	migration        *history.Migration
@@ -99,6 +100,7 @@ func decodeStored(value []byte) storedObject {
 	}
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
+	object.deleting = meta.DeletionTimestamp != nil
 	fields := meta.ManagedFields
 	object.errands = errands(meta.Namespace, fields)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
@@ -195,7 +197,11 @@ func customResource(in *apiextensionsv1.CustomResourceDefinition) *history.Custo
 		if in.Spec.Versions[i].Storage {
 			out.Storage = in.Spec.Versions[i].Name
 		}
+		if in.Spec.Versions[i].Served {
+			out.Served = append(out.Served, in.Spec.Versions[i].Name)
+		}
 	}
+	out.Established = apihelpers.IsCRDConditionTrue(in, apiextensionsv1.Established)
 	if migrating := apihelpers.FindCRDCondition(in, apiextensionsv1.StorageMigrating); migrating != nil {
 		out.Migrating = string(migrating.Status)
 	}

@@ -456,6 +456,7 @@ func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 		looking, cancel := r.within(ctx, bound, history.AwaitedEnd, "", "looking at all members was not over")
 		defer cancel()
 		err = r.recorders.look(looking, r)
+		r.recorders.compare(looking, r)
 	}
 	if err == nil && unsettled == nil {
 		err = r.recordHold(ctx, hold, history.PhaseEnd)

@@ -91,6 +91,15 @@ const (
 	// sees to; of more there are several writers, at most PopulateWriters.
 	PopulateAlone   = 1000
 	PopulateWriters = 8
+	// HeldEvery and HeldMost say how many objects each member adds to a population that are
+	// deleted and held by a finalizer: one for so many that it owns, at least 1 and at most
+	// HeldMost.
+	HeldEvery = 20
+	HeldMost  = 10
+	// HeldTimeout is how long it may take to make them, and ReleaseTimeout to let go of
+	// them when the run ends.
+	HeldTimeout    = 30 * time.Second
+	ReleaseTimeout = 10 * time.Second
 	// MigrationTimeout is how long a step waits for a migration's end, or for a
 	// share of it. Then the run goes on: a migration that does not end is to be
 	// judged, and not to end the run. It is below StepTimeout.
@@ -100,6 +109,11 @@ const (
 	MigrationSlack = 10 * time.Second
 	// MigrationLook is the pause between two looks at a migration.
 	MigrationLook = 50 * time.Millisecond
+	// LearnTimeout is how long it may take to ask a cluster for its credentials.
+	LearnTimeout = 10 * time.Second
+	// CompareTimeout is how long the members are asked at the end of a hold, and of the run,
+	// for what they and their etcd hold. What was not asked by then is a gap.
+	CompareTimeout = 60 * time.Second
 	// CleanUpTimeout is how long it may take to delete what a run has made in a cluster
 	// that somebody else runs.
 	CleanUpTimeout = 8 * time.Second

@@ -37,7 +37,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(body)
 	}
 	var object map[string]any
-	if r.Method == http.MethodPost || r.Method == http.MethodPut {
+	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
 		if err := json.NewDecoder(r.Body).Decode(&object); err != nil {
 			answer(400, nil)
 			return
@@ -56,7 +56,14 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer(404, nil)
 			return
 		}
-		s.objects[path]["deleted"] = true
+		if metadata, ok := s.objects[path]["metadata"].(map[string]any); ok && metadata["finalizers"] != nil {
+			metadata["deletionTimestamp"] = "2026-01-02T03:04:05Z" // and it stays
+		} else {
+			s.objects[path]["deleted"] = true
+		}
+		answer(200, nil)
+	case http.MethodPatch: // only to take finalizers away
+		delete(s.objects, path)
 		answer(200, nil)
 	default:
 		found := s.objects[path]

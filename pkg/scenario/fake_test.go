@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/credential"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -121,6 +122,8 @@ func (f *fakeCluster) SetLink(member string, link cluster.Link, shape cluster.Sh
 }
 
 func (f *fakeCluster) LogDir() string { return "/home/somebody/bundle/logs" }
+
+func (f *fakeCluster) Credentials(context.Context) ([]credential.Credential, error) { return nil, nil }
 
 func (f *fakeCluster) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
 	return cluster.LinkStats{}, nil

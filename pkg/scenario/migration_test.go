@@ -48,8 +48,11 @@ func TestAPopulationIsSharedByAllMembers(t *testing.T) {
 	if err := r.play(t.Context(), 1, &Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 7}}); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.count("/namespaces/n/crates/"); n != 9 {
-		t.Errorf("%d objects are there, and 3 of each member were to be", n)
+	if n := s.count("/namespaces/n/crates/"); n != 12 {
+		t.Errorf("%d objects are there, and 3 of each member were to be, and 1 that is held", n)
+	}
+	if n := s.held(); n != 3 {
+		t.Errorf("%d objects are deleted and held, and 1 of each member was to be", n)
 	}
 	writers := map[string]int{}
 	for _, e := range h.events {
@@ -57,9 +60,36 @@ func TestAPopulationIsSharedByAllMembers(t *testing.T) {
 			writers[e.Member]++
 		}
 	}
-	if writers["cp1"] != 3 || writers["cp2"] != 3 || writers["cp3"] != 3 {
+	if writers["cp1"] != 4 || writers["cp2"] != 4 || writers["cp3"] != 4 {
 		t.Errorf("the members wrote %v", writers)
 	}
+	r.release(t.Context())
+	if n := s.count("/namespaces/n/crates/"); n != 9 || s.held() != 0 {
+		t.Errorf("%d objects are left when those that were held are released", n)
+	}
+}
+
+// Objects that are held would keep a namespace from its end, which deleting one is about.
+func TestAPopulationInANamespaceOfItsOwnHoldsNothing(t *testing.T) {
+	r, s, _ := migrable(t)
+	if err := r.play(t.Context(), 1, &Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3, Namespace: "own"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.held(); n != 0 {
+		t.Errorf("%d objects are held", n)
+	}
+}
+
+// held counts the objects that are deleted and held.
+func (s *shelf) held() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, object := range s.objects {
+		if metadata, ok := object["metadata"].(map[string]any); ok && metadata["deletionTimestamp"] != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func TestALargePopulationHasSeveralWriters(t *testing.T) {
@@ -69,8 +99,8 @@ func TestALargePopulationHasSeveralWriters(t *testing.T) {
 	if err := r.play(t.Context(), 1, &step); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.count("/namespaces/n/crates/"); n != 3*each {
-		t.Errorf("%d objects are there, and %d were to be", n, 3*each)
+	if n := s.count("/namespaces/n/crates/"); n != 3*each+3*HeldMost {
+		t.Errorf("%d objects are there, and %d were to be", n, 3*each+3*HeldMost)
 	}
 	writes := map[string]int{}
 	for _, e := range h.events {

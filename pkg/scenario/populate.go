@@ -29,6 +29,8 @@ const populationRole = "p-"
 type population struct {
 	workload *workload.Workload
 	sources  map[string]*workload.Source // by member
+	// held are those of its objects that are deleted and held, by member.
+	held map[string]*workload.Held
 	// stop ends the meddling, if there is any, and done is when it has.
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -106,7 +108,7 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 			source.Reset()
 		}
 	})
-	return each(members, func(member string) error {
+	if err := each(members, func(member string) error {
 		client, err := r.client(member)
 		if err != nil {
 			return err
@@ -116,7 +118,10 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 			return fmt.Errorf("populate %s through %s: %w", p.workload.Spec.Resource, member, err)
 		}
 		return nil
-	})
+	}); err != nil || step.Namespace != "" {
+		return err
+	}
+	return p.hold(ctx, r, step.Name)
 }
 
 // fill writes the objects of a source, several at a time where there are many.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,10 @@ type recorders struct {
 	listeners []func(cluster.Change)
 
 	// tagger numbers the writes of all that write.
-	tagger        *workload.Tagger
-	etcd          *observe.Etcd
+	tagger *workload.Tagger
+	etcd   *observe.Etcd
+	// reads is nil where the harness writes nothing that could be read.
+	reads         *observe.Reads
 	backend       *backend.Server
 	prerequisites *workload.Prerequisites
 
@@ -78,6 +81,11 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	default:
 		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
 	}
+	var hosts []string
+	for _, member := range r.cluster.Members() {
+		hosts = append(hosts, cmp.Or(member.Host, member.Name))
+	}
+	rs.etcd.KeepLeasesOf(hosts)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
 	if balanced, ok := r.cluster.(cluster.Balanced); ok {
@@ -86,18 +94,27 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		}
 	}
 	rs.tagger = &workload.Tagger{}
+	if !r.NoTraffic {
+		rs.reads = observe.NewReads(rs.etcd, r.History)
+	}
 	library := observe.NewLibrary()
 	for _, name := range r.members() {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }
 		hammer := observe.NewHammer(name, config, r.History, r.Clock,
 			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, rs.tagger, r.Clock))
-		onReady, documents := hammer.Ready, (*observe.Documents)(nil)
+		// What is defined in a cluster that somebody else runs is theirs.
+		custom := observe.NewCustomResources(name, rs.etcd, r.History)
+		customHammer := observe.NewCustomHammer(name, config, r.History, r.Clock, custom)
+		documents := (*observe.Documents)(nil)
 		if r.Scenario.Discovery.Record {
 			documents = observe.NewDocuments(name, config, r.History, library, r.Clock)
-			onReady = func(instance int) {
+		}
+		onReady := func(instance int) {
+			if documents != nil {
 				documents.Ready(instance) // first: what it tells of that very moment counts
-				hammer.Ready(instance)
 			}
+			hammer.Ready(instance)
+			customHammer.Ready(instance)
 		}
 		member := &memberRecorders{
 			name:      name,
@@ -115,6 +132,10 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		rs.mu.Lock()
 		rs.members = append(rs.members, member)
 		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, hammer.ProcessChanged, member.traffic.ProcessChanged)
+		if r.foreign == nil {
+			rs.listeners = append(rs.listeners, custom.ProcessChanged, customHammer.ProcessChanged)
+			rs.probes.Go(func() { customHammer.Run(ctx) })
+		}
 		if documents != nil {
 			rs.listeners = append(rs.listeners, documents.ProcessChanged)
 			rs.probes.Go(func() { documents.Run(ctx) })
@@ -125,6 +146,9 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		if !r.NoTraffic {
 			rs.probes.Go(func() { hammer.Run(ctx) })
 		}
+	}
+	if !r.NoTraffic {
+		rs.probes.Go(func() { rs.visibility(r).Run(ctx) })
 	}
 	return nil
 }

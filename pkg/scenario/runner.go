@@ -96,7 +96,8 @@ type Runner struct {
 	unreached []string
 	vain      time.Duration
 	// ended is why no further step is played; empty while they are.
-	ended string
+	ended    string
+	exitLogs exitLogs
 }
 
 // New makes a Runner.
@@ -112,6 +113,12 @@ func New(options Options) *Runner {
 
 // ProcessChanged is the Observer that the cluster must be made with.
 func (r *Runner) ProcessChanged(change cluster.Change) {
+	var log []string
+	if r.cluster != nil {
+		for _, line := range r.exitLogs.of(r.cluster.LogDir(), change) {
+			log = append(log, r.plain(line))
+		}
+	}
 	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Process: &history.Process{
 		Component: string(change.Component),
 		Change:    change.What,
@@ -123,6 +130,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		Exit:      change.Exit,
 		Expected:  change.Expected,
 		Forced:    change.Forced,
+		Log:       log,
 		Noticed:   change.Noticed,
 	}})
 	r.lives.take(change)
@@ -163,6 +171,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
+	if r.foreign == nil {
+		r.exitLogs.learn(ctx, c)
+	}
 	if err := r.recorders.begin(ctx, r); err != nil {
 		return err
 	}
@@ -170,6 +181,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
+	defer r.release(context.WithoutCancel(ctx))
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
@@ -188,7 +200,9 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		return err
 	}
 	r.stopMeddling()
+	r.release(ctx)
 	r.recorders.endTraffic()
+	r.recorders.compare(ctx, r)
 	// What etcd does is told last: the outcome of every request is in it.
 	r.recorders.endProbes()
 	_, err = r.catchUp(ctx)
@@ -387,6 +401,9 @@ const actionBoot = "boot"
 // boot brings the control plane up and sets up what the probes need.
 func (r *Runner) boot(ctx context.Context) error {
 	unready := r.cluster.Start(ctx)
+	if r.foreign == nil {
+		r.exitLogs.learn(ctx, r.cluster) // some credentials are made as members start
+	}
 	if unready == nil {
 		unready = r.recorders.waitReady(ctx)
 	}

@@ -48,6 +48,8 @@ type Source struct {
 	prefix   string
 	tagger   *Tagger
 	clock    clock.PassiveClock
+	// finalizers that its objects have.
+	finalizers []string
 
 	mu       sync.Mutex
 	versions []string // that the server serves and the workload has
@@ -273,6 +275,9 @@ func (s *Source) fill(call *observe.Call, index int, slot slot) {
 	}
 	if call.Namespace != "" {
 		metadata["namespace"] = call.Namespace
+	}
+	if len(s.finalizers) > 0 {
+		metadata["finalizers"] = s.finalizers
 	}
 	if call.Verb == "update" && slot.resourceVersion != 0 {
 		metadata["resourceVersion"] = strconv.FormatInt(slot.resourceVersion, 10)

@@ -47,6 +47,12 @@ const (
 	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
 
+	// balancerCheck is how often the load balancer asks each member whether it is ready, and
+	// balancerCheckBound how long the answer may take; load balancers in front of API servers
+	// do so every one to ten seconds.
+	balancerCheck      = time.Second
+	balancerCheckBound = time.Second
+
 	// spacePerMember is the least free space that a member needs: etcd
 	// allocates 64 MiB for its write-ahead log at once, twice.
 	spacePerMember = 160 << 20

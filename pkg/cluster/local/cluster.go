@@ -34,6 +34,8 @@ type local struct {
 
 	members []*member
 	byName  map[string]*member
+	// balancer is nil where there is only one member.
+	balancer *balancer
 
 	// life ends with Stop, and all waiting with it.
 	life    context.Context
@@ -133,6 +135,9 @@ func (c *local) Stop(ctx context.Context) error {
 	}
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	if c.balancer != nil {
+		c.balancer.stop()
 	}
 	for _, m := range c.members {
 		m.site.disconnect()

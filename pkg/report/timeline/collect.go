@@ -58,6 +58,8 @@ type collector struct {
 	agreed     ordered[*track]
 	migrations ordered[*track]
 	seenTags   map[string]*track
+	compared   map[string]*comparisons
+	hashes     track
 	requests   map[string]*requests
 	balancer   *requests
 	steps      track
@@ -73,7 +75,7 @@ type collector struct {
 func newCollector(rep *report.ConformanceReport, file string) *collector {
 	c := &collector{
 		report: rep, texts: map[string]int{}, components: map[string]map[string]*component{},
-		seenTags: map[string]*track{}, requests: map[string]*requests{}, balancer: &requests{}, evidence: map[int64]*moment{},
+		seenTags: map[string]*track{}, compared: map[string]*comparisons{}, requests: map[string]*requests{}, balancer: &requests{}, evidence: map[int64]*moment{},
 	}
 	c.picture.History = file
 	// The header is the first line, so that an event is a line further down than
@@ -143,6 +145,14 @@ func (c *collector) take(ev *history.Event) {
 		c.requestsOf(ev.Member).take(c.now, ev.Seq, ev.Request.Code, ev.Request.Barrier)
 	case ev.Balancer != nil:
 		c.balancer.take(c.now, ev.Seq, ev.Balancer.Code, false)
+	case ev.Read != nil:
+		c.takeRead(ev)
+	case ev.Visibility != nil:
+		c.takeVisibility(ev)
+	case ev.Custom != nil:
+		c.takeCustom(ev)
+	case ev.Hash != nil:
+		c.takeHash(ev)
 	case ev.Gap != nil:
 		c.gaps = append(c.gaps, mark{c.now, markGap, ev.Seq, 1})
 	}

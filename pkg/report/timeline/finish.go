@@ -11,6 +11,7 @@ func (c *collector) finish() {
 	c.picture.End = c.now
 	c.steps.end(c.now)
 	c.holds.end(c.now)
+	c.hashes.end(c.now)
 	run := group{Name: "The run"}
 	for _, l := range []lane{{Name: "steps", Spans: c.steps.spans}, {Name: "holds", Spans: c.holds.spans}} {
 		if len(l.Spans) > 0 {
@@ -20,6 +21,9 @@ func (c *collector) finish() {
 	run.Lanes = append(run.Lanes, c.faultLanes()...)
 	if c.balancer.seen() {
 		run.Lanes = append(run.Lanes, lane{Name: "load balancer", Marks: c.balancer.marks(), Density: c.balancer.density(c.now)})
+	}
+	if len(c.hashes.spans) > 0 {
+		run.Lanes = append(run.Lanes, lane{Name: "etcd's data", Spans: c.hashes.spans})
 	}
 	if len(c.gaps) > 0 {
 		run.Lanes = append(run.Lanes, lane{Name: "gaps", Marks: c.gaps})

@@ -47,6 +47,9 @@ func (c *collector) takeProcess(ev *history.Event) {
 		if !p.Expected {
 			how += ", which the harness had not asked for"
 		}
+		if n := len(p.Log); n > 0 {
+			how += "; its log ends with: " + strings.Join(p.Log[max(0, n-shownLog):], " | ")
+		}
 		at.set(c.now, ev.Seq, styleDead, 0, c.text("no process (%s)", how))
 		return
 	case history.ProcessPaused:
@@ -123,6 +126,9 @@ func (c *collector) memberGroups() []group {
 			tags.end(c.now)
 			g.Lanes = append(g.Lanes, lane{Name: "discovery tag", Spans: tags.spans})
 		}
+		if compared := c.compared[member]; compared != nil {
+			g.Lanes = append(g.Lanes, compared.lanes(c.now)...)
+		}
 		if r := c.requests[member]; r != nil && r.seen() {
 			g.Lanes = append(g.Lanes, lane{Name: "requests", Marks: r.marks(), Density: r.density(c.now)})
 		}
@@ -176,6 +182,9 @@ func (c *collector) takeDocument(ev *history.Event) {
 
 // shownTag is how much of a tag is shown; the rest is a digest's.
 const shownTag = 12
+
+// shownLog is how many lines of the log of a process that ended by itself are shown.
+const shownLog = 3
 
 // fault is one injection of a fault.
 type fault struct {

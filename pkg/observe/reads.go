@@ -1,0 +1,318 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// acceptMetadata asks for lists of no more than the metadata of objects. An API server has
+// to decode and convert each of them all the same.
+const acceptMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// Reads asks members for what the harness wrote through all of them, and records each
+// answer held against etcd.
+//
+// What it misses: the content of objects (Stored.Content has that of what lies in etcd),
+// the objects of a list beyond ReadMost, and those that nobody listed in between. An etcd
+// that may not be read leaves nothing to hold an answer against, and nothing is asked.
+type Reads struct {
+	etcd     *Etcd
+	recorder Recorder
+}
+
+// NewReads makes a recorder that holds answers against what the other one reads.
+func NewReads(etcd *Etcd, recorder Recorder) *Reads { return &Reads{etcd, recorder} }
+
+// Ask reads all resources that the harness has written through the client's member. The
+// turn chooses which objects are asked for by name. A member that does not answer, and a
+// context that ends, leave a gap.
+func (r *Reads) Ask(ctx context.Context, client *Client, turn int) {
+	for _, resource := range r.etcd.Written() {
+		one := resourceRead{reads: r, client: client, of: resource}
+		one.ask(ctx, turn)
+		if why := one.silent; why != "" || ctx.Err() != nil {
+			if why == "" {
+				why = "there was no time for it"
+			}
+			r.recorder.Record(history.Event{Kind: history.KindGap, Member: client.Member(), Gap: &history.Gap{Source: "read",
+				Message: fmt.Sprintf("the member was not asked for all that the harness wrote, only up to the resource %s: %s", resource.Resource, why)}})
+			return
+		}
+	}
+}
+
+// ask asks for one resource in every way, until the member does not answer.
+func (o *resourceRead) ask(ctx context.Context, turn int) {
+	from := o.reads.recorder.Now()
+	versions, answer, known := hostedVersions(ctx, o.client, o.of.Group, o.of.Resource)
+	if !known || len(versions) == 0 {
+		seen := o.seen(history.ReadConsistent, "", answer)
+		if known {
+			seen.Code, seen.Unserved = http.StatusNotFound, true
+		}
+		o.record(ctx, from, seen)
+		return
+	}
+	for i, version := range versions {
+		o.get(ctx, version, turn+i)
+		hows := []string{history.ReadConsistent}
+		if i == 0 {
+			hows = []string{history.ReadConsistent, history.ReadLimited, history.ReadCached, history.ReadNotOlder}
+		}
+		for _, how := range hows {
+			if o.silent != "" || ctx.Err() != nil {
+				return
+			}
+			o.list(ctx, version, how)
+		}
+	}
+}
+
+// hostedVersions are the versions in which a member serves a resource, the preferred one
+// first, as its unaggregated discovery tells; known is whether it answered the question.
+func hostedVersions(ctx context.Context, client *Client, group, resource string) (versions []string, answer Answer, known bool) {
+	candidates := []string{"v1"}
+	if group != "" {
+		answer = client.Get(ctx, "/apis/"+group)
+		var found metav1.APIGroup
+		switch {
+		case answer.Code == http.StatusNotFound:
+			return nil, answer, true
+		case !answer.OK() || json.Unmarshal(answer.Body, &found) != nil:
+			return nil, answer, false
+		}
+		candidates = nil
+		for _, version := range found.Versions {
+			candidates = append(candidates, version.Version)
+		}
+	}
+	for _, version := range candidates {
+		answer = client.Get(ctx, GroupVersionPath(group, version))
+		var found metav1.APIResourceList
+		switch {
+		case answer.Code == http.StatusNotFound:
+		case !answer.OK() || json.Unmarshal(answer.Body, &found) != nil:
+			return nil, answer, false
+		case slices.ContainsFunc(found.APIResources, func(one metav1.APIResource) bool { return one.Name == resource }):
+			versions = append(versions, version)
+		}
+	}
+	return versions, answer, true
+}
+
+// resourceRead is the asking of one member for one resource.
+type resourceRead struct {
+	reads  *Reads
+	client *Client
+	of     WrittenResource
+	// silent is why the member did not answer, if it did not: it is not asked on then.
+	silent string
+}
+
+// seen begins a record of an answer.
+func (o *resourceRead) seen(how, version string, answer Answer) history.Read {
+	read := history.Read{How: how, Group: o.of.Group, Version: version, Resource: o.of.Resource}
+	read.Code, read.Reason, read.Message = answer.Code, answer.Reason, shorten(answer.Message)
+	if answer.Err != nil {
+		read.Error = shorten(answer.Err.Error())
+		o.silent = read.Error
+	}
+	return read
+}
+
+func (o *resourceRead) record(ctx context.Context, from int64, read history.Read) {
+	if ctx.Err() != nil {
+		return // a request that was cut off says nothing of the member
+	}
+	o.reads.recorder.Record(history.Event{Kind: history.KindRead, Member: o.client.Member(), From: from, Read: &read})
+}
+
+// list asks for a list and holds it against etcd at the list's own revision.
+func (o *resourceRead) list(ctx context.Context, version, how string) {
+	before, at, total, err := o.reads.etcd.held(ctx, o.of.prefix, 0, ReadMost)
+	if err == nil && total > ReadMost && how != history.ReadLimited {
+		return
+	}
+	query, after := url.Values{}, at
+	switch how {
+	case history.ReadLimited:
+		query.Set("limit", strconv.Itoa(ReadLimit))
+	case history.ReadCached:
+		query.Set("resourceVersion", "0")
+		after = 0
+	case history.ReadNotOlder:
+		// The cache of a resource that is not written need not come to a later revision.
+		after = 0
+		for _, key := range before {
+			after = max(after, key.modified)
+		}
+		if after == 0 {
+			return
+		}
+		query.Set("resourceVersion", strconv.FormatInt(after, 10))
+		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchNotOlderThan))
+	}
+	from := o.reads.recorder.Now()
+	answer := o.client.sendFor(ctx, acceptMetadata, http.MethodGet, GroupVersionPath(o.of.Group, version)+"/"+o.of.Resource, query, nil)
+	read := o.seen(how, version, answer)
+	read.After = after
+	if how == history.ReadLimited {
+		read.Limit = ReadLimit
+	}
+	if answer.OK() {
+		o.hold(ctx, answer, &read)
+	}
+	o.record(ctx, from, read)
+}
+
+// hold compares a list with etcd.
+func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Read) {
+	var list struct {
+		Metadata metav1.ListMeta                `json:"metadata"`
+		Items    []metav1.PartialObjectMetadata `json:"items"`
+	}
+	if err := json.Unmarshal(answer.Body, &list); err != nil {
+		read.Uncompared = "the list cannot be read: " + shorten(err.Error())
+		return
+	}
+	read.Items, read.ResourceVersion = len(list.Items), number(list.Metadata.ResourceVersion)
+	if read.ResourceVersion <= 0 {
+		read.Uncompared = "the list has no resourceVersion"
+		return
+	}
+	// Of a list that goes on, the first objects in the order of their keys are compared.
+	held, _, _, err := o.reads.etcd.held(ctx, o.of.prefix, read.ResourceVersion, int64(read.Limit))
+	if err != nil {
+		read.Uncompared = "etcd could not be read at the revision of the list: " + shorten(err.Error())
+		return
+	}
+	answered := map[string]int64{}
+	for _, item := range list.Items {
+		answered[QualifiedName(item.Namespace, item.Name)] = number(item.ResourceVersion)
+	}
+	read.Compared, read.Stored = true, len(held)
+	for _, key := range held {
+		rv, there := answered[key.name]
+		delete(answered, key.name)
+		switch {
+		case !there:
+			read.Missing++
+		case rv < key.modified:
+			read.Older++
+		case rv > key.modified:
+			read.Newer++
+		default:
+			continue
+		}
+		tell(read, key.name, rv, key.modified)
+	}
+	for _, item := range list.Items {
+		name := QualifiedName(item.Namespace, item.Name)
+		if rv, extra := answered[name]; extra {
+			read.Extra++
+			tell(read, name, rv, 0)
+		}
+	}
+}
+
+// tell notes a difference by name, if there are not enough yet.
+func tell(read *history.Read, name string, answered, stored int64) {
+	if len(read.Names) < ReadNames {
+		read.Names = append(read.Names, history.ReadName{Name: name, Answered: answered, Stored: stored})
+	}
+}
+
+// get asks for some of the objects by name. Each must be answered in a state that etcd has
+// had since before the request was sent.
+func (o *resourceRead) get(ctx context.Context, version string, turn int) {
+	from := o.reads.recorder.Now()
+	before, at, _, err := o.reads.etcd.held(ctx, o.of.prefix, 0, ReadMost)
+	if err != nil || len(before) == 0 {
+		if err != nil {
+			o.record(ctx, from, history.Read{How: history.ReadGet, Group: o.of.Group, Version: version, Resource: o.of.Resource,
+				Error: "nothing was asked: " + shorten(err.Error()), Uncompared: "etcd could not be read"})
+		}
+		return
+	}
+	sample := sampleOf(before, turn)
+	read := history.Read{How: history.ReadGet, Group: o.of.Group, Version: version, Resource: o.of.Resource, After: at, Asked: len(sample), Code: http.StatusOK}
+	answers := map[string]Answer{}
+	for _, key := range sample {
+		answer := o.client.Get(ctx, o.path(version, key.name))
+		answers[key.name] = answer
+		switch {
+		case answer.OK():
+			read.Items++
+		case answer.Code != http.StatusNotFound && read.Code == http.StatusOK:
+			failed := o.seen(read.How, version, answer)
+			read.Code, read.Reason, read.Message, read.Error = failed.Code, failed.Reason, failed.Message, failed.Error
+		}
+	}
+	after, err := o.heldOf(ctx, sample)
+	if err != nil {
+		read.Uncompared = "etcd could not be read: " + shorten(err.Error())
+		o.record(ctx, from, read)
+		return
+	}
+	read.Compared = true
+	for _, key := range sample {
+		answer, now := answers[key.name], after[key.name]
+		if now.created != key.created {
+			continue // it was deleted meanwhile: both answers are right
+		}
+		read.Stored++
+		switch {
+		case answer.Code == http.StatusNotFound:
+			read.Missing++
+		case !answer.OK():
+			continue
+		case answer.ResourceVersion < key.modified:
+			read.Older++
+		case answer.ResourceVersion > now.modified:
+			read.Newer++
+		default:
+			continue
+		}
+		tell(&read, key.name, answer.ResourceVersion, key.modified)
+	}
+	o.record(ctx, from, read)
+}
+
+// sampleOf chooses objects that lie apart, others with each turn.
+func sampleOf(keys []heldKey, turn int) []heldKey {
+	var sample []heldKey
+	n := min(ReadSample, len(keys))
+	for i := range n {
+		sample = append(sample, keys[(turn+i*len(keys)/n)%len(keys)])
+	}
+	return sample
+}
+
+// heldOf are those of the objects that etcd holds now, by name.
+func (o *resourceRead) heldOf(ctx context.Context, sample []heldKey) (map[string]heldKey, error) {
+	now := map[string]heldKey{}
+	var errs []error
+	for _, key := range sample {
+		found, _, _, err := o.reads.etcd.held(ctx, o.of.prefix+key.name, 0, 1)
+		errs = append(errs, err)
+		if len(found) == 1 && found[0].name == "" { // and not another one whose name begins alike
+			now[key.name] = found[0]
+		}
+	}
+	return now, errors.Join(errs...)
+}
+
+func (o *resourceRead) path(version, name string) string {
+	namespace, name := splitName(name)
+	return resourcePath(Call{Verb: "get", Group: o.of.Group, Version: version, Resource: o.of.Resource, Namespace: namespace, Name: name})
+}

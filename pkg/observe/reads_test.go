@@ -1,0 +1,163 @@
+package observe
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe/etcdtest"
+)
+
+// readable is an etcd with three ConfigMaps of the harness, at the revisions 2 to 4, and a
+// member whose API server gives the canned answers.
+func readable(t *testing.T, mux *http.ServeMux) (*Reads, *Client, *memory) {
+	t.Helper()
+	here := etcdtest.Start(t)
+	m := newMemory()
+	r := NewEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) { return here, nil }, m, clock.RealClock{})
+	t.Cleanup(r.close)
+	etcd, err := r.client("cp1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		value := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"n","name":%q,"annotations":{%q:%q}}}`, name, WriteAnnotation, Tag("cp1", int64(i+1)))
+		if _, err := etcd.Put(t.Context(), "/registry/configmaps/n/"+name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := etcd.Get(t.Context(), "/registry/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range all.Kvs {
+		r.stored(&clientv3.Event{Type: clientv3.EventTypePut, Kv: kv})
+	}
+	mux.HandleFunc("GET /api/v1", reply(200, `{"resources":[{"name":"configmaps"}]}`))
+	return NewReads(r, m), dial(t, serve(t, mux), m), m
+}
+
+// item is an object of a list, given as <name>@<revision>.
+func item(text string) string {
+	name, revision, _ := strings.Cut(text, "@")
+	return fmt.Sprintf(`{"metadata":{"namespace":"n","name":%q,"resourceVersion":%q}}`, name, revision)
+}
+
+func listOf(revision int, objects ...string) string {
+	var items []string
+	for _, one := range objects {
+		items = append(items, item(one))
+	}
+	return fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"},"items":[%s]}`, revision, strings.Join(items, ","))
+}
+
+func TestReadsHoldListsAgainstEtcd(t *testing.T) {
+	for _, tc := range []struct {
+		name, body                    string
+		stored, missing, extra, older int
+		names                         []history.ReadName
+	}{
+		{"all of it", listOf(4, "a@2", "b@3", "c@4"), 3, 0, 0, 0, nil},
+		{"an earlier state", listOf(3, "a@2", "b@3"), 2, 0, 0, 0, nil},
+		{"one is missing", listOf(4, "a@2", "c@4"), 3, 1, 0, 0, []history.ReadName{{Name: "n/b", Stored: 3}}},
+		{"one is too many", listOf(3, "a@2", "b@3", "c@4"), 2, 0, 1, 0, []history.ReadName{{Name: "n/c", Answered: 4}}},
+		{"one is older", listOf(4, "a@2", "b@2", "c@4"), 3, 0, 0, 1, []history.ReadName{{Name: "n/b", Answered: 2, Stored: 3}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			queries := map[string]bool{}
+			mux.HandleFunc("GET /api/v1/configmaps", func(w http.ResponseWriter, r *http.Request) {
+				queries[r.URL.RawQuery] = true
+				if !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
+					t.Errorf("it accepts %q", r.Header.Get("Accept"))
+				}
+				reply(200, tc.body)(w, r)
+			})
+			for i, name := range []string{"a", "b", "c"} {
+				mux.HandleFunc("GET /api/v1/namespaces/n/configmaps/"+name, reply(200, item(name+"@"+strconv.Itoa(i+2))))
+			}
+			reads, client, m := readable(t, mux)
+			reads.Ask(t.Context(), client, 0)
+			seen := map[string]*history.Read{}
+			for _, e := range m.of(history.KindRead) {
+				if e.Member != "cp1" || e.Read.Resource != "configmaps" || e.Read.Version != "v1" {
+					t.Errorf("event %+v", e)
+				}
+				seen[e.Read.How] = e.Read
+			}
+			for _, how := range []string{history.ReadConsistent, history.ReadLimited, history.ReadCached, history.ReadNotOlder} {
+				read := seen[how]
+				if read == nil {
+					t.Fatalf("no %s: %v", how, seen)
+				}
+				if !read.Compared || read.Stored != tc.stored || read.Missing != tc.missing || read.Extra != tc.extra || read.Older != tc.older || read.Newer != 0 || fmt.Sprint(read.Names) != fmt.Sprint(tc.names) {
+					t.Errorf("%+v", read)
+				}
+				if sound := tc.names == nil; read.Agrees() != sound {
+					t.Errorf("that it agrees is %v: %+v", !sound, read)
+				}
+			}
+			if get := seen[history.ReadGet]; get == nil || !get.Agrees() || get.Asked != 3 || get.Items != 3 || get.Stored != 3 || get.After != 4 {
+				t.Errorf("get %+v", get)
+			}
+			if seen[history.ReadConsistent].After != 4 || seen[history.ReadCached].After != 0 || seen[history.ReadNotOlder].After != 4 {
+				t.Errorf("the revisions are %d, %d, %d", seen[history.ReadConsistent].After, seen[history.ReadCached].After, seen[history.ReadNotOlder].After)
+			}
+			want := map[string]bool{"": true, "limit=50": true, "resourceVersion=0": true, "resourceVersion=4&resourceVersionMatch=NotOlderThan": true}
+			if fmt.Sprint(queries) != fmt.Sprint(want) {
+				t.Errorf("queries %v", queries)
+			}
+		})
+	}
+}
+
+func TestReadsOfSingleObjects(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/configmaps", reply(500, `{"kind":"Status","reason":"InternalError","message":"unable to decode"}`))
+	mux.HandleFunc("GET /api/v1/namespaces/n/configmaps/a", reply(404, `{"kind":"Status"}`))
+	mux.HandleFunc("GET /api/v1/namespaces/n/configmaps/b", reply(200, item("b@2")))
+	mux.HandleFunc("GET /api/v1/namespaces/n/configmaps/c", reply(500, `{"kind":"Status","reason":"InternalError","message":"unable to decode"}`))
+	reads, client, m := readable(t, mux)
+	reads.Ask(t.Context(), client, 0)
+	for _, e := range m.of(history.KindRead) {
+		read := e.Read
+		if read.Agrees() || read.Code != 500 || read.Reason != "InternalError" || read.Message != "unable to decode" {
+			t.Errorf("read %+v", read)
+		}
+		if read.How == history.ReadGet && (read.Items != 1 || read.Missing != 1 || read.Older != 1 || read.Stored != 3) {
+			t.Errorf("get %+v", read)
+		}
+	}
+}
+
+func TestReadsOfWhatAMemberDoesNotServe(t *testing.T) {
+	mux := http.NewServeMux()
+	reads, client, m := readable(t, mux)
+	reads.etcd.written[hostedResource{"g.io", "things"}] = "/registry/g.io/things/"
+	delete(reads.etcd.written, hostedResource{"", "configmaps"})
+	reads.Ask(t.Context(), client, 0)
+	recorded := m.of(history.KindRead)
+	if len(recorded) != 1 || !recorded[0].Read.Unserved || recorded[0].Read.Code != 404 || recorded[0].Read.Agrees() {
+		t.Errorf("recorded %+v", recorded)
+	}
+}
+
+// A member that does not answer is not asked for everything that it would not answer.
+func TestReadsOfASilentMemberLeaveAGap(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	reads, client, m := readable(t, mux)
+	reads.Ask(t.Context(), client, 0)
+	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Gap.Source != "read" || gaps[0].Member != "cp1" {
+		t.Errorf("gaps %+v", gaps)
+	}
+	if recorded := m.of(history.KindRead); len(recorded) != 1 || recorded[0].Read.Error == "" || recorded[0].Read.Code != 0 {
+		t.Errorf("recorded %+v", recorded)
+	}
+}

@@ -1,0 +1,62 @@
+package scenario
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// compare asks every member that is not stopped on purpose for all that the harness wrote
+// (RO-01, RO-06), and every member's etcd for the hash of what it holds (RO-07). The
+// answers are recorded, and none of them is an error. It is done at the end of each hold,
+// and when the steps and the traffic are over.
+//
+// A cluster that somebody else runs has no objects of the harness that could be read, and
+// is asked for hashes only, where its etcd may be read.
+func (rs *recorders) compare(ctx context.Context, r *Runner) {
+	ctx, cancel := context.WithTimeout(ctx, CompareTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	asking.Go(func() { rs.etcd.Hash(ctx) })
+	if rs.reads == nil {
+		return
+	}
+	turn := r.turn
+	for _, member := range rs.members {
+		if member.prober.Down() {
+			continue
+		}
+		asking.Go(func() {
+			client, err := r.client(member.name)
+			if err != nil {
+				r.History.Record(history.Event{Kind: history.KindGap, Member: member.name, Gap: &history.Gap{Source: "read", Message: "the member was not asked for what the harness wrote: " + err.Error()}})
+				return
+			}
+			defer client.Close()
+			rs.reads.Ask(ctx, client, turn)
+		})
+	}
+}
+
+// visibility writes through one member and asks the others, all the time (RO-06). It is
+// there in every scenario, also where that has no traffic: it is one write a second, of a
+// resource that has one version only. A cluster that somebody else runs is spared it, like
+// every other write, and so is one that is not to be written to.
+func (rs *recorders) visibility(r *Runner) *observe.Visibility {
+	ready := map[string]func() bool{}
+	for _, member := range rs.members {
+		ready[member.name] = member.prober.Ready
+	}
+	return observe.NewVisibility(observe.VisibilityOptions{
+		Members: r.members(), RunID: r.Run,
+		Config:   func(member string) (*rest.Config, error) { return r.directConfig(member) },
+		Ready:    func(member string) bool { return ready[member]() },
+		Next:     rs.tagger.Next,
+		Recorder: r.History, Clock: r.Clock,
+	})
+}
