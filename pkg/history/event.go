@@ -105,6 +105,7 @@ const (
 	KindEtcd       Kind = "etcd"
 	KindBalancer   Kind = "balancer"
 	KindDocument   Kind = "document"
+	KindForeign    Kind = "foreign"
 	KindGap        Kind = "gap"
 	KindAway       Kind = "away"
 	KindEnd        Kind = "end"
@@ -144,9 +145,11 @@ type Event struct {
 	Balancer *Balancer `json:"balancer,omitempty"`
 	// Document is an answer to a request for discovery.
 	Document *Document `json:"document,omitempty"`
-	Gap      *Gap      `json:"gap,omitempty"`
-	Away     *Away     `json:"away,omitempty"`
-	End      *End      `json:"end,omitempty"`
+	// Foreign is something that the harness did not make.
+	Foreign *Foreign `json:"foreign,omitempty"`
+	Gap     *Gap     `json:"gap,omitempty"`
+	Away    *Away    `json:"away,omitempty"`
+	End     *End     `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -182,6 +185,8 @@ func (e *Event) told() bool {
 		return e.Balancer != nil
 	case KindDocument:
 		return e.Document != nil
+	case KindForeign:
+		return e.Foreign != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindAway:
