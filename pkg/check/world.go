@@ -64,6 +64,8 @@ type World struct {
 	// removals are those that the harness asked for.
 	removals removals
 	asking   *runner
+	// foreignThings is what the harness did not make.
+	foreignThings *foreignThings
 	// docs is what was told of discovery.
 	docs *documents
 	// migrations is what was told of storage version migrations.
@@ -96,7 +98,9 @@ func newWorld(h history.Header) *World {
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
 		docs:      newDocuments(),
-		managers:  newManagers(),
+
+		foreignThings: newForeignThings(),
+		managers:      newManagers(),
 
 		migrations: newMigrations(),
 		elections:  newElections(),
@@ -151,6 +155,7 @@ func (w *World) take(ev *history.Event) {
 		end := *ev.End
 		w.end = &end
 	}
+	w.foreignThings.take(w, ev)
 	w.docs.take(w, ev)
 	w.migrations.wait(w, ev)
 	w.managers.take(w, ev)
@@ -163,6 +168,7 @@ func (w *World) take(ev *history.Event) {
 func (w *World) finish() {
 	w.reach(w.latest)
 	w.docs.suspicions.weigh(w, true)
+	w.foreignThings.settle(w, true)
 	for _, in := range w.running() {
 		w.closeInstance(in)
 	}

@@ -106,6 +106,7 @@ const (
 	KindEtcd       Kind = "etcd"
 	KindBalancer   Kind = "balancer"
 	KindDocument   Kind = "document"
+	KindForeign    Kind = "foreign"
 	KindGap        Kind = "gap"
 	KindAway       Kind = "away"
 	KindEnd        Kind = "end"
@@ -153,9 +154,11 @@ type Event struct {
 	Hash *EtcdHash `json:"hash,omitempty"`
 	// Custom is an API server's answer about a custom resource while it started.
 	Custom *CustomAnswer `json:"custom,omitempty"`
-	Gap    *Gap          `json:"gap,omitempty"`
-	Away   *Away         `json:"away,omitempty"`
-	End    *End          `json:"end,omitempty"`
+	// Foreign is something that the harness did not make.
+	Foreign *Foreign `json:"foreign,omitempty"`
+	Gap     *Gap     `json:"gap,omitempty"`
+	Away    *Away    `json:"away,omitempty"`
+	End     *End     `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -199,6 +202,8 @@ func (e *Event) told() bool {
 		return e.Hash != nil
 	case KindCustom:
 		return e.Custom != nil
+	case KindForeign:
+		return e.Foreign != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindAway:

@@ -45,6 +45,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Churn:
 		return v.Members
+	case *ForeignAPIService:
+		return []string{v.Member}
 	case *Migrate:
 		return []string{v.Member}
 	case *Abort:
@@ -127,6 +129,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
 	case *Backend:
 		do = func(ctx context.Context) error { return r.behave(ctx, v) }
+	case *ForeignAPIService:
+		do = func(ctx context.Context) error { return r.foreignAPIService(ctx, members[0], v) }
 	case *Populate:
 		do = func(ctx context.Context) error { return r.populate(ctx, v) }
 	case *Meddle:

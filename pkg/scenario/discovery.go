@@ -250,6 +250,7 @@ func (r *Runner) put(ctx context.Context, member, group, resource, name string, 
 	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedAnswer, member, "%s %s was not taken", resource, name)
 	defer cancel()
 	r.made.note(observe.Call{Group: group, Version: "v1", Resource: resource, Name: name})
+	r.owned.Note(resource, name)
 	for {
 		call := observe.Call{Class: history.ClassGuarded, Verb: "create", Group: group, Version: "v1", Resource: resource, Name: name, Body: wanted, Defines: defines}
 		found := client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name)

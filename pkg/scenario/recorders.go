@@ -73,13 +73,14 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	ctx, rs.stopProbes = context.WithCancel(ctx)
 	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
 	rs.prerequisites = &workload.Prerequisites{}
+	told := observe.TellForeign(r.History, r.hosts(), r.serverIDs())
 	switch why := r.lacks(cluster.MeansEtcd); {
 	case why != "":
-		rs.etcd = observe.NewUnreadEtcd(r.members(), why, r.History, r.Clock)
+		rs.etcd = observe.NewUnreadEtcd(r.members(), why, told, r.Clock)
 	case r.foreign != nil:
-		rs.etcd = observe.NewMidwayEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+		rs.etcd = observe.NewMidwayEtcd(r.members(), r.cluster.EtcdConfig, told, r.Clock)
 	default:
-		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, told, r.Clock)
 	}
 	var hosts []string
 	for _, member := range r.cluster.Members() {
@@ -88,6 +89,10 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	rs.etcd.KeepLeasesOf(hosts)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
+	for _, one := range workload.Owned() {
+		r.owned.Note(one.Resource, one.Name)
+	}
+	rs.probes.Go(func() { observe.NewForeign(r.members(), r.directConfig, r.History, &r.owned, r.Clock).Run(ctx) })
 	if balanced, ok := r.cluster.(cluster.Balanced); ok {
 		if config, ok := balanced.BalancerConfig(); ok {
 			rs.probes.Go(func() { observe.NewBalancer(config, r.History, r.Clock).Run(ctx) })
@@ -274,12 +279,9 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	if !probed && (len(r.Scenario.Discovery.Backends) == 0 || r.lacks(cluster.MeansAddress) != "") {
 		return nil
 	}
-	host := "localhost"
-	if apart, ok := r.cluster.(cluster.Apart); ok {
-		var err error
-		if host, err = apart.HostAddress(ctx); err != nil {
-			return err
-		}
+	host, err := r.backendHost(ctx)
+	if err != nil {
+		return err
 	}
 	if err := r.startBackends(host); err != nil {
 		return err
@@ -298,6 +300,15 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	}
 	defer client.Close()
 	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
+}
+
+// backendHost is the host of this machine at which API servers reach a server of the
+// harness.
+func (r *Runner) backendHost(ctx context.Context) (string, error) {
+	if apart, ok := r.cluster.(cluster.Apart); ok {
+		return apart.HostAddress(ctx)
+	}
+	return "localhost", nil
 }
 
 // awaitCustom returns when the custom resource of the probes can be written to.

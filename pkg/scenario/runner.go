@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type Runner struct {
 	recorders *recorders
 	backends  map[string]*aggregated // by name
 	churned   map[string]bool        // what churns have made, by whether it is there
+	// foreignServices are the foreign APIServices that steps have made and not removed, by
+	// group.
+	foreignServices map[string]*foreignService
 	// populations are those of populate steps, and migrated the migrations that were
 	// created, by name.
 	populations map[string]*population
@@ -82,6 +86,8 @@ type Runner struct {
 	storms      int             // that were begun
 	foreign     cluster.Foreign // nil where the cluster goes with the run
 	made        leftovers
+	// owned are the APIServices and CustomResourceDefinitions that the run makes.
+	owned observe.Owned
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
 
@@ -105,7 +111,7 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, recorders: &recorders{},
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, foreignServices: map[string]*foreignService{}, recorders: &recorders{},
 		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r
@@ -178,6 +184,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		return err
 	}
 	defer r.stopBackends()
+	defer func() { err = errors.Join(err, r.removeAllForeign(context.WithoutCancel(ctx))) }()
 	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
@@ -267,7 +274,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
+			case *Guest, *Tamper, *Define, *Undefine, *ForeignAPIService, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}
@@ -313,6 +320,24 @@ func (r *Runner) prepare(ctx context.Context) error {
 		return fmt.Errorf("%s cannot be played: %w", r.Scenario.File, err)
 	}
 	return nil
+}
+
+// hosts are the host names that the members' components see.
+func (r *Runner) hosts() []string {
+	var names []string
+	for _, member := range r.cluster.Members() {
+		names = append(names, cmp.Or(member.Host, member.Name))
+	}
+	return names
+}
+
+// serverIDs are those under which the members' API servers report.
+func (r *Runner) serverIDs() []string {
+	var ids []string
+	for _, member := range r.cluster.Members() {
+		ids = append(ids, member.ServerID)
+	}
+	return ids
 }
 
 func (r *Runner) members() []string {
