@@ -69,6 +69,10 @@ type Options struct {
 	IdentityLeaseDuration      time.Duration
 	IdentityLeaseRenewInterval time.Duration
 
+	// ShutdownDelayDuration is for how long the server still serves once it was asked to
+	// stop, while it already says that it is not ready.
+	ShutdownDelayDuration time.Duration
+
 	// WithoutWatchCache is whether the server reads everything from etcd rather than keep
 	// it in memory.
 	WithoutWatchCache bool
@@ -115,6 +119,9 @@ func (o Options) Validate() error {
 	}
 	if o.IdentityLeaseRenewInterval <= 0 || o.IdentityLeaseRenewInterval >= o.IdentityLeaseDuration {
 		return fmt.Errorf("--identity-lease-renew-interval %s is not between 0 and the duration of the lease, %s", o.IdentityLeaseRenewInterval, o.IdentityLeaseDuration)
+	}
+	if o.ShutdownDelayDuration < 0 {
+		return fmt.Errorf("--shutdown-delay-duration %s is negative", o.ShutdownDelayDuration)
 	}
 	return nil
 }

@@ -119,6 +119,8 @@ func (s *server) configure() error {
 	config.APIServerID = s.options.ServerID
 	config.EnableProfiling = false
 	config.ShutdownWatchTerminationGracePeriod = watchDrainBound
+	// The library fails /readyz at once, serves on for that long, and drains then.
+	config.ShutdownDelayDuration = s.options.ShutdownDelayDuration
 	config.PublicAddress = net.ParseIP(s.options.BindAddress)
 	config.MergedResourceConfig = serverstorage.NewResourceConfig()
 	config.DisabledPostStartHooks.Insert(libraryDiscovery)

@@ -34,6 +34,8 @@ const (
 	AD24KeepsPeers          ID = "AD-24-keeps-peers"
 	AD25LosesChanges        ID = "AD-25-loses-changes"
 	AD25TaintsOthers        ID = "AD-25-taints-others"
+	AD26TakesOthersOut      ID = "AD-26-takes-others-out"
+	AD26TaintsOne           ID = "AD-26-taints-one"
 )
 
 var discoveryCatalogue = []Defect{
@@ -69,4 +71,6 @@ var discoveryCatalogue = []Defect{
 	{AD24KeepsPeers, "AD-24", inAPIServer, "what a peer hosted that has left stays listed"},
 	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
 	{AD25TaintsOthers, "AD-25", inAPIServer, "once a custom resource was removed, a built-in group-version is called stale for ever"},
+	{AD26TakesOthersOut, "AD-26", inAPIServer, "an aggregated server that fails takes the group-versions of all others out until they are fetched again"},
+	{AD26TaintsOne, "AD-26", inAPIServer, "each time that an aggregated server fails, one group-version of another one is called stale for some seconds"},
 }

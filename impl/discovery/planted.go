@@ -10,6 +10,7 @@ import (
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
@@ -82,6 +83,41 @@ func (c *Catalog) takeOut(group string) {
 		<-back
 		for _, entry := range out {
 			c.Set(entry)
+		}
+	}()
+}
+
+// takeOthersOutLocked takes out what all other aggregated servers host, until each of them
+// is fetched from again.
+func (r *Remotes) takeOthersOutLocked(failed Backend) {
+	for version, service := range r.services {
+		if service.Backend != failed {
+			r.catalog.Remove(Remote, version)
+		}
+	}
+}
+
+// taintOneLocked calls the first group-version of all other aggregated servers stale for a
+// while.
+func (r *Remotes) taintOneLocked(failed Backend) {
+	var first *schema.GroupVersion
+	for version, service := range r.services {
+		if service.Backend != failed && (first == nil || version.String() < first.String()) {
+			first = &version
+		}
+	}
+	if first == nil {
+		return
+	}
+	service := r.services[*first]
+	r.catalog.Set(Entry{Source: Remote, Group: first.Group, Priority: service.Priority, Version: outdated(r.listed[*first])})
+	back := r.catalog.clock.After(blink)
+	go func() {
+		<-back
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.services[*first] == service {
+			r.listLocked(*first)
 		}
 	}()
 }

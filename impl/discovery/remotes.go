@@ -296,6 +296,12 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 		}
 		r.listLocked(version)
 	}
+	if failure != nil && r.Defects.Has(defects.AD26TakesOthersOut) {
+		r.takeOthersOutLocked(w.backend) // defect: AD-26-takes-others-out
+	}
+	if failure != nil && r.Defects.Has(defects.AD26TaintsOne) {
+		r.taintOneLocked(w.backend) // defect: AD-26-taints-one
+	}
 	if r.Defects.Has(defects.AD22FallsOver) && failure == nil && lacksKind(a) {
 		panic("a resource has no kind") // defect: AD-22-falls-over
 	}

@@ -63,6 +63,7 @@ func (c *ad02) compareVersions(w *World, s *sweep) {
 				ev := answers[name]
 				listed, told := s.listsPlainly(w, group.Name, version.Version)
 				switch {
+				case w.isForeign(s.member, group.Name, version.Version, s.from):
 				case w.docs.remote(group.Name, version.Version) || ev != nil && w.docs.untold(ev.Document):
 				case ev != nil && busy(ev.Document) || ev == nil && (listed || !told):
 					// It need not answer for a server that is dead, whoever's that is.
@@ -70,9 +71,13 @@ func (c *ad02) compareVersions(w *World, s *sweep) {
 						silent = append(silent, name)
 					}
 				case ev == nil:
-					c.infer(w, at(document.Seq), "%s lists %s, but not in the documents that are not aggregated, so that nobody finds its endpoint", s.member, name)
+					w.unlessForeign(s.member, group.Name, version.Version, func() {
+						c.infer(w, at(document.Seq), "%s lists %s, but not in the documents that are not aggregated, so that nobody finds its endpoint", s.member, name)
+					})
 				case ev.Document.Code != 200 || versionIn(w.docs.listing(ev.Document), group.Name, version.Version) == nil:
-					c.infer(w, at(document.Seq, ev.Seq), "%s lists %s, but %s does not tell of its resources: it answered %d", s.member, name, ev.Document.Path, ev.Document.Code)
+					w.unlessForeign(s.member, group.Name, version.Version, func() {
+						c.infer(w, at(document.Seq, ev.Seq), "%s lists %s, but %s does not tell of its resources: it answered %d", s.member, name, ev.Document.Path, ev.Document.Code)
+					})
 				default:
 					c.versions.add(w, s.member)
 				}

@@ -31,7 +31,7 @@ func (c *ad06) Observe(w *World, _ *history.Event) {
 		}
 		compared := c.compared[options[0].mediaType]
 		switch {
-		case compared == nil:
+		case compared == nil, w.differsByForeign(s.member, first.Document.Content, d.Content, s.from):
 		case d.ETag != first.Document.ETag:
 			c.infer(w, at(first.Seq, ev.Seq), "%s has the tag %s for %s in JSON and %s in %s", s.member, first.Document.ETag, d.Path, d.ETag, options[0].mediaType)
 		case d.Content != first.Document.Content:

@@ -27,6 +27,10 @@ func (c *ad08) Observe(w *World, _ *history.Event) {
 		tag := first.Document.ETag
 		switch {
 		case tag == "":
+		case d.Code == 200 && w.differsByForeign(s.member, first.Document.Content, d.Content, s.from):
+			// The document was another one for a moment.
+		case d.Code == 304 && w.differsByForeign(s.member, first.Document.Content, w.docs.hadTag(s.member, d.Path, d.IfNoneMatch), s.from):
+			// It was the one that had this tag before.
 		case d.IfNoneMatch == tag && (d.Code != 304 || d.Size > 0):
 			c.infer(w, at(first.Seq, ev.Seq), "%s was told at %s that the client has %s, which is the document's tag, and answered %d with %d bytes", s.member, d.Path, tag, d.Code, d.Size)
 		case d.IfNoneMatch == tag:

@@ -23,6 +23,9 @@ func (c *ad09) Observe(w *World, _ *history.Event) {
 		if !ok || busy(d) || first.Document.ETag == "" {
 			return
 		}
+		if d.IfNoneMatch != "*" && d.Code == 200 && w.differsByForeign(s.member, first.Document.Content, d.Content, s.from) {
+			return // the document was another one for a moment
+		}
 		var count *pathTally
 		switch {
 		case d.IfNoneMatch == "*":

@@ -39,15 +39,22 @@ func (c *ad10) Observe(w *World, _ *history.Event) {
 			continue
 		}
 		aggregated := versionIn(w.docs.listing(document.Document), group, version)
+		if w.isForeign(s.member, group, version, s.from) {
+			continue
+		}
 		if aggregated == nil {
-			c.infer(w, at(ev.Seq, document.Seq), "%s serves %s, but the aggregated document at %s does not have it", s.member, name, path)
+			w.unlessForeign(s.member, group, version, func() {
+				c.infer(w, at(ev.Seq, document.Seq), "%s serves %s, but the aggregated document at %s does not have it", s.member, name, path)
+			})
 			continue
 		}
 		if w.docs.remote(group, version) && (aggregated.Freshness == history.FreshnessStale || w.docs.behind(group, s.from)) {
 			continue
 		}
 		if lost := lostFrom(w.docs.inventories[aggregated.Inventory], w.docs.inventories[told.Inventory]); lost != "" {
-			c.infer(w, at(ev.Seq, document.Seq), "%s tells of %s at %s otherwise than in the aggregated document: %s", s.member, name, ev.Document.Path, lost)
+			w.unlessForeign(s.member, group, version, func() {
+				c.infer(w, at(ev.Seq, document.Seq), "%s tells of %s at %s otherwise than in the aggregated document: %s", s.member, name, ev.Document.Path, lost)
+			})
 			continue
 		}
 		if w.docs.remote(group, version) {

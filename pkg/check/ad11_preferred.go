@@ -30,10 +30,15 @@ func (c *ad11) Observe(w *World, _ *history.Event) {
 	for _, group := range listing.Groups {
 		want, known := preferred[group.Name]
 		switch {
-		case len(group.Versions) < 2 || !known:
+		case len(group.Versions) < 2 || !known || w.groupHasForeign(s.member, group.Name, s.from):
 		case group.Versions[0].Version != want:
-			c.infer(w, at(plain.Seq, document.Seq), "%s prefers %s, but the aggregated document has %s first",
-				s.member, named(group.Name, want), named(group.Name, group.Versions[0].Version))
+			seen := s.from
+			w.whenForeignTold(func() {
+				if !w.groupHasForeign(s.member, group.Name, seen) {
+					c.infer(w, at(plain.Seq, document.Seq), "%s prefers %s, but the aggregated document has %s first",
+						s.member, named(group.Name, want), named(group.Name, group.Versions[0].Version))
+				}
+			})
 		default:
 			c.several.add(w, s.member)
 		}

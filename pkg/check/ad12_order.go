@@ -34,7 +34,10 @@ func (c *ad12) Observe(w *World, ev *history.Event) {
 	if _, ready := w.docs.knows(w, ev); !ready || listing == nil || in == nil {
 		return // while a server starts it may still be putting things in order
 	}
-	set, order := orderOf(listing)
+	// The APIServices of a group decide on its place, the foreign ones among them.
+	settled := *listing
+	settled.Groups = slices.DeleteFunc(slices.Clone(listing.Groups), func(g history.ListedGroup) bool { return w.groupHasForeign(ev.Member, g.Name, ev.From) })
+	set, order := orderOf(&settled)
 	known := c.sets[set]
 	if known == nil {
 		known = &ordering{order: order, seq: ev.Seq, members: map[string]*instance{}}

@@ -67,11 +67,11 @@ func (c *ad14) Observe(w *World, ev *history.Event) {
 func (c *ad14) others(w *World, ev *history.Event, listing *history.Listing, b *misbehaviour) {
 	for _, group := range listing.Groups {
 		for _, version := range group.Versions {
-			if version.Freshness == history.FreshnessCurrent || w.docs.remote(group.Name, version.Version) {
+			if version.Freshness == history.FreshnessCurrent || w.docs.remote(group.Name, version.Version) || w.isForeign(ev.Member, group.Name, version.Version, ev.From) {
 				continue
 			}
 			evidence, name, freshness := at(b.seq, ev.Seq), named(group.Name, version.Version), version.Freshness
-			w.suspect(group.Name, &c.complained, "others"+ev.Member, func() {
+			w.suspectVersion(ev.Member, group.Name, version.Version, &c.complained, "others"+ev.Member, func() {
 				c.infer(w, evidence, "while the server of %s cannot be reached, %s calls %s %q, which it hosts itself", b.group, ev.Member, name, freshness)
 			})
 		}

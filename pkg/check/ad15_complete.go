@@ -103,8 +103,10 @@ func (c *ad15) compare(w *World, s *sweep) {
 			case found.Inventory != version.Inventory:
 				wrong = "listed other resources in it"
 			}
-			if wrong != "" {
-				c.infer(w, at(s.in.startSeq, first.seq, document.Seq), "%s hosts %s, and when it was ready first it %s", s.member, name, wrong)
+			if wrong != "" && !w.isForeign(s.member, group.Name, version.Version, s.from) {
+				w.unlessForeign(s.member, group.Name, version.Version, func() {
+					c.infer(w, at(s.in.startSeq, first.seq, document.Seq), "%s hosts %s, and when it was ready first it %s", s.member, name, wrong)
+				})
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import "github.com/evenkeel/evenkeel/pkg/history"
 
 // ad16: a dead aggregated server costs readiness no more than a small bound
 // (KEP-3352: the health check waits for local servers only). How long a start
-// takes anyway is learned from restarts while none was dead.
+// takes anyway is learned from restarts while none was dead, no foreign one either.
 type ad16 struct {
 	findings
 	burdened, free []start
@@ -28,7 +28,7 @@ func (c *ad16) Observe(w *World, ev *history.Event) {
 		return
 	}
 	one := start{member: ev.Member, seq: in.startSeq, readyAt: ev.Seq, took: ev.At - in.startedAt}
-	anything := false
+	anything := w.foreignTrouble(in.startedAt, ev.At) != nil
 	for _, b := range w.docs.backends {
 		anything = anything || b.until == 0 || b.until >= in.startedAt
 	}

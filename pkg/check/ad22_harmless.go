@@ -110,9 +110,9 @@ func (c *ad22) look(w *World, ev *history.Event) {
 			return
 		}
 	}
-	if group, harm := c.harm(w, ev, listing, before, since); harm != "" {
+	if group, version, harm := c.harm(w, ev, listing, before, since); harm != "" {
 		b, evidence := active[0], at(before.seq, active[0].seq, ev.Seq)
-		w.suspect(group, &c.complained, fmt.Sprint(b.seq, ev.Member), func() {
+		w.suspectVersion(ev.Member, group, version, &c.complained, fmt.Sprint(b.seq, ev.Member), func() {
 			c.infer(w, evidence, "while the server of %s is misbehaving (%s), %s %s", b.group, b.action, ev.Member, harm)
 		})
 		return
@@ -214,36 +214,37 @@ func got(code int) string {
 }
 
 // harm says how a document differs from the one before in what is none of the
-// misbehaving servers' business, and in which group; empty if it does not.
-func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, before *sighting, since int64) (of, harm string) {
+// misbehaving servers' business, and in which group-version; empty if it does not.
+// What is foreign is nobody's business here.
+func (c *ad22) harm(w *World, ev *history.Event, listing *history.Listing, before *sighting, since int64) (of, in, harm string) {
 	for _, group := range before.listing.Groups {
 		for _, version := range group.Versions {
 			concerned, fresh := c.concerns(w, group.Name, before)
-			if !concerned || fresh && !w.docs.defines(group.Name, version.Version) || w.docs.remote(group.Name, version.Version) && ev.From < since+int64(recovers) && since > before.at {
+			if !concerned || w.isForeign(ev.Member, group.Name, version.Version, ev.From) || fresh && !w.docs.defines(group.Name, version.Version) || w.docs.remote(group.Name, version.Version) && ev.From < since+int64(recovers) && since > before.at {
 				continue
 			}
 			found := versionIn(listing, group.Name, version.Version)
 			switch name := named(group.Name, version.Version); {
 			case found == nil:
-				return group.Name, "does not list " + name + " any more"
+				return group.Name, version.Version, "does not list " + name + " any more"
 			case version.Freshness != history.FreshnessCurrent && found.Freshness == history.FreshnessCurrent:
 				// It was on its way when the misbehaviour began, and has arrived.
 			case found.Freshness != version.Freshness:
-				return group.Name, fmt.Sprintf("calls %s %q", name, found.Freshness)
+				return group.Name, version.Version, fmt.Sprintf("calls %s %q", name, found.Freshness)
 			case found.Inventory != version.Inventory && !fresh:
-				return group.Name, "lists other resources in " + name
+				return group.Name, version.Version, "lists other resources in " + name
 			}
 		}
 	}
 	for _, group := range listing.Groups {
 		for _, version := range group.Versions {
 			concerned, fresh := c.concerns(w, group.Name, before)
-			if versionIn(before.listing, group.Name, version.Version) == nil && concerned && !fresh {
-				return group.Name, "lists " + named(group.Name, version.Version) + ", which nobody defined"
+			if versionIn(before.listing, group.Name, version.Version) == nil && concerned && !fresh && !w.isForeign(ev.Member, group.Name, version.Version, ev.From) {
+				return group.Name, version.Version, "lists " + named(group.Name, version.Version) + ", which nobody defined"
 			}
 		}
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // concerns is whether nothing but harm can change the group: its server behaves and

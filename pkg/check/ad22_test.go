@@ -28,7 +28,7 @@ func TestAD22TakesAnArrivalForNoHarm(t *testing.T) {
 		{one(history.FreshnessStale, "none"), &history.Listing{}, "does not list steady.io/v1 any more"},
 	} {
 		ev := &history.Event{Member: "a", Document: &history.Document{}}
-		if _, got := newAD22().harm(newWorld(history.Header{}), ev, test.during, &sighting{listing: test.before}, 0); got != test.want {
+		if _, _, got := newAD22().harm(newWorld(history.Header{}), ev, test.during, &sighting{listing: test.before}, 0); got != test.want {
 			t.Errorf("%+v after %+v: %q, want %q", test.during, test.before, got, test.want)
 		}
 	}

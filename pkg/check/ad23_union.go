@@ -88,7 +88,7 @@ func (w *World) lackedBy(member string, mine *selfView) []lackedResource {
 		}
 		for name, resources := range theirs.local {
 			// What was seen before the harness told that it had defined it.
-			if group, _ := parted(name); w.docs.defined(group) {
+			if group, version := parted(name); w.docs.defined(group) || w.isForeign(member, group, version, w.Now) {
 				continue
 			}
 			for _, resource := range resources {
@@ -118,7 +118,9 @@ func (c *ad23) localView(w *World, s *sweep, mine *selfView, lacked []lackedReso
 			continue
 		}
 		if c.complained.first("local " + s.member + " " + f.name) {
-			c.infer(w, at(mine.denied[f.name], w.docs.views[f.hosts[0]].seq, mine.seq), "%s was asked for what it hosts itself and lists %s in %s, which only %s hosts", s.member, f.resource, f.name, f.hosts[0])
+			c.blame(w, s.member, f.name, func() {
+				c.infer(w, at(mine.denied[f.name], w.docs.views[f.hosts[0]].seq, mine.seq), "%s was asked for what it hosts itself and lists %s in %s, which only %s hosts", s.member, f.resource, f.name, f.hosts[0])
+			})
 		}
 	}
 	if left > 0 {
@@ -149,7 +151,9 @@ func (c *ad23) inUnion(w *World, s *sweep, document *history.Event, union *histo
 		return
 	}
 	if c.complained.first("union " + s.member + " " + f.name) {
-		c.infer(w, at(w.docs.views[f.hosts[0]].seq, document.Seq), "%s %s, %s after all members were there, of which %s hosts it", s.member, wrong, seconds(s.from-c.since(w)), f.hosts[0])
+		c.blame(w, s.member, f.name, func() {
+			c.infer(w, at(w.docs.views[f.hosts[0]].seq, document.Seq), "%s %s, %s after all members were there, of which %s hosts it", s.member, wrong, seconds(s.from-c.since(w)), f.hosts[0])
+		})
 	}
 }
 
@@ -196,9 +200,17 @@ func (c *ad23) handedOn(w *World, s *sweep, lacked []lackedResource) {
 		case ev.Document.Code == http.StatusOK:
 			c.reached[s.member]++
 		case c.complained.first("request " + s.member + " " + f.name):
-			c.infer(w, at(w.docs.views[f.hosts[0]].seq, ev.Seq), "%s was asked for %s in %s, which %s hosts, and answered %d %s", s.member, f.resource, f.name, f.hosts[0], ev.Document.Code, ev.Document.Status)
+			c.blame(w, s.member, f.name, func() {
+				c.infer(w, at(w.docs.views[f.hosts[0]].seq, ev.Seq), "%s was asked for %s in %s, which %s hosts, and answered %d %s", s.member, f.resource, f.name, f.hosts[0], ev.Document.Code, ev.Document.Status)
+			})
 		}
 	}
+}
+
+// blame has do run unless the group-version was foreign: no peer hosts that.
+func (c *ad23) blame(w *World, member, name string, do func()) {
+	group, version := parted(name)
+	w.unlessForeign(member, group, version, do)
 }
 
 func (c *ad23) Finish(*World) {}

@@ -81,7 +81,11 @@ func (c *ad24) look(w *World, ev *history.Event, in *instance, listing *history.
 		switch {
 		case w.docs.lists(listing, one):
 			if c.complained.first(id) {
-				c.infer(w, at(w.docs.views[departed].seq, ev.Seq), "%s lists %s %s after %s had left, which was the last to host that", ev.Member, one, seconds(ev.From-since), departed)
+				group, version := parted(one.name)
+				evidence := at(w.docs.views[departed].seq, ev.Seq)
+				w.unlessForeign(ev.Member, group, version, func() {
+					c.infer(w, evidence, "%s lists %s %s after %s had left, which was the last to host that", ev.Member, one, seconds(ev.From-since), departed)
+				})
 			}
 		case before.in == in && w.docs.lists(before.listing, one) && c.counted.first(id):
 			c.went[ev.Member]++
@@ -134,7 +138,7 @@ func (w *World) onlyOf(departed string, since int64) []exclusive {
 	}
 	var only []exclusive
 	for _, name := range sortedKeys(theirs.local) {
-		if group, _ := parted(name); w.docs.defined(group) {
+		if group, version := parted(name); w.docs.defined(group) || w.isForeign(departed, group, version, w.Now) {
 			continue // seen before the harness told that it had defined it
 		}
 		if !elsewhere[exclusive{name, ""}] && !theirs.denies(name) {

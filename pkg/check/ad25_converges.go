@@ -20,8 +20,9 @@ type settledLook struct {
 	// changedAt is when the last change was made by then.
 	changedAt int64
 	release   string
-	content   string
-	seq       int64
+	listing   *history.Listing
+	// from is when the look began.
+	from, seq int64
 }
 
 func newAD25() *ad25 { return &ad25{latest: map[string]settledLook{}} }
@@ -62,12 +63,22 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 		unfit = true
 		c.infer(w, at(document.Seq, seq), "%s after the last change %s", seconds(s.from-w.docs.changedAt), fmt.Sprintf(format, args...))
 	}
+	wrongIn := func(group, version string, seq int64, format string, args ...any) {
+		unfit = true
+		since := s.from - w.docs.changedAt
+		w.unlessForeign(s.member, group, version, func() {
+			c.infer(w, at(document.Seq, seq), "%s after the last change %s", seconds(since), fmt.Sprintf(format, args...))
+		})
+	}
 	answers := s.versionAnswers()
 	others := w.docs.listing(plain.Document)
 	for _, group := range listing.Groups {
 		for _, version := range group.Versions {
 			name := named(group.Name, version.Version)
 			remote := w.docs.remote(group.Name, version.Version)
+			if w.isForeign(s.member, group.Name, version.Version, s.from) {
+				continue
+			}
 			if remote && w.docs.behind(group.Name, s.from) {
 				stale = true
 				continue
@@ -81,21 +92,21 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 					stale = true
 					continue
 				}
-				wrong(document.Seq, "%s calls %s %q", s.member, name, version.Freshness)
+				wrongIn(group.Name, version.Version, document.Seq, "%s calls %s %q", s.member, name, version.Freshness)
 				continue
 			}
 			if versionIn(others, group.Name, version.Version) == nil {
-				wrong(plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
+				wrongIn(group.Name, version.Version, plain.Seq, "%s lists %s, but not in the list of groups that is not aggregated", s.member, name)
 			}
 			if !remote && (ev == nil || busy(ev.Document)) {
 				unfit = true // it is not known whether they are equal
 			}
 			if ev != nil && ev.Document.Code == 404 && !ev.Document.Itself && !remote {
-				wrong(ev.Seq, "%s lists %s, and has nothing at %s", s.member, name, ev.Document.Path)
+				wrongIn(group.Name, version.Version, ev.Seq, "%s lists %s, and has nothing at %s", s.member, name, ev.Document.Path)
 			}
 			if ev != nil && ev.Document.Code == 200 {
 				if told := versionIn(w.docs.listing(ev.Document), group.Name, version.Version); told != nil && told.Inventory != version.Inventory {
-					wrong(ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
+					wrongIn(group.Name, version.Version, ev.Seq, "%s lists other resources in %s than %s does", s.member, name, ev.Document.Path)
 				}
 			}
 		}
@@ -103,8 +114,11 @@ func (c *ad25) compare(w *World, s *sweep, document, plain *history.Event, listi
 	for _, group := range others.Groups {
 		for _, version := range group.Versions {
 			ev := answers[named(group.Name, version.Version)]
+			if w.isForeign(s.member, group.Name, version.Version, s.from) {
+				continue
+			}
 			if ev != nil && ev.Document.Code == 200 && versionIn(listing, group.Name, version.Version) == nil {
-				wrong(plain.Seq, "%s lists %s only in the list of groups that is not aggregated", s.member, named(group.Name, version.Version))
+				wrongIn(group.Name, version.Version, plain.Seq, "%s lists %s only in the list of groups that is not aggregated", s.member, named(group.Name, version.Version))
 			}
 		}
 	}
@@ -133,17 +147,27 @@ func (d *documents) ghost(listing *history.Listing, one *wanting, from int64) st
 	return ""
 }
 
-// members compares what members of one release have after the same last change.
+// members compares what members of one release have after the same last change, but for
+// what is foreign.
 func (c *ad25) members(w *World, s *sweep, document *history.Event, listing *history.Listing) {
-	content, _ := orderOf(listing)
-	mine := settledLook{w.docs.changedAt, s.in.release, content, document.Seq}
+	mine := settledLook{w.docs.changedAt, s.in.release, listing, s.from, document.Seq}
 	for _, member := range w.order {
 		other, ok := c.latest[member]
-		if ok && member != s.member && other.changedAt == mine.changedAt && other.release == mine.release && other.content != mine.content {
-			c.infer(w, at(other.seq, mine.seq), "%s after the last change %s and %s, which run the same release, have different documents", seconds(s.from-mine.changedAt), member, s.member)
+		if ok && member != s.member && other.changedAt == mine.changedAt && other.release == mine.release && contentOf(other.listing) != contentOf(mine.listing) {
+			w.whenForeignTold(func() {
+				if contentOf(w.own(member, other.listing, other.from)) != contentOf(w.own(s.member, mine.listing, mine.from)) {
+					c.infer(w, at(other.seq, mine.seq), "%s after the last change %s and %s, which run the same release, have different documents", seconds(mine.from-mine.changedAt), member, s.member)
+				}
+			})
 		}
 	}
 	c.latest[s.member] = mine
+}
+
+// contentOf names what a document lists, in whichever order.
+func contentOf(listing *history.Listing) string {
+	content, _ := orderOf(listing)
+	return content
 }
 
 func (c *ad25) Finish(*World) {}

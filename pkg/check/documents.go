@@ -13,6 +13,9 @@ type documents struct {
 	// listings and inventories by their names.
 	listings    map[string]*history.Listing
 	inventories map[string][]history.ListedResource
+	// tags are the last few tags that each member gave at each path, with the names of
+	// the listings that had them.
+	tags map[[2]string][]taggedListing
 	// under are the sweeps that are not at their end, by member.
 	under map[string]*sweep
 	// swept is the sweep that the event in hand completes; nil if none.
@@ -92,7 +95,7 @@ type standing struct {
 
 func newDocuments() *documents {
 	return &documents{
-		listings: map[string]*history.Listing{}, inventories: map[string][]history.ListedResource{}, under: map[string]*sweep{},
+		listings: map[string]*history.Listing{}, inventories: map[string][]history.ListedResource{}, tags: map[[2]string][]taggedListing{}, under: map[string]*sweep{},
 		wanted: map[wish]*wanting{}, backends: map[string]*misbehaviour{}, standing: map[string]*standing{}, views: map[string]*selfView{},
 	}
 }
@@ -103,6 +106,7 @@ func (d *documents) take(w *World, ev *history.Event) {
 	switch {
 	case ev.Document != nil:
 		d.learn(ev.Document.Listing, ev.Document.Content)
+		d.learnTag(ev)
 		d.sweep(w, ev)
 		d.takeView(w)
 	case ev.Request != nil && ev.Request.Defines != nil:
@@ -129,6 +133,40 @@ func (d *documents) learn(listing *history.Listing, name string) {
 			}
 		}
 	}
+}
+
+// taggedListing is the name of a listing with the tag that it had.
+type taggedListing struct{ tag, content string }
+
+// keptDocumentTags is how many tags of each member are remembered: the recorder asks with the one
+// from before.
+const keptDocumentTags = 4
+
+func (d *documents) learnTag(ev *history.Event) {
+	document := ev.Document
+	if document.ETag == "" || document.Content == "" || document.Accept != askedJSON {
+		return
+	}
+	key := [2]string{ev.Member, document.Path}
+	seen, now := d.tags[key], taggedListing{document.ETag, document.Content}
+	if slices.Contains(seen, now) {
+		return
+	}
+	if len(seen) >= keptDocumentTags {
+		seen = slices.Delete(seen, 0, 1)
+	}
+	d.tags[key] = append(seen, now)
+}
+
+// hadTag is the name of the listing that a member gave lately under a tag; empty if it is
+// not known.
+func (d *documents) hadTag(member, path, tag string) string {
+	for _, seen := range d.tags[[2]string{member, path}] {
+		if seen.tag == tag {
+			return seen.content
+		}
+	}
+	return ""
 }
 
 // listing is what a document says; nil where it says nothing, or where the line

@@ -84,6 +84,7 @@ func (w *World) doubts(damage []string) []string {
 		out = append(out, "the scenario was not played to its end: "+w.end.Message)
 	}
 	out = append(out, w.died...)
+	out = append(out, w.notReached...)
 	for _, f := range w.faults {
 		if f.Witness == "" {
 			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))

@@ -13,6 +13,25 @@ func powerEvent(phase history.Phase, proof string) history.Event {
 	}}
 }
 
+// What a step has waited for in vain keeps every requirement from passing, unless
+// requirements of their own judge it.
+func TestNotReachedIsADoubt(t *testing.T) {
+	for _, judged := range []bool{false, true} {
+		w := newWorld(tell().header)
+		for i, ev := range []history.Event{
+			{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Step: 3, Action: "upgrade", Awaited: history.AwaitedReady, Judged: judged, Message: "500"}},
+			{Kind: history.KindEnd, End: &history.End{Complete: true, NotReached: []string{"x"}}},
+		} {
+			ev.Seq = int64(i + 1)
+			w.take(&ev)
+		}
+		doubts := w.doubts(nil)
+		if want := "step 3 (upgrade): a ready not reached: 500 (event 1)"; judged != (len(doubts) == 0) || !judged && (len(doubts) != 1 || doubts[0] != want) {
+			t.Errorf("judged %v: doubts %q", judged, doubts)
+		}
+	}
+}
+
 func TestPowerCuts(t *testing.T) {
 	etcd := func(applied uint64) history.Event {
 		return history.Event{Kind: history.KindEtcd, Etcd: &history.EtcdHealth{Target: 9, Members: []history.EtcdMember{

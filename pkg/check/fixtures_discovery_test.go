@@ -30,6 +30,7 @@ var wantedOfDiscovery = map[requirement.ID]struct{ fail, inconclusive string }{
 	"AD-23": {"cp1 does not list reference.evenkeel.dev/v1alpha1", "saw 0 requests for them that were handed on and succeeded, at the member with the fewest, and needs at least 1"},
 	"AD-24": {"cp2 lists reference.evenkeel.dev/v1alpha1", "saw 0 things that a departed member alone had hosted, and that went from the documents of the remaining member with the fewest, and needs at least 1"},
 	"AD-25": {"cp1 lists wrecks.aggregated.evenkeel.dev/v1, but not in the list of groups that is not aggregated", "saw 0 quiet looks at the member with the fewest that found all documents equal, and needs at least 1"},
+	"AD-26": {"cp1 has to list tides.aggregated.evenkeel.dev/v1 as current, and while the foreign APIService v1.weather.example.com is in trouble it does not list it", "saw 0 documents of the member with the fewest while the server of a foreign APIService was in trouble, and needs at least 10"},
 }
 
 func init() {

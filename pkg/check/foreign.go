@@ -17,7 +17,7 @@ var abroadNeeds = map[requirement.ID][]string{
 	"AD-10": {history.LackBackends}, "AD-11": nil,
 	"AD-12": {history.LackRestarts}, "AD-13": nil, "AD-14": {history.LackBackends},
 	"AD-17": {history.LackBackends}, "AD-18": {history.LackBackends}, "AD-19": {history.LackBackends},
-	"AD-20": nil, "AD-21": nil, "AD-22": {history.LackBackends}, "AD-25": nil,
+	"AD-20": nil, "AD-21": nil, "AD-22": {history.LackBackends}, "AD-25": nil, "AD-26": {history.LackBackends},
 
 	// Both hold for each content of a StorageVersion by itself, and need none from before.
 	"SV-04": {history.LackEtcd, history.LackProbes}, "SV-06": {history.LackEtcd, history.LackProbes},

@@ -82,6 +82,10 @@ const (
 	// needSweeps: thorough looks at each member, while nothing changed, that were
 	// compared.
 	needSweeps = 1
+	// needTroubled: documents of each member while the server of a foreign APIService was
+	// in trouble; a member is looked at four times a second while its document changes,
+	// and once a second otherwise.
+	needTroubled = 10
 	// needReads: aggregated documents read in one look, so that a counter which
 	// grew with them would show it.
 	needReads = 8

@@ -53,7 +53,7 @@ func (d *documents) takeView(w *World) {
 	}
 	for _, group := range listing.Groups {
 		for _, version := range group.Versions {
-			if group.Name != "" && !d.defined(group.Name) {
+			if group.Name != "" && !d.defined(group.Name) && !w.isForeign(s.member, group.Name, version.Version, s.from) {
 				h.local[named(group.Name, version.Version)] = d.inventories[version.Inventory]
 			}
 		}
@@ -62,7 +62,7 @@ func (d *documents) takeView(w *World) {
 		group, version, _ := versionOfPath(ev.Document.Path)
 		told := versionIn(d.listing(ev.Document), group, version)
 		switch {
-		case group == "" || d.defined(group):
+		case group == "" || d.defined(group) || w.isForeign(s.member, group, version, s.from):
 		case ev.Document.Code == http.StatusOK && told != nil:
 			h.own[name] = d.inventories[told.Inventory]
 		case ev.Document.Code == http.StatusNotFound:

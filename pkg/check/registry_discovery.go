@@ -33,6 +33,7 @@ var discoveryChecks = map[requirement.ID]entry{
 	"AD-23": {make: func() Check { return newAD23() }, sources: []Source{SourceDocument, SourceEtcd, SourceRequest, SourceReady}},
 	"AD-24": {make: func() Check { return newAD24() }, sources: []Source{SourceDocument, SourceEtcd, SourceRequest, SourceReady}},
 	"AD-25": {make: func() Check { return newAD25() }, sources: []Source{SourceDocument, SourceRequest}},
+	"AD-26": {make: func() Check { return newAD26() }, sources: []Source{SourceDocument, SourceRequest, SourceReady}},
 }
 
 func init() { maps.Copy(registry, discoveryChecks) }

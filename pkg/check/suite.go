@@ -7,22 +7,38 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// suiteEntry is what of a check says what its verdicts mean.
+// suiteEntry is what of a requirement says what its verdicts mean. It has no sentences:
+// their wording may be mended without making another suite.
 type suiteEntry struct {
-	ID      requirement.ID `json:"id"`
-	Sources []Source       `json:"sources"`
-	Relies  reliance       `json:"relies"`
-	// Observations are what is counted, and the least of each that makes a pass.
-	Observations []Observation `json:"observations"`
+	ID         requirement.ID    `json:"id"`
+	Level      requirement.Level `json:"level"`
+	KEPOnly    bool              `json:"kepOnly,omitempty"`
+	Bounds     []suiteBound      `json:"bounds,omitempty"`
+	Tolerances []suiteBound      `json:"tolerances,omitempty"`
+	Needs      []suiteNeed       `json:"needs,omitempty"`
+	Sources    []fact.Source     `json:"sources,omitempty"`
+}
+
+type suiteBound struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Formula string `json:"formula,omitempty"`
+}
+
+type suiteNeed struct {
+	Name  string `json:"name"`
+	Least int64  `json:"least"`
 }
 
 // Suite is the version of what this evenkeel judges by: a SHA-256, in hexadecimal,
-// of the catalogue of requirements with its profiles, documented deviations and
-// graduations, and of what each check counts, needs and relies on. Whatever of these changes makes
-// it another one, so that nobody has to think of raising a number.
+// of each requirement's level, bounds, tolerances and needs, of the recorders that its law
+// relies on, and of the profiles, documented deviations and graduations. Whatever of these
+// changes makes it another one, so that no number has to be raised by hand.
 //
 // How a check comes to its counts is not in it: that another evenkeel of the same
 // suite comes to others shows when it judges the same history.
@@ -30,12 +46,18 @@ func Suite() string { return suite() }
 
 var suite = sync.OnceValue(func() string {
 	all := struct {
-		Requirements []requirement.Requirement `json:"requirements"`
-		Profiles     []requirement.Profile     `json:"profiles"`
-		Deviations   []requirement.Deviation   `json:"deviations"`
-		Graduations  []requirement.Graduation  `json:"graduations"`
-		Checks       []suiteEntry              `json:"checks"`
-	}{requirement.All(), requirement.Profiles(), requirement.Deviations(), requirement.Graduations(), suiteEntries()}
+		Requirements []suiteEntry                `json:"requirements"`
+		Notions      map[string][]suiteBound     `json:"notions"`
+		Profiles     map[string][]requirement.ID `json:"profiles"`
+		Deviations   []requirement.Deviation     `json:"deviations"`
+		Graduations  []requirement.Graduation    `json:"graduations"`
+	}{suiteEntries(), map[string][]suiteBound{}, map[string][]requirement.ID{}, withoutWords(requirement.Deviations()), requirement.Graduations()}
+	for _, n := range requirement.Notions() {
+		all.Notions[string(n.ID)] = suiteBounds(n.Bounds)
+	}
+	for _, p := range requirement.Profiles() {
+		all.Profiles[p.Name] = p.Requirements
+	}
 	raw, err := json.Marshal(all)
 	if err != nil {
 		// All of it is compiled in, and a test of this package encodes it.
@@ -45,13 +67,37 @@ var suite = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:])
 })
 
-// suiteEntries are those of all checks, in the order of the catalogue.
+// suiteEntries are those of all requirements, in the order of the catalogue.
 func suiteEntries() []suiteEntry {
-	var out []suiteEntry
-	for _, req := range requirement.All() {
-		if e, ok := registry[req.ID]; ok {
-			out = append(out, suiteEntry{req.ID, e.sources, e.relies, e.make().Observations()})
+	rows := map[requirement.ID]law.Row{}
+	for _, k := range keps {
+		for _, row := range k.Rows() {
+			rows[row.ID] = row
 		}
 	}
+	var out []suiteEntry
+	for _, req := range requirement.All() {
+		e := suiteEntry{ID: req.ID, Level: req.Level, KEPOnly: req.KEPOnly, Bounds: suiteBounds(req.Bounds), Tolerances: suiteBounds(req.Tolerances), Sources: rows[req.ID].Sources}
+		for _, n := range req.Needs {
+			e.Needs = append(e.Needs, suiteNeed{n.Name, n.Least})
+		}
+		out = append(out, e)
+	}
 	return out
+}
+
+func suiteBounds(bounds []requirement.Bound) []suiteBound {
+	var out []suiteBound
+	for _, b := range bounds {
+		out = append(out, suiteBound{b.Name, b.Value, b.Formula})
+	}
+	return out
+}
+
+// withoutWords are the deviations without the sentences that say how they differ.
+func withoutWords(deviations []requirement.Deviation) []requirement.Deviation {
+	for i := range deviations {
+		deviations[i].Differs, deviations[i].Source = "", ""
+	}
+	return deviations
 }

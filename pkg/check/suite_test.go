@@ -4,40 +4,57 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// What a suite is made of must be the same each time, and tell of every check what
-// it counts.
-func TestSuite(t *testing.T) {
+func TestSuite_IsTheSameEachTime(t *testing.T) {
 	entries := suiteEntries()
 	for range 20 { // maps are in another order each time
 		if again := suiteEntries(); !reflect.DeepEqual(again, entries) {
 			t.Fatalf("the second time it is\n%+v\nand the first\n%+v", again, entries)
 		}
 	}
-	if len(entries) != len(registry) {
-		t.Errorf("%d checks, and %d are built in", len(entries), len(registry))
-	}
-	for _, e := range entries {
-		if len(e.Observations) == 0 {
-			t.Errorf("%s counts nothing", e.ID)
-		}
-		needs := false
-		for _, o := range e.Observations {
-			needs = needs || o.Need > 0
-			if o.Seen != 0 || o.What == "" {
-				t.Errorf("%s counts %+v before it has seen anything", e.ID, o)
-			}
-		}
-		if !needs {
-			t.Errorf("%s would pass without having seen anything", e.ID)
-		}
-		if _, known := requirement.Lookup(e.ID); !known {
-			t.Errorf("%s is not in the catalogue", e.ID)
-		}
-	}
 	if len(Suite()) != 64 {
 		t.Errorf("the suite is %q", Suite())
+	}
+}
+
+func TestSuite_DoesNotCoverWording(t *testing.T) {
+	for _, d := range withoutWords(requirement.Deviations()) {
+		if d.Differs != "" || d.Source != "" {
+			t.Errorf("the suite covers the sentence of deviation %s", d.ID)
+		}
+	}
+}
+
+func TestLaws_NeedWhatTheCatalogueHas(t *testing.T) {
+	for _, k := range keps {
+		facts := k.Begin(fact.NewHistory(history.Header{}))
+		for _, row := range k.Rows() {
+			req, ok := requirement.Lookup(row.ID)
+			if !ok {
+				t.Errorf("%s is not in the catalogue", row.ID)
+				continue
+			}
+			if len(row.Needs) == 0 {
+				t.Errorf("%s would pass without having seen anything", row.ID)
+			}
+			some := false
+			for _, n := range row.Needs {
+				need := req.MustNeed(n.Name)
+				some = some || need.Least > 0
+			}
+			if !some {
+				t.Errorf("%s would pass without having seen anything", row.ID)
+			}
+			if len(req.Needs) != len(row.Needs) {
+				t.Errorf("%s: the catalogue has %d needs, and the law %d", row.ID, len(req.Needs), len(row.Needs))
+			}
+			if _, ledger := facts.Judge(row.ID); len(ledger.Entries) > 0 {
+				t.Errorf("%s enters obligations of a history without events: %+v", row.ID, ledger.Entries)
+			}
+		}
 	}
 }

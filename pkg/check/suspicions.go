@@ -10,8 +10,11 @@ type suspicion struct {
 	// at is when the breach was seen.
 	at    int64
 	group string
-	owner *runner
-	do    func()
+	// version is empty where a foreign group-version cannot be to blame, and member is who
+	// showed it.
+	version, member string
+	owner           *runner
+	do              func()
 }
 
 // suspect has do run once it is known that nothing of the group was being
@@ -19,21 +22,38 @@ type suspicion struct {
 // each time that it is seen, and complained of once: the first time that nothing
 // explains it.
 func (w *World) suspect(group string, complained *once, id string, do func()) {
+	w.suspectVersion("", group, "", complained, id, do)
+}
+
+// suspectVersion is suspect of a group-version that a member shows; do never runs if that
+// was foreign at the time.
+func (w *World) suspectVersion(member, group, version string, complained *once, id string, do func()) {
 	if (*complained)[id] {
 		return
 	}
-	w.docs.suspicions.open = append(w.docs.suspicions.open, suspicion{at: w.Now, group: group, owner: w.asking, do: func() {
+	w.docs.suspicions.open = append(w.docs.suspicions.open, suspicion{at: w.Now, group: group, version: version, member: member, owner: w.asking, do: func() {
 		if complained.first(id) {
 			do()
 		}
 	}})
 }
 
+// delay is after how long all that may explain it must have been told.
+func (x *suspicion) delay() int64 {
+	if x.version != "" {
+		return int64(max(underWay, foreignTold))
+	}
+	return int64(underWay)
+}
+
 // weigh runs what is due.
 func (s *suspicions) weigh(w *World, all bool) {
 	s.open = slices.DeleteFunc(s.open, func(x suspicion) bool {
-		if !all && w.Now < x.at+int64(underWay) {
+		if !all && w.Now < x.at+x.delay() {
 			return false
+		}
+		if x.version != "" && w.isForeign(x.member, x.group, x.version, x.at) {
+			return true
 		}
 		if !w.docs.changedAround(x.group, x.at) && x.owner != nil {
 			x.owner.answer(w, x.do)

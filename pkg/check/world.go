@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -56,11 +57,15 @@ type World struct {
 	seq  int64
 	end  *history.End
 	died []string // etcds and API servers that ended by themselves
+	// notReached is what steps waited for in vain.
+	notReached []string
 
 	later questions
 	// removals are those that the harness asked for.
 	removals removals
 	asking   *runner
+	// foreignThings is what the harness did not make.
+	foreignThings *foreignThings
 	// docs is what was told of discovery.
 	docs *documents
 	// migrations is what was told of storage version migrations.
@@ -93,7 +98,9 @@ func newWorld(h history.Header) *World {
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
 		docs:      newDocuments(),
-		managers:  newManagers(),
+
+		foreignThings: newForeignThings(),
+		managers:      newManagers(),
 
 		migrations: newMigrations(),
 		elections:  newElections(),
@@ -141,10 +148,14 @@ func (w *World) take(ev *history.Event) {
 		w.takeGap(ev.Gap)
 	case ev.Away != nil:
 		w.aways.take(ev)
+	case ev.NotReached != nil && !ev.NotReached.Judged:
+		// Until RO-02 and RO-03 judge it, it keeps every requirement from passing.
+		w.notReached = append(w.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq))
 	case ev.End != nil:
 		end := *ev.End
 		w.end = &end
 	}
+	w.foreignThings.take(w, ev)
 	w.docs.take(w, ev)
 	w.migrations.wait(w, ev)
 	w.managers.take(w, ev)
@@ -157,6 +168,7 @@ func (w *World) take(ev *history.Event) {
 func (w *World) finish() {
 	w.reach(w.latest)
 	w.docs.suspicions.weigh(w, true)
+	w.foreignThings.settle(w, true)
 	for _, in := range w.running() {
 		w.closeInstance(in)
 	}

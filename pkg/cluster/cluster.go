@@ -100,6 +100,9 @@ type Change struct {
 	Exit string
 	// Expected is whether the provider ended the process on request.
 	Expected bool
+	// Forced is whether the process had not ended within the bound of an orderly stop,
+	// so that SIGKILL ended it.
+	Forced bool
 	// Noticed is whether the provider sees no processes, and has learned of this from
 	// the API server's own answers: it may have happened some time before.
 	Noticed bool

@@ -140,6 +140,11 @@ type Settings struct {
 	// WithoutWatchCache has API servers read everything from etcd rather than keep it in
 	// memory, for very many objects on one machine.
 	WithoutWatchCache bool `yaml:"withoutWatchCache,omitempty"`
+	// ShutdownDelayDuration is for how long an API server that was sent SIGTERM still
+	// serves, while its /readyz already fails, so that a load balancer leaves it before
+	// it stops (--shutdown-delay-duration); 0 keeps the default, which is no delay. A
+	// stop waits that much longer for the process to end before it kills it.
+	ShutdownDelayDuration Duration `yaml:"shutdownDelayDuration,omitempty"`
 	// BasePort gives the cluster fixed ports from this one on; 0 lets the
 	// provider choose free ones.
 	BasePort int `yaml:"basePort,omitempty"`
@@ -251,6 +256,10 @@ func (t *Topology) Validate() error {
 	return nil
 }
 
+// MaxShutdownDelay is the longest ShutdownDelayDuration. A step waits for the stop and
+// the start of a member together.
+const MaxShutdownDelay = time.Minute
+
 // PortsPerMember is how many consecutive ports of BasePort a member takes: one
 // for each endpoint of its components and one for each link.
 const PortsPerMember = 9
@@ -272,10 +281,14 @@ func (s Settings) problems(members int) []string {
 		{"leaderElectLeaseDuration", s.LeaderElectLeaseDuration},
 		{"leaderElectRenewDeadline", s.LeaderElectRenewDeadline},
 		{"leaderElectRetryPeriod", s.LeaderElectRetryPeriod},
+		{"shutdownDelayDuration", s.ShutdownDelayDuration},
 	} {
 		if setting.value < 0 {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.%s is negative", setting.name))
 		}
+	}
+	if delay := time.Duration(s.ShutdownDelayDuration); delay > MaxShutdownDelay {
+		wrong = append(wrong, fmt.Sprintf("spec.settings.shutdownDelayDuration %s is longer than %s: a step that stops a member would take it for broken", delay, MaxShutdownDelay))
 	}
 	if s.Watchkeepers < 0 {
 		wrong = append(wrong, "spec.settings.watchkeepers is negative")
@@ -298,7 +311,11 @@ func (s Settings) problems(members int) []string {
 	shorter("leaderElectRenewDeadline", s.LeaderElectRenewDeadline, "leaderElectLeaseDuration", s.LeaderElectLeaseDuration)
 	shorter("leaderElectRetryPeriod", s.LeaderElectRetryPeriod, "leaderElectRenewDeadline", s.LeaderElectRenewDeadline)
 	if s.BasePort != 0 {
-		if last := s.BasePort + members*PortsPerMember - 1; s.BasePort < unprivilegedPort || last > lastPort {
+		last := s.BasePort + members*PortsPerMember - 1
+		if members > 1 {
+			last++ // that of the load balancer
+		}
+		if s.BasePort < unprivilegedPort || last > lastPort {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.basePort %d: the ports %d to %d must lie between %d and %d",
 				s.BasePort, s.BasePort, last, unprivilegedPort, lastPort))
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +60,7 @@ func TestUsage(t *testing.T) {
 		{"diff x", "evenkeel diff needs two BUNDLEs"},
 		{"summary /nowhere", "the bundle /nowhere cannot be judged"},
 		{"timeline /nowhere", "/nowhere has no SHA256SUMS"},
-		{"requirements SV-06", "evenkeel requirements takes no arguments"},
+		{"requirements SV-99", "there is no requirement SV-99"},
 		{"schema x", "evenkeel schema takes no arguments"},
 		{"doctor x", "evenkeel doctor takes no arguments"},
 		{"cluster moon", "there is no `evenkeel cluster moon`"},
@@ -159,6 +161,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+var columns = regexp.MustCompile(` {2,}`)
+
 func TestRequirements(t *testing.T) {
 	code, stdout, stderr := execute("requirements")
 	if code != exit.Pass || stderr != "" {
@@ -172,7 +176,8 @@ func TestRequirements(t *testing.T) {
 		}
 		found := 0
 		for _, line := range lines {
-			if f := strings.Fields(line); len(f) > 4 && f[0] == string(r.ID) {
+			// Two spaces part columns; a source may have one in it.
+			if f := columns.Split(line, 5); len(f) > 4 && f[0] == string(r.ID) && (f[1] == "MUST" || f[1] == "SHOULD") {
 				found++
 				if f[1] != string(r.Level) || f[2] != r.Source || f[3] != want || !strings.HasSuffix(line, r.Promise) {
 					t.Errorf("%q is not %+v, judged %s", line, r, want)
@@ -181,6 +186,14 @@ func TestRequirements(t *testing.T) {
 		}
 		if found != 1 {
 			t.Errorf("%s is in %d lines", r.ID, found)
+		}
+	}
+	bounds := strings.Fields(stdout)
+	for _, r := range requirement.All() {
+		for _, b := range slices.Concat(r.Bounds, r.Tolerances) {
+			if !slices.Contains(bounds, b.Name) || !strings.Contains(stdout, b.Reason) {
+				t.Errorf("the bound %s of %s is not listed", b.Name, r.ID)
+			}
 		}
 	}
 	for _, p := range requirement.Profiles() {

@@ -82,6 +82,8 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 	switch {
 	case ev.Step != nil:
 		c.showStep(ev)
+	case ev.NotReached != nil:
+		c.line(ev.NotReached.Sentence(ev.Member))
 	case ev.Hold != nil && ev.Hold.Phase == history.PhaseBegin:
 		c.line(fmt.Sprintf("hold %q with %s", ev.Hold.Name, releases(ev.Hold.Releases)))
 	case ev.Process != nil:
@@ -140,6 +142,8 @@ func (c *Console) showProcess(ev *history.Event) {
 			m.state = "down"
 		case history.ProcessPaused:
 			m.state = "paused"
+		case history.ProcessStopping:
+			m.state = "stopping"
 		case history.ProcessResumed:
 			m.state = "resumed"
 		}

@@ -114,6 +114,9 @@ func (a *Active) Heal(ctx context.Context) error {
 		err = a.awaitPolicy(ctx, false)
 	}
 	if err != nil {
+		if undone(err) {
+			a.record(history.PhaseHeal, "")
+		}
 		return fmt.Errorf("heal %s at %s: %w", a.Fault.Name, a.Member, err)
 	}
 	a.record(history.PhaseHeal, "")
@@ -129,6 +132,19 @@ func (a *Active) Heal(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// undone is whether the error of taking a fault away says only that what it hit does not
+// become ready again: the fault is gone all the same.
+func undone(err error) bool {
+	switch one := err.(type) {
+	case *cluster.Unready:
+		return true
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(one.Unwrap(), func(each error) bool { return !undone(each) })
+	}
+	inner := errors.Unwrap(err)
+	return inner != nil && undone(inner)
 }
 
 // lasted is an error if the fault that had its witness was not there any more when it
@@ -224,7 +240,7 @@ func (a *Active) kill(ctx context.Context) error {
 	for _, component := range a.Fault.Components {
 		before, ok := e.cluster.Process(a.Member, component)
 		if !ok {
-			return fmt.Errorf("no process of %s runs that could be killed", component)
+			return fmt.Errorf("%w of %s that could be killed", cluster.ErrNoProcess, component)
 		}
 		a.record(history.PhaseInject, "")
 		if err := e.cluster.Kill(ctx, a.Member, component); err != nil {
@@ -262,7 +278,7 @@ func (a *Active) pause(ctx context.Context) error {
 	e, component := a.executor, a.Fault.Components[0]
 	held := e.processes(a.Member, component)
 	if len(held) == 0 {
-		return fmt.Errorf("no process of %s runs that could be paused", component)
+		return fmt.Errorf("%w of %s that could be paused", cluster.ErrNoProcess, component)
 	}
 	if e.unseen(a.Member) {
 		return a.pauseUnseen(ctx, component)

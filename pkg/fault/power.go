@@ -51,6 +51,9 @@ func (e *Executor) CutPower(ctx context.Context, member string) (*Outage, error)
 // processes are other ones than before.
 func (o *Outage) Restore(ctx context.Context, rejoined func(context.Context) (string, error)) error {
 	if err := o.executor.cluster.PowerOn(ctx, o.Member); err != nil {
+		if undone(err) {
+			o.record(history.PhaseHeal, "")
+		}
 		return fmt.Errorf("give %s its power back: %w", o.Member, err)
 	}
 	o.record(history.PhaseHeal, "")

@@ -26,5 +26,6 @@
 //
 // No event holds a secret: of stored objects only the version they are encoded
 // in, their name and the harness's own tag are kept, and the content of
-// StorageVersions and Leases.
+// StorageVersions and Leases. Credentials are masked in the last lines of a component's log
+// that an event of kind process has.
 package history

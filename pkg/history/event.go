@@ -91,23 +91,25 @@ type Kind string
 // The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
 // beside their payloads: KindRead, KindVisibility, KindHash, KindCustom.
 const (
-	KindStep      Kind = "step"
-	KindHold      Kind = "hold"
-	KindProcess   Kind = "process"
-	KindRequest   Kind = "request"
-	KindReady     Kind = "ready"
-	KindVersion   Kind = "version"
-	KindDiscovery Kind = "discovery"
-	KindWatch     Kind = "watch"
-	KindStored    Kind = "stored"
-	KindFault     Kind = "fault"
-	KindExchange  Kind = "exchange"
-	KindEtcd      Kind = "etcd"
-	KindBalancer  Kind = "balancer"
-	KindDocument  Kind = "document"
-	KindGap       Kind = "gap"
-	KindAway      Kind = "away"
-	KindEnd       Kind = "end"
+	KindStep       Kind = "step"
+	KindNotReached Kind = "notReached"
+	KindHold       Kind = "hold"
+	KindProcess    Kind = "process"
+	KindRequest    Kind = "request"
+	KindReady      Kind = "ready"
+	KindVersion    Kind = "version"
+	KindDiscovery  Kind = "discovery"
+	KindWatch      Kind = "watch"
+	KindStored     Kind = "stored"
+	KindFault      Kind = "fault"
+	KindExchange   Kind = "exchange"
+	KindEtcd       Kind = "etcd"
+	KindBalancer   Kind = "balancer"
+	KindDocument   Kind = "document"
+	KindForeign    Kind = "foreign"
+	KindGap        Kind = "gap"
+	KindAway       Kind = "away"
+	KindEnd        Kind = "end"
 )
 
 // Event is one line of a history: something that was done, injected or seen.
@@ -124,16 +126,18 @@ type Event struct {
 	// Member is the control-plane member concerned, if it is a single one.
 	Member string `json:"member,omitempty"`
 
-	Step      *Step      `json:"step,omitempty"`
-	Hold      *Hold      `json:"hold,omitempty"`
-	Process   *Process   `json:"process,omitempty"`
-	Request   *Request   `json:"request,omitempty"`
-	Ready     *Ready     `json:"ready,omitempty"`
-	Version   *Release   `json:"version,omitempty"`
-	Discovery *Discovery `json:"discovery,omitempty"`
-	Watch     *Watch     `json:"watch,omitempty"`
-	Stored    *Stored    `json:"stored,omitempty"`
-	Fault     *Fault     `json:"fault,omitempty"`
+	Step *Step `json:"step,omitempty"`
+	// NotReached is what a step waited for in vain.
+	NotReached *NotReached `json:"notReached,omitempty"`
+	Hold       *Hold       `json:"hold,omitempty"`
+	Process    *Process    `json:"process,omitempty"`
+	Request    *Request    `json:"request,omitempty"`
+	Ready      *Ready      `json:"ready,omitempty"`
+	Version    *Release    `json:"version,omitempty"`
+	Discovery  *Discovery  `json:"discovery,omitempty"`
+	Watch      *Watch      `json:"watch,omitempty"`
+	Stored     *Stored     `json:"stored,omitempty"`
+	Fault      *Fault      `json:"fault,omitempty"`
 	// Exchange is a request that a fault of HTTP hit.
 	Exchange *Exchange `json:"exchange,omitempty"`
 	// Etcd is how all members' etcd were.
@@ -150,9 +154,11 @@ type Event struct {
 	Hash *EtcdHash `json:"hash,omitempty"`
 	// Custom is an API server's answer about a custom resource while it started.
 	Custom *CustomAnswer `json:"custom,omitempty"`
-	Gap    *Gap          `json:"gap,omitempty"`
-	Away   *Away         `json:"away,omitempty"`
-	End    *End          `json:"end,omitempty"`
+	// Foreign is something that the harness did not make.
+	Foreign *Foreign `json:"foreign,omitempty"`
+	Gap     *Gap     `json:"gap,omitempty"`
+	Away    *Away    `json:"away,omitempty"`
+	End     *End     `json:"end,omitempty"`
 }
 
 // told is whether the event has the payload that its kind promises.
@@ -160,6 +166,8 @@ func (e *Event) told() bool {
 	switch e.Kind {
 	case KindStep:
 		return e.Step != nil
+	case KindNotReached:
+		return e.NotReached != nil
 	case KindHold:
 		return e.Hold != nil
 	case KindProcess:
@@ -194,6 +202,8 @@ func (e *Event) told() bool {
 		return e.Hash != nil
 	case KindCustom:
 		return e.Custom != nil
+	case KindForeign:
+		return e.Foreign != nil
 	case KindGap:
 		return e.Gap != nil
 	case KindAway:
@@ -219,7 +229,8 @@ func (b *Balancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code
 type Phase string
 
 // Phases of steps and holds (begin, end, failed; left-out of a step for which an
-// external cluster gives no means) and of faults (inject, witness, heal).
+// external cluster gives no means, or that cannot be played without what an earlier step
+// has not reached) and of faults (inject, witness, heal).
 const (
 	PhaseBegin   Phase = "begin"
 	PhaseEnd     Phase = "end"
@@ -258,8 +269,11 @@ type Hold struct {
 const (
 	ProcessStarted = "started" // the process exists
 	ProcessExited  = "exited"  // the process is gone, for whatever reason
-	ProcessPaused  = "paused"
-	ProcessResumed = "resumed"
+	// ProcessStopping: SIGTERM is about to be sent. Until the process has exited it may
+	// serve on, as an API server does for its --shutdown-delay-duration.
+	ProcessStopping = "stopping"
+	ProcessPaused   = "paused"
+	ProcessResumed  = "resumed"
 )
 
 // Components of a member.
@@ -296,6 +310,9 @@ type Process struct {
 	Exit string `json:"exit,omitempty"`
 	// Expected is whether the harness ended it on purpose.
 	Expected bool `json:"expected,omitempty"`
+	// Forced is whether the process had not ended within the bound of an orderly stop,
+	// so that SIGKILL ended it.
+	Forced bool `json:"forced,omitempty"`
 	// Log are the last lines of the component's log as a process was gone that the harness
 	// had not ended, at most a few kilobytes, with credentials masked; empty where the
 	// log could not be read.
@@ -657,7 +674,11 @@ type Away struct {
 
 // End is the last event. A history without one was cut off.
 type End struct {
-	// Complete is whether the Scenario was played to its end.
+	// Complete is whether the harness did its part: every step was played, or was left
+	// out because of the control plane, which NotReached tells. A run that the harness or
+	// its machine has spoiled, or that was interrupted, is not complete.
 	Complete bool   `json:"complete"`
 	Message  string `json:"message,omitempty"`
+	// NotReached are the NotReached events of the run, in words.
+	NotReached []string `json:"notReached,omitempty"`
 }

@@ -59,8 +59,9 @@ func (b Bounds) Over() fact.Moment { return b.over.Over() }
 
 // KEP is the facts and laws of one KEP, ready to judge a history.
 type KEP interface {
-	// IDs are the requirements that the KEP has laws for.
+	// IDs are the requirements that the KEP has laws for, and Rows what these declare.
 	IDs() []requirement.ID
+	Rows() []Row
 	// Begin derives the facts of a history of which nothing was observed.
 	Begin(h *fact.History) Facts
 }
@@ -88,6 +89,14 @@ func (k kep[F]) IDs() []requirement.ID {
 	var out []requirement.ID
 	for _, l := range k.laws {
 		out = append(out, l.row().ID)
+	}
+	return out
+}
+
+func (k kep[F]) Rows() []Row {
+	var out []Row
+	for _, l := range k.laws {
+		out = append(out, l.row())
 	}
 	return out
 }

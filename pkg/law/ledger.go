@@ -3,6 +3,7 @@ package law
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -183,4 +184,22 @@ func (l *Ledger) Counts() Counts {
 		}
 	}
 	return c
+}
+
+// Words are the counts in a sentence, for people.
+func (c Counts) Words() string {
+	var out []string
+	for _, one := range []struct {
+		ending Ending
+		count  int64
+	}{{Met, c.Met}, {Late, c.Late}, {Broken, c.Broken}, {Unclear, c.Unclear}, {Excused, c.Excused}, {Superseded, c.Superseded}, {Open, c.Open}} {
+		if one.count > 0 || one.ending == Met {
+			out = append(out, fmt.Sprintf("%d %s", one.count, one.ending))
+		}
+	}
+	words := strings.Join(out, ", ")
+	if c.Excused > 0 {
+		words += ": " + excuses(c.Excuses)
+	}
+	return words
 }

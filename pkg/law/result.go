@@ -20,7 +20,7 @@ const (
 // Weigh makes the result of a requirement of its ledger. Doubts are reasons not to trust
 // any pass of the history.
 func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History, doubts []string) Result {
-	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise}, history: h, unsure: h.Untrusted()}
+	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Bounds: req.Bounds, Tolerances: req.Tolerances}, history: h, unsure: h.Untrusted()}
 	if !h.Header.Strict {
 		w.documented = requirement.DeviationsFrom(req.ID, h.Header.Distribution)
 	}

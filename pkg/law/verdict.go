@@ -99,6 +99,10 @@ type Result struct {
 	ViolationCount int64 `json:"violationCount,omitempty"`
 	// Deviations are what is not among the violations because it is documented.
 	Deviations []DeviationSeen `json:"deviations,omitempty"`
+	// Bounds are how long something may take, or how much of it there may be.
+	Bounds []requirement.Bound `json:"bounds,omitempty"`
+	// Tolerances are what is allowed beside the promise because it cannot be told apart.
+	Tolerances []requirement.Bound `json:"tolerances,omitempty"`
 	// Obligations are how often each ending came; nil where no law judged.
 	Obligations *Counts `json:"obligations,omitempty"`
 }

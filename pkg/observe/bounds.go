@@ -96,6 +96,9 @@ const (
 	// unanswered. A server that fetches from others before it answers may take
 	// as long as it waits for them.
 	DocumentTimeout = 10 * time.Second
+	// ForeignTimeout bounds a list of what may be foreign; a cluster may have many
+	// CustomResourceDefinitions.
+	ForeignTimeout = 5 * time.Second
 	// SweepSpacing is the least time between two thorough looks at a member whose
 	// document keeps changing; each is some sixty requests.
 	SweepSpacing = 5 * time.Second

@@ -98,8 +98,25 @@ func Agree(status *apiserverinternalv1alpha1.StorageVersionStatus, now time.Time
 }
 
 func refusal(what string, client *Client, answer Answer) error {
-	if answer.Err != nil {
-		return fmt.Errorf("%s through %s: %w", what, client.Member(), answer.Err)
-	}
-	return fmt.Errorf("%s through %s: it answered %d %s", what, client.Member(), answer.Code, answer.Message)
+	return &Refusal{What: what, Member: client.Member(), Answer: answer}
 }
+
+// Refusal is the error of a request that a member's API server did not do, or did not
+// answer.
+type Refusal struct {
+	// What was asked for, in words.
+	What   string
+	Member string
+	Answer Answer
+}
+
+// Error says what was asked for, and what came of it.
+func (r *Refusal) Error() string {
+	if r.Answer.Err != nil {
+		return fmt.Sprintf("%s through %s: %v", r.What, r.Member, r.Answer.Err)
+	}
+	return fmt.Sprintf("%s through %s: it answered %d %s", r.What, r.Member, r.Answer.Code, r.Answer.Message)
+}
+
+// Unwrap gives why there was no answer, if there was none.
+func (r *Refusal) Unwrap() error { return r.Answer.Err }

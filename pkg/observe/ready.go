@@ -40,7 +40,10 @@ type Prober struct {
 	running  bool // whether that instance's process exists
 	ready    bool // whether the last answer of that instance was ready
 	was      bool // whether that instance was ever ready
-	down     bool // whether that instance was ended on purpose
+	stopping bool // whether that instance was asked to end
+	seen     history.Ready
+	failure  error // why the last question had no answer
+	down     bool  // whether that instance was ended on purpose
 	moved    chan struct{}
 	woken    chan struct{}
 
@@ -71,7 +74,10 @@ func (p *Prober) ProcessChanged(change cluster.Change) {
 	defer p.mu.Unlock()
 	switch change.What {
 	case history.ProcessStarted:
-		p.instance, p.running, p.ready, p.was, p.down = change.Instance, true, false, false, false
+		p.instance, p.running, p.ready, p.was, p.down, p.stopping = change.Instance, true, false, false, false, false
+		p.seen, p.failure = history.Ready{}, nil
+	case history.ProcessStopping:
+		p.stopping = true
 	case history.ProcessExited:
 		p.running, p.ready, p.down = false, false, change.Expected
 	case history.ProcessPaused:
@@ -90,8 +96,10 @@ func (p *Prober) announce() {
 	p.moved = make(chan struct{})
 }
 
-// WaitReady returns once the running instance answers that it is ready.
+// WaitReady returns once the running instance answers that it is ready. Where the bound
+// of the context passes first, it is a cluster.Unready.
 func (p *Prober) WaitReady(ctx context.Context) error {
+	began := p.recorder.Now()
 	for {
 		p.mu.Lock()
 		ready, moved := p.ready, p.moved
@@ -102,13 +110,38 @@ func (p *Prober) WaitReady(ctx context.Context) error {
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return fmt.Errorf("wait until the API server of %s is ready: %w", p.member, context.Cause(ctx))
+			if !cluster.TimedOut(ctx) {
+				return fmt.Errorf("wait until the API server of %s is ready: %w", p.member, context.Cause(ctx))
+			}
+			return p.unready(context.Cause(ctx), time.Duration(p.recorder.Now()-began))
 		}
 	}
 }
 
-// IsReady is whether the last answer of the running API server was that it is ready.
-func (p *Prober) IsReady() bool {
+// unready is that the API server was not ready when the wait ended, and what it said.
+func (p *Prober) unready(cause error, waited time.Duration) *cluster.Unready {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := "it has no process"
+	switch {
+	case !p.running:
+	case p.failure != nil:
+		last = fmt.Sprintf("/readyz had no answer: %v", p.failure)
+	case p.seen.Code == 0:
+		last = "/readyz had no answer"
+	case len(p.seen.Failing) > 0:
+		last = fmt.Sprintf("/readyz answered %d, failing: %s", p.seen.Code, strings.Join(p.seen.Failing, ", "))
+	default:
+		last = fmt.Sprintf("/readyz answered %d", p.seen.Code)
+	}
+	return &cluster.Unready{
+		Member: p.member, Component: cluster.APIServer, Waited: waited, Code: p.seen.Code, Failing: p.seen.Failing,
+		What: fmt.Sprintf("was not ready after %s, when %v: %s", waited.Round(time.Millisecond), cause, last),
+	}
+}
+
+// Ready is whether the running instance has answered last that it is ready.
+func (p *Prober) Ready() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ready
@@ -140,19 +173,23 @@ func (p *Prober) Run(ctx context.Context) {
 
 // wait ends early when a process changes, so that a start is noticed at once.
 func (p *Prober) wait(ctx context.Context) {
-	p.mu.Lock()
-	interval := ReadySlow
-	if !p.was {
-		interval = ReadyFast
-	}
-	p.mu.Unlock()
-	timer := p.clock.NewTimer(interval)
+	timer := p.clock.NewTimer(p.interval())
 	defer timer.Stop()
 	select {
 	case <-timer.C():
 	case <-p.woken:
 	case <-ctx.Done():
 	}
+}
+
+// interval is the pause between two questions.
+func (p *Prober) interval() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.was || p.stopping {
+		return ReadyFast // what it tells of itself while it starts and stops is over soon
+	}
+	return ReadySlow
 }
 
 // probe asks once and records the answer where it is news; first is whether
@@ -177,6 +214,9 @@ func (p *Prober) probe(ctx context.Context, client *Client) (first bool) {
 	p.mu.Lock()
 	// The answer is that of the instance only if it was there all the time.
 	same := instance == p.instance && running && p.running
+	if same {
+		p.seen, p.failure = seen, answer.Err
+	}
 	p.mu.Unlock()
 	first = same && !was && seen.Code == http.StatusOK
 	if seen.Code == http.StatusOK && (first || p.last.Code != http.StatusOK) {

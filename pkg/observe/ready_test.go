@@ -2,12 +2,17 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/utils/clock"
+	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -105,7 +110,74 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	if p.ProcessChanged(started(3)); p.Down() {
 		t.Error("a started server is down")
 	}
-	if err := (&Prober{moved: make(chan struct{})}).WaitReady(ctx); err == nil {
+	if err := NewProber("cp2", nil, m, atRevision(77), clock.RealClock{}, nil).WaitReady(ctx); err == nil {
 		t.Error("a wait outlived its context")
+	}
+}
+
+func TestWaitReady_SaysWhatTheServerSaidLast(t *testing.T) {
+	var ready atomic.Bool
+	m := newMemory()
+	p := NewProber("cp1", serve(t, plane(&ready)), m, atRevision(77), clock.RealClock{}, nil)
+	run, stop := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		p.Run(run)
+	}()
+	p.ProcessChanged(started(1))
+	m.until(t, func(e history.Event) bool { return e.Ready != nil && e.Ready.Code == 500 })
+	late, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("it took too long"))
+	defer cancel()
+	var unready *cluster.Unready
+	if err := p.WaitReady(late); !errors.As(err, &unready) {
+		t.Fatalf("error %v", err)
+	}
+	if unready.Member != "cp1" || unready.Component != cluster.APIServer || !strings.Contains(unready.What, "it took too long") {
+		t.Errorf("told %+v", unready)
+	}
+	// What it has said may be known a moment after it is recorded.
+	stop()
+	<-running
+	if err := p.WaitReady(late); !errors.As(err, &unready) || unready.Code != 500 || !slices.Equal(unready.Failing, []string{"poststarthook/a", "poststarthook/b"}) {
+		t.Errorf("told %+v", unready)
+	}
+	p.ProcessChanged(exited(1))
+	if err := p.WaitReady(late); !errors.As(err, &unready) || !strings.Contains(unready.What, "it has no process") {
+		t.Errorf("told %+v", unready)
+	}
+	given, give := context.WithCancelCause(t.Context())
+	give(errors.New("enough"))
+	if err := p.WaitReady(given); errors.As(err, &unready) || !strings.Contains(err.Error(), "enough") {
+		t.Errorf("a wait that was given up says %v", err)
+	}
+}
+
+// While a server stops, what it says of itself is over soon.
+func TestProberAsksOftenWhileAServerStops(t *testing.T) {
+	clk := testclock.NewFakeClock(time.Unix(0, 0))
+	p := NewProber("cp1", nil, newMemory(), atRevision(77), clk, nil)
+	p.ProcessChanged(started(1))
+	p.mu.Lock()
+	p.was = true
+	p.mu.Unlock()
+	<-p.woken
+	if got := p.interval(); got != ReadySlow {
+		t.Errorf("once it was ready it is asked every %s", got)
+	}
+	stopping := started(1)
+	stopping.What = history.ProcessStopping
+	p.ProcessChanged(stopping)
+	select {
+	case <-p.woken:
+	default:
+		t.Error("the stop is not looked at at once")
+	}
+	if got := p.interval(); got != ReadyFast {
+		t.Errorf("while it stops it is asked every %s", got)
+	}
+	p.ProcessChanged(started(2))
+	if p.stopping {
+		t.Error("the next process counts as stopping")
 	}
 }

@@ -88,5 +88,8 @@ func observations(res check.Result) string {
 	for _, o := range res.Observations {
 		lines = append(lines, fmt.Sprintf("%d %s (needs %d)", o.Seen, o.What, o.Need))
 	}
+	if res.Obligations != nil {
+		lines = append(lines, "obligations: "+res.Obligations.Words())
+	}
 	return strings.Join(lines, "\n")
 }

@@ -286,7 +286,7 @@ func (g *generator) field(s *jsonschema.Schema, of reflect.Type, field reflect.S
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, of := range []reflect.Type{reflect.TypeFor[ConformanceReport](), reflect.TypeFor[check.Judgement](), reflect.TypeFor[check.Result](), reflect.TypeFor[history.Header]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[ConformanceReport](), reflect.TypeFor[check.Judgement](), reflect.TypeFor[check.Result](), reflect.TypeFor[requirement.Bound](), reflect.TypeFor[history.Header]()} {
 		folder := filepath.Join("..", filepath.Base(of.PkgPath()))
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil || len(files) == 0 {

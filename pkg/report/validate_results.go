@@ -45,11 +45,13 @@ func (v *validation) result(at string, res check.Result) {
 	switch res.Verdict {
 	case check.Pass:
 		v.seenEnough(at, res)
+		v.endedWell(at, res)
 		if len(res.Reasons) > 0 || len(res.Deviations) > 0 {
 			v.broken("%s: it is a pass with reasons against it or with deviations", at)
 		}
 	case check.Deviation:
 		v.seenEnough(at, res)
+		v.endedWell(at, res)
 		v.deviates(at, res)
 		if len(res.Reasons) > 0 {
 			v.broken("%s: it is a deviation with reasons against it", at)
@@ -115,6 +117,20 @@ func (v *validation) seenEnough(at string, res check.Result) {
 		if o.Seen < o.Need {
 			v.broken("%s: it is %s, and of %q there were %d of %d", at, res.Verdict, o.What, o.Seen, o.Need)
 		}
+	}
+}
+
+// endedWell is what a green verdict says of its obligations.
+func (v *validation) endedWell(at string, res check.Result) {
+	c := res.Obligations
+	if c == nil {
+		return
+	}
+	if bad := c.Unclear + c.Open; bad > 0 || c.Excused > c.Met {
+		v.broken("%s: it is %s, and of its obligations are %s", at, res.Verdict, c.Words())
+	}
+	if res.Verdict == check.Pass && c.Late+c.Broken > 0 {
+		v.broken("%s: it is %s, and of its obligations are %s", at, res.Verdict, c.Words())
 	}
 }
 

@@ -90,3 +90,11 @@ func (r Requirement) MustNeed(name string) Need {
 	}
 	panic(fmt.Sprintf("requirement catalogue: %s has no need %q", r.ID, name))
 }
+
+// Words are the bound in a line, such as "replacesWithin 45s (1.5 × …)".
+func (b Bound) Words() string {
+	if b.Formula == "" {
+		return b.Name + " " + b.Value
+	}
+	return fmt.Sprintf("%s %s (%s)", b.Name, b.Value, b.Formula)
+}

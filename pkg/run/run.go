@@ -192,7 +192,7 @@ func (r *running) play(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		played = errors.Join(errors.New("the run was interrupted"), played)
 	}
-	if err := writer.Close(scenario.End(played)); err != nil {
+	if err := writer.Close(runner.End(played)); err != nil {
 		r.unsaved = true
 		return err // whatever else went wrong followed from it
 	}

@@ -45,6 +45,8 @@ func selectorsOf(set any) []string {
 		return []string{v.Member}
 	case *Churn:
 		return v.Members
+	case *ForeignAPIService:
+		return []string{v.Member}
 	case *Migrate:
 		return []string{v.Member}
 	case *Abort:
@@ -72,7 +74,11 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	}
 	members, err := r.selected(ctx, selectorsOf(set))
 	if err != nil {
-		return fmt.Errorf("step %d (%s): %w", index, action, err)
+		err = fmt.Errorf("step %d (%s): %w", index, action, err)
+		if r.blames(ctx, err) {
+			r.report(index, action, "", "", history.PhaseLeftOut, err.Error())
+		}
+		return err
 	}
 	// An event has room for a single member; of several, the faults and the
 	// processes tell.
@@ -123,6 +129,8 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
 	case *Backend:
 		do = func(ctx context.Context) error { return r.behave(ctx, v) }
+	case *ForeignAPIService:
+		do = func(ctx context.Context) error { return r.foreignAPIService(ctx, members[0], v) }
 	case *Populate:
 		do = func(ctx context.Context) error { return r.populate(ctx, v) }
 	case *Meddle:
@@ -277,15 +285,7 @@ func (r *Runner) stopAndStart(ctx context.Context, members []string, releases ma
 // members are ready after it.
 func (r *Runner) around(ctx context.Context, members, with []string, do func() error) error {
 	var injected []*fault.Active
-	undo := func() error {
-		var errs []error
-		undoCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.undoTimeout())
-		defer cancel()
-		for _, one := range injected {
-			errs = append(errs, one.Undo(undoCtx))
-		}
-		return errors.Join(errs...)
-	}
+	undo := func() error { return r.healLeft(ctx, injected) }
 	for _, name := range with {
 		for _, member := range members {
 			active, err := r.inject(ctx, name, member)
@@ -441,7 +441,7 @@ func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 	if hold.Led > 0 {
 		bound += LedTimeout
 	}
-	if err := r.stepWithin(ctx, bound, index, action, "", "", func(ctx context.Context) error {
+	unsettled := r.stepWithin(ctx, bound, index, action, "", "", func(ctx context.Context) error {
 		if err := r.stays(ctx, hold.Led); err != nil {
 			return err
 		}
@@ -449,20 +449,26 @@ func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 			return err
 		}
 		return r.recordHold(ctx, hold, history.PhaseBegin)
-	}); err != nil {
-		return err
+	})
+	// One that has not settled is in no state that could be held and judged as such. It is
+	// looked at all the same, for what it does then.
+	if unsettled != nil && !r.blames(ctx, unsettled) {
+		return unsettled
 	}
-	if err := r.wait(ctx, hold.For); err != nil {
-		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	err := r.wait(ctx, hold.For)
+	if err == nil {
+		looking, cancel := r.within(ctx, bound, history.AwaitedEnd, "", "looking at all members was not over")
+		defer cancel()
+		err = r.recorders.look(looking, r)
+		r.recorders.compare(looking, r)
 	}
-	if err := r.recorders.look(ctx, r); err != nil {
-		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	if err == nil && unsettled == nil {
+		err = r.recordHold(ctx, hold, history.PhaseEnd)
 	}
-	r.recorders.compare(ctx, r)
-	if err := r.recordHold(ctx, hold, history.PhaseEnd); err != nil {
-		return fmt.Errorf("step %d (%s): %w", index, action, err)
+	if err != nil {
+		err = fmt.Errorf("step %d (%s): %w", index, action, err)
 	}
-	return nil
+	return errors.Join(unsettled, err)
 }
 
 func (r *Runner) recordHold(ctx context.Context, hold *Hold, phase history.Phase) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/observe"
@@ -32,7 +31,10 @@ func (r *Runner) ofAny(ask func(*observe.Client) error) error {
 func read(ctx context.Context, client *observe.Client, path string, into any) error {
 	answer := client.Get(ctx, path)
 	if answer.Code != http.StatusOK {
-		return fmt.Errorf("%s answered %d %s (%v)", client.Member(), answer.Code, answer.Message, answer.Err)
+		return &observe.Refusal{What: "read " + path, Member: client.Member(), Answer: answer}
 	}
-	return json.Unmarshal(answer.Body, into)
+	if err := json.Unmarshal(answer.Body, into); err != nil {
+		return notThere(client.Member(), "read %s through %s: the answer is no such object: %v", path, client.Member(), err)
+	}
+	return nil
 }

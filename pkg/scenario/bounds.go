@@ -4,10 +4,20 @@ import "time"
 
 // Bounds of the runner.
 const (
+	// ServiceTimeout is how long, after a step that failed, any member at all is waited
+	// for to serve. Then the run ends early: what follows would show the same.
+	ServiceTimeout = 60 * time.Second
+	// AgainTimeout is how long a hold waits for a member that a step has waited for in
+	// vain before.
+	AgainTimeout = 10 * time.Second
+	// VainTimeout is how long all steps may take together that fail because of the
+	// control plane, so that a run ends whatever is broken: five times what a member may
+	// take to be ready.
+	VainTimeout = 15 * time.Minute
 	// StepTimeout is the longest that any step may take for each member that it is done
 	// to, a hold's own length not included. It is well above what a requirement allows a server to take
 	// until it is ready, so that a slow one is judged and not cut off.
-	StepTimeout = 180 * time.Second
+	StepTimeout = 210 * time.Second
 	// PrepareTimeout is how long a provider may take to get all releases at hand;
 	// images of a control plane are some hundred megabytes each.
 	PrepareTimeout = 30 * time.Minute

@@ -50,7 +50,7 @@ func (rs *recorders) compare(ctx context.Context, r *Runner) {
 func (rs *recorders) visibility(r *Runner) *observe.Visibility {
 	ready := map[string]func() bool{}
 	for _, member := range rs.members {
-		ready[member.name] = member.prober.IsReady
+		ready[member.name] = member.prober.Ready
 	}
 	return observe.NewVisibility(observe.VisibilityOptions{
 		Members: r.members(), RunID: r.Run,

@@ -247,16 +247,17 @@ func (r *Runner) put(ctx context.Context, member, group, resource, name string, 
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedAnswer, member, "%s %s was not taken", resource, name)
 	defer cancel()
 	r.made.note(observe.Call{Group: group, Version: "v1", Resource: resource, Name: name})
+	r.owned.Note(resource, name)
 	for {
 		call := observe.Call{Class: history.ClassGuarded, Verb: "create", Group: group, Version: "v1", Resource: resource, Name: name, Body: wanted, Defines: defines}
 		found := client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name)
 		if found.OK() {
 			var now map[string]any
 			if err := json.Unmarshal(found.Body, &now); err != nil {
-				return fmt.Errorf("read %s %s from %s: %w", resource, name, member, err)
+				return notThere(member, "read %s %s from %s: the answer is no such object: %v", resource, name, member, err)
 			}
 			now["spec"] = wanted["spec"]
 			call.Verb, call.Body = "update", now
@@ -287,7 +288,7 @@ func (r *Runner) remove(ctx context.Context, member, group, resource, name strin
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("%s %s was not gone within %s", resource, name, DefineTimeout))
+	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedState, member, "%s %s was not gone", resource, name)
 	defer cancel()
 	for client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name).Code != http.StatusNotFound {
 		if err := r.wait(ctx, observe.RetryInterval); err != nil {
@@ -305,7 +306,7 @@ func (r *Runner) send(ctx context.Context, member string, call observe.Call, asG
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedAnswer, member, "%s %s %s was not taken", call.Verb, call.Resource, call.Name)
 	defer cancel()
 	call.Class = history.ClassGuarded
 	for {
@@ -320,13 +321,6 @@ func (r *Runner) send(ctx context.Context, member string, call observe.Call, asG
 			return errors.Join(waited, refused(call, member, answer))
 		}
 	}
-}
-
-func refused(call observe.Call, member string, answer observe.Answer) error {
-	if answer.Err != nil {
-		return fmt.Errorf("%s %s %s through %s: %w", call.Verb, call.Resource, call.Name, member, answer.Err)
-	}
-	return fmt.Errorf("%s %s %s through %s: it answered %d %s", call.Verb, call.Resource, call.Name, member, answer.Code, answer.Message)
 }
 
 // behave has a backend do something else, and waits until somebody has met that
@@ -372,10 +366,12 @@ func (r *Runner) bite(ctx context.Context, backend *aggregated) error {
 	if backend.bitten || backend.does == "" {
 		return nil
 	}
+	since := r.History.Now()
 	bounded, cancel := context.WithTimeoutCause(ctx, BiteTimeout, fmt.Errorf("within %s", BiteTimeout))
 	defer cancel()
 	proof, err := backend.Bitten(bounded, len(r.members()))
 	if err != nil {
+		r.passOver(ctx, since, BiteTimeout, history.AwaitedState, "", "the backend %s was not asked by as many as there are members", backend.name)
 		return ctx.Err()
 	}
 	backend.bitten = true

@@ -204,7 +204,7 @@ func (r *Runner) workFor(ctx context.Context, c *crew, lasts time.Duration) erro
 // workUntil has them do so until the Lease is as it should be, or for as long as
 // that may take.
 func (r *Runner) workUntil(ctx context.Context, c *crew, bound time.Duration, enough func(*coordinationv1.Lease) bool) error {
-	until := r.Clock.Now().Add(bound)
+	until, since := r.Clock.Now().Add(bound), r.History.Now()
 	for r.Clock.Now().Before(until) {
 		if enough(c.work(ctx)) {
 			return nil
@@ -213,6 +213,7 @@ func (r *Runner) workUntil(ctx context.Context, c *crew, bound time.Duration, en
 			return err
 		}
 	}
+	r.passOver(ctx, since, bound, history.AwaitedLeader, c.client.Member(), "the Lease %s has not come to be what the step waits for", c.lease)
 	return nil
 }
 
@@ -368,7 +369,7 @@ func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) erro
 	for range max(1, step.Times) {
 		lease := c.read(ctx)
 		if lease == nil {
-			return fmt.Errorf("there is no Lease %s to disturb", step.Lease)
+			return notThere(member, "there is no Lease %s to disturb", step.Lease)
 		}
 		was := lease.UID
 		switch step.Does {
@@ -407,7 +408,7 @@ func (r *Runner) seize(ctx context.Context, c *crew) error {
 	for {
 		lease := c.read(ctx)
 		if lease == nil {
-			return fmt.Errorf("there is no Lease %s to seize", c.lease)
+			return notThere(c.client.Member(), "there is no Lease %s to seize", c.lease)
 		}
 		now := metav1.NewMicroTime(c.now())
 		lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = ptr.To(history.ElectionNobody), &now, &now

@@ -42,7 +42,6 @@ func (r *Runner) guest(ctx context.Context, member string, guest *Guest) error {
 	id := harnessServer + guest.Name
 	now := r.Clock.Now()
 	call := leaseCall("create", id)
-	call.Class = history.ClassGuarded
 	call.Body = &coordinationv1.Lease{
 		TypeMeta: metav1.TypeMeta{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease"},
 		ObjectMeta: metav1.ObjectMeta{Name: id, Namespace: leaseNamespace, Labels: map[string]string{
@@ -53,8 +52,8 @@ func (r *Runner) guest(ctx context.Context, member string, guest *Guest) error {
 			AcquireTime: ptr.To(metav1.NewMicroTime(now)), RenewTime: ptr.To(metav1.NewMicroTime(now)),
 		},
 	}
-	if answer := client.Do(ctx, call); !answer.OK() && answer.Code != http.StatusConflict {
-		return refused(call, member, answer)
+	if err := r.send(ctx, member, call, http.StatusConflict); err != nil {
+		return err
 	}
 	for _, name := range guest.Reports {
 		if err := observe.AddEntry(ctx, client, name, id, inventedVersion(name), r.Clock.Now()); err != nil {
@@ -70,10 +69,15 @@ func (r *Runner) meet(ctx context.Context, meet *Meet) error {
 	if len(injected) == 0 {
 		return fmt.Errorf("the fault %s is not there to be met", meet.Fault)
 	}
+	since := r.History.Now()
 	bounded, cancel := context.WithTimeoutCause(ctx, MeetTimeout, errNotMet)
 	defer cancel()
 	for _, one := range injected {
-		if err := one.Met(bounded, max(1, meet.Requests, meet.Over), meet.Over); err != nil && !errors.Is(err, errNotMet) {
+		err := one.Met(bounded, max(1, meet.Requests, meet.Over), meet.Over)
+		switch {
+		case errors.Is(err, errNotMet):
+			r.passOver(ctx, since, MeetTimeout, history.AwaitedState, one.Member, "the fault %s has not met as many requests as the step waits for", meet.Fault)
+		case err != nil:
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -28,11 +29,16 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 	if err != nil || !r.Scenario.LeaderElection.Errands {
 		return name, err
 	}
+	since := r.History.Now()
 	seen, cancel := context.WithTimeout(ctx, ActsTimeout)
 	defer cancel()
 	for {
 		actor, _ := memberOf(r.recorders.etcd.LastActor(leaderLeaseName), r.cluster.Members())
-		if actor == name || r.wait(seen, LeaderInterval) != nil {
+		if actor == name {
+			return name, context.Cause(ctx)
+		}
+		if r.wait(seen, LeaderInterval) != nil {
+			r.passOver(ctx, since, ActsTimeout, history.AwaitedLeader, name, "what leads by %s was not seen to act", leaderLeaseName)
 			return name, context.Cause(ctx)
 		}
 		if name, err = r.holder(ctx, leaderLease); err != nil {
@@ -45,22 +51,22 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 // leads only when it renews: a coordinator, as KEP-4355 has it, names one that has
 // not begun, and whoever has just died is still named.
 func (r *Runner) holder(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, LeaderTimeout, fmt.Errorf("nobody who holds %s has renewed it within %s", path, LeaderTimeout))
+	ctx, cancel := r.within(ctx, LeaderTimeout, history.AwaitedLeader, "", "no holder of %s has renewed it", path)
 	defer cancel()
 	var first leadership
 	for {
 		now, err := r.leadership(ctx, path)
 		switch {
-		case err != nil && ctx.Err() == nil:
+		case err != nil && !r.blames(ctx, err) && ctx.Err() == nil:
 			return "", err
-		case err != nil:
+		case err != nil: // it may answer the next time
 		case now.holder == "" || now.holder != first.holder:
 			first = now
 		case now.renewed != first.renewed:
 			if name, ok := memberOf(now.holder, r.cluster.Members()); ok {
 				return name, nil
 			}
-			return "", fmt.Errorf("the holder %q of %s is no member", now.holder, path)
+			return "", notThere("", "the holder %q of %s is no member", now.holder, path)
 		}
 		timer := r.Clock.NewTimer(LeaderInterval)
 		select {
@@ -78,16 +84,16 @@ func (r *Runner) stays(ctx context.Context, long time.Duration) error {
 	if long == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, LedTimeout, fmt.Errorf("nobody has led the controller managers for %s within %s", long, LedTimeout))
+	ctx, cancel := r.within(ctx, LedTimeout, history.AwaitedLeader, "", "no controller manager has led for %s", long)
 	defer cancel()
 	var holder string
 	var since time.Time
 	for {
 		now, err := r.leadership(ctx, leaderLease)
 		switch {
-		case err != nil && ctx.Err() == nil:
+		case err != nil && !r.blames(ctx, err) && ctx.Err() == nil:
 			return err
-		case err != nil:
+		case err != nil: // it may answer the next time
 		case now.holder == "" || now.preferred != "" && now.preferred != now.holder:
 			holder = "" // Nobody leads for long.
 		case now.holder != holder:

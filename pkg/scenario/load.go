@@ -239,6 +239,8 @@ func (s *Step) validate() (action string, err error) {
 		}
 	case *Backend:
 		err = errors.Join(missing("name", v.Name), v.validate())
+	case *ForeignAPIService:
+		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Populate:
 		err = errors.Join(missing("name", v.Name), v.validate())
 	case *Meddle:

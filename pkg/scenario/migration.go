@@ -199,7 +199,7 @@ func (r *Runner) awaitEach(ctx context.Context, step *Await) error {
 func migrationVersion(ctx context.Context, client *observe.Client) (string, error) {
 	versions, err := observe.MigrationVersions(ctx, client)
 	if err != nil {
-		return "", fmt.Errorf("%s does not serve %s: %w; switch storage version migration on", client.Member(), migrationGroup, err)
+		return "", notThere(client.Member(), "%s does not serve %s: %v; switch storage version migration on", client.Member(), migrationGroup, err)
 	}
 	return versions[0], nil
 }
@@ -304,15 +304,16 @@ func (r *Runner) read(ctx context.Context, m *migrating) (now storedMigration, c
 // await waits until the migrations have ended, and tries then to change what is
 // final. One that does not end in time is left to the checks.
 func (r *Runner) await(ctx context.Context, names []string, bound time.Duration) error {
-	deadline := r.Clock.Now().Add(bound)
+	deadline, since := r.Clock.Now().Add(bound), r.History.Now()
 	for _, name := range names {
 		m := r.migrated[name]
 		if m == nil {
 			return fmt.Errorf("nothing was migrated under the name %s", name)
 		}
-		for r.Clock.Now().Before(deadline) {
+		ended := false
+		for !ended && r.Clock.Now().Before(deadline) {
 			now, client, gone, ok := r.read(ctx, m)
-			ended := ok && (gone || now.outcome() != "")
+			ended = ok && (gone || now.outcome() != "")
 			if client != nil {
 				if ended && !m.probed {
 					m.probed = true
@@ -326,6 +327,9 @@ func (r *Runner) await(ctx context.Context, names []string, bound time.Duration)
 			if err := r.wait(ctx, MigrationLook); err != nil {
 				return err
 			}
+		}
+		if !ended {
+			r.passOver(ctx, since, bound, history.AwaitedState, "", "the migration %s has not ended", name)
 		}
 	}
 	return nil
@@ -377,7 +381,7 @@ func (r *Runner) tryOutcome(ctx context.Context, client *observe.Client, m *migr
 // awaitShare waits until a share of the objects that were not stored in the agreed
 // version is, or the migration has ended.
 func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64, bound time.Duration) error {
-	deadline := r.Clock.Now().Add(bound)
+	deadline, since := r.Clock.Now().Add(bound), r.History.Now()
 	for r.Clock.Now().Before(deadline) {
 		if m.target == "" {
 			m.target = r.migrationTarget(ctx, m)
@@ -400,6 +404,7 @@ func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64, bou
 			return err
 		}
 	}
+	r.passOver(ctx, since, bound, history.AwaitedState, "", "the migration %s has not come to %.0f%%", m.object, 100*part)
 	return nil
 }
 

@@ -165,7 +165,7 @@ func (r *Runner) served(ctx context.Context, step *Populate) (*workload.Workload
 		return nil, err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("%s served none of %v within %s", member, step.Workloads, DefineTimeout))
+	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedState, member, "%s served none of %v", member, step.Workloads)
 	defer cancel()
 	for {
 		var first *workload.Workload

@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // powerCycle takes the power of members away, all before any gets it back, and
@@ -12,18 +14,21 @@ import (
 // ready before several are.
 func (r *Runner) powerCycle(ctx context.Context, members []string, cycle *PowerCycle) error {
 	outages := map[string]*fault.Outage{}
+	var off []string
+	var err error
 	for _, member := range members {
-		outage, err := r.faults.CutPower(ctx, member)
-		if err != nil {
-			return err
+		var outage *fault.Outage
+		if outage, err = r.faults.CutPower(ctx, member); err != nil {
+			break
 		}
-		outages[member] = outage
+		outages[member], off = outage, append(off, member)
 	}
-	if err := r.wait(ctx, cycle.OffFor); err != nil {
-		return err
+	if err == nil {
+		err = r.wait(ctx, cycle.OffFor)
 	}
-	if err := each(members, func(member string) error { return outages[member].Restore(ctx, r.rejoined) }); err != nil {
-		return err
+	// What was taken is given back whatever happens: the run may go on.
+	if back := each(off, func(member string) error { return outages[member].Restore(ctx, r.rejoined) }); err != nil || back != nil {
+		return errors.Join(err, back)
 	}
 	return r.recorders.waitReady(ctx, members...)
 }
@@ -31,8 +36,7 @@ func (r *Runner) powerCycle(ctx context.Context, members []string, cycle *PowerC
 // rejoined waits until etcd is whole again: all members there, in one cluster,
 // with one leader, and none behind what the leader had.
 func (r *Runner) rejoined(ctx context.Context) (proof string, err error) {
-	late := fmt.Errorf("etcd was not whole again within %s", RejoinTimeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, RejoinTimeout, late)
+	ctx, cancel := r.within(ctx, RejoinTimeout, history.AwaitedEtcd, "", "etcd was not whole again")
 	defer cancel()
 	for {
 		health := r.etcdHealth(ctx)
@@ -40,6 +44,10 @@ func (r *Runner) rejoined(ctx context.Context) (proof string, err error) {
 			return health.Summary(), nil
 		}
 		if err := r.wait(ctx, RejoinLook); err != nil {
+			if late := (*unreached)(nil); errors.As(err, &late) && late.Awaited == history.AwaitedEtcd {
+				late.Message += ": " + health.Problem()
+				return "", late
+			}
 			return "", fmt.Errorf("%w: %s", err, health.Problem())
 		}
 	}

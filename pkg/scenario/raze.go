@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -17,7 +16,7 @@ func (r *Runner) raze(ctx context.Context, member string, step *Raze) error {
 		return err
 	}
 	namespace := observe.Call{Version: "v1", Resource: "namespaces", Name: p.workload.Spec.Namespace}
-	ctx, cancel := context.WithTimeoutCause(ctx, RazeTimeout, fmt.Errorf("namespace %s was still there after %s", namespace.Name, RazeTimeout))
+	ctx, cancel := r.within(ctx, RazeTimeout, history.AwaitedState, member, "namespace %s was not gone", namespace.Name)
 	defer cancel()
 	namespace.Verb = "delete"
 	if err := r.send(ctx, member, namespace, http.StatusNotFound); err != nil {

@@ -46,6 +46,8 @@ type memberRecorders struct {
 	// migrations is nil where the scenario does not have them watched.
 	migrations *observe.ObjectWatch
 	traffic    *workload.Traffic
+	// givenUp is whether a step has waited in vain until its API server is ready.
+	givenUp bool
 }
 
 func (rs *recorders) processChanged(change cluster.Change) {
@@ -71,13 +73,14 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	ctx, rs.stopProbes = context.WithCancel(ctx)
 	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
 	rs.prerequisites = &workload.Prerequisites{}
+	told := observe.TellForeign(r.History, r.hosts(), r.serverIDs())
 	switch why := r.lacks(cluster.MeansEtcd); {
 	case why != "":
-		rs.etcd = observe.NewUnreadEtcd(r.members(), why, r.History, r.Clock)
+		rs.etcd = observe.NewUnreadEtcd(r.members(), why, told, r.Clock)
 	case r.foreign != nil:
-		rs.etcd = observe.NewMidwayEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+		rs.etcd = observe.NewMidwayEtcd(r.members(), r.cluster.EtcdConfig, told, r.Clock)
 	default:
-		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, r.History, r.Clock)
+		rs.etcd = observe.NewEtcd(r.members(), r.cluster.EtcdConfig, told, r.Clock)
 	}
 	var hosts []string
 	for _, member := range r.cluster.Members() {
@@ -86,6 +89,10 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	rs.etcd.KeepLeasesOf(hosts)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
+	for _, one := range workload.Owned() {
+		r.owned.Note(one.Resource, one.Name)
+	}
+	rs.probes.Go(func() { observe.NewForeign(r.members(), r.directConfig, r.History, &r.owned, r.Clock).Run(ctx) })
 	if balanced, ok := r.cluster.(cluster.Balanced); ok {
 		if config, ok := balanced.BalancerConfig(); ok {
 			rs.probes.Go(func() { observe.NewBalancer(config, r.History, r.Clock).Run(ctx) })
@@ -190,30 +197,78 @@ func (rs *recorders) endProbes() {
 }
 
 // waitShown waits until clients of every member have been shown what etcd has,
-// for a while: it is for the checks to say what a member must show.
-func (rs *recorders) waitShown(ctx context.Context) {
+// for a while: it is for the checks to say what a member must show. It gives the members
+// that have not shown it by then.
+func (rs *recorders) waitShown(ctx context.Context) (late []string) {
 	ctx, cancel := context.WithTimeout(ctx, ShownTimeout)
 	defer cancel()
 	revision := rs.etcd.AgreementRevision()
 	for _, member := range rs.members {
 		if !member.prober.Down() {
-			_ = member.watch.WaitFor(ctx, revision)
+			if member.watch.WaitFor(ctx, revision) != nil {
+				late = append(late, member.name)
+			}
 		}
 	}
+	return late
 }
 
 // waitReady waits for the named members, or for all but those whose API server
-// was stopped on purpose.
+// was stopped on purpose. The error tells of each that is not ready.
 func (rs *recorders) waitReady(ctx context.Context, names ...string) error {
+	var errs []error
 	for _, member := range rs.members {
 		if len(names) > 0 && !slices.Contains(names, member.name) || len(names) == 0 && member.prober.Down() {
 			continue
 		}
-		if err := member.prober.WaitReady(ctx); err != nil {
-			return err
+		errs = append(errs, member.prober.WaitReady(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// hopes parts the members whose API server was not stopped on purpose into those to wait
+// for and those that were waited for in vain, and are not ready since.
+func (rs *recorders) hopes() (hopeful, givenUp []string) {
+	for _, member := range rs.members {
+		switch {
+		case member.prober.Down():
+		case member.givenUp && !member.prober.Ready():
+			givenUp = append(givenUp, member.name)
+		default:
+			member.givenUp = false
+			hopeful = append(hopeful, member.name)
 		}
 	}
-	return nil
+	return hopeful, givenUp
+}
+
+// giveUp notes that a member was waited for in vain.
+func (rs *recorders) giveUp(name string) {
+	for _, member := range rs.members {
+		member.givenUp = member.givenUp || member.name == name
+	}
+}
+
+// silent is whether no API server is ready though one is meant to run.
+func (rs *recorders) silent() bool {
+	meant := false
+	for _, member := range rs.members {
+		if member.prober.Ready() {
+			return false
+		}
+		meant = meant || !member.prober.Down()
+	}
+	return meant
+}
+
+// serving is a member whose API server is ready, the first one if none is.
+func (rs *recorders) serving() string {
+	for _, member := range rs.members {
+		if member.prober.Ready() {
+			return member.name
+		}
+	}
+	return rs.members[0].name
 }
 
 // setUp makes what the probes of some classes need, through the first member.
@@ -224,12 +279,9 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	if !probed && (len(r.Scenario.Discovery.Backends) == 0 || r.lacks(cluster.MeansAddress) != "") {
 		return nil
 	}
-	host := "localhost"
-	if apart, ok := r.cluster.(cluster.Apart); ok {
-		var err error
-		if host, err = apart.HostAddress(ctx); err != nil {
-			return err
-		}
+	host, err := r.backendHost(ctx)
+	if err != nil {
+		return err
 	}
 	if err := r.startBackends(host); err != nil {
 		return err
@@ -242,7 +294,7 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 		return err
 	}
 	rs.backend = server
-	client, err := r.client(rs.members[0].name)
+	client, err := r.client(rs.serving())
 	if err != nil {
 		return err
 	}
@@ -250,9 +302,18 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
 }
 
+// backendHost is the host of this machine at which API servers reach a server of the
+// harness.
+func (r *Runner) backendHost(ctx context.Context) (string, error) {
+	if apart, ok := r.cluster.(cluster.Apart); ok {
+		return apart.HostAddress(ctx)
+	}
+	return "localhost", nil
+}
+
 // awaitCustom returns when the custom resource of the probes can be written to.
 func (rs *recorders) awaitCustom(ctx context.Context, r *Runner) error {
-	client, err := r.client(rs.members[0].name)
+	client, err := r.client(rs.serving())
 	if err != nil {
 		return err
 	}

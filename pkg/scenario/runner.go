@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type Runner struct {
 	recorders *recorders
 	backends  map[string]*aggregated // by name
 	churned   map[string]bool        // what churns have made, by whether it is there
+	// foreignServices are the foreign APIServices that steps have made and not removed, by
+	// group.
+	foreignServices map[string]*foreignService
 	// populations are those of populate steps, and migrated the migrations that were
 	// created, by name.
 	populations map[string]*population
@@ -82,9 +86,24 @@ type Runner struct {
 	storms      int             // that were begun
 	foreign     cluster.Foreign // nil where the cluster goes with the run
 	made        leftovers
+	// owned are the APIServices and CustomResourceDefinitions that the run makes.
+	owned observe.Owned
 	// etcdHealth looks at all members' etcd and records what they say.
 	etcdHealth func(context.Context) history.EtcdHealth
-	exitLogs   exitLogs
+
+	lives lives
+	// at is the step in hand.
+	at struct {
+		index  int
+		action string
+	}
+	// unreached is what steps have waited for in vain, in words, and vain how long the
+	// steps have taken that failed for that.
+	unreached []string
+	vain      time.Duration
+	// ended is why no further step is played; empty while they are.
+	ended    string
+	exitLogs exitLogs
 }
 
 // New makes a Runner.
@@ -92,7 +111,7 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, recorders: &recorders{},
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, foreignServices: map[string]*foreignService{}, recorders: &recorders{},
 		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r
@@ -116,24 +135,19 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		Off:       featureNames(change.Off),
 		Exit:      change.Exit,
 		Expected:  change.Expected,
+		Forced:    change.Forced,
 		Log:       log,
 		Noticed:   change.Noticed,
 	}})
+	r.lives.take(change)
 	r.recorders.processChanged(change)
-}
-
-// End is the end event of a history whose run ended with the error.
-func End(err error) history.End {
-	if err != nil {
-		return history.End{Message: strings.ReplaceAll(err.Error(), "\n", "; ")}
-	}
-	return history.End{Complete: true}
 }
 
 // Play starts the recorders, brings the cluster up and plays the scenario. It
 // returns when all that happened is recorded and the recorders have ended; the
-// cluster is left running. An error means that the scenario was not played to
-// its end, because something could not be done; it is no verdict.
+// cluster is left running. An error means that the harness or its machine has
+// spoiled the run, or that it was interrupted; it is no verdict. What the control
+// plane has not reached is no error: it is in the history, and in End.
 func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -170,6 +184,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		return err
 	}
 	defer r.stopBackends()
+	defer func() { err = errors.Join(err, r.removeAllForeign(context.WithoutCancel(ctx))) }()
 	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
@@ -177,7 +192,10 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
-		return err
+		// Where no member serves, what keeps it from that may as well be the topology.
+		if r.recorders.silent() || r.goOn(ctx, 0, actionBoot, err) != nil {
+			return err
+		}
 	}
 	if !r.NoTraffic && !r.Scenario.Traffic.Off {
 		r.recorders.beginTraffic(ctx)
@@ -185,13 +203,8 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if !r.NoTraffic && r.Scenario.LeaderElection.Errands {
 		r.recorders.beginErrands(ctx, r)
 	}
-	for i := range r.Scenario.Steps {
-		if r.leaveOut(i + 1) {
-			continue
-		}
-		if err := r.play(ctx, i+1, &r.Scenario.Steps[i]); err != nil {
-			return err
-		}
+	if err := r.playAll(ctx); err != nil {
+		return err
 	}
 	r.stopMeddling()
 	r.release(ctx)
@@ -200,7 +213,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	// What etcd does is told last: the outcome of every request is in it.
 	r.recorders.endProbes()
 	_, err = r.catchUp(ctx)
-	return err
+	return r.goOn(ctx, len(r.Scenario.Steps), "end", err)
 }
 
 // check refuses what cannot be played before anything runs.
@@ -261,7 +274,7 @@ func (r *Runner) check() error {
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
+			case *Guest, *Tamper, *Define, *Undefine, *ForeignAPIService, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}
@@ -309,6 +322,24 @@ func (r *Runner) prepare(ctx context.Context) error {
 	return nil
 }
 
+// hosts are the host names that the members' components see.
+func (r *Runner) hosts() []string {
+	var names []string
+	for _, member := range r.cluster.Members() {
+		names = append(names, cmp.Or(member.Host, member.Name))
+	}
+	return names
+}
+
+// serverIDs are those under which the members' API servers report.
+func (r *Runner) serverIDs() []string {
+	var ids []string
+	for _, member := range r.cluster.Members() {
+		ids = append(ids, member.ServerID)
+	}
+	return ids
+}
+
 func (r *Runner) members() []string {
 	var names []string
 	for _, member := range r.cluster.Members() {
@@ -338,8 +369,9 @@ func (r *Runner) step(ctx context.Context, index int, action, member, release st
 
 // stepWithin is step with another bound than the action's.
 func (r *Runner) stepWithin(ctx context.Context, bound time.Duration, index int, action, member, release string, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("it took longer than %s", bound))
+	ctx, cancel := r.within(ctx, bound, history.AwaitedEnd, member, "it was not over")
 	defer cancel()
+	r.at.index, r.at.action = index, action
 	r.report(index, action, member, release, history.PhaseBegin, "")
 	err := ctx.Err()
 	if err == nil {
@@ -393,14 +425,15 @@ const actionBoot = "boot"
 
 // boot brings the control plane up and sets up what the probes need.
 func (r *Runner) boot(ctx context.Context) error {
-	if err := r.cluster.Start(ctx); err != nil {
-		return err
-	}
+	unready := r.cluster.Start(ctx)
 	if r.foreign == nil {
-		r.exitLogs.learn(ctx, r.cluster) // some are made as members start
+		r.exitLogs.learn(ctx, r.cluster) // some credentials are made as members start
 	}
-	if err := r.recorders.waitReady(ctx); err != nil {
-		return err
+	if unready == nil {
+		unready = r.recorders.waitReady(ctx)
+	}
+	if unready != nil && (r.recorders.silent() || !r.blames(ctx, unready)) {
+		return unready
 	}
 	// A control plane that cannot host the prerequisites can still be judged by
 	// everything else; the history has the failed requests.
@@ -411,7 +444,7 @@ func (r *Runner) boot(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 	}
-	return nil
+	return unready
 }
 
 // probesCustom is whether it matters that custom resources can be written to
@@ -424,16 +457,19 @@ func (r *Runner) probesCustom() bool {
 // those that were stopped on purpose, all changes are recorded and shown by all
 // members, and the StorageVersions have been quiet for a while.
 func (r *Runner) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, SettleTimeout, fmt.Errorf("the control plane did not settle within %s", SettleTimeout))
+	ctx, cancel := r.within(ctx, SettleTimeout, history.AwaitedQuiet, "", "the control plane did not settle")
 	defer cancel()
 	for {
-		if err := r.recorders.waitReady(ctx); err != nil {
+		if err := r.waitAllReady(ctx); err != nil {
 			return err
 		}
 		if _, err := r.catchUp(ctx); err != nil {
 			return err
 		}
-		r.recorders.waitShown(ctx)
+		since := r.History.Now()
+		for _, member := range r.recorders.waitShown(ctx) {
+			r.passOver(ctx, since, ShownTimeout, history.AwaitedState, member, "its clients were not shown the latest StorageVersions")
+		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
@@ -447,18 +483,40 @@ func (r *Runner) settle(ctx context.Context) error {
 	}
 }
 
+// waitAllReady waits for all members but those that were stopped on purpose. Of those
+// that were waited for in vain before, not for long.
+func (r *Runner) waitAllReady(ctx context.Context) error {
+	hopeful, givenUp := r.recorders.hopes()
+	var errs []error
+	if len(hopeful) > 0 {
+		errs = append(errs, r.recorders.waitReady(ctx, hopeful...))
+	}
+	if len(givenUp) > 0 {
+		again, cancel := r.within(ctx, AgainTimeout, history.AwaitedReady, "", "they were not ready")
+		defer cancel()
+		errs = append(errs, r.recorders.waitReady(again, givenUp...))
+	}
+	return errors.Join(errs...)
+}
+
 // catchUp waits until all that etcd has by now is recorded, and returns etcd's
-// revision from before.
+// revision from before. That no etcd answers is the control plane's doing; that the
+// recorder does not keep up with one that does, the harness'.
 func (r *Runner) catchUp(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, CatchUpTimeout, fmt.Errorf("the recorder of etcd did not catch up within %s", CatchUpTimeout))
+	reading, cancel := r.within(ctx, CatchUpTimeout, history.AwaitedEtcd, "", "no member's etcd answered")
 	defer cancel()
 	for {
-		revision, err := r.recorders.etcd.Revision(ctx)
+		revision, err := r.recorders.etcd.Revision(reading)
 		if err == nil {
-			return revision, r.recorders.etcd.WaitFor(ctx, revision)
+			recording, cancel := context.WithTimeoutCause(ctx, CatchUpTimeout, fmt.Errorf("the recorder of etcd did not catch up within %s", CatchUpTimeout))
+			defer cancel()
+			return revision, r.recorders.etcd.WaitFor(recording, revision)
 		}
-		if r.wait(ctx, SettleLook) != nil {
-			return 0, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		if late := r.wait(reading, SettleLook); late != nil {
+			if none := (*unreached)(nil); errors.As(late, &none) && none.Awaited == history.AwaitedEtcd {
+				none.Message += ": " + err.Error()
+			}
+			return 0, late
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestWhatIsRecordedNamesNobodysDisk(t *testing.T) {
 	if !errors.Is(err, fake.fail["start"]) {
 		t.Errorf("error %v", err)
 	}
-	said := End(err).Message
+	said := r.End(err).Message
 	for _, e := range h.events {
 		if e.Step != nil {
 			said += e.Step.Message
@@ -183,7 +183,7 @@ func TestAFailingStepEndsTheRunAndHeals(t *testing.T) {
 	if told := h.told(); told[len(told)-1] != "4 upgrade failed cp11.3" {
 		t.Errorf("told %v", told)
 	}
-	if end := End(err); end.Complete || end.Message == "" {
+	if end := r.End(err); end.Complete || end.Message == "" {
 		t.Errorf("end %+v", end)
 	}
 }

@@ -136,16 +136,19 @@ type Step struct {
 	Undefine     *Undefine     `yaml:"undefine,omitempty"`
 	Churn        *Churn        `yaml:"churn,omitempty"`
 	Backend      *Backend      `yaml:"backend,omitempty"`
-	Populate     *Populate     `yaml:"populate,omitempty"`
-	Meddle       *Meddle       `yaml:"meddle,omitempty"`
-	Migrate      *Migrate      `yaml:"migrate,omitempty"`
-	Await        *Await        `yaml:"await,omitempty"`
-	Abort        *Abort        `yaml:"abort,omitempty"`
-	Raze         *Raze         `yaml:"raze,omitempty"`
-	Elect        *Elect        `yaml:"elect,omitempty"`
-	Disturb      *Disturb      `yaml:"disturb,omitempty"`
-	Fields       *Fields       `yaml:"fields,omitempty"`
-	Turmoil      *Turmoil      `yaml:"turmoil,omitempty"`
+	// ForeignAPIService stands for what a user of the cluster does.
+	ForeignAPIService *ForeignAPIService `yaml:"foreignAPIService,omitempty"`
+
+	Populate *Populate `yaml:"populate,omitempty"`
+	Meddle   *Meddle   `yaml:"meddle,omitempty"`
+	Migrate  *Migrate  `yaml:"migrate,omitempty"`
+	Await    *Await    `yaml:"await,omitempty"`
+	Abort    *Abort    `yaml:"abort,omitempty"`
+	Raze     *Raze     `yaml:"raze,omitempty"`
+	Elect    *Elect    `yaml:"elect,omitempty"`
+	Disturb  *Disturb  `yaml:"disturb,omitempty"`
+	Fields   *Fields   `yaml:"fields,omitempty"`
+	Turmoil  *Turmoil  `yaml:"turmoil,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -330,6 +333,26 @@ type Backend struct {
 	Does string `yaml:"does"`
 	// For is how long it is left so before the next step.
 	For time.Duration `yaml:"for,omitempty"`
+}
+
+// ForeignAPIService makes an APIService that the judge must take for one that a user of
+// the cluster has made, or deletes it. What the steps have left is deleted when the run
+// ends.
+type ForeignAPIService struct {
+	// Member is through whose API server it is made.
+	Member string `yaml:"member"`
+	// Group that the APIService hands on, in the version v1. It must not be one of
+	// Evenkeel's own.
+	Group string `yaml:"group"`
+	// Server is "flaps" for an aggregated server that answers 404, answers 500 and is killed
+	// once in each Period, and answers as it should in between; or "missing" for an
+	// APIService that names a Service which does not exist. API servers look at whether a
+	// server is available every 30 seconds: a Period that 30 seconds are no multiple of has
+	// them meet all that it does.
+	Server string        `yaml:"server,omitempty"`
+	Period time.Duration `yaml:"period,omitempty"`
+	// Remove deletes the APIService of the group and stops its server.
+	Remove bool `yaml:"remove,omitempty"`
 }
 
 // Populate writes a number of objects, through the members in turn, which stay

@@ -3,11 +3,11 @@ package scenario
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -24,6 +24,10 @@ func (r *Runner) joinSilently(ctx context.Context, members []string, silence *Jo
 
 func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinSilently) error {
 	if err := r.depart(ctx, member); err != nil {
+		// The run may go on, which it is to do with all members.
+		if _, runs := r.cluster.Process(member, cluster.APIServer); !runs && ctx.Err() == nil {
+			err = errors.Join(err, r.cluster.StartComponent(ctx, member, cluster.APIServer))
+		}
 		return err
 	}
 	injected, err := r.inject(ctx, silence.Fault, member)
@@ -35,7 +39,7 @@ func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinSi
 	started := make(chan error, 1)
 	go func() { started <- r.cluster.StartComponent(ctx, member, cluster.APIServer) }()
 	err = func() error {
-		bite, cancel := context.WithTimeoutCause(ctx, BiteTimeout, fmt.Errorf("%s wrote nothing that could be held within %s", member, BiteTimeout))
+		bite, cancel := r.within(ctx, BiteTimeout, history.AwaitedState, member, "%s wrote nothing that could be held", member)
 		defer cancel()
 		if err := injected[0].AwaitMet(bite); err != nil {
 			return err
@@ -68,7 +72,7 @@ func (r *Runner) depart(ctx context.Context, member string) error {
 	if err := r.send(ctx, through, leaseCall("delete", id), http.StatusNotFound); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, DepartTimeout, fmt.Errorf("StorageVersions still had entries of %s %s after its identity Lease was deleted", member, DepartTimeout))
+	ctx, cancel := r.within(ctx, DepartTimeout, history.AwaitedState, member, "StorageVersions have not lost all entries of %s, whose identity Lease was deleted,", member)
 	defer cancel()
 	for {
 		names, err := reporting(ctx, client, id)

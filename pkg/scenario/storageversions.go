@@ -35,7 +35,7 @@ func (r *Runner) serverID(member string) string {
 func reportedBy(ctx context.Context, client *observe.Client, serverID string, count int) ([]string, error) {
 	names, err := reporting(ctx, client, serverID)
 	if err == nil && len(names) < count {
-		err = fmt.Errorf("only %d StorageVersions have an entry of %s, and %d are to be edited", len(names), serverID, count)
+		err = notThere("", "only %d StorageVersions have an entry of %s, and %d are to be edited", len(names), serverID, count)
 	}
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func entryOf(serverID string) func(apiserverinternalv1alpha1.ServerStorageVersio
 // strip takes a server's entry out of a StorageVersion, as an administrator, and
 // leaves the rest of it right.
 func (r *Runner) strip(ctx context.Context, client *observe.Client, name, serverID string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, DefineTimeout, fmt.Errorf("it was not taken within %s", DefineTimeout))
+	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedAnswer, client.Member(), "taking an entry out of the StorageVersion %s was not taken", name)
 	defer cancel()
 	for {
 		found := client.Get(ctx, observe.GroupVersionPath(storageVersionGroup, storageVersionVersion)+"/"+storageVersionResource+"/"+name)

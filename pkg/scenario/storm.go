@@ -60,7 +60,7 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (er
 	// A server that finds its entries as it left them has nothing to write.
 	for _, name := range objects {
 		if err := r.strip(ctx, client, name, id); err != nil {
-			return err
+			return errors.Join(err, r.cluster.StartComponent(ctx, member, cluster.APIServer))
 		}
 	}
 	r.storms++
@@ -148,7 +148,7 @@ func (r *Runner) rage(ctx context.Context, client *observe.Client, objects []str
 	}
 	failed = func() error {
 		if made == 0 {
-			return fmt.Errorf("none of the edits of StorageVersions through %s was taken", client.Member())
+			return notThere(client.Member(), "none of the edits of StorageVersions through %s was taken", client.Member())
 		}
 		return nil
 	}

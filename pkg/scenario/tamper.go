@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -53,7 +52,8 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 	for _, name := range tamper.Delete {
 		// A control plane may have lost one by itself, which is for checks to judge.
 		call := observe.Call{Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name}
-		if err := remove(ctx, client, call); err != nil {
+		call.Verb = "delete"
+		if err := r.send(ctx, member, call, http.StatusNotFound); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 	}
 	for _, name := range departed {
 		// A server that stops in good order may have taken its Lease away itself.
-		if err := remove(ctx, client, leaseCall("delete", r.serverID(name))); err != nil {
+		if err := r.send(ctx, member, leaseCall("delete", r.serverID(name)), http.StatusNotFound); err != nil {
 			return err
 		}
 	}
@@ -90,14 +90,4 @@ func inventedVersion(name string) string {
 
 func leaseCall(verb, name string) observe.Call {
 	return observe.Call{Verb: verb, Group: leaseGroup, Version: "v1", Resource: "leases", Namespace: leaseNamespace, Name: name}
-}
-
-// remove deletes an object; one that is not there is as good.
-func remove(ctx context.Context, client *observe.Client, call observe.Call) error {
-	call.Class, call.Verb = history.ClassGuarded, "delete"
-	answer := client.Do(ctx, call)
-	if answer.OK() || answer.Code == http.StatusNotFound {
-		return nil
-	}
-	return refused(call, client.Member(), answer)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -111,7 +112,7 @@ func (r *Runner) strikeAtRandom(ctx context.Context, step *Turmoil, holders map[
 // led waits until each of the Leases is held by a member that renews it, and gives the
 // holders. Who has been named, or has died, is named and does not renew.
 func (r *Runner) led(ctx context.Context, leases []string) (map[string]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, LeaderTimeout)
+	ctx, cancel := r.within(ctx, LeaderTimeout, history.AwaitedLeader, "", "not all of %s had a leader", strings.Join(leases, ", "))
 	defer cancel()
 	first, holders := map[string]leadership{}, map[string]string{}
 	for {
@@ -132,7 +133,12 @@ func (r *Runner) led(ctx context.Context, leases []string) (map[string]string, e
 		}
 		if waited := r.wait(ctx, LeaderInterval); waited != nil {
 			left := slices.DeleteFunc(slices.Clone(leases), func(lease string) bool { return holders[lease] != "" })
-			return nil, errors.Join(fmt.Errorf("nobody has led by %s for %s", strings.Join(left, ", "), LeaderTimeout), waited, err)
+			if late := (*unreached)(nil); errors.As(waited, &late) && late.Awaited == history.AwaitedLeader {
+				late.Message = fmt.Sprintf("no instance has led by %s within %s", strings.Join(left, ", "), LeaderTimeout)
+			} else {
+				waited = fmt.Errorf("no instance has led by %s: %w", strings.Join(left, ", "), waited)
+			}
+			return nil, errors.Join(waited, err)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func TestTurmoilWithoutALeader(t *testing.T) {
 	r.cluster = l
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := r.led(ctx, []string{"x"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nobody has led by x") {
+	if _, err := r.led(ctx, []string{"x"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no instance has led by x") {
 		t.Errorf("%v", err)
 	}
 }

@@ -43,6 +43,14 @@ type Prerequisites struct {
 	custom, aggregated atomic.Bool
 }
 
+// Owned are the CustomResourceDefinition and the APIService that SetUp makes.
+func Owned() []observe.Call {
+	return []observe.Call{
+		{Resource: "customresourcedefinitions", Name: customResource + "." + customGroup},
+		{Resource: "apiservices", Name: backendRegistration},
+	}
+}
+
 // Custom is whether the custom resource is there.
 func (p *Prerequisites) Custom() bool { return p.custom.Load() }
 

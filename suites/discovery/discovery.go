@@ -8,6 +8,7 @@ var (
 	_ = play.Scenario("discovery-quick.yaml")
 	_ = play.Scenario("discovery.yaml")
 	_ = play.Scenario("discovery-backends.yaml")
+	_ = play.Scenario("discovery-foreign.yaml")
 	_ = play.Scenario("discovery-outage.yaml")
 	_ = play.Scenario("discovery-upgrade.yaml")
 	_ = play.Scenario("discovery-peers.yaml")

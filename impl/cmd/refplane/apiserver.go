@@ -16,7 +16,7 @@ const (
 	defaultIdentityLeaseRenewal  = 5 * time.Second
 )
 
-func apiserverCommand() *cobra.Command {
+func apiserverCommand(delay *stopDelay) *cobra.Command {
 	var o apiserver.Options
 	var p played
 	var s serving
@@ -27,12 +27,14 @@ func apiserverCommand() *cobra.Command {
 				return err
 			}
 			s.apply(&o)
+			delay.set(o.ShutdownDelayDuration)
 			return apiserver.Run(command.Context(), o)
 		},
 		needed...)
 	p.add(command)
 	flags := command.Flags()
 	s.add(command, &o)
+	flags.DurationVar(&o.ShutdownDelayDuration, "shutdown-delay-duration", 0, "for how long the server still serves after SIGTERM, while /readyz already fails")
 	command.Flags().IntVar(&o.APIServerCount, "apiserver-count", 0, "how many API servers the control plane has; unless there is one only, a new custom resource is hosted a few seconds late, when the others know of it too (default: there are others)")
 	flags.StringVar(&o.PeerCAFile, "peer-ca-file", "", "authority that signed the certificates of the other API servers; with it this server also tells of what they host, and hands requests for that on to them")
 	flags.StringVar(&o.PeerAdvertiseIP, "peer-advertise-ip", "", "IP address at which the other API servers reach this one (default that of --bind-address)")

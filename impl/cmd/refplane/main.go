@@ -17,7 +17,8 @@ import (
 const exitCannotRun = 3
 
 func main() {
-	ctx := untilSignal(context.Background())
+	var delay stopDelay
+	ctx := untilSignal(context.Background(), &delay)
 	root := &cobra.Command{
 		Use:   "refplane",
 		Short: "The reference control plane, one component at a time",
@@ -26,7 +27,7 @@ func main() {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(etcdCommand(), apiserverCommand(), aggregatedCommand(), controllerManagerCommand(), migrateCommand(), releasesCommand(), defectsCommand())
+	root.AddCommand(etcdCommand(), apiserverCommand(&delay), aggregatedCommand(), controllerManagerCommand(), migrateCommand(), releasesCommand(), defectsCommand())
 	if err := root.ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "refplane:", oneLine(err))
 		if errors.Is(err, errNotMigrated) {

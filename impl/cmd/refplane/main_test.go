@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,14 +70,14 @@ func TestRefusals(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		"missing flags":    {apiserverCommand(), []string{"--release", "1.1"}, "--server-id"},
+		"missing flags":    {apiserverCommand(new(stopDelay)), []string{"--release", "1.1"}, "--server-id"},
 		"unknown flag":     {etcdCommand(), []string{"--bogus"}, "--bogus"},
 		"argument":         {etcdCommand(), []string{"start"}, "start"},
-		"unknown release":  {apiserverCommand(), append([]string{"--release", "9"}, complete...), "1.1, 1.2"},
-		"unknown defect":   {apiserverCommand(), append([]string{"--release", "1.1", "--defect", "nonsense"}, complete...), "nonsense"},
+		"unknown release":  {apiserverCommand(new(stopDelay)), append([]string{"--release", "9"}, complete...), "1.1, 1.2"},
+		"unknown defect":   {apiserverCommand(new(stopDelay)), append([]string{"--release", "1.1", "--defect", "nonsense"}, complete...), "nonsense"},
 		"unknown format":   {releasesCommand(), []string{"-o", "xml"}, "xml"},
 		"no kubeconfig":    {controllerManagerCommand(), []string{"--release", "1.1"}, "--kubeconfig"},
-		"half an API port": {apiserverCommand(), append([]string{"--release", "1.1"}, append(complete, "--secure-port", "0")...), "--secure-port"},
+		"half an API port": {apiserverCommand(new(stopDelay)), append([]string{"--release", "1.1"}, append(complete, "--secure-port", "0")...), "--secure-port"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +89,20 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("it printed %q besides", out)
 			}
 		})
+	}
+}
+
+// The process gives an API server the time to serve on before it gives up on its end.
+func TestStopDelay_ExtendsTheBound(t *testing.T) {
+	var delay stopDelay
+	if got := delay.bound(); got != stopBound {
+		t.Errorf("without a delay the bound is %s, want %s", got, stopBound)
+	}
+	_, err := run(apiserverCommand(&delay), "--release", "1.1", "--server-id", "a", "--secure-port", "0", "--etcd-servers", "https://127.0.0.1:1",
+		"--etcd-cafile", "f", "--etcd-certfile", "f", "--etcd-keyfile", "f", "--client-ca-file", "f", "--tls-cert-file", "f", "--tls-private-key-file", "f",
+		"--shutdown-delay-duration", "7s")
+	if got := delay.bound(); err == nil || got != stopBound+7*time.Second {
+		t.Errorf("with a delay the bound is %s (%v)", got, err)
 	}
 }
 

@@ -189,15 +189,25 @@ func (m *member) awaitGone(ctx context.Context) error {
 }
 
 // awaitOther waits until another process than the one before answers that it is ready.
+// If none does, it is a cluster.Unready: the hook has ended without an error.
 func (m *member) awaitOther(ctx context.Context, before cluster.Process) error {
-	late := fmt.Errorf("no other API server than before was ready within %s of the end of the hook", readyBound)
-	ctx, cancel := context.WithTimeoutCause(ctx, readyBound, late)
+	began := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, readyBound)
 	defer cancel()
 	m.wake()
-	if err := m.await(ctx, func() bool { return m.runs && m.process != before }); err != nil {
-		return err
+	err := m.await(waiting, func() bool { return m.runs && m.process != before })
+	if err != nil {
+		err = errors.New("no other process than before has answered")
+	} else if err = m.awaitReady(waiting); err == nil {
+		return nil
 	}
-	return m.awaitReady(ctx)
+	if ctx.Err() != nil && !cluster.TimedOut(ctx) {
+		return context.Cause(ctx)
+	}
+	return &cluster.Unready{
+		Member: m.name, Component: cluster.APIServer, Waited: time.Since(began), Bound: readyBound,
+		What: fmt.Sprintf("was not ready as another process than before within %s of the end of the hook: %v", readyBound, err),
+	}
 }
 
 // awaitReady waits until the member's API server says that it is ready.

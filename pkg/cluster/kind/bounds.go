@@ -2,7 +2,12 @@
 
 package kind
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
 
 // All bounds of the kind provider. They bound waiting, never pace it: every
 // wait ends as soon as its condition holds.
@@ -24,6 +29,9 @@ const (
 	// stopGrace is how long a component may take to end after SIGTERM; then it
 	// is killed, as the kubelet does.
 	stopGrace = 30 * time.Second
+	// drainBound is how much of that an API server needs after its shutdown delay, so
+	// that it ends by itself.
+	drainBound = 5 * time.Second
 	// killBound is how long a process may take to vanish after SIGKILL.
 	killBound = 10 * time.Second
 	// processPoll is the pause between two looks at what the agent has told.
@@ -54,3 +62,12 @@ const (
 	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
 )
+
+// checkShutdown refuses a shutdown delay after which the kubelet would kill the API
+// server: it allows static Pods stopGrace, as kubeadm writes them.
+func checkShutdown(settings cluster.Settings) error {
+	if delay := time.Duration(settings.ShutdownDelayDuration); delay > stopGrace-drainBound {
+		return fmt.Errorf("spec.settings.shutdownDelayDuration %s is longer than %s: kubelets kill an API server %s after SIGTERM", delay, stopGrace-drainBound, stopGrace)
+	}
+	return nil
+}

@@ -106,6 +106,9 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 	if settings.IdentityLeaseDuration != 0 || settings.IdentityLeaseRenewInterval != 0 {
 		return fmt.Errorf("spec.settings.identityLeaseDuration and identityLeaseRenewInterval cannot be set: kube-apiserver has no flags for them")
 	}
+	if err := checkShutdown(settings); err != nil {
+		return err
+	}
 	if len(topology.Spec.Binaries) > 0 {
 		return fmt.Errorf("spec.binaries cannot be set: kind nodes run images; the local provider runs binaries")
 	}

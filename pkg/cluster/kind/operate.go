@@ -4,10 +4,12 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -97,17 +99,37 @@ func (c *kindCluster) startAll(ctx context.Context, members []*member, releases 
 // bringAll starts all components of members. Those of one kind start together: no etcd
 // is ready before a majority of them is, and API servers that wait for one etcd more
 // begin at one time. A kubelet may take a quarter of a minute longer than others to
-// start what it has just seen end.
+// start what it has just seen end. Where a component does not become ready, the member's
+// other components are started all the same and not waited for; the error tells of the
+// first one.
 func (c *kindCluster) bringAll(ctx context.Context, members []*member) error {
+	var mu sync.Mutex
+	unready := map[string]error{}
+	of := func(m *member) error { mu.Lock(); defer mu.Unlock(); return unready[m.name] }
 	for _, component := range c.upwards() {
 		err := together(ctx, members, func(ctx context.Context, m *member) error {
-			return c.bring(ctx, m, component, c.Release(m.name))
+			err := c.put(ctx, m, component, c.Release(m.name))
+			if err != nil || of(m) != nil {
+				return err
+			}
+			err = c.awaitReady(ctx, m, component)
+			if late := (*cluster.Unready)(nil); errors.As(err, &late) {
+				mu.Lock()
+				defer mu.Unlock()
+				unready[m.name] = err
+				return nil
+			}
+			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	var all []error
+	for _, m := range members {
+		all = append(all, of(m))
+	}
+	return oneline.Join(all...)
 }
 
 // together does something for members at once.
@@ -198,7 +220,7 @@ func (c *kindCluster) Kill(ctx context.Context, name string, component cluster.C
 	}
 	defer done()
 	if _, runs := m.units.process(component); !runs {
-		return fmt.Errorf("cannot kill the %s of member %s: no process runs", component, name)
+		return fmt.Errorf("cannot kill the %s of member %s: %w", component, name, cluster.ErrNoProcess)
 	}
 	return m.end(ctx, component, syscall.SIGKILL, killBound)
 }
@@ -222,6 +244,9 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 // the end. If the grace passes, it is killed. It is no error if nothing runs.
 func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
 	m.units.ending(component)
+	if signal == syscall.SIGTERM {
+		m.units.stopping(component)
+	}
 	m.setAway(component, true)
 	if component == cluster.Etcd {
 		m.etcdClients.leave()
@@ -241,6 +266,9 @@ func (m *member) end(ctx context.Context, component cluster.Component, signal sy
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopping the %s of member %s was given up: %w", component, m.name, context.Cause(ctx))
+	}
+	if signal == syscall.SIGTERM {
+		m.units.forcing(component)
 	}
 	if _, err := m.agent.End(ctx, component, syscall.SIGKILL, true); err != nil {
 		return err
@@ -275,7 +303,7 @@ func (c *kindCluster) signal(ctx context.Context, name string, component cluster
 	defer done()
 	process, runs := m.units.process(component)
 	if !runs {
-		return fmt.Errorf("cannot %s the %s of member %s: no process runs", verb, component, name)
+		return fmt.Errorf("cannot %s the %s of member %s: %w", verb, component, name, cluster.ErrNoProcess)
 	}
 	if _, err := m.agent.End(ctx, component, signal, false); err != nil {
 		return fmt.Errorf("cannot %s the %s of member %s: %w", verb, component, name, err)
@@ -314,7 +342,7 @@ func (c *kindCluster) Paused(name string, component cluster.Component) (bool, er
 		return c.frozen(m) // its agent stands still as well
 	}
 	if !runs {
-		return false, fmt.Errorf("cannot tell whether the %s of member %s is paused: no process runs", component, name)
+		return false, fmt.Errorf("cannot tell whether the %s of member %s is paused: %w", component, name, cluster.ErrNoProcess)
 	}
 	return m.agent.Stopped(c.life, process)
 }

@@ -123,7 +123,7 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 	if err := c.PowerOff(t.Context(), "cp1"); err != nil {
 		t.Fatal(err)
 	}
-	told.expect(t, "scheduler exited 1 pid 2 at 1.2 expected", "controller-manager exited 1 pid 1 at 1.2 expected")
+	told.expect(t, "scheduler stopping 1 pid 2 at 1.2", "scheduler exited 1 pid 2 at 1.2 expected", "controller-manager exited 1 pid 1 at 1.2 expected")
 	expectError(t, c.PowerOff(t.Context(), "cp1"), "nothing of it runs")
 	old(agent.Event{Component: cluster.Scheduler, PID: 8, StartTime: 1})
 	if !m.units.none() {
@@ -180,7 +180,7 @@ func TestAStartWaitsForWhatTheKubeletStartedOnceMore(t *testing.T) {
 	if err := <-began; err != nil {
 		t.Fatal(err)
 	}
-	told.expect(t, "scheduler exited 1 pid 2 at 1.2 expected", "scheduler started 2 pid 3 at 1.2",
+	told.expect(t, "scheduler stopping 1 pid 2 at 1.2", "scheduler exited 1 pid 2 at 1.2 expected", "scheduler started 2 pid 3 at 1.2",
 		"scheduler exited 2 pid 3 at 1.2 expected", "scheduler started 3 pid 4 at 1.2")
 }
 

@@ -5,12 +5,14 @@ package kind
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -20,8 +22,10 @@ import (
 )
 
 // awaitReady waits until a process of the component runs and says that it is
-// ready.
+// ready. What does not become ready is a cluster.Unready, unless no process of it was
+// ever seen, which is the node's failure, or its log tells that the machine is why.
 func (c *kindCluster) awaitReady(ctx context.Context, m *member, component cluster.Component) error {
+	began, seen := time.Now(), false
 	last := fmt.Errorf("no process of it has been seen")
 	crashed := false
 	err := wait.PollUntilContextTimeout(ctx, readyPoll, readyBound, true, func(ctx context.Context) (bool, error) {
@@ -31,6 +35,7 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 		if _, runs := m.units.process(component); !runs {
 			return false, nil
 		}
+		seen = true
 		if answer := c.ask(ctx, m, component); answer != nil {
 			// A question that the end of the wait cut short tells nothing.
 			if ctx.Err() == nil {
@@ -45,18 +50,36 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 		return nil
 	}
 	c.keepKubeletLog(m)
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); cause != nil && !cluster.TimedOut(ctx) {
 		return fmt.Errorf("waiting for the %s of member %s was given up: %w", component, m.name, cause)
 	}
-	what := fmt.Sprintf("was not ready within %s: %v", readyBound, last)
-	if crashed {
-		what = fmt.Sprintf("cannot run: it exited %d times", crashLimit)
+	unready := &cluster.Unready{Member: m.name, Component: component, Waited: time.Since(began), Bound: readyBound}
+	var answer *answered
+	if errors.As(last, &answer) {
+		unready.Code, unready.Failing = answer.code, answer.failing
+	}
+	switch {
+	case crashed:
+		unready.Bound, unready.What = 0, fmt.Sprintf("cannot run: it exited %d times", crashLimit)
+	case ctx.Err() != nil:
+		unready.Bound, unready.What = 0, fmt.Sprintf("was not ready after %s, when %v: %v", unready.Waited.Round(time.Millisecond), context.Cause(ctx), last)
+	default:
+		unready.What = fmt.Sprintf("was not ready within %s: %v", readyBound, last)
 	}
 	log := filepath.Join(c.logDir, fmt.Sprintf("%s-%s.log", m.name, component))
-	if said := logtail.Read(log); said != "" {
-		return fmt.Errorf("the %s of member %s %s; its log %s ends with: %s", component, m.name, what, log, said)
+	said := logtail.Read(log)
+	if said != "" {
+		unready.What += fmt.Sprintf("; its log %s ends with: %s", log, said)
+	} else {
+		unready.What += "; it has no log"
 	}
-	return fmt.Errorf("the %s of member %s %s; it has no log", component, m.name, what)
+	if failure := cluster.MachineFailure(said); failure != "" {
+		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready, failure)
+	}
+	if !seen && !crashed {
+		return fmt.Errorf("%s; the kubelet has started no process of it, see %s-kubelet.log", unready, m.name)
+	}
+	return unready
 }
 
 // keepKubeletLog leaves what the kubelet of a member has said lately beside the logs of its
@@ -119,7 +142,27 @@ func get(ctx context.Context, config *tls.Config, url string) (string, error) {
 		return "", fmt.Errorf("half an answer: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("it answered %d: %s", answer.StatusCode, oneLine(string(body)))
+		return "", &answered{answer.StatusCode, failingChecks(string(body)), oneLine(string(body))}
 	}
 	return string(body), nil
+}
+
+// answered is the answer of a component that is not ready.
+type answered struct {
+	code    int
+	failing []string
+	said    string
+}
+
+func (a *answered) Error() string { return fmt.Sprintf("it answered %d: %s", a.code, a.said) }
+
+// failingChecks are the names of the checks that /readyz reports as failed.
+func failingChecks(body string) (names []string) {
+	for line := range strings.Lines(body) {
+		if check, ok := strings.CutPrefix(line, "[-]"); ok {
+			name, _, _ := strings.Cut(check, " ")
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }

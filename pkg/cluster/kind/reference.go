@@ -93,6 +93,9 @@ func (r *reference) configure(ctx context.Context, topology *cluster.Topology, d
 	if topology.Spec.Settings.WorkloadMigrator {
 		return errors.New("spec.settings.workloadMigrator cannot be set: the reference runs no workloads, its controller manager migrates by itself")
 	}
+	if err := checkShutdown(topology.Spec.Settings); err != nil {
+		return err
+	}
 	if topology.Spec.ReplaceWith == cluster.ReplaceWithKubeadm {
 		return fmt.Errorf("spec.replaceWith cannot be %s: the reference is no Kubernetes", cluster.ReplaceWithKubeadm)
 	}

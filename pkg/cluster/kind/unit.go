@@ -36,6 +36,8 @@ type unit struct {
 	// expected is whether the end of its processes was asked for, and once whether
 	// only that of the process that runs was.
 	expected, once bool
+	// forced is whether an orderly stop took longer than its bound.
+	forced bool
 	// off are the features that its processes are started without.
 	off []cluster.Feature
 	now *running
@@ -111,6 +113,22 @@ func (u *units) gone(component cluster.Component, one *unit) {
 	u.tell(component, ended, history.ProcessExited, one.expected)
 }
 
+// stopping notes that the component's process is about to be sent SIGTERM.
+func (u *units) stopping(component cluster.Component) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one := u.of[component]; one.now != nil {
+		u.tell(component, one.now, history.ProcessStopping, false)
+	}
+}
+
+// forcing notes that an orderly stop took longer than its bound.
+func (u *units) forcing(component cluster.Component) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.of[component].forced = true
+}
+
 // tell reports a change; the lock is held, so changes are told in their order.
 func (u *units) tell(component cluster.Component, of *running, what string, expected bool) {
 	close(u.moved)
@@ -118,13 +136,13 @@ func (u *units) tell(component cluster.Component, of *running, what string, expe
 	if u.observe == nil {
 		return
 	}
-	exit := ""
+	exit, forced := "", false
 	if what == history.ProcessExited {
-		exit = history.ExitUnseen
+		exit, forced = history.ExitUnseen, u.of[component].forced
 	}
 	u.observe(cluster.Change{
 		Member: u.member, Component: component, What: what, Instance: of.instance,
-		Process: of.process, Release: of.release, Off: of.off, Exit: exit, Expected: expected,
+		Process: of.process, Release: of.release, Off: of.off, Exit: exit, Expected: expected, Forced: forced,
 	})
 }
 
@@ -201,7 +219,7 @@ func (u *units) starting(component cluster.Component, release string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.release = release
-	u.of[component].expected, u.of[component].once, u.of[component].exits = false, false, 0
+	u.of[component].expected, u.of[component].once, u.of[component].forced, u.of[component].exits = false, false, false, 0
 }
 
 // replacing makes the end of the component's process expected, and not that of the one

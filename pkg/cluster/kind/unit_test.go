@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
@@ -23,6 +24,9 @@ func (c *changes) add(change cluster.Change) {
 	}
 	if change.Expected {
 		said += " expected"
+	}
+	if change.Forced {
+		said += " forced"
 	}
 	*c = append(*c, said)
 }
@@ -64,6 +68,17 @@ func TestUnitsTellOfProcesses(t *testing.T) {
 			tell(started(2))
 			tell(gone(2))
 		}, []string{"etcd started 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected", "etcd started 2 pid 2 at 1.3", "etcd exited 2 pid 2 at 1.3"}},
+		{"an orderly stop that takes too long", func(u *units, tell func(agent.Event)) {
+			tell(started(1))
+			u.ending(cluster.Etcd)
+			u.stopping(cluster.Etcd)
+			u.forcing(cluster.Etcd)
+			tell(gone(1))
+			u.stopping(cluster.Etcd) // nothing runs
+			u.starting(cluster.Etcd, "1.2")
+			tell(started(2))
+			tell(gone(2))
+		}, []string{"etcd started 1 pid 1 at 1.2", "etcd stopping 1 pid 1 at 1.2", "etcd exited 1 pid 1 at 1.2 expected forced", "etcd started 2 pid 2 at 1.2", "etcd exited 2 pid 2 at 1.2"}},
 		{"a replacement that falls over itself", func(u *units, tell func(agent.Event)) {
 			tell(started(1))
 			u.starting(cluster.Etcd, "1.3")
@@ -178,5 +193,13 @@ func TestWaitingForUnits(t *testing.T) {
 	cancel(enough)
 	if err := u.awaitGone(ctx, cluster.Etcd); !errors.Is(err, enough) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestCheckShutdown(t *testing.T) {
+	for delay, refused := range map[time.Duration]bool{0: false, stopGrace - drainBound: false, stopGrace - drainBound + 1: true} {
+		if err := checkShutdown(cluster.Settings{ShutdownDelayDuration: cluster.Duration(delay)}); (err != nil) != refused {
+			t.Errorf("a delay of %s: %v", delay, err)
+		}
 	}
 }

@@ -18,6 +18,9 @@ func (r Release) Flags(binary string) map[string]string {
 		// Without it a server that is asked to end waits for its clients to close
 		// their watches, longer than any service manager would.
 		flags["shutdown-watch-termination-grace-period"] = "1s"
+		if r.shutdownDelay > 0 {
+			flags["shutdown-delay-duration"] = r.shutdownDelay.String()
+		}
 		if r.withoutWatchCache {
 			flags["watch-cache"] = "false"
 		}

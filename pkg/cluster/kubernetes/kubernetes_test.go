@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/semver"
 
@@ -100,6 +101,18 @@ func TestTopologiesDoWithoutWatchCaches(t *testing.T) {
 	without, err := release.For(cluster.Settings{WithoutWatchCache: true})
 	if err != nil || without.Flags(APIServer)["watch-cache"] != "false" || without.Flags(ControllerManager)["watch-cache"] != "" || release.Flags(APIServer)["watch-cache"] != "" {
 		t.Errorf("%v, as it is %v (%v)", without.Flags(APIServer), release.Flags(APIServer), err)
+	}
+}
+
+func TestTopologiesDelayTheShutdown(t *testing.T) {
+	release, err := Find(Releases()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const flag = "shutdown-delay-duration"
+	delayed, err := release.For(cluster.Settings{ShutdownDelayDuration: cluster.Duration(5 * time.Second)})
+	if err != nil || delayed.Flags(APIServer)[flag] != "5s" || delayed.Flags(Scheduler)[flag] != "" || release.Flags(APIServer)[flag] != "" {
+		t.Errorf("%v, as it is %v (%v)", delayed.Flags(APIServer), release.Flags(APIServer), err)
 	}
 }
 

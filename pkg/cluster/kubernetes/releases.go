@@ -39,6 +39,8 @@ type Release struct {
 	// apiServerGates are those that a topology adds, and withoutWatchCache is what it has.
 	apiServerGates    string
 	withoutWatchCache bool
+	// shutdownDelay is that of API servers, as a topology sets it; 0 is their own.
+	shutdownDelay cluster.Duration
 }
 
 //go:embed releases.yaml
@@ -86,7 +88,7 @@ func Find(name string) (Release, error) {
 // For gives the release as the settings of a topology want it. It is an error that
 // wraps cluster.ErrUnsupported where it cannot be so.
 func (r Release) For(settings cluster.Settings) (Release, error) {
-	r.apiServerGates, r.withoutWatchCache = settings.APIServerGates, settings.WithoutWatchCache
+	r.apiServerGates, r.withoutWatchCache, r.shutdownDelay = settings.APIServerGates, settings.WithoutWatchCache, settings.ShutdownDelayDuration
 	if settings.PeerDiscovery {
 		return r.withPeers()
 	}

@@ -1,6 +1,10 @@
 package local
 
-import "time"
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
 
 // All bounds of the local provider. They bound waiting, never pace it: every
 // wait ends as soon as its condition holds.
@@ -19,7 +23,8 @@ const (
 	// before waiting on is pointless.
 	crashLimit = 3
 
-	// stopGrace is how long a component may take to end after SIGTERM; then it
+	// stopGrace is how long a component may take to end after SIGTERM, beside the delay
+	// that an API server was given for that (see stopBound); then it
 	// is killed, as service managers do.
 	stopGrace = 15 * time.Second
 	// killBound is how long a process may take to vanish after SIGKILL. Only
@@ -42,7 +47,22 @@ const (
 	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
 
+	// balancerCheck is how often the load balancer asks each member whether it is ready, and
+	// balancerCheckBound how long the answer may take; load balancers in front of API servers
+	// do so every one to ten seconds.
+	balancerCheck      = time.Second
+	balancerCheckBound = time.Second
+
 	// spacePerMember is the least free space that a member needs: etcd
 	// allocates 64 MiB for its write-ahead log at once, twice.
 	spacePerMember = 160 << 20
 )
+
+// stopBound is how long a component may take to end after SIGTERM: an API server serves
+// on for as long as the topology says before it begins to stop.
+func stopBound(component cluster.Component, settings cluster.Settings) time.Duration {
+	if component == cluster.APIServer {
+		return stopGrace + time.Duration(settings.ShutdownDelayDuration)
+	}
+	return stopGrace
+}

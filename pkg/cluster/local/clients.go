@@ -20,13 +20,18 @@ func (c *local) ClientConfig(name string, faulty bool) (*rest.Config, error) {
 	if faulty {
 		host = m.site.clientProxy.URL()
 	}
+	return c.clientOf(host), nil
+}
+
+// clientOf reaches an address as the administrator.
+func (c *local) clientOf(host string) *rest.Config {
 	return &rest.Config{
 		Host: host,
 		TLSClientConfig: rest.TLSClientConfig{
 			CAData: c.ca.PEM(), CertData: c.admin.CertPEM, KeyData: c.admin.KeyPEM,
 		},
 		QPS: unthrottled,
-	}, nil
+	}
 }
 
 // EtcdConfig implements cluster.Cluster.

@@ -2,13 +2,13 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,6 +34,8 @@ type local struct {
 
 	members []*member
 	byName  map[string]*member
+	// balancer is nil where there is only one member.
+	balancer *balancer
 
 	// life ends with Stop, and all waiting with it.
 	life    context.Context
@@ -134,6 +136,9 @@ func (c *local) Stop(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if c.balancer != nil {
+		c.balancer.stop()
+	}
 	for _, m := range c.members {
 		m.site.disconnect()
 		m.dropInterceptor()
@@ -182,7 +187,7 @@ func (c *local) StopMember(ctx context.Context, name string) error {
 	defer done()
 	var problems []error
 	for _, component := range c.downwards() {
-		problems = append(problems, m.units[component].end(ctx, syscall.SIGTERM, stopGrace))
+		problems = append(problems, m.stop(ctx, m.units[component]))
 	}
 	if err := oneline.Join(problems...); err != nil {
 		return fmt.Errorf("stopping member %s: %w", name, err)
@@ -210,7 +215,9 @@ func (c *local) StartMembers(ctx context.Context, releases map[string]string) er
 
 // bringAll starts all components of members of which nothing runs. Those of one kind
 // start together: no etcd is ready before a majority of them is, and API servers that
-// wait for one etcd more begin at one time.
+// wait for one etcd more begin at one time. Where a component does not become ready, the
+// member's other components are started all the same and not waited for, as a kubelet
+// and a service manager do; the error tells of the first one.
 func (c *local) bringAll(ctx context.Context, members []*member, releases map[string]string) error {
 	for _, m := range members {
 		for _, u := range m.units {
@@ -224,16 +231,29 @@ func (c *local) bringAll(ctx context.Context, members []*member, releases map[st
 		m.release = releases[m.name]
 		m.mu.Unlock()
 	}
+	unready := make([]error, len(members))
 	for _, component := range c.upwards() {
+		// What the machine cannot do ends all waiting; what is not ready does not.
 		group, together := errgroup.WithContext(ctx)
-		for _, m := range members {
-			group.Go(func() error { return c.bring(together, m, component, releases[m.name]) })
+		for i, m := range members {
+			group.Go(func() error {
+				u, err := c.begin(m, component, releases[m.name])
+				if err != nil || unready[i] != nil {
+					return err
+				}
+				err = c.awaitReady(together, m, u)
+				if late := (*cluster.Unready)(nil); errors.As(err, &late) {
+					unready[i] = err
+					return nil
+				}
+				return err
+			})
 		}
 		if err := group.Wait(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return oneline.Join(unready...)
 }
 
 // StartComponent implements cluster.Cluster.
@@ -249,7 +269,7 @@ func (c *local) StartComponent(ctx context.Context, name string, component clust
 // StopComponent implements cluster.Cluster.
 func (c *local) StopComponent(ctx context.Context, name string, component cluster.Component) error {
 	return c.operate(ctx, name, component, func(u *unit, ctx context.Context) error {
-		if err := u.end(ctx, syscall.SIGTERM, stopGrace); err != nil {
+		if err := c.byName[name].stop(ctx, u); err != nil {
 			return fmt.Errorf("stopping the %s: %w", u, err)
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -509,6 +510,80 @@ func TestStartIsInterrupted(t *testing.T) {
 	stopCluster(t, c)
 }
 
+// A member of which one component is not ready runs all others, as it would with a
+// kubelet or a service manager.
+func TestStartMembers_GoesOnBesideWhatIsNotReady(t *testing.T) {
+	useFake(t)
+	c := newCluster(t, 1, cluster.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	err := c.StartMembers(ctx, map[string]string{"cp1": fakeplane.Unready})
+	var unready *cluster.Unready
+	if !errors.As(err, &unready) {
+		t.Fatalf("error %v is none of the control plane's", err)
+	}
+	if unready.Member != "cp1" || unready.Component != cluster.APIServer || unready.Code != 500 || !slices.Equal(unready.Failing, []string{"etcd"}) || unready.Waited <= 0 {
+		t.Errorf("told %+v", unready)
+	}
+	for _, component := range c.upwards() {
+		if _, runs := c.Process("cp1", component); !runs {
+			t.Errorf("no %s runs", component)
+		}
+	}
+}
+
+func TestStart_AMachineFailureIsNotTheControlPlanes(t *testing.T) {
+	useFake(t)
+	c := newCluster(t, 1, cluster.Options{})
+	c.members[0].release = fakeplane.Full
+	err := c.Start(t.Context())
+	if unready := (*cluster.Unready)(nil); errors.As(err, &unready) {
+		t.Errorf("it blames the control plane: %v", err)
+	}
+	expectError(t, err, "a failure of this machine (no space left on device)")
+}
+
+func TestStopComponent_TellsOfTheStopBeforeTheEnd(t *testing.T) {
+	useFake(t)
+	seen := &changes{}
+	c := newCluster(t, 1, cluster.Options{Observer: seen.add})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.StopComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	told := seen.all("cp1", cluster.APIServer)
+	if len(told) != 3 || told[1].What != history.ProcessStopping || told[1].Instance != 1 || told[1].Process != told[0].Process ||
+		told[2].What != history.ProcessExited || !told[2].Expected || told[2].Forced {
+		t.Errorf("told %+v", told)
+	}
+	// One that is killed is not asked to stop.
+	if err := c.Kill(t.Context(), "cp1", cluster.Etcd); err != nil {
+		t.Fatal(err)
+	}
+	if told := seen.all("cp1", cluster.Etcd); len(told) != 2 || told[1].What != history.ProcessExited {
+		t.Errorf("told %+v", told)
+	}
+}
+
+func TestStopBound(t *testing.T) {
+	delayed := cluster.Settings{ShutdownDelayDuration: cluster.Duration(7 * time.Second)}
+	for _, tc := range []struct {
+		component cluster.Component
+		settings  cluster.Settings
+		want      time.Duration
+	}{
+		{cluster.APIServer, cluster.Settings{}, stopGrace},
+		{cluster.APIServer, delayed, stopGrace + 7*time.Second},
+		{cluster.Etcd, delayed, stopGrace},
+	} {
+		if got := stopBound(tc.component, tc.settings); got != tc.want {
+			t.Errorf("the %s may take %s, want %s", tc.component, got, tc.want)
+		}
+	}
+}
+
 func TestDeafComponentIsKilled(t *testing.T) {
 	useFake(t)
 	seen := &changes{}
@@ -520,7 +595,7 @@ func TestDeafComponentIsKilled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	expectError(t, c.StopComponent(ctx, "cp1", cluster.APIServer), "stopping the apiserver of member cp1")
-	if last := seen.last("cp1", cluster.APIServer); last.Exit != "signal: killed" {
+	if last := seen.last("cp1", cluster.APIServer); last.Exit != "signal: killed" || !last.Forced || !last.Expected {
 		t.Errorf("told %+v", last)
 	}
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -130,19 +133,28 @@ func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*l
 	}
 }
 
-// bring starts one component at the release and waits until it is ready.
-func (c *local) bring(ctx context.Context, m *member, component cluster.Component, release string) error {
+// begin starts one component at the release.
+func (c *local) begin(m *member, component cluster.Component, release string) (*unit, error) {
 	u, err := m.unit(component)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := u.start(release); err != nil {
+	return u, u.start(release)
+}
+
+// bring starts one component at the release and waits until it is ready.
+func (c *local) bring(ctx context.Context, m *member, component cluster.Component, release string) error {
+	u, err := c.begin(m, component, release)
+	if err != nil {
 		return err
 	}
 	return c.awaitReady(ctx, m, u)
 }
 
+// awaitReady waits until a component is ready. What does not become ready is a
+// cluster.Unready, unless its log tells that the machine is why.
 func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
+	began := time.Now()
 	last := fmt.Errorf("it was not asked")
 	crashed := false
 	err := wait.PollUntilContextTimeout(ctx, readyPoll, readyBound, true, func(ctx context.Context) (bool, error) {
@@ -162,18 +174,37 @@ func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
 	if err == nil {
 		return nil
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); cause != nil && !cluster.TimedOut(ctx) {
 		return fmt.Errorf("waiting for the %s was given up: %w", u, cause)
 	}
-	what := fmt.Sprintf("was not ready within %s: %v", readyBound, last)
-	if crashed {
-		what = fmt.Sprintf("cannot run: it exited %d times", crashLimit)
+	unready := &cluster.Unready{Member: u.member, Component: u.component, Waited: time.Since(began), Bound: readyBound}
+	var answer *answered
+	if errors.As(last, &answer) {
+		unready.Code, unready.Failing = answer.code, failingChecks(answer.body)
 	}
 	said := logtail.Read(u.logFile)
-	if said == "" {
-		return fmt.Errorf("the %s %s; its log %s is empty", u, what, u.logFile)
+	switch {
+	case crashed:
+		unready.Bound, unready.What = 0, fmt.Sprintf("cannot run: it exited %d times", crashLimit)
+	case ctx.Err() != nil:
+		unready.Bound, unready.What = 0, fmt.Sprintf("was not ready after %s, when %v: %v", unready.Waited.Round(time.Millisecond), context.Cause(ctx), last)
+	default:
+		unready.What = fmt.Sprintf("was not ready within %s: %v", readyBound, last)
 	}
-	return fmt.Errorf("the %s %s; its log %s ends with: %s", u, what, u.logFile, said)
+	if said == "" {
+		unready.What += fmt.Sprintf("; its log %s is empty", u.logFile)
+	} else {
+		unready.What += fmt.Sprintf("; its log %s ends with: %s", u.logFile, said)
+	}
+	if failure := cluster.MachineFailure(said); failure != "" {
+		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready, failure)
+	}
+	return unready
+}
+
+// stop ends a component as a service manager would.
+func (m *member) stop(ctx context.Context, u *unit) error {
+	return u.end(ctx, syscall.SIGTERM, stopBound(u.component, m.site.settings))
 }
 
 // take waits for the member's turn. The context that it returns ends with the

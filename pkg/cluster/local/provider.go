@@ -180,6 +180,9 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 			one.Start()
 		}
 	}
+	if err := c.balance(); err != nil {
+		return err
+	}
 	return c.publish()
 }
 

@@ -59,9 +59,20 @@ func (p probe) ask(ctx context.Context, component cluster.Component, s *site) er
 		return etcdHealth(body)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %d%s", s.readyPath(component), answer.StatusCode, failing(string(body)))
+		return &answered{path: s.readyPath(component), code: answer.StatusCode, body: string(body)}
 	}
 	return nil
+}
+
+// answered is the answer of a component that is not ready.
+type answered struct {
+	path string
+	code int
+	body string
+}
+
+func (a *answered) Error() string {
+	return fmt.Sprintf("%s answered %d%s", a.path, a.code, failing(a.body))
 }
 
 func etcdHealth(body []byte) error {
@@ -83,13 +94,7 @@ func etcdHealth(body []byte) error {
 
 // failing lists the checks that /readyz reports as failed.
 func failing(body string) string {
-	var names []string
-	for line := range strings.Lines(body) {
-		if check, ok := strings.CutPrefix(line, "[-]"); ok {
-			name, _, _ := strings.Cut(check, " ")
-			names = append(names, strings.TrimSpace(name))
-		}
-	}
+	names := failingChecks(body)
 	switch {
 	case len(names) == 0:
 		return ""
@@ -98,4 +103,15 @@ func failing(body string) string {
 	default:
 		return ", failing: " + strings.Join(names, ", ")
 	}
+}
+
+// failingChecks are the names of those checks.
+func failingChecks(body string) (names []string) {
+	for line := range strings.Lines(body) {
+		if check, ok := strings.CutPrefix(line, "[-]"); ok {
+			name, _, _ := strings.Cut(check, " ")
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }

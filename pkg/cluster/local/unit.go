@@ -61,13 +61,15 @@ type running struct {
 	// off are the features that it was started without.
 	off      []cluster.Feature
 	expected bool
-	paused   bool
+	// forced is whether an orderly stop took longer than its bound.
+	forced bool
+	paused bool
 	// ended is closed when the exit was reported.
 	ended chan struct{}
 }
 
 // errDown is wrapped by operations that need a process where there is none.
-var errDown = errors.New("no process runs")
+var errDown = cluster.ErrNoProcess
 
 // errExited is errDown for a process that was there a moment ago.
 var errExited = fmt.Errorf("it has exited, and %w", errDown)
@@ -133,7 +135,7 @@ func (u *unit) respawn(ctx context.Context) <-chan struct{} {
 		// The next attempt may succeed, a full disk for example can be freed;
 		// whoever waits for readiness counts it as one more exit.
 		u.exits++
-		u.note("cannot be started again: " + err.Error())
+		u.note(cluster.StartedNoMore + ": " + err.Error())
 		return nil
 	}
 	return ended
@@ -206,7 +208,7 @@ func (u *unit) tell(of *running, instance int, what, exit string) {
 	u.observe(cluster.Change{
 		Member: u.member, Component: u.component, What: what,
 		Instance: instance, Process: of.process, Release: u.release, Off: of.off,
-		Exit: exit, Expected: what == history.ProcessExited && of.expected,
+		Exit: exit, Expected: what == history.ProcessExited && of.expected, Forced: what == history.ProcessExited && of.forced,
 	})
 }
 
@@ -239,6 +241,9 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	now := u.now
 	if now != nil {
 		now.expected = true
+		if signal == syscall.SIGTERM {
+			u.tell(now, u.instance, history.ProcessStopping, "")
+		}
 		now.handle.Signal(signal)
 		// A stopped process would sleep over the signal.
 		now.handle.Signal(syscall.SIGCONT)
@@ -258,7 +263,10 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	u.mu.Lock()
+	now.forced = signal == syscall.SIGTERM
 	now.handle.Kill()
+	u.mu.Unlock()
 	last := time.NewTimer(killBound)
 	defer last.Stop()
 	select {

@@ -121,6 +121,7 @@ func apiserver(s *Site, release string) []string {
 	f.add("tls-private-key-file", s.APIServer.Key)
 	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
 	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
+	f.duration("shutdown-delay-duration", s.Settings.ShutdownDelayDuration)
 	f.set("coordinated-leader-election", s.Settings.CoordinatedLeaderElection)
 	f.add("feature-gates", s.Settings.APIServerGates)
 	if s.Settings.WithoutWatchCache {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -79,6 +80,10 @@ func TestWithout(t *testing.T) {
 	args, err = Args(cluster.APIServer, &Site{Settings: cluster.Settings{WithoutWatchCache: true}}, "1.2")
 	if err != nil || !slices.Contains(args, "--watch-cache=false") {
 		t.Errorf("without a cache the API server is started with %q (%v)", args, err)
+	}
+	args, err = Args(cluster.APIServer, &Site{Settings: cluster.Settings{ShutdownDelayDuration: cluster.Duration(5 * time.Second)}}, "1.2")
+	if at := slices.Index(args, "--shutdown-delay-duration"); err != nil || at < 0 || args[at+1] != "5s" {
+		t.Errorf("with a shutdown delay the API server is started with %q (%v)", args, err)
 	}
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {

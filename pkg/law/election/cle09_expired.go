@@ -21,6 +21,7 @@ func judgeTakeovers(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, c := range lease.changes {
 			who := f.MemberOf(holder(c.Now))
 			switch before := holder(c.Before); {
+			case c.byOwner():
 			case c.Deleted():
 				judgeDeletion(f, c, l)
 			case !c.Taken() || byForce(c.Now.Holder) || c.last == "" || c.last == c.Now.Holder || c.deletedSince:

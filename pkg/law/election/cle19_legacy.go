@@ -26,7 +26,7 @@ func judgeLegacy(f *Facts, l *law.Ledger, _ law.Bounds) {
 	for _, lease := range f.sorted(func(l *Lease) bool { return l.Key != coordinators }) {
 		kept := false
 		for _, c := range lease.changes {
-			if legacy(c.Before) {
+			if legacy(c.Before) && !c.byOwner() {
 				judgeSeizure(c, l)
 			}
 			switch {

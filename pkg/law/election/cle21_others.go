@@ -27,6 +27,9 @@ func judgeThirdParty(f *Facts, l *law.Ledger, b law.Bounds) {
 				given = nil
 				continue
 			}
+			if c.byOwner() {
+				continue // the foreign program that knows the strategy may have made it
+			}
 			at, key := c.When(), lease.Key
 			switch {
 			case c.Deleted() && given != nil && !f.deletedByHarness(key, at):

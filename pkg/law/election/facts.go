@@ -169,7 +169,7 @@ func (f *Facts) wantedLeases(fits func(*Lease) bool) []*Lease {
 		if l == nil {
 			l = &Lease{facts: f, Key: key}
 		}
-		if fits(l) {
+		if !l.foreign() && fits(l) {
 			out = append(out, l)
 		}
 	}

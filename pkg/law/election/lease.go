@@ -69,7 +69,9 @@ func (c *Change) ByCoordinator() bool {
 }
 
 // Elects is whether a coordinator elects a leader with the change.
-func (c *Change) Elects() bool { return c.Taken() && c.ByCoordinator() && c.Now.Strategy == oldest }
+func (c *Change) Elects() bool {
+	return c.Taken() && c.ByCoordinator() && c.Now.Strategy == oldest && !c.byOwner()
+}
 
 // Early is how long before it expired the holder before lost the Lease: by the times that
 // the two holders wrote into it, so that no recorder is in between. Where the change

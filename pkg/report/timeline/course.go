@@ -51,6 +51,8 @@ func (c *course) take(ev *history.Event) {
 			c.states[ev.Member] = "had no API server"
 		case history.ProcessPaused:
 			c.states[ev.Member] = "was paused"
+		case history.ProcessStopping:
+			c.states[ev.Member] = "was stopping at " + ev.Process.Release
 		default:
 			c.states[ev.Member] = "ran " + ev.Process.Release
 		}

@@ -58,6 +58,12 @@ func (c *collector) card(res check.Result) card {
 	for _, o := range res.Observations {
 		out.Seen = append(out.Seen, fmt.Sprintf("%d %s (a pass needs %d)", o.Seen, o.What, o.Need))
 	}
+	if res.Obligations != nil {
+		out.Seen = append(out.Seen, "obligations: "+res.Obligations.Words())
+	}
+	for _, b := range slices.Concat(res.Bounds, res.Tolerances) {
+		out.Seen = append(out.Seen, b.Words()+": "+b.Reason)
+	}
 	switch res.Verdict {
 	case check.Pass:
 		out.Happened = fmt.Sprintf("It was put to the test %s, and kept.", times(res.Seen()))

@@ -33,6 +33,10 @@ func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.Res
 		panic(http.ErrAbortHandler)
 	case history.BackendUnavailable:
 		http.Error(w, "nobody is here", http.StatusServiceUnavailable)
+	case notFound:
+		http.Error(w, "this server has nothing here", http.StatusNotFound)
+	case fails:
+		http.Error(w, "this server fails", http.StatusInternalServerError)
 	case history.BackendUnchanged:
 		w.WriteHeader(http.StatusNotModified)
 	case history.BackendGarbage:

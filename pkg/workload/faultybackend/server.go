@@ -92,6 +92,11 @@ func (s *Server) Behave(behaviour string) error {
 	if behaviour != healthy && !slices.Contains(Behaviours(), behaviour) {
 		return fmt.Errorf("a backend cannot be told to %q; it can %v", behaviour, Behaviours())
 	}
+	return s.turn(behaviour)
+}
+
+// turn has the server behave in any way that there is.
+func (s *Server) turn(behaviour string) error {
 	s.mu.Lock()
 	s.behaviour, s.asked = behaviour, 0
 	close(s.changed)

@@ -34,6 +34,7 @@ const (
 	Broken  = "broken"  // prints something and exits at once
 	Unready = "unready" // serves, but its /readyz complains of etcd
 	Deaf    = "deaf"    // ignores SIGTERM
+	Full    = "full"    // as Broken, since the disk is full
 	Leaky   = "leaky"   // as Broken, and prints its private key long before
 	Blurter = "blurter" // as Broken, and prints its private key last
 )
@@ -57,7 +58,7 @@ func fake(component string, args []string) error {
 	}
 	switch component {
 	case "releases":
-		fmt.Printf(`[{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q}]`, Good, Next, Broken, Unready, Deaf, Leaky, Blurter)
+		fmt.Printf(`[{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q},{"name":%q}]`, Good, Next, Broken, Unready, Deaf, Full, Leaky, Blurter)
 		return nil
 	case "defects":
 		fmt.Print(`[{"id":"SV-06","requirement":"SV-06","component":"apiserver","description":"d"}]`)
@@ -67,6 +68,8 @@ func fake(component string, args []string) error {
 	switch option["release"] {
 	case Broken:
 		return fmt.Errorf("the flag of the year is missing")
+	case Full:
+		return syscall.ENOSPC
 	case Leaky, Blurter:
 		return tell(option["release"], option["tls-private-key-file"])
 	}

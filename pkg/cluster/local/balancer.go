@@ -1,0 +1,157 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/link"
+)
+
+// balancer is a load balancer before the API servers, as users put one there: it gives each
+// connection to the next member that was ready as it asked last, and to another one where
+// that one refuses it. Connections go over the links of the member, like those of any
+// client outside.
+type balancer struct {
+	members []*member
+	client  *http.Client
+	proxy   *link.Proxy
+	// checking are the goroutines that ask whether members are ready.
+	checking sync.WaitGroup
+	end      context.CancelFunc
+
+	mu    sync.Mutex
+	ready map[*member]bool
+	turn  int
+	// chosen is for whom a connection is meant, by the client's address, from its links being
+	// looked up until it is dialed.
+	chosen map[string]*member
+}
+
+var _ cluster.Balanced = (*local)(nil)
+
+// BalancerConfig implements cluster.Balanced; ok is false where there is only one member.
+func (c *local) BalancerConfig() (config *rest.Config, ok bool) {
+	if c.balancer == nil {
+		return nil, false
+	}
+	config = c.clientOf(c.balancer.proxy.URL())
+	return config, true
+}
+
+// balance puts a load balancer before the members, once all of these have their ports.
+func (c *local) balance() error {
+	if len(c.members) < 2 {
+		return nil
+	}
+	listener, err := c.ports.Listen()
+	if err != nil {
+		return err
+	}
+	secured, err := c.ca.ClientTLS(c.admin)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	b := &balancer{
+		members: c.members, ready: map[*member]bool{}, chosen: map[string]*member{},
+		client: &http.Client{Timeout: balancerCheckBound, Transport: &http.Transport{TLSClientConfig: secured, DisableKeepAlives: true}},
+	}
+	b.proxy = link.NewProxy(listener, b.dial, b.linksOf)
+	ctx, end := context.WithCancel(c.life)
+	b.end = end
+	for _, m := range c.members {
+		b.checking.Go(func() { b.check(ctx, m) })
+	}
+	b.proxy.Start()
+	c.balancer = b
+	return nil
+}
+
+func (b *balancer) stop() {
+	b.end()
+	b.checking.Wait()
+	b.proxy.Stop()
+}
+
+// check asks a member over and over whether it is ready.
+func (b *balancer) check(ctx context.Context, m *member) {
+	ticker := time.NewTicker(balancerCheck)
+	defer ticker.Stop()
+	for {
+		ready := b.ask(ctx, m)
+		b.mu.Lock()
+		b.ready[m] = ready
+		b.mu.Unlock()
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *balancer) ask(ctx context.Context, m *member) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.site.clientProxy.URL()+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := b.client.Do(request)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
+}
+
+// next is the member whose turn it is among those that are ready; any member's where none
+// is. The lock is held.
+func (b *balancer) next() *member {
+	for range b.members {
+		m := b.members[b.turn%len(b.members)]
+		b.turn++
+		if b.ready[m] {
+			return m
+		}
+	}
+	return b.members[b.turn%len(b.members)]
+}
+
+// linksOf chooses the member for a connection, and gives its links.
+func (b *balancer) linksOf(client net.Addr) []*link.Link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.next()
+	b.chosen[client.String()] = m
+	return m.fromOutside()(client)
+}
+
+// dial reaches the API server of the chosen member, or of the next one that is ready and
+// takes the connection.
+func (b *balancer) dial(ctx context.Context, client *net.TCPConn) (*net.TCPConn, error) {
+	b.mu.Lock()
+	m := b.chosen[client.RemoteAddr().String()]
+	delete(b.chosen, client.RemoteAddr().String())
+	b.mu.Unlock()
+	var errs []error
+	for range b.members {
+		if m == nil {
+			break
+		}
+		dialed, err := link.To(m.site.apiserver.Address)(ctx, client)
+		if err == nil {
+			return dialed, nil
+		}
+		errs = append(errs, fmt.Errorf("member %s: %w", m.name, err))
+		b.mu.Lock()
+		b.ready[m] = false
+		m = b.next()
+		b.mu.Unlock()
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,142 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
+)
+
+// Servers of a foreign APIService.
+const (
+	// serverFlaps: it answers 404 and 500, is killed and revived.
+	serverFlaps = "flaps"
+	// serverMissing: the APIService names a Service that does not exist.
+	serverMissing = "missing"
+)
+
+// validate says what is wrong with a ForeignAPIService.
+func (f *ForeignAPIService) validate() error {
+	var err error
+	if f.Group == "evenkeel.dev" || strings.HasSuffix(f.Group, ownDomain) || !strings.Contains(f.Group, ".") {
+		err = fmt.Errorf("group must be a domain that is not %s, such as weather.example.com", strings.TrimPrefix(ownDomain, "."))
+	}
+	switch {
+	case f.Remove && (f.Server != "" || f.Period != 0):
+		err = errors.Join(err, errors.New("remove goes with neither server nor period"))
+	case !f.Remove && f.Server != serverFlaps && f.Server != serverMissing:
+		err = errors.Join(err, fmt.Errorf("server must be %s or %s", serverFlaps, serverMissing))
+	case (f.Server == serverFlaps) != (f.Period > 0):
+		err = errors.Join(err, fmt.Errorf("period must be a positive duration, and belongs to a server that %s", serverFlaps))
+	}
+	return err
+}
+
+// foreignService is an APIService that a step has made in the name of a user of the
+// cluster.
+type foreignService struct {
+	stop func() error
+}
+
+// foreignAPIService makes an APIService, or deletes the one that a step before has made.
+// Neither the requests nor the objects say that they are the harness's, so that the judge
+// has to take them for what they stand for.
+func (r *Runner) foreignAPIService(ctx context.Context, member string, step *ForeignAPIService) error {
+	if step.Remove {
+		return r.removeForeign(ctx, step.Group)
+	}
+	if r.foreignServices[step.Group] != nil {
+		return fmt.Errorf("a step before has made the APIService of %s", step.Group)
+	}
+	host, port := "localhost", foreignPort
+	made := &foreignService{stop: func() error { return nil }}
+	if step.Server == serverFlaps {
+		server, err := r.startFlapping(ctx, step.Group, step.Period, made)
+		if err != nil {
+			return err
+		}
+		host, port = server.Host(), server.Port()
+	}
+	r.foreignServices[step.Group] = made
+	service := foreignServiceName(step.Group)
+	if step.Server != serverMissing {
+		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: usualNamespace, Name: service, Body: map[string]any{
+			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": service, "namespace": usualNamespace},
+			"spec": map[string]any{"type": "ExternalName", "externalName": host, "ports": []any{map[string]any{"port": port, "protocol": "TCP"}}},
+		}}, http.StatusConflict)
+		if err != nil {
+			return err
+		}
+	}
+	name := faultybackend.Version + "." + step.Group
+	return r.send(ctx, member, observe.Call{Verb: "create", Group: serviceGroup, Version: "v1", Resource: serviceResource, Name: name, Body: map[string]any{
+		"apiVersion": serviceGroup + "/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"group": step.Group, "version": faultybackend.Version, "groupPriorityMinimum": 1000, "versionPriority": 15, "insecureSkipTLSVerify": true,
+			"service": map[string]any{"name": service, "namespace": usualNamespace, "port": port},
+		},
+	}}, http.StatusConflict)
+}
+
+// foreignPort is what an APIService names whose Service does not exist.
+const foreignPort = 443
+
+func foreignServiceName(group string) string {
+	name, _, _ := strings.Cut(group, ".")
+	return name
+}
+
+// startFlapping starts the server of a foreign APIService, which flaps until it is
+// stopped.
+func (r *Runner) startFlapping(ctx context.Context, group string, period time.Duration, made *foreignService) (*faultybackend.Server, error) {
+	host, err := r.backendHost(ctx)
+	if err != nil {
+		return nil, err
+	}
+	server, err := faultybackend.Start(host, group, r.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	flapping, end := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	var failed error
+	running.Go(func() { failed = server.Flap(flapping, r.Clock, period) })
+	made.stop = func() error {
+		end()
+		running.Wait()
+		return errors.Join(failed, server.Stop())
+	}
+	return server, nil
+}
+
+// removeForeign deletes what a step has made, and stops its server.
+func (r *Runner) removeForeign(ctx context.Context, group string) error {
+	made := r.foreignServices[group]
+	if made == nil {
+		return fmt.Errorf("no step before has made the APIService of %s", group)
+	}
+	delete(r.foreignServices, group)
+	return errors.Join(
+		r.delete(ctx, observe.Call{Group: serviceGroup, Version: "v1", Resource: serviceResource, Name: faultybackend.Version + "." + group}),
+		r.delete(ctx, observe.Call{Version: "v1", Resource: "services", Namespace: usualNamespace, Name: foreignServiceName(group)}),
+		made.stop(),
+	)
+}
+
+// removeAllForeign deletes what steps have made and none has removed, however the run has
+// ended.
+func (r *Runner) removeAllForeign(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, CleanUpTimeout, fmt.Errorf("not all foreign APIServices were gone within %s", CleanUpTimeout))
+	defer cancel()
+	var errs []error
+	for group := range r.foreignServices {
+		errs = append(errs, r.removeForeign(ctx, group))
+	}
+	return errors.Join(errs...)
+}
