@@ -47,9 +47,6 @@ func (w *World) takeEtcd(ev *history.Event) {
 	}
 }
 
-// keptEtcd bounds how many looks at etcd are told of; while it is waited for
-// there are several a second.
-const keptEtcd = 20
 
 // powerless is whether the member's power was cut and it has not been seen to
 // be back since. What ends then, ends because of that.

@@ -126,6 +126,7 @@ func judgeAll(events Events, judging *Judging) (*Judgement, error) {
 type Judging struct {
 	world   *World
 	laws    *laws
+	account *account
 	runners []*runner
 	read    int64
 	// crashed is how the world, on which all checks stand, fell over, if it did.
@@ -139,6 +140,7 @@ func Begin(header history.Header, requirements []requirement.Requirement) *Judgi
 
 func begin(header history.Header, requirements []requirement.Requirement, keps []law.KEP) *Judging {
 	j := &Judging{world: newWorld(header), laws: newLaws(header, keps)}
+	j.account = newAccount(j.laws.history)
 	for _, req := range requirements {
 		r := newRunner(req, header)
 		if j.laws.has(req.ID) {
@@ -161,6 +163,7 @@ func (j *Judging) Take(ev *history.Event) {
 		}
 	}()
 	j.laws.observe(ev)
+	j.account.observe(ev)
 	j.world.take(ev)
 	for _, r := range j.runners {
 		r.observe(j.world, ev)
@@ -201,14 +204,9 @@ func (j *Judging) End(damage []string) *Judgement {
 	if j.crashed == "" {
 		w.finish()
 	}
-	out := &Judgement{
-		Header: w.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(w.Now),
-		Faults: w.faultsSeen(), Holds: w.holds, Releases: w.ran.releases, Off: w.ran.off, Etcd: w.etcd, Balancer: w.balancer.end(w.Now), Complete: w.end != nil && w.end.Complete,
-	}
-	if w.end != nil {
-		out.EndMessage = w.end.Message
-	}
-	out.Doubts = w.doubts(damage)
+	out := &Judgement{Header: j.laws.history.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(j.laws.history.Now)}
+	j.account.fill(out)
+	out.Doubts = j.account.doubts(damage)
 	if j.crashed != "" {
 		out.Doubts = append(out.Doubts, j.crashed)
 	}

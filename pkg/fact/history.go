@@ -39,6 +39,7 @@ func NewHistory(header history.Header) *History {
 // Observe takes the next event in.
 func (h *History) Observe(ev *history.Event) {
 	if ev.Seq != h.Seq+1 {
+		h.recorders.missing = true
 		h.recorders.distrust(ev.Seq)
 	}
 	h.Seq, h.Now = ev.Seq, ev.At

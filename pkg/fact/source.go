@@ -34,6 +34,11 @@ type recorders struct {
 	// untrusted is the number of the first event from which on lines are missing, times
 	// cannot be told, or a recorder that is not known may have missed something.
 	untrusted int64
+	// missing is whether lines are missing, stepped why times cannot be told, and unknown
+	// how often a recorder that is not known may have missed something.
+	missing bool
+	stepped string
+	unknown int64
 	// missed is, for each source, the number of the event with which it said first that
 	// it may have missed something, and how often it said so.
 	missed map[Source]missed
@@ -47,6 +52,11 @@ func (r *recorders) observe(ev *history.Event) {
 	switch {
 	case ev.Gap != nil && !slices.Contains(Sources, Source(ev.Gap.Source)):
 		r.distrust(ev.Seq)
+		if ev.Gap.Source == history.GapOfClock {
+			r.stepped = ev.Gap.Message
+		} else {
+			r.unknown++
+		}
 	case ev.Gap != nil:
 		if r.missed == nil {
 			r.missed = map[Source]missed{}
@@ -71,6 +81,15 @@ func (r *recorders) distrust(seq int64) {
 // Untrusted is the number of the first event from which on nothing follows from what was
 // not seen, whichever recorder it is of; 0 if there is none.
 func (h *History) Untrusted() int64 { return h.recorders.untrusted }
+
+// LinesMissing is whether the numbers of the events have gaps.
+func (h *History) LinesMissing() bool { return h.recorders.missing }
+
+// ClockStepped is why times cannot be told; empty if they can.
+func (h *History) ClockStepped() string { return h.recorders.stepped }
+
+// UnknownRecorders is how often a recorder that is not known may have missed something.
+func (h *History) UnknownRecorders() int64 { return h.recorders.unknown }
 
 // Missed is how often a source said that it may have missed something, and the number of
 // the first event in which it did.

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// account is what a judgement tells of a run beside its verdicts.
+type account struct {
+	history  *fact.History
+	etcd     []EtcdSeen
+	balancer BalancerSeen
+	ran      *ran
+	// notReached are waits of the harness that were in vain, and that no law judges.
+	notReached []string
+}
+
+// keptEtcd bounds how many looks at etcd are told of; while it is waited for there are
+// several a second.
+const keptEtcd = 20
+
+func newAccount(h *fact.History) *account {
+	return &account{history: h, ran: newRan(h.Header)}
+}
+
+func (a *account) observe(ev *history.Event) {
+	a.ran.take(ev)
+	switch {
+	case ev.Etcd != nil:
+		if len(a.etcd) >= keptEtcd {
+			a.etcd = append(a.etcd[:0], a.etcd[1:]...)
+		}
+		a.etcd = append(a.etcd, EtcdSeen{Event: ev.Seq, Problem: ev.Etcd.Problem(), EtcdHealth: *ev.Etcd})
+	case ev.Balancer != nil:
+		a.balancer.take(ev)
+	case ev.NotReached != nil && !ev.NotReached.Judged && ev.NotReached.Awaited != history.AwaitedReady:
+		// RO-02 judges whether members get ready.
+		a.notReached = append(a.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq))
+	}
+}
+
+// fill puts the account into a judgement.
+func (a *account) fill(j *Judgement) {
+	j.Etcd, j.Releases, j.Off, j.Balancer = a.etcd, a.ran.releases, a.ran.off, a.balancer.end(a.history.Now)
+	for _, f := range a.history.Faults {
+		j.Faults = append(j.Faults, FaultSeen{
+			ID: f.ID, Type: f.Type, Action: f.Action, Member: f.Member, Component: f.Component,
+			Witness: f.Witness, Healed: f.Healed != nil, Recovery: f.Recovery,
+		})
+	}
+	for _, h := range a.history.Holds {
+		if h.Ended != nil {
+			j.Holds = append(j.Holds, HoldSeen{Name: h.Name, Releases: h.Releases})
+		}
+	}
+	if end := a.history.End; end != nil {
+		j.Complete, j.EndMessage = end.Complete, end.Message
+	}
+}
+
+// doubts are the reasons not to trust a pass of any requirement.
+func (a *account) doubts(damage []string) []string {
+	h := a.history
+	var out []string
+	for _, d := range damage {
+		out = append(out, "the history is damaged: "+d)
+	}
+	if h.LinesMissing() && len(damage) == 0 {
+		out = append(out, "the numbers of the events have gaps: lines are missing")
+	}
+	if why := h.ClockStepped(); why != "" {
+		out = append(out, "times cannot be told: "+why)
+	}
+	if n := h.UnknownRecorders(); n > 0 {
+		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", n))
+	}
+	switch {
+	case h.End == nil:
+		out = append(out, "the history has no end: the run was cut off")
+	case !h.End.Complete:
+		out = append(out, "the scenario was not played to its end: "+h.End.Message)
+	}
+	out = append(out, a.notReached...)
+	for _, f := range h.Faults {
+		if f.Witness == "" {
+			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))
+		}
+		if f.Type == history.FaultPower && (f.Recovery == "" || !f.Whole) {
+			out = append(out, fmt.Sprintf("nothing proves that %s and its etcd were whole again after the fault %s", f.Member, f.ID))
+		}
+	}
+	return out
+}
