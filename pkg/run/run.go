@@ -167,15 +167,15 @@ func (r *running) play(ctx context.Context) (err error) {
 	shown.Say("run %s: scenario %s on %s (%s, %d members), seed %d", p.id, p.scenario.Metadata.Name, p.topology.Metadata.Name,
 		p.topology.Spec.Distribution, len(p.topology.Spec.Members), p.seed)
 	// Only the header as it was written says when the history began.
-	live, numbers := check.Begin(writer.Header(), requirement.All()), r.serveMetrics(writer.Header(), shown)
+	numbers := r.serveMetrics(writer.Header(), shown)
+	live := newStanding(writer.Header(), check.Begin(writer.Header(), requirement.All()), r.clock, numbers.Standing)
+	defer live.End()
 	writer.Subscribe(func(ev history.Event) {
-		live.Take(&ev)
 		numbers.Take(&ev)
+		progress := live.Take(ev)
 		if ev.Request != nil {
 			return // far too many to show, and the next event tells how things stand
 		}
-		progress := report.Standing(writer.Header().Judges, live.Progress())
-		numbers.Standing(progress)
 		shown.Show(&ev, progress)
 		if ev.Step != nil && ev.Step.Index > 0 {
 			r.booted = true
