@@ -37,7 +37,19 @@ func (m *Migration) begins(l *law.Ledger, bounds law.Bounds) {
 			Why: "migration " + m.Name + " has not begun for " + within.String() + ", with " + m.standing()})
 		return
 	}
-	l.Excused(m.Name, began, "it had to wait, or was open for less than the bound")
+	m.stays(l, began, m.turn())
+}
+
+// stays ends the obligation of a migration that has not ended, for less than the bound.
+func (m *Migration) stays(l *law.Ledger, began fact.Moment, free fact.Signal) {
+	switch f := m.facts; {
+	case was(m.Gone):
+		l.Excused(m.Name, began, "it was deleted before it was open for too long")
+	case fact.And(free, f.able()).At(f.Now) == fact.No:
+		l.Excused(m.Name, began, "it had to wait at the end of the history")
+	default:
+		l.Open(m.Name, began, "the history ended before migration %s did", m.Name)
+	}
 }
 
 // turn is while nothing but a controller keeps a migration from beginning: the servers are
@@ -81,5 +93,5 @@ func (m *Migration) ends(l *law.Ledger, bounds law.Bounds) {
 			Why: "migration " + m.Name + " has run for " + rounded(allowed).String() + " and not ended, with " + m.standing()})
 		return
 	}
-	l.Excused(m.Name, began, "it had to wait, or was open for less than the bound")
+	m.stays(l, began, agreed)
 }
