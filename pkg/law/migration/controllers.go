@@ -69,6 +69,17 @@ func (f *Facts) able() fact.Signal {
 	})
 }
 
+// migrating is while a controller manager that leads runs, whatever is in its way.
+func (f *Facts) migrating() fact.Signal {
+	return cached(f, "migrating", func() fact.Signal {
+		var any []fact.Signal
+		for _, member := range f.Members() {
+			any = append(any, fact.And(f.leads(member), f.Running(member, history.ComponentControllerManager)))
+		}
+		return fact.Or(any...)
+	})
+}
+
 // atLeast holds while so many of the signals do.
 func atLeast(n int, signals []fact.Signal) fact.Signal {
 	switch {

@@ -18,8 +18,8 @@ var svm17 = written{
 				continue
 			}
 			began, over := f.When(m.Started), m.over()
-			least := time.Duration(f.able().Lasts(began.Latest, max(over.Earliest, began.Latest), fact.Yes))
-			most := time.Duration(f.able().Lasts(began.Earliest, over.Latest, fact.Unknown))
+			least := time.Duration(f.migrating().Lasts(began.Latest, max(over.Earliest, began.Latest), fact.Yes))
+			most := time.Duration(f.migrating().Lasts(began.Earliest, over.Latest, fact.Unknown))
 			reports := m.progress()
 			switch long := bounds.Of("long"); {
 			case most < long:
