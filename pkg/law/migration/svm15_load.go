@@ -45,9 +45,8 @@ func (f *Facts) keepsPace(l *law.Ledger, bounds law.Bounds, who string, writes [
 	if limit == 0 {
 		limit = bounds.Number("rate")
 	}
-	length := bounds.Of("measuredOver")
-	surely, excess := f.fastest(writes, limit, length, true)
-	maybe, most := f.fastest(writes, limit*bounds.Number("uneven"), length, false)
+	surely, excess := f.fastest(writes, limit, bounds.Of("measuredOver"), true)
+	maybe, most := f.fastest(writes, limit*bounds.Number("uneven"), bounds.Of("uncertainOver"), false)
 	at := f.When(writes[0])
 	switch {
 	case excess > 0:

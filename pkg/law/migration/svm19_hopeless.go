@@ -17,7 +17,9 @@ var svm19 = written{
 			switch {
 			case f.unstored(m.Of, m.asked()):
 				m.fails(l, bounds, m.Created, m.Of.String()+", which is never stored,")
+			case f.unknown(m.Of, m.asked()): // SVM-18 judges it, with a bound of its own
 			case was(m.Ended):
+				l.Met(m.Name, f.When(m.Ended))
 			case !was(m.Started):
 				m.begins(l, bounds)
 			default:
@@ -44,7 +46,7 @@ func (m *Migration) begins(l *law.Ledger, bounds law.Bounds) {
 func (m *Migration) stays(l *law.Ledger, began fact.Moment, free fact.Signal) {
 	switch f := m.facts; {
 	case was(m.Gone):
-		l.Excused(m.Name, began, "it was deleted before it was open for too long")
+		l.Met(m.Name, began) // it was not open for too long, and is not open any more
 	case fact.And(free, f.able()).At(f.Now) == fact.No:
 		l.Excused(m.Name, began, "it had to wait at the end of the history")
 	default:
