@@ -73,7 +73,7 @@ func (v *builder) kill(m *story.Member, id string) {
 var largeCases = []story.Case{
 	{
 		Requirement: "SVM-16",
-		Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.BallastRequests, leaderLeaseWrites, story.OfKind(history.KindFault), story.Lifecycle),
+		Reads:       story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.BallastRequests, leaderLeaseWrites, story.OfKind(history.KindFault), story.Lifecycle),
 		Fail: func(e *story.Edit) {
 			// The last object is passed over.
 			e.Drop(story.AllOf(migrationWrites, objectNamed("default/cargo11")))
