@@ -52,19 +52,17 @@ func (b *historyBuilder) add(ev history.Event) *historyBuilder {
 
 func (b *historyBuilder) after(d time.Duration) *historyBuilder { b.now += int64(d); return b }
 
-// stored is a change in etcd. Unless the recorder was delayed, a write that was answered
-// with its revision tells when it was made.
+// stored is a change in etcd. Unless the recorder was delayed, a write of the revision
+// before it tells when it was made.
 func (b *historyBuilder) stored(s history.Stored) *historyBuilder {
-	at := max(b.now, 1)
-	b.now = at
-	b.add(history.Event{Kind: history.KindStored, Stored: &s})
-	if b.late {
-		return b
+	b.now = max(b.now, 1)
+	if !b.late {
+		at := b.now
+		b.writes++
+		b.add(history.Event{Kind: history.KindRequest, From: at, Member: "a", Request: &history.Request{Class: history.ClassReview, Verb: "create", Code: 201, Write: 1_000_000 + b.writes, ResourceVersion: s.Revision - 1}})
+		b.now = at
 	}
-	b.writes++
-	b.add(history.Event{Kind: history.KindRequest, From: at, Member: "a", Request: &history.Request{Class: history.ClassReview, Verb: "create", Code: 201, Write: 1_000_000 + b.writes, ResourceVersion: s.Revision}})
-	b.events[len(b.events)-1].At = at
-	return b
+	return b.add(history.Event{Kind: history.KindStored, Stored: &s})
 }
 
 func (b *historyBuilder) process(member string, p history.Process) *historyBuilder {

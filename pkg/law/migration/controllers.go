@@ -188,14 +188,13 @@ func (m *Migration) sign() fact.Stamp {
 func (m *Migration) stalled() (least, most, allowed time.Duration) {
 	f, sign := m.facts, m.sign()
 	least, most = f.worked(f.When(sign), m.over())
-	return least, most, goesOnWithin() + m.again(sign, goesOnWithin())
+	return least, most, goesOnWithin() + m.again(sign)
 }
 
-// again is how much longer it may take because of controllers that began anew: each may
-// take as long as the first one, and for each object that is in the target version to
-// come past it again, which leaves no trace in etcd.
-func (m *Migration) again(since fact.Stamp, each time.Duration) time.Duration {
-	controllers := 0
+// again is how much longer it may take for controllers to come again past the objects that
+// are in the target version, which leaves no trace in etcd.
+func (m *Migration) again(since fact.Stamp) time.Duration {
+	controllers := 1
 	for _, l := range m.takeovers() {
 		if l.Revision > since.Revision {
 			controllers++
@@ -203,5 +202,5 @@ func (m *Migration) again(since fact.Stamp, each time.Duration) time.Duration {
 	}
 	target := cmp.Or(m.target().Version, m.facts.agreement(m.Of, m.endRevision()-1).Version)
 	done := m.facts.storedAt(m.Of, m.endRevision()-1).in[target]
-	return time.Duration(controllers)*each + time.Duration(done)*passesObject()
+	return time.Duration(int64(controllers)*done) * passesObject()
 }

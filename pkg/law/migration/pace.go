@@ -20,8 +20,9 @@ func (p pace) rate() float64 { return float64(p.count) / p.took.Seconds() }
 
 // fastest is the stretch of at least a length in which most were written beyond a rate,
 // with each as far from the others as the moments allow, or as close; excess is by how
-// many. The writes are in the order of their moments.
-func (f *Facts) fastest(writes []fact.Stamp, limit float64, length time.Duration, far bool) (worst pace, excess float64) {
+// many. A write may be held up for a time, so that the next ones come closer to it. The
+// writes are in the order of their moments.
+func (f *Facts) fastest(writes []fact.Stamp, limit float64, length, heldUp time.Duration, far bool) (worst pace, excess float64) {
 	moments := make([]fact.Moment, len(writes))
 	for i, w := range writes {
 		moments[i] = f.When(w)
@@ -34,7 +35,7 @@ func (f *Facts) fastest(writes []fact.Stamp, limit float64, length time.Duration
 	consider := func(i, j int) {
 		took := max(time.Duration(end(moments[j])-begin(moments[i])), length)
 		n := int64(j - i) // the first one of a stretch takes no time
-		if over := float64(n) - limit*took.Seconds(); over > excess {
+		if over := float64(n) - limit*(took+heldUp).Seconds(); over > excess {
 			worst, excess = pace{n, took, writes[i], writes[j]}, over
 		}
 	}

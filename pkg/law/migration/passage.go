@@ -52,7 +52,7 @@ type passage struct {
 }
 
 // passageOf is that of a resource. It counts what happened while nearly all of the objects
-// were there that came to the end.
+// were there that were to be migrated.
 func (f *Facts) passageOf(r Resource, nearly float64) passage {
 	p := passage{of: r}
 	var last *Migration
@@ -69,7 +69,7 @@ func (f *Facts) passageOf(r Resource, nearly float64) passage {
 			p.after, last = n, m
 		}
 	}
-	large := func(n *counts) bool { return p.after > 0 && float64(n.total) >= nearly*float64(p.after) }
+	large := func(n *counts) bool { return n.total > 0 && float64(n.total) >= nearly*float64(max(p.before, p.after)) }
 	for _, m := range f.Migrations {
 		if m.Of == r && m.target().Version != "" {
 			m.follow(&p, large)

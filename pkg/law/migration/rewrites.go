@@ -71,12 +71,17 @@ func (f *Facts) touches(r Resource, do func(*Touch)) {
 	}
 }
 
-// resources are those with objects or migrations, in order.
+// resources are those with objects, definitions or migrations, in order.
 func (f *Facts) resources() []Resource {
 	return cached(f, "resources", func() []Resource {
 		var out []Resource
 		for r := range f.populations {
 			out = append(out, r)
+		}
+		for r := range f.definitions {
+			if f.populations[r] == nil {
+				out = append(out, r)
+			}
 		}
 		for _, m := range f.Migrations {
 			if !slices.Contains(out, m.Of) {

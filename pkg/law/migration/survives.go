@@ -17,7 +17,7 @@ func (m *Migration) survives(l *law.Ledger, at fact.Moment, after string, met fu
 	case !m.held():
 		l.Excused(m.Name, at, "the servers' agreement was lost, or nothing tells of it")
 	case m.Failed():
-		l.Broken(m.Name, m.facts.When(m.Ended), law.Evidence(at.Seq, m.Ended.Seq), "migration %s failed (%s) %s, with %s", m.Name, m.reason(), after, m.standing())
+		l.Broken(m.Name, m.facts.When(m.Ended), law.Evidence(at.Seq, m.Ended.Seq), "migration %s failed (%s)%s, with %s", m.Name, m.reason(), after, m.standing())
 	default:
 		m.unended(l, at, after)
 	}
@@ -30,7 +30,7 @@ func (m *Migration) unended(l *law.Ledger, at fact.Moment, after string) {
 	e := law.Entry{About: m.Name, Began: at, Least: least, Most: most, Evidence: law.Evidence(at.Seq, m.sign().Seq)}
 	switch {
 	case least > allowed:
-		e.Ending, e.Why = law.Late, "migration "+m.Name+" has not ended "+after+", and nothing came of it for "+allowed.Round(time.Second).String()+" or longer"
+		e.Ending, e.Why = law.Late, "migration "+m.Name+" has not ended"+after+", and nothing came of it for "+allowed.Round(time.Second).String()+" or longer"
 	case most > allowed:
 		e.Ending, e.Why = law.Unclear, "it is not certain whether anything came of it in time"
 	case was(m.Gone):

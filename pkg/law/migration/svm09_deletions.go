@@ -17,7 +17,7 @@ var svm09 = written{
 			if len(deleted) == 0 {
 				continue
 			}
-			after := fmt.Sprintf("after %d of its objects had been deleted by users", len(deleted))
+			after := fmt.Sprintf(" after %d of its objects had been deleted by users", len(deleted))
 			m.survives(l, f.when(deleted[0]), after, func() {
 				for _, c := range deleted {
 					m.survivedDeletion(l, c)

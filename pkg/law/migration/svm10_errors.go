@@ -20,7 +20,7 @@ var svm10 = written{
 				continue
 			}
 			last := f.When(met[len(met)-1].Stamp)
-			m.survives(l, last, fmt.Sprintf("after %d errors that pass by themselves", len(met)), func() {
+			m.survives(l, last, fmt.Sprintf(" after %d errors that pass by themselves", len(met)), func() {
 				kinds := map[int]int64{}
 				for _, x := range met {
 					kinds[x.code]++

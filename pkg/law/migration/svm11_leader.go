@@ -17,10 +17,10 @@ var svm11 = written{
 			crashes, takeovers := m.crashes(true), m.takeovers()
 			switch {
 			case len(crashes) > 0:
-				m.survives(l, crashes[0].Moment, "after its controller had ended", func() { m.outlivesController(l, crashes[0], takeovers) })
+				m.survives(l, crashes[0].Moment, " after its controller had ended", func() { m.outlivesController(l, crashes[0], takeovers) })
 			case len(takeovers) > 0:
 				at := f.When(takeovers[0].Stamp)
-				m.survives(l, at, "after another controller had come to lead", func() { l.Met(m.Name, at) })
+				m.survives(l, at, " after another controller had come to lead", func() { l.Met(m.Name, at) })
 			}
 		}
 	},

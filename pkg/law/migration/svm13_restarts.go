@@ -22,7 +22,7 @@ var svm13 = written{
 					first[e.Member], last = e.Moment, e.Moment
 				}
 			}
-			m.survives(l, ends[0].Moment, "after API servers had been restarted", func() {
+			m.survives(l, ends[0].Moment, " after API servers had been restarted", func() {
 				switch least, _ := last.Until(f.When(m.Ended)); {
 				case len(first) < len(f.Members()):
 					l.Met(m.Name, last)

@@ -45,8 +45,8 @@ func (f *Facts) keepsPace(l *law.Ledger, bounds law.Bounds, who string, writes [
 	if limit == 0 {
 		limit = bounds.Number("rate")
 	}
-	surely, excess := f.fastest(writes, limit, bounds.Of("measuredOver"), true)
-	maybe, most := f.fastest(writes, limit*bounds.Number("uneven"), bounds.Of("uncertainOver"), false)
+	surely, excess := f.fastest(writes, limit, bounds.Of("measuredOver"), bounds.Of("heldUp"), true)
+	maybe, most := f.fastest(writes, limit*bounds.Number("uneven"), bounds.Of("uncertainOver"), 0, false)
 	at := f.When(writes[0])
 	switch {
 	case excess > 0:
@@ -121,8 +121,7 @@ func (f *Facts) blamed(r timedRequest, bounds law.Bounds) fact.Truth {
 	calm := f.calm(member)
 	for _, span := range calm.Spans(fact.Yes) {
 		if span.Begin <= r.From && r.At+shows <= min(span.End, f.Now) {
-			ready := f.Ready(member)
-			if r.From < 0 || fact.Not(ready).Lasts(r.From, r.At+shows, fact.Yes) > 0 || ready.At(r.From) != fact.Yes {
+			if f.unready(member).Lasts(r.From, r.At+shows, fact.Yes) > 0 {
 				return fact.Unknown
 			}
 			return fact.Yes
@@ -146,3 +145,19 @@ func (f *Facts) calm(member string) fact.Signal {
 }
 
 type calmOf string
+
+// unready is while a member's /readyz answers that it is not ready. One that does not answer
+// may have too much to do.
+func (f *Facts) unready(member string) fact.Signal {
+	return cached(f, unreadyOf(member), func() fact.Signal {
+		var b fact.Builder
+		for _, a := range f.ReadyAnswers(member) {
+			if a.Code != 0 {
+				b.Set(a.Moment, fact.Of(a.Code != 200))
+			}
+		}
+		return b.Signal()
+	})
+}
+
+type unreadyOf string

@@ -39,7 +39,7 @@ func (m *Migration) fails(l *law.Ledger, bounds law.Bounds, since fact.Stamp, of
 	case m.Succeeded():
 		e.Ending, e.Why = law.Broken, "migration "+m.Name+" of "+of+" succeeded"
 	case least > within && was(m.Ended):
-		e.Ending, e.Why = law.Late, "migration "+m.Name+" of "+of+" took "+rounded(least).String()+" to fail"
+		e.Ending, e.Why = law.Late, "migration "+m.Name+" of "+of+" took "+rounded(elapsed).String()+" to fail"
 	case least > within:
 		e.Ending, e.Why = law.Late, "migration "+m.Name+" of "+of+" has not failed for "+within.String()
 	case was(m.Ended) && (reason == nil || reason.Reason == "" || reason.Message == ""):

@@ -89,7 +89,7 @@ func (m *Migration) ends(l *law.Ledger, bounds law.Bounds) {
 	began := f.When(since)
 	agreed := f.agreedWhere(m.Of, func(a Agreement) bool { return !a.disputed() && (target == "" || cmp.Or(a.Version, target) == target) })
 	within := bounds.Of("open")
-	allowed := within + m.again(since, within)
+	allowed := within + m.again(since)
 	if least, _ := f.worked(began, m.over(), agreed); least > allowed {
 		l.Add(law.Entry{Ending: law.Late, About: m.Name, Began: began, Least: least, Evidence: law.Evidence(m.Started.Seq, since.Seq),
 			Why: "migration " + m.Name + " has run for " + rounded(allowed).String() + " and not ended, with " + m.standing()})

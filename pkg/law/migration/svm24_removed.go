@@ -92,10 +92,11 @@ func (m *Migration) freesTheQueue(l *law.Ledger, bounds law.Bounds, next *Migrat
 	}
 	least, most := f.worked(gone, began, next.turn())
 	within := bounds.Of("beginsWithin")
+	elapsed, _ := gone.Until(began)
 	e := law.Entry{About: next.Name, Began: gone, Least: least, Most: most, Evidence: law.Evidence(m.Gone.Seq, next.Created.Seq, next.Started.Seq)}
 	switch {
 	case least > within && was(next.Started):
-		e.Ending, e.Why = law.Late, "migration "+next.Name+" began only "+rounded(least).String()+" after "+m.Name+" was deleted"
+		e.Ending, e.Why = law.Late, "migration "+next.Name+" began only "+rounded(elapsed).String()+" after "+m.Name+" was deleted"
 	case least > within:
 		e.Ending, e.Why = law.Late, "migration "+next.Name+" has not begun for "+within.String()+" after "+m.Name+" was deleted"
 	case !was(next.Started) && fact.And(next.turn(), f.able()).At(f.Now) == fact.No:
@@ -106,7 +107,7 @@ func (m *Migration) freesTheQueue(l *law.Ledger, bounds law.Bounds, next *Migrat
 		e.Ending, e.Why = law.Unclear, "it is not certain whether the next one began in time"
 	default:
 		e.Ending = law.Met
-		if elapsed, _ := gone.Until(began); next.Created.Revision < m.Gone.Revision && elapsed <= within {
+		if next.Created.Revision < m.Gone.Revision && elapsed <= within {
 			e.Tags = []string{"freed"}
 		}
 	}

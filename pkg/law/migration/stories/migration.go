@@ -178,7 +178,7 @@ func (c object) content(version string) string {
 
 // crates are how many there are that no namespace takes with it: more than a migration may
 // write in a second.
-const crates = 16
+const crates = 20
 
 // contents are how many different ones the objects of a resource have.
 const contents = 3
