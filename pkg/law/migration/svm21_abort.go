@@ -51,9 +51,12 @@ func (m *Migration) stopsWriting(l *law.Ledger, bounds law.Bounds, lost loss) {
 		if t.During != m && !goesOn {
 			return
 		}
-		if least, _ := since.Until(f.when(t.Change)); least > bounds.Of("stopsWithin") {
+		switch least, most := since.Until(f.when(t.Change)); {
+		case least > bounds.Of("stopsWithin"):
 			l.Add(m.disagreed(f.when(t.Change), law.Evidence(lost.from.Seq, m.Ended.Seq, t.Seq), "%s %s was rewritten at revision %d, %v after migration %s had lost its agreement",
 				m.Of.Name, t.Object.Name, t.Revision, rounded(least), m.Name))
+		case most > bounds.Of("stopsWithin"):
+			l.Unclear(t.Object.Name, f.when(t.Change), "%s %s may have been rewritten too late after migration %s had lost its agreement", m.Of.Name, t.Object.Name, m.Name)
 		}
 	})
 }

@@ -62,8 +62,11 @@ func (m *Migration) stopsWhenDeleted(l *law.Ledger, bounds law.Bounds, next *Mig
 		if t.During != nil || !t.untagged() || !t.converts() || t.Revision < m.Gone.Revision || t.Revision > until {
 			return
 		}
-		if least, _ := gone.Until(f.when(t.Change)); least > bounds.Of("stopsWithin") {
+		switch least, most := gone.Until(f.when(t.Change)); {
+		case least > bounds.Of("stopsWithin"):
 			l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(m.Gone.Seq, t.Seq), "%s %s was rewritten at revision %d, %v after migration %s was deleted", m.Of.Name, t.Object.Name, t.Revision, rounded(least), m.Name)
+		case most > bounds.Of("stopsWithin"):
+			l.Unclear(t.Object.Name, f.when(t.Change), "%s %s may have been rewritten too late after migration %s was deleted", m.Of.Name, t.Object.Name, m.Name)
 		}
 	})
 	target := m.target().Version
