@@ -209,6 +209,18 @@ var migrationCases = []story.Case{
 		},
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.Deletions, migrations)) },
 	},
+	{
+		Requirement: "SVM-27", Reads: story.AnyOf(migrations, definitionsStored, story.Lifecycle, leaderLeaseWrites),
+		Fail: func(e *story.Edit) {
+			// It is not trimmed, for longer than the bound.
+			from := e.Find(1, outcome("flip")) + 1
+			for i := from; i < len(e.Events); i++ {
+				e.Events[i].At += 90_000 * story.Millisecond
+			}
+			e.Drop(story.NthOf(e, 5, definitionsStored))
+		},
+		Weak: func(e *story.Edit) { e.Drop(migrationNamed("flip")) },
+	},
 }
 
 // migrations are the changes of migrations.
