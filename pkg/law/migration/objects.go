@@ -42,6 +42,8 @@ type Change struct {
 	// Gone is whether it was deleted, and Again whether its tag had been applied to what has
 	// its key before.
 	Gone, Again bool
+	// Deleting is whether it is being deleted, and a finalizer holds it.
+	Deleting bool
 	// By is the tagged write that made it; the zero value for any other client.
 	By writeID
 	// Metadata and Content are digests of digests, 0 where there is none.
@@ -90,7 +92,7 @@ func (f *Facts) observeObject(ev *history.Event) {
 		o = f.population(r).object(s.Name)
 		f.keys[s.Key] = o
 	}
-	c := Change{Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), Metadata: digest(s.Metadata), Content: digest(s.Content), created: s.Created}
+	c := Change{Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), Metadata: digest(s.Metadata), Content: digest(s.Content), created: s.Created, Deleting: s.Deleting}
 	for _, v := range slices.Sorted(maps.Keys(s.Managed)) {
 		c.Managed = append(c.Managed, managedFields{o.in.version(v), digest(s.Managed[v])})
 	}

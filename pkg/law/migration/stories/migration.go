@@ -28,13 +28,15 @@ type builder struct {
 	// metadata is the digest of each object's.
 	metadata map[string]string
 	writers  map[string]*story.Member
+	// deleting are the objects that are being deleted.
+	deleting map[string]bool
 	// managers counts the processes of each member's controller manager.
 	managers map[string]int
 }
 
 // newBuilder has all members up, with the controller manager of the first one leading.
 func newBuilder() *builder {
-	v := &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}, managers: map[string]int{}}
+	v := &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}, managers: map[string]int{}, deleting: map[string]bool{}}
 	for _, m := range v.Members {
 		v.Start(m, m.Release)
 		v.RenewIdentity(m)
@@ -55,6 +57,7 @@ func migrationStory() []history.Event {
 	for i := range 12 {
 		v.put(v.Members[i%3], ballast(i))
 	}
+	v.markDeleting(ballast(deletingBallast))
 	v.create(cp3, "unknown", "nowhere.evenkeel.dev", "phantoms")
 	v.setCondition("unknown", false, "", history.MigrationRunning, "AwaitingResource")
 	v.replace(cp1, "1.3")
@@ -208,7 +211,18 @@ func (v *builder) put(m *story.Member, c object) {
 // rewrite is what a migration does to an object.
 func (v *builder) rewrite(c object, version string) {
 	v.Advance(140)
-	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version)})
+	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version), Deleting: v.deleting[c.name]})
+}
+
+// deletingBallast is the number of the one that is being deleted, and that a finalizer holds.
+const deletingBallast = 10
+
+// markDeleting has a user delete an object that a finalizer holds.
+func (v *builder) markDeleting(c object) {
+	v.deleting[c.name] = true
+	v.metadata[c.name] += "-deleting"
+	version := story.Releases["1.2"].Encoding
+	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version), Deleting: true})
 }
 
 // remove has a user delete an object.

@@ -210,14 +210,26 @@ var migrationCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.Deletions, migrations)) },
 	},
 	{
+		Requirement: "SVM-26", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects),
+		Fail: func(e *story.Edit) {
+			e.Drop(story.AllOf(migrationWrites, objectNamed(ballast(deletingBallast).name)))
+		},
+		Also: story.Because("the object is one from before the checkpoint, and one of those whose write met an error", "SVM-04", "SVM-16", "SVM-10"),
+		Weak: func(e *story.Edit) {
+			e.Each(story.AllOf(ballastObjects, objectNamed(ballast(deletingBallast).name)), func(ev *history.Event) { ev.Stored.Deleting = false })
+		},
+	},
+	{
 		Requirement: "SVM-27", Reads: story.AnyOf(migrations, definitionsStored, story.Lifecycle, leaderLeaseWrites),
 		Fail: func(e *story.Edit) {
-			// It is not trimmed, for longer than the bound.
-			from := e.Find(1, outcome("flip")) + 1
-			for i := from; i < len(e.Events); i++ {
+			// It is trimmed only when the migration has succeeded, and after the bound.
+			trim, end := e.Find(5, definitionsStored), e.Find(1, outcome("flip"))
+			trimmed, ended := *e.Events[trim].Stored, *e.Events[end].Stored
+			trimmed.Revision, ended.Revision = ended.Revision, trimmed.Revision
+			e.Events[trim].Stored, e.Events[end].Stored = &ended, &trimmed
+			for i := end; i < len(e.Events); i++ {
 				e.Events[i].At += 90_000 * story.Millisecond
 			}
-			e.Drop(story.NthOf(e, 5, definitionsStored))
 		},
 		Weak: func(e *story.Edit) { e.Drop(migrationNamed("flip")) },
 	},
@@ -304,7 +316,8 @@ func byWriter(member string) story.Match {
 
 // migrationWrites are what migrations write.
 func migrationWrites(ev *history.Event) bool {
-	return (ballastObjects(ev) || crateWrites(ev)) && !story.UserWrites(ev) && !story.Deletions(ev)
+	marked := ev.Stored != nil && ev.Stored.Deleting && ev.Stored.APIVersion == story.Releases["1.2"].Encoding
+	return (ballastObjects(ev) || crateWrites(ev)) && !story.UserWrites(ev) && !story.Deletions(ev) && !marked
 }
 
 func definitionsStored(ev *history.Event) bool {
