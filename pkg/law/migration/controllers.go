@@ -110,7 +110,7 @@ func (f *Facts) worked(from, to fact.Moment, while ...fact.Signal) (least, most 
 	return least, most
 }
 
-// Interruption is the end of the controller that led, or of an API server, while a
+// interruption is the end of the controller that led, or of an API server, while a
 // migration ran.
 type interruption struct {
 	fact.Moment

@@ -22,7 +22,7 @@ func (t *historyBuilder) migrates(name string, created, revision, checkpoint int
 	return t.stored(history.Stored{Type: history.StoredPut, Key: "/registry/storageversionmigrations/" + name, Name: name, Created: created, Revision: revision, Migration: m})
 }
 
-// lies stores a thing; write is the number of a's write, 0 if somebody else wrote.
+// stores stores a thing; write is the number of a's write, 0 if another client wrote.
 func (t *historyBuilder) stores(name, version, metadata string, created, revision, write int64, managed ...string) *historyBuilder {
 	s := history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/" + name, Name: name, Created: created, Revision: revision,
 		APIVersion: version, ObjectKind: "Thing", Metadata: metadata, Managed: map[string]string{}}
@@ -77,7 +77,7 @@ func TestSVM05KnowsWhatAnyWriteLoses(t *testing.T) {
 		return newHistory().joins("a", 1).announces(things, 3, "a="+v2).hosts("a", 4).stores("x", "g.io/v0", "m", 5, 5, 1, v1, "g.io/v0").
 			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
-	// Nobody serves v0 any more, so that no client could see its fields.
+	// No client serves v0 any more, so that no client could see its fields.
 	begun().stores("x", v2, "m", 5, 14, 0, v1).finds(t, "SVM-05")
 	begun().stores("x", v2, "m", 5, 14, 0, "g.io/v0").finds(t, "SVM-05", "its managed fields of g.io/v1 are not what it was")
 	begun().stores("x", v2, "m", 5, 14, 0, v1, v2).finds(t, "SVM-05", "its managed fields of g.io/v2 are not what it was")
@@ -86,8 +86,8 @@ func TestSVM05KnowsWhatAnyWriteLoses(t *testing.T) {
 	begun().stores("y", v2, "m", 13, 13, 2).stores("y", v2, "with a finalizer", 13, 14, 0).finds(t, "SVM-05")
 }
 
-// contains stores a thing with a content; write is the number of a's write, 0 if somebody
-// else wrote.
+// keeps stores a thing with a content; write is the number of a's write, 0 if another client
+// wrote.
 func (t *historyBuilder) keeps(name, version, content string, created, revision, write int64) *historyBuilder {
 	s := history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/" + name, Name: name, Created: created, Revision: revision,
 		APIVersion: version, ObjectKind: "Thing", Metadata: "m", Content: content}
@@ -112,7 +112,7 @@ func TestSVM05FollowsContents(t *testing.T) {
 		finds(t, "SVM-05", "its content (now that of x, from which it had differed) is not what it was")
 	// What users write is theirs.
 	begun().keeps("x", v2, "schwer", 5, 14, 4).keeps("y", v2, "leicht", 6, 15, 0).finds(t, "SVM-05")
-	// One content alone could be anything, and what has none nobody has looked at.
+	// One content alone could be anything, and an object without a digest was not looked at.
 	counted(t, begun().keeps("x", v2, "", 5, 14, 0).keeps("z", v2, "leicht", 7, 16, 0).finds(t, "SVM-05"), differed, 1)
 }
 
@@ -154,7 +154,7 @@ func TestSVM09SeesNamespacesGo(t *testing.T) {
 	r := gone(begun(), 17).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-09")
 	counted(t, r, single, 1)
 	counted(t, r, together, 2)
-	// Whoever empties a namespace has not deleted it.
+	// A client that empties a namespace has not deleted it.
 	r = begun().migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-09")
 	counted(t, r, single, 3)
 	counted(t, r, together, 0)
@@ -177,7 +177,7 @@ func TestSVM24WatchesWhatStops(t *testing.T) {
 	counted(t, dropped().stores("x", v2, "m", 5, 14, 0).after(time.Minute).stores("z", v2, "m", 15, 15, 2).finds(t, "SVM-24"), stopped, 0)
 	// What goes on there is the next one's.
 	counted(t, dropped().migrates("n", 14, 14, 0).migrates("n", 14, 15, 14, nowRuns).after(time.Minute).stores("x", v2, "m", 5, 16, 0).finds(t, "SVM-24"), stopped, 0)
-	// Nor is there anything to leave where nobody knows what it migrated to.
+	// Nor is there anything to leave where it is not known what it migrated to.
 	counted(t, upgraded().announces(things, 8, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).
 		stored(history.Stored{Type: history.StoredDelete, Key: "/registry/storageversionmigrations/m", Revision: 13}).
 		after(time.Minute).stores("z", v2, "m", 14, 14, 2).finds(t, "SVM-24"), stopped, 0)
@@ -261,7 +261,7 @@ func TestSVM08And09CountWhatWasToBeRewritten(t *testing.T) {
 	counts(begun().stores("x", v2, "n", 5, 14, 3).loses("x", 15).loses("y", 16), 1)
 	begun().loses("x", 14).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-09", "after 1 of its objects had been deleted")
 	begun().stores("x", v2, "m", 5, 14, 0).loses("x", 15).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-09")
-	// Without an agreement nobody can say what is still to be rewritten.
+	// Without an agreement it is not known what is still to be rewritten.
 	disagreed := func() *historyBuilder {
 		return upgraded().announces(things, 8, "a="+v2, "b="+v1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
@@ -274,7 +274,7 @@ func TestSVM14GoesByAge(t *testing.T) {
 		return upgraded().migrates("old", 10, 10, 0).after(apart).migrates("young", 11, 11, 0).migrates("young", 11, 12, 11, nowRuns)
 	}
 	two(time.Minute).finds(t, "SVM-14", "and the older old had not")
-	// Their creation times are the same, as far as anybody can tell.
+	// Their creation times are the same, as far as can be told.
 	two(time.Millisecond).finds(t, "SVM-14")
 }
 
@@ -317,7 +317,7 @@ func TestSVM21JudgesTheEnd(t *testing.T) {
 	// That it ends in the end, or that the agreement comes back, is no excuse.
 	lost().waits(14*time.Minute).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
 	lost().waits(10*time.Minute).announces(things, 15, "a="+v2, "b="+v2).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-21", "has not ended 1m0s after it lost its agreement")
-	// Without a controller nobody can end it.
+	// Without a controller it cannot be ended.
 	counted(t, lost().manager("a", history.ProcessExited).after(14*time.Minute).manages("b", 14).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21"), "ended after their agreement was lost", 1)
 	// What a condition says in spite of the entries is no agreement.
 	stale, common := content("a="+v2, "b="+v1), v2
@@ -366,7 +366,7 @@ func TestSVM22TellsARollbackFromAFalseSuccess(t *testing.T) {
 	// It had left when the migration succeeded.
 	succeeds(newHistory().starts("a", 1).joins("a", 1).joins("b", 2).ready("a", 200, 3).leaves("a", 4).announces(things, 5, "b="+v2)).
 		joins("a", 21).announces(things, 22, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 23, 2).finds(t, "SVM-22")
-	// Nobody knows whose write this is.
+	// No client knows whose write this is.
 	published().stores("x", v1, "n", 5, 22, 0).finds(t, "SVM-22")
 	// What a definition says may change without a restart.
 	up(newHistory().defines("v2", 1, 1, "v2")).announces(things, 21, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22")
@@ -409,7 +409,7 @@ func TestSVM24LooksAtDefinitions(t *testing.T) {
 	counted(t, dropped(running()).waits(time.Second).migrating("False", 16).waits(40*time.Second).finds(t, "SVM-24"), ceased, 1)
 	// Nor does it say so again.
 	dropped(running()).migrating("False", 16).migrating("True", 17).waits(40*time.Second).finds(t, "SVM-24", goesOn)
-	// Unless another one runs, and nobody could see to it.
+	// Unless another one runs, or no controller could change it.
 	counted(t, dropped(running()).migrates("n", 16, 16, 0).migrates("n", 16, 17, 16, nowRuns).waits(40*time.Second).finds(t, "SVM-24"), ceased, 0)
 	dropped(running()).manager("a", history.ProcessExited).waits(40*time.Second).finds(t, "SVM-24")
 	// Where definitions do not say so, there is nothing to wait for.
@@ -479,7 +479,7 @@ func TestSVM19LeavesNothingOpen(t *testing.T) {
 	returned(asked()).after(16*minute).finds(t, "SVM-19", begun)
 	returned(asked().after(3*minute)).after(10*minute).finds(t, "SVM-19")
 	lost(asked()).after(16*minute).finds(t, "SVM-19")
-	// Nobody was there to begin it, or not for long enough.
+	// No client was there to begin it, or not for long enough.
 	asked().manager("a", history.ProcessExited).after(16*minute).finds(t, "SVM-19")
 	asked().after(4*minute).manages("b", 13).after(10*minute).finds(t, "SVM-19")
 	asked().after(10*minute).manages("b", 13).after(10*minute).finds(t, "SVM-19", begun)
@@ -605,8 +605,8 @@ func TestSVM15CountsWhoIsNotServed(t *testing.T) {
 		counted(t, fails(running(), code, took).after(time.Minute).ready("a", 200, 50).finds(t, "SVM-15", blamed), what, 5+1)
 	}
 	for name, b := range map[string]*historyBuilder{
-		"nobody was there":          fails(running(), 0, time.Millisecond, refused),
-		"nobody waited":             fails(running(), 0, time.Second, canceled),
+		"no server was there":        fails(running(), 0, time.Millisecond, refused),
+		"the client left":            fails(running(), 0, time.Second, canceled),
 		"a barrier":                 fails(running(), 503, time.Millisecond, barrier),
 		"a conflict":                fails(running(), 409, time.Second),
 		"its server ended":          fails(running(), 0, time.Second).exits("a", 1),
@@ -633,7 +633,7 @@ func TestSVM15CountsWhoIsNotServed(t *testing.T) {
 	counted(t, fails(before, 503, time.Second).after(time.Minute).ready("a", 200, 50).finds(t, "SVM-15"), "requests timed while none ran", 5+1)
 }
 
-func TestSVM20SeesWritesThatNobodyTellsOf(t *testing.T) {
+func TestSVM20SeesWritesThatNo clientTellsOf(t *testing.T) {
 	upgraded().announces(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).stores("x", v2, "m", 5, 12, 0).finds(t, "SVM-20", "when the servers agreed on no version and migration m had not begun")
 	// It may be the rest of one that was deleted a moment ago.
 	upgraded().migrates("m", 10, 10, 0).stores("x", v2, "m", 5, 12, 0).finds(t, "SVM-20")
@@ -744,7 +744,7 @@ func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	counted(t, interrupted(0).finds(t, "SVM-12"), what, 1)
 	counted(t, interrupted(2).finds(t, "SVM-12"), what, 1)
 	counted(t, interrupted(7).finds(t, "SVM-12", "when 7 of 10 objects were done, and 7 of those were written again"), what, 0)
-	// Writes that nobody saw may have been repetitions.
+	// Writes that no client saw may have been repetitions.
 	blind := interrupted(0)
 	for i := range blind.events {
 		if x := blind.events[i].Exchange; x != nil && x.Path == "/apis/g.io/v1/things/y8" {
@@ -790,7 +790,7 @@ func TestSVM20WantsAWait(t *testing.T) {
 	// Nor does one show anything that takes as long to begin with all in agreement.
 	slow := begins(asked().waits(time.Minute)).migrates("m", 10, 23, 21, nowSucceeded).migrates("n", 24, 24, 0).waits(2*time.Minute).migrates("n", 24, 25, 24, nowRuns)
 	counted(t, slow.finds(t, "SVM-20"), waited, 0)
-	// Whoever says that he has succeeded has begun.
+	// A client that says that he has succeeded has begun.
 	asked().migrates("m", 10, 22, 21, nowSucceeded).finds(t, "SVM-20", "began to run when the servers agreed on no version")
 }
 
@@ -804,7 +804,7 @@ func TestASuccessWithoutAgreement(t *testing.T) {
 	lost().migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-04", "and 1 objects from before its checkpoint 11 are not stored as g.io/v2")
 	lost().stores("y", v2, "m", 6, 15, 0).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-04")
 	lost().stores("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-22", "which was created on the way, is stored as g.io/v1")
-	// Nobody need know of a checkpoint.
+	// No client need know of a checkpoint.
 	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 0, nowRuns).stores("z", v1, "m", 16, 16, 3).migrates("m", 10, 20, 0, nowSucceeded).
 		finds(t, "SVM-22", "which was created on the way, is stored as g.io/v1")
 }
@@ -834,7 +834,7 @@ func TestMigrationsThatNeverEnd(t *testing.T) {
 	// Another leader is no excuse, whether the one before it ended or not.
 	begun().manages("b", 13).after(6*time.Minute).finds(t, "SVM-11", "has not ended after another controller had come to lead")
 	begun().manages("b", 13).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-11", "after another controller had come to lead")
-	// Nobody has announced anything, so there is nothing to wait for.
+	// No client has announced anything, so there is nothing to wait for.
 	alone := func() *historyBuilder {
 		return newHistory().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}

@@ -75,7 +75,7 @@ func (f *Facts) observeMigration(ev *history.Event) {
 // Now is the last revision of it.
 func (m *Migration) Now() *history.Migration { return m.Reports[len(m.Reports)-1].Migration }
 
-// Succeeded and Failed are whether it ended so while the history was recorded.
+// Succeeded is whether it ended as succeeded while the history was recorded.
 func (m *Migration) Succeeded() bool { return m.endedAs(history.MigrationSucceeded) }
 
 // Failed is whether it ended as failed while the history was recorded.
@@ -113,7 +113,7 @@ func (m *Migration) lived(revision int64) bool {
 	return m.Created.Revision < revision && (!was(end) || revision < end.Revision)
 }
 
-// Running is while it runs, and Pending while it exists and has not ended.
+// Running is while it runs.
 func (m *Migration) Running() fact.Signal { return m.between(m.Started) }
 
 // Pending is while it exists and has not ended.
@@ -166,7 +166,7 @@ func (m *Migration) progress() []Report {
 	return out
 }
 
-// conflicting are the other migrations of the same resource.
+// siblings are the other migrations of the same resource.
 func (m *Migration) siblings() []*Migration {
 	var out []*Migration
 	for _, o := range m.facts.Migrations {

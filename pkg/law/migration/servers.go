@@ -83,7 +83,7 @@ func (f *Facts) unstored(r Resource, at fact.Stamp) bool {
 	return hosted
 }
 
-// hopeless is the Stamp by which to ask what a migration was of: its end, or the end of
+// asked is the Stamp by which to ask how the resource of a migration was: its end, or that of
 // the history.
 func (m *Migration) asked() fact.Stamp {
 	if end := m.end(); was(end) {

@@ -52,7 +52,7 @@ func TestSVM16TellsALostObjectFromADeletedOne(t *testing.T) {
 	// What a user has deleted is not lost, whichever is told first.
 	deletes(lost(begun()), 200, sentBefore(time.Second)).after(time.Minute).finds(t, "SVM-16")
 	lost(deletes(begun(), 200)).after(time.Minute).finds(t, "SVM-16")
-	// Nobody knows what came of these.
+	// No client knows what came of these.
 	lost(deletes(begun(), 0)).after(time.Minute).finds(t, "SVM-16")
 	lost(deletes(begun(), 504)).after(time.Minute).finds(t, "SVM-16")
 	// These did nothing.
@@ -120,7 +120,7 @@ func TestSVM16WantsWhatComesInBetween(t *testing.T) {
 	const back = "rolled back about half way"
 	counted(t, halfway(6, "a="+v2, "b="+v1), back, 1)
 	counted(t, halfway(3, "a="+v2, "b="+v1), back, 0)
-	counted(t, halfway(6), back, 0) // Nobody stores anything else.
+	counted(t, halfway(6), back, 0) // No client stores anything else.
 	// One that goes on is another row's, and its success is no end here.
 	goesOn := stored(parted(6, "a="+v2, "b="+v1), v2, 200, 6, 12).migrates("m", 40, 220, 40, nowSucceeded).finds(t, "SVM-16")
 	counted(t, goesOn, back, 1)

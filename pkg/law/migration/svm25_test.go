@@ -67,7 +67,7 @@ func TestSVM25(t *testing.T) {
 		{"the list is refused", held(crossing(), 500, 500), []string{"every list of migrations in v1 was refused by a, at last with 500"}, ""},
 		{"the list is refused once", held(crossing(), 503, 200), nil, ""},
 		{"the list is not answered", held(crossing(), 0), nil, "in which versions a lists migrations"},
-		{"nobody has asked for a list", held(crossing()), nil, "in which versions a lists migrations"},
+		{"no client has asked for a list", held(crossing()), nil, "in which versions a lists migrations"},
 		{"the watch is refused", held(crossing().refusedWatch("a", 500), 200), []string{"could not list and watch migrations: the list was answered"}, ""},
 		{"the watch is not answered", held(crossing().refusedWatch("a", 0), 200), nil, "which migrations clients of a are shown"},
 		{"the watch is lost during the hold", func() *historyBuilder {

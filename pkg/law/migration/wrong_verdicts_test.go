@@ -171,10 +171,10 @@ func TestSVM17UnheardEnd(t *testing.T) {
 
 func TestSVM18And19WithoutAController(t *testing.T) {
 	unknown := newHistory().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
-	red(t, "nobody is there to fail it", unknown.migrates("m", 10, 10, 0).of(Resource{"no.io", "nothings"}).after(4*time.Minute), "SVM-18")
+	red(t, "no client is there to fail it", unknown.migrates("m", 10, 10, 0).of(Resource{"no.io", "nothings"}).after(4*time.Minute), "SVM-18")
 	review := history.HostedResource{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Kind: "SubjectAccessReview", Served: []string{"authorization.k8s.io/v1"}}
 	unstored := newHistory().starts("a", 1).hosts("a", 1, review).migrates("m", 10, 10, 0).of(Resource{"authorization.k8s.io", "subjectaccessreviews"})
-	red(t, "nobody is there to fail it", unstored.after(4*time.Minute), "SVM-19")
+	red(t, "no client is there to fail it", unstored.after(4*time.Minute), "SVM-19")
 }
 
 func TestSVM20AgreementLostMeanwhile(t *testing.T) {
@@ -243,10 +243,10 @@ func TestSVM15UnreadyMembers(t *testing.T) {
 	for range 200 {
 		b.after(3*time.Second).requests("cp1", 504, 0, sentBefore(3*time.Second)).ready("cp1", 500, 0)
 	}
-	green(t, "nobody is served any more, and the server not ready", b.succeeds().after(time.Minute).ready("cp1", 200, 0), "SVM-15")
+	green(t, "no client is served any more, and the server not ready", b.succeeds().after(time.Minute).ready("cp1", 200, 0), "SVM-15")
 }
 
-// What failed long after the bound is no evidence, even where nobody is to blame for that.
+// What failed long after the bound is no evidence, even where no client is to blame for that.
 func TestSVM18And19LateIsNoEvidence(t *testing.T) {
 	unknown := newHistory().starts("a", 1).hosts("a", 1).starts("b", 1).hosts("b", 2).starts("c", 1).hosts("c", 3)
 	unknown.migrates("m", 10, 10, 0).of(Resource{"no.io", "nothings"}).after(4*time.Minute).migrates("m", 10, 11, 0, nowFailed).of(Resource{"no.io", "nothings"})
@@ -275,7 +275,7 @@ func TestSVM16DeletedTwiceWhileUnheard(t *testing.T) {
 
 func TestSVM24StoppedByADeath(t *testing.T) {
 	b := upgraded().manages("a", 8).
-		// It is deleted when nobody is there who could go on with it.
+		// It is deleted when no client is there who could go on with it.
 		migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).manager("a", history.ProcessExited).drops("m", 13).waits(30*time.Second).
 		manages("b", 30).migrates("o", 31, 31, 0).migrates("o", 31, 32, 31, nowRuns).migrates("n", 33, 33, 0).drops("o", 34).after(time.Second).
 		migrates("n", 33, 35, 34, nowRuns).stores("x", v2, "m", 5, 36, 0).migrates("n", 33, 37, 34, nowSucceeded)
@@ -375,7 +375,7 @@ func TestSVM23DefinitionMadeAnew(t *testing.T) {
 		migrates("n", 30, 33, 31, nowSucceeded).defines("v2", 2, 34, "v2").finds(t, "SVM-23"), "trims", 1)
 }
 
-// Nobody has seen what had ended before the run, nor when what was there had been asked for.
+// No client has seen what had ended before the run, nor when what was there had been asked for.
 func TestMigrationsFromBeforeTheRun(t *testing.T) {
 	nothings := Resource{"no.io", "nothings"}
 	unknown := func() *historyBuilder {
@@ -402,12 +402,12 @@ func TestMigrationsFromBeforeTheRun(t *testing.T) {
 	counted(t, left().finds(t, "SVM-04"), "objects compared", 0)
 	counted(t, left().finds(t, "SVM-16"), "stored in the new version", 0)
 	counted(t, left().stores("y0", v2, "m", 5, 31, 20).finds(t, "SVM-22"), "writes after a success in the version that it was to", 0)
-	// What has an outcome keeps it, whoever has seen it come.
+	// What has an outcome keeps it, the migrator that has seen it come.
 	left().migrates("m", 12, 31, 13, nowFailed).finds(t, "SVM-02", "had Succeeded, and does not any more")
 	// It may have begun when they agreed, and its last report may be later.
 	late := newHistory().joins("a", 1).joins("b", 2).announces(things, 8, "a="+v2, "b="+v1).migrates("m", 4, 10, 5, nowRuns)
 	late.finds(t, "SVM-20")
-	// The trim may be by one that had succeeded before; nobody knows on what.
+	// The trim may be by one that had succeeded before; no client knows on what.
 	trimmed := newHistory().defines("v2", 2, 7, "v1", "v2").migrates("m", 4, 10, 5, nowSucceeded).defines("v2", 2, 12, "v2")
 	counted(t, trimmed.finds(t, "SVM-23"), "trims", 0)
 	reason(t, trimmed.finds(t, "SVM-23"), "it is not known")
@@ -566,7 +566,7 @@ func TestWritesDuringSuccess(t *testing.T) {
 		red(t, "users write after the definition was changed, while the success is being written",
 			b.defines("v1", 3, 16, "v1", "v2").stores("x", v1, "n", 5, 17, 3).stores("y", v1, "n", 15, 18, 4).migrates("m", 10, 20, 11, nowSucceeded), id)
 	}
-	// What nobody else has written, or what was so before, is what it has left.
+	// What no client else has written, or what was so before, is what it has left.
 	begun().defines("v1", 3, 16, "v1", "v2").stores("x", v1, "n", 5, 17, 0).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-04", "are not stored as g.io/v2")
 	begun().stores("x", v1, "n", 5, 16, 3).defines("v1", 3, 17, "v1", "v2").migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-04", "are not stored as g.io/v2")
 }
@@ -590,12 +590,12 @@ func TestSVM08DeletedUnderWhatCameToNothing(t *testing.T) {
 	counted(t, begun().stores("y", v2, "m", 6, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-08"), deleted, 1)
 }
 
-func TestSVM17WhileNobodyMigrates(t *testing.T) {
+func TestSVM17WhileNo clientMigrates(t *testing.T) {
 	begun := func() *historyBuilder {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
 	crashed := begun().after(time.Second).manager("a", history.ProcessExited).after(20*time.Second).manages("b", 13).after(time.Second).migrates("m", 10, 20, 11, nowSucceeded)
-	red(t, "two seconds of work, and twenty in which nobody led", crashed, "SVM-17")
+	red(t, "two seconds of work, and twenty in which no client led", crashed, "SVM-17")
 	again := begun().after(time.Second).manager("a", history.ProcessExited).after(20*time.Second).manages("b", 13).after(20*time.Second).migrates("m", 10, 20, 11, nowSucceeded)
 	again.finds(t, "SVM-17", "its status told nothing on the way")
 	before := begun().after(20*time.Second).manager("a", history.ProcessExited).after(20*time.Second).manages("b", 13).after(time.Second).migrates("m", 10, 20, 11, nowSucceeded)
