@@ -605,8 +605,8 @@ func TestSVM15CountsWhoIsNotServed(t *testing.T) {
 		counted(t, fails(running(), code, took).after(time.Minute).ready("a", 200, 50).finds(t, "SVM-15", blamed), what, 5+1)
 	}
 	for name, b := range map[string]*historyBuilder{
-		"no server was there":        fails(running(), 0, time.Millisecond, refused),
-		"the client left":            fails(running(), 0, time.Second, canceled),
+		"no server was there":       fails(running(), 0, time.Millisecond, refused),
+		"the client left":           fails(running(), 0, time.Second, canceled),
 		"a barrier":                 fails(running(), 503, time.Millisecond, barrier),
 		"a conflict":                fails(running(), 409, time.Second),
 		"its server ended":          fails(running(), 0, time.Second).exits("a", 1),
@@ -633,7 +633,7 @@ func TestSVM15CountsWhoIsNotServed(t *testing.T) {
 	counted(t, fails(before, 503, time.Second).after(time.Minute).ready("a", 200, 50).finds(t, "SVM-15"), "requests timed while none ran", 5+1)
 }
 
-func TestSVM20SeesWritesThatNo clientTellsOf(t *testing.T) {
+func TestSVM20SeesWritesThatNoTagTellsOf(t *testing.T) {
 	upgraded().announces(things, 6, "a="+v1, "b="+v2).migrates("m", 10, 10, 0).stores("x", v2, "m", 5, 12, 0).finds(t, "SVM-20", "when the servers agreed on no version and migration m had not begun")
 	// It may be the rest of one that was deleted a moment ago.
 	upgraded().migrates("m", 10, 10, 0).stores("x", v2, "m", 5, 12, 0).finds(t, "SVM-20")

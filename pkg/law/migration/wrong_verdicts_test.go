@@ -590,7 +590,7 @@ func TestSVM08DeletedUnderWhatCameToNothing(t *testing.T) {
 	counted(t, begun().stores("y", v2, "m", 6, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-08"), deleted, 1)
 }
 
-func TestSVM17WhileNo clientMigrates(t *testing.T) {
+func TestSVM17WhileNoControllerMigrates(t *testing.T) {
 	begun := func() *historyBuilder {
 		return upgraded().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
