@@ -28,6 +28,17 @@ func brackets() map[string]func(b *historyBuilder, took func(*historyBuilder) *h
 		"SVM-24 beginsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
 			return took(begun(b).migrates("n", 13, 13, 0).drops("m", 15)).migrates("n", 13, 16, 15, nowRuns)
 		},
+		"SVM-17 long": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			return took(begun(b)).migrates("m", 10, 20, 11, nowSucceeded)
+		},
+		"SVM-18 failsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			b.hosts("a", 5).hosts("b", 5).hosts("c", 5).manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).of(Resource{"no.io", "nothings"})
+			return took(b).migrates("m", 10, 12, 0, nowFailed).of(Resource{"no.io", "nothings"})
+		},
+		"SVM-24 unmarksWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			b.defines("v2", 2, 6, "v1", "v2").manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).migrating("True", 11).migrates("m", 10, 12, 11, nowRuns)
+			return took(b.drops("m", 15)).migrating("False", 16)
+		},
 		"SVM-24 stopsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
 			return took(begun(b).drops("m", 13)).stores("x", v2, "m", 5, 14, 0)
 		},
