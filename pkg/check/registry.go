@@ -26,8 +26,6 @@ const (
 	onLooks reliance = 1 << iota
 	// onTags: each accepted write of the harness shows in etcd under its tag.
 	onTags
-	// onObjects: each object of the resources that the harness writes was followed.
-	onObjects
 )
 
 // registry lists the checks that are built in.

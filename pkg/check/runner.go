@@ -143,9 +143,6 @@ func (r *runner) reasons(w *World, observations []Observation) []string {
 	if r.entry.relies&onTags != 0 {
 		out = append(out, w.writes.doubts()...)
 	}
-	if r.entry.relies&onObjects != 0 {
-		out = append(out, w.migrations.doubts()...)
-	}
 	for _, s := range r.entry.sources {
 		if n := w.gaps[s]; n > 0 {
 			out = append(out, fmt.Sprintf("the %s recorder may have missed something %d times", s, n))

@@ -33,7 +33,7 @@ func judgeEvents(t *testing.T, header history.Header, events []history.Event, id
 		if !ok {
 			t.Fatalf("no requirement %s", id)
 		}
-		requirements = append(requirements, r)
+		requirements = append(requirements, enoughForStories(r))
 	}
 	j, err := Judge(Read(reader), requirements)
 	if err != nil {

@@ -617,3 +617,7 @@ func TestSV15CountsWhatMembersStoreThemselves(t *testing.T) {
 	}
 	saw(t, told.blames(t, "SV-15"), "of the member with the fewest", 0)
 }
+
+func (t *tale) unheard(d time.Duration) *tale {
+	return t.pass(d).away(d)
+}

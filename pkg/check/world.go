@@ -68,8 +68,6 @@ type World struct {
 	foreignThings *foreignThings
 	// docs is what was told of discovery.
 	docs *documents
-	// migrations is what was told of storage version migrations.
-	migrations *migrations
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
 	// managers are the controller managers.
@@ -102,9 +100,8 @@ func newWorld(h history.Header) *World {
 		foreignThings: newForeignThings(),
 		managers:      newManagers(),
 
-		migrations: newMigrations(),
-		elections:  newElections(),
-		ran:        newRan(h),
+		elections: newElections(),
+		ran:       newRan(h),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -157,9 +154,7 @@ func (w *World) take(ev *history.Event) {
 	}
 	w.foreignThings.take(w, ev)
 	w.docs.take(w, ev)
-	w.migrations.wait(w, ev)
 	w.managers.take(w, ev)
-	w.migrations.take(w, ev)
 	w.elections.take(w, ev)
 	w.ran.take(ev)
 }

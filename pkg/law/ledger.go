@@ -54,10 +54,16 @@ type Entry struct {
 	SelfEvident bool
 	// Tags are what a need may count.
 	Tags []string
+	// Times is how many obligations it stands for, which are alike and ended alike; 0
+	// is one. A hundred thousand objects that are as they should be are one entry.
+	Times int64
 	// Kind of a breach, by which documented deviations know it, and the Release of the
 	// process that is responsible.
 	Kind, Release string
 }
+
+// times is how many obligations an entry stands for.
+func (e *Entry) times() int64 { return max(e.Times, 1) }
 
 // Ledger has all obligations of one law.
 type Ledger struct {
@@ -121,7 +127,7 @@ func (l *Ledger) Count(ending Ending) int64 {
 	n := int64(0)
 	for i := range l.Entries {
 		if l.Entries[i].Ending == ending {
-			n++
+			n += l.Entries[i].times()
 		}
 	}
 	return n
@@ -132,7 +138,7 @@ func (l *Ledger) Tagged(tag string) int64 {
 	n := int64(0)
 	for i := range l.Entries {
 		if e := &l.Entries[i]; e.Ending == Met && slices.Contains(e.Tags, tag) {
-			n++
+			n += e.times()
 		}
 	}
 	return n
@@ -164,23 +170,23 @@ func (l *Ledger) Counts() Counts {
 	for i := range l.Entries {
 		switch e := &l.Entries[i]; e.Ending {
 		case Met:
-			c.Met++
+			c.Met += e.times()
 		case Late:
-			c.Late++
+			c.Late += e.times()
 		case Broken:
-			c.Broken++
+			c.Broken += e.times()
 		case Unclear:
-			c.Unclear++
+			c.Unclear += e.times()
 		case Superseded:
-			c.Superseded++
+			c.Superseded += e.times()
 		case Open:
-			c.Open++
+			c.Open += e.times()
 		case Excused:
-			c.Excused++
+			c.Excused += e.times()
 			if c.Excuses == nil {
 				c.Excuses = map[string]int64{}
 			}
-			c.Excuses[e.Why]++
+			c.Excuses[e.Why] += e.times()
 		}
 	}
 	return c

@@ -153,15 +153,17 @@ func (n Need) count(ledger *Ledger, members []string) int64 {
 		if !tested || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) {
 			continue
 		}
+		times := e.times()
 		if n.Distinct {
 			if key := e.Member + " " + e.About; seen[key] {
 				continue
 			} else {
 				seen[key] = true
 			}
+			times = 1
 		}
-		all++
-		counts[e.Member]++
+		all += times
+		counts[e.Member] += times
 	}
 	if !n.Each {
 		return all

@@ -46,6 +46,7 @@ func largeStory() []history.Event {
 		v.restart(m)
 	}
 	rewrite(11, LargeObjects)
+	v.Advance(2000)
 	v.end("second", history.MigrationSucceeded)
 	v.Advance(8000)
 	v.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
@@ -59,18 +60,20 @@ func (v *builder) kill(m *story.Member, id string) {
 			ID: id, Type: "PodChaos", Action: history.FaultContainerKill, Component: history.ComponentControllerManager, Phase: phase, Proof: proof,
 		}})
 	}
+	v.Advance(2000)
 	fault(history.PhaseInject, "")
 	v.managerProcess(m, history.ProcessExited)
 	fault(history.PhaseWitness, "the process is gone")
 	fault(history.PhaseHeal, "")
+	v.Advance(2000)
+	v.managerProcess(m, history.ProcessStarted)
 }
 
 // largeCases are how that story is changed.
 var largeCases = []story.Case{
 	{
 		Requirement: "SVM-16",
-		Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.BallastRequests, leaderLeaseWrites, story.OfKind(history.KindFault),
-			story.ExitsOf(history.ComponentControllerManager), story.ExitsOf(history.ComponentAPIServer)),
+		Reads:       story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.BallastRequests, leaderLeaseWrites, story.OfKind(history.KindFault), story.Lifecycle),
 		Fail: func(e *story.Edit) {
 			// The last object is passed over.
 			e.Drop(story.AllOf(migrationWrites, objectNamed("default/cargo11")))

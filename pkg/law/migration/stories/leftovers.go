@@ -18,7 +18,7 @@ type watchedBuilder struct {
 // and that wait are there while all members are upgraded and one is rolled back.
 func leftoverStory() []history.Event {
 	c := &watchedBuilder{
-		builder: &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}},
+		builder: &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}, managers: map[string]int{}, deleting: map[string]bool{}},
 		last:    map[string]int64{},
 	}
 	cp1, cp2, cp3 := c.Members[0], c.Members[1], c.Members[2]

@@ -28,11 +28,15 @@ type builder struct {
 	// metadata is the digest of each object's.
 	metadata map[string]string
 	writers  map[string]*story.Member
+	// deleting are the objects that are being deleted.
+	deleting map[string]bool
+	// managers counts the processes of each member's controller manager.
+	managers map[string]int
 }
 
 // newBuilder has all members up, with the controller manager of the first one leading.
 func newBuilder() *builder {
-	v := &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}}
+	v := &builder{ControlPlane: story.NewControlPlane(), contents: map[string]*history.Migration{}, metadata: map[string]string{}, writers: map[string]*story.Member{}, managers: map[string]int{}, deleting: map[string]bool{}}
 	for _, m := range v.Members {
 		v.Start(m, m.Release)
 		v.RenewIdentity(m)
@@ -53,6 +57,7 @@ func migrationStory() []history.Event {
 	for i := range 12 {
 		v.put(v.Members[i%3], ballast(i))
 	}
+	v.markDeleting(ballast(deletingBallast))
 	v.create(cp3, "unknown", "nowhere.evenkeel.dev", "phantoms")
 	v.setCondition("unknown", false, "", history.MigrationRunning, "AwaitingResource")
 	v.replace(cp1, "1.3")
@@ -77,11 +82,12 @@ func migrationStory() []history.Event {
 	v.setCondition("early", true, "", history.MigrationRunning, "4 of 12 objects migrated")
 	v.managerProcess(cp1, history.ProcessExited)
 	v.Advance(2000)
+	v.managerProcess(cp1, history.ProcessStarted)
 	v.holdLeaderLease(cp2)
 	for _, m := range v.Members {
 		v.restart(m)
 	}
-	v.Advance(4000)
+	v.Advance(6000) // longer than a success may be on its way
 	v.failWrites(cp2, history.PhaseInject)
 	for i := 6; i < 12; i++ {
 		v.rewrite(ballast(i), story.Releases["1.3"].Encoding)
@@ -110,7 +116,7 @@ func migrationStory() []history.Event {
 	v.replace(cp3, "1.3")
 
 	v.define("v1beta1", 1, "v1beta1")
-	for i := range 8 {
+	for i := range crates {
 		v.put(v.Members[i%3], crate(i))
 	}
 	v.define("v1", 2, "v1beta1", "v1")
@@ -134,7 +140,7 @@ func migrationStory() []history.Event {
 		v.remove(crateInDeletedNamespace(i))
 	}
 	v.Delete(namespacePrefix+"aft-hold", "aft-hold")
-	for i := 2; i < 8; i++ {
+	for i := 2; i < crates; i++ {
 		v.rewrite(crate(i), cratesGroup+"/v1")
 	}
 	v.define("v1", 2, "v1")
@@ -173,6 +179,10 @@ func (c object) content(version string) string {
 	return fmt.Sprintf("%s-%d", version[strings.LastIndex(version, "/")+1:], kind)
 }
 
+// crates are how many there are that no namespace takes with it: more than a migration may
+// write in a second.
+const crates = 20
+
 // contents are how many different ones the objects of a resource have.
 const contents = 3
 
@@ -201,7 +211,18 @@ func (v *builder) put(m *story.Member, c object) {
 // rewrite is what a migration does to an object.
 func (v *builder) rewrite(c object, version string) {
 	v.Advance(140)
-	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version)})
+	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version), Deleting: v.deleting[c.name]})
+}
+
+// deletingBallast is the number of the one that is being deleted, and that a finalizer holds.
+const deletingBallast = 10
+
+// markDeleting has a user delete an object that a finalizer holds.
+func (v *builder) markDeleting(c object) {
+	v.deleting[c.name] = true
+	v.metadata[c.name] += "-deleting"
+	version := story.Releases["1.2"].Encoding
+	v.Store(c.key(), version, c.kind, c.name, history.Stored{Metadata: v.metadata[c.name], Content: c.content(version), Deleting: true})
 }
 
 // remove has a user delete an object.
@@ -348,7 +369,10 @@ func (v *builder) serverExits(m *story.Member) {
 
 // managerProcess is a change in the life of a member's controller manager.
 func (v *builder) managerProcess(m *story.Member, change string) {
-	p := history.Process{Component: history.ComponentControllerManager, Change: change, Instance: 1, PID: 500, Release: m.Release}
+	if change == history.ProcessStarted {
+		v.managers[m.Name]++
+	}
+	p := history.Process{Component: history.ComponentControllerManager, Change: change, Instance: v.managers[m.Name], PID: 500, Release: m.Release}
 	if change == history.ProcessExited {
 		p.PID, p.Exit, p.Expected = 0, "signal: killed", true
 	}

@@ -31,6 +31,7 @@ func resumeStory() []history.Event {
 	}
 	v.managerProcess(cp1, history.ProcessExited)
 	v.Advance(16_000)
+	v.managerProcess(cp1, history.ProcessStarted)
 	v.holdLeaderLease(cp1)
 	// The last ones had not been noted down.
 	v.observeWrite(cp1, 10)
@@ -71,7 +72,7 @@ func (v *builder) tapFault(m *story.Member, phase history.Phase, proof string) {
 // resumeCases are how that story is changed.
 var resumeCases = []story.Case{
 	{
-		Requirement: "SVM-12", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, leaderLeaseWrites, story.ExitsOf(history.ComponentControllerManager), story.OfKind(history.KindFault, history.KindExchange)),
+		Requirement: "SVM-12", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, leaderLeaseWrites, story.Lifecycle, story.OfKind(history.KindFault, history.KindExchange)),
 		Fail: func(e *story.Edit) {
 			// It begins at the first object.
 			i := e.Find(13, story.OfKind(history.KindExchange)) - 1
@@ -80,6 +81,6 @@ var resumeCases = []story.Case{
 				e.InsertAfter(i, tap(&story.Member{Name: first}, n))
 			}
 		},
-		Weak: func(e *story.Edit) { e.Drop(story.ExitsOf(history.ComponentControllerManager)) },
+		Weak: func(e *story.Edit) { e.Drop(managerProcesses) },
 	},
 }

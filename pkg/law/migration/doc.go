@@ -1,0 +1,4 @@
+// Package migration judges KEP-25 and KEP-4192, storage version migration, and what
+// KEP-2339 asks of a migrator: the facts about migrations, the objects that they rewrite
+// and the controllers that run them, and one law for each requirement.
+package migration

@@ -1,0 +1,206 @@
+package migration
+
+import (
+	"hash/fnv"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// population is all that etcd stored of one resource, in the order of revisions. There may
+// be a hundred thousand objects, so that a Change is compact.
+type population struct {
+	of       Resource
+	changes  []Change
+	versions []string
+	objects  int32
+}
+
+// Object is what is stored under one key, also if it is deleted and created again.
+type Object struct {
+	// Name has the namespace in front where there is one.
+	Name string
+	in   *population
+	// number counts the objects of the population.
+	number int32
+	// last is the index of its latest Change, and tags are the tagged writes that were
+	// applied to it, or to what had its key before.
+	last int32
+	tags map[writeID]struct{}
+}
+
+// Change is one change of an object.
+type Change struct {
+	fact.Stamp
+	Object *Object
+	// before is the index of the change before it; -1 if there is none.
+	before  int32
+	version int32
+	// Gone is whether it was deleted, and Again whether its tag had been applied to what has
+	// its key before.
+	Gone, Again bool
+	// Deleting is whether it is being deleted, and a finalizer holds it.
+	Deleting bool
+	// By is the tagged write that made it; the zero value for any other client.
+	By writeID
+	// Metadata and Content are digests of digests, 0 where there is none.
+	Metadata, Content uint64
+	Managed           []managedFields
+	created           int64
+}
+
+// managedFields is a digest of the managed fields of one version.
+type managedFields struct {
+	version int32
+	digest  uint64
+}
+
+// writeID is a tagged write by the member that took it and its number there.
+type writeID struct {
+	member string
+	number int64
+}
+
+func digest(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	return h.Sum64()
+}
+
+func (f *Facts) observeObject(ev *history.Event) {
+	s := ev.Stored
+	o := f.keys[s.Key]
+	if s.Type == history.StoredDelete {
+		if o != nil && !o.in.changes[o.last].Gone {
+			o.in.add(Change{Stamp: fact.StampOf(ev), Object: o, Gone: true})
+		}
+		return
+	}
+	if o == nil {
+		// Whatever its bytes say later, an object stays of its resource.
+		group, resource, ok := s.Hosted()
+		r := Resource{group, resource}
+		if !ok || !f.written[r] && f.definition(r, s.Revision) == nil {
+			return
+		}
+		o = f.population(r).object(s.Name)
+		f.keys[s.Key] = o
+	}
+	c := Change{Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), Metadata: digest(s.Metadata), Content: digest(s.Content), created: s.Created, Deleting: s.Deleting}
+	for _, v := range slices.Sorted(maps.Keys(s.Managed)) {
+		c.Managed = append(c.Managed, managedFields{o.in.version(v), digest(s.Managed[v])})
+	}
+	if s.Writer != "" {
+		c.By = writeID{s.Writer, s.Write}
+		_, c.Again = o.tags[c.By]
+		if o.tags == nil {
+			o.tags = map[writeID]struct{}{}
+		}
+		o.tags[c.By] = struct{}{}
+	}
+	o.in.add(c)
+}
+
+func (f *Facts) population(r Resource) *population {
+	if f.populations[r] == nil {
+		f.populations[r] = &population{of: r}
+	}
+	return f.populations[r]
+}
+
+func (p *population) object(name string) *Object {
+	p.objects++
+	return &Object{Name: name, in: p, number: p.objects - 1, last: -1}
+}
+
+func (p *population) version(v string) int32 {
+	i := slices.Index(p.versions, v)
+	if i < 0 {
+		i = len(p.versions)
+		p.versions = append(p.versions, v)
+	}
+	return int32(i)
+}
+
+func (p *population) add(c Change) {
+	c.before, c.Object.last = c.Object.last, int32(len(p.changes))
+	p.changes = append(p.changes, c)
+}
+
+// Version is the one that it is stored in.
+func (c *Change) Version() string { return c.Object.in.versions[c.version] }
+
+// tagged is whether a tagged write made it.
+func (c *Change) tagged() bool { return c.By != writeID{} }
+
+// Before is the change before; nil if there is none.
+func (c *Change) Before() *Change {
+	if c.before < 0 {
+		return nil
+	}
+	return &c.Object.in.changes[c.before]
+}
+
+// until is how many of the changes were made up to a revision.
+func (p *population) until(revision int64) int {
+	return sort.Search(len(p.changes), func(i int) bool { return p.changes[i].Revision > revision })
+}
+
+// at are the objects that existed at a revision, each by its latest change until then, in
+// the order of those.
+func (p *population) at(revision int64) []*Change {
+	n := p.until(revision)
+	seen := make([]bool, p.objects)
+	var out []*Change
+	for i := n - 1; i >= 0; i-- {
+		c := &p.changes[i]
+		if seen[c.Object.number] {
+			continue
+		}
+		seen[c.Object.number] = true
+		if !c.Gone {
+			out = append(out, c)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// counts follows how many objects are stored in each version.
+type counts struct {
+	total int64
+	in    map[string]int64
+}
+
+func newCounts() *counts { return &counts{in: map[string]int64{}} }
+
+// apply takes the next change in.
+func (n *counts) apply(c *Change) {
+	if before := c.Before(); before != nil && !before.Gone {
+		n.in[before.Version()]--
+		n.total--
+	}
+	if !c.Gone {
+		n.in[c.Version()]++
+		n.total++
+	}
+}
+
+// storedAt counts the objects of a resource at a revision.
+func (f *Facts) storedAt(r Resource, revision int64) *counts {
+	n, p := newCounts(), f.population(r)
+	for i := range p.until(revision) {
+		n.apply(&p.changes[i])
+	}
+	return n
+}
+
+// sameForms are the built-in resources, of those that the harness writes, whose versions
+// have the same fields. All custom resources that it defines have.
+var sameForms = map[Resource]bool{{"storage.k8s.io", "volumeattributesclasses"}: true}

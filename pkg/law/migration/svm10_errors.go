@@ -1,0 +1,65 @@
+package migration
+
+import (
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
+
+// svm10: errors that pass by themselves delay a migration and do not fail it, nor does an
+// object count as migrated because its write met such an error (KEP-25, "Migrator": it
+// retries). Only errors that a fault put in the way of the controller are counted: only of
+// those is it known that they pass.
+var svm10 = written{
+	Row: law.Row{ID: "SVM-10", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "passed", Tag: "passed"}, {Name: "kinds", Tag: "passed", Distinct: true}}},
+	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+		for _, m := range f.Migrations {
+			met := m.errorsMet()
+			if len(met) == 0 {
+				continue
+			}
+			last := f.When(met[len(met)-1].Stamp)
+			m.survives(l, last, fmt.Sprintf(" after %d errors that pass by themselves", len(met)), func() {
+				kinds := map[int]int64{}
+				for _, x := range met {
+					kinds[x.code]++
+				}
+				for _, code := range law.SortedKeys(kinds) {
+					l.Add(law.Entry{Ending: law.Met, About: fmt.Sprintf("status %d", code), Began: last, Tags: []string{"passed"}, Times: kinds[code]})
+				}
+				m.leavesNoneBehind(l, met)
+			})
+		}
+	},
+}
+
+// errorsMet are the errors that its writes met while it ran.
+func (m *Migration) errorsMet() []*exchange {
+	var out []*exchange
+	for _, x := range m.sentDuring() {
+		if x.passes() && m.Running().At(x.At) == fact.Yes {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// leavesNoneBehind looks for objects that were left because of an error.
+func (m *Migration) leavesNoneBehind(l *law.Ledger, met []*exchange) {
+	f := m.facts
+	if f.agreement(m.Of, m.Ended.Revision).Version == "" {
+		return // SVM-04 judges a success without an agreement
+	}
+	first := map[string]*exchange{}
+	for _, x := range met {
+		if first[x.name] == nil {
+			first[x.name] = x
+		}
+	}
+	_, left := m.left(func(c *Change) bool { return first[c.Object.Name] != nil })
+	for _, c := range left {
+		l.Broken(c.Object.Name, f.When(m.Ended), law.Evidence(first[c.Object.Name].Seq, c.Seq, m.Ended.Seq), "migration %s succeeded at revision %d, and %s %s, whose write had met an error that passes by itself, is stored as %s and not as %s",
+			m.Name, m.Ended.Revision, m.Of.Name, c.Object.Name, c.Version(), m.finished())
+	}
+}
