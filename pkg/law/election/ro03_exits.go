@@ -32,6 +32,8 @@ func (f *Facts) excuseExit(p *fact.Process) string {
 	}
 	elected := p.Component == history.ComponentControllerManager || p.Component == history.ComponentScheduler
 	switch {
+	case !f.cameUp(p.Exited.Latest):
+		return "no API server had ever been ready"
 	case f.Powerless(p.Member).During(*p.Exited) != fact.No:
 		return "the power of the member was cut"
 	case elected && (f.ousted(p) || f.stoppedRenewing(p)):
@@ -67,4 +69,17 @@ func lastLines(log []string) string {
 		return ""
 	}
 	return "; its log ends: " + log[len(log)-1]
+}
+
+// cameUp is whether any API server had been ready by a time. A control plane that never came
+// up may have been given settings that no release takes.
+func (f *Facts) cameUp(by int64) bool {
+	for _, member := range f.Members() {
+		for _, a := range f.ReadyAnswers(member) {
+			if a.Code == 200 && a.Earliest <= by {
+				return true
+			}
+		}
+	}
+	return false
 }
