@@ -24,16 +24,22 @@ type History struct {
 	Faults []*Fault
 
 	// times are those of the events, by which a time finds its evidence.
-	times     []eventTime
-	recorders recorders
-	clock     Clock
-	processes processes
-	readiness readiness
+	times          []eventTime
+	recorders      recorders
+	clock          Clock
+	processes      processes
+	readiness      readiness
+	versions       storageVersions
+	participations participations
+	hosting        hosting
+	writes         writes
+	// told is the revision up to which the recorder of etcd has told all.
+	told int64
 }
 
 // NewHistory makes the facts of a history of which nothing was observed.
 func NewHistory(header history.Header) *History {
-	return &History{Header: header, processes: newProcesses(), readiness: newReadiness()}
+	return &History{Header: header, processes: newProcesses(), readiness: newReadiness(), hosting: newHosting(header), writes: newWrites()}
 }
 
 // Observe takes the next event in.
@@ -47,16 +53,19 @@ func (h *History) Observe(ev *history.Event) {
 	h.recorders.observe(ev)
 	switch {
 	case ev.Stored != nil:
-		h.clock.Seen(ev.Stored.Revision, ev.At)
+		h.observeStored(ev)
 	case ev.Request != nil:
 		h.observeRequest(ev)
+		h.hosting.define(ev.Request)
+		h.writes.answered(ev)
 	case ev.Process != nil:
 		h.processes.observe(ev)
 	case ev.Ready != nil:
 		h.seen(ev.Ready.Revision, ev.At)
-		h.readiness.observe(ev)
+		h.readiness.observe(ev, h.processes.last(ev.Member, history.ComponentAPIServer))
 	case ev.Discovery != nil:
 		h.seen(ev.Discovery.Revision, ev.At)
+		h.hosting.observe(ev)
 	case ev.Hold != nil:
 		h.seen(ev.Hold.Revision, ev.At)
 		h.observeHold(ev)
@@ -71,6 +80,35 @@ func (h *History) Observe(ev *history.Event) {
 		h.End = &end
 	}
 }
+
+// observeStored takes a change in etcd in. The recorder tells them in the order of their
+// revisions, of which several keys may share one.
+func (h *History) observeStored(ev *history.Event) {
+	if ev.Stored.Revision < h.told {
+		h.recorders.distrust(ev.Seq)
+		return
+	}
+	h.told = ev.Stored.Revision
+	h.clock.Seen(ev.Stored.Revision, ev.At)
+	h.versions.observe(ev)
+	h.participations.observe(ev)
+	h.writes.stored(ev)
+}
+
+// Told is whether the recorder of etcd has told of all up to a revision that was read by a
+// time: No if it never did, Unknown if the history ended before it had to.
+func (h *History) Told(revision, at int64) Truth {
+	switch {
+	case revision <= h.told:
+		return Yes
+	case at >= h.recorders.recordedSince(h.Now):
+		return Unknown
+	}
+	return No
+}
+
+// RevisionBy is the highest revision that is known to have been made by a time.
+func (h *History) RevisionBy(at int64) int64 { return h.clock.By(at) }
 
 func (h *History) seen(revision, at int64) {
 	if revision > 0 {
