@@ -107,6 +107,9 @@ func (h *History) Told(revision, at int64) Truth {
 	return No
 }
 
+// LastTold is the highest revision up to which the recorder of etcd has told of all.
+func (h *History) LastTold() int64 { return h.told }
+
 // RevisionBy is the highest revision that is known to have been made by a time.
 func (h *History) RevisionBy(at int64) int64 { return h.clock.By(at) }
 

@@ -66,14 +66,6 @@ func (h *History) Ready(member string) Signal {
 	return Signal{}
 }
 
-// ReadyAsked is when a member was asked for its readiness last.
-func (h *History) ReadyAsked(member string) int64 {
-	if a := h.readiness.of[member]; a != nil {
-		return a.asked
-	}
-	return Never
-}
-
 // ReadyAnswers are the answers of a member's /readyz that differ from the one before.
 func (h *History) ReadyAnswers(member string) []ReadyAnswer {
 	if a := h.readiness.of[member]; a != nil {

@@ -81,6 +81,14 @@ func (ws *writes) stored(ev *history.Event) {
 	w.Stored, w.APIVersion, w.Kind, w.Name = StampOf(ev), ws.text(s.APIVersion), ws.text(s.ObjectKind), s.Name
 }
 
+// Write is a tagged write by its number; nil if there is none.
+func (h *History) Write(member string, number int64) *Write {
+	if number <= 0 {
+		return nil
+	}
+	return h.writes.of[writeID{member, number}]
+}
+
 // Writes are all tagged writes, in the order in which they were told of first.
 func (h *History) Writes() []*Write { return h.writes.all }
 
