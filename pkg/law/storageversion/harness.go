@@ -20,9 +20,13 @@ type harness struct {
 	edits map[string]map[int64]int64
 	// touched are when an object was changed in any way.
 	touched map[string][]int64
-	// stormed are accepted edits of objects by member, for storms of conflicts.
+	// stormed are accepted edits of objects by member, for storms of conflicts; added are
+	// writes of statuses, by which the harness reports for servers that it plays.
 	stormed map[string][]storming
+	added   map[string][]addition
 }
+
+type addition struct{ sent, answered, revision int64 }
 
 type removal struct {
 	from, until int64
@@ -38,7 +42,7 @@ type storming struct {
 func (h *harness) observe(ev *history.Event) {
 	r := ev.Request
 	if h.removals == nil {
-		*h = harness{map[string][]removal{}, map[string]map[int64]int64{}, map[string][]int64{}, map[string][]storming{}}
+		*h = harness{map[string][]removal{}, map[string]map[int64]int64{}, map[string][]int64{}, map[string][]storming{}, map[string][]addition{}}
 	}
 	h.remove(ev)
 	resource, _, _ := strings.Cut(r.Resource, "/")
@@ -58,6 +62,9 @@ func (h *harness) observe(ev *history.Event) {
 			h.edits[r.Name] = map[int64]int64{}
 		}
 		h.edits[r.Name][r.ResourceVersion] = ev.From
+		if r.Verb == "update" && r.Resource != resource {
+			h.added[r.Name] = append(h.added[r.Name], addition{ev.From, ev.At, r.ResourceVersion})
+		}
 	}
 }
 
@@ -83,7 +90,9 @@ func (h *harness) remove(ev *history.Event) {
 }
 
 // removed is whether the harness may have removed an object at a moment.
-func (h *harness) removed(name string, m fact.Moment) bool { return h.removedSince(name, m, fact.Never) }
+func (h *harness) removed(name string, m fact.Moment) bool {
+	return h.removedSince(name, m, fact.Never)
+}
 
 // removedSince is removed, but that the harness took a custom resource away before a time
 // is no matter.
