@@ -121,7 +121,8 @@ func (h *History) seen(revision, at int64) {
 
 // observeRequest reads the clock off a write that was acknowledged with its revision. A
 // write that changes nothing is answered with an older revision, so only tagged writes,
-// each of which changes its object, say after when a revision was made.
+// each of which changes its object, say after when a revision was made. What an aggregated
+// server answers with is a revision of its own.
 func (h *History) observeRequest(ev *history.Event) {
 	r := ev.Request
 	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 || r.Class == history.ClassAggregated {
