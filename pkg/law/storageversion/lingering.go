@@ -34,10 +34,11 @@ func (f *facts) observeReady(ev *history.Event) {
 	*now = readyNow{fact.StampOf(ev), ev.Ready.Code, nil}
 }
 
-// linger notes the last request if its server had been ready when it was sent.
-func (f *facts) linger(r request) {
+// linger notes whether the server of the last request had been ready when it was sent.
+func (f *facts) linger(r *request) {
 	now := f.readyNow[r.member]
-	if r.class != history.ClassGuarded || !r.barrier || now == nil || now.code != 200 || r.From < now.At {
+	r.ready = now != nil && now.code == 200 && r.From >= now.At
+	if !r.ready || r.class != history.ClassGuarded || !r.barrier {
 		return
 	}
 	now.pending = append(now.pending, len(f.lingering))

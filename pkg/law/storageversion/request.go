@@ -19,6 +19,8 @@ type request struct {
 	subresource bool
 	code        int
 	barrier     bool
+	// ready is whether the last answer of /readyz before it was 200.
+	ready bool
 	// named is the revision that the answer names, write the number of a tagged write.
 	named, write int64
 }
@@ -44,7 +46,7 @@ func (f *facts) observeRequest(ev *history.Event) {
 		Stamp: fact.StampOf(ev), member: ev.Member, class: r.Class, verb: r.Verb, resource: of, object: of.StorageVersionName(), subresource: sub != "",
 		code: r.Code, barrier: r.Barrier, named: r.ResourceVersion, write: r.Write,
 	})
-	f.linger(f.requests[len(f.requests)-1])
+	f.linger(&f.requests[len(f.requests)-1])
 }
 
 // sortRequests lays each request to the process that answered it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -24,15 +25,19 @@ var sv08 = law.Written[*facts]{
 		f.doubtHosting(l, bounds)
 		f.doubtTags(l)
 		noticed := f.noticed(bounds.Of("collectorStarts"))
-		for _, v := range f.StorageVersions() {
-			for _, member := range f.Members() {
+		silences := map[string]map[string]fact.Signal{}
+		for _, member := range f.Members() {
+			silences[member] = map[string]fact.Signal{}
+			for _, v := range f.StorageVersions() {
 				quiet := f.silence(v, member, bounds.Of("tamperRepaired"))
+				silences[member][v.Name] = quiet
 				for _, span := range quiet.Spans(fact.Yes) {
 					s := silence{f, v, member, span, quiet}
 					s.judge(l, bounds.Of("joiningShows"), noticed)
 				}
 			}
 		}
+		f.judgeRefused(l, silences)
 	},
 }
 
@@ -86,9 +91,17 @@ func (s silence) judge(l *law.Ledger, shows time.Duration, noticed fact.Signal) 
 		}
 	}
 	l.Add(e)
-	for i := range s.requests {
-		if r := &s.requests[i]; r.member == s.member && r.object == s.v.Name && r.barrier && r.At >= s.span.Begin && r.From <= end {
-			l.MetBy(s.member, s.v.Name, s.When(r.Stamp), "refused")
+}
+
+// judgeRefused notes the writes that a silent server refused.
+func (f *facts) judgeRefused(l *law.Ledger, quiet map[string]map[string]fact.Signal) {
+	for i := range f.requests {
+		r := &f.requests[i]
+		if !r.barrier || r.class != history.ClassGuarded {
+			continue
+		}
+		if s, ok := quiet[r.member][r.object]; ok && s.During(f.When(r.Stamp)) != fact.No {
+			l.MetBy(r.member, r.object, f.When(r.Stamp), "refused")
 		}
 	}
 }

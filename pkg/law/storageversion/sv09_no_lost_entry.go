@@ -22,11 +22,8 @@ var sv09 = law.Written[*facts]{
 			}
 			writers, at := r.changed(), f.When(r.Stamp)
 			switch {
-			case len(writers) == 0:
-				continue // a collector's write, or one of what is agreed alone
-			case f.harness.edited(r.version.Name, r.Stamp):
-				l.Excused(r.version.Name, at, "the harness wrote it")
-				continue
+			case len(writers) == 0 || f.harness.edited(r.version.Name, r.Stamp):
+				continue // a collector's write, one of what is agreed alone, or the harness's
 			case len(writers) > 1:
 				l.Broken(r.version.Name, at, []int64{r.Seq}, "revision %d of %s changed the entries of %s at once, of which at most one is the writer's own",
 					r.Revision, r.version.Name, strings.Join(writers, " and "))

@@ -114,7 +114,8 @@ func (b barrier) judge(l *law.Ledger) {
 	blamed := false
 	for _, r := range b.requests {
 		e := law.Entry{Ending: law.Met, About: b.name, Member: b.s.Member, Began: b.When(r.Stamp), Evidence: []int64{r.Seq}}
-		switch revision := b.made(r); {
+		revision := b.made(r)
+		switch {
 		case r.barrier:
 			if r.refusedBooting(b.s) {
 				e.Tags = refusedTag
@@ -138,7 +139,7 @@ func (b barrier) judge(l *law.Ledger) {
 			}
 			blamed = true
 		}
-		if e.Ending == law.Met && r.accepted() && refused && b.announced != nil {
+		if e.Ending == law.Met && r.accepted() && revision > 0 && refused && b.announced != nil {
 			e.Tags = registeredTag
 		}
 		if e.Ending != law.Met || len(e.Tags) > 0 || r.accepted() {

@@ -61,12 +61,11 @@ var writeTag = []string{"write"}
 
 // judgeLingering looks at what a ready server answered to writes.
 func (f *facts) judgeLingering(l *law.Ledger, s *server) {
-	ready := f.Ready(s.Member)
 	answers := f.derive().answers[s]
 	for _, name := range law.SortedKeys(answers) {
 		for _, r := range answers[name] {
-			if at := f.When(r.Stamp); r.accepted() && r.From >= s.ready.Latest && ready.During(at) == fact.Yes {
-				l.Add(law.Entry{Ending: law.Met, About: name, Member: s.Member, Began: at, Tags: writeTag})
+			if r.accepted() && r.ready && r.From >= s.ready.Latest {
+				l.Add(law.Entry{Ending: law.Met, About: name, Member: s.Member, Began: f.When(r.Stamp), Tags: writeTag})
 			}
 		}
 	}

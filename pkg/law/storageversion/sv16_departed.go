@@ -31,7 +31,8 @@ func (f *facts) tested(id requirement.ID, began, done fact.Moment) bool {
 	return most <= requirement.MustBound(id, "departedGoes") || f.ableFor(id).Lasts(began.Latest, done.Earliest, fact.Yes) > 0
 }
 
-// sv16Gone: an entry goes after its server has left.
+// sv16Gone: no entry of a server that does not take part stays for longer than the bound: it
+// goes, or the server takes part again.
 var sv16Gone = law.Deadline[*facts, departure]{
 	Row:      law.Row{ID: "SV-16"},
 	Bound:    "departedGoes",
@@ -40,22 +41,22 @@ var sv16Gone = law.Deadline[*facts, departure]{
 	Begin:    func(d departure) []fact.Moment { return []fact.Moment{d.f.When(d.began)} },
 	Running:  func(d departure) fact.Signal { return d.f.ableFor("SV-16") },
 	Done: func(d departure) []fact.Moment {
-		if d.gone == nil || d.byHarness() {
-			return nil
-		}
-		return []fact.Moment{d.f.When(d.gone.Stamp)}
-	},
-	Void: func(d departure) []law.Void {
 		switch {
 		case d.back != nil:
-			return []law.Void{{Moment: d.f.When(*d.back), Why: "the server took part again"}}
-		case d.gone != nil && d.byHarness():
+			return []fact.Moment{d.f.When(*d.back)}
+		case d.gone != nil && !d.byHarness():
+			return []fact.Moment{d.f.When(d.gone.Stamp)}
+		}
+		return nil
+	},
+	Void: func(d departure) []law.Void {
+		if d.gone != nil && d.byHarness() {
 			return []law.Void{{Moment: d.f.When(d.gone.Stamp), Why: "the harness removed the entry"}}
 		}
 		return nil
 	},
 	Tag: func(d departure, began, done fact.Moment) []string {
-		if d.left && d.f.tested("SV-16", began, done) {
+		if d.gone != nil && d.left && d.f.tested("SV-16", began, done) {
 			return []string{"gone"}
 		}
 		return nil
