@@ -71,8 +71,10 @@ func (f *facts) observeStored(ev *history.Event) {
 	if _, known := f.kinds[k]; !known {
 		f.kinds[k] = ev.Seq
 	}
-	if s.ObjectKind == "CustomResourceDefinition" && s.Created == s.Revision {
-		name := definedName(s.Name)
+	if s.ObjectKind != "CustomResourceDefinition" {
+		return
+	}
+	if name := definedName(s.Name); s.Created == s.Revision || len(f.definitions[name]) == 0 {
 		f.definitions[name] = append(f.definitions[name], fact.StampOf(ev))
 	}
 }

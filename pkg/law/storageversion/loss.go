@@ -83,18 +83,14 @@ func (f *facts) ownDoing(x loss) bool {
 	}
 	at := f.When(x.Stamp)
 	starting := s.Before != nil && s.Alive().At(at.Latest) != fact.No && (s.ready == nil || x.Revision <= s.revision || s.ready.Latest > at.Latest)
-	return starting || s.hosts(x.v.Name) == fact.No && !(f.DefinedName(x.v.Name) && f.listsCustom(s, x))
-}
-
-// listsCustom is whether a server had listed a custom resource with that StorageVersion. It
-// goes on with what it has said of it for as long as the definition is there, which is known
-// of those that the harness has defined.
-func (f *facts) listsCustom(s *server, x loss) bool {
 	look := s.lookBy(x.At)
-	if look == nil {
+	if look == nil && len(s.looks) > 0 {
 		look = s.looks[0]
 	}
-	return look.Lists(x.v.Name)
+	// A server goes on with what it has said of a custom resource for as long as the definition
+	// exists, which is known of those that the harness has defined.
+	custom := f.DefinedName(x.v.Name) && look != nil && look.Lists(x.v.Name)
+	return starting || look != nil && !look.Hosts(x.v.Name) && !custom
 }
 
 // askedFor is whether the harness asked for it, or took the custom resource away, so that

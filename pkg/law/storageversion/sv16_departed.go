@@ -25,10 +25,10 @@ func (f *facts) ableFor(id requirement.ID) fact.Signal {
 }
 
 // tested is whether what came about between two moments shows that the collector is in
-// time: it worked meanwhile, or all was over within the bound.
+// time: all was over within the bound, or the collector worked then.
 func (f *facts) tested(id requirement.ID, began, done fact.Moment) bool {
 	_, most := began.Until(done)
-	return most <= requirement.MustBound(id, "departedGoes") || f.ableFor(id).Lasts(began.Latest, done.Earliest, fact.Yes) > 0
+	return most <= requirement.MustBound(id, "departedGoes") || f.ableFor(id).During(done) == fact.Yes
 }
 
 // sv16Gone: no entry of a server that does not take part stays for longer than the bound: it
