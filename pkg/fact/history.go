@@ -33,8 +33,10 @@ type History struct {
 	participations participations
 	hosting        hosting
 	writes         writes
-	// told is the revision up to which the recorder of etcd has told all.
-	told int64
+	// told is the revision up to which the recorder of etcd has told all, and tellings are
+	// the events by which it did.
+	told     int64
+	tellings []telling
 }
 
 // NewHistory makes the facts of a history of which nothing was observed.
@@ -88,7 +90,7 @@ func (h *History) observeStored(ev *history.Event) {
 		h.recorders.distrust(ev.Seq)
 		return
 	}
-	h.told = ev.Stored.Revision
+	h.tell(ev.Stored.Revision, ev.Seq)
 	h.clock.Seen(ev.Stored.Revision, ev.At)
 	h.versions.observe(ev)
 	h.participations.observe(ev)
@@ -105,6 +107,25 @@ func (h *History) Told(revision, at int64) Truth {
 		return Unknown
 	}
 	return No
+}
+
+type telling struct{ revision, seq int64 }
+
+func (h *History) tell(revision, seq int64) {
+	if revision > h.told {
+		h.told = revision
+		h.tellings = append(h.tellings, telling{revision, seq})
+	}
+}
+
+// ToldBy is the number of the event by which the recorder of etcd had told of all up to a
+// revision: what is said of the revision rests on all events up to that one.
+func (h *History) ToldBy(revision int64) int64 {
+	i, _ := slices.BinarySearchFunc(h.tellings, revision, func(t telling, revision int64) int { return cmp.Compare(t.revision, revision) })
+	if i == len(h.tellings) {
+		return h.Seq
+	}
+	return h.tellings[i].seq
 }
 
 // LastTold is the highest revision up to which the recorder of etcd has told of all.

@@ -42,7 +42,7 @@ func (f *facts) judgePublished(l *law.Ledger, s *server) {
 			l.MetBy(s.Member, name, *s.ready, "resource")
 			continue
 		}
-		l.Broken(name, *s.ready, law.Evidence(s.ready.Seq, look.Seq), "%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
+		l.Broken(name, *s.ready, law.Evidence(s.ready.Seq, look.Seq, f.ToldBy(s.revision)), "%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
 			s.Member, s.revision, r.Resource, name, s.id)
 	}
 	l.MetBy(s.Member, s.Member, *s.ready, "server")

@@ -64,7 +64,7 @@ func (f *facts) judgeLook(l *law.Ledger, s *server, look *fact.Look, at fact.Mom
 		case f.harness.edited(v.Name, change.Stamp):
 			l.Excused(v.Name, at, "the harness made the entry")
 		default:
-			l.Broken(v.Name, at, law.Evidence(change.Seq, look.Seq), "in %s, %s calls %v served, but its discovery does not list the resource", v.Name, s.id, change.Entry.Served)
+			l.Broken(v.Name, at, law.Evidence(change.Seq, look.Seq, f.ToldBy(look.EtcdRevision)), "in %s, %s calls %v served, but its discovery does not list the resource", v.Name, s.id, change.Entry.Served)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (f *facts) judgeServed(l *law.Ledger, s *server, look *fact.Look, at fact.M
 		if len(r.Unlisted) > 0 {
 			beside = fmt.Sprintf(" and, unlisted, has %v", r.Unlisted)
 		}
-		l.Broken(name, at, law.Evidence(change.Seq, look.Seq), "in %s, %s calls %v served, but its discovery lists %v%s", name, s.id, change.Entry.Served, r.Served, beside)
+		l.Broken(name, at, law.Evidence(change.Seq, look.Seq, f.ToldBy(look.EtcdRevision)), "in %s, %s calls %v served, but its discovery lists %v%s", name, s.id, change.Entry.Served, r.Served, beside)
 	}
 }
 

@@ -83,7 +83,7 @@ func (s silence) judge(l *law.Ledger, shows time.Duration, noticed fact.Signal) 
 	case hosts == fact.Unknown:
 		e.Ending, e.Evidence, e.Why = law.Unclear, law.Evidence(began.Seq, wrong.Seq), "a version was called agreed without "+s.member+", and it is not known whether that hosts the resource"
 	default:
-		e.Ending, e.Evidence = law.Broken, law.Evidence(began.Seq, wrong.Seq)
+		e.Ending, e.Evidence = law.Broken, law.Evidence(began.Seq, wrong.Seq, s.Evidence(due+1))
 		e.Why = s.v.Name + " called " + *wrong.Content.Common + " agreed " + shows.String() + " after " + s.member + " had joined, which had not reported in it"
 		e.Kind = kindBarrierInstead
 		if p := s.lastServer(s.member, end); p != nil {

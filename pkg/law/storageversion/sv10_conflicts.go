@@ -117,7 +117,7 @@ func (f *facts) judgeWhole(l *law.Ledger, storm *fact.Fault, s *server) {
 	}
 	for _, name := range storm.Objects {
 		if s.looks[0].Hosts(name) && f.StorageVersion(name).EntryAt(s.id, s.revision) == nil {
-			l.Broken(name, *s.ready, law.Evidence(storm.Injected.Seq, s.ready.Seq), "%s was ready at revision %d and had no entry in %s, which the harness edited all the time", storm.Member, s.revision, name)
+			l.Broken(name, *s.ready, law.Evidence(storm.Injected.Seq, s.ready.Seq, f.ToldBy(s.revision)), "%s was ready at revision %d and had no entry in %s, which the harness edited all the time", storm.Member, s.revision, name)
 		}
 	}
 }

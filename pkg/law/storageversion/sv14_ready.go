@@ -53,7 +53,7 @@ func (f *facts) judgeEarly(l *law.Ledger, s *server) {
 	}
 	// That any entry is missing is SV-01's.
 	if hosted > 0 && announced == 0 && s.until >= s.revision {
-		l.Broken(s.Member, *s.ready, []int64{s.ready.Seq}, "%s was ready at revision %d and never announced any version", s.Member, s.revision)
+		l.Broken(s.Member, *s.ready, law.Evidence(s.ready.Seq, f.ToldBy(s.until)), "%s was ready at revision %d and never announced any version", s.Member, s.revision)
 	}
 }
 

@@ -46,7 +46,7 @@ func (f *facts) judgeFound(l *law.Ledger, s *server) {
 			case v.EntryAt(s.id, s.revision) == nil:
 				continue // an object that is none of its business
 			default:
-				e.Ending, e.Kind, e.Release, e.Evidence = law.Broken, kindStaleAtBoot, s.Release, law.Evidence(s.Started.Seq, s.ready.Seq, v.At(s.revision).Seq)
+				e.Ending, e.Kind, e.Release, e.Evidence = law.Broken, kindStaleAtBoot, s.Release, law.Evidence(s.Started.Seq, s.ready.Seq, v.At(s.revision).Seq, f.ToldBy(s.revision))
 				e.Why = sprintf("%s was ready at revision %d and had left an entry in %s of %s, which does not take part", s.Member, s.revision, v.Name, id)
 			}
 			l.Add(e)

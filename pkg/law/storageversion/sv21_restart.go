@@ -79,7 +79,7 @@ func (f *facts) judgeVanished(l *law.Ledger, s *server, v *fact.StorageVersion) 
 			e := law.Entry{Ending: law.Broken, About: v.Name, Member: s.Member, Began: at, Evidence: law.Evidence(s.Started.Seq, c.Seq), Release: s.Release}
 			e.Why = sprintf("after its restart %s has no entry in %s at revision %d, though it takes part", s.Member, v.Name, c.Revision)
 			if f.rejoined(s, v, c.Revision) {
-				e.Kind = kindRejoined
+				e.Kind, e.Evidence = kindRejoined, append(e.Evidence, s.ready.Seq)
 			}
 			l.Add(e)
 		}
