@@ -79,6 +79,8 @@ func (s silence) judge(l *law.Ledger, shows time.Duration, noticed fact.Signal) 
 	case stored != nil && s.v.At(stored.Stored.Revision).Content.Common != nil:
 		e.Ending, e.Evidence = law.Broken, law.Evidence(began.Seq, s.v.At(stored.Stored.Revision).Seq, stored.Stored.Seq)
 		e.Why = s.v.Name + " called " + *s.v.At(stored.Stored.Revision).Content.Common + " agreed when " + s.member + ", which takes part and has no entry there, stored an object"
+	case wrong == nil && due < end && agreed.Lasts(due, end, fact.Unknown) > 0:
+		e.Ending, e.Evidence, e.Why = law.Unclear, law.Evidence(began.Seq, s.Evidence(due+1)), "it is not certain whether the agreement was taken back within "+shows.String()+" of the joining of "+s.member
 	case wrong == nil:
 	case hosts == fact.Unknown:
 		e.Ending, e.Evidence, e.Why = law.Unclear, law.Evidence(began.Seq, wrong.Seq), "a version was called agreed without "+s.member+", and it is not known whether that hosts the resource"

@@ -66,8 +66,7 @@ func (f *facts) judgeAnnounced(w *fact.Write, r fact.Resource, bounds law.Bounds
 		e.Ending = law.Broken
 		e.Why = fmt.Sprintf("%s stored %s as %s at revision %d, when it had announced %s in %s", w.Member, w.Name, w.APIVersion, w.Stored.Revision, change.Entry.Encoding, name)
 	default:
-		if e.Why = f.excuseWithdrawn(w, s, change, name, bounds, fact.Never); e.Why != "" {
-			e.Ending = law.Excused
+		if f.excuseWithdrawn(&e, w, s, change, bounds, fact.Never) {
 			return e
 		}
 		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s stored %s as %s at revision %d, when %s had no entry of it", w.Member, w.Name, w.APIVersion, w.Stored.Revision, name)
@@ -81,34 +80,42 @@ func (f *facts) judgeAnnounced(w *fact.Write, r fact.Resource, bounds law.Bounds
 	return e
 }
 
-// excuseWithdrawn is why a write is right although the announcement of it was gone; empty if
-// it is not. A server that gave up its Lease finishes what it was asked for before; and what
-// the harness removed is nothing to hold against it. Removals of custom resources before a
-// time explain nothing.
-func (f *facts) excuseWithdrawn(w *fact.Write, s *server, change *fact.EntryChange, name string, bounds law.Bounds, since int64) string {
-	if s == nil || change == nil || !f.heldDuring(s, name, w.Stored.Revision, func(e *history.Entry) bool { return e.Encoding == w.APIVersion }) {
-		return ""
+// excuseWithdrawn ends the obligation of a write that is right although the announcement of
+// it was gone, or may be. A server that gave up its Lease finishes what it was asked for
+// before; and what the harness removed is nothing to hold against it. Removals of custom
+// resources before a time explain nothing.
+func (f *facts) excuseWithdrawn(e *law.Entry, w *fact.Write, s *server, change *fact.EntryChange, bounds law.Bounds, since int64) bool {
+	if s == nil || change == nil || !f.heldDuring(s, e.About, w.Stored.Revision, func(e *history.Entry) bool { return e.Encoding == w.APIVersion }) {
+		return false
 	}
-	gone, at := f.When(change.Stamp), f.When(w.Stored)
-	harness := f.harness.edited(name, change.Stamp)
+	gone := f.When(change.Stamp)
+	harness := f.harness.edited(e.About, change.Stamp)
 	if change.WithObject {
-		harness = f.harness.removedSince(name, gone, since)
+		harness = f.harness.removedSince(e.About, gone, since)
 	}
-	within := func(bound string) bool {
-		least, _ := gone.Until(at)
-		return least <= bounds.Of(bound)
-	}
+	bound := bounds.Of("finishesWithin")
 	switch {
-	case harness && within("tamperRepaired"):
-		return "the harness had removed the announcement"
-	case f.TakesPart(s.id, w.Stored.Revision) || !within("finishesWithin"):
-		return ""
+	case harness:
+		bound, e.Why = bounds.Of("tamperRepaired"), "the harness had removed the announcement"
+	case f.TakesPart(s.id, w.Stored.Revision):
+		return false
 	case w.Answer.Seq == 0:
-		return "the server had left, and it is not known when the write was sent"
+		e.Why = "the server had left, and it is not known when the write was sent"
 	case w.Answer.From < gone.Latest:
-		return "the server had left, and finished what it had been asked for"
+		e.Why = "the server had left, and finished what it had been asked for"
+	default:
+		return false
 	}
-	return ""
+	switch least, most := gone.Until(f.When(w.Stored)); {
+	case least > bound:
+		e.Why = ""
+		return false
+	case most > bound:
+		e.Ending, e.Why = law.Unclear, sprintf("%s, if the write came within %s of that", e.Why, bound)
+	default:
+		e.Ending = law.Excused
+	}
+	return true
 }
 
 // finishes is whether a write may be the rest of what a server was asked for before it left,

@@ -55,8 +55,7 @@ func (f *facts) judgeCustom(w *fact.Write, r fact.Resource, bounds law.Bounds) l
 		if made != nil {
 			since = f.When(*made).Earliest
 		}
-		if e.Why = f.excuseWithdrawn(w, s, change, name, bounds, since); e.Why != "" {
-			e.Ending = law.Excused
+		if f.excuseWithdrawn(&e, w, s, change, bounds, since) {
 			return e
 		}
 	}
