@@ -95,6 +95,16 @@ func (o option) supported(offered []string) bool {
 	return (o.wild || slices.Contains(encodings, o.mediaType)) && (!o.aggregated() || slices.Contains(offered, o.version))
 }
 
+// promised is the first option that is supported; ok is false if none is.
+func promised(accept string, offered []string) (o option, ok bool) {
+	options := optionsOf(accept)
+	i := slices.IndexFunc(options, func(o option) bool { return o.supported(offered) })
+	if i < 0 {
+		return option{}, false
+	}
+	return options[i], true
+}
+
 // fits is whether an answer's form is what the option asks for.
 func (o option) fits(f form) bool {
 	return f.version == o.version && (o.wild || f.mediaType == o.mediaType)

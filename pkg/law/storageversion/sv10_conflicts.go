@@ -53,7 +53,8 @@ func (f *facts) judgeStorm(l *law.Ledger, storm *fact.Fault, bounds law.Bounds) 
 	e.Evidence = law.Evidence(storm.Injected.Seq, began.Seq, end.Seq)
 	switch {
 	case e.Least > within && s == nil:
-		e.Ending = law.Late
+		// It was overdue by then, whatever was missed later.
+		e.Ending, e.Evidence = law.Late, law.Evidence(storm.Injected.Seq, began.Seq, f.Evidence(began.Latest+int64(within)+1))
 		e.Why = fmt.Sprintf("%s is not ready %s after its start, in which time the harness edited %d StorageVersions %d times", storm.Member, e.Least.Round(time.Second), len(storm.Objects), edits)
 	case e.Least > within:
 		e.Ending, e.Why = law.Late, fmt.Sprintf("%s was ready only %s after its start", storm.Member, e.Least.Round(time.Second))
