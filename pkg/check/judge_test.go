@@ -38,10 +38,10 @@ func (b *brittle) Observations() []Observation {
 	return []Observation{{What: "things", Seen: 1, Need: 1}}
 }
 
-// judgeWith judges by a check of the test's own, beside the one of SV-02.
+// judgeWith judges by a check of the test's own, beside the one of AD-02.
 func judgeWith(t *testing.T, b *brittle, told *tale) Result {
 	t.Helper()
-	req, _ := requirement.Lookup("SV-02")
+	req, _ := requirement.Lookup("AD-02")
 	j := Begin(told.header, []requirement.Requirement{req, req})
 	b.sources = []Source{SourceEtcd}
 	j.runners[0].check, j.runners[0].entry = b, entry{sources: b.sources}
