@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -33,13 +34,14 @@ func restarting(release string) *tale {
 // back has the entry come back and the server be ready at the revisions, and
 // then the least that SV-21 must see.
 func (t *tale) back(entry, ready int64) *tale {
+	t.pass(2 * time.Second) // no process writes as soon as it is started
 	if entry < ready {
 		t.says(things, entry, "a="+v2, "b="+v1).ready("a", 200, ready)
 	} else {
 		t.ready("a", 200, ready).says(things, entry, "a="+v2, "b="+v1)
 	}
 	t.hosts("a", 20)
-	for i := range int64(needWritesAfterRestart) {
+	for i := range int64(5) {
 		t.writes("a", v2, 30+i)
 	}
 	return t

@@ -1,12 +1,9 @@
 package check
 
 import (
-	"fmt"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 func indexOf(entries []history.Entry, id string) int {
@@ -30,23 +27,6 @@ func includes(all, some []string) bool {
 	return true
 }
 
-func sameString(a, b *string) bool {
-	return (a == nil) == (b == nil) && (a == nil || *a == *b)
-}
-
-// conditionType is the condition that mirrors the agreement.
-const conditionType = "AllEncodingVersionsEqual"
-
-// agreementCondition gives the condition that mirrors the agreement.
-func agreementCondition(sv *history.StorageVersion) (history.Condition, bool) {
-	for _, c := range sv.Conditions {
-		if c.Type == conditionType {
-			return c, true
-		}
-	}
-	return history.Condition{}, false
-}
-
 // allEqual gives the one version that all entries encode to, if there is one.
 func allEqual(entries []history.Entry) (string, bool) {
 	if len(entries) == 0 {
@@ -58,24 +38,6 @@ func allEqual(entries []history.Entry) (string, bool) {
 		}
 	}
 	return entries[0].Encoding, true
-}
-
-func showCommon(c *string) string {
-	if c == nil {
-		return "none"
-	}
-	return *c
-}
-
-func showEntries(entries []history.Entry) string {
-	if len(entries) == 0 {
-		return "none"
-	}
-	out := make([]string, 0, len(entries))
-	for _, e := range entries {
-		out = append(out, fmt.Sprintf("%s: %s", e.ServerID, e.Encoding))
-	}
-	return strings.Join(out, ", ")
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,9 +1,11 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/story"
@@ -46,13 +48,16 @@ func TestInapplicable(t *testing.T) {
 // only where the list says so, and never on all that ever lay there.
 func TestForeignRequirementsRelyOnWhatThereIs(t *testing.T) {
 	for id, needs := range abroadNeeds {
-		entry, built := registry[id]
-		if !built {
+		if !Built(id) {
 			t.Errorf("%s is not judged at all", id)
 		}
-		ofEtcd := false
-		for _, source := range entry.sources {
-			ofEtcd = ofEtcd || source == SourceEtcd
+		entry := registry[id]
+		ofEtcd := slices.Contains(entry.sources, SourceEtcd)
+		for _, k := range keps {
+			if slices.Contains(k.IDs(), id) {
+				row, _ := k.Begin(fact.NewHistory(history.Header{})).Judge(id)
+				ofEtcd = slices.Contains(row.Sources, fact.Etcd)
+			}
 		}
 		declared := false
 		for _, need := range needs {

@@ -214,7 +214,6 @@ func (j *Judging) End(damage []string) *Judgement {
 		for _, r := range j.runners {
 			r.finish(w)
 		}
-		w.removals.settle(w)
 	}
 	for _, r := range j.runners {
 		if r.inapplicable == "" && j.laws.has(r.req.ID) {

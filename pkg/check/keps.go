@@ -5,11 +5,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law/election"
 	"github.com/evenkeel/evenkeel/pkg/law/everyrun"
 	"github.com/evenkeel/evenkeel/pkg/law/migration"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion"
 )
 
 // keps are the KEPs that are judged, a line each.
 var keps = []law.KEP{
+	storageversion.KEP(),
 	election.KEP(),
-	everyrun.KEP(),
 	migration.KEP(),
+	everyrun.KEP(),
 }

@@ -2,8 +2,6 @@ package check
 
 import (
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -88,22 +86,6 @@ func (l *lease) lapse(at int64) {
 	l.lapses = append(l.lapses, at)
 }
 
-// lapsed is whether the server's identity Lease was seen to have lapsed, and to
-// have been taken up again, between two times.
-func (w *World) lapsed(serverID string, from, to int64) bool {
-	l := w.leases[serverID]
-	return l != nil && slices.ContainsFunc(l.lapses, func(at int64) bool { return at > from && at <= to })
-}
-
-// joinedOrLeft is whether an event makes or deletes what may be an identity
-// Lease.
-func joinedOrLeft(ev *history.Event) bool {
-	if ev.Stored == nil || !strings.HasPrefix(ev.Stored.Key, identityLeasePrefix) {
-		return false
-	}
-	return ev.Stored.Type == history.StoredDelete || ev.Stored.Created == ev.Stored.Revision
-}
-
 // participates is whether the server's identity Lease was there at a revision.
 func (w *World) participates(serverID string, revision int64) bool {
 	return w.participatedThrough(serverID, revision, revision)
@@ -124,39 +106,8 @@ func (w *World) participatedThrough(serverID string, from, to int64) bool {
 	return false
 }
 
-// participatedDuring is whether an identity Lease of the server was there at some
-// time after one revision, up to another one.
-func (w *World) participatedDuring(serverID string, after, until int64) bool {
-	l := w.leases[serverID]
-	return l != nil && slices.ContainsFunc(l.spans, func(s span) bool {
-		return s.created <= until && (s.deleted == 0 || s.deleted > after)
-	})
-}
-
-// joinedAgain is whether at a revision the server of a process took part under
-// an identity Lease that was made after the process was started, and not its
-// first one.
-func (w *World) joinedAgain(in *instance, revision int64) bool {
-	l := w.leases[in.server.id]
-	if l == nil {
-		return false
-	}
-	for i, s := range l.spans {
-		if s.created <= revision && (s.deleted == 0 || s.deleted > revision) {
-			return i > 0 && s.created > in.startRevision
-		}
-	}
-	return false
-}
-
-// participants are the servers whose identity Lease is there now, sorted.
-func (w *World) participants() []string {
-	var out []string
-	for id, l := range w.leases {
-		if l.there() {
-			out = append(out, id)
-		}
-	}
-	slices.Sort(out)
-	return out
+// takesPart is whether a server's identity Lease is there now.
+func (w *World) takesPart(id string) bool {
+	l := w.leases[id]
+	return l != nil && l.there()
 }

@@ -21,10 +21,6 @@ type managers struct {
 	seen bool
 }
 
-// known is whether there is a collector as far as anybody was told: one that leads, or
-// may lead again.
-func (m *managers) known() bool { return m.seen || m.leader != "" }
-
 // leaderLease is where the leader of the controller managers is elected.
 const leaderLease = identityLeasePrefix + "kube-controller-manager"
 
@@ -123,13 +119,4 @@ func (w *World) faulty(member string) bool {
 func (m *managers) hadTime(a aways, now, since int64, bound int64) bool {
 	since = max(since, m.ableSince)
 	return m.able && now-since > bound+int64(a.between(since, now))
-}
-
-// inTime is whether what had to be done since a time was done within a bound, of the
-// time in which the collector had nothing in its way.
-func (m *managers) inTime(now, since int64, bound int64) bool {
-	if m.able {
-		since = max(since, m.ableSince)
-	}
-	return now-since <= bound
 }

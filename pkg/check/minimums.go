@@ -7,76 +7,12 @@ import "time"
 // large enough that a run in which the promise was never put to the test falls
 // below it.
 const (
-	// needReadyServers: instances of API servers whose first readiness was seen
-	// together with what they host.
-	needReadyServers = 1
-	// needNames: StorageVersions whose names were compared with discovery, of
-	// the core group and of named groups each.
-	needNames = 1
-	// needEntries: entries seen in StorageVersions, and objects compared.
-	needEntries = 10
-	// needServedCompared: entries compared with a server's discovery.
-	needServedCompared = 5
-	// needRefusedProbes: invalid statuses that a server refused while it took a
-	// valid one at the same time.
-	needRefusedProbes = 1
-	// needEntriesEach: objects compared of what each member hosts.
-	needEntriesEach = 5
-	// needAgreements and needDisagreements: revisions of StorageVersions with
-	// and without an agreed version among reported entries.
-	needAgreements    = 5
-	needDisagreements = 1
-	// needConcurrentObjects: StorageVersions that several servers wrote at
-	// the same time, so that they could have lost an entry.
-	needConcurrentObjects = 5
-	// needSilences: StorageVersions in which a participant did not report.
-	needSilences = 5
-	// needStormsEach: registrations of each member while its StorageVersions were
-	// edited; needConflicts and needEdits: conflicts that it met meanwhile, and
-	// edits.
-	needStormsEach = 1
-	needConflicts  = 1
-	needEdits      = 3
-	// needJoins: first entries of a server, and of each member's.
-	needJoins     = 3
-	needJoinsEach = 1
-	// needBarrierRefusals: guarded writes that reached a server while it had
-	// not registered.
-	needBarrierRefusals = 5
-	// needRefusalsEach: such writes that reached each member.
-	needRefusalsEach = 2
-	// needBarrierPasses: requests of each class that passed in the meantime;
-	// through each member, of the classes that need nothing but the server.
-	needBarrierPasses = 1
-	// needFailures: requests that failed at a member which let none of their
-	// class pass, where the class has to wait for something that is not up yet.
-	needFailures = 5
-	// answersForSlow: requests of a class that must have passed through a member, or
-	// writes to a resource that it must have refused, for each one that it did not
-	// answer in time.
-	answersForSlow = 4
-	// needRegistrations: starts of a server, and of each member's, at which it
-	// had something new to register, with guarded writes accepted afterwards.
-	needRegistrations = 1
-	// needWritesAfterReady: guarded writes answered by ready servers.
-	needWritesAfterReady = 10
 	// needWritesEach: guarded writes of each member that were judged.
 	needWritesEach = 3
-	// needTaggedWrites: objects in etcd whose writer is known.
-	needTaggedWrites = 30
-	// needStoredVersions: different versions of one resource really stored.
-	needStoredVersions = 2
 	// needRestarts: restarts of the kind that the requirement speaks of.
 	needRestarts = 1
-	// needWritesAfterRestart: tagged writes by servers that restarted with
-	// another storage version.
-	needWritesAfterRestart = 5
 	// needHolds: holds of each kind (mixed, finished) that were judged.
 	needHolds = 1
-	// needUnchangedStarts and needContentChanges: starts that changed nothing,
-	// and revisions that changed something.
-	needUnchangedStarts = 1
-	needContentChanges  = 5
 	// needForms: answers of each member of the kind that the requirement speaks of.
 	needForms = 2
 	// needSweeps: thorough looks at each member, while nothing changed, that were
@@ -110,71 +46,10 @@ const (
 	needGone   = 1
 	// needDefined: changes of what is to be hosted before a convergence.
 	needDefined = 5
-	// needFlips: flips of a custom resource's storage version of each kind, onward
-	// and back, that each member followed.
-	needFlips = 1
-	// needSilentWrites: writes of servers without the StorageVersion API in another
-	// version than the others had announced, and needVisits: resources that a server
-	// reported again when it had it again, and agreements that were formed then.
-	needSilentWrites = 5
-	needVisits       = 1
-	// needDepartures: entries that went after their server had, and needFormed:
-	// agreements that were formed because of that.
-	needDepartures = 5
-	needFormed     = 1
-	// needEmptied: objects removed in which nobody who takes part had an entry.
-	needEmptied = 1
-	// needStaleAtBoot: stale entries that a starting server found which nobody else
-	// can have removed.
-	needStaleAtBoot = 5
-	// needRaces: writes of a collector of each kind that were under way while a
-	// participant added its entry to the same object.
-	needRaces = 1
-	// needBlindLookups: look-ups of a collector that failed, and needTempted:
-	// objects that it had something to do with at that time, and did it later.
-	needBlindLookups = 5
-	needTempted      = 1
-	// needUnchangedOutcomes: revisions of StorageVersions that changed
-	// something else than the outcome of the agreement.
-	needUnchangedOutcomes = 1
 )
 
 // Bounds in time that checks allow.
 const (
-	// agreementSettles is how long equal entries of all participants may stay
-	// without an agreed version: a collector or a server has to notice first,
-	// and the etcd recorder to tell.
-	agreementSettles = 30*time.Second + recorderLag
-	// joiningShows is how long an agreement may outlive the joining of a server that
-	// has not reported: somebody has to see the identity Lease, through a watch, and
-	// to write to each StorageVersion; and the etcd recorder to tell.
-	joiningShows = 10*time.Second + recorderLag
-	// departedEntryGoes is how long the entry of a server may stay after its
-	// Lease is deleted.
-	departedEntryGoes = 30 * time.Second
-	// finishesWithin is how long a server may go on with what it was asked, once its
-	// entries were taken away because it had given up its Lease. Kubernetes ends
-	// requests after a minute.
-	finishesWithin = 60 * time.Second
-	// registers is how long a server may take from its start until it has
-	// registered and is ready, whatever it meets. Kubernetes waits a second after
-	// each conflict.
-	registers = 120 * time.Second
-	// stormy is how much time a StorageVersion that is edited in a storm may have
-	// for each edit.
-	stormy = time.Second
-	// expiredEntryGoes is how much longer than twice its duration the Lease of a
-	// server may be left unrenewed before its entries have gone. Kubernetes looks
-	// for expired Leases as often as they last.
-	expiredEntryGoes = 5 * time.Minute
-	// expiryLook is the pause between two looks at whether something is overdue.
-	expiryLook = time.Second
-	// addedMeanwhile is how old an entry may be at most that was added while a write
-	// was under way: the writer had given up long before.
-	addedMeanwhile = 60 * time.Second
-	// tamperRepaired is how long a control plane may take to repair what was
-	// done to its StorageVersions behind its back.
-	tamperRepaired = 10*time.Minute + 30*time.Second
 	// clockSkew is how far the clocks of members may differ, the whole seconds
 	// of transition times included.
 	clockSkew = 2 * time.Second
@@ -239,7 +114,4 @@ const (
 	// maxDeviations is how many examples of a deviation are kept with their
 	// evidence; the rest is counted.
 	maxDeviations = 5
-	// maxQuestions is how many things may wait for the etcd recorder to tell of
-	// their revision.
-	maxQuestions = 100_000
 )

@@ -131,19 +131,3 @@ var sharedStorage = map[groupResource]bool{{"events.k8s.io", "events"}: true}
 func guardedByBarrier(r history.HostedResource) bool {
 	return r.Persisted && !r.Custom && !r.Aggregated && !sharedStorage[groupResource{r.Group, r.Resource}]
 }
-
-// handsOn is whether a process is known not to host a resource: it hands requests on to
-// a server that does.
-func (in *instance) handsOn(name string) bool {
-	return in.discovered != nil && !hosts(in.discovered.Resources, name)
-}
-
-// hosts is whether a list has a built-in resource with that StorageVersion.
-func hosts(list []history.HostedResource, name string) bool {
-	for _, r := range list {
-		if guardedByBarrier(r) && objectName(r.Group, r.Resource) == name {
-			return true
-		}
-	}
-	return false
-}

@@ -68,9 +68,6 @@ func (in *instance) silent() bool {
 	return in != nil && slices.Contains(in.off, history.FeatureStorageVersions)
 }
 
-// since is whether a time is later than that of a process's first ready answer.
-func (in *instance) since(at int64) bool { return in.ready != nil && at >= in.ready.at }
-
 // knows is whether it is known what the server hosts now, by the word of the
 // process that was started last.
 func (s *server) knows() bool {
@@ -164,20 +161,6 @@ func (w *World) instanceAt(member string, ev *history.Event) *instance {
 	return found
 }
 
-// replaced gives the process whose place another one takes with this event,
-// and up to which revision what it wrote is known to have been written.
-func (w *World) replaced(ev *history.Event) (before *instance, until int64) {
-	if ev.Process == nil || ev.Process.Component != history.ComponentAPIServer || ev.Process.Change != history.ProcessStarted {
-		return nil, 0
-	}
-	srv := w.servers[ev.Member]
-	if srv == nil || len(srv.instances) < 2 {
-		return nil, 0
-	}
-	last := len(srv.instances) - 1
-	return srv.instances[last-1], srv.instances[last].startRevision
-}
-
 // running are the processes started last, in the order of the members.
 func (w *World) running() []*instance {
 	var out []*instance
@@ -214,16 +197,6 @@ func (p *perInstance[T]) of(in *instance) *T {
 	return &s.kept
 }
 
-// take gives what was kept for the process, nil if nothing was, and forgets it.
-func (p *perInstance[T]) take(in *instance) *T {
-	s := p.slots[in.server.member]
-	if s == nil || s.in != in {
-		return nil
-	}
-	delete(p.slots, in.server.member)
-	return &s.kept
-}
-
 // takeDeath notes a process that ended though nobody had it end. A run in which
 // an etcd or an API server fell over is not the one that the scenario tells of:
 // its restarts and gaps were nobody's plan. Controllers end by themselves when
@@ -241,3 +214,6 @@ func (w *World) takeDeath(ev *history.Event) {
 
 // keptDeaths bounds how many of them are told one by one.
 const keptDeaths = 20
+
+// up is whether a server runs, and was ready: only then it is asked what it hosts.
+func up(srv *server) bool { return srv.knows() && srv.current().exitedAt == 0 }

@@ -285,3 +285,6 @@ func reason(test *testing.T, r Result, want string) {
 
 // agreed is the content of an agreed version.
 func agreed(version string) *string { return &version }
+
+// conditionType is the condition of a StorageVersion that mirrors the agreement.
+const conditionType = "AllEncodingVersionsEqual"

@@ -60,10 +60,7 @@ type World struct {
 	// notReached is what steps waited for in vain.
 	notReached []string
 
-	later questions
-	// removals are those that the harness asked for.
-	removals removals
-	asking   *runner
+	asking *runner
 	// foreignThings is what the harness did not make.
 	foreignThings *foreignThings
 	// docs is what was told of discovery.
@@ -130,7 +127,6 @@ func (w *World) take(ev *history.Event) {
 		w.hear(ev.Discovery.Revision)
 		w.takeDiscovery(ev)
 	case ev.Request != nil:
-		w.removals.take(w, ev)
 		w.takeRequest(ev)
 	case ev.Hold != nil:
 		w.hear(ev.Hold.Revision)
@@ -168,7 +164,6 @@ func (w *World) finish() {
 		w.closeInstance(in)
 	}
 	w.writes.finish(w.Now - int64(tail))
-	w.later.giveUp(w.Now - int64(tail))
 }
 
 func (w *World) takeStored(ev *history.Event) {
@@ -271,23 +266,12 @@ func (w *World) takeGap(g *history.Gap) {
 // hear notes a revision that etcd had.
 func (w *World) hear(revision int64) { w.heard = max(w.heard, revision) }
 
-// reach moves the watermark and answers the questions that waited for it.
+// reach moves the watermark.
 func (w *World) reach(revision int64) {
 	if revision <= w.Revision {
 		return
 	}
 	w.Revision = revision
-	w.later.answer(w, revision)
-}
-
-// when runs do as soon as everything up to the revision has been seen; never,
-// if the history ends before. The check that asked then does not pass.
-func (w *World) when(revision int64, do func()) {
-	if revision <= w.Revision {
-		do()
-		return
-	}
-	w.later.ask(question{revision: revision, askedAt: w.Now, owner: w.asking, do: do})
 }
 
 // whole is whether nothing was missed so far of what the sources tell.

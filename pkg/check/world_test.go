@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -103,165 +102,6 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-func TestQuestions(t *testing.T) {
-	var got []string
-	say := func(s string) func() { return func() { got = append(got, s) } }
-	w := newWorld(tell().header)
-	told := tell().writes("a", v1, 5).writes("b", v1, 5).writes("a", v1, 8).holds(history.PhaseBegin, 9).holds(history.PhaseEnd, 9)
-	w.when(0, say("at once"))
-	w.when(8, say("first of 8"))
-	w.when(5, say("first of 5"))
-	w.when(5, say("second of 5"))
-	w.when(8, say("second of 8"))
-	w.when(9, say("9"))
-	w.when(10, say("never"))
-	for i, want := range [][]string{
-		{"at once"},
-		{"at once"}, // there may be more of revision 5
-		{"at once", "first of 5", "second of 5"},
-		{"at once", "first of 5", "second of 5"}, // a hold begins before all is told
-		{"at once", "first of 5", "second of 5", "first of 8", "second of 8", "9"},
-	} {
-		w.take(&told.events[i])
-		if !slices.Equal(got, want) {
-			t.Fatalf("after event %d: %q, want %q", i+1, got, want)
-		}
-	}
-	w.finish()
-	if slices.Contains(got, "never") || len(w.later.heap) != 0 {
-		t.Errorf("%q, %d open", got, len(w.later.heap))
-	}
-}
-
-func TestTheLastRevisionIsWholeAtTheEnd(t *testing.T) {
-	w := tell().writes("a", v1, 5).world()
-	answered := false
-	w.when(5, func() { answered = true })
-	w.finish()
-	if !answered {
-		t.Error("nothing more can come of revision 5")
-	}
-}
-
-func TestTooManyQuestionsAreLost(t *testing.T) {
-	w := newWorld(tell().header)
-	w.asking = &runner{}
-	for range maxQuestions + 3 {
-		w.when(9, func() {})
-	}
-	if len(w.later.heap) != maxQuestions || w.asking.lost != 3 {
-		t.Errorf("%d wait, %d are lost", len(w.later.heap), w.asking.lost)
-	}
-}
-
-func TestParticipants(t *testing.T) {
-	w := tell().joins("a", 5).joins("b", 6).leaves("a", 10).joins("a", 12).
-		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "idb", Revision: 13, Created: 6, Lease: &history.Lease{Identity: true}}).
-		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "ida", Revision: 14, Created: 12, Lease: &history.Lease{}}).
-		stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "scheduler", Revision: 15, Created: 15, Lease: &history.Lease{}}).
-		stored(history.Stored{Type: history.StoredDelete, Key: identityLeasePrefix + "idc", Revision: 16}).world()
-	for revision, want := range map[int64]bool{4: false, 5: true, 9: true, 10: false, 11: false, 12: true, 20: true} {
-		if got := w.participates("ida", revision); got != want {
-			t.Errorf("at %d: %v", revision, got)
-		}
-	}
-	if !w.participatedThrough("ida", 5, 9) || w.participatedThrough("ida", 5, 12) || w.participatedThrough("ida", 9, 10) || w.participatedThrough("x", 1, 2) {
-		t.Error("it took part without interruption from 5 to 9 and since 12")
-	}
-	if got := w.participants(); !slices.Equal(got, []string{"ida", "idb"}) {
-		t.Errorf("%q", got)
-	}
-	left := tell().leaves("b", 17).events[0]
-	left.Seq = w.seq + 1
-	w.take(&left)
-	if w.participates("idb", 17) || !w.participates("idb", 16) {
-		t.Error("b took part until 17")
-	}
-}
-
-func TestEntriesOverTime(t *testing.T) {
-	w := tell().says(things, 5, "a="+v1).says(things, 6, "a="+v1, "b="+v1).says(things, 8, "a="+v2).deletes(things, 9).says(things, 11).says(things, 12, "a="+v1).world()
-	for revision, want := range map[int64]string{4: "", 5: v1, 7: v1, 8: v2, 9: "", 11: "", 12: v1} {
-		if e, ok := w.entryAt(things, "ida", revision); e.Encoding != want || ok != (want != "") {
-			t.Errorf("at %d: %v %v, want %q", revision, e, ok, want)
-		}
-	}
-	if c, ok := w.changeAt(things, "ida", 10); !ok || c.present || !c.withObject {
-		t.Errorf("%+v: it went with the object", c)
-	}
-	if c, ok := w.changeAt(things, "idb", 10); !ok || c.present || c.withObject || c.revision != 8 {
-		t.Errorf("%+v: it went on its own", c)
-	}
-	if _, ok := w.entryAt("nothing", "ida", 5); ok {
-		t.Error("an entry in nothing")
-	}
-}
-
-func TestRegistration(t *testing.T) {
-	at10 := func(entries ...string) *tale { return tell().says(things, 9, entries...).starts("a", 1) }
-	for name, tc := range map[string]struct {
-		told *tale
-		want int64 // 0 for none
-	}{
-		"the first ever":              {at10().says(things, 12, "a="+v1), 12},
-		"another version":             {at10("a="+v1).says(things, 12, "a="+v2), 12},
-		"nothing new":                 {at10("a="+v1).says(things, 12, "a="+v1, "b="+v1), 0},
-		"nothing at all":              {at10(), 0},
-		"taken away and back":         {at10("a="+v1).says(things, 12).says(things, 14, "a="+v1), 0},
-		"with the object and back":    {at10("a="+v1).deletes(things, 12).says(things, 14, "a="+v1), 0},
-		"edited and repaired":         {at10("a="+v1).says(things, 12, "a="+v2).says(things, 14, "a="+v1), 0},
-		"announced, edited, repaired": {at10("a="+v1).says(things, 12, "a="+v2).says(things, 14, "a=x").says(things, 16, "a="+v2), 12},
-		"announced and gone":          {at10().says(things, 12, "a="+v1).says(things, 14), 12},
-		"later than asked":            {at10().says(things, 90, "a="+v1), 0},
-	} {
-		w := tc.told.world()
-		c, ok := w.registration(w.servers["a"].current(), things, 50)
-		if ok != (tc.want > 0) || c.revision != tc.want {
-			t.Errorf("%s: %d %v, want %d", name, c.revision, ok, tc.want)
-		}
-	}
-}
-
-func TestRegistrationThatIsForgotten(t *testing.T) {
-	told := tell().says(things, 9, "a="+v1).starts("a", 1)
-	for i := range keptChanges {
-		told.says(things, int64(20+2*i), "a="+v2).says(things, int64(21+2*i), "a="+v1)
-	}
-	w := told.says(things, 500, "a="+v2).world()
-	if c, ok := w.registration(w.servers["a"].current(), things, 999); ok {
-		t.Errorf("%+v, though what it began with is forgotten", c)
-	}
-	if n := len(w.versions[things].entries["ida"].changes); n != keptChanges {
-		t.Errorf("%d changes are kept", n)
-	}
-}
-
-func TestNothingPilesUp(t *testing.T) {
-	w := newWorld(tell().header)
-	told := tell()
-	revision := int64(10)
-	for i := range 5000 {
-		told.events, told.now = nil, 0
-		revision += 10
-		stranger := fmt.Sprint("stranger", i)
-		told.says(things, revision, "a="+v1, stranger+"="+v1).
-			says(fmt.Sprint("g.io.r", i), revision+1, "a="+v1).deletes(fmt.Sprint("g.io.r", i), revision+2).
-			joins(stranger, revision+3).leaves(stranger, revision+4).
-			lists("a", revision, history.HostedResource{Group: "g", Resource: fmt.Sprint("r", i), Kind: fmt.Sprint("k", i), Custom: true})
-		for j := range told.events {
-			w.take(&told.events[j])
-		}
-	}
-	for what, n := range map[string]int{
-		"entries": len(w.versions[things].entries), "objects": len(w.versions), "deleted": len(w.gone), "leases": len(w.leases),
-		"hosting": len(w.resources.hosting), "kinds": len(w.resources.byKind), "names": len(w.resources.names), "open": len(w.later.heap),
-	} {
-		if n > 600 {
-			t.Errorf("%d %s are kept", n, what)
-		}
-	}
-}
-
 func TestWhatTheHarnessHasDone(t *testing.T) {
 	w := tell().says(things, 5, "a="+v1).asks("a", 200, 6, tampering(things)).world()
 	if v := w.versions[things]; !v.tampered || v.tamperedAt == 0 {
@@ -342,24 +182,6 @@ func TestSets(t *testing.T) {
 	}
 }
 
-func TestKeptPerProcess(t *testing.T) {
-	var p perInstance[int]
-	s := &server{member: "a"}
-	first, second := &instance{server: s}, &instance{server: s}
-	*p.of(first)++
-	*p.of(first)++
-	if got := p.take(second); got != nil {
-		t.Error("nothing was kept for the second")
-	}
-	if got := p.take(first); got == nil || *got != 2 {
-		t.Errorf("%v", got)
-	}
-	*p.of(first)++
-	if *p.of(second) != 0 || len(p.slots) != 1 {
-		t.Error("the second takes the first one's place, and begins anew")
-	}
-}
-
 func TestProcessesThatEndByThemselves(t *testing.T) {
 	for _, tc := range []struct {
 		component string
@@ -378,6 +200,32 @@ func TestProcessesThatEndByThemselves(t *testing.T) {
 		w.take(&history.Event{Seq: 2, Kind: history.KindEnd, End: &history.End{Complete: true}})
 		if doubts := w.doubts(nil); (len(doubts) > 0) != tc.doubted {
 			t.Errorf("%+v: doubts %v", tc, doubts)
+		}
+	}
+}
+
+func TestNothingPilesUp(t *testing.T) {
+	w := newWorld(tell().header)
+	told := tell()
+	revision := int64(10)
+	for i := range 5000 {
+		told.events, told.now = nil, 0
+		revision += 10
+		stranger := fmt.Sprint("stranger", i)
+		told.says(things, revision, "a="+v1, stranger+"="+v1).
+			says(fmt.Sprint("g.io.r", i), revision+1, "a="+v1).deletes(fmt.Sprint("g.io.r", i), revision+2).
+			joins(stranger, revision+3).leaves(stranger, revision+4).
+			lists("a", revision, history.HostedResource{Group: "g", Resource: fmt.Sprint("r", i), Kind: fmt.Sprint("k", i), Custom: true})
+		for j := range told.events {
+			w.take(&told.events[j])
+		}
+	}
+	for what, n := range map[string]int{
+		"entries": len(w.versions[things].entries), "objects": len(w.versions), "deleted": len(w.gone), "leases": len(w.leases),
+		"hosting": len(w.resources.hosting), "kinds": len(w.resources.byKind), "names": len(w.resources.names),
+	} {
+		if n > 600 {
+			t.Errorf("%d %s are kept", n, what)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -187,3 +188,21 @@ func (p *perMember) least() int64 {
 
 // maxOpenWrites bounds how many writes wait for their other side.
 const maxOpenWrites = 50_000
+
+// keptUnseen bounds how many things that were not seen are told one by one.
+const keptUnseen = 20
+
+// noServer is whether a request went unanswered because no server was there.
+func noServer(r *history.Request) bool {
+	return strings.Contains(r.Error, "connection refused")
+}
+
+// accepted is whether a server took what was sent.
+func accepted(r *history.Request) bool { return r.Code >= 200 && r.Code < 300 }
+
+// guardedName is the name of the StorageVersion of what a request is about; a
+// subresource is stored with its resource.
+func guardedName(r *history.Request) string {
+	resource, _, _ := strings.Cut(r.Resource, "/")
+	return objectName(r.Group, resource)
+}

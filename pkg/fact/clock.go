@@ -67,3 +67,18 @@ func (c *Clock) Bracket(revision, earliest, latest int64) (int64, int64) {
 	// histories that no recorder wrote.
 	return min(earliest, latest), latest
 }
+
+// By is the highest revision that is known to have been made by a time.
+func (c *Clock) By(at int64) int64 {
+	c.sort()
+	i, _ := slices.BinarySearchFunc(c.before, at, func(r reading, at int64) int {
+		if r.at <= at {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return 0
+	}
+	return c.before[i-1].revision
+}

@@ -24,16 +24,24 @@ type History struct {
 	Faults []*Fault
 
 	// times are those of the events, by which a time finds its evidence.
-	times     []eventTime
-	recorders recorders
-	clock     Clock
-	processes processes
-	readiness readiness
+	times          []eventTime
+	recorders      recorders
+	clock          Clock
+	processes      processes
+	readiness      readiness
+	versions       storageVersions
+	participations participations
+	hosting        hosting
+	writes         writes
+	// told is the revision up to which the recorder of etcd has told all, and tellings are
+	// the events by which it did.
+	told     int64
+	tellings []telling
 }
 
 // NewHistory makes the facts of a history of which nothing was observed.
 func NewHistory(header history.Header) *History {
-	return &History{Header: header, processes: newProcesses(), readiness: newReadiness()}
+	return &History{Header: header, processes: newProcesses(), readiness: newReadiness(), hosting: newHosting(header), writes: newWrites()}
 }
 
 // Observe takes the next event in.
@@ -47,16 +55,19 @@ func (h *History) Observe(ev *history.Event) {
 	h.recorders.observe(ev)
 	switch {
 	case ev.Stored != nil:
-		h.clock.Seen(ev.Stored.Revision, ev.At)
+		h.observeStored(ev)
 	case ev.Request != nil:
 		h.observeRequest(ev)
+		h.hosting.define(ev.Request)
+		h.writes.answered(ev)
 	case ev.Process != nil:
 		h.processes.observe(ev)
 	case ev.Ready != nil:
 		h.seen(ev.Ready.Revision, ev.At)
-		h.readiness.observe(ev)
+		h.readiness.observe(ev, h.processes.last(ev.Member, history.ComponentAPIServer))
 	case ev.Discovery != nil:
 		h.seen(ev.Discovery.Revision, ev.At)
+		h.hosting.observe(ev)
 	case ev.Hold != nil:
 		h.seen(ev.Hold.Revision, ev.At)
 		h.observeHold(ev)
@@ -72,6 +83,57 @@ func (h *History) Observe(ev *history.Event) {
 	}
 }
 
+// observeStored takes a change in etcd in. The recorder tells them in the order of their
+// revisions, of which several keys may share one.
+func (h *History) observeStored(ev *history.Event) {
+	if ev.Stored.Revision < h.told {
+		h.recorders.distrust(ev.Seq)
+		return
+	}
+	h.tell(ev.Stored.Revision, ev.Seq)
+	h.clock.Seen(ev.Stored.Revision, ev.At)
+	h.versions.observe(ev)
+	h.participations.observe(ev)
+	h.writes.stored(ev)
+}
+
+// Told is whether the recorder of etcd has told of all up to a revision that was read by a
+// time: No if it never did, Unknown if the history ended before it had to.
+func (h *History) Told(revision, at int64) Truth {
+	switch {
+	case revision <= h.told:
+		return Yes
+	case at >= h.recorders.recordedSince(h.Now):
+		return Unknown
+	}
+	return No
+}
+
+type telling struct{ revision, seq int64 }
+
+func (h *History) tell(revision, seq int64) {
+	if revision > h.told {
+		h.told = revision
+		h.tellings = append(h.tellings, telling{revision, seq})
+	}
+}
+
+// ToldBy is the number of the event by which the recorder of etcd had told of all up to a
+// revision: what is said of the revision rests on all events up to that one.
+func (h *History) ToldBy(revision int64) int64 {
+	i, _ := slices.BinarySearchFunc(h.tellings, revision, func(t telling, revision int64) int { return cmp.Compare(t.revision, revision) })
+	if i == len(h.tellings) {
+		return h.Seq
+	}
+	return h.tellings[i].seq
+}
+
+// LastTold is the highest revision up to which the recorder of etcd has told of all.
+func (h *History) LastTold() int64 { return h.told }
+
+// RevisionBy is the highest revision that is known to have been made by a time.
+func (h *History) RevisionBy(at int64) int64 { return h.clock.By(at) }
+
 func (h *History) seen(revision, at int64) {
 	if revision > 0 {
 		h.clock.Seen(revision, at)
@@ -80,7 +142,8 @@ func (h *History) seen(revision, at int64) {
 
 // observeRequest reads the clock off a write that was acknowledged with its revision. A
 // write that changes nothing is answered with an older revision, so only tagged writes,
-// each of which changes its object, say after when a revision was made.
+// each of which changes its object, say after when a revision was made. What an aggregated
+// server answers with is a revision of its own.
 func (h *History) observeRequest(ev *history.Event) {
 	r := ev.Request
 	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 || r.Class == history.ClassAggregated {

@@ -13,11 +13,13 @@ type answersOfReady struct {
 	ready Builder
 	last  history.Ready
 	asked int64
-	first []Moment
-	seen  []ReadyAnswer
+	// by is the process that had started last when it was asked last.
+	by   *Process
+	seen []ReadyAnswer
 }
 
-// ReadyAnswer is one answer of /readyz that differs from the one before.
+// ReadyAnswer is one answer of /readyz that differs from the one before, or is the first
+// one since another process started.
 type ReadyAnswer struct {
 	Moment
 	// Code is the HTTP status, 0 where no answer came; Failing are the checks that failed.
@@ -29,7 +31,7 @@ type ReadyAnswer struct {
 
 func newReadiness() readiness { return readiness{of: map[string]*answersOfReady{}} }
 
-func (r *readiness) observe(ev *history.Event) {
+func (r *readiness) observe(ev *history.Event, by *Process) {
 	a := r.of[ev.Member]
 	if a == nil {
 		a = &answersOfReady{}
@@ -39,8 +41,11 @@ func (r *readiness) observe(ev *history.Event) {
 	if from == 0 {
 		from = ev.At
 	}
+	if by != nil && from < by.Started.Earliest {
+		by = a.by // it was asked before that process started
+	}
 	m := Moment{Earliest: from, Latest: ev.At, Seq: ev.Seq}
-	if ev.Ready.Code != a.last.Code || len(a.seen) == 0 {
+	if ev.Ready.Code != a.last.Code || len(a.seen) == 0 || a.by != by {
 		since := m
 		if a.asked > 0 {
 			since.Earliest = min(a.asked, since.Earliest)
@@ -50,7 +55,7 @@ func (r *readiness) observe(ev *history.Event) {
 	} else if n := len(a.seen); a.seen[n-1].EtcdRevision == 0 {
 		a.seen[n-1].EtcdRevision = ev.Ready.Revision
 	}
-	a.last, a.asked = *ev.Ready, from
+	a.last, a.asked, a.by = *ev.Ready, from, by
 }
 
 // Ready is while a member's /readyz answers 200.

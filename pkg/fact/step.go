@@ -54,6 +54,9 @@ func (h *History) observeHold(ev *history.Event) {
 	case history.PhaseBegin:
 		h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})
 	case history.PhaseEnd:
+		// The runner records the end of a hold only when the recorder of etcd has told of
+		// all up to its revision.
+		h.tell(ev.Hold.Revision, ev.Seq)
 		n := len(h.Holds)
 		if n == 0 || h.Holds[n-1].Ended != nil {
 			h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})

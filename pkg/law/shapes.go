@@ -213,7 +213,6 @@ type Deadline[F, S any] struct {
 
 func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	l := &Ledger{}
-	over := bounds.Over()
 	for _, s := range d.Over(facts) {
 		running := fact.Constant(fact.Yes)
 		if d.Running != nil {
@@ -239,7 +238,7 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			} else {
 				bound = bounds.Of(d.Bound)
 			}
-			until = d.weigh(&e, s, running, done, voids, bound, over)
+			until = d.weigh(&e, s, running, done, voids, bound, bounds)
 			l.Add(e)
 		}
 	}
@@ -247,7 +246,8 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 }
 
 // weigh ends an obligation, and gives the instant up to which it went on.
-func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Moment, voids []Void, bound time.Duration, over fact.Moment) int64 {
+func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Moment, voids []Void, bound time.Duration, bounds Bounds) int64 {
+	over := bounds.Over()
 	began := e.Began
 	var came *fact.Moment
 	if i := slices.IndexFunc(done, func(m fact.Moment) bool {
@@ -270,7 +270,10 @@ func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Mo
 	}
 	switch {
 	case e.Least > bound:
-		e.Ending, e.Evidence = Late, evidence(began.Seq, end.Seq)
+		// What shows it is the first event after the bound was over: what a recorder missed
+		// later takes nothing away from it.
+		overdue := bounds.over.Evidence(running.Reaches(began.Latest, int64(bound), fact.Yes))
+		e.Ending, e.Evidence = Late, evidence(began.Seq, overdue)
 		if void != nil {
 			came = nil
 		}

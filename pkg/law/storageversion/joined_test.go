@@ -1,0 +1,66 @@
+package storageversion_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// joinsSilently is a plane in which a and b agree, and then c starts and joins.
+func joinsSilently() *historyBuilder {
+	return newHistory().hosts("a", 1).joins("a", 2).joins("b", 3).says(things, 5, "a="+v1, "b="+v1).starts("c", 1).joins("c", 6)
+}
+
+func TestSV08Joined(t *testing.T) {
+	const late, stored = "g.io.things called g.io/v1 agreed 10s after c had joined", "agreed when c, which takes part and has no entry there, stored an object"
+	var long = joiningShows + time.Second
+	reports := func(h *historyBuilder, revision int64) *historyBuilder {
+		return h.says(things, revision, "a="+v1, "b="+v1, "c="+v1)
+	}
+	for _, tc := range []struct {
+		name   string
+		h      *historyBuilder
+		blames []string
+	}{
+		{"taken back", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).joins("x", 8), 9), nil},
+		{"not taken back in time", reports(joinsSilently().pass(long).joins("x", 8), 9), []string{late}},
+		{"not known to have been taken back, while the recorder was away", reports(joinsSilently().unheard(long).joins("x", 8), 9), nil},
+		{"reported in time", reports(joinsSilently().pass(joiningShows-time.Second).joins("x", 8), 9), nil},
+		{"taken back, and set again", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).joins("x", 8).says(things, 9, "a="+v1, "b="+v1), 10), []string{late}},
+		{"not taken back, and it stores", reports(joinsSilently().pass(long).joins("x", 8).writes("c", v1, 9), 10), []string{stored}},
+		{"stores before anybody must have noticed", reports(joinsSilently().writes("c", v1, 9), 10), []string{stored}},
+		{"taken back, and it stores all the same, which is SV-12's", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).writes("c", v1, 9), 10), nil},
+		{"it does not host the resource", joinsSilently().pass(long).joins("x", 8).lists("c", 9), nil},
+		{"it has left", joinsSilently().pass(time.Second).leaves("c", 8).pass(long).joins("x", 9), nil},
+		{"nobody has reported yet", reports(newHistory().hosts("a", 1).joins("a", 2).put(things, 5, &history.StorageVersion{}).starts("c", 1).joins("c", 6).pass(long).joins("x", 7), 9), nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-08", tc.blames...) })
+	}
+	t.Run("it never reports, so that it is not known whether it hosts the resource", func(t *testing.T) {
+		r := joinsSilently().pass(long).joins("x", 8).blames(t, "SV-08")
+		reason(t, r, "it is not known whether that hosts the resource")
+	})
+	t.Run("it never reports and leaves", func(t *testing.T) {
+		r := joinsSilently().pass(long).joins("x", 8).leaves("c", 9).blames(t, "SV-08")
+		reason(t, r, "it is not known whether that hosts the resource")
+	})
+}
+
+// The barrier stands in for the agreement only while it holds.
+func TestSV08Deviates(t *testing.T) {
+	for _, stores := range []bool{false, true} {
+		h := newHistory().hosts("a", 1).joins("a", 2).joins("b", 3).says(things, 5, "a="+v1, "b="+v1)
+		h.header.Distribution = "kubernetes"
+		h.add(history.Event{Kind: history.KindProcess, Member: "c", Process: &history.Process{
+			Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 1, Release: "v1.36.3"}})
+		h.joins("c", 6).pass(joiningShows+time.Second).joins("x", 7)
+		if stores {
+			h.writes("c", v1, 8)
+		}
+		r := h.says(things, 9, "a="+v1, "b="+v1, "c="+v1).judge(t, "SV-08")[0]
+		if deviates := len(r.Deviations) == 1 && r.ViolationCount == 0; deviates == stores {
+			t.Errorf("stores %v: %+v, %v", stores, r.Deviations, r.Violations)
+		}
+	}
+}

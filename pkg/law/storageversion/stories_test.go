@@ -1,0 +1,12 @@
+package storageversion_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/check/judgetest"
+	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
+)
+
+func TestLaws_AgreeWithTheStories(t *testing.T) {
+	judgetest.Stories(t, stories.All())
+}
