@@ -47,7 +47,6 @@ func (w *World) takeEtcd(ev *history.Event) {
 	}
 }
 
-
 // powerless is whether the member's power was cut and it has not been seen to
 // be back since. What ends then, ends because of that.
 func (w *World) powerless(member string) bool {

@@ -619,7 +619,3 @@ func TestSV15CountsWhatMembersStoreThemselves(t *testing.T) {
 	}
 	counted(t, h.blames(t, "SV-15"), "of the member with the fewest", 0)
 }
-
-func (t *tale) unheard(d time.Duration) *tale {
-	return t.pass(d).away(d)
-}
