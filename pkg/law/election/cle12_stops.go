@@ -20,6 +20,7 @@ var cle12 = law.Together[*Facts]{
 	}},
 	Parts: []law.Law[*Facts]{
 		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeStops},
+		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeForced},
 		law.Deadline[*Facts, *lostLead]{
 			Row:      law.Row{ID: "CLE-12"},
 			Bound:    "declaresWithin",
@@ -58,6 +59,46 @@ func judgeStops(f *Facts, l *law.Ledger, _ law.Bounds) {
 		}
 		l.MetBy(e.Member, e.About, lost.at, "stopped")
 	}
+}
+
+// judgeForced judges that a leader stops when it has had the time to notice that the
+// harness took its Lease by force.
+func judgeForced(f *Facts, l *law.Ledger, _ law.Bounds) {
+	for _, lease := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 }) {
+		for _, t := range lease.tenures() {
+			if t.Lost == nil || !t.Lost.Taken() || !byForce(t.Lost.Now.Holder) {
+				continue
+			}
+			lost := t.Lost.When()
+			about, late := lease.Key+" of "+t.Holder, lease.actedBehind(t)
+			switch {
+			case late == nil:
+				l.MetBy(f.MemberOf(t.Holder), about, lost)
+			case !f.prompt(lost.Earliest, f.When(late.Stamp).Latest):
+				l.Excused(about, lost, "requests of before were held up")
+			default:
+				after, _ := lost.Until(f.When(late.Stamp))
+				l.Broken(about, lost, law.Evidence(lost.Seq, late.Seq), "%s acted as the leader of %s %s after the harness had taken its Lease", t.Holder, lease.Key, took(after))
+			}
+		}
+	}
+}
+
+// actedBehind is the first action of a holder that it did when it had certainly had the
+// time to notice that it lost the Lease, and had not got it again; nil if there is none.
+func (l *Lease) actedBehind(t *Tenure) *Action {
+	for _, a := range l.actions {
+		if a.Holder != t.Holder || a.Revision < t.Lost.Revision {
+			continue
+		}
+		if l.takenBy(a.Holder, a.Revision) != t.Taken.Revision {
+			return nil
+		}
+		if after, _ := t.Lost.When().Until(l.facts.When(a.Stamp)); after > noticesWithin() {
+			return a
+		}
+	}
+	return nil
 }
 
 // lostLead is a leader whose Lease ran out while it could have gone on, or that ended its

@@ -16,15 +16,15 @@ var cle17 = law.Together[*Facts]{
 		{Name: "mixed", Tag: "mixed"}, {Name: "mixtures", Tag: "mixed", Distinct: true},
 	}},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, *leadership]{
+		law.Deadline[*Facts, *Lease]{
 			Bound:    "replacesWithin",
-			Over:     func(f *Facts) []*leadership { return f.ledByCandidates(f.componentLeases(), ofMember) },
-			Describe: (*leadership).entry,
-			Begin:    func(lead *leadership) []fact.Moment { return lead.lease.facts.first(lead.hasBetter(ofMember)) },
-			Running:  func(lead *leadership) fact.Signal { return lead.replaceable(ofMember) },
-			Done:     (*leadership).done,
-			Breach: func(lead *leadership, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-				return lead.tooLong(took)
+			Over:     (*Facts).componentLeases,
+			Describe: (*Lease).entry,
+			Begin:    func(l *Lease) []fact.Moment { return l.facts.Rises(l.newerLed(ofMember)) },
+			Running:  func(l *Lease) fact.Signal { return l.replaceable(ofMember) },
+			Done:     func(l *Lease) []fact.Moment { return l.relieved(ofMember) },
+			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {
+				return l.tooLong(ofMember, began, done, took)
 			},
 		},
 		law.Written[*Facts]{Judge: judgeFlapping},
