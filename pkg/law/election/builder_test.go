@@ -1,6 +1,7 @@
 package election_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 const (
@@ -301,4 +303,32 @@ func expectCount(t testing.TB, r check.Result, what string, n int64) {
 		}
 	}
 	t.Errorf("%s counts no %q: %+v", r.ID, what, r.Observations)
+}
+
+// judgeEvents judges the events of a story by one requirement.
+func judgeEvents(t testing.TB, header history.Header, events []history.Event, id requirement.ID) check.Result {
+	t.Helper()
+	var data bytes.Buffer
+	if err := story.Write(&data, header, events); err != nil {
+		t.Fatal(err)
+	}
+	return judgeFile(t, data.Bytes(), id)
+}
+
+// judgeFile judges a history file by one requirement.
+func judgeFile(t testing.TB, data []byte, id requirement.ID) check.Result {
+	t.Helper()
+	reader, err := history.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok := requirement.Lookup(id)
+	if !ok {
+		t.Fatalf("there is no requirement %s", id)
+	}
+	j, err := check.Judge(check.Read(reader), []requirement.Requirement{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j.Results[0]
 }

@@ -18,7 +18,7 @@ var cle08 = law.Together[*Facts]{
 			Bound:    "replacesWithin",
 			Over:     (*Facts).coordinatedLeases,
 			Describe: (*Lease).entry,
-			Begin:    func(l *Lease) []fact.Moment { return l.facts.Rises(l.newerLed(anyCandidate)) },
+			Begin:    func(l *Lease) []fact.Moment { return l.newerLed(anyCandidate) },
 			Running:  func(l *Lease) fact.Signal { return l.replaceable(anyCandidate) },
 			Done:     func(l *Lease) []fact.Moment { return l.relieved(anyCandidate) },
 			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {

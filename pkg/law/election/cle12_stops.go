@@ -258,12 +258,12 @@ func (lost *lostLead) canReturn() fact.Signal {
 }
 
 // standing are the candidates by which the instance, or the one started in its place,
-// stands for the Lease.
+// stands for the Lease. What an instance leaves behind that ended does not stand for it.
 func (lost *lostLead) standing() []*Candidate {
 	return slices.DeleteFunc(slices.Clone(lost.facts.candidatesOf(lost.lease.Key)), func(k *Candidate) bool {
 		same := strings.HasSuffix(k.Name, "/"+lost.holder)
 		p := k.process()
-		return !same && (!lost.ended || p == nil || p.Member != lost.member || p.Started.Before(lost.process.Started) != fact.No || p == lost.process)
+		return (!same || lost.ended) && (!lost.ended || p == nil || p.Member != lost.member || p.Started.Before(lost.process.Started) != fact.No || p == lost.process)
 	})
 }
 

@@ -20,7 +20,7 @@ var cle17 = law.Together[*Facts]{
 			Bound:    "replacesWithin",
 			Over:     (*Facts).componentLeases,
 			Describe: (*Lease).entry,
-			Begin:    func(l *Lease) []fact.Moment { return l.facts.Rises(l.newerLed(ofMember)) },
+			Begin:    func(l *Lease) []fact.Moment { return l.newerLed(ofMember) },
 			Running:  func(l *Lease) fact.Signal { return l.replaceable(ofMember) },
 			Done:     func(l *Lease) []fact.Moment { return l.relieved(ofMember) },
 			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {

@@ -3,7 +3,6 @@ package election
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,16 +68,13 @@ func (lead *leadership) lasts() fact.Signal {
 // outranked is while another candidate that fits is eligible and comes before the leader
 // in either order of the versions.
 func (lead *leadership) outranked(fits func(*Candidate) bool) fact.Signal {
-	key := "outranked " + lead.lease.Key + strconv.FormatInt(lead.taken.Seq, 10)
-	return cached(lead.lease.facts, key, func() fact.Signal {
-		var signals []fact.Signal
-		for _, k := range lead.lease.facts.candidatesOf(lead.lease.Key) {
-			if k != lead.candidate && fits(k) && older(k.last(), lead.candidate.last()) {
-				signals = append(signals, k.Eligible())
-			}
+	var signals []fact.Signal
+	for _, k := range lead.lease.facts.candidatesOf(lead.lease.Key) {
+		if k != lead.candidate && fits(k) && older(k.last(), lead.candidate.last()) {
+			signals = append(signals, k.Eligible())
 		}
-		return fact.And(lead.lasts(), fact.Or(signals...))
-	})
+	}
+	return fact.And(lead.lasts(), fact.Or(signals...))
 }
 
 // hasBetter is while another candidate that fits exists, eligible or not, and comes before
@@ -93,34 +89,40 @@ func (lead *leadership) hasBetter(fits func(*Candidate) bool) fact.Signal {
 	return fact.And(lead.lasts(), fact.Or(signals...))
 }
 
-// newerLed is while the Lease has a leader that fits although a candidate that fits stands
-// and comes before it, eligible or not.
-func (l *Lease) newerLed(fits func(*Candidate) bool) fact.Signal {
-	return l.anyLeadership(fits, func(lead *leadership) fact.Signal { return lead.hasBetter(fits) })
+// newerLed is when the Lease began to have a leader that fits although a candidate that
+// fits stands and comes before it, eligible or not.
+func (l *Lease) newerLed(fits func(*Candidate) bool) []fact.Moment {
+	var out []fact.Moment
+	for _, lead := range l.facts.ledByCandidates([]*Lease{l}, fits) {
+		rises := l.facts.Rises(lead.hasBetter(fits))
+		if len(rises) == 0 {
+			continue
+		}
+		// It begins under this leader, so the change by which this one leads does not end it.
+		at, after := rises[0], lead.taken.When().Latest+1
+		at.Earliest, at.Latest = max(at.Earliest, after), max(at.Latest, after)
+		out = append(out, at)
+	}
+	return out
 }
 
 // replaceable is while the leader of the Lease is outranked and nothing is in the way of
 // replacing it: a coordinator is active, no fault is about the Lease, and it is held.
 func (l *Lease) replaceable(fits func(*Candidate) bool) fact.Signal {
-	outranked := l.anyLeadership(fits, func(lead *leadership) fact.Signal { return lead.outranked(fits) })
-	return fact.And(outranked, l.facts.coordinating(), fact.Not(l.faulty()), l.Held())
-}
-
-func (l *Lease) anyLeadership(fits func(*Candidate) bool, of func(*leadership) fact.Signal) fact.Signal {
-	var signals []fact.Signal
+	var outranked []fact.Signal
 	for _, lead := range l.facts.ledByCandidates([]*Lease{l}, fits) {
-		signals = append(signals, of(lead))
+		outranked = append(outranked, lead.outranked(fits))
 	}
-	return fact.Or(signals...)
+	return fact.And(fact.Or(outranked...), l.facts.coordinating(), fact.Not(l.faulty()), l.Held())
 }
 
-// relieved are when the Lease got a leader that no candidate that fits comes before. A
+// relieved are when the Lease got a leader that no eligible candidate comes before. A
 // leader that is outranked itself relieves none, so that the clock runs on under it.
 func (l *Lease) relieved(fits func(*Candidate) bool) []fact.Moment {
 	var out []fact.Moment
 	for _, lead := range l.leaderships() {
 		at := lead.taken.When()
-		if lead.candidate == nil || !fits(lead.candidate) || lead.hasBetter(fits).At(at.Latest) != fact.Yes {
+		if lead.candidate == nil || !fits(lead.candidate) || lead.outranked(fits).At(at.Latest) != fact.Yes {
 			out = append(out, at)
 		}
 	}
