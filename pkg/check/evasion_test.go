@@ -259,7 +259,7 @@ func refuseOnly409(e events) events {
 
 func kept(t *testing.T, id requirement.ID) (history.Header, events) {
 	t.Helper()
-	reader, err := history.NewReader(bytes.NewReader(storyFile(string(id)+"/pass")))
+	reader, err := history.NewReader(bytes.NewReader(storyFile(string(id) + "/pass")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,8 +69,6 @@ type World struct {
 	balancer BalancerSeen
 	// managers are the controller managers.
 	managers *managers
-	// elections is what was told of leaders and of those who want to lead.
-	elections *elections
 	// ran is which releases ran, and without which features.
 	ran *ran
 }
@@ -96,7 +94,6 @@ func newWorld(h history.Header) *World {
 		managers:  newManagers(),
 
 		migrations: newMigrations(),
-		elections:  newElections(),
 		ran:        newRan(h),
 	}
 	for _, m := range h.Members {
@@ -149,7 +146,6 @@ func (w *World) take(ev *history.Event) {
 	w.migrations.wait(w, ev)
 	w.managers.take(w, ev)
 	w.migrations.take(w, ev)
-	w.elections.take(w, ev)
 	w.ran.take(ev)
 }
 

@@ -91,7 +91,11 @@ func (s *succession) follows() bool {
 }
 
 func (s *succession) entry() law.Entry {
-	return law.Entry{About: s.lease.Key, Member: s.lease.facts.MemberOf(s.now.Holder), Began: s.lease.facts.When(s.now.Stamp)}
+	e := law.Entry{About: s.lease.Key, Member: s.lease.facts.MemberOf(s.now.Holder), Began: s.lease.facts.When(s.now.Stamp)}
+	if s.deleted != nil {
+		e.Through = s.lease.facts.asked(s.deleted.When())
+	}
+	return e
 }
 
 // outlived is whether the leader before was alive and could not renew when another one

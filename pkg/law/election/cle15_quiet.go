@@ -42,7 +42,7 @@ func judgeQuietChange(c *Change, l *law.Ledger, b law.Bounds) {
 	switch {
 	case c.Deleted() && c.lease.facts.deletedByHarness(key, at):
 	case c.Deleted():
-		l.Broken(key, at, law.Evidence(c.Seq), "%s was deleted, and nothing had happened for %s", key, b.Of("quietAfter"))
+		l.BrokenUnless(c.lease.facts.asked(at), key, at, law.Evidence(c.Seq), "%s was deleted, and nothing had happened for %s", key, b.Of("quietAfter"))
 	case c.Taken() || c.Marked() || c.Released():
 		l.Broken(key, at, law.Evidence(c.previous.Seq, c.Seq), "%s was given to %q instead of %q (preferred %q), and nothing had happened for %s", key, holder(c.Now), holder(c.Before), c.Now.Preferred, b.Of("quietAfter"))
 	case c.Now.Renewed.Equal(c.Before.Renewed):
