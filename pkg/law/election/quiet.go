@@ -32,8 +32,9 @@ func (f *Facts) disturb(ev *history.Event) {
 		if d.causes = true; elected && (p.Change == history.ProcessStarted || p.Change == history.ProcessExited) {
 			d.process, d.member = p, ev.Member
 		}
-	case ev.Fault != nil, ev.Away != nil && ev.From < ev.At:
-		// While etcd stands still no leader can renew.
+	case ev.Fault != nil, ev.Away != nil && fact.Source(ev.Away.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= electionWaits():
+		// While etcd stands still no leader can renew and no candidate can answer. A stall
+		// that is shorter than an election waits for answers moves no Lease.
 		d.active, d.causes = true, true
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		d.active, d.causes = true, !fact.Harness(ev.Request.Name)
