@@ -210,11 +210,15 @@ func (lost *lostLead) actionsAfter(certain bool) *Action {
 func (lost *lostLead) isAfter(a *Action, certain bool) bool {
 	f := lost.facts
 	when := f.When(a.Stamp)
+	if !f.prompt(lost.tenure.last().When().Earliest, when.Latest) {
+		sent, gone := when.Earliest, lost.at.Latest
+		if !certain {
+			sent, gone = when.Latest, lost.at.Earliest
+		}
+		return time.Duration(sent-max(lost.expired, gone)) > bound("CLE-12", "inFlight")
+	}
 	if !certain {
 		return when.Latest-lost.expired > int64(clocksApart())
-	}
-	if !f.prompt(lost.tenure.last().When().Earliest, when.Latest) {
-		return time.Duration(when.Earliest-max(lost.expired, lost.at.Latest)) > bound("CLE-12", "inFlight")
 	}
 	taken := lost.tenure.Lost != nil && a.Revision > lost.tenure.Lost.Revision
 	return taken || time.Duration(max(a.after, when.Earliest)-lost.expired) > clocksApart()
@@ -224,12 +228,7 @@ func (lost *lostLead) actedLate() *Action { return lost.actionsAfter(true) }
 
 // mayHaveActedLate is an action that was after the Lease had run out by some of the times
 // at which it may have been.
-func (lost *lostLead) mayHaveActedLate() *Action {
-	if !lost.facts.prompt(lost.tenure.last().When().Earliest, lost.at.Latest+int64(bound("CLE-12", "inFlight"))) {
-		return nil // the tolerance for what was under way covers it
-	}
-	return lost.actionsAfter(false)
-}
+func (lost *lostLead) mayHaveActedLate() *Action { return lost.actionsAfter(false) }
 
 // prompt is whether nothing that is known of held requests up between two times: no
 // process stood still, and all faults there were answer at once.

@@ -51,16 +51,21 @@ func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 			if i == 0 || c.deletedSince || !leads[i-1].needless(lead) {
 				continue
 			}
-			before := last
+			before, soon := last, fact.No
+			if last != nil {
+				soon = within(last.When(), c.When(), b.Of("flapsWithin"))
+			}
 			deposed := leads[i-1].deposedFor()
-			soon := before != nil && time.Duration(c.At-before.At) < b.Of("flapsWithin")
-			if deposed && !soon && lastDeposed != nil && sinceLast(f.causes(), c.At) > time.Duration(c.At-lastDeposed.At) {
-				before, soon = lastDeposed, true
+			if deposed && soon != fact.Yes && lastDeposed != nil && sinceLast(f.causes(), c.At) > time.Duration(c.At-lastDeposed.At) {
+				before, soon = lastDeposed, fact.Yes
 			}
 			if last = c; deposed {
 				lastDeposed = c
 			}
-			if soon {
+			switch soon {
+			case fact.Unknown:
+				l.Unclear(lease.Key, c.When(), "whether it changed within %s of a change without a reason to be seen is not certain", b.Of("flapsWithin"))
+			case fact.Yes:
 				l.Broken(lease.Key, c.When(), law.Evidence(before.Seq, c.Seq), "%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
 					lease.Key, leads[i-1].holder, lead.holder, took(time.Duration(c.At-before.At)))
 			}

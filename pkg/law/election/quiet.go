@@ -2,7 +2,6 @@ package election
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -179,5 +178,15 @@ func sinceLast(times []int64, at int64) time.Duration {
 	return time.Duration(at - times[i-1])
 }
 
-// hasPrefix is whether the name of a Lease begins so.
-func (l *Lease) hasPrefix(prefix string) bool { return strings.HasPrefix(l.Key, prefix) }
+// longSince is whether the last of some times that is before a moment, whichever instant
+// that is, lies further back than a bound.
+func longSince(times []int64, at fact.Moment, bound time.Duration) fact.Truth {
+	since := sinceLast(times, at.Latest)
+	switch {
+	case since <= bound:
+		return fact.No
+	case since == time.Duration(fact.Forever), since-time.Duration(at.Latest-at.Earliest) > bound:
+		return fact.Yes
+	}
+	return fact.Unknown
+}
