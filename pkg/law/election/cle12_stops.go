@@ -70,10 +70,13 @@ func judgeForced(f *Facts, l *law.Ledger, _ law.Bounds) {
 				continue
 			}
 			lost := t.Lost.When()
-			about, late := lease.Key+" of "+t.Holder, lease.actedBehind(t)
+			about := lease.Key + " of " + t.Holder
+			late, certain := lease.actedBehind(t)
 			switch {
 			case late == nil:
 				l.MetBy(f.MemberOf(t.Holder), about, lost)
+			case !certain:
+				l.Unclear(about, f.When(late.Stamp), "whether %s had had the time to notice that the harness took its Lease is not certain", t.Holder)
 			case !f.prompt(lost.Earliest, f.When(late.Stamp).Latest):
 				l.Excused(about, lost, "requests of before were held up")
 			default:
@@ -84,21 +87,25 @@ func judgeForced(f *Facts, l *law.Ledger, _ law.Bounds) {
 	}
 }
 
-// actedBehind is the first action of a holder that it did when it had certainly had the
-// time to notice that it lost the Lease, and had not got it again; nil if there is none.
-func (l *Lease) actedBehind(t *Tenure) *Action {
+// actedBehind is an action of a holder that it did when it may have had the time to notice
+// that it lost the Lease, and had not got it again; nil if there is none. One of which that
+// is certain comes first.
+func (l *Lease) actedBehind(t *Tenure) (found *Action, certain bool) {
 	for _, a := range l.actions {
 		if a.Holder != t.Holder || a.Revision < t.Lost.Revision {
 			continue
 		}
 		if l.takenBy(a.Holder, a.Revision) != t.Taken.Revision {
-			return nil
+			break
 		}
-		if after, _ := t.Lost.When().Until(l.facts.When(a.Stamp)); after > noticesWithin() {
-			return a
+		switch within(t.Lost.When(), l.facts.When(a.Stamp), noticesWithin()) {
+		case fact.No:
+			return a, true
+		case fact.Unknown:
+			found = a
 		}
 	}
-	return nil
+	return found, false
 }
 
 // lostLead is a leader whose Lease ran out while it could have gone on, or that ended its

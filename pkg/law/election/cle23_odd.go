@@ -91,6 +91,9 @@ func (f *Facts) judgeAfterwards(stored []int64, survives time.Duration, l *law.L
 	after := b.Signal()
 	for _, member := range f.Members() {
 		for _, span := range fact.And(f.Ready(member), after).Spans(fact.Yes) {
+			if span.Begin > f.Now {
+				continue // the history ended before
+			}
 			l.MetBy(member, member, fact.Exactly(span.Begin, f.Evidence(span.Begin)), "survived")
 		}
 	}
