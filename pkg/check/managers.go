@@ -98,12 +98,6 @@ func (w *World) answers(member string) bool {
 	return w.serves(member) && w.servers[member].current().ready != nil
 }
 
-// reboots is whether no API server of the member lives, or one that has taken the place of
-// another one and has not come as far as to serve requests.
-func (w *World) reboots(member string) bool {
-	return !w.serves(member) || !w.servers[member].current().first && !w.answers(member)
-}
-
 // faulty is whether a fault is at the member that was not healed so far.
 func (w *World) faulty(member string) bool {
 	for _, f := range w.faults {

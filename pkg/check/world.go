@@ -69,8 +69,6 @@ type World struct {
 	balancer BalancerSeen
 	// managers are the controller managers.
 	managers *managers
-	// elections is what was told of leaders and of those who want to lead.
-	elections *elections
 	// ran is which releases ran, and without which features.
 	ran *ran
 }
@@ -95,10 +93,7 @@ func newWorld(h history.Header) *World {
 		docs:      newDocuments(),
 
 		foreignThings: newForeignThings(),
-		managers:      newManagers(),
-
-		elections: newElections(),
-		ran:       newRan(h),
+		ran:           newRan(h),
 	}
 	for _, m := range h.Members {
 		w.memberOf[m.ServerID] = m.Name
@@ -150,8 +145,6 @@ func (w *World) take(ev *history.Event) {
 	}
 	w.foreignThings.take(w, ev)
 	w.docs.take(w, ev)
-	w.managers.take(w, ev)
-	w.elections.take(w, ev)
 	w.ran.take(ev)
 }
 

@@ -49,6 +49,9 @@ type Entry struct {
 	Why string
 	// Evidence are the numbers of the events that show it.
 	Evidence []int64
+	// Through is the number of the last event in which what excuses a breach could have
+	// shown, where that is later than its evidence; else 0.
+	Through int64
 	// SelfEvident is whether the evidence alone shows a breach, whatever else a recorder
 	// may have missed.
 	SelfEvident bool
@@ -89,6 +92,12 @@ func (l *Ledger) MetBy(member, about string, at fact.Moment, tags ...string) {
 // counts only where the recorders missed nothing.
 func (l *Ledger) Broken(about string, at fact.Moment, evidence []int64, format string, args ...any) {
 	l.Add(Entry{Ending: Broken, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: evidence})
+}
+
+// BrokenUnless enters a breach that something would have excused that could have shown up
+// to the event of the number through.
+func (l *Ledger) BrokenUnless(through int64, about string, at fact.Moment, evidence []int64, format string, args ...any) {
+	l.Add(Entry{Ending: Broken, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: evidence, Through: through})
 }
 
 // Unclear enters an obligation of which it is not known whether it was met.

@@ -99,7 +99,7 @@ func (w *weighing) breach(e *Entry) {
 	if len(violation.Evidence) == 0 {
 		violation.Evidence = evidence(e.Began.Seq)
 	}
-	if !e.SelfEvident && w.unsure > 0 && slices.Max(append(violation.Evidence, e.Began.Seq)) >= w.unsure {
+	if !e.SelfEvident && w.unsure > 0 && slices.Max(append(slices.Clone(violation.Evidence), e.Began.Seq, e.Through)) >= w.unsure {
 		w.shaky++
 		if w.shaky == 1 {
 			w.shakiest = e.Why

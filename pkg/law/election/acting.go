@@ -59,7 +59,10 @@ func (l *Lease) successions() []*succession {
 // acted before, and it had it at all. The order of etcd decides, and no clock.
 func (s *succession) alone() fact.Truth {
 	if s.taken > 0 {
-		return fact.Of(s.before == nil || s.taken >= s.takenBefore)
+		if s.before == nil || s.taken >= s.takenBefore {
+			return fact.Yes
+		}
+		return s.mayNotice()
 	}
 	// It never had the Lease: a breach where another one had it then.
 	c := s.lease.at(s.now.Revision)
@@ -75,14 +78,31 @@ func (s *succession) alone() fact.Truth {
 // excuse is why a leader that acts beside another one proves nothing: the harness deleted
 // its Lease a moment ago, which it learns when it renews next.
 func (s *succession) excuse() string {
-	f := s.lease.facts
-	if s.deleted == nil || s.taken == 0 || s.taken > s.deleted.Revision || !f.deletedByHarness(s.lease.Key, s.deleted.When()) {
-		return ""
-	}
-	if _, most := s.deleted.When().Until(f.When(s.now.Stamp)); most <= noticesWithin() {
+	if s.mayNotice() == fact.Yes {
 		return "the harness had deleted its Lease a moment before"
 	}
 	return ""
+}
+
+// mayNotice is whether the leader may not have noticed so far that the harness deleted its
+// Lease.
+func (s *succession) mayNotice() fact.Truth {
+	f := s.lease.facts
+	if s.deleted == nil || s.taken == 0 || s.taken > s.deleted.Revision || !f.deletedByHarness(s.lease.Key, s.deleted.When()) {
+		return fact.No
+	}
+	return within(s.deleted.When(), f.When(s.now.Stamp), noticesWithin())
+}
+
+// within is whether a moment comes no later after another one than a bound.
+func within(before, after fact.Moment, bound time.Duration) fact.Truth {
+	switch least, most := before.Until(after); {
+	case most <= bound:
+		return fact.Yes
+	case least > bound:
+		return fact.No
+	}
+	return fact.Unknown
 }
 
 // follows is whether the leader took over from another one that had acted.
@@ -91,7 +111,11 @@ func (s *succession) follows() bool {
 }
 
 func (s *succession) entry() law.Entry {
-	return law.Entry{About: s.lease.Key, Member: s.lease.facts.MemberOf(s.now.Holder), Began: s.lease.facts.When(s.now.Stamp)}
+	e := law.Entry{About: s.lease.Key, Member: s.lease.facts.MemberOf(s.now.Holder), Began: s.lease.facts.When(s.now.Stamp)}
+	if s.deleted != nil {
+		e.Through = s.lease.facts.asked(s.deleted.When())
+	}
+	return e
 }
 
 // outlived is whether the leader before was alive and could not renew when another one

@@ -199,8 +199,7 @@ func (c *Candidate) Present() fact.Signal {
 }
 
 // Eligible is while a coordinator can elect it in time: it is present, the coordinator
-// has had the time to know of it, and it owes no answer to a ping for longer than an
-// election waits.
+// has had the time to know of it, and it answers pings as long as an election waits.
 func (c *Candidate) Eligible() fact.Signal {
 	return cached(c.facts, "eligible "+c.Name+strconv.FormatInt(c.changes[0].Seq, 10), func() fact.Signal {
 		var known fact.Builder
@@ -211,15 +210,17 @@ func (c *Candidate) Eligible() fact.Signal {
 	})
 }
 
-// silent is while it owes an answer for longer than an election waits.
+// silent is while it owes an answer that does not come as long as an election waits: no
+// election in that time can count it among those that answered.
 func (c *Candidate) silent() fact.Signal {
 	var b fact.Builder
 	for _, owed := range fact.Not(fact.Or(c.answered(), fact.Not(c.while(func(*history.Candidate) bool { return true })))).Spans(fact.Yes) {
-		if from := owed.Begin + int64(electionWaits()); from < owed.End {
-			b.SetAt(from, fact.Yes)
-			if owed.End < fact.Forever {
-				b.SetAt(owed.End, fact.No)
-			}
+		if min(owed.End, c.facts.Now)-owed.Begin <= int64(electionWaits()) {
+			continue
+		}
+		b.SetAt(owed.Begin, fact.Yes)
+		if owed.End < fact.Forever {
+			b.SetAt(owed.End, fact.No)
 		}
 	}
 	return b.Signal()

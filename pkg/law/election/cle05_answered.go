@@ -20,8 +20,8 @@ func judgeElected(f *Facts, l *law.Ledger, _ law.Bounds) {
 	for _, c := range f.elections() {
 		who, gone := c.elected()
 		switch {
-		case who == nil && (c.ByHarness() || len(c.lease.standing(c.Revision)) == 0):
-			l.Excused(c.lease.Key, c.When(), "no candidate stood, or the harness wrote it")
+		case who == nil && len(c.lease.standing(c.Revision)) == 0:
+			l.Excused(c.lease.Key, c.When(), "no candidate stood")
 		case who == nil:
 			l.Broken(c.lease.Key, c.When(), law.Evidence(c.Seq), "%s was elected for %s, and has never been a candidate for it", c.Now.Holder, c.lease.Key)
 		case gone:

@@ -13,20 +13,18 @@ import (
 var cle08 = law.Together[*Facts]{
 	Row: law.Row{ID: "CLE-08", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "handed", Tag: "handed"}}},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, *leadership]{
+		law.Deadline[*Facts, *Lease]{
 			Row:      law.Row{ID: "CLE-08"},
 			Bound:    "replacesWithin",
-			Over:     func(f *Facts) []*leadership { return f.ledByCandidates(f.coordinatedLeases(), anyCandidate) },
-			Describe: (*leadership).entry,
-			Begin: func(lead *leadership) []fact.Moment {
-				return lead.lease.facts.first(lead.hasBetter(anyCandidate))
+			Over:     (*Facts).coordinatedLeases,
+			Describe: (*Lease).entry,
+			Begin:    func(l *Lease) []fact.Moment { return l.newerLed(anyCandidate) },
+			Running:  func(l *Lease) fact.Signal { return l.replaceable(anyCandidate) },
+			Done:     func(l *Lease) []fact.Moment { return l.relieved(anyCandidate) },
+			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {
+				return l.tooLong(anyCandidate, began, done, took)
 			},
-			Running: func(lead *leadership) fact.Signal { return lead.replaceable(anyCandidate) },
-			Done:    (*leadership).done,
-			Breach: func(lead *leadership, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-				return lead.tooLong(took)
-			},
-			Tag: (*leadership).handedOver,
+			Tag: (*Lease).handedOver,
 		},
 		law.Written[*Facts]{Judge: handedOverEarly},
 	},
@@ -57,13 +55,18 @@ func (lead *leadership) marked() *Change {
 	return nil
 }
 
-// handedOver tags a leadership that a leader gave up, as it was told, to a better one.
-func (lead *leadership) handedOver(_, _ fact.Moment) []string {
-	next, _ := lead.lease.candidate(holder(lead.ended.Now), lead.ended.Revision)
-	if lead.marked() == nil || next == nil || !older(next.last(), lead.candidate.last()) || lead.gaveWayEarly() > clocksApart() {
-		return nil
+// handedOver tags a Lease that its leader gave up, as it was told, to a better one.
+func (l *Lease) handedOver(_, done fact.Moment) []string {
+	for _, lead := range l.leaderships() {
+		if lead.ended == nil || lead.ended.Seq != done.Seq || lead.candidate == nil {
+			continue
+		}
+		next, _ := l.candidate(holder(lead.ended.Now), lead.ended.Revision)
+		if lead.marked() != nil && next != nil && older(next.last(), lead.candidate.last()) && lead.gaveWayEarly() <= clocksApart() {
+			return []string{"handed"}
+		}
 	}
-	return []string{"handed"}
+	return nil
 }
 
 // gaveWayEarly is how long before it expired a Lease was taken from its holder; nothing

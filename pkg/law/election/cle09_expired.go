@@ -24,7 +24,7 @@ func judgeTakeovers(f *Facts, l *law.Ledger, _ law.Bounds) {
 			case c.byOwner():
 			case c.Deleted():
 				judgeDeletion(f, c, l)
-			case !c.Taken() || byForce(c.Now.Holder) || c.last == "" || c.last == c.Now.Holder || c.deletedSince:
+			case !c.Taken() || c.ByHarness() || c.last == "" || c.last == c.Now.Holder || c.deletedSince:
 			case before == "":
 				l.MetBy(who, lease.Key, c.When(), "given")
 			case c.Early() > clocksApart():
@@ -43,7 +43,7 @@ func judgeDeletion(f *Facts, c *Change, l *law.Ledger) {
 		return
 	}
 	if !f.deletedByHarness(c.lease.Key, c.When()) {
-		l.Broken(c.lease.Key, c.When(), law.Evidence(c.Seq), "%s was deleted, which the harness had not asked for, before it expired", c.lease.Key)
+		l.BrokenUnless(f.asked(c.When()), c.lease.Key, c.When(), law.Evidence(c.Seq), "%s was deleted, which the harness had not asked for, before it expired", c.lease.Key)
 	}
 }
 

@@ -29,7 +29,8 @@ var cle11 = law.Deadline[*Facts, *Lease]{
 	},
 }
 
-// crashes are the ends of processes that held the Lease.
+// crashes are the ends of processes that hold the Lease when they have ended. A leader
+// that may have ended a moment before its election does not lead either.
 func (l *Lease) crashes() []fact.Moment {
 	var out []fact.Moment
 	for _, p := range l.facts.AllProcesses() {
@@ -37,8 +38,10 @@ func (l *Lease) crashes() []fact.Moment {
 			continue
 		}
 		for _, t := range l.tenures() {
-			if l.facts.MemberOf(t.Holder) == p.Member && p.Started.Before(t.Taken.When()) != fact.No && t.held().During(*p.Exited) == fact.Yes {
-				out = append(out, *p.Exited)
+			if l.facts.MemberOf(t.Holder) == p.Member && p.Started.Before(t.Taken.When()) != fact.No && t.held().At(p.Exited.Latest) == fact.Yes {
+				at := *p.Exited
+				at.Earliest = min(max(at.Earliest, t.Taken.When().Latest+1), at.Latest)
+				out = append(out, at)
 			}
 		}
 	}

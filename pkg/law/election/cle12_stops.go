@@ -20,6 +20,7 @@ var cle12 = law.Together[*Facts]{
 	}},
 	Parts: []law.Law[*Facts]{
 		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeStops},
+		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeForced},
 		law.Deadline[*Facts, *lostLead]{
 			Row:      law.Row{ID: "CLE-12"},
 			Bound:    "declaresWithin",
@@ -58,6 +59,53 @@ func judgeStops(f *Facts, l *law.Ledger, _ law.Bounds) {
 		}
 		l.MetBy(e.Member, e.About, lost.at, "stopped")
 	}
+}
+
+// judgeForced judges that a leader stops when it has had the time to notice that the
+// harness took its Lease by force.
+func judgeForced(f *Facts, l *law.Ledger, _ law.Bounds) {
+	for _, lease := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 }) {
+		for _, t := range lease.tenures() {
+			if t.Lost == nil || !t.Lost.Taken() || !byForce(t.Lost.Now.Holder) {
+				continue
+			}
+			lost := t.Lost.When()
+			about := lease.Key + " of " + t.Holder
+			late, certain := lease.actedBehind(t)
+			switch {
+			case late == nil:
+				l.MetBy(f.MemberOf(t.Holder), about, lost)
+			case !certain:
+				l.Unclear(about, f.When(late.Stamp), "whether %s had had the time to notice that the harness took its Lease is not certain", t.Holder)
+			case !f.prompt(lost.Earliest, f.When(late.Stamp).Latest):
+				l.Excused(about, lost, "requests of before were held up")
+			default:
+				after, _ := lost.Until(f.When(late.Stamp))
+				l.Broken(about, lost, law.Evidence(lost.Seq, late.Seq), "%s acted as the leader of %s %s after the harness had taken its Lease", t.Holder, lease.Key, took(after))
+			}
+		}
+	}
+}
+
+// actedBehind is an action of a holder that it did when it may have had the time to notice
+// that it lost the Lease, and had not got it again; nil if there is none. One of which that
+// is certain comes first.
+func (l *Lease) actedBehind(t *Tenure) (found *Action, certain bool) {
+	for _, a := range l.actions {
+		if a.Holder != t.Holder || a.Revision < t.Lost.Revision {
+			continue
+		}
+		if l.takenBy(a.Holder, a.Revision) != t.Taken.Revision {
+			break
+		}
+		switch within(t.Lost.When(), l.facts.When(a.Stamp), noticesWithin()) {
+		case fact.No:
+			return a, true
+		case fact.Unknown:
+			found = a
+		}
+	}
+	return found, false
 }
 
 // lostLead is a leader whose Lease ran out while it could have gone on, or that ended its
@@ -169,11 +217,15 @@ func (lost *lostLead) actionsAfter(certain bool) *Action {
 func (lost *lostLead) isAfter(a *Action, certain bool) bool {
 	f := lost.facts
 	when := f.When(a.Stamp)
+	if !f.prompt(lost.tenure.last().When().Earliest, when.Latest) {
+		sent, gone := when.Earliest, lost.at.Latest
+		if !certain {
+			sent, gone = when.Latest, lost.at.Earliest
+		}
+		return time.Duration(sent-max(lost.expired, gone)) > bound("CLE-12", "inFlight")
+	}
 	if !certain {
 		return when.Latest-lost.expired > int64(clocksApart())
-	}
-	if !f.prompt(lost.tenure.last().When().Earliest, when.Latest) {
-		return time.Duration(when.Earliest-max(lost.expired, lost.at.Latest)) > bound("CLE-12", "inFlight")
 	}
 	taken := lost.tenure.Lost != nil && a.Revision > lost.tenure.Lost.Revision
 	return taken || time.Duration(max(a.after, when.Earliest)-lost.expired) > clocksApart()
@@ -183,12 +235,7 @@ func (lost *lostLead) actedLate() *Action { return lost.actionsAfter(true) }
 
 // mayHaveActedLate is an action that was after the Lease had run out by some of the times
 // at which it may have been.
-func (lost *lostLead) mayHaveActedLate() *Action {
-	if !lost.facts.prompt(lost.tenure.last().When().Earliest, lost.at.Latest+int64(bound("CLE-12", "inFlight"))) {
-		return nil // the tolerance for what was under way covers it
-	}
-	return lost.actionsAfter(false)
-}
+func (lost *lostLead) mayHaveActedLate() *Action { return lost.actionsAfter(false) }
 
 // prompt is whether nothing that is known of held requests up between two times: no
 // process stood still, and all faults there were answer at once.
@@ -217,12 +264,12 @@ func (lost *lostLead) canReturn() fact.Signal {
 }
 
 // standing are the candidates by which the instance, or the one started in its place,
-// stands for the Lease.
+// stands for the Lease. What an instance leaves behind that ended does not stand for it.
 func (lost *lostLead) standing() []*Candidate {
 	return slices.DeleteFunc(slices.Clone(lost.facts.candidatesOf(lost.lease.Key)), func(k *Candidate) bool {
 		same := strings.HasSuffix(k.Name, "/"+lost.holder)
 		p := k.process()
-		return !same && (!lost.ended || p == nil || p.Member != lost.member || p.Started.Before(lost.process.Started) != fact.No || p == lost.process)
+		return (!same || lost.ended) && (!lost.ended || p == nil || p.Member != lost.member || p.Started.Before(lost.process.Started) != fact.No || p == lost.process)
 	})
 }
 

@@ -21,7 +21,7 @@ var cle13 = law.Together[*Facts]{
 			Describe: func(c *coordination) law.Entry {
 				return law.Entry{About: c.what, Began: c.at, Tags: []string{"writes"}}
 			},
-			If:     func(c *coordination) fact.Truth { return fact.Of(c.byHolder()) },
+			If:     (*coordination).owned,
 			Excuse: (*coordination).excuse,
 			Breach: func(c *coordination) (string, []int64) {
 				return fmt.Sprintf("%s wrote to %s as a coordinator, and %q held the coordinators' Lease", c.who, c.what, c.holder()), law.Evidence(c.at.Seq)
@@ -89,12 +89,27 @@ func sameHolder(holder, known string) bool {
 	return known != "" && (holder == known || history.Host(holder) == known)
 }
 
+// owned is whether the coordinator held the Lease, or had certainly had the time to notice
+// that the harness had taken it.
+func (c *coordination) owned() fact.Truth {
+	if c.byHolder() {
+		return fact.Yes
+	}
+	return c.mayNotice()
+}
+
 // excuse is that the harness took the Lease from the coordinator a moment before, which it
 // learns when it renews next.
 func (c *coordination) excuse() string {
-	if c.byHolder() {
-		return ""
+	if !c.byHolder() && c.mayNotice() == fact.Yes {
+		return "the harness had taken the coordinators' Lease from it a moment before"
 	}
+	return ""
+}
+
+// mayNotice is whether the coordinator may not have noticed so far that the harness took
+// its Lease.
+func (c *coordination) mayNotice() fact.Truth {
 	var last *Change
 	for _, change := range c.facts.leases[coordinators].changes {
 		if change.Revision < c.revision && (change.Deleted() || change.Taken() && byForce(change.Now.Holder)) {
@@ -102,12 +117,9 @@ func (c *coordination) excuse() string {
 		}
 	}
 	if last == nil || !sameHolder(holder(last.Before), c.who) {
-		return ""
+		return fact.No
 	}
-	if _, most := last.When().Until(c.at); most > noticesWithin() {
-		return ""
-	}
-	return "the harness had taken the coordinators' Lease from it a moment before"
+	return within(last.When(), c.at, noticesWithin())
 }
 
 func (f *Facts) coordinatorsLease() []*Lease {

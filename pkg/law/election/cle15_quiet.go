@@ -18,23 +18,42 @@ var cle15 = law.Written[*Facts]{
 
 func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 	moves := f.moves()
-	quiet := func(at int64) bool {
-		return sinceLast(moves, at) > b.Of("quietAfter") || sinceLast(f.causes(), at) > b.Of("settlesWithin")
+	quiet := func(at fact.Moment) fact.Truth {
+		return max(longSince(moves, at, b.Of("quietAfter")), longSince(f.causes(), at, b.Of("settlesWithin")))
 	}
 	for _, c := range f.ofMembers() {
 		for i, ch := range c.changes {
-			if i > 0 && !ch.now.Pinged.Equal(c.changes[i-1].now.Pinged) && quiet(ch.At) {
-				l.Broken(c.Name, f.When(ch.Stamp), law.Evidence(ch.Seq), "candidate %s was pinged, and nothing had happened for %s", c.Name, b.Of("quietAfter"))
+			if i == 0 || ch.now.Pinged.Equal(c.changes[i-1].now.Pinged) {
+				continue
+			}
+			switch at := f.When(ch.Stamp); quiet(at) {
+			case fact.Yes:
+				l.Broken(c.Name, at, law.Evidence(ch.Seq), "candidate %s was pinged, and nothing had happened for %s", c.Name, b.Of("quietAfter"))
+			case fact.Unknown:
+				l.Unclear(c.Name, at, "whether nothing had happened for %s when it was pinged is not certain", b.Of("quietAfter"))
 			}
 		}
 	}
 	for _, lease := range f.componentLeases() {
 		for _, c := range lease.changes {
-			if lease.Key != coordinators && c.Before != nil && quiet(c.At) {
+			if lease.Key == coordinators || c.Before == nil {
+				continue
+			}
+			switch quiet(c.When()) {
+			case fact.Yes:
 				judgeQuietChange(c, l, b)
+			case fact.Unknown:
+				if !c.renewsOnly() {
+					l.Unclear(lease.Key, c.When(), "whether nothing had happened for %s when it changed is not certain", b.Of("quietAfter"))
+				}
 			}
 		}
 	}
+}
+
+// renewsOnly is whether the holder renewed the Lease with the change, and no more.
+func (c *Change) renewsOnly() bool {
+	return !c.Deleted() && !c.Taken() && !c.Marked() && !c.Released() && !c.Now.Renewed.Equal(c.Before.Renewed)
 }
 
 func judgeQuietChange(c *Change, l *law.Ledger, b law.Bounds) {
@@ -42,7 +61,7 @@ func judgeQuietChange(c *Change, l *law.Ledger, b law.Bounds) {
 	switch {
 	case c.Deleted() && c.lease.facts.deletedByHarness(key, at):
 	case c.Deleted():
-		l.Broken(key, at, law.Evidence(c.Seq), "%s was deleted, and nothing had happened for %s", key, b.Of("quietAfter"))
+		l.BrokenUnless(c.lease.facts.asked(at), key, at, law.Evidence(c.Seq), "%s was deleted, and nothing had happened for %s", key, b.Of("quietAfter"))
 	case c.Taken() || c.Marked() || c.Released():
 		l.Broken(key, at, law.Evidence(c.previous.Seq, c.Seq), "%s was given to %q instead of %q (preferred %q), and nothing had happened for %s", key, holder(c.Now), holder(c.Before), c.Now.Preferred, b.Of("quietAfter"))
 	case c.Now.Renewed.Equal(c.Before.Renewed):

@@ -64,7 +64,12 @@ func (c *Candidate) removal(written fact.Moment) time.Duration {
 func judgeExpiredWinners(f *Facts, l *law.Ledger, _ law.Bounds) {
 	for _, c := range f.elections() {
 		who, gone := c.elected()
-		if who != nil && f.expired(&who.lastBefore(c.Revision).now, c.When().Earliest) {
+		made := c.madeAt()
+		if who != nil && !f.expired(&who.lastBefore(c.Revision).now, made.Earliest) && f.expired(&who.lastBefore(c.Revision).now, made.Latest) {
+			l.Unclear(c.lease.Key, c.When(), "whether %s had expired when it was elected is not certain", who.Name)
+			continue
+		}
+		if who != nil && f.expired(&who.lastBefore(c.Revision).now, made.Earliest) {
 			why := "had expired"
 			if gone {
 				why = "had expired and was removed"

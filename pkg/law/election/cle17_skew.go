@@ -16,15 +16,15 @@ var cle17 = law.Together[*Facts]{
 		{Name: "mixed", Tag: "mixed"}, {Name: "mixtures", Tag: "mixed", Distinct: true},
 	}},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, *leadership]{
+		law.Deadline[*Facts, *Lease]{
 			Bound:    "replacesWithin",
-			Over:     func(f *Facts) []*leadership { return f.ledByCandidates(f.componentLeases(), ofMember) },
-			Describe: (*leadership).entry,
-			Begin:    func(lead *leadership) []fact.Moment { return lead.lease.facts.first(lead.hasBetter(ofMember)) },
-			Running:  func(lead *leadership) fact.Signal { return lead.replaceable(ofMember) },
-			Done:     (*leadership).done,
-			Breach: func(lead *leadership, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-				return lead.tooLong(took)
+			Over:     (*Facts).componentLeases,
+			Describe: (*Lease).entry,
+			Begin:    func(l *Lease) []fact.Moment { return l.newerLed(ofMember) },
+			Running:  func(l *Lease) fact.Signal { return l.replaceable(ofMember) },
+			Done:     func(l *Lease) []fact.Moment { return l.relieved(ofMember) },
+			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {
+				return l.tooLong(ofMember, began, done, took)
 			},
 		},
 		law.Written[*Facts]{Judge: judgeFlapping},
@@ -51,16 +51,21 @@ func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 			if i == 0 || c.deletedSince || !leads[i-1].needless(lead) {
 				continue
 			}
-			before := last
+			before, soon := last, fact.No
+			if last != nil {
+				soon = within(last.When(), c.When(), b.Of("flapsWithin"))
+			}
 			deposed := leads[i-1].deposedFor()
-			soon := before != nil && time.Duration(c.At-before.At) < b.Of("flapsWithin")
-			if deposed && !soon && lastDeposed != nil && sinceLast(f.causes(), c.At) > time.Duration(c.At-lastDeposed.At) {
-				before, soon = lastDeposed, true
+			if deposed && soon != fact.Yes && lastDeposed != nil && sinceLast(f.causes(), c.At) > time.Duration(c.At-lastDeposed.At) {
+				before, soon = lastDeposed, fact.Yes
 			}
 			if last = c; deposed {
 				lastDeposed = c
 			}
-			if soon {
+			switch soon {
+			case fact.Unknown:
+				l.Unclear(lease.Key, c.When(), "whether it changed within %s of a change without a reason to be seen is not certain", b.Of("flapsWithin"))
+			case fact.Yes:
 				l.Broken(lease.Key, c.When(), law.Evidence(before.Seq, c.Seq), "%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
 					lease.Key, leads[i-1].holder, lead.holder, took(time.Duration(c.At-before.At)))
 			}

@@ -53,7 +53,7 @@ func judgeSeizure(c *Change, l *law.Ledger) {
 	switch {
 	case c.Deleted():
 		if !f.deletedByHarness(key, at) && at.Latest < f.expires(c.Before)-int64(clocksApart()) && c.lease.isEnrolled() {
-			l.Broken(key, at, law.Evidence(c.Seq), "%s was held without coordination, and was deleted before it expired", key)
+			l.BrokenUnless(f.asked(at), key, at, law.Evidence(c.Seq), "%s was held without coordination, and was deleted before it expired", key)
 		}
 	case c.ByHarness():
 	case c.Marked():

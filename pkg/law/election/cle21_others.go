@@ -33,7 +33,7 @@ func judgeThirdParty(f *Facts, l *law.Ledger, b law.Bounds) {
 			at, key := c.When(), lease.Key
 			switch {
 			case c.Deleted() && given != nil && !f.deletedByHarness(key, at):
-				l.Broken(key, at, law.Evidence(given.Seq, c.Seq), "%s was deleted, which a third party had given a holder", key)
+				l.BrokenUnless(f.asked(at), key, at, law.Evidence(given.Seq, c.Seq), "%s was deleted, which a third party had given a holder", key)
 				given = nil
 			case c.Deleted():
 				given = nil

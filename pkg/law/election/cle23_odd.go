@@ -69,8 +69,11 @@ func (f *Facts) judgeCrashes(r *request, l *law.Ledger, b law.Bounds) {
 		if p.Component != history.ComponentAPIServer || !p.EndedItself() || p.Exited.Latest < r.At {
 			continue
 		}
-		if after := time.Duration(p.Exited.Latest - r.At); after < b.Of("crashesWithin") {
+		switch after := time.Duration(p.Exited.Latest - r.At); within(f.When(r.Stamp), *p.Exited, b.Of("crashesWithin")) {
+		case fact.Yes:
 			l.Broken(p.Member, *p.Exited, law.Evidence(r.Seq, p.Exited.Seq), "the API server of %s ended (%s), %s after an odd Lease was stored", p.Member, p.Exit, took(after))
+		case fact.Unknown:
+			l.Unclear(p.Member, *p.Exited, "whether its API server ended within %s of an odd Lease is not certain", b.Of("crashesWithin"))
 		}
 	}
 }
@@ -88,6 +91,9 @@ func (f *Facts) judgeAfterwards(stored []int64, survives time.Duration, l *law.L
 	after := b.Signal()
 	for _, member := range f.Members() {
 		for _, span := range fact.And(f.Ready(member), after).Spans(fact.Yes) {
+			if span.Begin > f.Now {
+				continue // the history ended before
+			}
 			l.MetBy(member, member, fact.Exactly(span.Begin, f.Evidence(span.Begin)), "survived")
 		}
 	}

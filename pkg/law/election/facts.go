@@ -35,7 +35,10 @@ type Facts struct {
 	// requests are those of the class election, and stamps the last times that other
 	// writers put into what etcd told, in the order of revisions.
 	requests []*request
-	stamps   []written
+	// forced are the Leases that the harness gave content as no participant does, by the
+	// revision of the change.
+	forced map[int64]string
+	stamps []written
 	// disturbances are when something happened for which a leader may have to be elected.
 	disturbances []disturbance
 	cache        cache
@@ -53,7 +56,7 @@ type written struct{ revision, at int64 }
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}}
+	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, forced: map[int64]string{}}
 }
 
 // Observe takes the next event in.
@@ -61,7 +64,7 @@ func (f *Facts) Observe(ev *history.Event) {
 	f.disturb(ev)
 	switch {
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
-		f.requests = append(f.requests, &request{ev.Request, ev.Member, fact.StampOf(ev)})
+		f.observeRequest(ev)
 	case ev.Stored == nil:
 	case strings.HasPrefix(ev.Stored.Key, candidatePrefix):
 		f.observeCandidate(ev)
@@ -69,6 +72,18 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeLease(ev)
 	case ev.Stored.Acted != nil:
 		f.observeAction(ev)
+	}
+}
+
+// observeRequest notes what the harness asks for, and the changes that it makes by force.
+func (f *Facts) observeRequest(ev *history.Event) {
+	r := ev.Request
+	f.requests = append(f.requests, &request{r, ev.Member, fact.StampOf(ev)})
+	switch r.Election {
+	case history.ElectionOdd, history.ElectionSeize, history.ElectionAssign, history.ElectionFields:
+		if r.Resource == "leases" && r.ResourceVersion > 0 && r.Code >= 200 && r.Code < 300 {
+			f.forced[r.ResourceVersion] = r.Name
+		}
 	}
 }
 
@@ -125,6 +140,13 @@ func (f *Facts) deletedByHarness(lease string, at fact.Moment) bool {
 		sent := f.When(r.Stamp)
 		return sent.Earliest <= at.Latest && at.Earliest <= sent.Latest
 	})
+}
+
+// asked is the number of the last event in which a request of the harness may show that it
+// asked for what came about at a moment: a breach that follows from there being none needs
+// the recorder of requests to have missed nothing up to then.
+func (f *Facts) asked(at fact.Moment) int64 {
+	return f.Evidence(at.Latest + int64(requestsEndWithin()))
 }
 
 // sorted are the Leases that fit, in the order of their names.

@@ -33,6 +33,8 @@ var (
 	// noticesWithin is how long a leader may take to notice that its Lease was taken by
 	// force or deleted.
 	noticesWithin = notion("noticesWithin")
+	// requestsEndWithin is how long after it began a request of the harness is over.
+	requestsEndWithin = notion("requestsEndWithin")
 )
 
 func bound(id requirement.ID, name string) time.Duration { return requirement.MustBound(id, name) }

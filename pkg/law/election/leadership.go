@@ -2,12 +2,12 @@ package election
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // leadership is the time in which one holder is the last one that had a Lease: it has it,
@@ -55,10 +55,6 @@ func (f *Facts) ledByCandidates(leases []*Lease, fits func(*Candidate) bool) []*
 	return out
 }
 
-func (lead *leadership) entry() law.Entry {
-	return law.Entry{About: lead.lease.Key, Member: lead.lease.facts.MemberOf(lead.holder)}
-}
-
 // lasts is while the leadership lasts.
 func (lead *leadership) lasts() fact.Signal {
 	var b fact.Builder
@@ -72,16 +68,13 @@ func (lead *leadership) lasts() fact.Signal {
 // outranked is while another candidate that fits is eligible and comes before the leader
 // in either order of the versions.
 func (lead *leadership) outranked(fits func(*Candidate) bool) fact.Signal {
-	key := "outranked " + lead.lease.Key + strconv.FormatInt(lead.taken.Seq, 10)
-	return cached(lead.lease.facts, key, func() fact.Signal {
-		var signals []fact.Signal
-		for _, k := range lead.lease.facts.candidatesOf(lead.lease.Key) {
-			if k != lead.candidate && fits(k) && older(k.last(), lead.candidate.last()) {
-				signals = append(signals, k.Eligible())
-			}
+	var signals []fact.Signal
+	for _, k := range lead.lease.facts.candidatesOf(lead.lease.Key) {
+		if k != lead.candidate && fits(k) && older(k.last(), lead.candidate.last()) {
+			signals = append(signals, k.Eligible())
 		}
-		return fact.And(lead.lasts(), fact.Or(signals...))
-	})
+	}
+	return fact.And(lead.lasts(), fact.Or(signals...))
 }
 
 // hasBetter is while another candidate that fits exists, eligible or not, and comes before
@@ -96,29 +89,56 @@ func (lead *leadership) hasBetter(fits func(*Candidate) bool) fact.Signal {
 	return fact.And(lead.lasts(), fact.Or(signals...))
 }
 
-// replaceable is while the leader is outranked and nothing is in the way of replacing it:
-// a coordinator is active, no fault is about the Lease, and the Lease says that it is a
-// coordinator's.
-func (lead *leadership) replaceable(fits func(*Candidate) bool) fact.Signal {
-	f := lead.lease.facts
-	return fact.And(lead.outranked(fits), f.coordinating(), fact.Not(lead.lease.faulty()), lead.lease.Held())
-}
-
-// done is when another one took the Lease.
-func (lead *leadership) done() []fact.Moment {
-	if lead.ended == nil {
-		return nil
+// newerLed is when the Lease began to have a leader that fits although a candidate that
+// fits stands and comes before it, eligible or not.
+func (l *Lease) newerLed(fits func(*Candidate) bool) []fact.Moment {
+	var out []fact.Moment
+	for _, lead := range l.facts.ledByCandidates([]*Lease{l}, fits) {
+		rises := l.facts.Rises(lead.hasBetter(fits))
+		if len(rises) == 0 {
+			continue
+		}
+		// It begins under this leader, so the change by which this one leads does not end it.
+		at, after := rises[0], lead.taken.When().Latest+1
+		at.Earliest, at.Latest = max(at.Earliest, after), max(at.Latest, after)
+		out = append(out, at)
 	}
-	return []fact.Moment{lead.ended.When()}
+	return out
 }
 
-// first is the first moment at which a signal is Yes; none if it never is.
-func (f *Facts) first(s fact.Signal) []fact.Moment {
-	rises := f.Rises(s)
-	return rises[:min(len(rises), 1)]
+// replaceable is while the leader of the Lease is outranked and nothing is in the way of
+// replacing it: a coordinator is active, no fault is about the Lease, and it is held.
+func (l *Lease) replaceable(fits func(*Candidate) bool) fact.Signal {
+	var outranked []fact.Signal
+	for _, lead := range l.facts.ledByCandidates([]*Lease{l}, fits) {
+		outranked = append(outranked, lead.outranked(fits))
+	}
+	return fact.And(fact.Or(outranked...), l.facts.coordinating(), fact.Not(l.faulty()), l.Held())
 }
 
-// tooLong says that a leader stayed for too long.
-func (lead *leadership) tooLong(took time.Duration) string {
-	return fmt.Sprintf("%s (%s) held %s for %s while an older candidate was eligible", lead.candidate.Name, lead.candidate.last().Binary, lead.lease.Key, took.Round(time.Second))
+// relieved are when the Lease got a leader that no eligible candidate comes before. A
+// leader that is outranked itself relieves none, so that the clock runs on under it.
+func (l *Lease) relieved(fits func(*Candidate) bool) []fact.Moment {
+	var out []fact.Moment
+	for _, lead := range l.leaderships() {
+		at := lead.taken.When()
+		if lead.candidate == nil || !fits(lead.candidate) || lead.outranked(fits).At(at.Latest) != fact.Yes {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// tooLong says that leaders stayed for too long that an eligible candidate comes before.
+func (l *Lease) tooLong(fits func(*Candidate) bool, began fact.Moment, done *fact.Moment, took time.Duration) string {
+	var names []string
+	for _, lead := range l.facts.ledByCandidates([]*Lease{l}, fits) {
+		if before := done != nil && lead.taken.When().Latest >= done.Latest; before || lead.ended != nil && lead.ended.When().Before(began) == fact.Yes {
+			continue
+		}
+		if name := fmt.Sprintf("%s (%s)", lead.candidate.Name, lead.candidate.last().Binary); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return fmt.Sprintf("%s held %s for %s while an older candidate was eligible", strings.Join(names, ", "), l.Key, took.Round(time.Second))
 }

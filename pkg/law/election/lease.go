@@ -57,15 +57,16 @@ func (c *Change) Marked() bool {
 // Deleted is whether it was deleted.
 func (c *Change) Deleted() bool { return c.Now == nil }
 
-// ByHarness is whether the harness put the holder there by force, or tries fields out.
+// ByHarness is whether the harness made the change by force, or tries fields out. What it
+// does as a participant in elections is not by force.
 func (c *Change) ByHarness() bool {
-	return strings.HasPrefix(c.lease.Key, fieldProbes) || byForce(holder(c.Now))
+	return c.lease.facts.forced[c.Revision] == c.lease.Key || strings.HasPrefix(c.lease.Key, fieldProbes) || byForce(holder(c.Now))
 }
 
 // ByCoordinator is whether a coordinator wrote what the Lease says, and not an instance
 // on its own account.
 func (c *Change) ByCoordinator() bool {
-	return c.Now != nil && c.Now.Strategy != "" && (!c.lease.facts.tells || c.Now.Coordinator != "")
+	return c.Now != nil && c.Now.Strategy != "" && !c.ByHarness() && (!c.lease.facts.tells || c.Now.Coordinator != "")
 }
 
 // Elects is whether a coordinator elects a leader with the change.
@@ -152,6 +153,9 @@ func (l *Lease) tenures() []*Tenure {
 // Shown is whether the holder showed that it is there: it took the Lease itself, renewed
 // it, or acted. A holder that was only named may be dead.
 func (t *Tenure) Shown() bool {
+	if t.Taken.ByHarness() {
+		return false
+	}
 	if !t.Taken.ByCoordinator() {
 		return true
 	}

@@ -2,7 +2,6 @@ package election
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -32,8 +31,9 @@ func (f *Facts) disturb(ev *history.Event) {
 		if d.causes = true; elected && (p.Change == history.ProcessStarted || p.Change == history.ProcessExited) {
 			d.process, d.member = p, ev.Member
 		}
-	case ev.Fault != nil, ev.Away != nil && ev.From < ev.At:
-		// While etcd stands still no leader can renew.
+	case ev.Fault != nil, ev.Away != nil && fact.Source(ev.Away.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= electionWaits():
+		// While etcd stands still no leader can renew and no candidate can answer. A stall
+		// that is shorter than an election waits for answers moves no Lease.
 		d.active, d.causes = true, true
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		d.active, d.causes = true, !fact.Harness(ev.Request.Name)
@@ -178,5 +178,15 @@ func sinceLast(times []int64, at int64) time.Duration {
 	return time.Duration(at - times[i-1])
 }
 
-// hasPrefix is whether the name of a Lease begins so.
-func (l *Lease) hasPrefix(prefix string) bool { return strings.HasPrefix(l.Key, prefix) }
+// longSince is whether the last of some times that is before a moment, whichever instant
+// that is, lies further back than a bound.
+func longSince(times []int64, at fact.Moment, bound time.Duration) fact.Truth {
+	since := sinceLast(times, at.Latest)
+	switch {
+	case since <= bound:
+		return fact.No
+	case since == time.Duration(fact.Forever), since-time.Duration(at.Latest-at.Earliest) > bound:
+		return fact.Yes
+	}
+	return fact.Unknown
+}

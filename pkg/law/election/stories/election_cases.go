@@ -80,6 +80,9 @@ var upgradeCases = []story.Case{
 				h.PingAndElect(ManagersLease, who)
 				h.RenewFor(5)
 			}
+			h.PreferHolder(ManagersLease, "cp3_2")
+			h.ReleaseLease(ManagersLease)
+			h.PingAndElect(ManagersLease, "cp3_2")
 		}),
 		Weak: func(e *story.Edit) {
 			e.StopAt(e.Find(1, story.AllOf(story.OfKind(history.KindProcess), story.ExitsOf(history.ComponentControllerManager))))
@@ -190,6 +193,7 @@ var extraElectionsCases = []story.Case{
 	{
 		Requirement: "CLE-16", Reads: story.AnyOf(leaderLeases, candidatesStored),
 		Fail: atPoint(ExtraElections, "evenkeel-rowers-dead", nil),
+		Also: story.Because("a candidate that expired has not answered lately, either", "CLE-05"),
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(candidateNamed("evenkeel-rowers-dead"), story.Deletions)) },
 	},
 	{

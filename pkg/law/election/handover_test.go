@@ -1,4 +1,4 @@
-package check
+package election_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/evenkeel/evenkeel/pkg/check"
 	election "github.com/evenkeel/evenkeel/pkg/law/election/stories"
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
@@ -41,7 +42,7 @@ const never = int64(1) << 40
 
 // CLE-10 must find fault with exactly those histories in which hand-over is not
 // linearizable. It goes through a history once, and this through all orders.
-func TestHandoverIsLinearizableWhereCLE10HasNoFault(t *testing.T) {
+func TestCLE10_FailsExactlyWhereHandoverIsNotLinearizable(t *testing.T) {
 	const stories, steps = 400, 14
 	var faults, faultless int
 	for seed := range uint64(stories) {
@@ -82,7 +83,7 @@ func TestHandoverIsLinearizableWhereCLE10HasNoFault(t *testing.T) {
 			}
 		}})
 		linearizable := porcupine.CheckOperations(sequentialHandover, ops)
-		failed := judgeEvents(t, story.NewHeader(), events, "CLE-10")["CLE-10"].Verdict == Fail
+		failed := judgeEvents(t, story.NewHeader(), events, "CLE-10").Verdict == check.Fail
 		if failed == linearizable {
 			t.Fatalf("seed %d: linearizable %t, and CLE-10 fails %t: %s", seed, linearizable, failed, fmt.Sprint(told))
 		}

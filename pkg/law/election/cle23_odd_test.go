@@ -1,0 +1,25 @@
+package election_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// An etcd that has trouble fails requests whatever they ask for.
+func TestCLE23_CLE25_AFailureOfEtcdIsNoFailureOfTheServer(t *testing.T) {
+	for _, what := range []string{history.ElectionOdd, history.ElectionFields} {
+		id := map[string]requirement.ID{history.ElectionOdd: "CLE-23", history.ElectionFields: "CLE-25"}[what]
+		answered := func(code int, message string) *electionBuilder {
+			told := controlPlane("1.2.0")
+			return told.add(history.Event{Kind: history.KindRequest, Member: "a", From: told.now, Request: &history.Request{
+				Class: history.ClassElection, Election: what, Verb: "update", Resource: "leases", Name: probeLease, Code: code, Message: message,
+			}})
+		}
+		answered(500, "etcdserver: leader changed").expectBreaches(t, id)
+		answered(503, "the server is currently unable to handle the request").expectBreaches(t, id)
+		answered(504, "Timeout: request did not complete within requested timeout - context deadline exceeded").expectBreaches(t, id)
+		answered(500, "This request caused apiserver to panic. Look in the logs for details.").expectBreaches(t, id, "answered 500")
+	}
+}
