@@ -16,12 +16,12 @@ func Each(ctx context.Context, path string, begin func(Header), take func(*Event
 	}
 	begin(reader.Header)
 	for {
+		if ctx.Err() != nil {
+			return errors.Join(errors.New("it was interrupted"), reader.Close())
+		}
 		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return reader.Close()
-		}
-		if err == nil && ctx.Err() != nil {
-			err = errors.New("it was interrupted")
 		}
 		if err != nil {
 			return errors.Join(err, reader.Close())
