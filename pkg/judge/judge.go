@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
@@ -30,7 +29,7 @@ func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) 
 	for name, into := range map[string]*string{
 		bundle.ScenarioFile: &rep.Digests.Scenario, bundle.TopologyFile: &rep.Digests.Topology, bundle.EnvironmentFile: &rep.Digests.Environment,
 	} {
-		*into, err = bundle.FileDigest(filepath.Join(dir, name))
+		*into, err = bundle.DigestOf(ctx, dir, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 		}

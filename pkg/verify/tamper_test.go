@@ -187,7 +187,7 @@ func edit(t *testing.T, random *rand.Rand, dir string, by care) edited {
 			follow(t, dir)
 		}
 		if by != careless {
-			if err := bundle.Seal(dir); err != nil {
+			if err := bundle.Seal(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -361,7 +361,7 @@ func build(t *testing.T, name string) string {
 	if !follow(t, dir) {
 		t.Fatal("what nobody has changed cannot be judged")
 	}
-	if err := bundle.Seal(dir); err != nil {
+	if err := bundle.Seal(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -13,7 +13,7 @@ import (
 // What is wrong is told in words that name the file or the field.
 func TestProblems(t *testing.T) {
 	reseal := func(t *testing.T, dir string) {
-		if err := bundle.Seal(dir); err != nil {
+		if err := bundle.Seal(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestUnreadable(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), []byte(changed), 0o644); err != nil {
 				return err
 			}
-			return bundle.Seal(dir)
+			return bundle.Seal(t.Context(), dir)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
