@@ -135,7 +135,7 @@ func TestSeal(t *testing.T) {
 
 func TestSealFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := Seal(filepath.Join(dir, "x")); err == nil || !strings.Contains(err.Error(), "list the bundle") {
+	if err := Seal(t.Context(), filepath.Join(dir, "x")); err == nil || !strings.Contains(err.Error(), "list the bundle") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// nullField finds a field of an event that is null where the format has a value, by its
+// nullField finds a field of a header or an event that is null where the format has a value, by its
 // path; empty if there is none. A decoder leaves such a field at zero, which often means
 // something: a status of 0 is that of a request without an answer. A list or a map may be
 // null, as encoding/json writes an empty one.
-func nullField(line []byte) string {
+func nullField(of reflect.Type, line []byte) string {
 	var value any
 	if json.Unmarshal(line, &value) != nil {
 		return "" // the decoder of events says so
 	}
-	return nullIn(reflect.TypeFor[Event](), value, "")
+	return nullIn(of, value, "")
 }
 
 func nullIn(t reflect.Type, value any, path string) string {

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"unicode/utf8"
+	"reflect"
 
 	jsoniter "github.com/json-iterator/go"
 
@@ -100,8 +100,8 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("the header of the history breaks the format: %s", problem)
 	}
 	r.valid = newValidator(&r.Header)
-	if !utf8.Valid(line) {
-		r.damage("The header holds bytes that are not UTF-8.")
+	if problem := text(reflect.TypeFor[Header](), line); problem != "" {
+		r.damage(fmt.Sprintf("The header %s.", problem))
 	}
 	if !whole {
 		r.damage("The history ends with its header, in the middle of the line.")
@@ -165,7 +165,7 @@ func (r *Reader) Next() (*Event, error) {
 
 // keeps is whether a line and its event keep the format.
 func (r *Reader) keeps(line []byte, e *Event) bool {
-	problem := text(line)
+	problem := text(reflect.TypeFor[Event](), line)
 	if problem == "" {
 		problem = r.valid.event(e)
 	}

@@ -62,13 +62,14 @@ func newValidator(h *Header) validator {
 	return v
 }
 
-// text says in words what is wrong with a line whatever event is in it; empty if nothing is.
-func text(line []byte) string {
+// text says in words what is wrong with a line of a header or an event, whatever it says;
+// empty if nothing is.
+func text(of reflect.Type, line []byte) string {
 	switch {
 	case !utf8.Valid(line):
 		return "holds bytes that are not UTF-8"
 	case bytes.Contains(line, []byte("null")):
-		if field := nullField(line); field != "" {
+		if field := nullField(of, line); field != "" {
 			return fmt.Sprintf("has null as its %s", shown(field))
 		}
 	}
