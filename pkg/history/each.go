@@ -10,15 +10,12 @@ import (
 // to begin. Damage of the file is passed over: a judge tells of that. It fails
 // where the file cannot be read, and when the context ends.
 func Each(ctx context.Context, path string, begin func(Header), take func(*Event)) error {
-	reader, err := Open(path)
+	reader, err := Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	begin(reader.Header)
 	for {
-		if ctx.Err() != nil {
-			return errors.Join(errors.New("it was interrupted"), reader.Close())
-		}
 		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return reader.Close()

@@ -16,10 +16,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(validHeader + `{"seq":1,"at":null,"kind":"hold","hold":{"phase":"begin","releases":null}}`))
 	f.Add([]byte(validHeader + `{"seq":1,"at":1,"kind":"gap","gap":{"source":"\ud800","message":"m"}}` + "\n"))
 	f.Add([]byte{0x1f, 0x8b, 8, 0})
-	for _, name := range []string{"SV-06/pass.jsonl", "SVM-01/fail.jsonl", "CLE-07/pass.jsonl", "AD-01/pass.jsonl"} {
-		if raw, err := os.ReadFile(filepath.Join("..", "..", "fixtures", "histories", filepath.FromSlash(name))); err == nil {
-			f.Add(raw)
-		}
+	if raw, err := os.ReadFile(filepath.Join("..", "..", "reports", "kubernetes", "local-v1.35.4-hopeless-migrations", "history.jsonl.gz")); err == nil {
+		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r, err := NewReader(bytes.NewReader(raw))

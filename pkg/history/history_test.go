@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -74,7 +75,7 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r, err := Open(path)
+	r, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,5 +323,22 @@ func TestDigestIsThatOfThePlainText(t *testing.T) {
 	}
 	if r, _ := readAll(t, bytes.NewReader(raw[:len(raw)-1])); r.Digest() == want {
 		t.Error("a byte less gives the same digest")
+	}
+}
+
+// An interruption is noticed at any event, and is no damage.
+func TestReader_EndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Open(ctx, record(t, Event{Kind: KindGap, Gap: &Gap{Source: "etcd"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := r.Next(); err == nil || errors.Is(err, io.EOF) || len(r.Damage) > 0 {
+		t.Errorf("after the context has ended: %v, damage %q", err, r.Damage)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,6 +37,7 @@ type Reader struct {
 	// pass anything over a damaged history.
 	Damage []string
 
+	ctx     context.Context // that of Open
 	in      *bufio.Reader
 	plain   hash.Hash
 	long    []byte
@@ -50,16 +52,18 @@ type Reader struct {
 }
 
 // Open opens a history file; one that is compressed with gzip is recognised by
-// its content. It must be a regular file, and no link to one.
-func Open(path string) (*Reader, error) {
+// its content. It must be a regular file, and no link to one. Reading fails when the
+// context ends, in the middle of a long line too, which is no damage: see Next.
+func Open(ctx context.Context, path string) (*Reader, error) {
 	file, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
 	}
-	r, err := NewReader(file)
+	r, err := NewReader(regular.Reader(ctx, file))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
+	r.ctx = ctx
 	r.closers = append(r.closers, file)
 	return r, nil
 }
@@ -67,7 +71,7 @@ func Open(path string) (*Reader, error) {
 // NewReader reads a history, compressed or not, from a stream. It fails when
 // the first line is no header of this format and version.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{plain: sha256.New()}
+	r := &Reader{ctx: context.Background(), plain: sha256.New()}
 	file := bufio.NewReader(in)
 	in = file
 	if magic, err := file.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
@@ -125,10 +129,13 @@ func (r *Reader) Close() error {
 func (r *Reader) Digest() string { return hex.EncodeToString(r.plain.Sum(nil)) }
 
 // Next returns the next event that keeps the format, or io.EOF. The event is the
-// caller's to keep.
+// caller's to keep. Any other error is that the context of Open has ended.
 func (r *Reader) Next() (*Event, error) {
 	for !r.done {
 		line, whole, err := r.readLine()
+		if r.ctx.Err() != nil {
+			return nil, errors.New("it was interrupted")
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			r.damage(fmt.Sprintf("After line %d the file cannot be read any further (%v): what followed is lost.", r.line, err))
 		}

@@ -26,6 +26,8 @@ func numbers(e *Event) []number {
 	switch {
 	case e.Step != nil:
 		return []number{{"index", int64(e.Step.Index)}}
+	case e.NotReached != nil:
+		return []number{{"step", int64(e.NotReached.Step)}, {"bound", e.NotReached.Bound}}
 	case e.Hold != nil:
 		return []number{{"revision", e.Hold.Revision}}
 	case e.Process != nil:

@@ -13,7 +13,7 @@ var (
 	holdPhases  = []Phase{PhaseBegin, PhaseEnd, PhaseFailed}
 	faultPhases = []Phase{PhaseInject, PhaseWitness, PhaseHeal}
 
-	processChanges = []string{ProcessStarted, ProcessExited, ProcessPaused, ProcessResumed}
+	processChanges = []string{ProcessStarted, ProcessStopping, ProcessExited, ProcessPaused, ProcessResumed}
 	storedTypes    = []string{StoredPut, StoredDelete}
 	watchTypes     = []string{WatchOpened, WatchBroken, "ADDED", "MODIFIED", "DELETED"}
 
