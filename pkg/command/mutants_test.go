@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/regular"
 )
 
 // mutant is a bundle that was changed.
@@ -40,6 +41,9 @@ type mutator struct {
 	// bomb is a history of 10^8 empty lines, compressed.
 	bomb []byte
 }
+
+// largest is how many bytes a file has at most whose content is changed, and not replaced.
+const largest = 16 << 20
 
 // mutate copies the bundle to dir and changes it.
 func (m *mutator) mutate(t *testing.T, original, dir string) mutant {
@@ -103,7 +107,7 @@ var (
 func (m *mutator) history(t *testing.T, dir string) (what string, disordered bool) {
 	t.Helper()
 	path := filepath.Join(dir, bundle.HistoryFile)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<30 {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > largest {
 		return "nothing", false
 	}
 	raw, err := os.ReadFile(path)
@@ -235,7 +239,8 @@ func (m *mutator) file(t *testing.T, dir string) (what string) {
 	name := m.pick(bundle.HistoryFile, bundle.HistoryFile, bundle.ReportFile, bundle.JUnitFile, bundle.TimelineFile, bundle.MetricsFile, bundle.ScenarioFile,
 		bundle.TopologyFile, bundle.EnvironmentFile, bundle.DigestFile, bundle.SignatureFile, bundle.LogDir, "more")
 	path := filepath.Join(dir, name)
-	before, err := os.ReadFile(path)
+	// It may have been replaced by a device or a sparse file just before.
+	before, err := regular.ReadFile(path, largest)
 	if err != nil {
 		before = []byte("more: 1\n")
 	}
