@@ -141,6 +141,12 @@ func (v *validator) time(e *Event) string {
 		return fmt.Sprintf("began at the time %d", e.From)
 	case e.From > e.At:
 		return fmt.Sprintf("began at the time %d and was over before that, at %d", e.From, e.At)
+	case e.Visibility != nil:
+		for _, shown := range []Shown{e.Visibility.Get, e.Visibility.List, e.Visibility.Watch} {
+			if min(shown.Sent, shown.At) < 0 || max(shown.Sent, shown.At) > e.At {
+				return fmt.Sprintf("tells of the times %d and %d, and was over at %d", shown.Sent, shown.At, e.At)
+			}
+		}
 	}
 	return ""
 }
@@ -170,6 +176,14 @@ func (v *validator) names(e *Event) string {
 				return v.stranger(name)
 			}
 		}
+	case e.Visibility != nil && !slices.Contains(v.members, e.Visibility.Writer):
+		return v.stranger(e.Visibility.Writer)
+	case e.Hash != nil:
+		for _, m := range e.Hash.Members {
+			if !slices.Contains(v.members, m.Member) {
+				return v.stranger(m.Member)
+			}
+		}
 	case e.Etcd != nil:
 		for _, m := range e.Etcd.Members {
 			if !slices.Contains(v.members, m.Member) {
@@ -181,7 +195,7 @@ func (v *validator) names(e *Event) string {
 }
 
 // ofMembers are the kinds of events that are always about a single member.
-var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindDiscovery, KindWatch, KindDocument, KindExchange}
+var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindDiscovery, KindWatch, KindDocument, KindExchange, KindRead, KindVisibility, KindCustom}
 
 func (v *validator) stranger(name string) string {
 	return fmt.Sprintf("names the member %s, which the header does not have", shown(name))

@@ -46,6 +46,16 @@ func numbers(e *Event) []number {
 		return []number{{"count", e.Fault.Count}}
 	case e.Exchange != nil:
 		return []number{{"held", e.Exchange.Held}}
+	case e.Read != nil:
+		r := e.Read
+		return []number{{"after", r.After}, {"asked", int64(r.Asked)}, {"items", int64(r.Items)}, {"stored", int64(r.Stored)},
+			{"missing", int64(r.Missing)}, {"extra", int64(r.Extra)}, {"older", int64(r.Older)}, {"newer", int64(r.Newer)}}
+	case e.Visibility != nil:
+		return []number{{"write", e.Visibility.Write}}
+	case e.Hash != nil:
+		return []number{{"revision", e.Hash.Revision}}
+	case e.Custom != nil:
+		return []number{{"instance", int64(e.Custom.Instance)}, {"count", int64(e.Custom.Count)}}
 	case e.Document != nil:
 		return []number{{"sweep", e.Document.Sweep}, {"size", int64(e.Document.Size)}}
 	}
@@ -64,6 +74,10 @@ func statusOf(e *Event) int {
 		return e.Exchange.Code
 	case e.Balancer != nil:
 		return e.Balancer.Code
+	case e.Read != nil:
+		return e.Read.Code
+	case e.Custom != nil:
+		return e.Custom.Code
 	case e.Document != nil:
 		return e.Document.Code
 	}
