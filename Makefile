@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports fuzz lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -143,6 +143,11 @@ reports: build
 ## they find stays beside the tests
 fuzz:
 	N="$(N)" ONLY="$(ONLY)" hack/fuzz.sh
+
+## mutate-bundles: N (10000) mutated bundles, from SEED, each given to every command that
+## reads one: none may panic, hang or pass what did not pass before; `make test` tries 300
+mutate-bundles:
+	EVENKEEL_MUTANTS=$(or $(N),10000) EVENKEEL_MUTANTS_SEED=$(SEED) $(GO) test ./pkg/command -run '^TestMutatedBundles$$' -count 1 -v -timeout 6h
 
 ## lint: formatting, vet and staticcheck
 lint:

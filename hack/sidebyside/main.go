@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -61,7 +62,7 @@ func judge(dir string, asked []requirement.Requirement, by func(check.Events, []
 	if err != nil {
 		return nil, err
 	}
-	reader, err := history.Open(file)
+	reader, err := history.Open(context.Background(), file)
 	if err != nil {
 		return nil, err
 	}

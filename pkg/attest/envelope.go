@@ -94,10 +94,15 @@ func encode(envelope *dsse.Envelope) ([]byte, error) {
 
 // Read reads the signature of a bundle; fs.ErrNotExist where there is none.
 func Read(dir string) (*Envelope, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, bundle.SignatureFile))
+	raw, err := bundle.ReadFile(dir, bundle.SignatureFile)
 	if err != nil {
 		return nil, err
 	}
+	return parse(raw)
+}
+
+// parse reads an envelope as Sign writes it.
+func parse(raw []byte) (*Envelope, error) {
 	out := &Envelope{dsse: &dsse.Envelope{}}
 	if err := json.Unmarshal(raw, out.dsse); err != nil {
 		return nil, fmt.Errorf("it is no envelope: %w", err)

@@ -90,7 +90,9 @@ func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceRepo
 		}
 		signed[subject.Name] = subject.Digest[sha256Name]
 	}
+	there := map[string]bool{}
 	for _, d := range digests {
+		there[d.Name] = true
 		switch sum, ok := signed[d.Name]; {
 		case !ok:
 			out = append(out, d.Name+" was not there when it was signed")
@@ -99,7 +101,7 @@ func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceRepo
 		}
 	}
 	for _, subject := range s.Subject {
-		if !slices.ContainsFunc(digests, func(d bundle.Digest) bool { return d.Name == subject.Name }) {
+		if !there[subject.Name] {
 			out = append(out, fmt.Sprintf("%q was signed too, and is missing", subject.Name))
 		}
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/regular"
 )
 
 // Digest is the SHA-256 of a file of a bundle, in hexadecimal.
@@ -16,14 +19,15 @@ type Digest struct {
 }
 
 // Audit compares a bundle with the digests that it was sealed with. Problems
-// says, a sentence each, which file is missing, extra or changed, and which line
-// of the digests is none; digests are those that the files have now. It fails
-// where the folder or its digests cannot be read, so that nothing can be said.
+// says, a sentence each, which file is missing, extra or changed, which is no regular file
+// or too large to be one of a bundle, and which line of the digests is none; digests are
+// those that the files have now. It fails where the folder or its digests cannot be read,
+// so that nothing can be said, and when the context ends.
 //
 // The digests tell of damage and of carelessness. Who changes a bundle on
 // purpose writes them anew: against that there are judging again and signatures.
-func Audit(dir string) (problems []string, digests []Digest, err error) {
-	sealed, err := os.ReadFile(filepath.Join(dir, DigestFile))
+func Audit(ctx context.Context, dir string) (problems []string, digests []Digest, err error) {
+	sealed, err := ReadFile(dir, DigestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s has no %s: it is no bundle, or one of a run that has not ended", dir, DigestFile)
 	}
@@ -35,19 +39,22 @@ func Audit(dir string) (problems []string, digests []Digest, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the bundle: %w", err)
 	}
+	if err := measure(dir, files); err != nil {
+		return nil, nil, err
+	}
 	for _, name := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		// A link may lead out of the bundle, and a pipe has no end.
-		if info, err := os.Lstat(path); err != nil {
-			return nil, nil, fmt.Errorf("look at %s: %w", name, err)
-		} else if !info.Mode().IsRegular() {
-			problems = append(problems, fmt.Sprintf("%s is no regular file", name))
+		sum, err := DigestOf(ctx, dir, name)
+		switch {
+		case errors.Is(err, regular.ErrIrregular):
+			problems = append(problems, fmt.Sprintf("%q is no regular file", name))
 			delete(listed, name)
 			continue
-		}
-		sum, err := FileDigest(path)
-		if err != nil {
-			return nil, nil, fmt.Errorf("digest of %s: %w", name, err)
+		case errors.Is(err, regular.ErrTooLarge):
+			problems = append(problems, fmt.Sprintf("%q has more than %d bytes, which no file of a bundle has: it was not read", name, int64(MaxFile)))
+			delete(listed, name)
+			continue
+		case err != nil:
+			return nil, nil, fmt.Errorf("digest of %q: %w", name, err)
 		}
 		digests = append(digests, Digest{name, sum})
 		switch want, ok := listed[name]; {
@@ -66,7 +73,32 @@ func Audit(dir string) (problems []string, digests []Digest, err error) {
 	for _, name := range missing {
 		problems = append(problems, fmt.Sprintf("%q is missing: %s lists it", name, DigestFile))
 	}
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("there are %d more problems like these", more))
+	}
 	return problems, digests, nil
+}
+
+// maxProblems is how many problems are told one by one.
+const maxProblems = 100
+
+// measure is an error where a bundle is too large to be read. A file that is too large by
+// itself is left out, since it is a problem of its own and is not read.
+func measure(dir string, files []string) error {
+	var total int64
+	for _, name := range files {
+		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			return fmt.Errorf("measure %q: %w", name, err)
+		}
+		if info.Mode().IsRegular() && info.Size() <= MaxFile {
+			total += info.Size()
+		}
+	}
+	if total > MaxTotal {
+		return fmt.Errorf("the files of the bundle have %d bytes together, and at most %d are read", total, int64(MaxTotal))
+	}
+	return nil
 }
 
 // parseDigests reads what Seal and `sha256sum` write, to the letter: a line that
@@ -94,8 +126,8 @@ func parseDigests(sealed string) (listed map[string]string, problems []string) {
 // error: which one is judged would be anybody's guess.
 func History(dir string) (string, error) {
 	plain := filepath.Join(dir, HistoryFile)
-	_, plainErr := os.Stat(plain)
-	_, zippedErr := os.Stat(plain + Compressed)
+	_, plainErr := os.Lstat(plain)
+	_, zippedErr := os.Lstat(plain + Compressed)
 	switch {
 	case plainErr == nil && zippedErr == nil:
 		return "", fmt.Errorf("it has both %s and %s, and only one of them can be its history", HistoryFile, HistoryFile+Compressed)

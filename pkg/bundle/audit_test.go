@@ -34,7 +34,7 @@ func TestAudit(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := Seal(dir); err != nil {
+			if err := Seal(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(dir, DigestFile)
@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.change(string(sealed))), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			problems, digests, err := Audit(dir)
+			problems, digests, err := Audit(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestAudit(t *testing.T) {
 }
 
 func TestAuditOfNoBundle(t *testing.T) {
-	if _, _, err := Audit(t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is no bundle") {
+	if _, _, err := Audit(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is no bundle") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

@@ -1,8 +1,11 @@
 // Package bundle is the folder that a run leaves behind: what is in it, and
-// the digests by which a stranger can tell that it is whole.
+// the digests by which a stranger can tell that it is whole. A bundle is regular files in
+// folders: links, also ones to files of the same bundle, pipes and devices are refused, and
+// so is what is larger than MaxFile and the bounds beside it.
 package bundle
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -80,15 +83,16 @@ func Discard(dir string) {
 	_ = os.Remove(dir)
 }
 
-// Seal writes the digests of all files in the bundle.
-func Seal(dir string) error {
+// Seal writes the digests of all files in the bundle. It fails when the context ends, and
+// where a file is none that Audit would read.
+func Seal(ctx context.Context, dir string) error {
 	files, err := list(dir)
 	if err != nil {
 		return fmt.Errorf("list the bundle: %w", err)
 	}
 	var b strings.Builder
 	for _, f := range files {
-		sum, err := FileDigest(filepath.Join(dir, f))
+		sum, err := DigestOf(ctx, dir, f)
 		if err != nil {
 			return fmt.Errorf("digest of %s: %w", f, err)
 		}
@@ -112,6 +116,9 @@ func list(dir string) ([]string, error) {
 		}
 		if rel != DigestFile && rel != SignatureFile {
 			files = append(files, filepath.ToSlash(rel))
+		}
+		if len(files) > MaxFiles {
+			return fmt.Errorf("it has more than %d files", MaxFiles)
 		}
 		return nil
 	})

@@ -111,7 +111,7 @@ func TestSeal(t *testing.T) {
 		write(t, filepath.Join(dir, name), content)
 	}
 	for range 2 { // sealing again gives the same: the digests are none of their own
-		if err := Seal(dir); err != nil {
+		if err := Seal(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 		raw, err := os.ReadFile(filepath.Join(dir, DigestFile))
@@ -135,13 +135,13 @@ func TestSeal(t *testing.T) {
 
 func TestSealFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := Seal(filepath.Join(dir, "x")); err == nil || !strings.Contains(err.Error(), "list the bundle") {
+	if err := Seal(t.Context(), filepath.Join(dir, "x")); err == nil || !strings.Contains(err.Error(), "list the bundle") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Seal(dir); err == nil || !strings.Contains(err.Error(), "digest of dangling") {
+	if err := Seal(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "digest of dangling") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, DigestFile)); !os.IsNotExist(err) {

@@ -28,7 +28,7 @@ func TestOnlyALargeHistoryIsCompressed(t *testing.T) {
 	if _, err := os.Stat(name); !os.IsNotExist(err) {
 		t.Errorf("it is still there as it was: %v", err)
 	}
-	reader, err := history.Open(name + Compressed)
+	reader, err := history.Open(t.Context(), name+Compressed)
 	if err != nil {
 		t.Fatal(err)
 	}

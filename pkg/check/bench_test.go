@@ -242,7 +242,7 @@ func BenchmarkRead(b *testing.B) {
 
 func open(t testing.TB, path string) *history.Reader {
 	t.Helper()
-	reader, err := history.Open(path)
+	reader, err := history.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestVerifyOfOtherRules(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := published(t, "pass")
 			change(t, dir, bundle.ReportFile, tc.old, tc.by)
-			if err := bundle.Seal(dir); err != nil {
+			if err := bundle.Seal(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 			code, stdout, _ := execute("verify", dir)
@@ -190,7 +190,7 @@ func TestUpdate(t *testing.T) {
 	if code, _, stderr := execute("judge", "--update", dir); code != exit.CouldNotRun || !strings.Contains(stderr, "is not whole") {
 		t.Errorf("status %d, %s", code, stderr)
 	}
-	if err := bundle.Seal(dir); err != nil { // as of an evenkeel that judged otherwise
+	if err := bundle.Seal(t.Context(), dir); err != nil { // as of an evenkeel that judged otherwise
 		t.Fatal(err)
 	}
 	if code, _, stderr := execute("judge", "--update", dir); code != exit.Fail || stderr != "" {
@@ -284,7 +284,7 @@ func published(t *testing.T, name string) string {
 	if err := os.WriteFile(filepath.Join(dir, bundle.ReportFile), []byte(told), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := bundle.Seal(dir); err != nil {
+	if err := bundle.Seal(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -277,7 +277,7 @@ func fixture(t *testing.T, name, more string) string {
 	if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", line, events), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := history.Open(filepath.Join(dir, bundle.HistoryFile))
+	reader, err := history.Open(t.Context(), filepath.Join(dir, bundle.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ with them: for bundles of one's own, when a check has changed on purpose.`,
 				return exit.Environmentf("--output %q is neither table nor yaml", output)
 			}
 			if update {
-				if err := resealable(args[0]); err != nil {
+				if err := resealable(cmd.Context(), args[0]); err != nil {
 					return err
 				}
 			}
@@ -80,7 +80,7 @@ func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) err
 		{bundle.TimelineFile, false, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
 	} {
 		path := filepath.Join(dir, file.name)
-		if _, err := os.Stat(path); err != nil && !file.always {
+		if bundle.Lacks(dir, file.name) && !file.always {
 			continue
 		}
 		content, err := file.make()
@@ -91,7 +91,7 @@ func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) err
 			return fmt.Errorf("the bundle cannot be written: %w", err)
 		}
 	}
-	return bundle.Seal(dir)
+	return bundle.Seal(ctx, dir)
 }
 
 // none is cobra.NoArgs with a sentence that does not call an argument a command.

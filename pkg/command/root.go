@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -24,11 +25,22 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := sheltered(ctx, root)
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(stderr, "evenkeel:", oneSentence(err))
 	}
 	return exit.Code(err)
+}
+
+// sheltered runs a command, and makes an error of a panic: Go ends a program that panics
+// with the status 2, which is a verdict here.
+func sheltered(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = exit.Environmentf("evenkeel itself has crashed, which is a bug: please report it with this text and what it was given: %v at %s", p, debug.Stack())
+		}
+	}()
+	return root.ExecuteContext(ctx)
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {

@@ -62,7 +62,7 @@ you can read. It is needed nowhere else, and never goes into a bundle.`,
 // unsigned makes sure that no signature is overwritten, or made wrong by a change
 // of what it is about.
 func unsigned(dir string) error {
-	_, err := os.Stat(filepath.Join(dir, bundle.SignatureFile))
+	_, err := os.Lstat(filepath.Join(dir, bundle.SignatureFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

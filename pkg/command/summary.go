@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ command that repeats the run.`,
 // about it.
 func repeat(dir string, rep *report.ConformanceReport) (command string, remarks []string, err error) {
 	args := []string{"evenkeel", "run"}
-	topology, err := os.ReadFile(filepath.Join(dir, bundle.TopologyFile))
+	topology, err := bundle.ReadFile(dir, bundle.TopologyFile)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the topology: %w", err)
 	}
@@ -72,7 +71,7 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 		args = append(args, "--release", release)
 	}
 
-	played, err := os.ReadFile(filepath.Join(dir, bundle.ScenarioFile))
+	played, err := bundle.ReadFile(dir, bundle.ScenarioFile)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the scenario: %w", err)
 	}
@@ -155,7 +154,7 @@ func asked(rep *report.ConformanceReport) []string {
 // withoutTraffic is whether the run was told to write nothing, and not by its
 // scenario.
 func withoutTraffic(dir string, scenario []byte) (bool, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, bundle.EnvironmentFile))
+	raw, err := bundle.ReadFile(dir, bundle.EnvironmentFile)
 	if err != nil {
 		return false, fmt.Errorf("read the environment: %w", err)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ must hold before that.`,
 			dir := args[0]
 			inside := out == ""
 			if inside {
-				if err := resealable(dir); err != nil {
+				if err := resealable(cmd.Context(), dir); err != nil {
 					return err
 				}
 				out = filepath.Join(dir, bundle.TimelineFile)
@@ -47,7 +48,7 @@ must hold before that.`,
 				return exit.Environmentf("the timeline cannot be written: %w", err)
 			}
 			if inside {
-				if err := bundle.Seal(dir); err != nil {
+				if err := bundle.Seal(cmd.Context(), dir); err != nil {
 					return exit.Environment(err)
 				}
 			}
@@ -61,11 +62,11 @@ must hold before that.`,
 
 // resealable is whether new digests would hide nothing: the old ones hold, and
 // nobody has signed them.
-func resealable(dir string) error {
+func resealable(ctx context.Context, dir string) error {
 	if err := unsigned(dir); err != nil {
 		return err
 	}
-	problems, _, err := bundle.Audit(dir)
+	problems, _, err := bundle.Audit(ctx, dir)
 	if err != nil {
 		return exit.Environment(err)
 	}

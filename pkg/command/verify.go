@@ -22,7 +22,13 @@ other), whether its report says what its history says, judged again and compared
 field by field, whether it keeps the rules of its form, whether scenario, topology
 and environment are those that the history was recorded with, and with --key whether
 its signature is that of the key. A report that was judged by other requirements and
-checks than this evenkeel's does not hold here, and the first line says so.
+checks than this evenkeel's does not hold here, and the first line says so. Nor does a
+page, JUnit or metrics file that differs from the one that the history gives here,
+whatever version of evenkeel the history names.
+
+A history is checked against its format while it is read: what breaks it is damage, on
+which nothing passes. Only regular files of bounded size are read; links, pipes and
+devices in a bundle are refused.
 
 Without a signature it cannot tell whether somebody has changed the history in a
 way that no verdict follows from, and has made report and digests anew.

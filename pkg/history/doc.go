@@ -21,8 +21,16 @@
 // a change made: they join what clients were answered with what was stored.
 //
 // The number seq counts from 1 without gaps, and the last line is an event of
-// kind end. A file in which a number or the end is missing is damaged: a Reader
-// says so, and nothing passes on it.
+// kind end. Revisions of stored changes never decrease. An event has the one payload
+// that its kind names; it names only members that the header has; no time lies before
+// 0, after MaxTime or after the one at which the event was complete; what the recorder
+// counts is not negative; no value but an empty list or map is null; and phases, changes,
+// types, classes and sources are those that this package has constants for.
+//
+// A file that breaks any of this is damaged: a Reader says so while it reads, passes over
+// the lines that break the format, and nothing passes on it. A Writer ends the run rather
+// than write what a Reader refuses. Lines, size, time and members have bounds; see MaxLine
+// and those beside it.
 //
 // No event holds a secret: of stored objects only the version they are encoded
 // in, their name and the harness's own tag are kept, and the content of

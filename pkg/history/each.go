@@ -10,7 +10,7 @@ import (
 // to begin. Damage of the file is passed over: a judge tells of that. It fails
 // where the file cannot be read, and when the context ends.
 func Each(ctx context.Context, path string, begin func(Header), take func(*Event)) error {
-	reader, err := Open(path)
+	reader, err := Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -19,9 +19,6 @@ func Each(ctx context.Context, path string, begin func(Header), take func(*Event
 		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return reader.Close()
-		}
-		if err == nil && ctx.Err() != nil {
-			err = errors.New("it was interrupted")
 		}
 		if err != nil {
 			return errors.Join(err, reader.Close())

@@ -161,59 +161,6 @@ type Event struct {
 	End     *End     `json:"end,omitempty"`
 }
 
-// told is whether the event has the payload that its kind promises.
-func (e *Event) told() bool {
-	switch e.Kind {
-	case KindStep:
-		return e.Step != nil
-	case KindNotReached:
-		return e.NotReached != nil
-	case KindHold:
-		return e.Hold != nil
-	case KindProcess:
-		return e.Process != nil
-	case KindRequest:
-		return e.Request != nil
-	case KindReady:
-		return e.Ready != nil
-	case KindVersion:
-		return e.Version != nil
-	case KindDiscovery:
-		return e.Discovery != nil
-	case KindWatch:
-		return e.Watch != nil
-	case KindStored:
-		return e.Stored != nil
-	case KindFault:
-		return e.Fault != nil
-	case KindExchange:
-		return e.Exchange != nil
-	case KindEtcd:
-		return e.Etcd != nil
-	case KindBalancer:
-		return e.Balancer != nil
-	case KindDocument:
-		return e.Document != nil
-	case KindRead:
-		return e.Read != nil
-	case KindVisibility:
-		return e.Visibility != nil
-	case KindHash:
-		return e.Hash != nil
-	case KindCustom:
-		return e.Custom != nil
-	case KindForeign:
-		return e.Foreign != nil
-	case KindGap:
-		return e.Gap != nil
-	case KindAway:
-		return e.Away != nil
-	case KindEnd:
-		return e.End != nil
-	}
-	return false
-}
-
 // Balancer is what a client got that read an object through the load balancer,
 // over a connection of its own. Which member answered it cannot know.
 type Balancer struct {

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,7 +25,7 @@ import (
 func record(t testing.TB, events ...Event) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "history.jsonl")
-	w, err := Create(path, Header{Run: "r1", Harness: "test"}, clock.RealClock{})
+	w, err := Create(path, Header{Run: "r1", Harness: "test", Members: []MemberHeader{{Name: "cp1"}}}, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +60,13 @@ func readAll(t testing.TB, in io.Reader) (*Reader, []*Event) {
 func TestWriterNumbersAndTimesEvents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	clk := testclock.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	w, err := Create(path, Header{Run: "r1"}, clk)
+	w, err := Create(path, Header{Run: "r1", Members: []MemberHeader{{Name: "cp1"}}}, clk)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: "<a> & b"}})
 	clk.Step(1500 * time.Millisecond)
-	w.Record(Event{Kind: KindReady, Member: "cp1", From: 7, Ready: &Ready{Code: 200, Revision: 1 << 60}})
+	w.Record(Event{Kind: KindReady, Member: "cp1", From: int64(time.Second), Ready: &Ready{Code: 200, Revision: 1 << 60}})
 	if err := w.Close(End{Complete: true, Message: "done"}); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r, err := Open(path)
+	r, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestAClockThatIsSetLeavesAGap(t *testing.T) {
 	for off, gaps := range map[time.Duration]int{0: 0, ClockStep: 0, time.Minute: 1, -time.Minute: 1} {
 		path := filepath.Join(t.TempDir(), "history.jsonl")
 		clk := &setClock{FakeClock: testclock.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
-		w, err := Create(path, Header{Run: "r1"}, clk)
+		w, err := Create(path, Header{Run: "r1", Members: []MemberHeader{{Name: "cp1"}}}, clk)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestWriterFromManyGoroutines(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for i := range 500 {
-				w.Record(Event{Kind: KindGap, Gap: &Gap{Message: strings.Repeat("x", i)}})
+				w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: strings.Repeat("x", i)}})
 			}
 		})
 	}
@@ -186,7 +187,7 @@ func TestWriterReachesTheFileWithoutClose(t *testing.T) {
 			close(flushed)
 		}
 	})
-	w.Record(Event{Kind: KindGap, Gap: &Gap{}})
+	w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd"}})
 	<-flushed
 	raw, _ := os.ReadFile(path)
 	if r, events := readAll(t, bytes.NewReader(raw)); len(events) != 1 || len(r.Damage) != 1 {
@@ -244,11 +245,11 @@ func TestReaderReportsDamage(t *testing.T) {
 		{"not JSON", join(lines[0], lines[1], "oops\n", lines[3], lines[4]), 3, []string{"Line 3 is no event", "Event 2 is missing"}},
 		{"no number", join(lines[0], "{}\n", lines[1], lines[2], lines[3], lines[4]), 4, []string{"no sequence number"}},
 		{"empty line", join(lines[0], "\n", lines[1], lines[2], lines[3], lines[4]), 4, []string{"Line 2 is empty"}},
-		{"swapped", join(lines[0], lines[2], lines[1], lines[3], lines[4]), 4, []string{"Event 1 is missing", "not in the order"}},
-		{"after the end", join(string(raw), strings.Replace(lines[3], `"seq":3`, `"seq":5`, 1)), 5, []string{"after the end event"}},
+		{"swapped", join(lines[0], lines[2], lines[1], lines[3], lines[4]), 3, []string{"Event 1 is missing", "not in the order"}},
+		{"after the end", join(string(raw), strings.Replace(lines[3], `"seq":3`, `"seq":5`, 1)), 4, []string{"after the end event"}},
 		{"compressed and cut", zip(string(raw))[:len(zip(string(raw)))-12], -1, []string{"cannot be read any further"}},
-		{"content lost", join(lines[0], lines[1], `{"seq":2,"at":0,"kind":"gap"}`+"\n", lines[3], lines[4]), 4, []string{`Line 3 has the kind "gap" without its content`}},
-		{"unknown kind", join(lines[0], lines[1], strings.Replace(lines[2], `"kind":"gap"`, `"kind":"leap"`, 1), lines[3], lines[4]), 4, []string{`Line 3 has the kind "leap"`}},
+		{"content lost", join(lines[0], lines[1], `{"seq":2,"at":0,"kind":"gap"}`+"\n", lines[3], lines[4]), 3, []string{`Line 3 has the kind "gap" without its content`}},
+		{"unknown kind", join(lines[0], lines[1], strings.Replace(lines[2], `"kind":"gap"`, `"kind":"leap"`, 1), lines[3], lines[4]), 3, []string{`Line 3 has the kind "leap"`}},
 		{"header only", lines[0], 0, []string{"no end event"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -290,7 +291,7 @@ func TestReaderRefusesOtherFiles(t *testing.T) {
 
 func BenchmarkReader(b *testing.B) {
 	var raw bytes.Buffer
-	raw.WriteString(`{"format":"evenkeel-history","version":1}` + "\n")
+	raw.WriteString(`{"format":"evenkeel-history","version":1,"members":[{"name":"cp1"}]}` + "\n")
 	for i := range 100000 {
 		fmt.Fprintf(&raw, `{"seq":%d,"at":%d,"from":%d,"kind":"request","member":"cp1","request":{"class":"guarded","verb":"update","group":"reference.evenkeel.dev","version":"v1beta1","resource":"ballasts","name":"default/run-cp1-3","code":200,"rv":%d,"write":%d}}`+"\n", 2*i+1, i*1000, i*900, i, i)
 		fmt.Fprintf(&raw, `{"seq":%d,"at":%d,"kind":"stored","stored":{"type":"put","key":"/registry/reference.evenkeel.dev/ballasts/default/run-cp1-3","revision":%d,"created":12,"apiVersion":"reference.evenkeel.dev/v1beta1","objectKind":"Ballast","name":"default/run-cp1-3","writer":"cp1","write":%d}}`+"\n", 2*i+2, i*1000, i, i)
@@ -322,5 +323,22 @@ func TestDigestIsThatOfThePlainText(t *testing.T) {
 	}
 	if r, _ := readAll(t, bytes.NewReader(raw[:len(raw)-1])); r.Digest() == want {
 		t.Error("a byte less gives the same digest")
+	}
+}
+
+// An interruption is noticed at any event, and is no damage.
+func TestReader_EndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Open(ctx, record(t, Event{Kind: KindGap, Gap: &Gap{Source: "etcd"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := r.Next(); err == nil || errors.Is(err, io.EOF) || len(r.Damage) > 0 {
+		t.Errorf("after the context has ended: %v, damage %q", err, r.Damage)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,24 +12,23 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
+	"reflect"
 
 	jsoniter "github.com/json-iterator/go"
+
+	"github.com/evenkeel/evenkeel/pkg/regular"
 )
 
-const (
-	readBuffer = 1 << 20
-	// maxDamage is how many sentences of damage are kept; a file that is not a
-	// history at all would else fill the report.
-	maxDamage = 50
-)
+const readBuffer = 1 << 20
 
 // lineDecoder reads the lines. The standard library's decoder takes some three
 // times as long, which a long history makes felt.
 var lineDecoder = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// Reader reads a history from its start. It never stops at damage that leaves
-// later lines readable, and never hides it: see Damage.
+// Reader reads a history from its start, and holds it to its format while it reads: numbers
+// and times are in order, every kind, member and value is one that there is. It never
+// stops at damage that leaves later lines readable, and never hides it: see Damage. What
+// breaks the format is no event, and Next passes it over.
 type Reader struct {
 	// Header is the first line.
 	Header Header
@@ -37,28 +37,33 @@ type Reader struct {
 	// pass anything over a damaged history.
 	Damage []string
 
+	ctx     context.Context // that of Open
 	in      *bufio.Reader
 	plain   hash.Hash
 	long    []byte
 	line    int
 	seq     int64
+	valid   validator
 	ended   bool
 	done    bool
+	broken  int
 	dropped int
 	closers []io.Closer
 }
 
 // Open opens a history file; one that is compressed with gzip is recognised by
-// its content.
-func Open(path string) (*Reader, error) {
-	file, err := os.Open(path)
+// its content. It must be a regular file, and no link to one. Reading fails when the
+// context ends, in the middle of a long line too, which is no damage: see Next.
+func Open(ctx context.Context, path string) (*Reader, error) {
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
 	}
-	r, err := NewReader(file)
+	r, err := NewReader(regular.Reader(ctx, file))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
+	r.ctx = ctx
 	r.closers = append(r.closers, file)
 	return r, nil
 }
@@ -66,7 +71,7 @@ func Open(path string) (*Reader, error) {
 // NewReader reads a history, compressed or not, from a stream. It fails when
 // the first line is no header of this format and version.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{plain: sha256.New()}
+	r := &Reader{ctx: context.Background(), plain: sha256.New()}
 	file := bufio.NewReader(in)
 	in = file
 	if magic, err := file.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
@@ -77,7 +82,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 		r.closers = append(r.closers, zipped)
 		in = zipped
 	}
-	r.in = bufio.NewReaderSize(io.TeeReader(in, r.plain), readBuffer)
+	r.in = bufio.NewReaderSize(io.TeeReader(&bounded{in: in, left: MaxSize}, r.plain), readBuffer)
 	line, whole, err := r.readLine()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the header: %w", err)
@@ -94,6 +99,13 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if r.Header.Version != Version {
 		return nil, fmt.Errorf("the history has version %d of its format, and this evenkeel reads version %d only; judge it with the evenkeel that recorded it (%s)",
 			r.Header.Version, Version, r.Header.Harness)
+	}
+	if problem := headerProblem(&r.Header); problem != "" {
+		return nil, fmt.Errorf("the header of the history breaks the format: %s", problem)
+	}
+	r.valid = newValidator(&r.Header)
+	if problem := text(reflect.TypeFor[Header](), line); problem != "" {
+		r.damage(fmt.Sprintf("The header %s.", problem))
 	}
 	if !whole {
 		r.damage("The history ends with its header, in the middle of the line.")
@@ -116,11 +128,14 @@ func (r *Reader) Close() error {
 // returned io.EOF, and of nothing in particular before.
 func (r *Reader) Digest() string { return hex.EncodeToString(r.plain.Sum(nil)) }
 
-// Next returns the next event that can be read, or io.EOF. The event is the
-// caller's to keep.
+// Next returns the next event that keeps the format, or io.EOF. The event is the
+// caller's to keep. Any other error is that the context of Open has ended.
 func (r *Reader) Next() (*Event, error) {
 	for !r.done {
 		line, whole, err := r.readLine()
+		if r.ctx.Err() != nil {
+			return nil, errors.New("it was interrupted")
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			r.damage(fmt.Sprintf("After line %d the file cannot be read any further (%v): what followed is lost.", r.line, err))
 		}
@@ -130,49 +145,74 @@ func (r *Reader) Next() (*Event, error) {
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			if err == nil {
-				r.damage(fmt.Sprintf("Line %d is empty.", r.line))
+				r.breaks("is empty")
 			}
 			continue
 		}
-		e := new(Event)
+		e := &Event{At: absent}
 		if decodeErr := lineDecoder.Unmarshal(line, e); decodeErr != nil || e.Seq == 0 {
 			switch {
 			case !whole:
 				r.damage(fmt.Sprintf("The last line (line %d) is cut off: the recording ended in the middle of an event.", r.line))
 			case decodeErr == nil:
-				r.damage(fmt.Sprintf("Line %d is no event: it has no sequence number.", r.line))
+				r.breaks("is no event: it has no sequence number")
 			default:
-				r.damage(fmt.Sprintf("Line %d is no event: it is not valid JSON of this format.", r.line))
+				r.breaks("is no event: it is not valid JSON of this format")
 			}
 			continue
 		}
-		r.follow(e)
-		if !e.told() {
-			// A gap, say, whose payload is lost must not be passed over.
-			r.damage(fmt.Sprintf("Line %d has the kind %q without its content, or a kind that this evenkeel does not know.", r.line, e.Kind))
+		if r.follow(e) && r.keeps(line, e) {
+			r.valid.take(e)
+			return e, nil
 		}
-		return e, nil
 	}
 	r.finish()
 	return nil, io.EOF
 }
 
-// follow checks the place of an event in the order.
-func (r *Reader) follow(e *Event) {
-	switch want := r.seq + 1; {
-	case r.ended:
+// keeps is whether a line and its event keep the format.
+func (r *Reader) keeps(line []byte, e *Event) bool {
+	problem := text(reflect.TypeFor[Event](), line)
+	if problem == "" {
+		problem = r.valid.event(e)
+	}
+	if problem != "" {
+		r.breaks(problem)
+	}
+	return problem == ""
+}
+
+// breaks notes that the line breaks the format. Of a file with too many such lines no more
+// is read.
+func (r *Reader) breaks(how string) {
+	r.damage(fmt.Sprintf("Line %d %s.", r.line, how))
+	if r.broken++; r.broken == maxBroken {
+		r.done = true
+		// This must not be among the sentences that are too many.
+		r.Damage = append(r.Damage, fmt.Sprintf("%d lines break the format: what follows line %d was not read.", r.broken, r.line))
+	}
+}
+
+// follow checks the place of an event among the numbers; it is false for one that came
+// before.
+func (r *Reader) follow(e *Event) bool {
+	want := r.seq + 1
+	if e.Seq < want {
+		r.breaks(fmt.Sprintf("has the event number %d after %d: the lines are not in the order in which they were recorded", e.Seq, r.seq))
+		return false
+	}
+	if r.ended {
 		r.damage(fmt.Sprintf("Event %d (line %d) comes after the end event.", e.Seq, r.line))
+	}
+	switch {
 	case e.Seq == want+1:
 		r.damage(fmt.Sprintf("Event %d is missing before line %d.", want, r.line))
 	case e.Seq > want:
 		r.damage(fmt.Sprintf("Events %d to %d are missing before line %d.", want, e.Seq-1, r.line))
-	case e.Seq < want:
-		r.damage(fmt.Sprintf("Line %d has the event number %d after %d: the lines are not in the order in which they were recorded.", r.line, e.Seq, r.seq))
 	}
-	r.seq = max(r.seq, e.Seq)
-	if e.Kind == KindEnd {
-		r.ended = true
-	}
+	r.seq = e.Seq
+	r.ended = r.ended || e.Kind == KindEnd
+	return true
 }
 
 func (r *Reader) finish() {
@@ -203,6 +243,9 @@ func (r *Reader) readLine() (line []byte, whole bool, err error) {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		r.long = append(r.long[:0], line...)
 		for errors.Is(err, bufio.ErrBufferFull) {
+			if len(r.long) > MaxLine {
+				return nil, false, fmt.Errorf("line %d has more than %d bytes", r.line+1, MaxLine)
+			}
 			line, err = r.in.ReadSlice('\n')
 			r.long = append(r.long, line...)
 		}
@@ -215,4 +258,20 @@ func (r *Reader) readLine() (line []byte, whole bool, err error) {
 		return line[:n-1], true, err
 	}
 	return line, false, err
+}
+
+// bounded fails where more is read than a history may have.
+type bounded struct {
+	in   io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(into []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a history has at most %d bytes", int64(MaxSize))
+	}
+	n, err := b.in.Read(into[:min(int64(len(into)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }

@@ -39,7 +39,8 @@ type Writer struct {
 	buf         []byte
 	spare       []byte
 	seq         int64
-	stepped     bool // whether the history tells that the clock was set
+	size        int64 // of all lines so far, the header left aside
+	stepped     bool  // whether the history tells that the clock was set
 	closed      bool
 	err         error
 	subscribers []func(Event)
@@ -124,11 +125,30 @@ func (w *Writer) append(e Event) {
 		w.fail(fmt.Errorf("encode event %d of kind %s: %w", e.Seq, e.Kind, err))
 		return
 	}
+	if err := overBounds(w.size, e, len(line)); err != nil {
+		w.fail(err)
+		return
+	}
 	w.seq = e.Seq
+	w.size += int64(len(line)) + 1
 	w.buf = append(append(w.buf, line...), '\n')
 	if len(w.subscribers) > 0 {
 		w.undelivered = append(w.undelivered, e)
 	}
+}
+
+// overBounds is an error where a reader would refuse an event of that many bytes after that
+// many others, so that the run cannot go on.
+func overBounds(size int64, e Event, length int) error {
+	switch {
+	case length >= MaxLine:
+		return fmt.Errorf("event %d of kind %s has %d bytes, and a line of a history has fewer than %d: it cannot be recorded, so the run cannot go on", e.Seq, e.Kind, length, MaxLine)
+	case size+int64(length) >= MaxSize-MaxLine: // The header takes one line too.
+		return fmt.Errorf("the history has reached %d bytes, and may not have more than %d, so the run cannot go on: play a shorter scenario, or one with less traffic", size, MaxSize)
+	case e.At > int64(MaxTime):
+		return fmt.Errorf("the run has lasted %s, and may not last longer than %s: play a shorter scenario", time.Duration(e.At).Round(time.Second), MaxTime)
+	}
+	return nil
 }
 
 // watchClock notes once that the clock of the machine was set, or that the machine slept:

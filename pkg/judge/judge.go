@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -30,7 +28,7 @@ func Bundle(ctx context.Context, dir string) (*report.ConformanceReport, error) 
 	for name, into := range map[string]*string{
 		bundle.ScenarioFile: &rep.Digests.Scenario, bundle.TopologyFile: &rep.Digests.Topology, bundle.EnvironmentFile: &rep.Digests.Environment,
 	} {
-		*into, err = bundle.FileDigest(filepath.Join(dir, name))
+		*into, err = bundle.DigestOf(ctx, dir, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 		}
@@ -46,7 +44,7 @@ func judge(ctx context.Context, dir string) (*report.ConformanceReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: %w", dir, err)
 	}
-	reader, err := history.Open(file)
+	reader, err := history.Open(ctx, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the bundle %s cannot be judged: it is to be the folder that a run left, and there is no %s", dir, bundle.HistoryFile)
 	}
@@ -60,7 +58,7 @@ func judge(ctx context.Context, dir string) (*report.ConformanceReport, error) {
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
-	j, err := check.Judge(interruptible{check.Read(reader), ctx}, requirement.All())
+	j, err := check.Judge(check.Read(reader), requirement.All())
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return nil, err
 	}
@@ -70,28 +68,13 @@ func judge(ctx context.Context, dir string) (*report.ConformanceReport, error) {
 }
 
 // checkListed returns an error for requirements that a report could not list: without
-// their results, a report would show less than the run was to judge.
+// their results, a report would show less than the run was to judge. That none is there
+// twice the reader of histories has checked.
 func checkListed(ids []string) error {
-	for i, id := range ids {
-		switch _, ok := requirement.Lookup(requirement.ID(id)); {
-		case !ok:
+	for _, id := range ids {
+		if _, ok := requirement.Lookup(requirement.ID(id)); !ok {
 			return fmt.Errorf("the history is to judge %s, which this evenkeel does not know", id)
-		case slices.Contains(ids[:i], id):
-			return fmt.Errorf("the history is to judge %s twice", id)
 		}
 	}
 	return nil
-}
-
-// interruptible ends a long reading when the context does.
-type interruptible struct {
-	check.Events
-	ctx context.Context
-}
-
-func (i interruptible) Next() (*history.Event, error) {
-	if i.ctx.Err() != nil {
-		return nil, errors.New("it was interrupted")
-	}
-	return i.Events.Next()
 }

@@ -40,7 +40,7 @@ func TestBundle(t *testing.T) {
 			expectError: "judge it with the evenkeel that recorded it (v9)"},
 		{name: "unknown requirement", history: header(`,"judges":["SV-99"]`), expectError: "is to judge SV-99, which this evenkeel does not know"},
 		{name: "nobody's", history: strings.Replace(header(""), `"scenario":"s",`, "", 1) + end, expectError: "is no valid report: scenario is missing"},
-		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "is to judge SV-06 twice"},
+		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "its list judges has \"SV-06\" twice"},
 		{name: "unknown profile", history: header(`,"judges":["SV-06"],"profiles":["moon"]`), expectError: `there is no profile "moon"`},
 		{name: "nothing to judge", history: header("") + end, verdict: check.Inconclusive},
 		{name: "no events", history: header(`,"judges":["SV-06"],"asked":["SV-06"]`), verdict: check.Inconclusive, results: 1},

@@ -102,7 +102,7 @@ func TestMaskedHistoryIsDamaged(t *testing.T) {
 	if finds, err := Sweep(t.Context(), dir, known); err != nil || len(finds) != 1 {
 		t.Fatalf("%v, %v", finds, err)
 	}
-	reader, err := history.Open(path)
+	reader, err := history.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -263,7 +262,7 @@ func understand(code int, raw []byte) Answer {
 	if object.Kind == "Status" {
 		answer.Reason, answer.Message = object.Reason, object.Message
 	}
-	if rv, err := strconv.ParseInt(object.Metadata.ResourceVersion, 10, 64); err == nil {
+	if rv := number(object.Metadata.ResourceVersion); rv > 0 {
 		answer.ResourceVersion = rv
 	}
 	return answer

@@ -205,9 +205,11 @@ func (w *ObjectWatch) event(kind string, raw json.RawMessage) (history.Watch, er
 	return event, nil
 }
 
+// number is a resourceVersion as a revision of etcd, which is never negative; 0 for what is
+// none.
 func number(resourceVersion string) int64 {
 	n, err := strconv.ParseInt(resourceVersion, 10, 64)
-	if err != nil {
+	if err != nil || n < 0 {
 		return 0
 	}
 	return n

@@ -232,7 +232,7 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 		return nil, exit.Environment(errors.Join(playErr, leaked, err))
 	}
 	leaked = oneline.Join(leaked, r.hush(ctx))
-	if err := bundle.Seal(p.out); err != nil {
+	if err := bundle.Seal(ctx, p.out); err != nil {
 		return nil, exit.Environment(errors.Join(playErr, leaked, err))
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}

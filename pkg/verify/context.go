@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -67,7 +65,7 @@ func (o *Outcome) compareContext(dir string) error {
 			return "harness and seed", fmt.Sprintf("%s, %d", environment.Harness, environment.Seed), fmt.Sprintf("%s, %d", o.Report.Harness.Version, o.Report.Seed)
 		}},
 	} {
-		raw, err := os.ReadFile(filepath.Join(dir, file.name))
+		raw, err := bundle.ReadFile(dir, file.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // which is a problem already
 		}

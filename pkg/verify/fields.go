@@ -148,14 +148,15 @@ func (c *comparison) compareLists(path string, told, found []any) {
 		if !ok || !alsoOK {
 			continue
 		}
+		toldAt, foundAt := places(toldNames), places(foundNames)
 		order := slices.Clone(foundNames)
 		for _, name := range toldNames {
-			if !slices.Contains(foundNames, name) {
+			if _, both := foundAt[name]; !both {
 				order = append(order, name)
 			}
 		}
 		for _, name := range order {
-			c.compare(fmt.Sprintf("%s[%s]", path, name), element(told, toldNames, name), element(found, foundNames, name))
+			c.compare(fmt.Sprintf("%s[%s]", path, name), element(told, toldAt, name), element(found, foundAt, name))
 		}
 		if len(order) == len(toldNames) && len(order) == len(foundNames) && !slices.Equal(toldNames, foundNames) {
 			c.differ(path+" (their order)", toldNames, foundNames)
@@ -177,19 +178,30 @@ func (c *comparison) compareLists(path string, told, found []any) {
 // named gives what the field of that name says in each element; ok is false
 // unless all have it and no two say the same.
 func named(list []any, key string) (names []string, ok bool) {
+	seen := map[string]bool{}
 	for _, e := range list {
 		fields, isMap := e.(map[string]any)
 		name, isString := fields[key].(string)
-		if !isMap || !isString || slices.Contains(names, name) {
+		if !isMap || !isString || seen[name] {
 			return nil, false
 		}
+		seen[name] = true
 		names = append(names, name)
 	}
 	return names, true
 }
 
-func element(list []any, names []string, name string) any {
-	if i := slices.Index(names, name); i >= 0 {
+// places are those of the names in their list.
+func places(names []string) map[string]int {
+	out := map[string]int{}
+	for i, name := range names {
+		out[name] = i
+	}
+	return out
+}
+
+func element(list []any, places map[string]int, name string) any {
+	if i, ok := places[name]; ok {
 		return list[i]
 	}
 	return absent{}

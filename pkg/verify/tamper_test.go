@@ -187,7 +187,7 @@ func edit(t *testing.T, random *rand.Rand, dir string, by care) edited {
 			follow(t, dir)
 		}
 		if by != careless {
-			if err := bundle.Seal(dir); err != nil {
+			if err := bundle.Seal(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -324,7 +324,7 @@ func alter(random *rand.Rand, value *any) string {
 const fixtureHarness = "pkg/story"
 
 // build makes the bundle of one of the histories of SV-06.
-func build(t *testing.T, name string) string {
+func build(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
 	raw := story.Named(stories.All(), "SV-06/"+name).File()
@@ -361,14 +361,14 @@ func build(t *testing.T, name string) string {
 	if !follow(t, dir) {
 		t.Fatal("what nobody has changed cannot be judged")
 	}
-	if err := bundle.Seal(dir); err != nil {
+	if err := bundle.Seal(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
 // follow writes what follows from the history of a bundle, where it can be judged.
-func follow(t *testing.T, dir string) bool {
+func follow(t testing.TB, dir string) bool {
 	t.Helper()
 	rep, err := judge.Bundle(t.Context(), dir)
 	if err != nil {
@@ -408,7 +408,7 @@ func noticed(t *testing.T, dir string, options Options) string {
 	return strings.Join(outcome.Problems, "\n")
 }
 
-func read(t *testing.T, file string) []byte {
+func read(t testing.TB, file string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -417,7 +417,7 @@ func read(t *testing.T, file string) []byte {
 	return raw
 }
 
-func write(t *testing.T, file string, content []byte) {
+func write(t testing.TB, file string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, content, fs.FileMode(0o644)); err != nil {
 		t.Fatal(err)

@@ -5,11 +5,11 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
+	"github.com/evenkeel/evenkeel/pkg/regular"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 )
@@ -58,13 +59,13 @@ func (o *Outcome) problem(format string, args ...any) {
 // nothing can be said of it. The same bundle gives the same outcome.
 func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) {
 	o := &Outcome{}
-	problems, digests, err := bundle.Audit(dir)
+	problems, digests, err := bundle.Audit(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	o.Problems, o.Digests = problems, digests
 	for _, name := range []string{bundle.ReportFile, bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+		if bundle.Lacks(dir, name) {
 			o.problem("there is no %s", name)
 		}
 	}
@@ -100,7 +101,7 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 		{bundle.MetricsFile, func() ([]byte, error) { return metrics.Bundle(ctx, dir, rep) }},
 		{bundle.TimelineFile, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
 	} {
-		if _, err := os.Stat(filepath.Join(dir, view.name)); errors.Is(err, fs.ErrNotExist) {
+		if bundle.Lacks(dir, view.name) {
 			continue // a published bundle may do without
 		}
 		want, err := view.render()
@@ -119,11 +120,14 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 const toldOfDamaged = 5
 
 func (o *Outcome) compareReport(dir string, options Options) error {
-	file := options.Report
-	if file == "" {
-		file = filepath.Join(dir, bundle.ReportFile)
+	file := cmp.Or(options.Report, bundle.ReportFile)
+	var told []byte
+	var err error
+	if options.Report != "" {
+		told, err = regular.ReadNamed(options.Report, bundle.MaxText)
+	} else {
+		told, err = bundle.ReadFile(dir, bundle.ReportFile)
 	}
-	told, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && options.Report == "" {
 		return nil // which is a problem already
 	}
@@ -164,19 +168,20 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 }
 
 // compareView holds a file that only shows the report in another form against
-// what the history gives. How it is shown may change from version to version,
-// which is no fault of the bundle.
+// what the history gives. How it is shown may change from version to version, but which
+// version a history claims is no evidence: a file that differs never holds here.
 func (o *Outcome) compareView(dir, name string, want []byte, options Options) error {
-	got, err := os.ReadFile(filepath.Join(dir, name))
+	got, err := bundle.ReadFile(dir, name)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	switch {
+	switch recorded := o.Report.Harness.Version; {
 	case bytes.Equal(got, want):
-	case o.Report.Harness.Version == options.Harness:
+	case recorded == options.Harness:
 		o.problem("%s is not what the history gives", name)
 	default:
-		o.Notes = append(o.Notes, fmt.Sprintf("%s could not be compared: it was made by evenkeel %s, and this is %s", name, o.Report.Harness.Version, options.Harness))
+		o.problem("%s is not what the history gives here: the history says that evenkeel %s recorded it, and this is %s, which may show the same otherwise; verify it with the former, or, if it is your own, write it anew with `evenkeel judge --update`",
+			name, recorded, options.Harness)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // What is wrong is told in words that name the file or the field.
 func TestProblems(t *testing.T) {
 	reseal := func(t *testing.T, dir string) {
-		if err := bundle.Seal(dir); err != nil {
+		if err := bundle.Seal(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +118,7 @@ func TestUnreadable(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), []byte(changed), 0o644); err != nil {
 				return err
 			}
-			return bundle.Seal(dir)
+			return bundle.Seal(t.Context(), dir)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,5 +148,34 @@ func TestReportBesideItsBundle(t *testing.T) {
 	}
 	if again := noticed(t, dir, Options{Report: wrong, Harness: fixtureHarness}); again != got {
 		t.Errorf("the second time it says\n%s\nand the first\n%s", again, got)
+	}
+}
+
+// Which version of evenkeel a history names is no evidence, so that a file that shows the
+// report must be the one that the history gives, whatever version it names.
+func TestBundle_ViewOfAnotherVersionIsCompared(t *testing.T) {
+	dir := build(t, "pass")
+	if got := noticed(t, dir, Options{Harness: "v0.0.1-made-up"}); got != "" {
+		t.Errorf("what differs in nothing: %s", got)
+	}
+	write(t, filepath.Join(dir, bundle.JUnitFile), []byte("<testsuites/>\n"))
+	if err := bundle.Seal(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	got := noticed(t, dir, Options{Harness: "v0.0.1-made-up"})
+	for _, want := range []string{"junit.xml is not what the history gives here", "recorded it, and this is v0.0.1-made-up"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it says %q, and not %q", got, want)
+		}
+	}
+}
+
+// Who interrupts gets no verdict.
+func TestBundle_EndsWithTheContext(t *testing.T) {
+	dir := build(t, "pass")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if outcome, err := Bundle(ctx, dir, Options{Harness: fixtureHarness}); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v, %v", outcome, err)
 	}
 }

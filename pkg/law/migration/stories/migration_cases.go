@@ -142,6 +142,7 @@ var migrationCases = []story.Case{
 					ev.At = last - (crates-n)*story.Millisecond
 				}
 			})
+			e.Sort()
 		},
 		Weak: func(e *story.Edit) { e.Drop(userAnswers(e)) },
 	},

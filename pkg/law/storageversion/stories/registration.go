@@ -172,7 +172,8 @@ var registrationCases = []story.Case{
 		Weak: func(e *story.Edit) {
 			// cp3 reports so soon that no server has to have noticed.
 			late := e.Events[e.Find(len(newBuilder().Members)+1, story.IdentitiesCreated)].At + int64(5*time.Second)
-			e.Each(story.Later(late), func(ev *history.Event) { ev.At = late + (ev.At-late)/8 })
+			sooner := func(at int64) int64 { return min(at, late+max(at-late, 0)/8) }
+			e.Each(story.Later(late), func(ev *history.Event) { ev.At, ev.From = sooner(ev.At), sooner(ev.From) })
 		},
 	},
 	{
