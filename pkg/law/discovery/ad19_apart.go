@@ -14,8 +14,8 @@ var ad19 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-19", Sources: readiness, Needs: each("remote", "custom")},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, d := range f.definitions {
-			others := slices.DeleteFunc(f.definitionsOf(d.group), func(o *definition) bool { return o == d || o.remote == d.remote })
-			if len(others) == 0 {
+			others := slices.DeleteFunc(f.definitionsOf(d.group), func(o *definition) bool { return o == d })
+			if !slices.ContainsFunc(others, func(o *definition) bool { return o.remote != d.remote }) {
 				continue
 			}
 			showing{
@@ -57,7 +57,7 @@ func survivors(k *look, c *change, others []*definition) []string {
 	}
 	for _, o := range others {
 		now := o.latest(k.until)
-		if now == nil || !now.known || len(now.versions) == 0 || k.until <= now.at+int64(showsWithin()) ||
+		if o.remote == c.of.remote || now == nil || !now.known || len(now.versions) == 0 || k.until <= now.at+int64(showsWithin()) ||
 			slices.ContainsFunc(now.versions, func(v string) bool { return k.listing.version(o.group, v) == nil }) {
 			continue
 		}

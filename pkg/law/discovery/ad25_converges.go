@@ -29,7 +29,7 @@ var ad25 = law.Written[*Facts]{
 				continue
 			}
 			c := &convergence{sweep: s, facts: f, document: document, plain: plain, ended: f.changedBy(s.to)}
-			l.Add(c.judge())
+			c.judge(l)
 			if c.stale == "" {
 				c.likeOthers(l, latest)
 				latest[s.member] = s
@@ -45,33 +45,33 @@ type convergence struct {
 	document, plain *answer
 	// ended is when the last change was made.
 	ended int64
-	// wrong is what differs, with the evidence; unfit is what cannot be compared, and stale
-	// what an aggregated server may still be on its way with.
-	wrong, unfit, stale string
-	evidence            []int64
+	// wrong is what differs; unfit is what cannot be compared, and stale what an aggregated
+	// server may still be on its way with.
+	wrong        []law.Entry
+	unfit, stale string
 }
 
-func (c *convergence) judge() law.Entry {
-	e := law.Entry{Ending: law.Met, About: "all documents", Member: c.member.name, Began: c.moment(), Tags: []string{"equal"}}
+func (c *convergence) judge(l *law.Ledger) {
 	c.compareAggregated()
 	c.comparePlain()
 	c.compareDefined()
-	switch {
-	case c.wrong != "":
-		e.Ending, e.Evidence = law.Broken, c.evidence
-		e.Why = fmt.Sprintf("%s after the last change %s", seconds(c.from-c.ended), c.wrong)
-	case c.stale != "":
-		e.Ending, e.Why = law.Excused, c.stale
-	case c.unfit != "":
-		e.Ending, e.Why = law.Excused, c.unfit
+	e := law.Entry{Ending: law.Met, About: "all documents", Member: c.member.name, Began: c.moment(), Tags: []string{"equal"}}
+	for _, why := range []string{c.stale, c.unfit} {
+		if why != "" {
+			e.Ending, e.Why = law.Excused, why
+		}
 	}
-	return e
+	if len(c.wrong) == 0 {
+		l.Add(e)
+	}
+	l.Entries = append(l.Entries, c.wrong...)
 }
 
 func (c *convergence) differs(seq int64, format string, args ...any) {
-	if c.wrong == "" {
-		c.wrong, c.evidence = fmt.Sprintf(format, args...), law.Evidence(c.document.seq, seq)
-	}
+	c.wrong = append(c.wrong, law.Entry{
+		Ending: law.Broken, About: "all documents", Member: c.member.name, Began: c.moment(), Evidence: law.Evidence(c.document.seq, seq),
+		Why: fmt.Sprintf("%s after the last change %s", seconds(c.from-c.ended), fmt.Sprintf(format, args...)),
+	})
 }
 
 // compareAggregated looks for what the aggregated document lists in the others.

@@ -46,7 +46,7 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.foreign.observe(ev)
 		f.partAll()
 	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
-		f.member(ev.Member).part()
+		f.partAll()
 	case ev.Ready != nil:
 		if m := f.member(ev.Member); m.ready != ev.Ready.Code {
 			m.ready = ev.Ready.Code

@@ -23,13 +23,18 @@ type showing struct {
 }
 
 func (s showing) judge(f *Facts, l *law.Ledger) {
-	for _, c := range s.of.changes {
-		// A change whose outcome is not known owes nothing; one of what was never there
-		// changes nothing.
-		if !c.known || len(c.ever) == 0 {
-			continue
-		}
-		for _, m := range f.all() {
+	for _, m := range f.all() {
+		late := false
+		for _, c := range s.of.changes {
+			// A change whose outcome is not known owes nothing; one of what was never there
+			// changes nothing.
+			if !c.known || len(c.ever) == 0 {
+				continue
+			}
+			if late {
+				l.Add(law.Entry{Ending: law.Superseded, About: s.of.String(), Member: m.name, Began: c.moment(), Why: "an earlier change was never shown"})
+				continue
+			}
 			e, shown := s.owed(m, c).end(f.Over())
 			if e.Ending == law.Met {
 				e.Tags = s.tagged(m, c, shown)
@@ -38,6 +43,7 @@ func (s showing) judge(f *Facts, l *law.Ledger) {
 			if shown != nil {
 				s.stays(l, m, c)
 			}
+			late = e.Ending == law.Late && shown == nil
 		}
 	}
 }
@@ -78,12 +84,11 @@ func (s showing) tagged(m *member, c *change, shown *look) []string {
 	return nil
 }
 
-// lacks says how a look shows neither a change nor any that may have been made since;
-// empty if it shows one.
-func (s showing) lacks(k *look, c *change) string {
-	wrong := s.wrong(k, c)
-	for next := c.next(); wrong != "" && next != nil && next.from <= k.at; next = next.next() {
-		if s.wrong(k, next) == "" {
+// lacks says how a look shows neither a change nor any that may have been made since, in
+// words of the last one; empty if it shows one.
+func (s showing) lacks(k *look, c *change) (wrong string) {
+	for ; c != nil && (wrong == "" || c.from <= k.at); c = c.next() {
+		if wrong = s.wrong(k, c); wrong == "" {
 			return ""
 		}
 	}
