@@ -105,9 +105,3 @@ func (w *World) participatedThrough(serverID string, from, to int64) bool {
 	}
 	return false
 }
-
-// takesPart is whether a server's identity Lease is there now.
-func (w *World) takesPart(id string) bool {
-	l := w.leases[id]
-	return l != nil && l.there()
-}

@@ -1,7 +1,5 @@
 package check
 
-import "github.com/evenkeel/evenkeel/pkg/history"
-
 // tally counts something for each member, so that one which was never looked at
 // is not hidden by the others.
 type tally struct {
@@ -42,29 +40,4 @@ func (o *once) first(thing string) bool {
 	}
 	(*o)[thing] = true
 	return true
-}
-
-// pathTally counts answers at both paths of the documents for each member. Who gives none
-// at one of them has given none: the two have little in common but their form.
-type pathTally struct{ core, groups tally }
-
-// add counts once for the member that gave the answer.
-func (t *pathTally) add(w *World, ev *history.Event) {
-	if ev.Document.Path == corePath {
-		t.core.add(w, ev.Member)
-		return
-	}
-	t.groups.add(w, ev.Member)
-}
-
-// least is the count of the member that has the fewest.
-func (t *pathTally) least() int64 {
-	if t.core.least() == 0 || t.groups.least() == 0 {
-		return 0
-	}
-	sums := tally{members: t.core.members, counts: map[string]int64{}}
-	for _, member := range sums.members {
-		sums.counts[member] = t.core.counts[member] + t.groups.counts[member]
-	}
-	return sums.least()
 }

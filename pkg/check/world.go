@@ -61,10 +61,6 @@ type World struct {
 	notReached []string
 
 	asking *runner
-	// foreignThings is what the harness did not make.
-	foreignThings *foreignThings
-	// docs is what was told of discovery.
-	docs *documents
 	// balancer is what clients of the load balancer got.
 	balancer BalancerSeen
 	// managers are the controller managers.
@@ -92,10 +88,8 @@ func newWorld(h history.Header) *World {
 		versions:  map[string]*storageVersion{},
 		leases:    map[string]*lease{},
 		gaps:      map[Source]int64{},
-		docs:      newDocuments(),
 
-		foreignThings: newForeignThings(),
-		managers:      newManagers(),
+		managers: newManagers(),
 
 		elections: newElections(),
 		ran:       newRan(h),
@@ -148,8 +142,6 @@ func (w *World) take(ev *history.Event) {
 		end := *ev.End
 		w.end = &end
 	}
-	w.foreignThings.take(w, ev)
-	w.docs.take(w, ev)
 	w.managers.take(w, ev)
 	w.elections.take(w, ev)
 	w.ran.take(ev)
@@ -158,8 +150,6 @@ func (w *World) take(ev *history.Event) {
 // finish is called when nothing more will come.
 func (w *World) finish() {
 	w.reach(w.latest)
-	w.docs.suspicions.weigh(w, true)
-	w.foreignThings.settle(w, true)
 	for _, in := range w.running() {
 		w.closeInstance(in)
 	}

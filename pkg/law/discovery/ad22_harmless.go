@@ -89,11 +89,15 @@ func judgeDenials(f *Facts, l *law.Ledger, b law.Bounds) {
 func (d denial) judge(m *member, o *outage, running fact.Signal, bound time.Duration) law.Entry {
 	from := max(d.first.from, o.since)
 	certain, possible := d.last.until, m.facts.Now
-	switch {
-	case d.done != nil:
-		certain, possible = d.done.Begin, d.done.End
-	case d.last.code == 0:
-		certain = m.facts.Now
+	if d.done != nil {
+		possible = d.done.End
+	}
+	if d.last.code == 0 {
+		// A recorder leaves out that a member goes on giving no answer.
+		certain = possible
+		if d.done != nil {
+			certain = d.done.Begin
+		}
 	}
 	ended := false
 	if p := d.first.process(); p.Exited != nil && p.Exited.Latest < possible {
