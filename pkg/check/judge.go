@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -76,13 +75,6 @@ type FaultSeen struct {
 	Healed bool `json:"healed"`
 	// Recovery is the proof that all is back after a power cut.
 	Recovery string `json:"recovery,omitempty"`
-
-	// whole is whether etcd was seen whole after the healing, and healedAt when
-	// that was.
-	whole    bool
-	healedAt int64
-	// prefixes are those of the keys that it is about, with a space between them.
-	prefixes string
 }
 
 // EtcdSeen is how all members' etcd were at one moment.
@@ -106,10 +98,7 @@ type HoldSeen struct {
 // requirements. It returns an error only when reading fails for a reason that
 // says nothing about the content, such as a disk error.
 func Judge(events Events, requirements []requirement.Requirement) (*Judgement, error) {
-	return judgeAll(events, Begin(events.Header(), requirements))
-}
-
-func judgeAll(events Events, judging *Judging) (*Judgement, error) {
+	judging := Begin(events.Header(), requirements)
 	for {
 		ev, err := events.Next()
 		if errors.Is(err, io.EOF) {
@@ -122,32 +111,20 @@ func judgeAll(events Events, judging *Judging) (*Judgement, error) {
 	}
 }
 
-// Judging is a judge at work, for who has the events one by one.
+// Judging is a judge at work, for callers that have the events one by one.
 type Judging struct {
-	world   *World
-	laws    *laws
-	account *account
-	runners []*runner
-	read    int64
-	// crashed is how the world, on which all checks stand, fell over, if it did.
+	laws         *laws
+	account      *account
+	requirements []requirement.Requirement
+	read         int64
+	// crashed is how the facts, on which all laws stand, failed, if they did.
 	crashed string
 }
 
 // Begin makes a judge of the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
-	return begin(header, requirements, keps)
-}
-
-func begin(header history.Header, requirements []requirement.Requirement, keps []law.KEP) *Judging {
-	j := &Judging{world: newWorld(header), laws: newLaws(header, keps)}
+	j := &Judging{laws: newLaws(header, keps), requirements: requirements}
 	j.account = newAccount(j.laws.history)
-	for _, req := range requirements {
-		r := newRunner(req, header)
-		if j.laws.has(req.ID) {
-			r.check = nil // the law takes its place
-		}
-		j.runners = append(j.runners, r)
-	}
 	return j
 }
 
@@ -164,10 +141,6 @@ func (j *Judging) Take(ev *history.Event) {
 	}()
 	j.laws.observe(ev)
 	j.account.observe(ev)
-	j.world.take(ev)
-	for _, r := range j.runners {
-		r.observe(j.world, ev)
-	}
 }
 
 // Progress is how the verdict on one requirement stands.
@@ -187,40 +160,23 @@ type Progress struct {
 // Progress tells how things stand. It is for onlookers: only End judges, and
 // it may find breaches that show at the end alone.
 func (j *Judging) Progress() []Progress {
-	out := make([]Progress, 0, len(j.runners))
-	for _, r := range j.runners {
-		if r.inapplicable == "" && j.laws.has(r.req.ID) {
-			out = append(out, progressOf(j.laws.result(r.req, nil)))
-			continue
-		}
-		out = append(out, r.standing(j.world))
+	out := make([]Progress, 0, len(j.requirements))
+	for _, req := range j.requirements {
+		out = append(out, progressOf(j.laws.result(req, nil)))
 	}
 	return out
 }
 
 // End gives the verdicts. Damage is what the reader says of the file.
 func (j *Judging) End(damage []string) *Judgement {
-	w := j.world
-	if j.crashed == "" {
-		w.finish()
-	}
 	out := &Judgement{Header: j.laws.history.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(j.laws.history.Now)}
 	j.account.fill(out)
 	out.Doubts = j.account.doubts(damage)
 	if j.crashed != "" {
 		out.Doubts = append(out.Doubts, j.crashed)
 	}
-	if j.crashed == "" {
-		for _, r := range j.runners {
-			r.finish(w)
-		}
-	}
-	for _, r := range j.runners {
-		if r.inapplicable == "" && j.laws.has(r.req.ID) {
-			out.Results = append(out.Results, j.laws.result(r.req, out.Doubts))
-			continue
-		}
-		out.Results = append(out.Results, r.result(w, out.Doubts))
+	for _, req := range j.requirements {
+		out.Results = append(out.Results, j.laws.result(req, out.Doubts))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/law/discovery"
 	"github.com/evenkeel/evenkeel/pkg/law/election"
 	"github.com/evenkeel/evenkeel/pkg/law/everyrun"
 	"github.com/evenkeel/evenkeel/pkg/law/migration"
@@ -11,6 +12,7 @@ import (
 // keps are the KEPs that are judged, a line each.
 var keps = []law.KEP{
 	storageversion.KEP(),
+	discovery.KEP(),
 	election.KEP(),
 	migration.KEP(),
 	everyrun.KEP(),

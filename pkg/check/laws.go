@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -46,6 +47,12 @@ func (l *laws) result(req requirement.Requirement, doubts []string) (res Result)
 			res = Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: Inconclusive, Reasons: []string{fmt.Sprintf("the law itself crashed: %v", p)}}
 		}
 	}()
+	if why, ok := Inapplicable(req.ID, l.history.Header); ok {
+		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: NotApplicable, Reasons: []string{why}}
+	}
+	if !l.has(req.ID) {
+		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: Skipped, Reasons: []string{"no law judges it"}}
+	}
 	row, ledger := l.of[req.ID].Judge(req.ID)
 	return law.Weigh(req, row, ledger, l.history, doubts)
 }
@@ -67,4 +74,9 @@ func enough(observations []Observation) bool {
 		}
 	}
 	return len(observations) > 0
+}
+
+// Built is whether a law judges the requirement.
+func Built(id requirement.ID) bool {
+	return slices.ContainsFunc(keps, func(k law.KEP) bool { return slices.Contains(k.IDs(), id) })
 }

@@ -53,3 +53,10 @@ func (t *tale) verdictOf(test *testing.T, id requirement.ID, want Verdict) {
 		test.Errorf("%s is %s, want %s: %v %q", id, r.Verdict, want, r.Violations, r.Reasons)
 	}
 }
+
+// lone is a control plane of one member that is ready.
+func lone() *tale {
+	t := tell()
+	t.header.Members = t.header.Members[:1]
+	return t.starts("a", 1).ready("a", 200, 5)
+}

@@ -1,0 +1,129 @@
+package discovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// A breach that a change may explain once is a breach all the same where it lasts.
+func TestABreachIsComplainedOfWhenNothingExplainsItAnyMore(t *testing.T) {
+	again := func(t *historyBuilder) { t.hands(200) }
+	current, stale := history.FreshnessCurrent, history.FreshnessStale
+	lists := func(freshness string) func(*historyBuilder) {
+		return func(t *historyBuilder) { t.listsTides(freshness) }
+	}
+	lacks := func(t *historyBuilder) { t.polled("a", "other.io/v1:others") }
+	t.Run("AD-13", func(t *testing.T) {
+		lone().serves("lamps", 201, "v1").serves("lamps", 200).pass(11*time.Second).
+			hidden(func(t *historyBuilder) { t.serves("torches", 201, "v1") }, func(t *historyBuilder) { t.polled("a", lights+"/v1:lamps,torches") }).
+			blames(t, "AD-13", "a still has lamps")
+	})
+	t.Run("AD-14", func(t *testing.T) {
+		lone().backend(history.PhaseInject, "").hands(201).backend(history.PhaseWitness, "asked").
+			hidden(again, lists(current)).blames(t, "AD-14", `a never reached the server of tides.io/v1, and calls it "Current"`)
+	})
+	t.Run("AD-17", func(t *testing.T) {
+		lone().hands(201).listsTides(current).backend(history.PhaseInject, "").backend(history.PhaseWitness, "asked").
+			hidden(again, lacks).blames(t, "AD-17", "a does not list it any more")
+	})
+	t.Run("AD-18", func(t *testing.T) {
+		lone().hands(201).listsTides(current).backend(history.PhaseInject, "").backend(history.PhaseWitness, "asked").listsTides(stale).
+			backend(history.PhaseHeal, "").pass(71*time.Second).hidden(again, lists(stale)).blames(t, "AD-18", "a does not call it current")
+	})
+	t.Run("AD-19, what is missing", func(t *testing.T) {
+		lone().hands(201).servesIn(tides, "piers", 201, "v1beta1").pass(11*time.Second).
+			hidden(again, lists(current)).blames(t, "AD-19", "a does not list tides.io/v1beta1")
+	})
+	t.Run("AD-19, what is left", func(t *testing.T) {
+		lone().hands(201).servesIn(tides, "piers", 201, "v1beta1").servesIn(tides, "piers", 200).pass(11*time.Second).
+			hidden(again, func(t *historyBuilder) { t.polled("a", tides+"/v1:flows", tides+"/v1beta1:piers") }).blames(t, "AD-19", "a still lists tides.io/v1beta1")
+	})
+}
+
+// A version that is gone is looked for also after the custom resource was changed
+// again, was deleted twice, or was written as it is.
+func TestGhostsOfEveryTimeAreLookedFor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		changes    func(*historyBuilder)
+		has, ghost string
+	}{
+		"changed and deleted": {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1").serves("lamps", 200) }, "", "v1"},
+		"changed twice":       {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1").serves("lamps", 200, "v1alpha1") }, "v1alpha1", "v1"},
+		"deleted twice":       {func(t *historyBuilder) { t.serves("lamps", 200).serves("lamps", 404) }, "", "v1"},
+		"written again":       {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1").serves("lamps", 200, "v1beta1") }, "v1beta1", "v1"},
+		"unknown in between":  {func(t *historyBuilder) { t.serves("lamps", 0, "v1beta1").serves("lamps", 200) }, "", "v1beta1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1")
+			tc.changes(told)
+			told.pass(11 * time.Second)
+			all := []string{lights + "/" + tc.ghost + ":lamps"}
+			if tc.has != "" {
+				all = append(all, lights+"/"+tc.has+":lamps")
+			}
+			told.polled("a", all...).looksAt("a", said{union: all, own: all})
+			told.blames(t, "AD-13", "a still has lamps in lights.io/"+tc.ghost)
+			told.blames(t, "AD-25", "a still has lamps in lights.io/"+tc.ghost)
+		})
+	}
+	for name, resource := range map[string]string{"what is back": "lamps", "another one": "torches"} {
+		t.Run(name+" is no ghost", func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1").serves("lamps", 200)
+			if resource == "lamps" {
+				told.serves("lamps", 201, "v1")
+			}
+			told.pass(11*time.Second).polled("a", lights+"/v1:"+resource).blames(t, "AD-13")
+		})
+	}
+}
+
+// What was never there is not seen to be gone, and keeps nothing else from being judged.
+func TestNothingIsDeletedThatWasNeverThere(t *testing.T) {
+	told := lone().serves("lamps", 404).serves("torches", 201, "v1").pass(11 * time.Second)
+	r := told.polled("a").blames(t, "AD-13", "a does not have torches in lights.io/v1")
+	saw(t, r, "deleted", 0)
+}
+
+// Where a custom resource and an aggregated server share a group, a version that
+// neither has any more is a ghost, whenever it was there, unless another one has it.
+func TestAD19LooksForGhostsOfEveryTime(t *testing.T) {
+	shared := func() *historyBuilder { return lone().hands(201).servesIn(tides, "piers", 201, "v1alpha1", "v1beta1") }
+	all := func(t *historyBuilder) *historyBuilder {
+		return t.polled("a", tides+"/v1:flows", tides+"/v1alpha1:piers", tides+"/v1beta1:piers")
+	}
+	t.Run("changed", func(t *testing.T) {
+		all(shared().servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second)).
+			blames(t, "AD-19", "a still lists tides.io/v1alpha1")
+	})
+	t.Run("changed and deleted", func(t *testing.T) {
+		told := shared().servesIn(tides, "piers", 200, "v1beta1").servesIn(tides, "piers", 200).pass(11 * time.Second)
+		told.polled("a", tides+"/v1:flows", tides+"/v1alpha1:piers").blames(t, "AD-19", "a still lists tides.io/v1alpha1")
+	})
+	t.Run("too soon", func(t *testing.T) {
+		all(shared().servesIn(tides, "piers", 200, "v1beta1").pass(9*time.Second)).blames(t, "AD-19")
+	})
+	t.Run("another one has it", func(t *testing.T) {
+		all(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second)).blames(t, "AD-19")
+	})
+	t.Run("another one had it just now", func(t *testing.T) {
+		all(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second).
+			servesIn(tides, "locks", 200)).blames(t, "AD-19")
+	})
+}
+
+// An APIService that is gone leaves nothing when all is quiet, also where it had its
+// group for itself.
+func TestAD25LooksForGhostsOfAggregatedServers(t *testing.T) {
+	has := []string{tides + "/v1:flows"}
+	gone := func() *historyBuilder {
+		told := lone().hands(201)
+		told.hands(200).events[len(told.events)-1].Request.Defines.Versions = nil
+		return told.pass(11 * time.Second)
+	}
+	gone().looksAt("a", said{union: has, own: has}).blames(t, "AD-25", "a still lists tides.io/v1, which was handed on")
+	gone().looksAt("a", said{}).blames(t, "AD-25")
+	lone().hands(201).pass(11*time.Second).looksAt("a", said{union: has, own: has}).blames(t, "AD-25")
+	gone().servesIn(tides, "piers", 201, "v1").pass(11*time.Second).looksAt("a", said{union: []string{tides + "/v1:piers"}, own: []string{tides + "/v1:piers"}}).blames(t, "AD-25")
+}

@@ -1,0 +1,169 @@
+package discovery
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Facts are the facts of KEP-3352 about one history.
+type Facts struct {
+	*fact.History
+	library library
+	// members has what each member was asked, by its name.
+	members map[string]*member
+	// definitions are what the harness has defined, in the order in which they came up.
+	definitions []*definition
+	defined     map[wish]*definition
+	// disturbances are the times in which the harness changed what is to be hosted, or how
+	// an aggregated server behaves, in the order in which they ended.
+	disturbances []fact.Span
+	outages      []*outage
+	foreign      foreignThings
+	cache        cache
+}
+
+// begin makes the facts of a history of which nothing was observed.
+func begin(h *fact.History) *Facts {
+	return &Facts{History: h, library: newLibrary(), members: map[string]*member{}, defined: map[wish]*definition{}, foreign: newForeignThings()}
+}
+
+// Observe takes the next event in.
+func (f *Facts) Observe(ev *history.Event) {
+	switch {
+	case ev.Document != nil:
+		f.observeDocument(ev)
+	case ev.Request != nil && ev.Request.Defines != nil:
+		f.observeDefinition(ev)
+		f.partAll()
+	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
+		f.observeBackend(ev)
+		f.partAll()
+	case ev.Foreign != nil:
+		f.foreign.observe(ev)
+		f.partAll()
+	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
+		f.partAll()
+	case ev.Ready != nil:
+		if m := f.member(ev.Member); m.ready != ev.Ready.Code {
+			m.ready = ev.Ready.Code
+			m.part()
+		}
+	}
+}
+
+// member is what the member was asked.
+func (f *Facts) member(name string) *member {
+	m := f.members[name]
+	if m == nil {
+		m = &member{facts: f, name: name, looks: map[string][]*look{}}
+		f.members[name] = m
+	}
+	return m
+}
+
+// all are the members in the order of the header.
+func (f *Facts) all() []*member {
+	var out []*member
+	for _, name := range f.Members() {
+		out = append(out, f.member(name))
+	}
+	return out
+}
+
+func (f *Facts) partAll() {
+	for _, m := range f.members {
+		m.part()
+	}
+}
+
+func (f *Facts) disturbed(from, to int64) {
+	f.disturbances = append(f.disturbances, fact.Span{Begin: from, End: to})
+}
+
+// settled is whether the harness changed nothing between two times, nor so shortly before
+// that it need not show yet, and the outcome of all that it had sent is known.
+func (f *Facts) settled(from, to int64) bool {
+	begin := from - int64(showsWithin())
+	for _, d := range slices.Backward(f.disturbances) {
+		if d.End <= begin {
+			break
+		}
+		if d.Begin <= to {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.uncertain(to) })
+}
+
+// changedBy is when the harness had changed something last by a time.
+func (f *Facts) changedBy(at int64) int64 {
+	for _, d := range slices.Backward(f.disturbances) {
+		if d.End <= at {
+			return d.End
+		}
+	}
+	return 0
+}
+
+// cache keeps derived facts while no further event was observed.
+type cache struct {
+	seq  int64
+	kept map[string]any
+}
+
+func cached[T any](f *Facts, key string, derive func() T) T {
+	if f.cache.seq != f.Seq || f.cache.kept == nil {
+		f.cache = cache{seq: f.Seq, kept: map[string]any{}}
+	}
+	if v, ok := f.cache.kept[key]; ok {
+		return v.(T)
+	}
+	v := derive()
+	f.cache.kept[key] = v
+	return v
+}
+
+// serving is while the member is ready: its process lives, is not paused, and /readyz
+// answers 200.
+func (m *member) serving() fact.Signal {
+	return cached(m.facts, "serving "+m.name, func() fact.Signal {
+		return fact.And(m.facts.Serves(m.name), m.facts.Ready(m.name))
+	})
+}
+
+// wasReady is while the member was ready when it was asked last: an answer of /readyz tells
+// only that the member ceased to be ready after the one before.
+func (m *member) wasReady() fact.Signal {
+	return cached(m.facts, "was ready "+m.name, func() fact.Signal {
+		var told, running fact.Builder
+		for _, a := range m.facts.ReadyAnswers(m.name) {
+			told.SetAt(a.Latest, fact.Of(a.Code == http.StatusOK))
+		}
+		for _, s := range m.serves().Spans(fact.Unknown) {
+			running.SetAt(m.serves().Reaches(s.Begin, 0, fact.Yes), fact.Yes)
+			if s.End < fact.Forever {
+				running.SetAt(s.End, fact.No)
+			}
+		}
+		return fact.And(told.Signal(), running.Signal())
+	})
+}
+
+// serves is while a process of the member takes part, also while /readyz is late.
+func (m *member) serves() fact.Signal {
+	return cached(m.facts, "serves "+m.name, func() fact.Signal { return m.facts.Serves(m.name) })
+}
+
+// process is the one that answered all that was asked and answered between two times; nil
+// where that is not certain.
+func (m *member) process(from, at int64) *fact.Process {
+	return m.facts.ProcessAt(m.name, history.ComponentAPIServer, fact.Moment{Earliest: from, Latest: at})
+}
+
+func seconds(nanoseconds int64) string {
+	return (time.Duration(nanoseconds)).Round(100 * time.Millisecond).String()
+}
