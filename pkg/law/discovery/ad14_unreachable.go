@@ -68,8 +68,14 @@ func (u *unreached) listed(m *member, version string, bound time.Duration) *law.
 	for _, k := range m.between(u.from.Latest, u.to.Latest) {
 		wrong, found := "", k.told().version(group, version)
 		switch {
-		case found == nil || !k.ready() || u.facts.changing(group, k.from, k.last):
+		case k.told() == nil || !k.ready() || u.facts.changing(group, k.from, k.last):
 			continue
+		case found == nil:
+			// Each process has the time of the bound until it has to list it.
+			if m.serving().Lasts(max(u.from.Latest, k.process().Started.Latest), k.until, fact.Yes) <= int64(bound) {
+				continue
+			}
+			wrong = "does not list it"
 		case found.Freshness != history.FreshnessStale:
 			wrong = "calls it " + quoted(found.Freshness)
 		case len(u.facts.library.resources(found)) > 0:

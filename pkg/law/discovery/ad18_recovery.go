@@ -46,12 +46,12 @@ func (m *member) recovers(o *outage, now *change, version string, bound time.Dur
 			return e
 		}
 	}
-	e, _ = (&owed{
-		Entry: e, member: m, bound: bound, over: over, why: why,
-		fits: func(k *look) bool { return k.from >= o.until && k.told() != nil && k.listing.current(o.group, version) },
-		breach: func(took time.Duration, last string) string {
-			return fmt.Sprintf("the server of %s answers for %s, and %s does not call it current%s", name, took, m.name, lately(last))
-		},
+	current := func(k *look) bool { return k.from >= o.until && k.told() != nil && k.listing.current(o.group, version) }
+	breach := func(took time.Duration, last string) string {
+		return fmt.Sprintf("the server of %s answers for %s, and %s does not call it current%s", name, took, m.name, lately(last))
+	}
+	e, shown := (&owed{
+		Entry: e, member: m, bound: bound, over: over, why: why, fits: current, breach: breach,
 		tags: func(*look) []string {
 			if slices.ContainsFunc(m.between(o.since, o.until), func(k *look) bool {
 				found := k.told().version(o.group, version)
@@ -62,5 +62,12 @@ func (m *member) recovers(o *outage, now *change, version string, bound time.Dur
 			return nil
 		},
 	}).end(f.Over())
+	if shown == nil {
+		return e
+	}
+	k := m.goesBack(o.until, over.Earliest, bound, func(k *look) bool { return current(k) || f.changing(o.group, k.from, k.last) })
+	if k != nil {
+		e.Ending, e.Evidence, e.Why = law.Broken, law.Evidence(o.seq, k.seq), breach(time.Duration(k.until-o.until).Round(100*time.Millisecond), "")
+	}
 	return e
 }

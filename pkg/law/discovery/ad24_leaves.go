@@ -85,15 +85,12 @@ func (d *departure) judge(bound time.Duration) law.Entry {
 	}
 	// It has to stay away.
 	group, version := parted(d.one.name)
-	for _, k := range m.between(d.since.Latest+int64(bound), over.Earliest) {
-		switch {
-		case k.told() == nil || !k.ready():
-		case k.listing.lists(d.one) && !m.isForeign(group, version, k.from):
-			e.Ending, e.Evidence, e.Why = law.Broken, law.Evidence(theirs, k.seq), breach(time.Duration(k.until-d.since.Latest).Round(100*time.Millisecond), "")
-			return e
-		case d.listedBefore(k):
-			e.Tags = []string{"went"}
-		}
+	if k := m.goesBack(d.since.Latest, over.Earliest, bound, func(k *look) bool { return !k.listing.lists(d.one) || m.isForeign(group, version, k.from) }); k != nil {
+		e.Ending, e.Evidence, e.Why = law.Broken, law.Evidence(theirs, k.seq), breach(time.Duration(k.until-d.since.Latest).Round(100*time.Millisecond), "")
+		return e
+	}
+	if slices.ContainsFunc(m.between(d.since.Latest+int64(bound), over.Earliest), func(k *look) bool { return k.told() != nil && k.ready() && d.listedBefore(k) }) {
+		e.Tags = []string{"went"}
 	}
 	return e
 }

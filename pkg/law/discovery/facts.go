@@ -3,6 +3,7 @@ package discovery
 import (
 	"net/http"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -21,9 +22,11 @@ type Facts struct {
 	// disturbances are the times in which the harness changed what is to be hosted, or how
 	// an aggregated server behaves, in the order in which they ended.
 	disturbances []fact.Span
-	outages      []*outage
-	foreign      foreignThings
-	cache        cache
+	// longest is for how long one of them lasted at most.
+	longest int64
+	outages []*outage
+	foreign foreignThings
+	cache   cache
 }
 
 // begin makes the facts of a history of which nothing was observed.
@@ -82,18 +85,20 @@ func (f *Facts) partAll() {
 
 func (f *Facts) disturbed(from, to int64) {
 	f.disturbances = append(f.disturbances, fact.Span{Begin: from, End: to})
+	f.longest = max(f.longest, to-from)
 }
 
 // settled is whether the harness changed nothing between two times, nor so shortly before
 // that it need not show yet, and the outcome of all that it had sent is known.
 func (f *Facts) settled(from, to int64) bool {
 	begin := from - int64(showsWithin())
-	for _, d := range slices.Backward(f.disturbances) {
-		if d.End <= begin {
-			break
-		}
+	first := sort.Search(len(f.disturbances), func(i int) bool { return f.disturbances[i].End > begin })
+	for _, d := range f.disturbances[first:] {
 		if d.Begin <= to {
 			return false
+		}
+		if d.End > to+f.longest {
+			break
 		}
 	}
 	return !slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.uncertain(to) })
@@ -101,10 +106,8 @@ func (f *Facts) settled(from, to int64) bool {
 
 // changedBy is when the harness had changed something last by a time.
 func (f *Facts) changedBy(at int64) int64 {
-	for _, d := range slices.Backward(f.disturbances) {
-		if d.End <= at {
-			return d.End
-		}
+	if i := sort.Search(len(f.disturbances), func(i int) bool { return f.disturbances[i].End > at }); i > 0 {
+		return f.disturbances[i-1].End
 	}
 	return 0
 }

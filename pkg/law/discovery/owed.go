@@ -114,6 +114,20 @@ func (m *member) between(from, to int64) []*look {
 	return out
 }
 
+// goesBack is the first document between two times that does not fit any more, although its
+// process had the time to know; nil if there is none.
+func (m *member) goesBack(from, to int64, bound time.Duration, fits func(*look) bool) *look {
+	for _, k := range m.from(from + int64(bound)) {
+		if k.from > to {
+			return nil
+		}
+		if k.told() != nil && k.ready() && !fits(k) && m.serving().Lasts(max(from, k.process().Started.Latest), k.until, fact.Yes) > int64(bound) {
+			return k
+		}
+	}
+	return nil
+}
+
 // says is what came in the place of a document, in words.
 func (k *look) says() string {
 	switch k.code {

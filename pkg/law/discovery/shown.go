@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -98,19 +97,10 @@ func (s showing) lacks(k *look, c *change) (wrong string) {
 // stays looks for a document that goes back behind a change that every process had the time
 // to know.
 func (s showing) stays(l *law.Ledger, m *member, c *change) {
-	for _, k := range m.from(c.at + int64(s.bound)) {
-		if k.from > c.over() {
-			return // it is the next one that has to show
-		}
-		if k.told() == nil || !k.ready() || s.lacks(k, c) == "" {
-			continue
-		}
-		since := max(c.at, k.process().Started.Latest)
-		if took := m.serving().Lasts(since, k.until, fact.Yes); took > int64(s.bound) {
-			l.Add(law.Entry{Ending: law.Broken, About: s.of.String(), Member: m.name, Began: c.moment(), Evidence: law.Evidence(c.seq, k.lastSeq),
-				Why: s.breach(m, c, s.lacks(k, c), time.Duration(k.until-c.at).Round(100*time.Millisecond))})
-			return
-		}
+	k := m.goesBack(c.at, c.over(), s.bound, func(k *look) bool { return s.lacks(k, c) == "" })
+	if k != nil {
+		l.Add(law.Entry{Ending: law.Broken, About: s.of.String(), Member: m.name, Began: c.moment(), Evidence: law.Evidence(c.seq, k.lastSeq),
+			Why: s.breach(m, c, s.lacks(k, c), time.Duration(k.until-c.at).Round(100*time.Millisecond))})
 	}
 }
 
