@@ -203,6 +203,9 @@ type Deadline[F, S any] struct {
 	Running func(S) fact.Signal
 	// Done is when it came about, in the order of time.
 	Done func(S) []fact.Moment
+	// Unrelated is whether what is done may come about without what began. Then it is unclear
+	// whether it came about after that where the two moments overlap; else it always did.
+	Unrelated bool
 	// Void are moments from which on an obligation that is not over proves nothing.
 	// Optional.
 	Void func(S) []Void
@@ -254,23 +257,36 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Moment, voids []Void, bound time.Duration, bounds Bounds) int64 {
 	over := bounds.Over()
 	began := e.Began
-	var came *fact.Moment
-	if i := slices.IndexFunc(done, func(m fact.Moment) bool {
-		return m.Before(began) != fact.Yes && m.Latest >= began.Earliest
-	}); i >= 0 {
-		came = &done[i]
+	// came is the first time that it may have come about after it began, and sure the first
+	// at which it certainly did.
+	var came, sure *fact.Moment
+	for i := range done {
+		before := done[i].Before(began)
+		if came == nil && before != fact.Yes && done[i].Latest >= began.Earliest {
+			came = &done[i]
+		}
+		if came != nil && (before == fact.No || !d.Unrelated) {
+			sure = &done[i]
+			break
+		}
 	}
-	end := over
+	first, end := over, over
 	if came != nil {
-		end = *came
+		first = *came
+	}
+	if sure != nil {
+		end = *sure
 	}
 	var void *Void
 	if i := slices.IndexFunc(voids, func(v Void) bool { return v.Latest >= began.Earliest && v.Before(end) != fact.No }); i >= 0 {
 		void, end = &voids[i], voids[i].Moment
+		if end.Earliest < first.Earliest {
+			first = end
+		}
 	}
-	e.Least = time.Duration(running.Lasts(began.Latest, end.Earliest, fact.Yes))
+	e.Least = time.Duration(running.Lasts(began.Latest, first.Earliest, fact.Yes))
 	e.Most = time.Duration(running.Lasts(began.Earliest, end.Latest, fact.Unknown))
-	if began.Latest > end.Earliest {
+	if began.Latest > first.Earliest {
 		e.Least = 0
 	}
 	switch {
@@ -298,6 +314,10 @@ func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Mo
 		e.Ending, e.Evidence = Open, evidence(began.Seq)
 		e.Why = fmt.Sprintf("the history ended %s after event %d, and the bound is %s", e.Most.Round(time.Millisecond), began.Seq, bound)
 		return fact.Forever
+	case sure == nil && e.Most <= bound:
+		e.Ending, e.Evidence = Unclear, evidence(began.Seq, came.Seq)
+		e.Why = "it is not certain whether it came about before or after it began to be owed"
+		return came.Latest
 	case e.Most > bound:
 		e.Ending, e.Evidence = Unclear, evidence(began.Seq, end.Seq)
 		e.Why = fmt.Sprintf("it took between %s and %s, and the bound is %s", e.Least.Round(time.Millisecond), e.Most.Round(time.Millisecond), bound)

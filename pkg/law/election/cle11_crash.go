@@ -19,8 +19,9 @@ var cle11 = law.Deadline[*Facts, *Lease]{
 	Running: func(l *Lease) fact.Signal {
 		return fact.And(l.someEligible(), fact.Not(l.faulty()), fact.Not(l.facts.FaultOn(leasePrefix+coordinators)))
 	},
-	Done: (*Lease).shownLeaders,
-	Void: (*Lease).helped,
+	Done:      (*Lease).shownLeaders,
+	Unrelated: true,
+	Void:      (*Lease).helped,
 	Breach: func(l *Lease, _ fact.Moment, done *fact.Moment, took time.Duration) string {
 		if done == nil {
 			return fmt.Sprintf("%s has no leader, %s after its leader has crashed", l.Key, took.Round(time.Second))

@@ -28,12 +28,13 @@ var cle13 = law.Together[*Facts]{
 			},
 		},
 		law.Deadline[*Facts, *Lease]{
-			Bound:    "coordinatesWithin",
-			Over:     (*Facts).coordinatorsLease,
-			Describe: (*Lease).entry,
-			Begin:    (*Lease).serverEnds,
-			Running:  func(l *Lease) fact.Signal { return fact.And(l.facts.anyServer(), fact.Not(l.faulty())) },
-			Done:     (*Lease).newCoordinators,
+			Bound:     "coordinatesWithin",
+			Over:      (*Facts).coordinatorsLease,
+			Describe:  (*Lease).entry,
+			Begin:     (*Lease).serverEnds,
+			Running:   func(l *Lease) fact.Signal { return fact.And(l.facts.anyServer(), fact.Not(l.faulty())) },
+			Done:      (*Lease).newCoordinators,
+			Unrelated: true,
 			Breach: func(_ *Lease, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 				return fmt.Sprintf("no API server coordinates, %s after the server of the coordinator has gone", took.Round(time.Second))
 			},
