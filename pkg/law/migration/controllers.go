@@ -117,26 +117,21 @@ type interruption struct {
 	Member string
 }
 
-// crashes are the ends of controller managers that led while the migration existed and had
-// not ended; running says whether only those count while it ran.
-func (m *Migration) crashes(running bool) []interruption {
+// crashes are the ends of controller managers that led while it ran.
+func (m *Migration) crashes() []interruption {
 	f := m.facts
 	var out []interruption
 	for _, p := range f.AllProcesses() {
-		if p.Component == history.ComponentControllerManager && p.Exited != nil && f.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes && m.certainlyAt(*p.Exited, running) {
+		if p.Component == history.ComponentControllerManager && p.Exited != nil && f.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes && m.certainlyAt(*p.Exited) {
 			out = append(out, interruption{*p.Exited, p.Member})
 		}
 	}
 	return out
 }
 
-// certainlyAt is whether it is certain that a moment lies in the time in which it ran, or
-// existed, and had not ended.
-func (m *Migration) certainlyAt(at fact.Moment, running bool) bool {
-	begin := m.Created
-	if running {
-		begin = m.Started
-	}
+// certainlyAt is whether it is certain that a moment lies in the time in which it ran.
+func (m *Migration) certainlyAt(at fact.Moment) bool {
+	begin := m.begun()
 	return was(begin) && m.facts.When(begin).Before(at) == fact.Yes && (!was(m.end()) || at.Before(m.facts.When(m.end())) == fact.Yes)
 }
 
@@ -144,7 +139,7 @@ func (m *Migration) certainlyAt(at fact.Moment, running bool) bool {
 func (m *Migration) serverEnds() []interruption {
 	var out []interruption
 	for _, p := range m.facts.AllProcesses() {
-		if p.Component == history.ComponentAPIServer && p.Exited != nil && m.certainlyAt(*p.Exited, true) {
+		if p.Component == history.ComponentAPIServer && p.Exited != nil && m.certainlyAt(*p.Exited) {
 			out = append(out, interruption{*p.Exited, p.Member})
 		}
 	}

@@ -34,6 +34,8 @@ var (
 	// passesObject is how long a controller may take for an object that is in the target
 	// version already.
 	passesObject = notion("passesObject")
+	// restLands is for how long what was on its way when a migration ended still lands.
+	restLands = notion("restLands")
 	// writesShow is how soon the recorder of etcd tells of a write that was accepted.
 	writesShow = notion("writesShow")
 )

@@ -19,7 +19,7 @@ var svm05 = written{
 		for _, r := range f.resources() {
 			same := map[*Migration]int64{}
 			f.touches(r, func(t *Touch) {
-				m, when := f.writerOf(t, int64(bounds.Of("afterEnd")))
+				m, when := f.writerOf(t, int64(restLands()))
 				if m == nil {
 					return
 				}

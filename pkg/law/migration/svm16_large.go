@@ -46,7 +46,7 @@ func (m *Migration) comesToTheEnd(l *law.Ledger) {
 		} else {
 			l.Met(m.Name, at)
 		}
-	case m.spurned(), m.Failed() && was(m.Started) && m.held():
+	case m.Failed() && m.held():
 		l.Broken(m.Name, f.When(m.Ended), law.Evidence(m.Started.Seq, m.Ended.Seq), "migration %s failed (%s), with %s", m.Name, m.reason(), m.standing())
 	case m.Failed():
 		l.Excused(m.Name, at, "it lost its agreement, or its resource is not stored")

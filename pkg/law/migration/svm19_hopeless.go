@@ -21,7 +21,7 @@ var svm19 = written{
 			case was(m.Ended):
 				l.Met(m.Name, f.When(m.Ended))
 			case !was(m.Started):
-				m.begins(l, bounds)
+				m.beginsInTime(l, bounds)
 			default:
 				m.ends(l, bounds)
 			}
@@ -29,12 +29,12 @@ var svm19 = written{
 	},
 }
 
-// begins judges a migration that has not begun. It may have to wait for an agreement, for
+// beginsInTime judges a migration that has not begun. It may have to wait for an agreement, for
 // others, and for a controller.
-func (m *Migration) begins(l *law.Ledger, bounds law.Bounds) {
+func (m *Migration) beginsInTime(l *law.Ledger, bounds law.Bounds) {
 	f, began := m.facts, m.facts.When(m.Created)
 	least, _ := f.worked(began, m.over(), m.turn())
-	if within := bounds.Of("open"); least > within && !was(m.Gone) {
+	if within := bounds.Of("open"); least > within {
 		l.Add(law.Entry{Ending: law.Late, About: m.Name, Began: began, Least: least, Evidence: []int64{m.Created.Seq},
 			Why: "migration " + m.Name + " has not begun for " + within.String() + ", with " + m.standing()})
 		return
