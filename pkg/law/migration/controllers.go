@@ -91,21 +91,24 @@ func atLeast(n int, signals []fact.Signal) fact.Signal {
 	return fact.Or(fact.And(signals[0], atLeast(n-1, signals[1:])), atLeast(n, signals[1:]))
 }
 
-// working is while a controller is able to migrate that has had the time to start.
-func (f *Facts) working() fact.Signal {
-	return cached(f, "working", func() fact.Signal { return f.able().Since(int64(controllerStarts())) })
+// clock is that of migrations: it runs while a controller is able to migrate that has had
+// the time to start, and may run while it starts.
+func (f *Facts) clock() fact.Signal {
+	return cached(f, "clock", func() fact.Signal {
+		working := f.able().Since(int64(controllerStarts()))
+		return fact.Or(working, fact.And(f.able(), fact.Constant(fact.Unknown)))
+	})
 }
 
-// worked is for how long a condition held between two moments, while a controller was
-// working: at least, and at most.
+// worked is for how long a condition held between two moments, while the clock
+// of migrations ran: at least, and at most.
 func (f *Facts) worked(from, to fact.Moment, while ...fact.Signal) (least, most time.Duration) {
-	clock := fact.And(append(while, f.working())...)
-	able := fact.And(append(while, f.able())...)
+	clock := fact.And(append(while, f.clock())...)
 	if from.Latest < to.Earliest {
 		least = time.Duration(clock.Lasts(from.Latest, to.Earliest, fact.Yes))
 	}
 	if from.Earliest < to.Latest {
-		most = time.Duration(able.Lasts(from.Earliest, to.Latest, fact.Unknown))
+		most = time.Duration(clock.Lasts(from.Earliest, to.Latest, fact.Unknown))
 	}
 	return least, most
 }

@@ -18,6 +18,12 @@ var laws = []law.Law[*Facts]{
 // written is a law that is written by hand.
 type written = law.Written[*Facts]
 
+// deadline is a law by which something comes of migrations in time.
+type deadline = law.Deadline[*Facts, *Migration]
+
+// parts are those of a law of several.
+type parts = []law.Law[*Facts]
+
 // notion is a bound that is part of what a word of the KEP means.
 func notion(name string) func() time.Duration {
 	return func() time.Duration { return requirement.MustBound("KEP-25", name) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Migration is one StorageVersionMigration from its creation to its deletion. One that is
@@ -206,6 +207,37 @@ func (m *Migration) progress() []Report {
 		if !runs && statementOf(before) != statementOf(r.Migration) {
 			out = append(out, r)
 		}
+	}
+	return out
+}
+
+// migrations are those that fit.
+func (f *Facts) migrations(fits func(*Migration) bool) []*Migration {
+	return slices.DeleteFunc(slices.Clone(f.Migrations), func(m *Migration) bool { return !fits(m) })
+}
+
+// name is what an obligation of a migration is about.
+func (m *Migration) name() law.Entry { return law.Entry{About: m.Name} }
+
+// clock is that of all migrations.
+func (m *Migration) clock() fact.Signal { return m.facts.clock() }
+
+// moments are those of the stamps that are there.
+func (f *Facts) moments(stamps ...fact.Stamp) []fact.Moment {
+	var out []fact.Moment
+	for _, s := range stamps {
+		if was(s) {
+			out = append(out, f.When(s))
+		}
+	}
+	return out
+}
+
+// voids are moments from which on an obligation proves nothing, and why.
+func (f *Facts) voids(why string, stamps ...fact.Stamp) []law.Void {
+	var out []law.Void
+	for _, m := range f.moments(stamps...) {
+		out = append(out, law.Void{Moment: m, Why: why})
 	}
 	return out
 }
