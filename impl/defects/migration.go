@@ -32,6 +32,10 @@ const (
 	SVM24GoesOn           ID = "SVM-24-goes-on"
 	SVM24LeavesMark       ID = "SVM-24-leaves-mark"
 	SVM25HidesLeftovers   ID = "SVM-25-hides-leftovers"
+	SVM26SkipsDeleting    ID = "SVM-26-skips-deleting"
+	SVM26SkipsFirst       ID = "SVM-26-skips-first"
+	SVM27NeverTrims       ID = "SVM-27-never-trims"
+	SVM27TrimsLate        ID = "SVM-27-trims-late"
 )
 
 var inControllerManager = []Component{ControllerManager}
@@ -67,4 +71,8 @@ var migrationCatalogue = []Defect{
 	{SVM24GoesOn, "SVM-24", inControllerManager, "a migration that is deleted goes on to its end"},
 	{SVM24LeavesMark, "SVM-24", inControllerManager, "a definition goes on to say that its objects are being migrated"},
 	{SVM25HidesLeftovers, "SVM-25", inAPIServer, "lists leave out the migrations from before the server was started"},
+	{SVM26SkipsDeleting, "SVM-26", inControllerManager, "objects that are being deleted are not written, and count as done"},
+	{SVM26SkipsFirst, "SVM-26", inControllerManager, "the first object of a migration that is being deleted is not written, and counts as done"},
+	{SVM27NeverTrims, "SVM-27", inControllerManager, "storedVersions is never trimmed"},
+	{SVM27TrimsLate, "SVM-27", inControllerManager, "storedVersions is trimmed 90 s after the migration has succeeded"},
 }

@@ -44,7 +44,7 @@ var wantedOfMigration = map[requirement.ID]struct{ fail, inconclusive string }{
 	"SVM-23": {"and storedVersions of its definition is [v1]", "saw 0 trims of storedVersions by migrations that succeeded, and needs at least 1"},
 	"SVM-24": {"migration next began only", "saw 0 migrations deleted while they ran, and needs at least 1"},
 	"SVM-25": {"clients of cp1 are shown migration done no more", "saw 0 holds after a rollback in which members listed and showed all migrations, and needs at least 1"},
-	"SVM-26": {"which is being deleted, is stored as reference.evenkeel.dev/v1beta1", "saw 0 objects that were being deleted and that a successful migration left in the target version, and needs at least 1"},
+	"SVM-26": {"and 1 objects which are being deleted are not stored as reference.evenkeel.dev/v1", "saw 0 objects that were being deleted and that a successful migration left in the target version, and needs at least 1"},
 	"SVM-27": {"still named an old version 1m0s after migration flip had succeeded", "saw 0 successes after which storedVersions named the storage version alone, and needs at least 1"},
 }
 

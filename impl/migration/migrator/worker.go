@@ -39,6 +39,10 @@ type worker struct {
 
 	written  *corev1.ConfigMap
 	reported time.Time
+
+	// skipped is whether an object that is being deleted was left out, which only a
+	// defect does.
+	skipped bool
 }
 
 // verdict is how a worker ended.
@@ -187,9 +191,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 			first.SetResourceVersion(c.Basis.ResourceVersion) // defect: SVM-03-old-checkpoint
 		}
 		if stored, trim := definitionOf(crd).Trim(c.Basis, c.DefinitionGeneration); trim && m.options.Defects.Has(defects.SVM23TrimsEarly) {
-			early := crd.DeepCopy()
-			early.Status.StoredVersions = stored
-			if _, err := m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions().UpdateStatus(ctx, early, metav1.UpdateOptions{}); err != nil { // defect: SVM-23-trims-early
+			if err := m.trim(ctx, crd, stored); err != nil { // defect: SVM-23-trims-early
 				return err
 			}
 		}
@@ -366,6 +368,9 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 		if d := w.m.options.Defects; i%10 == 9 && (d.Has(defects.SVM04SkipsSome) || d.Has(defects.SVM04LeavesSome)) {
 			continue // defect: SVM-04-skips-some, SVM-04-leaves-some
 		}
+		if list.Items[i].GetDeletionTimestamp() != nil && w.skipsDeleting() {
+			continue // defect: SVM-26-skips-deleting, SVM-26-skips-first
+		}
 		select {
 		case work <- &list.Items[i]:
 		case <-ctx.Done():
@@ -464,11 +469,9 @@ func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error)
 			v, done = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonObjectsRefused, Message: c.Message()}, true
 			return nil
 		}
-		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim && !m.options.Defects.Has(defects.SVM04LeavesSome) { // defect: SVM-04-leaves-some
-			next := crd.DeepCopy()
-			next.Status.StoredVersions = stored
+		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim && !w.leavesStoredVersions(stored) {
 			// Based on what was read before the agreement was compared.
-			if _, err := m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions().UpdateStatus(ctx, next, metav1.UpdateOptions{}); err != nil {
+			if err := m.trim(ctx, crd, stored); err != nil {
 				return err
 			}
 		}

@@ -199,7 +199,7 @@ func (m *Migration) lost() (loss, bool) {
 // held is whether the servers were in agreement from its start to its end, or to now.
 func (m *Migration) held() bool {
 	t := m.target()
-	if t.Version != "" {
+	if t.Version != "" || m.spurned() {
 		return len(m.losses()) == 0
 	}
 	now := m.facts.agreement(m.Of, m.endRevision()-1)

@@ -91,21 +91,24 @@ func atLeast(n int, signals []fact.Signal) fact.Signal {
 	return fact.Or(fact.And(signals[0], atLeast(n-1, signals[1:])), atLeast(n, signals[1:]))
 }
 
-// working is while a controller is able to migrate that has had the time to start.
-func (f *Facts) working() fact.Signal {
-	return cached(f, "working", func() fact.Signal { return f.able().Since(int64(controllerStarts())) })
+// clock is that of migrations: it runs while a controller is able to migrate that has had
+// the time to start, and may run while it starts.
+func (f *Facts) clock() fact.Signal {
+	return cached(f, "clock", func() fact.Signal {
+		working := f.able().Since(int64(controllerStarts()))
+		return fact.Or(working, fact.And(f.able(), fact.Constant(fact.Unknown)))
+	})
 }
 
-// worked is for how long a condition held between two moments, while a controller was
-// working: at least, and at most.
+// worked is for how long a condition held between two moments, while the clock
+// of migrations ran: at least, and at most.
 func (f *Facts) worked(from, to fact.Moment, while ...fact.Signal) (least, most time.Duration) {
-	clock := fact.And(append(while, f.working())...)
-	able := fact.And(append(while, f.able())...)
+	clock := fact.And(append(while, f.clock())...)
 	if from.Latest < to.Earliest {
 		least = time.Duration(clock.Lasts(from.Latest, to.Earliest, fact.Yes))
 	}
 	if from.Earliest < to.Latest {
-		most = time.Duration(able.Lasts(from.Earliest, to.Latest, fact.Unknown))
+		most = time.Duration(clock.Lasts(from.Earliest, to.Latest, fact.Unknown))
 	}
 	return least, most
 }
@@ -117,26 +120,21 @@ type interruption struct {
 	Member string
 }
 
-// crashes are the ends of controller managers that led while the migration existed and had
-// not ended; running says whether only those count while it ran.
-func (m *Migration) crashes(running bool) []interruption {
+// crashes are the ends of controller managers that led while it ran.
+func (m *Migration) crashes() []interruption {
 	f := m.facts
 	var out []interruption
 	for _, p := range f.AllProcesses() {
-		if p.Component == history.ComponentControllerManager && p.Exited != nil && f.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes && m.certainlyAt(*p.Exited, running) {
+		if p.Component == history.ComponentControllerManager && p.Exited != nil && f.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes && m.certainlyAt(*p.Exited) {
 			out = append(out, interruption{*p.Exited, p.Member})
 		}
 	}
 	return out
 }
 
-// certainlyAt is whether it is certain that a moment lies in the time in which it ran, or
-// existed, and had not ended.
-func (m *Migration) certainlyAt(at fact.Moment, running bool) bool {
-	begin := m.Created
-	if running {
-		begin = m.Started
-	}
+// certainlyAt is whether it is certain that a moment lies in the time in which it ran.
+func (m *Migration) certainlyAt(at fact.Moment) bool {
+	begin := m.begun()
 	return was(begin) && m.facts.When(begin).Before(at) == fact.Yes && (!was(m.end()) || at.Before(m.facts.When(m.end())) == fact.Yes)
 }
 
@@ -144,7 +142,7 @@ func (m *Migration) certainlyAt(at fact.Moment, running bool) bool {
 func (m *Migration) serverEnds() []interruption {
 	var out []interruption
 	for _, p := range m.facts.AllProcesses() {
-		if p.Component == history.ComponentAPIServer && p.Exited != nil && m.certainlyAt(*p.Exited, true) {
+		if p.Component == history.ComponentAPIServer && p.Exited != nil && m.certainlyAt(*p.Exited) {
 			out = append(out, interruption{*p.Exited, p.Member})
 		}
 	}

@@ -71,5 +71,15 @@ func (f *Facts) undefinedSince(r Resource, revision int64) fact.Stamp {
 	return fact.Stamp{}
 }
 
+// undefinedAfter is when a definition was deleted first after a revision.
+func (f *Facts) undefinedAfter(r Resource, revision int64) fact.Stamp {
+	for _, d := range f.definitions[r] {
+		if d.Revision > revision && d.CustomResource == nil {
+			return d.Stamp
+		}
+	}
+	return fact.Stamp{}
+}
+
 // custom is whether a definition of a resource was recorded, or the harness made one.
 func (f *Facts) custom(r Resource) bool { return len(f.definitions[r]) > 0 || f.requests.defined[r] }

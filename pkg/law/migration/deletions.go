@@ -96,7 +96,8 @@ func (m *Migration) deletedAhead() []*Change {
 	return cached(m.facts, deletedOf{m}, func() []*Change {
 		var out []*Change
 		m.facts.touches(m.Of, func(t *Touch) {
-			if t.Gone && t.During == m && t.Before.created < m.Started.Revision && m.ahead(t) {
+			during := t.During == m || m.spurned() && m.lived(t.Revision)
+			if t.Gone && during && t.Before.created < m.begun().Revision && m.ahead(t) {
 				out = append(out, t.Change)
 			}
 		})

@@ -18,6 +18,12 @@ var laws = []law.Law[*Facts]{
 // written is a law that is written by hand.
 type written = law.Written[*Facts]
 
+// deadline is a law by which something comes of migrations in time.
+type deadline = law.Deadline[*Facts, *Migration]
+
+// parts are those of a law of several.
+type parts = []law.Law[*Facts]
+
 // notion is a bound that is part of what a word of the KEP means.
 func notion(name string) func() time.Duration {
 	return func() time.Duration { return requirement.MustBound("KEP-25", name) }
@@ -34,6 +40,8 @@ var (
 	// passesObject is how long a controller may take for an object that is in the target
 	// version already.
 	passesObject = notion("passesObject")
+	// restLands is for how long what was on its way when a migration ended still lands.
+	restLands = notion("restLands")
 	// writesShow is how soon the recorder of etcd tells of a write that was accepted.
 	writesShow = notion("writesShow")
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Migration is one StorageVersionMigration from its creation to its deletion. One that is
@@ -19,7 +20,8 @@ type Migration struct {
 	Of    Resource
 	// Reports are all revisions of it.
 	Reports []Report
-	// Created, Started (the first report that it runs), Ended (that with the Outcome) and
+	// Created, Started (the first report that it runs, or the first object that it
+	// rewrote without saying so), Ended (that with the Outcome) and
 	// Gone (deleted) are when that was; the zero Stamp where it was not.
 	Created, Started, Ended, Gone fact.Stamp
 	// Outcome is the type of the condition with which it ended; empty before.
@@ -72,6 +74,44 @@ func (f *Facts) observeMigration(ev *history.Event) {
 	}
 }
 
+// showsBegun notes the begin of a migration that does not say that it runs, by an object
+// whose version alone an unknown client changes: the oldest one of the resource that waits,
+// with the servers in agreement. What follows on another one may be the rest of that.
+func (f *Facts) showsBegun(c *Change) {
+	t := Touch{Change: c, Before: c.Before()}
+	if t.New = t.Before == nil || t.Before.Gone; !t.untagged() || !t.converts() || !f.sameObject(&t) {
+		return
+	}
+	var waits *Migration
+	for _, m := range f.Migrations {
+		switch {
+		case m.Of != c.Object.in.of:
+		case was(m.Started) && (!was(m.end()) || c.At-m.end().At <= int64(restLands())):
+			return
+		case waits == nil && m.Seen && !was(m.Started) && !was(m.end()):
+			waits = m
+		}
+	}
+	if waits != nil && !f.agreement(waits.Of, c.Revision).disputed() {
+		waits.Started = c.Stamp
+	}
+}
+
+// begun is when it began. One that failed for nothing that it would have had to wait for
+// began when it was created.
+func (m *Migration) begun() fact.Stamp {
+	if m.spurned() {
+		return m.Created
+	}
+	return m.Started
+}
+
+// spurned is whether it failed before it began, though the servers agreed on how its
+// objects, which are known to be stored, are to be.
+func (m *Migration) spurned() bool {
+	return m.Failed() && !was(m.Started) && m.facts.agreement(m.Of, m.Ended.Revision).Version != "" && m.facts.written[m.Of]
+}
+
 // Now is the last revision of it.
 func (m *Migration) Now() *history.Migration { return m.Reports[len(m.Reports)-1].Migration }
 
@@ -114,7 +154,7 @@ func (m *Migration) lived(revision int64) bool {
 }
 
 // Running is while it runs.
-func (m *Migration) Running() fact.Signal { return m.between(m.Started) }
+func (m *Migration) Running() fact.Signal { return m.between(m.begun()) }
 
 // Pending is while it exists and has not ended.
 func (m *Migration) Pending() fact.Signal { return m.between(m.Created) }
@@ -154,14 +194,50 @@ func (m *Migration) reason() string {
 	return "no reason"
 }
 
-// progress are the reports while it ran that say something else than the one before, but
-// for the first and the last one.
+// progress are the reports while it ran that say something else than the one before, and
+// more than that it runs or has ended.
 func (m *Migration) progress() []Report {
 	var out []Report
 	for i, r := range m.Reports {
-		if i > 0 && m.ran(r.Revision) && statementOf(m.Reports[i-1].Migration) != statementOf(r.Migration) {
+		if i == 0 || !m.ran(r.Revision) {
+			continue
+		}
+		before := m.Reports[i-1].Migration
+		runs := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
+		if !runs && statementOf(before) != statementOf(r.Migration) {
 			out = append(out, r)
 		}
+	}
+	return out
+}
+
+// migrations are those that fit.
+func (f *Facts) migrations(fits func(*Migration) bool) []*Migration {
+	return slices.DeleteFunc(slices.Clone(f.Migrations), func(m *Migration) bool { return !fits(m) })
+}
+
+// name is what an obligation of a migration is about.
+func (m *Migration) name() law.Entry { return law.Entry{About: m.Name} }
+
+// clock is that of all migrations.
+func (m *Migration) clock() fact.Signal { return m.facts.clock() }
+
+// moments are those of the stamps that are there.
+func (f *Facts) moments(stamps ...fact.Stamp) []fact.Moment {
+	var out []fact.Moment
+	for _, s := range stamps {
+		if was(s) {
+			out = append(out, f.When(s))
+		}
+	}
+	return out
+}
+
+// voids are moments from which on an obligation proves nothing, and why.
+func (f *Facts) voids(why string, stamps ...fact.Stamp) []law.Void {
+	var out []law.Void
+	for _, m := range f.moments(stamps...) {
+		out = append(out, law.Void{Moment: m, Why: why})
 	}
 	return out
 }

@@ -105,6 +105,7 @@ func (f *Facts) observeObject(ev *history.Event) {
 		o.tags[c.By] = struct{}{}
 	}
 	o.in.add(c)
+	f.showsBegun(&o.in.changes[o.last])
 }
 
 func (f *Facts) population(r Resource) *population {

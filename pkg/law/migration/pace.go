@@ -19,21 +19,20 @@ type pace struct {
 func (p pace) rate() float64 { return float64(p.count) / p.took.Seconds() }
 
 // fastest is the stretch of at least a length in which most were written beyond a rate,
-// with each as far from the others as the moments allow, or as close; excess is by how
-// many. A write may be held up for a time, so that the next ones come closer to it. The
+// with each as far from the others as the moments allow or, where near says so of a moment,
+// as close; excess is by how many. A write may be held up for a time, so that the next ones come closer to it. The
 // writes are in the order of their moments.
-func (f *Facts) fastest(writes []fact.Stamp, limit float64, length, heldUp time.Duration, far bool) (worst pace, excess float64) {
-	moments := make([]fact.Moment, len(writes))
+func (f *Facts) fastest(writes []fact.Stamp, limit float64, length, heldUp time.Duration, near func(fact.Moment) bool) (worst pace, excess float64) {
+	begin, end := make([]int64, len(writes)), make([]int64, len(writes))
 	for i, w := range writes {
-		moments[i] = f.When(w)
-	}
-	begin, end := func(m fact.Moment) int64 { return m.Earliest }, func(m fact.Moment) int64 { return m.Latest }
-	if !far {
-		begin, end = end, begin
+		m := f.When(w)
+		if begin[i], end[i] = m.Earliest, m.Latest; near(m) {
+			begin[i], end[i] = m.Latest, m.Earliest
+		}
 	}
 	excess = math.Inf(-1)
 	consider := func(i, j int) {
-		took := max(time.Duration(end(moments[j])-begin(moments[i])), length)
+		took := max(time.Duration(end[j]-begin[i]), length)
 		n := int64(j - i) // the first one of a stretch takes no time
 		if over := float64(n) - limit*(took+heldUp).Seconds(); over > excess {
 			worst, excess = pace{n, took, writes[i], writes[j]}, over
@@ -41,9 +40,9 @@ func (f *Facts) fastest(writes []fact.Stamp, limit float64, length, heldUp time.
 	}
 	// Longer stretches: the one that begins where writes had fallen behind the rate most.
 	behind, from, next := math.Inf(1), 0, 0
-	for j := range moments {
-		for next <= j && end(moments[j])-begin(moments[next]) >= int64(length) {
-			if b := float64(next) - limit*time.Duration(begin(moments[next])).Seconds(); b < behind {
+	for j := range writes {
+		for next <= j && end[j]-begin[next] >= int64(length) {
+			if b := float64(next) - limit*time.Duration(begin[next]).Seconds(); b < behind {
 				behind, from = b, next
 			}
 			next++

@@ -106,7 +106,7 @@ func (m *Migration) follow(p *passage, large func(*counts) bool) {
 			p.servers++
 		}
 	}
-	for _, c := range m.crashes(true) {
+	for _, c := range m.crashes() {
 		if percent, ok := share(f.storedWhen(p.of, c.Moment)); ok && f.kills(c) {
 			p.killed = append(p.killed, percent)
 		}

@@ -212,38 +212,5 @@ func (f *Facts) sameObject(t *Touch) bool {
 	return t.Metadata != 0 && t.Before.Metadata == t.Metadata && f.managedChanged(t) == ""
 }
 
-// left are the objects that a migration which succeeded has not left as they are to be:
-// those that existed at the end and fit, and are in another version than the one that
-// objects are to be in. What users wrote in a version that was agreed on while the success
-// was being written is not what it left.
-func (m *Migration) left(fits func(*Change) bool) (compared int64, left []*Change) {
-	f, target := m.facts, m.finished()
-	now := f.agreement(m.Of, m.Ended.Revision)
-	changed := m.changedAtEnd()
-	for _, c := range f.population(m.Of).at(m.Ended.Revision) {
-		switch {
-		case !fits(c):
-		case c.Version() == target:
-			compared++
-		case changed && c.tagged() && c.Revision > now.Revision && now.Version != "" && c.Version() == now.Version:
-		default:
-			left = append(left, c)
-		}
-	}
-	return compared, left
-}
-
-// evidenceOf names the first events of changes.
-func evidenceOf(first int64, changes []*Change) []int64 {
-	out := []int64{first}
-	for _, c := range changes[:min(len(changes), maxExamples)] {
-		out = append(out, c.Seq)
-	}
-	return out
-}
-
-// maxExamples is how many objects a breach names.
-const maxExamples = 5
-
 // when is the moment of a change.
 func (f *Facts) when(c *Change) fact.Moment { return f.When(c.Stamp) }

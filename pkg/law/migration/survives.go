@@ -42,9 +42,3 @@ func (m *Migration) unended(l *law.Ledger, at fact.Moment, after string) {
 	}
 	l.Add(e)
 }
-
-// spurned is whether it failed before it began, though the servers agreed on how its
-// objects, which are known to be stored, are to be.
-func (m *Migration) spurned() bool {
-	return m.Failed() && !was(m.Started) && m.facts.agreement(m.Of, m.Ended.Revision).Version != "" && m.facts.written[m.Of]
-}

@@ -15,18 +15,15 @@ import (
 // migration had rewritten.
 var svm05 = written{
 	Row: law.Row{ID: "SVM-05", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "same", Tag: "same"}, {Name: "contents", Tag: "contents"}}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
+	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, r := range f.resources() {
 			same := map[*Migration]int64{}
 			f.touches(r, func(t *Touch) {
-				m, when := f.writerOf(t, int64(bounds.Of("afterEnd")))
+				m, when := f.writerOf(t)
 				if m == nil {
 					return
 				}
-				if what := f.altered(t); what != "" {
-					l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(t.Before.Seq, t.Seq), "%s %s was written at revision %d %s, and its %s not what it was at revision %d",
-						r.Name, t.Object.Name, t.Revision, when, what, t.Before.Revision)
-				} else if t.During != nil {
+				if !f.alters(l, t, when) && t.During != nil {
 					same[m]++
 				}
 			})
@@ -38,6 +35,16 @@ var svm05 = written{
 		}
 		f.mostContents(l)
 	},
+}
+
+// alters enters a write after which an object is not as it was.
+func (f *Facts) alters(l *law.Ledger, t *Touch, when string) bool {
+	what := f.altered(t)
+	if what != "" {
+		l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(t.Before.Seq, t.Seq), "%s %s was written at revision %d %s, and its %s not what it was at revision %d",
+			t.Object.in.of.Name, t.Object.Name, t.Revision, when, what, t.Before.Revision)
+	}
+	return what != ""
 }
 
 // mostContents enters the contents that migrations told from each other, of the resource
@@ -56,7 +63,7 @@ func (f *Facts) mostContents(l *law.Ledger) {
 
 // writerOf is the migration that made a change, as far as can be told, and says when that
 // was; nil if it was none.
-func (f *Facts) writerOf(t *Touch, afterEnd int64) (m *Migration, when string) {
+func (f *Facts) writerOf(t *Touch) (m *Migration, when string) {
 	if !t.untagged() || t.Before.Metadata == 0 {
 		return nil, ""
 	}
@@ -73,7 +80,7 @@ func (f *Facts) writerOf(t *Touch, afterEnd int64) (m *Migration, when string) {
 		m := f.Migrations[i]
 		// What was on its way when a migration ended is written all the same.
 		if m.Of == t.Object.in.of && was(m.Started) && was(m.end()) && m.end().Revision < t.Revision {
-			if least, _ := f.When(m.end()).Until(f.when(t.Change)); int64(least) <= afterEnd {
+			if least, _ := f.When(m.end()).Until(f.when(t.Change)); least <= restLands() {
 				return m, fmt.Sprintf("after migration %s had ended", m.Name)
 			}
 			break

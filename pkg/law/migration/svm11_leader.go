@@ -11,10 +11,7 @@ var svm11 = written{
 	Row: law.Row{ID: "SVM-11", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "survived", Tag: "survived"}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, m := range f.Migrations {
-			if upset := m.crashes(false); len(upset) > 0 && m.spurned() {
-				l.Broken(m.Name, f.When(m.Ended), law.Evidence(upset[0].Seq, m.Ended.Seq), "migration %s failed (%s) before it began, after its controller had ended, with %s", m.Name, m.reason(), m.standing())
-			}
-			crashes, takeovers := m.crashes(true), m.takeovers()
+			crashes, takeovers := m.crashes(), m.takeovers()
 			switch {
 			case len(crashes) > 0:
 				m.survives(l, crashes[0].Moment, " after its controller had ended", func() { m.outlivesController(l, crashes[0], takeovers) })

@@ -15,7 +15,7 @@ var svm12 = written{
 	Row: law.Row{ID: "SVM-12", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "interrupted", Tag: "resumed"}, {Name: "before", Tag: "before"}, {Name: "after", Tag: "after"}}},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range f.Migrations {
-			crashes := m.crashes(true)
+			crashes := m.crashes()
 			if len(crashes) == 0 {
 				continue
 			}

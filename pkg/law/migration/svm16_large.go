@@ -18,7 +18,11 @@ var svm16 = written{
 		f.unshown(l)
 		var largest passage
 		for _, r := range f.resources() {
-			f.unalteredBy(l, r)
+			f.touches(r, func(t *Touch) {
+				if t.again() || t.byMigrator() && (t.converts() || t.content != "") {
+					f.alters(l, t, "while migration "+t.During.Name+" ran")
+				}
+			})
 			f.noneLost(l, r, int64(bounds.Of("requestsTake")))
 			if p := f.passageOf(r, bounds.Number("nearly")); p.after > largest.after || p.after == largest.after && p.before > largest.before {
 				largest = p
@@ -46,26 +50,13 @@ func (m *Migration) comesToTheEnd(l *law.Ledger) {
 		} else {
 			l.Met(m.Name, at)
 		}
-	case m.spurned(), m.Failed() && was(m.Started) && m.held():
+	case m.Failed() && m.held():
 		l.Broken(m.Name, f.When(m.Ended), law.Evidence(m.Started.Seq, m.Ended.Seq), "migration %s failed (%s), with %s", m.Name, m.reason(), m.standing())
 	case m.Failed():
 		l.Excused(m.Name, at, "it lost its agreement, or its resource is not stored")
 	case was(m.Started) && m.held():
 		m.unended(l, at, "")
 	}
-}
-
-// unalteredBy judges what migrations rewrote of a resource.
-func (f *Facts) unalteredBy(l *law.Ledger, r Resource) {
-	f.touches(r, func(t *Touch) {
-		if !t.again() && !(t.byMigrator() && (t.converts() || t.content != "")) {
-			return
-		}
-		if what := f.altered(t); what != "" {
-			l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(t.Before.Seq, t.Seq), "%s %s was rewritten at revision %d while migration %s ran, and its %s not what it was at revision %d",
-				r.Name, t.Object.Name, t.Revision, t.During.Name, what, t.Before.Revision)
-		}
-	})
 }
 
 // noneLost judges what went since the first migration of a resource began.

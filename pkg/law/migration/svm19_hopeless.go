@@ -2,56 +2,69 @@ package migration
 
 import (
 	"cmp"
+	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // svm19: the migration of what is hosted and not stored, so that there is nothing to
 // migrate, ends as failed; and no migration stays open for ever (KEP-4192, the resource
 // version controller).
-var svm19 = written{
-	Row: law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "failed", Tag: "failed"}}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-		for _, m := range f.Migrations {
-			switch {
-			case f.unstored(m.Of, m.asked()):
-				m.fails(l, bounds, m.Created, m.Of.String()+", which is never stored,")
-			case f.unknown(m.Of, m.asked()): // SVM-18 judges it, with a bound of its own
-			case was(m.Ended):
-				l.Met(m.Name, f.When(m.Ended))
-			case !was(m.Started):
-				m.begins(l, bounds)
-			default:
-				m.ends(l, bounds)
-			}
+var svm19 = law.Together[*Facts]{
+	Row:   law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "failed", Tag: "failed"}}},
+	Parts: append(fails((*Migration).unstored, "which is never stored"), staysOpen),
+}
+
+// unstored is whether its resource is hosted and never stored.
+func (m *Migration) unstored() bool { return m.facts.unstored(m.Of, m.asked()) }
+
+// staysOpen has migrations begin, and go on to their end. They may have to wait for an
+// agreement, for others, and for a controller.
+var staysOpen = deadline{
+	BoundOf: func(m *Migration, _ fact.Moment) time.Duration {
+		return requirement.MustBound("SVM-19", "open") + m.again(m.lastBegan())
+	},
+	// SVM-18 judges those of unknown resources, with a bound of its own.
+	Over: func(f *Facts) []*Migration {
+		return f.migrations(func(m *Migration) bool { return !m.unstored() && !m.unknown() })
+	},
+	Describe: (*Migration).name,
+	Begin:    func(m *Migration) []fact.Moment { return m.facts.moments(m.lastBegan()) },
+	Running:  func(m *Migration) fact.Signal { return fact.And(m.clock(), m.free()) },
+	Done:     func(m *Migration) []fact.Moment { return m.facts.moments(m.end()) },
+	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+		if was(m.Started) {
+			return fmt.Sprintf("migration %s has run for %v and not ended, with %s", m.Name, rounded(took), m.standing())
 		}
+		return fmt.Sprintf("migration %s has not begun for %v, with %s", m.Name, rounded(took), m.standing())
 	},
 }
 
-// begins judges a migration that has not begun. It may have to wait for an agreement, for
-// others, and for a controller.
-func (m *Migration) begins(l *law.Ledger, bounds law.Bounds) {
-	f, began := m.facts, m.facts.When(m.Created)
-	least, _ := f.worked(began, m.over(), m.turn())
-	if within := bounds.Of("open"); least > within && !was(m.Gone) {
-		l.Add(law.Entry{Ending: law.Late, About: m.Name, Began: began, Least: least, Evidence: []int64{m.Created.Seq},
-			Why: "migration " + m.Name + " has not begun for " + within.String() + ", with " + m.standing()})
-		return
+// lastBegan is when it came to where it is: it was created, it began, it rewrote an object
+// last, or it ended.
+func (m *Migration) lastBegan() fact.Stamp {
+	switch all := m.rewritten(); {
+	case was(m.Ended):
+		return m.Ended
+	case !was(m.Started):
+		return m.Created
+	case len(all) > 0:
+		return all[len(all)-1].Stamp
 	}
-	m.stays(l, began, m.turn())
+	return m.Started
 }
 
-// stays ends the obligation of a migration that has not ended, for less than the bound.
-func (m *Migration) stays(l *law.Ledger, began fact.Moment, free fact.Signal) {
-	switch f := m.facts; {
-	case was(m.Gone):
-		l.Met(m.Name, began) // it was not open for too long, and is not open any more
-	case fact.And(free, f.able()).At(f.Now) == fact.No:
-		l.Excused(m.Name, began, "it had to wait at the end of the history")
-	default:
-		l.Open(m.Name, began, "the history ended before migration %s did", m.Name)
+// free is while nothing but a controller keeps it from going on. Without the agreement that
+// it began with it has to stop, which SVM-21 judges.
+func (m *Migration) free() fact.Signal {
+	if !was(m.Started) {
+		return m.turn()
 	}
+	target := m.target().Version
+	return m.facts.agreedWhere(m.Of, func(a Agreement) bool { return !a.disputed() && (target == "" || cmp.Or(a.Version, target) == target) })
 }
 
 // turn is while nothing but a controller keeps a migration from beginning: the servers are
@@ -70,30 +83,6 @@ func (m *Migration) turn() fact.Signal {
 			keep = append(keep, o.Pending())
 		}
 	}
-	return fact.And(m.Pending(), m.agreeing(), fact.Not(fact.Or(keep...)))
-}
-
-// agreeing is while nothing tells that the servers do not agree.
-func (m *Migration) agreeing() fact.Signal {
-	return m.facts.agreedWhere(m.Of, func(a Agreement) bool { return !a.disputed() })
-}
-
-// ends judges a migration that runs and has not ended, by the last object that it rewrote.
-// Without the agreement that it began with it has to stop, which SVM-21 judges.
-func (m *Migration) ends(l *law.Ledger, bounds law.Bounds) {
-	f, target := m.facts, m.target().Version
-	since := m.Started
-	if all := m.rewritten(); len(all) > 0 {
-		since = all[len(all)-1].Stamp
-	}
-	began := f.When(since)
-	agreed := f.agreedWhere(m.Of, func(a Agreement) bool { return !a.disputed() && (target == "" || cmp.Or(a.Version, target) == target) })
-	within := bounds.Of("open")
-	allowed := within + m.again(since)
-	if least, _ := f.worked(began, m.over(), agreed); least > allowed {
-		l.Add(law.Entry{Ending: law.Late, About: m.Name, Began: began, Least: least, Evidence: law.Evidence(m.Started.Seq, since.Seq),
-			Why: "migration " + m.Name + " has run for " + rounded(allowed).String() + " and not ended, with " + m.standing()})
-		return
-	}
-	m.stays(l, began, agreed)
+	agreeing := f.agreedWhere(m.Of, func(a Agreement) bool { return !a.disputed() })
+	return fact.And(m.Pending(), agreeing, fact.Not(fact.Or(keep...)))
 }

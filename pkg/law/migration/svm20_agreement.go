@@ -16,13 +16,13 @@ var svm20 = written{
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		slowest := bounds.Of("beginsWithin")
 		for _, m := range f.Migrations {
-			if m.begun() && m.target().Version != "" {
+			if m.begins() && m.target().Version != "" {
 				_, took := f.worked(f.When(m.Created), f.When(m.Started), m.turn())
 				slowest = max(slowest, took)
 			}
 		}
 		for _, m := range f.Migrations {
-			if m.begun() {
+			if m.begins() {
 				m.beginsAgreed(l, slowest)
 			}
 			m.writesNothingYet(l)
@@ -30,8 +30,8 @@ var svm20 = written{
 	},
 }
 
-// begun is whether its start was recorded, where anything tells what servers store.
-func (m *Migration) begun() bool { return was(m.Started) && !m.Found && m.target().Told }
+// begins is whether its start was recorded, where anything tells what servers store.
+func (m *Migration) begins() bool { return was(m.Started) && !m.Found && m.target().Told }
 
 // beginsAgreed judges its start. One that was kept from it by want of an agreement for
 // longer than any other one took shows that the controller waits.

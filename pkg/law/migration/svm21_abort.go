@@ -2,27 +2,58 @@ package migration
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // svm21: a migration whose servers do not agree any more stops, and does not succeed
 // (KEP-2339, "Storage version migrator"). An agreement on the same version that is back
 // before the end is for the migration to deal with: it may begin anew.
-var svm21 = written{
-	Row: law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-		for _, m := range f.Migrations {
-			for _, one := range m.losses() {
-				m.stopsWriting(l, bounds, one)
-				m.endsFor(l, bounds, one)
-			}
-			if lost, ok := m.lost(); ok && was(m.Ended) {
-				m.endsWithoutSuccess(l, lost)
-			}
+var svm21 = law.Together[*Facts]{
+	Row:   law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}},
+	Parts: parts{stopsWhenLost, endsWhenLost},
+}
+
+var stopsWhenLost = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
+	for _, m := range f.Migrations {
+		for _, one := range m.losses() {
+			m.stopsWriting(l, bounds, one)
 		}
+		if lost, ok := m.lost(); ok && was(m.Ended) {
+			m.endsWithoutSuccess(l, lost)
+		}
+	}
+}}
+
+// endsWhenLost has a migration end soon enough after a loss, whatever comes of it later.
+var endsWhenLost = deadline{
+	Bound:    "endsWithin",
+	Over:     func(f *Facts) []*Migration { return f.Migrations },
+	Describe: (*Migration).name,
+	Begin: func(m *Migration) []fact.Moment {
+		var out []fact.Moment
+		for _, one := range m.losses() {
+			out = append(out, m.facts.When(one.from))
+		}
+		return out
 	},
+	Running: (*Migration).clock,
+	Done:    func(m *Migration) []fact.Moment { return m.facts.moments(m.Ended) },
+	Void: func(m *Migration) []law.Void {
+		var out []law.Void
+		for _, one := range m.losses() {
+			out = append(out, m.facts.voids("the servers agreed again before the bound was over", one.back)...)
+		}
+		return append(out, m.facts.voids("it was deleted before the bound was over", m.Gone)...)
+	},
+	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, _ time.Duration) string {
+		return fmt.Sprintf("migration %s has not ended %v after it lost its agreement", m.Name, requirement.MustBound("SVM-21", "endsWithin"))
+	},
+	Kind:    kindDisagreed,
+	Release: func(m *Migration, began fact.Moment) string { return m.facts.releaseAt(began.Revision, began.Latest) },
 }
 
 // disagreed is a breach of it.
@@ -69,35 +100,6 @@ func (f *Facts) begunBetween(r Resource, after, before int64) bool {
 		}
 	}
 	return false
-}
-
-// endsFor judges whether it ended soon enough after a loss, whatever came of it later.
-func (m *Migration) endsFor(l *law.Ledger, bounds law.Bounds, lost loss) {
-	f, since, within := m.facts, m.facts.When(lost.from), bounds.Of("endsWithin")
-	until := m.over()
-	if was(lost.back) {
-		until = f.When(lost.back)
-	}
-	least, most := f.worked(since, until)
-	e := law.Entry{About: m.Name, Began: since, Least: least, Most: most, Evidence: law.Evidence(m.Started.Seq, lost.from.Seq)}
-	switch {
-	case least > within:
-		e = m.disagreed(since, e.Evidence, "migration %s has not ended %v after it lost its agreement", m.Name, within)
-		e.Ending, e.Least, e.Most = law.Late, least, most
-	case was(lost.back):
-		e.Ending, e.Why = law.Excused, "the servers agreed again before the bound was over"
-	case !was(m.Ended) && was(m.Gone):
-		e.Ending, e.Why = law.Excused, "it was deleted before the bound was over"
-	case !was(m.Ended) && f.able().At(f.Now) == fact.No:
-		e.Ending, e.Why = law.Excused, "no controller could end it at the end of the history"
-	case !was(m.Ended):
-		e.Ending, e.Why = law.Open, "the history ended before the bound was over"
-	case most > within:
-		e.Ending, e.Why = law.Unclear, "it is not certain whether it ended in time"
-	default:
-		e.Ending = law.Met
-	}
-	l.Add(e)
 }
 
 // endsWithoutSuccess judges how it ended. One that had nothing left to migrate when it lost

@@ -17,37 +17,20 @@ var svm22 = written{
 	Row: law.Row{ID: "SVM-22", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "writes", Tag: "writes"}, {Name: "each", Tag: "writes", Each: true}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		f.unshown(l)
-		for i, m := range f.Migrations {
-			if !m.Succeeded() {
-				continue
-			}
-			m.leavesNoneOfTheWay(l)
+		for _, m := range f.migrations((*Migration).Succeeded) {
+			// Without any agreement it is not known what objects are to be stored in.
+			m.leavesNone(l, "which were created on the way", func(c *Change) bool { return m.finished() == "" || c.created > m.checkpoint() })
 			until := int64(fact.Forever)
 			for _, o := range f.Migrations {
 				if o.Of == m.Of && o.Succeeded() && o.Ended.Revision > m.Ended.Revision {
 					until = min(until, o.Ended.Revision)
 				}
 			}
-			if f.Migrations[i].finished() != "" {
+			if m.finished() != "" {
 				m.staysTrue(l, until)
 			}
 		}
 	},
-}
-
-// leavesNoneOfTheWay judges the objects that were created while it ran. Without any
-// agreement it is not known what they are to be stored in.
-func (m *Migration) leavesNoneOfTheWay(l *law.Ledger) {
-	young := func(c *Change) bool { return c.created > m.checkpoint() }
-	if m.finished() == "" {
-		m.leavesNoneUnagreed(l, func(*Change) bool { return true })
-		return
-	}
-	_, left := m.left(young)
-	for _, c := range left {
-		l.Broken(c.Object.Name, m.facts.When(m.Ended), law.Evidence(c.Seq, m.Ended.Seq), "migration %s succeeded at revision %d, and %s %s, which was created on the way, is stored as %s and not as %s",
-			m.Name, m.Ended.Revision, m.Of.Name, c.Object.Name, c.Version(), m.finished())
-	}
 }
 
 // staysTrue judges what is stored after a success, until the next one.

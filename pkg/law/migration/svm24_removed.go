@@ -1,33 +1,86 @@
 package migration
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // svm24: a migration that is deleted while it runs stops, and the next one of its resource
 // begins; where definitions of custom resources say that these are being migrated, they do
 // not say so any longer (KEP-4192, "Controller"). What the next one does cannot be told
 // from what the deleted one would go on to do, so one deletion of each kind is needed.
-var svm24 = written{
+var svm24 = law.Together[*Facts]{
 	Row: law.Row{ID: "SVM-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "deleted", Tag: "deleted"}, {Name: "stopped", Tag: "stopped"}, {Name: "freed", Tag: "freed"}, {Name: "unmarked", Tag: "unmarked"},
 	}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-		for _, m := range f.Migrations {
-			if !was(m.Started) || !was(m.Gone) || was(m.Ended) {
-				continue
-			}
-			l.Met(m.Name, f.When(m.Gone), "deleted")
-			next := m.nextOf()
-			m.stopsWhenDeleted(l, bounds, next)
-			m.freesTheQueue(l, bounds, next)
-			m.unmarks(l, bounds, next)
+	Parts: parts{stopsWhenDeleted, freesTheQueue, unmarks},
+}
+
+var stopsWhenDeleted = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
+	for _, m := range f.migrations((*Migration).deletedRunning) {
+		l.Met(m.Name, f.When(m.Gone), "deleted")
+		m.stopsWhenDeleted(l, bounds, m.nextOf())
+		if !f.marks() {
+			l.Met(m.Name, f.When(m.Gone), "unmarked") // no definition of this control plane ever says so
 		}
+	}
+}}
+
+// freesTheQueue has the next one of the resource begin. Only one that waited for the deleted
+// one shows that it was given the turn; but none may be kept from it.
+var freesTheQueue = deadline{
+	Bound: "beginsWithin",
+	Over: func(f *Facts) []*Migration {
+		return f.migrations(func(m *Migration) bool { return m.deletedRunning() && m.nextOf() != nil })
+	},
+	Describe: func(m *Migration) law.Entry { return m.nextOf().name() },
+	Begin:    func(m *Migration) []fact.Moment { return m.facts.moments(m.Gone) },
+	Running:  func(m *Migration) fact.Signal { return fact.And(m.clock(), m.nextOf().turn()) },
+	Done:     func(m *Migration) []fact.Moment { return m.facts.moments(m.nextOf().Started) },
+	Breach: func(m *Migration, began fact.Moment, done *fact.Moment, took time.Duration) string {
+		if done == nil {
+			return fmt.Sprintf("migration %s has not begun for %v after %s was deleted", m.nextOf().Name, rounded(took), m.Name)
+		}
+		elapsed, _ := began.Until(*done)
+		return fmt.Sprintf("migration %s began only %v after %s was deleted", m.nextOf().Name, rounded(elapsed), m.Name)
+	},
+	Tag: func(m *Migration, began, done fact.Moment) []string {
+		if elapsed, _ := began.Until(done); m.nextOf().Created.Revision < m.Gone.Revision && elapsed <= requirement.MustBound("SVM-24", "beginsWithin") {
+			return []string{"freed"}
+		}
+		return nil
 	},
 }
+
+// unmarks has a definition say no longer that its resource is being migrated, until another
+// one begins.
+var unmarks = deadline{
+	Bound:    "unmarksWithin",
+	Over:     func(f *Facts) []*Migration { return f.migrations((*Migration).deletedRunning) },
+	Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },
+	Begin:    func(m *Migration) []fact.Moment { return m.facts.moments(m.marked(true)...) },
+	Running:  (*Migration).clock,
+	Done:     func(m *Migration) []fact.Moment { return m.facts.moments(m.marked(false)...) },
+	Void: func(m *Migration) []law.Void {
+		out := m.facts.voids("the definition was deleted", m.facts.undefinedAfter(m.Of, m.Gone.Revision))
+		if next := m.nextOf(); next != nil {
+			out = append(out, m.facts.voids("another migration of it began", next.Started)...)
+		}
+		return out
+	},
+	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+		return fmt.Sprintf("the definition of %s has said for %v that it is being migrated, and migration %s was deleted", m.Of, rounded(took), m.Name)
+	},
+	Tag: func(*Migration, fact.Moment, fact.Moment) []string { return []string{"unmarked"} },
+}
+
+// deletedRunning is whether it was deleted while it ran.
+func (m *Migration) deletedRunning() bool { return was(m.Started) && was(m.Gone) && !was(m.Ended) }
 
 // nextOf is the migration of the resource that began first after its deletion; the oldest
 // that waits if none did, and nil if none waits.
@@ -83,102 +136,40 @@ func (m *Migration) stopsWhenDeleted(l *law.Ledger, bounds law.Bounds, next *Mig
 	}
 }
 
-// freesTheQueue judges when the next one of the resource began. Only one that waited for
-// the deleted one shows that it was given the turn; but none may be kept from it.
-func (m *Migration) freesTheQueue(l *law.Ledger, bounds law.Bounds, next *Migration) {
-	if next == nil {
-		return
+// marked is when its definition came to say, or to say no longer, that the resource is being
+// migrated, since it was deleted and until another one began.
+func (m *Migration) marked(says bool) []fact.Stamp {
+	var out []fact.Stamp
+	said, until := false, int64(fact.Forever)
+	if next := m.nextOf(); next != nil && was(next.Started) {
+		until = next.Started.Revision
 	}
-	f, gone, began := m.facts, m.facts.When(m.Gone), next.over()
-	if was(next.Started) {
-		began = f.When(next.Started)
-	}
-	least, most := f.worked(gone, began, next.turn())
-	within := bounds.Of("beginsWithin")
-	elapsed, _ := gone.Until(began)
-	e := law.Entry{About: next.Name, Began: gone, Least: least, Most: most, Evidence: law.Evidence(m.Gone.Seq, next.Created.Seq, next.Started.Seq)}
-	switch {
-	case least > within && was(next.Started):
-		e.Ending, e.Why = law.Late, "migration "+next.Name+" began only "+rounded(elapsed).String()+" after "+m.Name+" was deleted"
-	case least > within:
-		e.Ending, e.Why = law.Late, "migration "+next.Name+" has not begun for "+within.String()+" after "+m.Name+" was deleted"
-	case !was(next.Started) && fact.And(next.turn(), f.able()).At(f.Now) == fact.No:
-		e.Ending, e.Why = law.Excused, "the next one had to wait for something else at the end of the history"
-	case !was(next.Started):
-		e.Ending, e.Why = law.Open, "the history ended before the next one began"
-	case most > within:
-		e.Ending, e.Why = law.Unclear, "it is not certain whether the next one began in time"
-	default:
-		e.Ending = law.Met
-		if next.Created.Revision < m.Gone.Revision && elapsed <= within {
-			e.Tags = []string{"freed"}
+	if m.facts.definitionAt(m.Of, m.Gone.Revision).says() {
+		if said = true; says {
+			out = append(out, m.Gone)
 		}
 	}
-	l.Add(e)
-}
-
-// unmarks judges for how long a definition goes on to say that its resource is being
-// migrated, until another one begins.
-func (m *Migration) unmarks(l *law.Ledger, bounds law.Bounds, next *Migration) {
-	f, within, gone := m.facts, bounds.Of("unmarksWithin"), m.facts.When(m.Gone)
-	until := f.Over()
-	if next != nil && was(next.Started) {
-		until = f.When(next.Started)
-	}
-	says := func(d *Definition) bool { return d != nil && d.CustomResource != nil && d.Migrating == "True" }
-	at := f.definitionAt(m.Of, m.Gone.Revision)
-	said, since := says(at), gone
-	for i := range f.definitions[m.Of] {
-		d := &f.definitions[m.Of][i]
-		if d.Revision <= m.Gone.Revision || says(d) == said || f.When(d.Stamp).Earliest > until.Latest {
+	for i := range m.facts.definitions[m.Of] {
+		d := &m.facts.definitions[m.Of][i]
+		if d.Revision <= m.Gone.Revision || d.Revision > until || d.says() == said {
 			continue
 		}
-		if said {
-			m.unmarked(l, within, since, f.When(d.Stamp), at, d)
+		if said = d.says(); said == says && d.CustomResource != nil {
+			out = append(out, d.Stamp)
 		}
-		said, since, at = says(d), f.When(d.Stamp), d
 	}
-	switch {
-	case said:
-		m.unmarked(l, within, since, until, at, nil)
-	case !f.marks():
-		l.Met(m.Name, gone, "unmarked") // no definition of this control plane ever says so
-	}
+	return out
 }
+
+// says is whether a definition says that its resource is being migrated.
+func (d *Definition) says() bool { return d != nil && d.CustomResource != nil && d.Migrating == "True" }
 
 // marks is whether any definition ever said that its resource is being migrated.
 func (f *Facts) marks() bool {
 	for _, all := range f.definitions {
-		for _, d := range all {
-			if d.CustomResource != nil && d.Migrating == "True" {
-				return true
-			}
+		if slices.ContainsFunc(all, func(d Definition) bool { return d.says() }) {
+			return true
 		}
 	}
 	return false
-}
-
-// unmarked ends an obligation to say so no longer; now is the definition that ended it,
-// nil if none did.
-func (m *Migration) unmarked(l *law.Ledger, within time.Duration, since, until fact.Moment, at, now *Definition) {
-	f := m.facts
-	least, most := f.worked(since, until)
-	e := law.Entry{About: m.Of.String(), Began: since, Least: least, Most: most, Evidence: law.Evidence(m.Gone.Seq, at.Seq)}
-	switch {
-	case least > within:
-		e.Ending, e.Why = law.Late, "the definition of "+m.Of.String()+" has said for "+within.String()+" that it is being migrated, and migration "+m.Name+" was deleted"
-	case now != nil && now.CustomResource == nil:
-		e.Ending, e.Why = law.Excused, "the definition was deleted"
-	case now != nil && most > within:
-		e.Ending, e.Why = law.Unclear, "it is not certain whether the definition ceased to say so in time"
-	case now != nil:
-		e.Ending, e.Tags = law.Met, []string{"unmarked"}
-	case until.Seq != f.Seq:
-		e.Ending, e.Why = law.Excused, "another migration of it began"
-	case f.able().At(f.Now) == fact.No:
-		e.Ending, e.Why = law.Excused, "no controller could change the definition at the end of the history"
-	default:
-		e.Ending, e.Why = law.Open, "the history ended before the bound was over"
-	}
-	l.Add(e)
 }

@@ -10,23 +10,8 @@ import (
 var svm26 = written{
 	Row: law.Row{ID: "SVM-26", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "deleting"}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, m := range f.Migrations {
-			if !m.Succeeded() {
-				continue
-			}
-			held := func(c *Change) bool { return c.Deleting && c.created <= m.checkpoint() }
-			if m.finished() == "" {
-				m.leavesNoneUnagreed(l, held)
-				continue
-			}
-			compared, left := m.left(held)
-			if compared > 0 {
-				l.Add(law.Entry{Ending: law.Met, About: m.Name, Began: f.When(m.Ended), Times: compared})
-			}
-			for _, c := range left {
-				l.Broken(c.Object.Name, f.When(m.Ended), law.Evidence(c.Seq, m.Ended.Seq), "migration %s succeeded at revision %d, and %s %s, which is being deleted, is stored as %s and not as %s",
-					m.Name, m.Ended.Revision, m.Of.Name, c.Object.Name, c.Version(), m.finished())
-			}
+		for _, m := range f.migrations((*Migration).Succeeded) {
+			m.leavesNone(l, "which are being deleted", func(c *Change) bool { return c.Deleting && c.created <= m.checkpoint() })
 		}
 	},
 }

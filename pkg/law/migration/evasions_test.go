@@ -1,0 +1,79 @@
+package migration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
+
+// unsaid is a migration m that an able controller works on without saying that it runs: it
+// rewrites so many objects, each a while after the one before.
+func unsaid(objects int, each time.Duration) *historyBuilder {
+	b := newHistory().joins("a", 1).announces(things, 3, "a="+v2)
+	for i := range objects {
+		b.stores(fmt.Sprint("x", i), v1, "m", int64(10+i), int64(10+i), int64(i+1))
+	}
+	b.manages("a", 1000).waits(20*time.Second).migrates("m", 1001, 1001, 0)
+	for i := range objects {
+		b.waits(each).stores(fmt.Sprint("x", i), v2, "m", int64(10+i), int64(1010+i), 0)
+	}
+	return b
+}
+
+// A migration that does not say that it runs is held to what one owes that runs.
+func TestMigrationThatDoesNotSayThatItRuns(t *testing.T) {
+	unsaid(100, time.Millisecond).migrates("m", 1001, 2000, 1002, nowSucceeded).finds(t, "SVM-15", "objects within")
+	unsaid(100, time.Millisecond).migrates("m", 1001, 2000, 1002, nowRuns).migrates("m", 1001, 2001, 1002, nowSucceeded).finds(t, "SVM-15", "objects within")
+	unsaid(20, time.Second).migrates("m", 1001, 2000, 1002, nowSucceeded).finds(t, "SVM-17", "its status told nothing on the way")
+	unsaid(20, time.Second).waits(time.Second).migrates("m", 1001, 2000, 1002, nowRuns).migrates("m", 1001, 2001, 1002, nowSucceeded).finds(t, "SVM-17", "its status told nothing on the way")
+	unsaid(2, time.Second).drops("m", 1500).waits(mustBound("SVM-24", "stopsWithin")+time.Second).stores("x0", v1, "m", 10, 1501, 900).stores("x0", v2, "m", 10, 1502, 0).
+		finds(t, "SVM-24", "after migration m was deleted")
+}
+
+// A migration that was deleted when it had been stuck for too long was stuck all the same.
+func TestSVM19StuckAndThenDeleted(t *testing.T) {
+	stuck := func(d time.Duration) *historyBuilder {
+		return upgraded().manages("a", 8).waits(20*time.Second).migrates("m", 10, 10, 0).waits(d).drops("m", 12).waits(time.Second)
+	}
+	within := mustBound("SVM-19", "open")
+	stuck(within+time.Minute).finds(t, "SVM-19", "has not begun for")
+	stuck(within-time.Minute).finds(t, "SVM-19")
+}
+
+// A migration that fails before it says that it runs fails all the same.
+func TestMigrationThatFailsBeforeItSaysThatItRuns(t *testing.T) {
+	failed := func(b *historyBuilder) *historyBuilder { return b.migrates("m", 10, 20, 0, nowFailed) }
+	pending := func() *historyBuilder {
+		return upgraded().manages("a", 8).waits(20*time.Second).migrates("m", 10, 10, 0)
+	}
+	failed(pending().loses("x", 12)).finds(t, "SVM-09", "failed")
+	failed(pending().waits(time.Second).exits("a", 1).starts("a", 2).waits(time.Second)).finds(t, "SVM-13", "failed")
+	// To fail for want of an agreement is right.
+	failed(pending().loses("x", 12).announces(things, 13, "a="+v2, "b="+v1)).finds(t, "SVM-09")
+}
+
+// What the recorder of etcd tells so late that it may have been done at any pace is not in
+// the declared one.
+func TestSVM15PaceHiddenByDelay(t *testing.T) {
+	b := newHistory().joins("a", 1).announces(things, 3, "a="+v2)
+	for i := range 100 {
+		b.stores(fmt.Sprint("x", i), v1, "m", int64(10+i), int64(10+i), int64(i+1))
+	}
+	b.manages("a", 1000).waits(20*time.Second).migrates("m", 1001, 1001, 0).migrates("m", 1001, 1002, 1001, nowRuns).delayed(30 * time.Second)
+	for i := range 100 {
+		b.stores(fmt.Sprint("x", i), v2, "m", int64(10+i), int64(1010+i), 0)
+	}
+	if r := b.migrates("m", 1001, 2000, 1001, nowSucceeded).finds(t, "SVM-15"); r.Obligations.Unclear == 0 {
+		t.Errorf("a pace that may be any is %v", r.Obligations)
+	}
+}
+
+// Where no controller is known to have been able to, a trim that came late does not show
+// that controllers trim in time.
+func TestSVM27TrimmedWhenNoControllerIsKnown(t *testing.T) {
+	newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
+		migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).
+		after(mustBound("SVM-27", "trimsWithin")+time.Second).defines("v2", 2, 22, "v2").verdictOf(t, "SVM-27", law.Inconclusive)
+}
