@@ -11,7 +11,7 @@ import (
 // (KEP-2339, "Storage version migrator"). An agreement on the same version that is back
 // before the end is for the migration to deal with: it may begin anew.
 var svm21 = written{
-	Row: law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}},
+	Row: law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}, Kinds: []string{kindDisagreed}},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range f.Migrations {
 			for _, one := range m.losses() {
