@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -35,7 +36,15 @@ type endless struct {
 
 var benchMembers = [3]string{"cp1", "cp2", "cp3"}
 
-const benchObjects = 60
+const (
+	benchObjects         = 60
+	group                = "g.io"
+	v1                   = "g.io/v1"
+	v2                   = "g.io/v2"
+	identityLeasePrefix  = "/registry/leases/kube-system/"
+	storageVersionPrefix = "/registry/internal.apiserver.k8s.io/storageversions/"
+	conditionType        = "AllEncodingVersionsEqual"
+)
 
 func benchHeader() history.Header {
 	h := history.Header{Format: history.Format, Version: history.Version, Started: started, Writes: []history.WrittenResource{
@@ -136,7 +145,7 @@ func (e *endless) version(n, upTo int, all bool) {
 	}
 	c := history.Condition{Type: conditionType, Status: "False", Reason: "r", Message: "m"}
 	outcome := "none"
-	if value, equal := allEqual(sv.Entries); equal {
+	if value, equal := fact.Agreed(sv.Entries); equal {
 		sv.Common, c.Status, outcome = &value, "True", value
 	}
 	if outcome != e.outcome[n] {
@@ -197,7 +206,7 @@ func (e *endless) hold() {
 	e.emit(history.Event{Kind: history.KindHold, Hold: &h})
 }
 
-// BenchmarkJudge reads and judges histories of growing length by all checks:
+// BenchmarkJudge reads and judges histories of growing length by all laws:
 // the time must grow with the length, and the memory must not.
 func BenchmarkJudge(b *testing.B) {
 	for _, length := range []int64{1e4, 1e5, 1e6} {
@@ -250,7 +259,7 @@ func open(t testing.TB, path string) *history.Reader {
 	return reader
 }
 
-// judgePath judges a file by all checks, and gives the highest amount of heap
+// judgePath judges a file by all laws, and gives the highest amount of heap
 // that was in use meanwhile, garbage included.
 func judgePath(t testing.TB, path string) (*Judgement, int64) {
 	t.Helper()

@@ -2,303 +2,227 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// brittle is a check that does what a test tells it to.
-type brittle struct {
-	findings
-	observe, finish func(*World, *history.Event)
-	observations    func() []Observation
-}
-
-func (b *brittle) Observe(w *World, ev *history.Event) {
-	if b.observe != nil {
-		b.observe(w, ev)
+func TestJudge_LawThatCrashesIsInconclusiveAndHarmsNoOther(t *testing.T) {
+	invent(t, nil, map[requirement.ID]func(*countedFacts, *law.Ledger){
+		"XX-01": func(*countedFacts, *law.Ledger) { panic("oh no") },
+		"XX-02": meets,
+	})
+	j, err := Judge(complete(), []requirement.Requirement{invented("XX-01"), invented("XX-02")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := j.Results[0]; r.Verdict != Inconclusive || r.ID != "XX-01" || r.Level != requirement.Must || r.Promise != "p" {
+		t.Errorf("the law that crashes gives %+v", r)
+	}
+	wantReason(t, j.Results[0], "the law itself crashed: oh no")
+	if r := j.Results[1]; r.Verdict != Pass {
+		t.Errorf("the other law gives %s %q", r.Verdict, r.Reasons)
 	}
 }
 
-func (b *brittle) Finish(w *World) {
-	if b.finish != nil {
-		b.finish(w, nil)
+// What all laws stand on may have bugs too: then no requirement passes, and the report
+// still comes out.
+func TestJudge_FactsThatCrashPassNothing(t *testing.T) {
+	invent(t, func(ev *history.Event) {
+		if ev.Stored != nil {
+			panic("oh no")
+		}
+	}, map[requirement.ID]func(*countedFacts, *law.Ledger){"XX-01": meets})
+	j, err := Judge(complete(), []requirement.Requirement{invented("XX-01")})
+	if err != nil {
+		t.Fatal(err)
 	}
+	const want = "the judge itself crashed at event 1: oh no"
+	if r := j.Results[0]; r.Verdict != Inconclusive || !slices.Contains(j.Doubts, want) || j.Events != 2 {
+		t.Errorf("%s with the doubts %q after %d events", r.Verdict, j.Doubts, j.Events)
+	}
+	wantReason(t, j.Results[0], want)
 }
 
-func (b *brittle) Observations() []Observation {
-	if b.observations != nil {
-		return b.observations()
-	}
-	return []Observation{{What: "things", Seen: 1, Need: 1}}
-}
-
-// judgeWith judges by a check of the test's own, beside the one of AD-02.
-func judgeWith(t *testing.T, b *brittle, told *tale) Result {
-	t.Helper()
-	req, _ := requirement.Lookup("AD-02")
-	j := Begin(told.header, []requirement.Requirement{req, req})
-	b.sources = []Source{SourceEtcd}
-	j.runners[0].check, j.runners[0].entry = b, entry{sources: b.sources}
-	for i := range told.events {
-		j.Take(&told.events[i])
-	}
-	results := j.End(told.broken).Results
-	if results[1].Verdict != Inconclusive || strings.Contains(fmt.Sprint(results[1].Reasons), "crashed") {
-		t.Errorf("another check is harmed: %v", results[1])
-	}
-	return results[0]
-}
-
-func whole() *tale {
-	return tell().writes("a", v1, 5).add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
-}
-
-func TestACrashingCheckIsInconclusive(t *testing.T) {
-	crash := func(*World, *history.Event) { panic("oh no") }
-	for name, b := range map[string]*brittle{
-		"observing": {observe: crash},
-		"finishing": {finish: crash},
-		"counting":  {observations: func() []Observation { panic("oh no") }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := judgeWith(t, b, whole())
-			if r.Verdict != Inconclusive {
-				t.Errorf("%s", r.Verdict)
-			}
-			reason(t, r, "the check itself crashed: oh no")
-		})
-	}
-}
-
-func TestACrashHidesNoBreach(t *testing.T) {
-	b := &brittle{}
-	b.observe = func(w *World, ev *history.Event) {
-		b.violate(at(ev.Seq), "broken")
-		panic("oh no")
-	}
-	if r := judgeWith(t, b, whole()); r.Verdict != Fail || r.ViolationCount != 1 {
-		t.Errorf("%s %v", r.Verdict, r.Violations)
-	}
-}
-
-func TestWhatIsNeededToPass(t *testing.T) {
-	end := func(complete bool) history.Event {
+func TestJudge_DoubtTurnsAPassIntoInconclusive(t *testing.T) {
+	ended := func(complete bool) history.Event {
 		return history.Event{Kind: history.KindEnd, End: &history.End{Complete: complete, Message: "no time"}}
 	}
-	fault := func(phase history.Phase, proof string) history.Event {
-		return history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Type: "PodChaos", Action: "kill", Phase: phase, Proof: proof}}
-	}
-	lost := tell().writes("a", v1, 5).writes("a", v1, 6).add(end(true))
-	lost.events = append(lost.events[:1], lost.events[2:]...)
-	damaged := whole()
-	damaged.broken = []string{"Line 3 is no event."}
-	for _, tc := range []struct {
-		name   string
-		told   *tale
-		check  brittle
-		reason string
+	lost := newHistory().store(5).store(6).end()
+	lost.events = slices.Delete(lost.events, 1, 2)
+	damaged := complete()
+	damaged.damage = []string{"Line 3 is no event."}
+	inject, witness, heal := history.PhaseInject, history.PhaseWitness, history.PhaseHeal
+	for name, tc := range map[string]struct {
+		told   *historyBuilder
+		judge  func(*countedFacts, *law.Ledger)
+		reason string // empty for a pass
 	}{
-		{name: "nothing more", told: whole()},
-		{name: "counted nothing", told: whole(), check: brittle{observations: func() []Observation { return nil }}, reason: "the check counted nothing"},
-		{name: "counted too little", told: whole(), check: brittle{observations: func() []Observation { return []Observation{{What: "sheep", Seen: 1, Need: 2}} }}, reason: "saw 1 sheep, and needs at least 2"},
-		{name: "no end", told: tell().writes("a", v1, 5), reason: "has no end: the run was cut off"},
-		{name: "not played to its end", told: tell().add(end(false)), reason: "not played to its end: no time"},
-		{name: "a gap of a source", told: tell().gap("etcd").add(end(true)), reason: "the etcd recorder may have missed something 1 times"},
-		{name: "a gap of another source", told: tell().gap("watch").add(end(true))},
-		{name: "a clock that was set", told: tell().gap(history.GapOfClock).add(end(true)), reason: "times cannot be told: m"},
-		{name: "a gap of a source that nobody knows", told: tell().gap("gps").add(end(true)), reason: "recorders that this evenkeel does not know"},
-		{name: "events of etcd out of order", told: tell().writes("a", v1, 9).writes("a", v1, 3).add(end(true)), reason: "the etcd recorder may have missed"},
-		{name: "damage", told: damaged, reason: "damaged: Line 3 is no event."},
-		{name: "a lost line that nobody told of", told: lost, reason: "lines are missing"},
-		{name: "a fault without a witness", told: tell().add(fault(history.PhaseInject, "")).add(fault(history.PhaseHeal, "")).add(end(true)), reason: "the fault f (PodChaos kill on a) never proved that it bit"},
-		{name: "a witness without a proof", told: tell().add(fault(history.PhaseInject, "")).add(fault(history.PhaseWitness, "")).add(end(true)), reason: "never proved that it bit"},
-		{name: "a fault with a witness", told: tell().add(fault(history.PhaseInject, "")).add(fault(history.PhaseWitness, "gone")).add(end(true))},
-		{name: "a fault twice, with one witness", told: tell().add(fault(history.PhaseInject, "")).add(fault(history.PhaseInject, "")).add(fault(history.PhaseWitness, "gone")).add(end(true)), reason: "never proved that it bit"},
-		{
-			name:   "an open question",
-			told:   tell().writes("a", v1, 5).pass(tail * 2).add(end(true)),
-			reason: "1 things could not be judged: what etcd told ends at revision 5, before theirs",
-		},
-		{
-			name: "a question that is open at the very end",
-			told: tell().writes("a", v1, 5).add(end(true)),
-		},
+		"nothing to doubt":                       {told: complete()},
+		"the law saw too little":                 {told: complete(), judge: func(*countedFacts, *law.Ledger) {}, reason: "saw 0 things, and needs at least 1"},
+		"the law doubts":                         {told: complete(), judge: func(f *countedFacts, l *law.Ledger) { meets(f, l); l.Doubt("it is dark") }, reason: "it is dark"},
+		"no end":                                 {told: newHistory().store(5), reason: "has no end: the run was cut off"},
+		"not played to its end":                  {told: newHistory().add(ended(false)), reason: "not played to its end: no time"},
+		"a gap of a source of the law":           {told: newHistory().gap("etcd").end(), reason: "the etcd recorder may have missed something 1 times"},
+		"a gap of another source":                {told: newHistory().gap("watch").end()},
+		"a clock that was set":                   {told: newHistory().gap(history.GapOfClock).end(), reason: "times cannot be told: m"},
+		"a gap of a recorder that is not known":  {told: newHistory().gap("gps").end(), reason: "recorders that this evenkeel does not know"},
+		"damage":                                 {told: damaged, reason: "damaged: Line 3 is no event."},
+		"a missing line that the reader missed":  {told: lost, reason: "lines are missing"},
+		"a fault without a witness":              {told: newHistory().fault(inject, "").fault(heal, "").end(), reason: "the fault f (PodChaos kill on a) never proved that it bit"},
+		"a witness without a proof":              {told: newHistory().fault(inject, "").fault(witness, "").end(), reason: "never proved that it bit"},
+		"a fault with a witness":                 {told: newHistory().fault(inject, "").fault(witness, "gone").end()},
+		"a fault twice, with one witness":        {told: newHistory().fault(inject, "").fault(inject, "").fault(witness, "gone").end(), reason: "never proved that it bit"},
+		"a wait in vain that no law judges":      {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader"}}).end(), reason: "(event 1)"},
+		"a wait in vain that a law judges":       {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader", Judged: true}}).end()},
+		"a wait for readiness, which RO-02 sees": {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: history.AwaitedReady}}).end()},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			r := judgeWith(t, &tc.check, tc.told)
-			if (r.Verdict == Pass) != (tc.reason == "") || r.Verdict == Fail {
-				t.Errorf("%s: %q", r.Verdict, r.Reasons)
+		t.Run(name, func(t *testing.T) {
+			judge := meets
+			if tc.judge != nil {
+				judge = tc.judge
 			}
-			if tc.reason != "" {
-				reason(t, r, tc.reason)
-			}
-		})
-	}
-}
-
-// What follows from something that may not have been recorded proves nothing;
-// what a line shows by itself does.
-func TestABreachAfterAGap(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		firmly  bool
-		gap     string
-		verdict Verdict
-	}{
-		{"inferred", false, "etcd", Inconclusive},
-		{"shown", true, "etcd", Fail},
-		{"inferred, from another source", false, "watch", Fail},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			b := &brittle{}
-			b.observe = func(w *World, ev *history.Event) {
-				switch {
-				case ev.Stored == nil:
-				case tc.firmly:
-					b.violate(at(ev.Seq), "broken")
-				default:
-					b.infer(w, at(ev.Seq), "broken")
+			r := judgeBy(t, tc.told, judge)
+			if tc.reason == "" {
+				if r.Verdict != Pass || len(r.Reasons) > 0 {
+					t.Errorf("%s: %q", r.Verdict, r.Reasons)
 				}
+				return
 			}
-			r := judgeWith(t, b, tell().gap(tc.gap).writes("a", v1, 5).add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}}))
-			if r.Verdict != tc.verdict {
+			if r.Verdict != Inconclusive {
 				t.Errorf("%s: %q", r.Verdict, r.Reasons)
 			}
-			if tc.verdict == Inconclusive {
-				reason(t, r, "1 breaches seemed to show after something had been missed, so they prove nothing; the first: broken")
-			}
+			wantReason(t, r, tc.reason)
 		})
 	}
 }
 
-func TestViolationsAreCountedBeyondWhatIsKept(t *testing.T) {
-	b := &brittle{}
-	b.observe = func(w *World, ev *history.Event) {
-		for range maxViolations + 5 {
-			b.violate(at(ev.Seq, 0), "broken")
+func TestJudge_DoubtHidesNoBreach(t *testing.T) {
+	r := judgeBy(t, newHistory().store(5), breaks)
+	if r.Verdict != Fail || r.ViolationCount != 1 {
+		t.Errorf("%s %v %q", r.Verdict, r.Violations, r.Reasons)
+	}
+	wantReason(t, r, "has no end")
+}
+
+// breaks enters a breach for each event that stores something.
+func breaks(f *countedFacts, l *law.Ledger) {
+	for _, at := range f.stored {
+		l.Broken("it", at, []int64{at.Seq}, "broken")
+	}
+}
+
+// What follows from something that may not have been recorded proves nothing; what an
+// event shows by itself does.
+func TestJudge_BreachAfterAGap(t *testing.T) {
+	evident := func(f *countedFacts, l *law.Ledger) {
+		for _, at := range f.stored {
+			l.Add(law.Entry{Ending: law.Broken, Began: at, Why: "broken", SelfEvident: true})
 		}
 	}
-	r := judgeWith(t, b, tell().add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}}))
-	if len(r.Violations) != maxViolations || r.ViolationCount != maxViolations+5 || len(r.Violations[0].Evidence) != 1 {
-		t.Errorf("%d kept of %d: %v", len(r.Violations), r.ViolationCount, r.Violations[0])
+	for name, tc := range map[string]struct {
+		told  *historyBuilder
+		judge func(*countedFacts, *law.Ledger)
+		want  Verdict
+	}{
+		"inferred, after the gap":            {newHistory().gap("etcd").store(5).end(), breaks, Inconclusive},
+		"inferred, before the gap":           {newHistory().store(5).gap("etcd").end(), breaks, Fail},
+		"inferred, and the gap is another's": {newHistory().gap("watch").store(5).end(), breaks, Fail},
+		"inferred, and the clock was set":    {newHistory().gap(history.GapOfClock).store(5).end(), breaks, Inconclusive},
+		"self-evident, after the gap":        {newHistory().gap("etcd").store(5).end(), evident, Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := judgeBy(t, tc.told, tc.judge)
+			if r.Verdict != tc.want {
+				t.Errorf("%s, want %s: %q", r.Verdict, tc.want, r.Reasons)
+			}
+			if tc.want == Inconclusive {
+				wantReason(t, r, "1 breaches seemed to show after something had been missed, so they prove nothing; the first: broken")
+			}
+		})
 	}
 }
 
-func TestARequirementWithoutACheckIsSkipped(t *testing.T) {
-	j, err := Judge(whole(), []requirement.Requirement{{ID: "XX-99", Level: requirement.Must, Promise: "p"}})
+func TestJudge_CountsViolationsBeyondThoseThatItKeeps(t *testing.T) {
+	told := newHistory()
+	const many = 100
+	for i := range int64(many) {
+		told.store(i + 1)
+	}
+	r := judgeBy(t, told.end(), breaks)
+	if r.ViolationCount != many || len(r.Violations) == 0 || len(r.Violations) >= many || !reflect.DeepEqual(r.Violations[0].Evidence, []int64{1}) {
+		t.Errorf("%d kept of %d: %v", len(r.Violations), r.ViolationCount, r.Violations)
+	}
+}
+
+func TestJudge_SkipsARequirementWithoutALaw(t *testing.T) {
+	j, err := Judge(complete(), []requirement.Requirement{{ID: "XX-99", Level: requirement.Must, Promise: "p"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := j.Results[0]; r.Verdict != Skipped || r.Promise != "p" || r.Level != requirement.Must || Built("XX-99") {
-		t.Errorf("%v", r)
+		t.Errorf("%+v", r)
 	}
 }
 
-type brokenDisk struct{ *tale }
+type brokenDisk struct{ *historyBuilder }
 
 func (brokenDisk) Next() (*history.Event, error) { return nil, errors.New("input/output error") }
 
-func TestADiskErrorIsNoVerdict(t *testing.T) {
-	if j, err := Judge(brokenDisk{tell()}, requirement.All()); err == nil || j != nil {
+func TestJudge_DiskErrorIsNoVerdict(t *testing.T) {
+	if j, err := Judge(brokenDisk{newHistory()}, requirement.All()); err == nil || j != nil {
 		t.Errorf("%v %v", j, err)
 	}
 }
 
-func TestJudgementTellsOfTheRun(t *testing.T) {
-	told := tell().holds(history.PhaseBegin, 1).holds(history.PhaseEnd, 2).
-		add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Type: "T", Action: "A", Component: "etcd", Phase: history.PhaseInject}}).
-		add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Phase: history.PhaseWitness, Proof: "p"}}).
-		add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Phase: history.PhaseHeal}}).
-		add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true, Message: "done"}})
-	told.broken = []string{"d"}
+func TestJudge_TellsOfTheRun(t *testing.T) {
+	told := newHistory().hold(history.PhaseBegin).hold(history.PhaseEnd).
+		fault(history.PhaseInject, "").fault(history.PhaseWitness, "p").fault(history.PhaseHeal, "").end()
+	told.damage = []string{"d"}
 	j, err := Judge(told, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !j.Complete || j.EndMessage != "done" || j.Events != 6 || len(j.Holds) != 1 || j.Holds[0].Releases["a"] != "1" || !reflect.DeepEqual(j.Damage, told.broken) {
+	if !j.Complete || j.EndMessage != "done" || j.Events != 6 || j.Took.Milliseconds() != 6 || len(j.Holds) != 1 || j.Holds[0].Releases["a"] != "1" || !reflect.DeepEqual(j.Damage, told.damage) || !reflect.DeepEqual(j.Releases, []string{"1"}) {
 		t.Errorf("%+v", j)
 	}
-	if want := (FaultSeen{ID: "f", Type: "T", Action: "A", Member: "a", Component: "etcd", Witness: "p", Healed: true, healedAt: 4e6}); len(j.Faults) != 1 || j.Faults[0] != want {
+	if want := (FaultSeen{ID: "f", Type: "PodChaos", Action: "kill", Member: "a", Component: "etcd", Witness: "p", Healed: true}); len(j.Faults) != 1 || j.Faults[0] != want {
 		t.Errorf("%+v", j.Faults)
 	}
 }
 
-func TestProgress(t *testing.T) {
-	req, _ := requirement.Lookup("SV-03")
-	j := Begin(tell().header, []requirement.Requirement{req, {ID: "XX-99"}})
-	if p := j.Progress(); p[0].ID != "SV-03" || p[0].Verdict != Inconclusive || len(p[0].Observations) == 0 || p[1].Verdict != Skipped {
-		t.Errorf("%v", p)
-	}
-	j.Take(&tell().says(things, 5, "a="+v1, "a="+v1).events[0])
-	if p := j.Progress(); p[0].Verdict != Fail || p[0].Violations == 0 {
-		t.Errorf("%v", p)
-	}
-	j.runners[0].check = &brittle{}
-	if p := j.Progress(); p[0].Verdict != Pass {
-		t.Errorf("%v", p)
-	}
-	j.runners[0].crashed = "yes"
-	if p := j.Progress(); p[0].Verdict != Inconclusive {
-		t.Errorf("%v", p)
-	}
-}
-
-func TestWorst(t *testing.T) {
-	for _, tc := range []struct {
-		verdicts []Verdict
-		want     Verdict
+func TestProgress_TellsHowThingsStand(t *testing.T) {
+	at := fact.Exactly(1, 1)
+	for name, tc := range map[string]struct {
+		judge func(*countedFacts, *law.Ledger)
+		want  Verdict
 	}{
-		{nil, Inconclusive},
-		{[]Verdict{NotApplicable}, Inconclusive},
-		{[]Verdict{Pass}, Pass},
-		{[]Verdict{Pass, NotApplicable}, Pass},
-		{[]Verdict{Deviation}, Inconclusive},
-		{[]Verdict{Pass, Deviation}, Pass},
-		{[]Verdict{Deviation, Inconclusive, Pass}, Inconclusive},
-		{[]Verdict{Pass, Deviation, Fail}, Fail},
-		{[]Verdict{Pass, Skipped}, Inconclusive},
-		{[]Verdict{Skipped, Pass}, Inconclusive},
-		{[]Verdict{Pass, Inconclusive}, Inconclusive},
-		{[]Verdict{Inconclusive, Fail, Pass}, Fail},
-		{[]Verdict{Skipped, Fail}, Fail},
-		{[]Verdict{"nonsense", Pass}, Inconclusive},
+		"nothing was seen":              {func(*countedFacts, *law.Ledger) {}, Inconclusive},
+		"enough was met":                {meets, Pass},
+		"enough was met, and some open": {func(f *countedFacts, l *law.Ledger) { meets(f, l); l.Open("it", at, "open") }, Pass},
+		"some unclear":                  {func(f *countedFacts, l *law.Ledger) { meets(f, l); l.Unclear("it", at, "unclear") }, Inconclusive},
+		"more excused than met": {func(f *countedFacts, l *law.Ledger) {
+			meets(f, l)
+			l.Excused("it", at, "so")
+			l.Excused("it", at, "so")
+		}, Inconclusive},
+		"broken":         {breaks, Fail},
+		"a law crashing": {func(*countedFacts, *law.Ledger) { panic("oh no") }, Inconclusive},
 	} {
-		var results []Result
-		for _, v := range tc.verdicts {
-			results = append(results, Result{Verdict: v})
-		}
-		if got := Worst(results); got != tc.want {
-			t.Errorf("%v: %s, want %s", tc.verdicts, got, tc.want)
-		}
-	}
-}
-
-// What the checks stand on may have bugs too: then nothing can be said to have
-// passed, and the report still comes out.
-func TestCrashOfTheWorldPassesNothing(t *testing.T) {
-	header := history.Header{Members: []history.MemberHeader{{Name: "cp1", ServerID: "a"}}}
-	j := Begin(header, requirement.All()[:1])
-	j.world = nil // the first event falls over this
-	j.Take(&history.Event{Seq: 1, Kind: history.KindEnd, End: &history.End{Complete: true}})
-	if j.crashed == "" {
-		t.Fatal("the crash went unnoticed")
-	}
-	j.world = newWorld(header)
-	got := j.End(nil)
-	if got.Results[0].Verdict != Inconclusive || !slices.Contains(got.Doubts, j.crashed) {
-		t.Errorf("got %+v with doubts %v", got.Results[0], got.Doubts)
-	}
-}
-
-func TestSeenAddsUpWhatIsNeeded(t *testing.T) {
-	r := Result{Observations: []Observation{{What: "tests", Seen: 3, Need: 1}, {What: "more tests" + withFewest, Seen: 1, Need: 1}, {What: "seconds", Seen: 300, Need: 0}, {What: "other tests", Seen: 4, Need: 2}}}
-	if n := r.Seen(); n != 7 {
-		t.Errorf("put to the test %d times, want 7", n)
+		t.Run(name, func(t *testing.T) {
+			invent(t, nil, map[requirement.ID]func(*countedFacts, *law.Ledger){"XX-01": tc.judge})
+			told := newHistory().store(5)
+			j := Begin(told.header, []requirement.Requirement{invented("XX-01"), {ID: "XX-99"}})
+			j.Take(&told.events[0])
+			p := j.Progress()
+			if p[0].ID != "XX-01" || p[0].Verdict != tc.want || (p[0].Violations > 0) != (tc.want == Fail) || p[1].Verdict != Skipped {
+				t.Errorf("%+v", p)
+			}
+		})
 	}
 }

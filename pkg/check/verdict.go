@@ -26,6 +26,3 @@ const (
 
 // Worst gives the outcome of results taken together; see law.Worst.
 func Worst(results []Result) Verdict { return law.Worst(results) }
-
-// withFewest ends the words of what is counted for each member alone.
-const withFewest = law.WithFewest

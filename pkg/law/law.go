@@ -16,6 +16,8 @@ type Row struct {
 	Sources []fact.Source
 	// Needs are what must have been seen for a pass. At least one.
 	Needs []Need
+	// Kinds of breaches that documented deviations may explain.
+	Kinds []string
 }
 
 // Need counts obligations that were met. How many there must be says the need of the

@@ -23,6 +23,7 @@ func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History
 	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Bounds: req.Bounds, Tolerances: req.Tolerances}, history: h, unsure: h.Untrusted()}
 	if !h.Header.Strict {
 		w.documented = requirement.DeviationsFrom(req.ID, h.Header.Distribution)
+		w.kinds = row.Kinds
 	}
 	w.missed(row.Sources)
 	for i := range ledger.Entries {
@@ -53,6 +54,8 @@ type weighing struct {
 	Result
 	history    *fact.History
 	documented []requirement.Deviation
+	// kinds of breaches that the law lets deviations explain.
+	kinds []string
 	// unsure is the number of the first event from which on a source may have missed
 	// something; 0 if none has.
 	unsure int64
@@ -107,7 +110,7 @@ func (w *weighing) breach(e *Entry) {
 		return
 	}
 	for _, d := range w.documented {
-		if d.Explains(e.Kind, e.Release) {
+		if slices.Contains(w.kinds, e.Kind) && d.Explains(e.Kind, e.Release) {
 			w.deviate(d, violation)
 			return
 		}

@@ -27,7 +27,7 @@ func weigh(t *testing.T, header history.Header, missed int64, doubts []string, e
 		}
 		h.Observe(&ev)
 	}
-	row := law.Row{ID: req.ID, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "claimed", Breaches: true}}}
+	row := law.Row{ID: req.ID, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "claimed", Breaches: true}}, Kinds: []string{"unclaimed"}}
 	return law.Weigh(req, row, &law.Ledger{Entries: entries}, h, doubts)
 }
 
@@ -39,6 +39,8 @@ func TestWeigh_GivesTheVerdictOfALedger(t *testing.T) {
 	absent := broken
 	absent.Through = 12
 	documented := law.Entry{Ending: law.Late, Why: "unclaimed", Evidence: []int64{5}, Kind: "unclaimed", Release: "v1.35.4"}
+	undeclared := documented
+	undeclared.Kind = "of no declared kind"
 	kubernetes := history.Header{Distribution: "kubernetes"}
 	strict := history.Header{Distribution: "kubernetes", Strict: true}
 	for name, tc := range map[string]struct {
@@ -67,6 +69,7 @@ func TestWeigh_GivesTheVerdictOfALedger(t *testing.T) {
 		"a breach whose excuse may be missing":    {missed: 8, entries: []law.Entry{absent}, want: law.Inconclusive, reason: "they prove nothing"},
 		"a breach whose excuse cannot be missing": {missed: 13, entries: []law.Entry{absent}, want: law.Fail},
 		"a documented deviation":                  {header: kubernetes, entries: []law.Entry{documented}, want: law.Deviation},
+		"a breach of another kind":                {header: kubernetes, entries: []law.Entry{undeclared}, want: law.Fail},
 		"the same, strictly":                      {header: strict, entries: []law.Entry{documented}, want: law.Fail},
 		"the same of another distribution":        {entries: []law.Entry{documented}, want: law.Fail},
 		"a deviation and an obligation left open": {header: kubernetes, entries: []law.Entry{documented, {Ending: law.Open, Why: "open"}}, want: law.Inconclusive},

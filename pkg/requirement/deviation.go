@@ -21,7 +21,7 @@ type Deviation struct {
 	Distribution string `json:"distribution"`
 	From         string `json:"from,omitempty"`
 	Before       string `json:"before,omitempty"`
-	// Kind is what the check calls the violations that the difference explains.
+	// Kind is what the law calls the violations that the difference explains.
 	// It excuses no others.
 	Kind string `json:"kind"`
 	// Differs says in one sentence what is otherwise, and Source where those who

@@ -9,10 +9,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
+// kindUnclaimed is a Lease that no instance took while no coordinator could give it away.
+const kindUnclaimed = "unclaimed"
+
 // cle20: without a coordinator the instances elect one of themselves after a delay
 // (KEP-4355, "Coordinated Election Controller": they fall back to claiming the Lease).
 var cle20 = law.Deadline[*Facts, *Lease]{
-	Row:      law.Row{ID: "CLE-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "claimed", Breaches: true}}},
+	Row:      law.Row{ID: "CLE-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "claimed", Breaches: true}}, Kinds: []string{kindUnclaimed}},
 	Bound:    "claimsWithin",
 	Over:     (*Facts).componentLeases,
 	Describe: (*Lease).entry,
@@ -23,7 +26,7 @@ var cle20 = law.Deadline[*Facts, *Lease]{
 	Breach: func(l *Lease, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 		return fmt.Sprintf("no server coordinates, and no instance has taken %s for %s, though there are candidates", l.Key, took.Round(time.Second))
 	},
-	Kind:    "unclaimed",
+	Kind:    kindUnclaimed,
 	Release: (*Lease).claimant,
 }
 

@@ -12,7 +12,7 @@ import (
 // controller that does not wait was put to the test as well, so breaches count for the
 // needs.
 var svm20 = written{
-	Row: law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true}}},
+	Row: law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true}}, Kinds: []string{kindDisagreed}},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		slowest := bounds.Of("beginsWithin")
 		for _, m := range f.Migrations {

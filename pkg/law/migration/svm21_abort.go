@@ -13,7 +13,7 @@ import (
 // (KEP-2339, "Storage version migrator"). An agreement on the same version that is back
 // before the end is for the migration to deal with: it may begin anew.
 var svm21 = law.Together[*Facts]{
-	Row:   law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}},
+	Row:   law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}, Kinds: []string{kindDisagreed}},
 	Parts: parts{stopsWhenLost, endsWhenLost},
 }
 

@@ -20,7 +20,7 @@ const kindBarrierInstead = "barrier-instead"
 var sv08 = law.Written[*facts]{
 	Row: law.Row{ID: "SV-08", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "silences", Tag: "silence", Breaches: true}, {Name: "refused", Tag: "refused"},
-	}},
+	}, Kinds: []string{kindBarrierInstead}},
 	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
 		f.doubtHosting(l, bounds)
 		f.doubtTags(l)

@@ -19,7 +19,7 @@ const kindStaleAtBoot = "stale-at-boot"
 // server, from its start until it was ready. That something is left is a breach whatever else
 // was there.
 var sv17 = law.Written[*facts]{
-	Row: law.Row{ID: "SV-17", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "found", Tag: "alone", Breaches: true}}},
+	Row: law.Row{ID: "SV-17", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "found", Tag: "alone", Breaches: true}}, Kinds: []string{kindStaleAtBoot}},
 	Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
 		for _, s := range f.allServers() {
 			if s.ready == nil || s.revision == 0 || s.silent() || !f.told(l, s.Member, *s.ready, s.revision) {

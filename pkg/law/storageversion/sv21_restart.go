@@ -17,7 +17,7 @@ const kindRejoined = "rejoined"
 var sv21 = law.Written[*facts]{
 	Row: law.Row{ID: "SV-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "replaced", Tag: "replaced"}, {Name: "writes", Tag: "write"},
-	}},
+	}, Kinds: []string{kindRejoined}},
 	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
 		f.doubtHosting(l, bounds)
 		f.doubtTags(l)

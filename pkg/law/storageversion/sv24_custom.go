@@ -18,7 +18,7 @@ var sv24 = law.Written[*facts]{
 	Row: law.Row{ID: "SV-24", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "writes", Tag: "write", Breaches: true}, {Name: "writesEach", Tag: "write", Each: true, Breaches: true},
 		{Name: "onwardEach", Tag: "onward", Each: true, Breaches: true}, {Name: "backEach", Tag: "back", Each: true, Breaches: true},
-	}},
+	}, Kinds: []string{kindNoCustom}},
 	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
 		f.doubtTags(l)
 		turns := versionTurns{}
