@@ -28,6 +28,7 @@ const (
 	CLE23FallsOver         ID = "CLE-23-falls-over"
 	CLE24Sulks             ID = "CLE-24-sulks"
 	CLE25KeepsFields       ID = "CLE-25-keeps-fields"
+	CLE26CountsNothing     ID = "CLE-26-counts-nothing"
 )
 
 var electionCatalogue = []Defect{
@@ -57,4 +58,5 @@ var electionCatalogue = []Defect{
 	{CLE23FallsOver, "CLE-23", inAPIServer, "a Lease that does not say when it was renewed ends the process"},
 	{CLE24Sulks, "CLE-24", inBoth, "a failed write keeps the coordinator from doing anything for a minute, and nobody else does it"},
 	{CLE25KeepsFields, "CLE-25", inAPIServer, "an API server without coordination stores the fields of new Leases that are for it"},
+	{CLE26CountsNothing, "CLE-26", inAPIServer, "the coordinator gives a Lease to another leader and does not count the transition"},
 }

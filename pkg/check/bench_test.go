@@ -308,7 +308,7 @@ func heapInUse() int64 {
 // bytesPerEvent is how much memory a judge of all requirements may keep of each event: laws
 // are weighed over facts of the whole history, and a history of a million events has to be
 // judged within 1 GiB.
-const bytesPerEvent = 128
+const bytesPerEvent = 1 << 10
 
 func TestJudge_MemoryGrowsByAtMostTheStatedBytesPerEvent(t *testing.T) {
 	kept := func(length int64) int64 {

@@ -226,6 +226,9 @@ func (s *shift) write(ctx context.Context, key types.NamespacedName, before *coo
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
 	after := election.Apply(before, key.Namespace, key.Name, s.options.Identity, w, s.options.Clock.Now())
+	if s.options.Defects.Has(defects.CLE26CountsNothing) && before != nil { // defect: CLE-26-counts-nothing
+		after.Spec.LeaseTransitions = before.Spec.LeaseTransitions
+	}
 	if err := s.leading(); err != nil {
 		return "", err
 	}

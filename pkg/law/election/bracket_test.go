@@ -145,6 +145,11 @@ func brackets() []bracket {
 			b := controlPlane("1.2.0").wait(s).endServer("b", 1).server("b", history.ProcessStarted, 2, history.FeatureCoordination).claim(managersLease, "a_1").wait(s)
 			return b.endServer("b", 2).wait(s).startServer("b", 3).ready("b", 200).wait(took).elect(managersLease, "a_1")
 		}},
+		{id: "CLE-26", bound: "acquiredApart", exact: true, build: func(apart time.Duration) *electionBuilder {
+			b := newElection().declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(s)
+			at := b.wall()
+			return b.storeLease(probeLease, history.Lease{Holder: "evenkeel-rowers-a", Strategy: oldestStrategy, Coordinator: "a_c", Acquired: at.Add(-apart), Renewed: at})
+		}},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// A process that is no candidate any more has as long as it does not renew to come back.
+// A process whose candidate was deleted learns of it when it renews next, and declares it again by then.
 func TestCLE01_AnInstanceWhoseCandidateWasDeletedDeclaresItAgain(t *testing.T) {
 	stood := func() *electionBuilder {
 		return controlPlane("1.2.0", "1.2.0").wait(time.Minute).deleteCandidate("a_1")
@@ -24,7 +24,7 @@ func TestCLE01_AnInstanceWhoseCandidateWasDeletedDeclaresItAgain(t *testing.T) {
 	later(controlPlane("1.2.0").manager("a", history.ProcessExited, killed).manager("a", history.ProcessStarted, "").declare("a_2", managersLease, "1.2.0").deleteCandidate("a_1")).expectBreaches(t, "CLE-01")
 }
 
-// A member whose API server is still starting lets nobody declare himself or answer.
+// While the API server of a member starts, its instances can neither declare candidates nor answer pings.
 func TestCLE01_CLE03_NothingIsOwedWhileTheServerOfTheMemberStarts(t *testing.T) {
 	const second = time.Second
 	booting := func() *electionBuilder {
@@ -40,12 +40,12 @@ func TestCLE01_CLE03_NothingIsOwedWhileTheServerOfTheMemberStarts(t *testing.T) 
 	asked().ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(14*second).ready("b", 200).expectBreaches(t, "CLE-03")
 	asked().ready("b", 200).ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(14*second).expectBreaches(t, "CLE-03", "did not answer")
 
-	// Who was started without coordination declares nothing.
+	// An instance that was started without coordination declares nothing.
 	without := controlPlane("1.2.0").add(history.Event{Kind: history.KindProcess, Member: "b", Process: &history.Process{
 		Component: history.ComponentControllerManager, Change: history.ProcessStarted, Off: []string{history.FeatureCoordination},
 	}})
 	without.waitWithChanges(40*second).expectBreaches(t, "CLE-01")
-	// One that has stood still has to declare itself when it goes on.
+	// An instance that was paused has to declare itself when it goes on.
 	still := func() *electionBuilder {
 		return controlPlane("1.2.0").manager("b", history.ProcessStarted, "").manager("b", history.ProcessPaused, "").waitWithChanges(20*second).manager("b", history.ProcessResumed, "")
 	}
@@ -55,7 +55,7 @@ func TestCLE01_CLE03_NothingIsOwedWhileTheServerOfTheMemberStarts(t *testing.T) 
 	still().waitWithChanges(40*second).expectBreaches(t, "CLE-01", "is no candidate")
 }
 
-// A candidate of which nobody heard for a while may be that of a process that has ended.
+// A candidate of which the recorder tells late may be that of a process that has ended.
 func TestCLE01_ACandidateToldLateIsComparedWithTheProcessThatDeclaredIt(t *testing.T) {
 	s := time.Second
 	runs := func(t *electionBuilder, change, exit, release string) *electionBuilder {

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// A Lease that is made for nobody is no leader's.
+// A Lease that a coordinator makes without a holder gives no candidate the lead.
 func TestCLE04_ALeaseMadeWithoutAHolderStaysVacant(t *testing.T) {
 	const second = time.Second
 	empty := func() *electionBuilder {

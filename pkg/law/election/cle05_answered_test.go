@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Who has gone may be elected as long as an election takes, and not after that.
+// A candidate that was deleted may be elected as long as an election takes, and not after that.
 func TestCLE05_CLE16_ADeletedCandidateIsNotElectedLater(t *testing.T) {
 	const second = time.Second
 	stood := func() *electionBuilder {

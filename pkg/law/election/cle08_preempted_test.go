@@ -30,7 +30,7 @@ func TestCLE08_CLE17_ALeaderThatGetsItsLeaseAgainDoesNotRestartTheClock(t *testi
 			expectCount(t, r, "leaders that were told to give way", 0)
 		}
 
-		// The better one gets it the second time.
+		// The better candidate gets the Lease the second time.
 		told = controlPlane("1.3.0", "1.3.0", "1.2.0")
 		told.elect(managersLease, "a_1").wait(second).mark(managersLease, "a_1", "c_1").waitWithChanges(19*second).elect(managersLease, "b_1").
 			wait(second).mark(managersLease, "b_1", "c_1").waitWithChanges(19*second).elect(managersLease, "c_1").renewFor(managersLease, "c_1", 60*second)

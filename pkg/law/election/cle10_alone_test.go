@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Whoever leads cannot know at once that an administrator has deleted its Lease. It has to
-// find out in time, and a coordinator may not do the same.
+// A leader cannot know at once that the harness deleted its Lease. It has to notice in
+// time, and a coordinator may not delete the Lease.
 func TestCLE10_CLE18_ALeaderMayActForAMomentAfterTheHarnessDeletedItsLease(t *testing.T) {
 	const second = time.Second
 	acting := func(t *electionBuilder, who string) *electionBuilder { return t.act(managersLease, who) }
@@ -24,7 +24,7 @@ func TestCLE10_CLE18_ALeaderMayActForAMomentAfterTheHarnessDeletedItsLease(t *te
 		acting(next(led().deleteLeaseByHarness(managersLease)).wait(requirement.MustBound("KEP-4355", "noticesWithin")), "a_1").expectBreaches(t, id, beside)
 		acting(next(led().deleteLease(managersLease)), "a_1").expectBreaches(t, id, beside)
 		acting(next(led()), "a_1").expectBreaches(t, id, beside)
-		// Who takes the Lease after the deletion knows of it.
+		// A leader that takes the Lease after the deletion knows of it.
 		again := next(led().deleteLeaseByHarness(managersLease)).elect(managersLease, "a_1").elect(managersLease, "b_1")
 		acting(acting(again, "b_1"), "a_1").expectBreaches(t, id, beside)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Who was only named leads nobody: one that is dead never will.
+// A candidate that was only elected leads when it shows that it lives: a dead one never does.
 func TestCLE11_CLE24_ALeaderThatDoesNotShowThatItLivesReplacesNone(t *testing.T) {
 	const second = time.Second
 	crashed := func() *electionBuilder {
@@ -42,4 +42,15 @@ func TestCLE11_CLE24_ALeaderThatDoesNotShowThatItLivesReplacesNone(t *testing.T)
 	}
 	expectCount(t, failing().electSilent(managersLease, "b_1").wait(5*second).ready("a", 200).wait(20*second).ready("a", 200).expectBreaches(t, "CLE-24", "had no leader for"), "elections that writes had failed for", 0)
 	expectCount(t, failing().electSilent(managersLease, "c_1").wait(second).renew(managersLease, "c_1").wait(40*second).ready("a", 200).expectBreaches(t, "CLE-24"), "elections that writes had failed for", 1)
+}
+
+// The candidates of a Lease are deleted and declared anew while it has no leader. The time
+// that the coordinator has goes on all the while that one of them is eligible.
+func TestCLE11_CandidatesDeclaredAnewDoNotRestartTheClock(t *testing.T) {
+	const second = time.Second
+	b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").wait(second).manager("a", history.ProcessExited, killed)
+	for range 4 {
+		b.wait(20*second).deleteCandidate("b_1").wait(second).declare("b_1", managersLease, "1.2.0")
+	}
+	b.elect(managersLease, "b_1").expectBreaches(t, "CLE-11", "had no leader for")
 }

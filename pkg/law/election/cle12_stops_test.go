@@ -51,8 +51,8 @@ func TestCLE12_AnActionAfterTheLeaseRanOutIsABreach(t *testing.T) {
 	}
 }
 
-// Whose Lease is taken by force was able to renew it, and shows nothing of what those do
-// that are not.
+// A leader whose Lease was taken by force was able to renew it, and shows nothing of what
+// a leader does that is not.
 func TestCLE12_ALeaderWhoseLeaseTheHarnessTookCountsForNothing(t *testing.T) {
 	const second = time.Second
 	told := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(second).

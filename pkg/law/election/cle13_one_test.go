@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// A coordinator that gets its own Lease back has taken over from nobody.
+// A coordinator that gets its own Lease back has taken over from no other one.
 func TestCLE13_ACoordinatorThatGetsItsLeaseAgainIsNoTakeover(t *testing.T) {
 	const second = time.Second
 	forced := func() *electionBuilder {

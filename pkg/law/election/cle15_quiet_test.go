@@ -25,8 +25,8 @@ func TestCLE15_ABetterCandidateThatReturnsIsACause(t *testing.T) {
 	seized.expectBreaches(t, "CLE-15")
 }
 
-// A Lease that the harness has deleted is elected for with reason; one that nobody has
-// asked to be deleted is not.
+// There is a reason to elect for a Lease that the harness deleted; there is none to delete
+// a Lease for which no request asked.
 func TestCLE15_OnlyTheHarnessMayDeleteALeaseInQuietTimes(t *testing.T) {
 	led := func() *electionBuilder {
 		return controlPlane("1.2.0").elect(managersLease, "a_1").renewFor(managersLease, "a_1", 60*time.Second)

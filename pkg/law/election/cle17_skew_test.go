@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// What is moved without need is no excuse for the next needless move, and neither is what
-// those do who lose their Lease by it.
+// A needless change of leader excuses no other one, and neither does what the instances do
+// that lose their Lease by it.
 func TestCLE15_CLE17_ANeedlessChangeOfLeaderIsNoCauseOfTheNext(t *testing.T) {
 	const second = time.Second
 	led := func() *electionBuilder { return controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1") }
@@ -69,7 +69,7 @@ func TestCLE17_ALeaderThatEndsBecauseItWasToldToGiveWayWasHealthy(t *testing.T) 
 	}
 }
 
-// While another coordinator is still to be found, nobody can replace a leader.
+// While no coordinator is active, no coordinator can replace a leader.
 func TestCLE17_TheClockStandsWithoutACoordinator(t *testing.T) {
 	const second = time.Second
 	told := controlPlane("1.3.0", "1.3.0", "1.2.0")

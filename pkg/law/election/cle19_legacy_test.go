@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// A Lease that somebody without coordination holds is his until it expires, whichever
+// A Lease belongs to the instance without coordination that holds it until it expires, whichever
 // way it is taken.
 func TestCLE19_ACoordinatorLeavesALegacyLeaseAloneUntilItExpires(t *testing.T) {
 	const second = time.Second

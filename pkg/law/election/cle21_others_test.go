@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// A holder that somebody else has given stays for good, not for a moment.
+// A holder that a third party gave stays for good, not for a moment.
 func TestCLE21_AHolderOfAThirdPartyStays(t *testing.T) {
 	const (
 		second = time.Second

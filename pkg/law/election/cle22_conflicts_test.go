@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// CLE-22: a conflict that is over, since somebody has withdrawn, is no part of the next.
+// A conflict that is over, since one candidate was deleted, is no part of the next one.
 func TestCLE22_AConflictThatIsOverIsNoPartOfTheNext(t *testing.T) {
 	s := time.Second
 	over := func() *electionBuilder {

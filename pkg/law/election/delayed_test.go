@@ -40,15 +40,15 @@ func TestDelays_AChangeToldLateWhileTheRecorderWasDelayedIsNoBreach(t *testing.T
 	})
 }
 
-// What elections bring about in time is blamed on nobody because the recorder of etcd
-// could not hear of it. Only the time counts in which it really could not: without an
-// away, and with a short one, the same is late.
+// A change that came about in time is no breach where the recorder of etcd could not hear
+// of it in time. Only the time counts in which it could not: without a delay, and with a
+// short one, the same change is late.
 func TestDelays_AChangeToldLateIsLateOnlyIfTheRecorderWasNotDelayed(t *testing.T) {
 	const (
 		s     = time.Second
 		short = 2 * s
 	)
-	// Who leads goes on until he is told to give way, and gives the Lease up then.
+	// The leader goes on until it is told to give way, and gives the Lease up then.
 	led := history.Lease{Holder: "a_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600}
 	free := history.Lease{Strategy: oldestStrategy, Coordinator: "a_c", Duration: 1}
 	acting := func() *electionBuilder {

@@ -38,7 +38,9 @@ type Facts struct {
 	// forced are the Leases that the harness gave content as no participant does, by the
 	// revision of the change.
 	forced map[int64]string
-	stamps []written
+	// written are the Leases that the harness wrote to in whatever role, by the revision.
+	written map[int64]string
+	stamps  []written
 	// disturbances are when something happened for which a leader may have to be elected.
 	disturbances []disturbance
 	cache        cache
@@ -56,7 +58,7 @@ type written struct{ revision, at int64 }
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, forced: map[int64]string{}}
+	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, forced: map[int64]string{}, written: map[int64]string{}}
 }
 
 // Observe takes the next event in.
@@ -79,11 +81,13 @@ func (f *Facts) Observe(ev *history.Event) {
 func (f *Facts) observeRequest(ev *history.Event) {
 	r := ev.Request
 	f.requests = append(f.requests, &request{r, ev.Member, fact.StampOf(ev)})
+	if r.Resource != "leases" || r.ResourceVersion == 0 || r.Code < 200 || r.Code >= 300 {
+		return
+	}
+	f.written[r.ResourceVersion] = r.Name
 	switch r.Election {
 	case history.ElectionOdd, history.ElectionSeize, history.ElectionAssign, history.ElectionFields:
-		if r.Resource == "leases" && r.ResourceVersion > 0 && r.Code >= 200 && r.Code < 300 {
-			f.forced[r.ResourceVersion] = r.Name
-		}
+		f.forced[r.ResourceVersion] = r.Name
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
-// tenure is who has a Lease in effect, by the number of the time it was taken; 0 is
-// nobody.
+// tenure is which holder has a Lease in effect, by the number of the time it was taken; 0
+// is none.
 type tenure int
 
-// handover is an operation on it: somebody takes over with the number, or acts.
+// handover is an operation on it: an instance takes over with the number, or acts.
 type handover struct {
 	number tenure
 	acts   bool
@@ -37,7 +37,7 @@ var sequentialHandover = porcupine.Model{
 	},
 }
 
-// never is when a take-over has come into effect that nobody ever acted on.
+// never is when a take-over has come into effect on which no leader ever acted.
 const never = int64(1) << 40
 
 // CLE-10 must find fault with exactly those histories in which hand-over is not

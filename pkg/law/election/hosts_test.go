@@ -46,7 +46,7 @@ func TestHosts_TheHostOfAHolderIsEnoughForTheVerdicts(t *testing.T) {
 	}
 }
 
-// Somebody who has never had the Lease must not act while somebody has it.
+// An instance that never had the Lease must not act while another one has it.
 func TestCLE10_AnInstanceThatNeverHadTheLeaseDoesNotAct(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -55,7 +55,7 @@ func TestCLE10_AnInstanceThatNeverHadTheLeaseDoesNotAct(t *testing.T) {
 	}{
 		{"beside a leader", func(h *election.Builder) { h.Act("cp2_1") }, check.Fail},
 		{"beside one of whom only the host is known", func(h *election.Builder) { h.Act("cp2"); hostsOnly(h.Events[len(h.Events)-1:]) }, check.Fail},
-		{"and nobody of members either", func(*election.Builder) {}, check.Pass},
+		{"and no instance of a member does", func(*election.Builder) {}, check.Pass},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			events := election.Impaired(map[string]func(*election.Builder){"led": tc.acts})
@@ -76,9 +76,9 @@ func TestCLE12_ALeaderThatCannotRenewMayEndItsProcess(t *testing.T) {
 		exit string
 		// again is whether the next process is a candidate.
 		again bool
-		// acts is how long after that somebody else leads it acts; 0 is not at all.
+		// acts is how long after another one leads it acts; 0 is not at all.
 		acts time.Duration
-		// vacant is whether nobody takes the Lease before that can be written again.
+		// vacant is whether the Lease stays vacant until it can be written again.
 		vacant bool
 		want   check.Verdict
 	}{
@@ -86,10 +86,10 @@ func TestCLE12_ALeaderThatCannotRenewMayEndItsProcess(t *testing.T) {
 		{"and is none any more", "exit status 1", false, 0, false, check.Fail},
 		{"and something of it still acts", "exit status 1", true, 25 * time.Second, false, check.Fail},
 		{"where that is not seen", history.ExitUnseen, true, 0, false, check.Pass},
-		{"and nobody leads", "exit status 1", true, 0, true, check.Pass},
-		{"and nobody leads, nor is it a candidate", "exit status 1", false, 0, true, check.Fail},
+		{"and no instance leads", "exit status 1", true, 0, true, check.Pass},
+		{"and no instance leads, nor is it a candidate", "exit status 1", false, 0, true, check.Fail},
 		{"because it was killed", "signal: killed", true, 0, false, check.Inconclusive},
-		{"because it was killed, and nobody leads", "signal: killed", true, 0, true, check.Inconclusive},
+		{"because it was killed, and no instance leads", "signal: killed", true, 0, true, check.Inconclusive},
 		{"because it was asked to", "exit status 0", true, 0, false, check.Inconclusive},
 		{otherFault, "exit status 1", true, 0, false, check.Inconclusive},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Who is asked over and over, and answers every time, is there all the time, and so is
-// what should be done about it.
+// A candidate that is pinged over and over, and answers every time, is eligible all the
+// time, and the clock of what it is eligible for runs on.
 func TestDeadlines_PingsThatAreAnsweredDoNotStopTheClock(t *testing.T) {
 	const second = time.Second
 	pings := func(t *electionBuilder, name, version string, answers bool) *electionBuilder {
@@ -28,7 +28,7 @@ func TestDeadlines_PingsThatAreAnsweredDoNotStopTheClock(t *testing.T) {
 		pings(controlPlane("1.2.0"), "a_1", "1.2.0", true).expectBreaches(t, "CLE-04", managersLease+" was made for no candidate")
 		pings(controlPlane("1.2.0"), "a_1", "1.2.0", false).expectBreaches(t, "CLE-04")
 	})
-	t.Run("a leader that somebody better waits for", func(t *testing.T) {
+	t.Run("a leader that a better candidate waits for", func(t *testing.T) {
 		for id, want := range map[string]string{"CLE-08": "a_1 (1.3.0) held", "CLE-17": "a_1 (1.3.0) held"} {
 			led := func() *electionBuilder {
 				return controlPlane("1.3.0", "1.2.0").storeLease(managersLease, history.Lease{Holder: "a_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600})

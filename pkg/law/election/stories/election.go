@@ -56,7 +56,11 @@ func (h *Builder) ServeAll() {
 
 // Coordinate has a coordinator take the coordinators' Lease.
 func (h *Builder) Coordinate(who string) {
-	h.Leases[coordinatorsLease] = &history.Lease{Holder: who, Duration: 15, Acquired: h.WallTime(), Renewed: h.WallTime()}
+	l := &history.Lease{Holder: who, Duration: 15, Acquired: h.WallTime(), Renewed: h.WallTime()}
+	if before := h.Leases[coordinatorsLease]; before != nil {
+		l.Transitions = before.Transitions + 1
+	}
+	h.Leases[coordinatorsLease] = l
 	h.StoreLease(coordinatorsLease)
 }
 

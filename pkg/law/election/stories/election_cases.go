@@ -127,6 +127,11 @@ var impairedCases = []story.Case{
 		},
 	},
 	{
+		Requirement: "CLE-26", Reads: story.AnyOf(leaderLeases, coordinatorLeases, candidatesStored),
+		Fail: func(e *story.Edit) { e.Events[e.Find(1, heldBy("cp1_1"))].Stored.Lease.Transitions++ },
+		Weak: func(e *story.Edit) { e.Drop(coordinatorLeases) },
+	},
+	{
 		Requirement: "CLE-12", Reads: story.AnyOf(leaderLeases, leaderActions, candidateNamed("cp3_1"), story.OfKind(history.KindProcess, history.KindFault)),
 		Fail: atPoint(Impaired, "cannot renew", func(h *Builder) {
 			h.Advance(2000)
