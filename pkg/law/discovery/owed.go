@@ -118,10 +118,12 @@ func (m *member) between(from, to int64) []*look {
 // process had the time to know; nil if there is none.
 func (m *member) goesBack(from, to int64, bound time.Duration, fits func(*look) bool) *look {
 	for _, k := range m.from(from + int64(bound)) {
-		if k.from > to {
+		switch {
+		case k.from > to:
 			return nil
-		}
-		if k.told() != nil && k.ready() && !fits(k) && m.serving().Lasts(max(from, k.process().Started.Latest), k.until, fact.Yes) > int64(bound) {
+		case k.told() == nil || !k.ready() || fits(k):
+			continue
+		case m.serving().Lasts(max(from, k.process().Started.Latest), k.until, fact.Yes) > int64(bound):
 			return k
 		}
 	}
