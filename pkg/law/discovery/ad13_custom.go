@@ -14,10 +14,21 @@ var ad13 = law.Written[*Facts]{
 			if d.remote || f.shared(d.group) {
 				continue
 			}
+			// A document is mostly that of the look before.
+			var last struct {
+				*listing
+				*change
+				wrong string
+			}
 			showing{
 				of: d, bound: b.Of("showsWithin"), breach: anew,
-				wrong: func(k *look, c *change) string { return f.lacks(k.listing, c, k.at) },
-				tags:  func(_ *look, c *change) []string { return []string{kindOfChange(c)} },
+				wrong: func(k *look, c *change) string {
+					if k.listing != last.listing || c != last.change {
+						last.listing, last.change, last.wrong = k.listing, c, f.lacks(k.listing, c, k.at)
+					}
+					return last.wrong
+				},
+				tags: func(_ *look, c *change) []string { return []string{kindOfChange(c)} },
 			}.judge(f, l)
 		}
 	},

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -34,44 +35,49 @@ func (m *member) firstDocument(l *law.Ledger, b law.Bounds, p *fact.Process, rea
 	if p.Exited != nil {
 		over = *p.Exited
 	}
-	denied := false
-	for _, k := range m.between(ready.Latest, over.Latest) {
-		if k.code == 0 || !k.ready() || k.process() != p {
-			continue
-		}
-		if k.code != 200 {
-			if k.code >= 400 && k.code < 500 && !k.busy() && !denied {
-				e.Ending, e.Evidence = law.Broken, law.Evidence(p.Started.Seq, k.seq)
-				e.Why = fmt.Sprintf("%s was ready and answered %d in the place of the document", m.name, k.code)
-				l.Add(e)
-			}
-			denied = true
-			continue
-		}
-		if k.listing == nil {
-			continue
-		}
-		switch {
-		case denied:
-			e.Ending, e.Why = law.Excused, "the first answer was no document"
-		case k.from > ready.Latest+int64(b.Of("firstMoment")):
-			e.Ending, e.Why = law.Excused, "no document was asked for at the first moment"
-		default:
-			e.Ending, e.Tags = law.Met, []string{"prompt"}
-		}
-		l.Add(e)
-		m.firstCustom(l, p, k)
-		m.compareFirst(l, p, k)
-		return
+	denied, first := m.firstAnswers(p, ready.Latest, over.Latest)
+	if denied != nil && denied.code >= 400 && denied.code < 500 && !denied.busy() {
+		refused := e
+		refused.Ending, refused.Evidence = law.Broken, law.Evidence(p.Started.Seq, denied.seq)
+		refused.Why = fmt.Sprintf("%s was ready and answered %d in the place of the document", m.name, denied.code)
+		l.Add(refused)
 	}
-	e, _ = (&owed{
-		Entry: e, member: m, bound: b.Of("givesWithin"), over: over, why: "the process ended",
-		fits: func(*look) bool { return false },
-		breach: func(took time.Duration, last string) string {
-			return fmt.Sprintf("%s was ready, and gave no document for %s%s", m.name, took, lately(last))
-		},
-	}).end(m.facts.Over())
+	switch {
+	case first == nil:
+		e, _ = (&owed{
+			Entry: e, member: m, bound: b.Of("givesWithin"), over: over, why: "the process ended",
+			fits: func(*look) bool { return false },
+			breach: func(took time.Duration, last string) string {
+				return fmt.Sprintf("%s was ready, and gave no document for %s%s", m.name, took, lately(last))
+			},
+		}).end(m.facts.Over())
+		l.Add(e)
+		return
+	case denied != nil:
+		e.Ending, e.Why = law.Excused, "the first answer was no document"
+	case first.from > ready.Latest+int64(b.Of("firstMoment")):
+		e.Ending, e.Why = law.Excused, "no document was asked for at the first moment"
+	default:
+		e.Ending, e.Tags = law.Met, []string{"prompt"}
+	}
 	l.Add(e)
+	m.firstCustom(l, p, first)
+	m.compareFirst(l, p, first)
+}
+
+// firstAnswers are the first answer of a process between two times that is no document, if
+// it came before the first one that is, and that one; nil where there is none.
+func (m *member) firstAnswers(p *fact.Process, from, to int64) (denied, first *look) {
+	for _, k := range m.between(from, to) {
+		switch {
+		case k.code == 0 || !k.ready() || k.process() != p:
+		case k.code != http.StatusOK && denied == nil:
+			denied = k
+		case k.told() != nil:
+			return denied, k
+		}
+	}
+	return denied, nil
 }
 
 // firstCustom looks in the first document for the custom resources that the harness had

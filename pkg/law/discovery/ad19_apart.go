@@ -14,7 +14,7 @@ var ad19 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-19", Sources: readiness, Needs: each("remote", "custom")},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, d := range f.definitions {
-			others := slices.DeleteFunc(f.definitionsOf(d.group), func(o *definition) bool { return o == d })
+			others := slices.DeleteFunc(slices.Clone(f.definitionsOf(d.group)), func(o *definition) bool { return o == d })
 			if !slices.ContainsFunc(others, func(o *definition) bool { return o.remote != d.remote }) {
 				continue
 			}

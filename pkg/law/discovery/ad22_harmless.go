@@ -203,46 +203,48 @@ func (t *trial) look() {
 		if k.from >= o.until {
 			break
 		}
-		if !k.ready() {
-			continue
-		}
-		t.asked = t.asked || fault.At(k.last) == fact.No && t.asks(k)
-		active := f.active(k.at, k.at)
-		if len(active) == 0 || !slices.Contains(active, o) {
-			continue
-		}
-		group, version, harm := "", "", ""
-		switch {
-		case k.told() != nil:
-			if t.before == nil || t.before.process().Release != k.process().Release || slices.ContainsFunc(active, func(o *outage) bool { return o.bitten == 0 || k.until < o.bitten }) {
-				continue
-			}
-			group, version, harm = t.harm(k)
-		case k.code >= 400 && !k.busy():
-			harm = fmt.Sprintf("answers %d for the discovery document", k.code)
-		default:
-			continue
-		}
-		switch {
-		case harm == "":
-			t.borne = true
-		case group != "" && f.changing(group, k.from, k.last) || group != "" && m.isForeign(group, version, k.from):
-		case t.broken == nil && active[0] == o:
-			e := law.Entry{Ending: law.Broken, About: o.action, Member: m.name, Began: k.moment(), Evidence: law.Evidence(o.seq, k.seq)}
-			if t.before != nil && group != "" {
-				e.Evidence = law.Evidence(t.before.seq, o.seq, k.seq)
-			}
-			e.Why = fmt.Sprintf("while the server of %s is misbehaving (%s), %s %s", o.group, o.action, m.name, harm)
-			t.broken = &e
+		if k.ready() {
+			t.asked = t.asked || fault.At(k.last) == fact.No && t.asks(k)
+			t.compare(k, f.active(k.at, k.at))
 		}
 	}
+	alone := fact.And(m.serving(), fact.Not(fault))
 	for _, d := range m.denials() {
 		over := f.Now
 		if d.done != nil {
 			over = d.done.Begin
 		}
-		alone := fact.And(m.serving(), fact.Not(fault))
 		t.asked = t.asked || o.bitten > 0 && alone.Lasts(max(d.first.at, o.bitten), min(over, o.until), fact.Yes) > 0
+	}
+}
+
+// compare compares what the member answered during the outages that lasted then with what
+// it had listed before.
+func (t *trial) compare(k *look, active []*outage) {
+	o, m := t.outage, t.member
+	group, version, harm := "", "", ""
+	switch {
+	case !slices.Contains(active, o):
+		return
+	case k.told() == nil && (k.code < 400 || k.busy()):
+		return
+	case k.told() == nil:
+		harm = fmt.Sprintf("answers %d for the discovery document", k.code)
+	case t.before == nil || t.before.process().Release != k.process().Release || slices.ContainsFunc(active, func(o *outage) bool { return o.bitten == 0 || k.until < o.bitten }):
+		return
+	default:
+		group, version, harm = t.harm(k)
+	}
+	switch {
+	case harm == "":
+		t.borne = true
+	case group != "" && (m.facts.changing(group, k.from, k.last) || m.isForeign(group, version, k.from)):
+	case t.broken == nil && active[0] == o:
+		t.broken = &law.Entry{Ending: law.Broken, About: o.action, Member: m.name, Began: k.moment(), Evidence: law.Evidence(o.seq, k.seq),
+			Why: fmt.Sprintf("while the server of %s is misbehaving (%s), %s %s", o.group, o.action, m.name, harm)}
+		if t.before != nil {
+			t.broken.Evidence = law.Evidence(t.before.seq, o.seq, k.seq)
+		}
 	}
 }
 

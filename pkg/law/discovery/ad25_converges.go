@@ -109,7 +109,7 @@ func (c *convergence) compareAggregated() {
 
 // notCurrent judges a group-version that is stale. A process has to fetch from an
 // aggregated server first, and so has one that was frozen; and what a server was to answer
-// for that is dead, whoever made it, is rightly stale.
+// for that is dead, of the harness or foreign, is rightly stale.
 func (c *convergence) notCurrent(group string, v *history.ListedVersion, remote bool, a *answer) {
 	since := c.ended
 	for _, s := range c.member.serves().Spans(fact.Yes) {

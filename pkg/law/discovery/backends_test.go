@@ -202,3 +202,69 @@ func TestAD22LooksAtWhatIsNew(t *testing.T) {
 		})
 	}
 }
+
+// What others list may arrive while a server misbehaves, and may not suffer from it.
+func TestAD22_TakesAnArrivalForNoHarm(t *testing.T) {
+	rains := "steady.io/v1:rains"
+	for name, tc := range map[string]struct {
+		before, during string
+		want           []string
+	}{
+		"it arrives":      {steady + "!", steady, nil},
+		"it stays":        {steady, steady, nil},
+		"it becomes old":  {steady, steady + "!", []string{`calls steady.io/v1 "Stale"`}},
+		"it has other":    {steady, rains, []string{"lists other resources in steady.io/v1"}},
+		"it is gone":      {steady, apps, []string{"does not list steady.io/v1 any more"}},
+		"old and is gone": {steady + "!", apps, []string{"does not list steady.io/v1 any more"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().hands(201).pass(time.Minute).listsAll("a", apps, tc.before).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+			told.listsAll("a", apps, tc.during).blames(t, "AD-22", tc.want...)
+		})
+	}
+}
+
+// A misbehaving server that crashes an API server touches more than its own groups.
+func TestAD22_BlamesACrash(t *testing.T) {
+	struck().exits("a", 1).blames(t, "AD-22", "the API server of a ended by itself")
+	struck().stops("a", 1).blames(t, "AD-22")
+	lone().exits("a", 1).blames(t, "AD-22")
+}
+
+// A group-version that was shown in time must stay shown, also when it is not asked for a
+// change any more.
+func TestShown_MustStayShown(t *testing.T) {
+	lamps := lights + "/v1:lamps"
+	lone().serves("lamps", 201, "v1").polled("a", lamps).pass(time.Minute).polled("a", steady).blames(t, "AD-13", "a does not have lamps in lights.io/v1")
+	back := lone().hands(201).pass(time.Minute).listsAll("a", tides+"/v1:flows").does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+	back.listsAll("a", tides+"/v1:flows!").does(1, history.BackendHang, history.PhaseHeal).listsAll("a", tides+"/v1:flows")
+	back.pass(2*time.Minute).listsAll("a", tides+"/v1:flows!").blames(t, "AD-18", "a does not call it current")
+}
+
+// The clock of a member that is ready runs whatever it answers, and stands while it is not.
+func TestOwed_TheClockRunsWhileTheMemberIsReady(t *testing.T) {
+	lamps := lights + "/v1:lamps"
+	for name, tc := range map[string]struct {
+		meanwhile func(*historyBuilder)
+		want      []string
+	}{
+		"it answers 503": {func(t *historyBuilder) { t.every(11*time.Second, func() { t.denies(503, 0) }) }, []string{"a gave no document that shows it: it answered 503"}},
+		"it answers 404": {func(t *historyBuilder) { t.every(11*time.Second, func() { t.denies(404, 0) }) }, []string{"a gave no document that shows it: it answered 404"}},
+		"no answer":      {func(t *historyBuilder) { t.denies(0, time.Second).pass(10 * time.Second) }, []string{"a gave no document that shows it: it gave no answer"}},
+		"it is not ready": {func(t *historyBuilder) {
+			t.denies(503, 0).ready("a", 500, 0).every(11*time.Second, func() { t.denies(503, 0) }).ready("a", 200, 6)
+		}, nil},
+		"it is frozen": {func(t *historyBuilder) {
+			t.denies(0, 0).froze("a", history.ProcessPaused).pass(time.Minute).froze("a", history.ProcessResumed)
+		}, nil},
+		"twice a while": {func(t *historyBuilder) {
+			t.every(6*time.Second, func() { t.denies(503, 0) }).ready("a", 200, 6).ready("a", 500, 0).pass(time.Minute).ready("a", 200, 6).every(6*time.Second, func() { t.denies(503, 0) })
+		}, []string{"a gave no document that shows it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1")
+			tc.meanwhile(told)
+			told.polled("a", lamps).blames(t, "AD-13", tc.want...)
+		})
+	}
+}

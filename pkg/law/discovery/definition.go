@@ -60,6 +60,7 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 		d = &definition{wish: key}
 		f.defined[key] = d
 		f.definitions = append(f.definitions, d)
+		f.ofGroup[d.group] = append(f.ofGroup[d.group], d)
 	}
 	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: slices.Clone(defines.Versions), begun: ev.From}
 	if c.index > 0 {
@@ -133,20 +134,10 @@ func (d *definition) possible(version string, from, to int64) bool {
 }
 
 // definitionsOf are those of a group.
-func (f *Facts) definitionsOf(group string) []*definition {
-	var out []*definition
-	for _, d := range f.definitions {
-		if d.group == group {
-			out = append(out, d)
-		}
-	}
-	return out
-}
+func (f *Facts) definitionsOf(group string) []*definition { return f.ofGroup[group] }
 
 // isDefined is whether the harness has anything to do with the group, at any time.
-func (f *Facts) isDefined(group string) bool {
-	return slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.group == group })
-}
+func (f *Facts) isDefined(group string) bool { return len(f.ofGroup[group]) > 0 }
 
 // remote is whether an APIService of the harness hands the group-version on at a time, or
 // did before the last change.

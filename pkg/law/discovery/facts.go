@@ -19,6 +19,7 @@ type Facts struct {
 	// definitions are what the harness has defined, in the order in which they came up.
 	definitions []*definition
 	defined     map[wish]*definition
+	ofGroup     map[string][]*definition
 	// disturbances are the times in which the harness changed what is to be hosted, or how
 	// an aggregated server behaves, in the order in which they ended.
 	disturbances []fact.Span
@@ -31,7 +32,7 @@ type Facts struct {
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, library: newLibrary(), members: map[string]*member{}, defined: map[wish]*definition{}, foreign: newForeignThings()}
+	return &Facts{History: h, library: newLibrary(), members: map[string]*member{}, defined: map[wish]*definition{}, ofGroup: map[string][]*definition{}, foreign: newForeignThings()}
 }
 
 // Observe takes the next event in.
@@ -130,10 +131,23 @@ func cached[T any](f *Facts, key string, derive func() T) T {
 	return v
 }
 
+// signal is cached of a signal of the member.
+func (m *member) signal(key string, derive func() fact.Signal) fact.Signal {
+	if m.signalled != m.facts.Seq || m.signals == nil {
+		m.signalled, m.signals = m.facts.Seq, map[string]fact.Signal{}
+	}
+	s, ok := m.signals[key]
+	if !ok {
+		s = derive()
+		m.signals[key] = s
+	}
+	return s
+}
+
 // serving is while the member is ready: its process lives, is not paused, and /readyz
 // answers 200.
 func (m *member) serving() fact.Signal {
-	return cached(m.facts, "serving "+m.name, func() fact.Signal {
+	return m.signal("serving", func() fact.Signal {
 		return fact.And(m.facts.Serves(m.name), m.facts.Ready(m.name))
 	})
 }
@@ -141,7 +155,7 @@ func (m *member) serving() fact.Signal {
 // wasReady is while the member was ready when it was asked last: an answer of /readyz tells
 // only that the member ceased to be ready after the one before.
 func (m *member) wasReady() fact.Signal {
-	return cached(m.facts, "was ready "+m.name, func() fact.Signal {
+	return m.signal("was ready", func() fact.Signal {
 		var told, running fact.Builder
 		for _, a := range m.facts.ReadyAnswers(m.name) {
 			told.SetAt(a.Latest, fact.Of(a.Code == http.StatusOK))
@@ -158,7 +172,7 @@ func (m *member) wasReady() fact.Signal {
 
 // serves is while a process of the member takes part, also while /readyz is late.
 func (m *member) serves() fact.Signal {
-	return cached(m.facts, "serves "+m.name, func() fact.Signal { return m.facts.Serves(m.name) })
+	return m.signal("serves", func() fact.Signal { return m.facts.Serves(m.name) })
 }
 
 // process is the one that answered all that was asked and answered between two times; nil

@@ -24,6 +24,9 @@ type member struct {
 	given []fact.Span
 	// epoch counts what happened between looks: those before and after are not joined.
 	epoch int
+	// signals are derived facts while no event was observed after signalled.
+	signals   map[string]fact.Signal
+	signalled int64
 }
 
 // look is one answer of a document in JSON, or several alike after each other between which

@@ -35,40 +35,10 @@ var never = fact.Exactly(fact.Forever, 0)
 
 // end ends the obligation, and gives the look that shows it; nil if none does.
 func (o *owed) end(now fact.Moment) (law.Entry, *look) {
-	began := o.Began.Latest
-	// missing is up to when it had certainly not been shown, and last what was answered then.
-	missing, last, silent := began, "", false
-	var shown *look
-	done := now
-	for _, k := range o.member.from(began) {
-		if k.from >= o.over.Latest {
-			break
-		}
-		if o.fits(k) {
-			// A recorder leaves out that a member goes on giving no answer: until this
-			// request was sent, there was none.
-			if silent {
-				missing = max(missing, k.from)
-			}
-			shown = k
-			done = fact.Moment{Earliest: min(missing, max(k.at, began)), Latest: max(k.at, began), Seq: k.seq}
-			break
-		}
-		missing, last, silent = max(missing, k.until), k.says(), k.code == 0
-		o.Evidence = law.Evidence(o.Began.Seq, k.lastSeq)
-	}
-	if shown == nil {
-		done.Earliest = missing
-		if silent {
-			done.Earliest = now.Latest
-		}
-	}
-	if o.over.Latest < done.Latest {
-		done = fact.Moment{Earliest: min(done.Earliest, o.over.Earliest), Latest: o.over.Latest, Seq: o.over.Seq}
-	}
+	shown, done, last := o.seek(now)
 	running := o.member.serving()
 	e := o.Entry
-	e.Least = time.Duration(running.Lasts(began, done.Earliest, fact.Yes))
+	e.Least = time.Duration(running.Lasts(o.Began.Latest, done.Earliest, fact.Yes))
 	e.Most = time.Duration(running.Lasts(o.Began.Earliest, done.Latest, fact.Unknown))
 	switch {
 	case e.Least > o.bound:
@@ -90,6 +60,38 @@ func (o *owed) end(now fact.Moment) (law.Entry, *look) {
 		}
 	}
 	return e, shown
+}
+
+// seek finds the look that shows it, the moment from its last absence to that look or to the
+// end of what is known, and what was answered last in its place.
+func (o *owed) seek(now fact.Moment) (shown *look, done fact.Moment, last string) {
+	began := o.Began.Latest
+	missing, silent := began, false // up to when it had certainly not been shown
+	done = now
+	for _, k := range o.member.from(began) {
+		if k.from >= o.over.Latest || shown != nil {
+			break
+		}
+		if !o.fits(k) {
+			missing, last, silent = max(missing, k.until), k.says(), k.code == 0
+			o.Evidence = law.Evidence(o.Began.Seq, k.lastSeq)
+			continue
+		}
+		shown = k
+		done = fact.Moment{Latest: max(k.at, began), Seq: k.seq}
+		if silent {
+			// A recorder leaves out that a member goes on giving no answer: until this
+			// request was sent, there was none.
+			missing = max(missing, k.from)
+		}
+	}
+	if done.Earliest = min(missing, done.Latest); shown == nil && silent {
+		done.Earliest = now.Latest
+	}
+	if o.over.Latest < done.Latest {
+		done = fact.Moment{Earliest: min(done.Earliest, o.over.Earliest), Latest: o.over.Latest, Seq: o.over.Seq}
+	}
+	return shown, done, last
 }
 
 // from are the looks at the document of all groups whose last answer came at a time or
@@ -118,10 +120,12 @@ func (m *member) between(from, to int64) []*look {
 // process had the time to know; nil if there is none.
 func (m *member) goesBack(from, to int64, bound time.Duration, fits func(*look) bool) *look {
 	for _, k := range m.from(from + int64(bound)) {
-		if k.from > to {
+		switch {
+		case k.from > to:
 			return nil
-		}
-		if k.told() != nil && k.ready() && !fits(k) && m.serving().Lasts(max(from, k.process().Started.Latest), k.until, fact.Yes) > int64(bound) {
+		case k.told() == nil || !k.ready() || fits(k):
+			continue
+		case m.serving().Lasts(max(from, k.process().Started.Latest), k.until, fact.Yes) > int64(bound):
 			return k
 		}
 	}

@@ -135,7 +135,7 @@ func (f *Facts) serverOf(member string) string {
 // left is while the member has left: neither is there a process of its API server, nor is
 // the identity Lease in force with which it had joined.
 func (m *member) left() fact.Signal {
-	return cached(m.facts, "left "+m.name, func() fact.Signal {
+	return m.signal("left", func() fact.Signal {
 		p := m.facts.Participation(m.facts.serverOf(m.name))
 		if len(p.Spans) == 0 {
 			return fact.Signal{} // it was not seen to join, so it cannot be known that it left
