@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -83,6 +84,34 @@ func TestSV02Names(t *testing.T) {
 	t.Run("what a member hosts is not known since its restart", func(t *testing.T) {
 		r := settled(newHistory().says("core.configmaps", 5).says(things, 6)).exits("b", 1).starts("b", 2).holds(history.PhaseEnd, 30).blames(t, "SV-02")
 		counted(t, r, "of other groups", 0)
+	})
+	// simulated is a StorageVersion that the harness asks for, for a server that it simulates.
+	const ghosts, unnamed = "g.io.ghosts", "is not the <group>.<resource>"
+	simulated := func(code int, revision int64, changes ...func(*history.Event)) *historyBuilder {
+		changes = append([]func(*history.Event){tampering(ghosts), verb("create")}, changes...)
+		return newHistory().asks("a", code, revision, changes...)
+	}
+	t.Run("the harness created it", func(t *testing.T) {
+		settled(simulated(201, 5).says(ghosts, 5)).holds(history.PhaseEnd, 30).blames(t, "SV-02")
+		settled(simulated(201, 5).says(ghosts, 5).says(ghosts, 6, "x="+v1)).holds(history.PhaseEnd, 30).blames(t, "SV-02")
+	})
+	t.Run("the harness created another object of that name", func(t *testing.T) {
+		settled(simulated(201, 5).says(ghosts, 5).deletes(ghosts, 6).says(ghosts, 7)).holds(history.PhaseEnd, 30).blames(t, "SV-02", unnamed)
+	})
+	t.Run("the harness was refused", func(t *testing.T) {
+		settled(simulated(409, 0).says(ghosts, 5)).holds(history.PhaseEnd, 30).blames(t, "SV-02", unnamed)
+		settled(simulated(503, 0).says(ghosts, 5)).holds(history.PhaseEnd, 30).blames(t, "SV-02", unnamed) // by the barrier
+	})
+	t.Run("the harness wrote to one that a server had created", func(t *testing.T) {
+		settled(simulated(200, 6, verb("update")).says(ghosts, 5).says(ghosts, 6, "x="+v1)).holds(history.PhaseEnd, 30).blames(t, "SV-02", unnamed)
+	})
+	t.Run("the harness learnt of no outcome", func(t *testing.T) {
+		r := settled(simulated(0, 0).says(ghosts, 5)).holds(history.PhaseEnd, 30).blames(t, "SV-02")
+		reason(t, r, "learnt of no outcome")
+		if r.Verdict != check.Inconclusive {
+			t.Errorf("SV-02 is %s", r.Verdict)
+		}
+		settled(newHistory().says(ghosts, 5).asks("a", 0, 0, tampering(ghosts), verb("create"))).holds(history.PhaseEnd, 30).blames(t, "SV-02", unnamed)
 	})
 	t.Run("deleted by then", func(t *testing.T) {
 		settled(newHistory().says("pods", 5).deletes("pods", 6)).holds(history.PhaseEnd, 30).blames(t, "SV-02")

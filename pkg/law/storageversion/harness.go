@@ -18,6 +18,8 @@ type harness struct {
 	removals map[string][]removal
 	// edits are when the harness asked for the change that made a revision of an object.
 	edits map[string]map[int64]int64
+	// creations are its requests to create an object that were not refused.
+	creations map[string][]creation
 	// touched are when an object was changed in any way.
 	touched map[string][]int64
 	// stormed are accepted edits of objects by member, for storms of conflicts; added are
@@ -27,6 +29,10 @@ type harness struct {
 }
 
 type addition struct{ sent, answered, revision int64 }
+
+// creation is a request to create an object; its revision is 0 where the answer does not
+// tell what became of it.
+type creation struct{ sent, revision int64 }
 
 type removal struct {
 	from, until int64
@@ -42,9 +48,10 @@ type storming struct {
 func (h *harness) observe(ev *history.Event) {
 	r := ev.Request
 	if h.removals == nil {
-		*h = harness{map[string][]removal{}, map[string]map[int64]int64{}, map[string][]int64{}, map[string][]storming{}, map[string][]addition{}}
+		*h = harness{map[string][]removal{}, map[string]map[int64]int64{}, map[string][]creation{}, map[string][]int64{}, map[string][]storming{}, map[string][]addition{}}
 	}
 	h.remove(ev)
+	h.create(ev)
 	resource, _, _ := strings.Cut(r.Resource, "/")
 	if r.Group != storageVersionGroup || resource != "storageversions" || r.Code < 200 || r.Code >= 300 {
 		return
@@ -87,6 +94,35 @@ func (h *harness) remove(ev *history.Event) {
 		one.until = fact.Forever
 	}
 	h.removals[name] = append(h.removals[name], one)
+}
+
+// create notes what a request makes. A probe of invalid statuses makes nothing.
+func (h *harness) create(ev *history.Event) {
+	r := ev.Request
+	unknown := r.Code == 0 || r.Code >= 500 && !r.Barrier
+	if r.Verb != "create" || r.Group != storageVersionGroup || r.Resource != "storageversions" || r.Class == history.ClassInvalid {
+		return
+	}
+	switch {
+	case unknown:
+		h.creations[r.Name] = append(h.creations[r.Name], creation{sent: ev.From})
+	case r.Code < 300:
+		h.creations[r.Name] = append(h.creations[r.Name], creation{ev.From, r.ResourceVersion})
+	}
+}
+
+// made is whether the harness made the object that a revision created.
+func (h *harness) made(name string, revision int64, m fact.Moment) fact.Truth {
+	made := fact.No
+	for _, c := range h.creations[name] {
+		switch {
+		case c.revision == revision:
+			return fact.Yes
+		case c.revision == 0 && c.sent <= m.Latest:
+			made = fact.Unknown
+		}
+	}
+	return made
 }
 
 // removed is whether the harness may have removed an object at a moment.

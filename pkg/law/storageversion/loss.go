@@ -94,12 +94,13 @@ func (f *facts) ownDoing(x loss) bool {
 }
 
 // askedFor is whether the harness asked for it, or took the custom resource away, so that
-// servers take back what they have said.
+// servers take back what they have said. The harness also edits the StorageVersions of
+// custom resources: it takes the entry of a server out before that server starts again.
 func (f *facts) askedFor(x loss) bool {
-	if x.withObject || f.DefinedName(x.v.Name) {
-		return f.harness.removed(x.v.Name, f.When(x.Stamp))
+	if !x.withObject && f.harness.edited(x.v.Name, x.Stamp) {
+		return true
 	}
-	return f.harness.edited(x.v.Name, x.Stamp)
+	return (x.withObject || f.DefinedName(x.v.Name)) && f.harness.removed(x.v.Name, f.When(x.Stamp))
 }
 
 // held is while a fault holds back the writes of controller managers, or did so until a

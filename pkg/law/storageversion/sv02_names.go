@@ -12,7 +12,8 @@ import (
 // fixed word (KEP-2339, resource version API). Every name in etcd must be that of a
 // resource which some member hosts or has hosted; judged at the end of holds, when
 // discovery of every member has just been read. A custom resource is announced before it
-// is served, so that its definition is enough.
+// is served, so that its definition is enough. An object that the harness has created, for
+// the API servers that it simulates, is not the control plane's.
 var sv02 = law.Written[*facts]{
 	Row: law.Row{ID: "SV-02", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "core", Tag: "core"}, {Name: "named", Tag: "named"},
@@ -49,6 +50,7 @@ func (f *facts) judgeNames(l *law.Ledger, hold *fact.Hold, looked int64) {
 		if at == nil {
 			continue
 		}
+		made := f.harness.made(v.Name, at.Made, f.When(v.At(at.Made).Stamp))
 		switch {
 		case f.listed(v.Name, hold.Ended.Seq):
 			tag := "named"
@@ -58,6 +60,10 @@ func (f *facts) judgeNames(l *law.Ledger, hold *fact.Hold, looked int64) {
 			l.Met(v.Name, *hold.Ended, tag)
 		case at.Made > looked:
 			l.Excused(v.Name, *hold.Ended, "it was made after members were asked what they host")
+		case made == fact.Yes:
+			l.Excused(v.Name, *hold.Ended, "the harness created it")
+		case made == fact.Unknown:
+			l.Unclear(v.Name, *hold.Ended, "the harness asked for it to be created, and learnt of no outcome")
 		default:
 			l.Broken(v.Name, *hold.Ended, law.Evidence(at.Seq, hold.Ended.Seq), "StorageVersion %q is not the <group>.<resource> of anything that discovery lists", v.Name)
 		}
