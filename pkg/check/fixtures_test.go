@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	discovery "github.com/evenkeel/evenkeel/pkg/law/discovery/stories"
 	election "github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	everyrun "github.com/evenkeel/evenkeel/pkg/law/everyrun/stories"
 	migration "github.com/evenkeel/evenkeel/pkg/law/migration/stories"
 	storageversion "github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -42,7 +43,7 @@ var wanted = map[requirement.ID]struct{ fail, inconclusive string }{
 }
 
 // allStories are those of all KEPs.
-var allStories = slices.Concat(storageversion.All(), discovery.All(), election.All(), migration.All())
+var allStories = slices.Concat(storageversion.All(), discovery.All(), election.All(), migration.All(), everyrun.All())
 
 // fixture is a story as a history file.
 type fixture struct {

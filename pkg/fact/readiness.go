@@ -20,6 +20,9 @@ type answersOfReady struct {
 // ReadyAnswer is one answer of /readyz that differs from the one before.
 type ReadyAnswer struct {
 	Moment
+	// Since is when the member began to answer so: between the request before and this
+	// answer.
+	Since Moment
 	// Code is the HTTP status, 0 where no answer came; Failing are the checks that failed.
 	Code    int
 	Failing []string
@@ -46,7 +49,7 @@ func (r *readiness) observe(ev *history.Event) {
 			since.Earliest = min(a.asked, since.Earliest)
 		}
 		a.ready.Set(since, Of(ev.Ready.Code == 200))
-		a.seen = append(a.seen, ReadyAnswer{m, ev.Ready.Code, ev.Ready.Failing, ev.Ready.Revision})
+		a.seen = append(a.seen, ReadyAnswer{m, since, ev.Ready.Code, ev.Ready.Failing, ev.Ready.Revision})
 	} else if n := len(a.seen); a.seen[n-1].EtcdRevision == 0 {
 		a.seen[n-1].EtcdRevision = ev.Ready.Revision
 	}

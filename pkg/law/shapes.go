@@ -130,6 +130,8 @@ type Always[F, S any] struct {
 	Holds func(S) fact.Signal
 	// Grace names the bound for how long at a time it need not hold; empty for not at all.
 	Grace string
+	// Tag gives tags to a stretch that was met. Optional.
+	Tag func(s S, in fact.Span) []string
 	// Breach says in a sentence what was seen between two instants, with the evidence.
 	Breach func(s S, from, to int64) (string, []int64)
 }
@@ -157,6 +159,9 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 				e.Why = "it is not certain whether " + e.Why
 			} else {
 				e.Ending = Met
+				if a.Tag != nil {
+					e.Tags = a.Tag(s, span)
+				}
 			}
 			l.Add(e)
 		}

@@ -10,7 +10,9 @@ import (
 )
 
 // ro03: no component ends by itself, except as documented: a controller that has lost its
-// Lease (Leases; --leader-elect of the controllers).
+// Lease (Leases; --leader-elect of the controllers). It sees the processes that the
+// provider starts or finds. It does not see why a controller ended that had just lost its
+// Lease, or whose API server was away: that excuses an end for another reason, too.
 var ro03 = law.Never[*Facts, *fact.Process]{
 	Row:       law.Row{ID: "RO-03", Needs: []law.Need{{Name: "lived"}, {Name: "livedEach", Each: true}}},
 	Occasions: (*Facts).AllProcesses,
@@ -30,35 +32,62 @@ func (f *Facts) excuseExit(p *fact.Process) string {
 	if !p.EndedItself() {
 		return ""
 	}
+	givesUpAfter := bound("RO-03", "givesUpAfter")
 	elected := p.Component == history.ComponentControllerManager || p.Component == history.ComponentScheduler
 	switch {
 	case f.Powerless(p.Member).During(*p.Exited) != fact.No:
 		return "the power of the member was cut"
-	case elected && (f.ousted(p) || f.stoppedRenewing(p)):
-		return "the controller had lost its Lease, or could not renew it"
-	case elected && f.Serves(p.Member).During(*p.Exited) != fact.Yes:
+	case elected && f.lostLately(p, givesUpAfter):
+		return "the controller had just lost its Lease, or could not renew it"
+	case elected && fact.Not(f.Serves(p.Member)).Since(int64(givesUpAfter)).During(*p.Exited) != fact.No:
 		return "the API server that the controller goes by did not serve"
 	}
 	return ""
 }
 
-// stoppedRenewing is whether a process held a Lease and had not renewed it for so long that
-// a leader gives up.
-func (f *Facts) stoppedRenewing(p *fact.Process) bool {
+// lostLately is whether a process had lost a Lease, was told to give it up, or could not
+// renew it, so short a time before its end that it may have ended because of that. One
+// that goes on has no excuse any more.
+func (f *Facts) lostLately(p *fact.Process, givesUpAfter time.Duration) bool {
+	unhindered := fact.And(p.Running(), f.Serves(p.Member), fact.Not(f.FaultAt(p.Member)))
+	end := p.Exited.Latest
 	for _, l := range f.leases {
-		if componentOf(l.Key) != p.Component {
+		t := l.lastTenureOf(p)
+		if t == nil || componentOf(l.Key) != p.Component {
 			continue
 		}
-		for _, t := range l.tenures() {
-			if f.MemberOf(t.Holder) != p.Member || t.Taken.At < p.Started.Earliest || t.Taken.At > p.Exited.Latest {
-				continue
-			}
-			if time.Duration(p.Exited.Latest-f.Time(t.last().Now.Renewed)) >= bound("RO-03", "givesUpAfter") {
-				return true
-			}
+		since := f.Time(t.last().Now.Renewed)
+		given := time.Duration(end-since) >= givesUpAfter
+		if told := t.told(); told != nil && told.When().Earliest <= end {
+			since, given = told.When().Latest, true
+		}
+		if given && time.Duration(unhindered.Lasts(since, end, fact.Yes)) <= noticesWithin() {
+			return true
 		}
 	}
 	return false
+}
+
+// lastTenureOf is the last tenure of an instance in the life of its process.
+func (l *Lease) lastTenureOf(p *fact.Process) *Tenure {
+	var out *Tenure
+	for _, t := range l.tenures() {
+		if l.facts.MemberOf(t.Holder) == p.Member && t.Taken.At >= p.Started.Earliest && t.Taken.At <= p.Exited.Latest {
+			out = t
+		}
+	}
+	return out
+}
+
+// told is the change that told the holder of a tenure that it leads no more: the mark that
+// another one is preferred, or else the loss of the Lease; nil if there is none.
+func (t *Tenure) told() *Change {
+	for _, c := range t.Lease.changes {
+		if c.Revision > t.Taken.Revision && (c == t.Lost || c.Marked() && c.Now.Preferred != t.Holder) {
+			return c
+		}
+	}
+	return nil
 }
 
 // lastLines are the last lines of a log as part of a sentence.

@@ -9,7 +9,9 @@ import (
 )
 
 // ro04: an elected component has a leader within a bound, at any time and for any reason,
-// while a live candidate is eligible and no fault is about its Lease (Leases).
+// while a live candidate is eligible and no fault is about its Lease (Leases). It does not
+// see Leases without candidates, since what stands for them shows only when it leads, nor
+// that instances which run are no candidates (CLE-01) or do not answer pings (CLE-03).
 var ro04 = law.Deadline[*Facts, *Lease]{
 	Row:      law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
 	Bound:    "ledWithin",

@@ -11,9 +11,20 @@ import (
 )
 
 // ro05: a leader does its work for as long as it leads (Leases). It is judged by what
-// leaders write, of the Leases whose leaders tell.
-var ro05 = law.Always[*Facts, *Tenure]{
-	Row:  law.Row{ID: "RO-05", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "worked"}}},
+// leaders write, of the Leases whose leaders tell. It does not see a component of which no
+// leader ever did anything, work that leaves no mark, and leaders beside a fault.
+var ro05 = law.Together[*Facts]{
+	Row: law.Row{ID: "RO-05", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "worked", Tag: "worked"}}},
+	Parts: []law.Law[*Facts]{workedWhileLed, law.Written[*Facts]{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+		for _, t := range f.ledTenures() {
+			if len(t.canWork().Spans(fact.Yes)) == 0 {
+				l.Excused(t.Lease.Key+" of "+t.Holder, t.Taken.When(), "something kept the leader from its work all the time, or there was none")
+			}
+		}
+	}}},
+}
+
+var workedWhileLed = law.Always[*Facts, *Tenure]{
 	Over: (*Facts).ledTenures,
 	Describe: func(t *Tenure) law.Entry {
 		return law.Entry{About: t.Lease.Key + " of " + t.Holder, Member: t.Lease.facts.MemberOf(t.Holder), Began: t.Taken.When()}
@@ -21,6 +32,7 @@ var ro05 = law.Always[*Facts, *Tenure]{
 	While: (*Tenure).canWork,
 	Holds: (*Tenure).acts,
 	Grace: "actsWithin",
+	Tag:   (*Tenure).worked,
 	Breach: func(t *Tenure, from, to int64) (string, []int64) {
 		f := t.Lease.facts
 		return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Lease.Key, time.Duration(to-from).Round(time.Second)), law.Evidence(t.Taken.Seq, f.Evidence(from), f.Evidence(to))
@@ -62,12 +74,22 @@ func (t *Tenure) acts() fact.Signal {
 		for _, a := range t.Lease.actions {
 			if a.Holder == t.Holder {
 				when := t.Lease.facts.When(a.Stamp)
-				b.SetAt(when.Latest, fact.Yes)
+				b.Set(when, fact.Yes)
 				b.SetAt(when.Latest+1, fact.No)
 			}
 		}
 		return b.Signal()
 	})
+}
+
+// worked is a tag where the leader acted in a stretch of time.
+func (t *Tenure) worked(in fact.Span) []string {
+	for _, acted := range t.acts().Spans(fact.Yes) {
+		if acted.Begin < in.End && acted.End > in.Begin {
+			return []string{"worked"}
+		}
+	}
+	return nil
 }
 
 // Disturbed is while a fault is active anywhere, or a member's etcd does not live.

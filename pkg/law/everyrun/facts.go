@@ -4,8 +4,10 @@
 package everyrun
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -19,13 +21,14 @@ type Facts struct {
 	visibilities []visibility
 	hashes       []hash
 	customs      []custom
-	// answered are the answers of the load balancer, as changes between served and not.
-	answered fact.Builder
+	// balanced are the answers of the load balancer, as changes between served, not served
+	// and unknown; heard is when the last one came.
 	balanced []balanced
+	heard    int64
 	// acknowledged are the tagged writes that a member acknowledged, and stored the
-	// revisions that etcd told of, in order.
+	// changes that etcd told of, in the order of their revisions.
 	acknowledged []acknowledged
-	stored       []int64
+	stored       []stored
 	// undefined are when definitions of custom resources were deleted.
 	undefined []undefined
 }
@@ -34,6 +37,8 @@ type read struct {
 	*history.Read
 	fact.Stamp
 	member string
+	// healthy is whether the member was healthy from the request to the answer.
+	healthy fact.Truth
 }
 
 type visibility struct {
@@ -54,8 +59,8 @@ type custom struct {
 }
 
 type balanced struct {
-	fact.Stamp
-	served bool
+	fact.Moment
+	served fact.Truth
 }
 
 type acknowledged struct {
@@ -63,6 +68,14 @@ type acknowledged struct {
 	member, name string
 	write        int64
 	revision     int64
+}
+
+// stored is a change in etcd: which object it made or deleted, and the tagged write that
+// it shows, if it shows one.
+type stored struct {
+	revision    int64
+	key, writer string
+	write       int64
 }
 
 type undefined struct {
@@ -77,7 +90,7 @@ func (f *Facts) Observe(ev *history.Event) {
 	s := fact.StampOf(ev)
 	switch {
 	case ev.Read != nil:
-		f.reads = append(f.reads, read{ev.Read, s, ev.Member})
+		f.reads = append(f.reads, read{Read: ev.Read, Stamp: s, member: ev.Member})
 	case ev.Visibility != nil:
 		f.visibilities = append(f.visibilities, visibility{ev.Visibility, s, ev.Member})
 	case ev.Hash != nil:
@@ -91,20 +104,30 @@ func (f *Facts) Observe(ev *history.Event) {
 			f.acknowledged = append(f.acknowledged, acknowledged{s, ev.Member, r.Name, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
-		f.stored = append(f.stored, ev.Stored.Revision)
+		f.stored = append(f.stored, stored{ev.Stored.Revision, ev.Stored.Key, ev.Stored.Writer, ev.Stored.Write})
 		f.observeDefinition(ev, s)
 	}
 }
 
-// observeBalancer keeps only changes between served and not: the time before the first
-// good answer does not count, since the control plane was booting.
+// observeBalancer keeps only changes. The time before the first good answer does not
+// count, since the control plane was booting. Where no answer was recorded for longer than
+// clients may be without one, it is not known whether they were served.
 func (f *Facts) observeBalancer(ev *history.Event) {
-	served := ev.Balancer.Answered()
-	n := len(f.balanced)
-	if n == 0 && !served || n > 0 && f.balanced[n-1].served == served {
+	served := fact.Of(ev.Balancer.Answered())
+	if len(f.balanced) == 0 && served == fact.No {
 		return
 	}
-	f.balanced = append(f.balanced, balanced{fact.StampOf(ev), served})
+	at := fact.Moment{Earliest: ev.At, Latest: ev.At, Seq: ev.Seq}
+	if ev.From > 0 {
+		at.Earliest = min(ev.From, ev.At)
+	}
+	if f.heard > 0 && time.Duration(at.Earliest-f.heard) > mayBeWithoutAnswer() {
+		f.balanced = append(f.balanced, balanced{fact.Exactly(f.heard, ev.Seq), fact.Unknown})
+	}
+	f.heard = ev.At
+	if n := len(f.balanced); n == 0 || f.balanced[n-1].served != served {
+		f.balanced = append(f.balanced, balanced{at, served})
+	}
 }
 
 // definitions is where CustomResourceDefinitions are stored, by <plural>.<group>.
@@ -125,6 +148,27 @@ func (f *Facts) healthy(member string) fact.Signal {
 	return fact.And(f.Serves(member), fact.Not(f.FaultAt(member)), fact.Not(f.Powerless(member)))
 }
 
+// quorum is while a majority of the members is there by what holds of each: etcd answers
+// as long as a majority of its members does.
+func (f *Facts) quorum(there func(*member) fact.Signal) fact.Signal {
+	var signals []fact.Signal
+	for _, m := range f.members() {
+		signals = append(signals, there(m))
+	}
+	return atLeast(len(signals)/2+1, signals)
+}
+
+// atLeast holds while so many of the signals do.
+func atLeast(n int, signals []fact.Signal) fact.Signal {
+	switch {
+	case n <= 0:
+		return fact.Constant(fact.Yes)
+	case n > len(signals):
+		return fact.Constant(fact.No)
+	}
+	return fact.Or(fact.And(signals[0], atLeast(n-1, signals[1:])), atLeast(n, signals[1:]))
+}
+
 // allThrough is whether a signal holds all the time from the beginning of an event to its
 // end.
 func allThrough(s fact.Signal, of fact.Stamp) fact.Truth {
@@ -135,16 +179,20 @@ func allThrough(s fact.Signal, of fact.Stamp) fact.Truth {
 	return s.During(fact.Moment{Earliest: from, Latest: of.At})
 }
 
-// has is whether etcd told of a revision.
-func (f *Facts) has(revision int64) bool {
-	_, found := slices.BinarySearch(f.stored, revision)
-	return found
+// storedAt are the changes of a revision: several, where one transaction made them.
+func (f *Facts) storedAt(revision int64) []stored {
+	i, _ := slices.BinarySearchFunc(f.stored, revision, func(s stored, revision int64) int { return cmp.Compare(s.revision, revision) })
+	j := i
+	for j < len(f.stored) && f.stored[j].revision == revision {
+		j++
+	}
+	return f.stored[i:j]
 }
 
 // watermark is the last revision that etcd told of.
 func (f *Facts) watermark() int64 {
 	if n := len(f.stored); n > 0 {
-		return f.stored[n-1]
+		return f.stored[n-1].revision
 	}
 	return 0
 }

@@ -175,11 +175,25 @@ func (h *Builder) Elect(lease, who string) {
 
 // RenewLease renews a Lease; a leader of the managers acts, too.
 func (h *Builder) RenewLease(lease string) {
+	h.renewIdly(lease)
+	if lease == ManagersLease {
+		h.Act(h.Leases[lease].Holder)
+	}
+}
+
+// renewIdly renews a Lease, and its leader does not act.
+func (h *Builder) renewIdly(lease string) {
 	l := h.Leases[lease]
 	l.Renewed, l.Duration = h.WallTime(), 15
 	h.StoreLease(lease)
-	if lease == ManagersLease {
-		h.Act(l.Holder)
+}
+
+// IdleFor lets time pass while the leaders renew and do nothing.
+func (h *Builder) IdleFor(seconds int) {
+	for range seconds / 5 {
+		h.Advance(5000)
+		h.renewIdly(coordinatorsLease)
+		h.renewIdly(ManagersLease)
 	}
 }
 
@@ -419,6 +433,33 @@ func Seized(otherwise map[string]func(*Builder)) []history.Event {
 		h.RenewFor(5)
 	}
 	h.RenewFor(20)
+	return h.end()
+}
+
+// processesStory is a run in which an API server is stopped and started, and a leader that
+// cannot renew gives up and ends.
+func processesStory() []history.Event { return Processes(nil) }
+
+// Processes builds processesStory with further events at its point: at rest.
+func Processes(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1, cp3 := h.Members[0], h.Members[2]
+	h.ServeAll()
+	a, c := h.StartManager(cp1, "1.2"), h.StartManager(cp3, "1.2")
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, c, a)
+	h.RenewFor(10)
+	h.Exit(cp1, "exit status 0", true)
+	h.Start(cp1, "1.2")
+	h.AnswerReady(cp1, 200, true)
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseInject)
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseWitness)
+	h.RenewFor(10, ManagersLease)
+	h.ManagerProcess(cp3, history.ProcessExited, "exit status 1")
+	h.Fault(cp3, "leader-cannot-renew-1", history.FaultHTTP, history.FaultHTTPAbort, history.ComponentControllerManager, history.PhaseHeal)
+	h.StartManager(cp3, "1.2")
+	h.RenewFor(10, ManagersLease)
+	h.point("at rest")
 	return h.end()
 }
 

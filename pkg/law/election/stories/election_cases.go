@@ -67,6 +67,7 @@ var upgradeCases = []story.Case{
 	{
 		Requirement: "CLE-11", Reads: leadership4355,
 		Fail: atPoint(Upgrade, "crashed", func(h *Builder) { h.RenewFor(50, ManagersLease) }),
+		Also: story.Because("a Lease without a leader is what that promise is about, whatever the reason", "RO-04"),
 		Weak: func(e *story.Edit) {
 			e.Drop(story.AllOf(managersOf("cp3"), story.ExitsOf(history.ComponentControllerManager)))
 		},
@@ -84,6 +85,30 @@ var upgradeCases = []story.Case{
 		Weak: func(e *story.Edit) {
 			e.StopAt(e.Find(1, story.AllOf(story.OfKind(history.KindProcess), story.ExitsOf(history.ComponentControllerManager))))
 		},
+	},
+}
+
+// processesCases are how the story of processes is changed.
+var processesCases = []story.Case{
+	{
+		Requirement: "RO-03", Reads: story.OfKind(history.KindProcess),
+		Fail: atPoint(Processes, "at rest", func(h *Builder) { h.Exit(h.Members[2], "exit status 2", false) }),
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.OfKind(history.KindProcess), story.OfMember("cp3"))) },
+	},
+}
+
+// everyRunCases are how that story is changed for what every run owes.
+var everyRunCases = []story.Case{
+	{
+		Requirement: "RO-04", Reads: leadership4355,
+		Fail: atPoint(Upgrade, "crashed", func(h *Builder) { h.RenewFor(60, ManagersLease) }),
+		Also: story.Because("a crash is what this leader is missing after", "CLE-11"),
+		Weak: func(e *story.Edit) { e.Drop(candidatesStored) },
+	},
+	{
+		Requirement: "RO-05", Reads: story.AnyOf(leaderLeases, leaderActions, story.OfKind(history.KindProcess, history.KindReady, history.KindFault)),
+		Fail: atPoint(Upgrade, "at rest", func(h *Builder) { h.IdleFor(40) }),
+		Weak: func(e *story.Edit) { e.Drop(leaderActions) },
 	},
 }
 
@@ -222,6 +247,13 @@ var steadyCases = []story.Case{
 			h.AnswerPing("cp1_1")
 		}),
 		Weak: func(e *story.Edit) { e.StopAt(e.Find(6, story.AllOf(leaderLeases, heldBy("cp1_1")))) },
+	},
+	{
+		Requirement: "RO-10", Reads: leadership4355,
+		Fail: func(e *story.Edit) {
+			e.Each(candidateNamed("cp3_1"), func(ev *history.Event) { ev.Stored.Candidate.Lease = "kube-controller-manager-next" })
+		},
+		Weak: func(e *story.Edit) { e.Drop(candidateNamed("cp3_1")) },
 	},
 }
 

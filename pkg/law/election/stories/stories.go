@@ -11,12 +11,13 @@ import (
 // fails and one that is inconclusive for each.
 func All() []story.Story {
 	return slices.Concat(
-		story.Base{Name: "upgrade", Build: upgradeStory}.Stories(upgradeCases),
+		story.Base{Name: "upgrade", Build: upgradeStory}.Stories(slices.Concat(upgradeCases, everyRunCases)),
 		story.Base{Name: "impaired", Build: impairedStory}.Stories(impairedCases),
 		story.Base{Name: "seized", Build: seizedStory}.Stories(seizedCases),
 		story.Base{Name: "extra elections", Build: extraElectionsStory}.Stories(extraElectionsCases),
 		story.Base{Name: "steady", Build: steadyStory}.Stories(steadyCases),
 		story.Base{Name: "uncoordinated", Build: uncoordinatedStory}.Stories(uncoordinatedCases),
+		story.Base{Name: "processes", Build: processesStory}.Stories(processesCases),
 		story.Base{Name: "mixed", Build: mixedStory}.Stories(mixedCases),
 	)
 }
