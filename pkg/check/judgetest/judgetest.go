@@ -4,6 +4,7 @@ package judgetest
 import (
 	"io"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -61,5 +62,40 @@ func Stories(t *testing.T, all []story.Story) {
 				t.Errorf("%s, want %s\nviolations: %v\nreasons: %q\nobservations: %+v\nobligations: %+v", r.Verdict, s.Want, r.Violations, r.Reasons, r.Observations, r.Obligations)
 			}
 		})
+	}
+}
+
+// Bracket judges a run in which something took a time just inside a bound, which must pass,
+// just outside of it, which must fail, and between the two by what the recorders know,
+// which must neither pass nor fail. The time that build is given is the most that it may
+// have taken; by what is known it took up to a second less.
+func Bracket(t *testing.T, id requirement.ID, bound string, build func(took time.Duration) []history.Event) {
+	t.Helper()
+	const outside, between = 2 * time.Second, time.Second / 2
+	at := requirement.MustBound(id, bound)
+	for _, c := range []struct {
+		name string
+		took time.Duration
+		want check.Verdict
+	}{
+		{"inside", at - outside, check.Pass},
+		{"outside", at + outside, check.Fail},
+		{"between", at + between, check.Inconclusive},
+	} {
+		t.Run(string(id)+" "+bound+" "+c.name, func(t *testing.T) {
+			Expect(t, id, build(c.took), c.want)
+		})
+	}
+}
+
+// Expect judges the events of a history by one requirement, and demands a verdict.
+func Expect(t *testing.T, id requirement.ID, events []history.Event, want check.Verdict) {
+	t.Helper()
+	for i := range events {
+		events[i].Seq = int64(i + 1)
+	}
+	r := Judge(t, &Events{Head: story.NewHeader(), Lines: events}, id)
+	if r.Verdict != want {
+		t.Errorf("%s, want %s\nviolations: %v\nreasons: %q\nobligations: %+v", r.Verdict, want, r.Violations, r.Reasons, r.Obligations)
 	}
 }

@@ -1,0 +1,159 @@
+package election_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/check/judgetest"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// at builds a story with something else at one of its points.
+func at(build func(map[string]func(*stories.Builder)) []history.Event, point string, do func(*stories.Builder)) []history.Event {
+	return build(map[string]func(*stories.Builder){point: do})
+}
+
+// wait lets time pass, in which coordinators renew their Lease.
+func wait(h *stories.Builder, whole time.Duration) {
+	const every = 5 * time.Second
+	for whole > every {
+		h.RenewFor(int(every.Seconds()), stories.ManagersLease)
+		whole -= every
+	}
+	h.Advance(whole.Milliseconds())
+}
+
+func TestLedWithin_Bracket(t *testing.T) {
+	judgetest.Bracket(t, "RO-04", "ledWithin", func(took time.Duration) []history.Event {
+		// The story goes on with an election some milliseconds later.
+		return at(stories.Upgrade, "erased", func(h *stories.Builder) { wait(h, took) })
+	})
+}
+
+func TestActsWithin_Bracket(t *testing.T) {
+	judgetest.Bracket(t, "RO-05", "actsWithin", func(took time.Duration) []history.Event {
+		return at(stories.Upgrade, "at rest", func(h *stories.Builder) {
+			leader := h.Leases[stories.ManagersLease].Holder
+			h.Act(leader)
+			for left := took; left > 0; left -= time.Second / 2 {
+				h.Advance(500)
+				if left.Truncate(4*time.Second) == left {
+					h.RenewIdly(stories.ManagersLease)
+				}
+			}
+			h.Act(leader)
+		})
+	})
+}
+
+func exitAfter(took time.Duration) []history.Event {
+	return at(stories.Processes, "cannot renew", func(h *stories.Builder) {
+		renewed := h.Leases[stories.ManagersLease].Renewed
+		h.Advance((took - h.WallTime().Sub(renewed)).Milliseconds())
+		h.ManagerProcess(h.Members[2], history.ProcessExited, "exit status 1")
+	})
+}
+
+func TestGivesUpAfter_Bracket(t *testing.T) {
+	least := requirement.MustBound("RO-03", "givesUpAfter")
+	judgetest.Expect(t, "RO-03", exitAfter(least+time.Second), check.Pass)
+	judgetest.Expect(t, "RO-03", exitAfter(least-time.Second), check.Fail)
+}
+
+// led builds the story in which no leader gives up, with something else while one leads.
+func led(do func(*stories.Builder)) []history.Event {
+	return stories.Processes(map[string]func(*stories.Builder){"led": do, "cannot renew": func(*stories.Builder) {}})
+}
+
+func TestExits_WrongGreens(t *testing.T) {
+	notices := requirement.MustBound("KEP-4355", "noticesWithin")
+	cp3Ends := func(h *stories.Builder) {
+		h.ManagerProcess(h.Members[2], history.ProcessExited, "exit status 2")
+		h.StartManager(h.Members[2], "1.2")
+	}
+	gaveUp := func(h *stories.Builder) {
+		h.ReleaseLease(stories.ManagersLease)
+		h.Elect(stories.ManagersLease, "cp1_1")
+	}
+	t.Run("a controller that just lost its Lease may end", func(t *testing.T) {
+		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+			gaveUp(h)
+			wait(h, notices-2*time.Second)
+			cp3Ends(h)
+		}), check.Pass)
+	})
+	t.Run("one that lost it long ago may not", func(t *testing.T) {
+		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+			gaveUp(h)
+			wait(h, notices+2*time.Second)
+			cp3Ends(h)
+		}), check.Fail)
+	})
+	t.Run("the API server was away for a moment only", func(t *testing.T) {
+		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+			gaveUp(h)
+			wait(h, notices+2*time.Second)
+			h.Exit(h.Members[2], "exit status 0", true)
+			cp3Ends(h)
+			h.Start(h.Members[2], "1.2")
+			h.AnswerReady(h.Members[2], 200, true)
+		}), check.Fail)
+	})
+	t.Run("the API server of the controller is away for long", func(t *testing.T) {
+		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+			gaveUp(h)
+			wait(h, notices+2*time.Second)
+			h.Exit(h.Members[2], "exit status 0", true)
+			wait(h, requirement.MustBound("RO-03", "givesUpAfter")+time.Second)
+			cp3Ends(h)
+			h.Start(h.Members[2], "1.2")
+			h.AnswerReady(h.Members[2], 200, true)
+		}), check.Pass)
+	})
+}
+
+// The clock of a Lease without a leader does not begin anew when candidates come and go.
+func TestLed_ClockGoesOnWhileCandidatesChange(t *testing.T) {
+	judgetest.Expect(t, "RO-04", at(stories.Upgrade, "erased", func(h *stories.Builder) {
+		for range 3 {
+			wait(h, 20*time.Second)
+			for _, name := range []string{"cp1_1", "cp2_1", "cp3_1"} {
+				h.Withdraw(name)
+			}
+			for _, name := range []string{"cp1_1", "cp2_1", "cp3_1"} {
+				h.Declare(name, stories.ManagersLease, "1.2.0", "1.2.0")
+			}
+		}
+	}), check.Fail)
+}
+
+// A leader that never acts has leaders beside it that did: those show that there is work.
+func TestWorks_LeaderThatNeverActs(t *testing.T) {
+	judgetest.Expect(t, "RO-05", at(stories.Upgrade, "at rest", func(h *stories.Builder) {
+		h.ReleaseLease(stories.ManagersLease)
+		h.Leases[stories.ManagersLease].Holder = "cp1_2"
+		h.RenewIdly(stories.ManagersLease)
+		h.IdleFor(40)
+	}), check.Fail)
+}
+
+// Instances of different releases that lead by different Leases need no candidates for
+// that.
+func TestLock_LeadByDifferentLeases(t *testing.T) {
+	events := at(stories.Steady, "alone", func(h *stories.Builder) {
+		h.ClaimLease("kube-system/kube-controller-manager-next", "cp2_1")
+	})
+	for i := range events {
+		ev := &events[i]
+		if ev.Process != nil && ev.Process.Component == history.ComponentControllerManager && ev.Member == "cp2" {
+			ev.Process.Release = "1.3"
+		}
+		if ev.Stored != nil && ev.Stored.Candidate != nil {
+			ev.Stored.Candidate = nil
+		}
+	}
+	judgetest.Expect(t, "RO-10", events, check.Fail)
+}

@@ -1,0 +1,138 @@
+package everyrun_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/check/judgetest"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law/everyrun/stories"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+	"github.com/evenkeel/evenkeel/pkg/story"
+)
+
+// slow puts a fault at a member around what happens.
+func slow(b *stories.Builder, m *story.Member, do func()) {
+	fault := func(phase history.Phase) {
+		b.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: &history.Fault{ID: "slow", Type: "NetworkChaos", Action: "delay", Phase: phase}})
+	}
+	fault(history.PhaseInject)
+	do()
+	fault(history.PhaseHeal)
+}
+
+// TestLaws_WrongGreens are breaches, and lacks of evidence, that a law could take for a
+// pass.
+func TestLaws_WrongGreens(t *testing.T) {
+	ready := requirement.MustBound("RO-02", "readyWithin")
+	shows := requirement.MustBound("RO-06", "showsWithin")
+	for name, c := range map[string]struct {
+		id    requirement.ID
+		want  check.Verdict
+		point string
+		do    func(b *stories.Builder)
+	}{
+		"a member answers wrongly beside a fault": {"RO-01", check.Fail, "at rest", func(b *stories.Builder) {
+			slow(b, b.Members[0], func() {
+				b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", From: b.Now - 5, Read: &history.Read{How: history.ReadConsistent, Resource: "configmaps", Code: 200, Compared: true, Stored: 3, Missing: 3}})
+			})
+		}},
+		"an answer that could not be compared": {"RO-01", check.Inconclusive, "at rest", func(b *stories.Builder) {
+			b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", From: b.Now - 5, Read: &history.Read{How: history.ReadConsistent, Resource: "configmaps", Code: 200}})
+		}},
+		"each process ends by itself before it is ready": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[2]
+			for begin := b.Now; time.Duration(b.Now-begin) < 2*ready; {
+				b.Exit(m, "exit status 1", false)
+				b.Start(m, m.Release)
+				b.AnswerReady(m, 500, false)
+				b.Advance(30_000)
+				b.AnswerReady(m, 500, false)
+			}
+		}},
+		"the next process is found with the end of the one before, and is never ready": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[2]
+			b.Start(m, m.Release)
+			for range 2 {
+				b.AnswerReady(m, 500, false)
+				b.Advance(ready.Milliseconds())
+			}
+		}},
+		"a member is ready for one answer and falls for long": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
+			b.Serve(b.Members[2], "1.2")
+			for range 3 {
+				b.AnswerReady(b.Members[2], 500, false)
+				b.Advance(ready.Milliseconds() / 2)
+			}
+			b.AnswerReady(b.Members[2], 500, false)
+		}},
+		"the member that acknowledged a write ends, and no other shows it": {"RO-06", check.Fail, "at rest", func(b *stories.Builder) {
+			b.Write(b.Members[0], "configmaps")
+			acknowledged := b.Now
+			b.Exit(b.Members[0], "signal: killed", true)
+			b.Now = acknowledged
+			b.Show(b.Members[1], b.Members[0], shows+time.Second)
+		}},
+		"a member answers beside a fault with an older state than it may": {"RO-06", check.Fail, "at rest", func(b *stories.Builder) {
+			slow(b, b.Members[0], func() {
+				b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", Read: &history.Read{How: history.ReadNotOlder, Resource: "configmaps", Code: 200, Compared: true, Stored: 3, After: b.Revision, ResourceVersion: b.Revision - 2}})
+			})
+		}},
+		"an acknowledgement names the revision of another write": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[0]
+			m.Writes++
+			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200, ResourceVersion: b.Revision})
+		}},
+		"the last write that was acknowledged never comes to etcd": {"RO-08", check.Inconclusive, "at rest", func(b *stories.Builder) {
+			m := b.Members[0]
+			m.Writes++
+			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200, ResourceVersion: b.Revision + 2})
+		}},
+		"a definition was deleted and made again before the server started": {"RO-09", check.Fail, "at rest", func(b *stories.Builder) {
+			b.Delete("/registry/apiextensions.k8s.io/customresourcedefinitions/"+stories.CustomResource+"."+stories.CustomGroup, stories.CustomResource)
+			b.Advance(2000)
+			b.Exit(b.Members[2], "exit status 0", true)
+			b.Serve(b.Members[2], "1.2")
+			b.Custom(b.Members[2], 200, 404)
+		}},
+		"the recorder of the load balancer hears nothing for long": {"RO-11", check.Inconclusive, "replaced", func(b *stories.Builder) {
+			b.Advance(2 * requirement.MustBound("RO-11", "withoutAnswer").Milliseconds())
+		}},
+	} {
+		t.Run(string(c.id)+" "+name, func(t *testing.T) { judgetest.Expect(t, c.id, replaced(c.point, c.do), c.want) })
+	}
+}
+
+// Two of three members whose hashes agree say nothing of the third one.
+func TestSame_NeedsEachMember(t *testing.T) {
+	events := stories.Replaced(nil)
+	for i := range events {
+		if h := events[i].Hash; h != nil {
+			h.Members[2].Error, h.Members[2].Hash = "no answer", ""
+		}
+	}
+	judgetest.Expect(t, "RO-07", events, check.Inconclusive)
+}
+
+// A member without watches may show everything in lists.
+func TestVisible_NeedsWatches(t *testing.T) {
+	events := stories.Replaced(nil)
+	for i := range events {
+		if v := events[i].Visibility; v != nil {
+			v.Watch = history.Shown{}
+		}
+	}
+	judgetest.Expect(t, "RO-06", events, check.Inconclusive)
+}
+
+// What the recorder asked late was not shown late.
+func TestVisible_ClockBeginsWithTheOnlyQuestion(t *testing.T) {
+	events := stories.Replaced(nil)
+	v := last(events, func(ev *history.Event) bool { return ev.Visibility != nil })
+	late := v.At + int64(requirement.MustBound("RO-06", "showsWithin"))
+	v.Visibility.Get.Sent, v.Visibility.Get.At, v.At = late, late+5, late+5
+	slices.SortStableFunc(events, func(a, b history.Event) int { return int(a.At - b.At) })
+	judgetest.Expect(t, "RO-06", events, check.Pass)
+}
