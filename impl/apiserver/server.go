@@ -251,9 +251,9 @@ func (s *server) buildAggregator() error {
 	// innermost part, so that it knows who asks, and stands in front of all three.
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		s.inner = handler
-		return genericapiserver.DefaultBuildHandlerChain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		return genericapiserver.DefaultBuildHandlerChain(s.plantEveryRun(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.inner.ServeHTTP(w, r)
-		}), c)
+		})), c)
 	}
 	aggregator := aggregatorapiserver.Config{
 		GenericConfig: config,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -141,6 +142,8 @@ type ControllerManager struct {
 	health             *leaderelection.HealthzAdaptor
 	// migrate carries out migrations until the context ends; nil does not.
 	migrate func(ctx context.Context, leading func() error) error
+	// led is whether it ever led.
+	led atomic.Bool
 }
 
 // New returns a controller manager; Run makes it work.
@@ -204,7 +207,9 @@ func Run(ctx context.Context, options Options) error {
 
 // Run competes for leadership, and leads, until the context ends. Losing the
 // leadership makes it a candidate again, in the same process.
-func (m *ControllerManager) Run(ctx context.Context) error {
+func (m *ControllerManager) Run(ctx context.Context) error { return m.endByItself(ctx) }
+
+func (m *ControllerManager) run(ctx context.Context) error {
 	if m.coordinated() {
 		return m.runCoordinated(ctx)
 	}
@@ -267,6 +272,7 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 // work does what a leader does until the context ends; then nothing of it is
 // left.
 func (m *ControllerManager) work(ctx context.Context, leading func() error) {
+	m.led.Store(true)
 	var controllers sync.WaitGroup
 	if m.options.Migrator == nil {
 		controllers.Go(func() { collect(ctx, m.client, m.options, leading) })
@@ -282,7 +288,7 @@ func (m *ControllerManager) work(ctx context.Context, leading func() error) {
 }
 
 func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, error) {
-	lease := metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName}
+	lease := metav1.ObjectMeta{Namespace: LeaseNamespace, Name: m.leaseOf(LeaseName)}
 	if m.options.Migrator != nil {
 		lease = metav1.ObjectMeta{Namespace: m.options.Migrator.Namespace, Name: MigratorLeaseName}
 	}

@@ -37,13 +37,13 @@ func (m *ControllerManager) coordinated() bool {
 // candidate for each.
 func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 	work := func(ctx context.Context, term candidacy.Term) { m.work(ctx, term.Leading) }
-	main, err := m.candidacy(LeaseName, m.options.Identity, work)
+	main, err := m.candidacy(m.leaseOf(LeaseName), m.options.Identity, work)
 	if err != nil {
 		return fmt.Errorf("controller manager: %w", err)
 	}
 	electors := []*candidacy.Elector{main}
 	for n := range m.options.Watchkeepers {
-		watchkeeper, err := m.candidacy(watchkeeperLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
+		watchkeeper, err := m.candidacy(m.leaseOf(watchkeeperLease(n+1)), m.options.Host+"_"+uuid.NewString(), nil)
 		if err != nil {
 			return fmt.Errorf("controller manager: %w", err)
 		}
@@ -67,7 +67,9 @@ func (m *ControllerManager) candidacy(lease, name string, work func(context.Cont
 		Defects: m.options.Defects, Clock: m.options.Clock,
 		Lead: func(ctx context.Context, term candidacy.Term) {
 			var doing sync.WaitGroup
-			doing.Go(func() { acting.Keep(ctx, m.client, term, m.options.Clock, *m.options.Logger) })
+			evident := term
+			evident.Leading = m.mayAct(term.Leading)
+			doing.Go(func() { acting.Keep(ctx, m.client, evident, m.options.Clock, *m.options.Logger) })
 			if work != nil {
 				doing.Go(func() { work(ctx, term) })
 			}

@@ -18,7 +18,7 @@ import (
 // is switched on or off one by one; who looks at both must be able to tell who acts.
 func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector) {
 	term := candidacy.Term{
-		Lease: LeaseNamespace + "/" + LeaseName, Holder: m.options.Identity, Version: m.options.Release + ".0",
+		Lease: LeaseNamespace + "/" + m.leaseOf(LeaseName), Holder: m.options.Identity, Version: m.options.Release + ".0",
 		Leading: func() error {
 			if m.options.Defects.Has(defects.CLE18TakesFromLegacy) {
 				return elector.Check(0) // defect: CLE-18-takes-from-legacy
@@ -27,8 +27,9 @@ func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.Lea
 		},
 	}
 	// The number of the term is for readers; without it there is evidence all the same.
-	if lease, err := m.client.CoordinationV1().Leases(LeaseNamespace).Get(ctx, LeaseName, metav1.GetOptions{}); err == nil {
+	if lease, err := m.client.CoordinationV1().Leases(LeaseNamespace).Get(ctx, m.leaseOf(LeaseName), metav1.GetOptions{}); err == nil {
 		term.Number = ptr.Deref(lease.Spec.LeaseTransitions, 0)
 	}
+	term.Leading = m.mayAct(term.Leading)
 	acting.Keep(ctx, m.client, term, m.options.Clock, *m.options.Logger)
 }

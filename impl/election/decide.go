@@ -82,6 +82,9 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	if open && d.Has(defects.CLE04LeavesVacant) && v.Lease == nil {
 		return Decision{} // defect: CLE-04-leaves-vacant
 	}
+	if pause := leavesFree(v, now, d); open && pause > 0 {
+		return Decision{Recheck: pause} // defect: RO-04-elects-no-other, RO-04-waits-a-minute
+	}
 	if pause := v.Since.Add(hesitation).Sub(now); open && v.Lease == nil && pause > 0 && d.Has(defects.CLE04Hesitates) {
 		return Decision{Recheck: pause} // defect: CLE-04-hesitates
 	}
@@ -105,6 +108,25 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 // hesitation is for how long a planted defect has a Lease missing: beyond what a check
 // allows, and so that the election is over before instances help themselves.
 const hesitation = FallbackDelay - AnswerWindow - 2*time.Second
+
+// leavesFree is for how long a planted defect leaves a Lease free that a leader has had: for
+// a minute, or for ever.
+func leavesFree(v View, now time.Time, d defects.Set) time.Duration {
+	const free, long = time.Minute, time.Hour
+	switch {
+	case v.Lease == nil:
+		return 0
+	case d.Has(defects.RO04ElectsNoOther):
+		return long
+	case d.Has(defects.RO04WaitsAMinute):
+		vacantSince := v.Since
+		if holder(v.Lease) != "" {
+			vacantSince = vacantSince.Add(duration(v.Lease))
+		}
+		return vacantSince.Add(free).Sub(now)
+	}
+	return 0
+}
 
 // early is how long before the end of a Lease candidates are asked.
 func early(lease *coordinationv1.Lease) time.Duration {

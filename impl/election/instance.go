@@ -82,7 +82,7 @@ func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t
 		vacantSince = since.Add(duration(lease))
 	}
 	wait := vacantSince.Add(t.FallbackDelay + time.Duration(s.Place)*FallbackStep).Sub(now)
-	if d.Has(defects.CLE20NoFallback) || d.Has(defects.CLE11NeverTakesExpired) || d.Has(defects.CLE24Sulks) {
+	if d.Has(defects.CLE20NoFallback) || d.Has(defects.CLE11NeverTakesExpired) || d.Has(defects.CLE24Sulks) || d.Has(defects.RO04ElectsNoOther) || d.Has(defects.RO04WaitsAMinute) {
 		return Wait, t.FallbackDelay // defect: CLE-20-no-fallback
 	}
 	if wait <= 0 {
