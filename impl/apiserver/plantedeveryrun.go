@@ -20,6 +20,8 @@ import (
 const (
 	// readyAgainLate is how late RO-02-late-ready-again is.
 	readyAgainLate = 150 * time.Second
+	// stoodStill is for how long /readyz is not asked of a process that does not run.
+	stoodStill = 3 * time.Second
 	// watchesLate is how late RO-06-late-watches tells.
 	watchesLate = 12 * time.Second
 	// dropsOneIn and dropsOneInMany are which updates RO-08 drops.
@@ -40,8 +42,9 @@ type plantedHandler struct {
 	custom func(group, resource string) bool
 
 	mu sync.Mutex
-	// ready is when /readyz first answered 200, and fell when it did not any more.
-	ready, fell time.Time
+	// ready is when /readyz first answered 200, and fell when it did not any more, or was
+	// not even asked, because the process stood still; asked is when it was asked last.
+	ready, fell, asked time.Time
 	// again is when it would have answered 200 again.
 	again time.Time
 	// updates counts those of ConfigMaps, and first has the first answers to lists.
@@ -133,6 +136,10 @@ func (p *plantedHandler) readyz(w http.ResponseWriter, r *http.Request) {
 	a := p.answer(r)
 	p.mu.Lock()
 	now := p.clock.Now()
+	if !p.ready.IsZero() && now.Sub(p.asked) > stoodStill {
+		p.fell, p.again = now, time.Time{}
+	}
+	p.asked = now
 	switch {
 	case a.code == http.StatusOK && p.ready.IsZero():
 		p.ready = now

@@ -43,7 +43,7 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 	}
 	electors := []*candidacy.Elector{main}
 	for n := range m.options.Watchkeepers {
-		watchkeeper, err := m.candidacy(m.leaseOf(watchkeeperLease(n+1)), m.options.Host+"_"+uuid.NewString(), nil)
+		watchkeeper, err := m.candidacy(watchkeeperLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
 		if err != nil {
 			return fmt.Errorf("controller manager: %w", err)
 		}

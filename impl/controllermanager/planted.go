@@ -63,9 +63,8 @@ func (m *ControllerManager) mayAct(leading func() error) func() error {
 
 // leaseOf is the Lease by which an instance leads, of one that has a name.
 func (m *ControllerManager) leaseOf(name string) string {
-	other := name == LeaseName && m.options.Defects.Has(defects.RO10OtherLease) || name == WatchkeeperLease && m.options.Defects.Has(defects.RO10OtherWatchkeeper)
-	if other && m.options.Release == separate {
-		return name + "-" + separate // defect: RO-10-other-lease, RO-10-other-watchkeeper
+	if name == LeaseName && m.options.Defects.Has(defects.RO10OtherLease) && m.options.Release == separate {
+		return name + "-" + separate // defect: RO-10-other-lease
 	}
 	return name
 }

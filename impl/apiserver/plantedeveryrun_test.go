@@ -1,0 +1,99 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+)
+
+// planted is a handler with a defect before one that answers with code and with the method
+// that it was asked by.
+func planted(id defects.ID, code *int) (*plantedHandler, *clocktesting.FakeClock) {
+	clk := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(*code)
+		_, _ = w.Write([]byte(r.Method))
+	})
+	return &plantedHandler{next: next, defects: defects.Of(id), clock: clk, first: map[string]*answer{},
+		custom: func(group, _ string) bool { return group == "custom.example.com" }}, clk
+}
+
+func ask(h http.Handler, method, path string, info genericapirequest.RequestInfo) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r.WithContext(genericapirequest.WithRequestInfo(r.Context(), &info)))
+	return w
+}
+
+func TestPlanted_ReadyAgainLate(t *testing.T) {
+	code := http.StatusOK
+	h, clk := planted(defects.RO02LateAgain, &code)
+	expect := func(want int) {
+		t.Helper()
+		if got := ask(h, http.MethodGet, "/readyz", genericapirequest.RequestInfo{}).Code; got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+		clk.Step(time.Second)
+	}
+	expect(http.StatusOK)
+	code = http.StatusInternalServerError
+	expect(http.StatusInternalServerError)
+	code = http.StatusOK
+	for range int(readyAgainLate.Seconds()) {
+		expect(http.StatusInternalServerError)
+	}
+	expect(http.StatusOK)
+	clk.Step(2 * stoodStill)
+	expect(http.StatusInternalServerError)
+}
+
+func TestPlanted_DropsUpdates(t *testing.T) {
+	code := http.StatusOK
+	h, _ := planted(defects.RO08DropsWrites, &code)
+	dropped := 0
+	for range 3 * dropsOneIn {
+		w := ask(h, http.MethodPut, "/api/v1/namespaces/default/configmaps/a", genericapirequest.RequestInfo{IsResourceRequest: true, Resource: "configmaps", Verb: "update"})
+		if w.Body.String() == http.MethodGet {
+			dropped++
+		}
+	}
+	if dropped != 3 {
+		t.Errorf("%d updates were dropped, want 3", dropped)
+	}
+}
+
+func TestPlanted_HidesCustomResourcesAfterReadiness(t *testing.T) {
+	code := http.StatusOK
+	h, clk := planted(defects.RO09NotFoundBriefly, &code)
+	list := func(group string) int {
+		return ask(h, http.MethodGet, "/apis/"+group+"/v1/things", genericapirequest.RequestInfo{IsResourceRequest: true, APIGroup: group, Resource: "things", Verb: "list"}).Code
+	}
+	if got := list("custom.example.com"); got != http.StatusOK {
+		t.Errorf("before readiness: %d", got)
+	}
+	ask(h, http.MethodGet, "/readyz", genericapirequest.RequestInfo{})
+	if got := list("custom.example.com"); got != http.StatusNotFound {
+		t.Errorf("right after readiness: %d", got)
+	}
+	if got := list("apps"); got != http.StatusOK {
+		t.Errorf("of a built-in resource: %d", got)
+	}
+	clk.Step(2 * hidesBriefly)
+	if got := list("custom.example.com"); got != http.StatusOK {
+		t.Errorf("later: %d", got)
+	}
+}
+
+func TestAnswer_WithoutLast(t *testing.T) {
+	a := &answer{header: http.Header{}, code: http.StatusOK}
+	a.body.WriteString(`{"items":[{"a":1},{"b":2}]}`)
+	if got := a.withoutLast().body.String(); got != `{"items":[{"a":1}]}` {
+		t.Error(got)
+	}
+}
