@@ -43,7 +43,9 @@ type Facts struct {
 	stamps  []written
 	// disturbances are when something happened for which a leader may have to be elected.
 	disturbances []disturbance
-	cache        cache
+	// errands are the tasks that the harness gave leaders to do.
+	errands []errand
+	cache   cache
 }
 
 // request is a write to a Lease or a LeaseCandidate that the harness sent.
@@ -64,6 +66,7 @@ func begin(h *fact.History) *Facts {
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
 	f.disturb(ev)
+	f.observeErrand(ev)
 	switch {
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
 		f.observeRequest(ev)

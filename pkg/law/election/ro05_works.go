@@ -54,17 +54,17 @@ func (f *Facts) ledTenures() []*Tenure {
 }
 
 // canWork is while the leader has the Lease and nothing keeps it from its work: its process
-// runs, its API server serves, no fault is active anywhere, and there is something to do,
-// which is from the first action in the Lease to the end of the last step.
+// runs, its API server serves, no fault is active anywhere, and there is something to do
+// until the end of the last step.
 func (t *Tenure) canWork() fact.Signal {
 	f := t.Lease.facts
 	member := f.MemberOf(t.Holder)
-	var work fact.Builder
-	work.SetAt(t.Lease.actions[0].At, fact.Yes)
+	var played fact.Builder
+	played.Begin(fact.Yes)
 	if n := len(f.Steps); n > 0 && f.Steps[n-1].Ended != nil {
-		work.SetAt(f.Steps[n-1].Ended.Earliest, fact.No)
+		played.SetAt(f.Steps[n-1].Ended.Earliest, fact.No)
 	}
-	return fact.And(t.held(), work.Signal(), f.Running(member, componentOf(t.Lease.Key)), f.Serves(member), fact.Not(f.Disturbed()))
+	return fact.And(t.held(), t.Lease.hasWork(), played.Signal(), f.Running(member, componentOf(t.Lease.Key)), f.Serves(member), fact.Not(f.Disturbed()))
 }
 
 // acts is at the instants at which the leader acts.
