@@ -58,26 +58,33 @@ func (f *Facts) releaseAt(revision, at int64) string {
 // run, no fault is at its member, and etcd has a majority.
 func (f *Facts) able() fact.Signal {
 	return cached(f, "able", func() fact.Signal {
-		var any, etcds []fact.Signal
+		var etcds []fact.Signal
 		for _, member := range f.Members() {
-			any = append(any, fact.And(f.leads(member), f.Running(member, history.ComponentControllerManager), f.Serves(member), fact.Not(f.FaultAt(member))))
 			if len(f.Processes(member, history.ComponentEtcd)) > 0 {
 				etcds = append(etcds, f.Running(member, history.ComponentEtcd))
 			}
 		}
-		return fact.And(fact.Or(any...), atLeast(len(etcds)/2+min(len(etcds), 1), etcds))
+		return fact.And(atLeast(len(etcds)/2+min(len(etcds), 1), etcds), f.leading(func(member string) fact.Signal {
+			return fact.And(f.Serves(member), fact.Not(f.FaultAt(member)))
+		}))
 	})
 }
 
 // migrating is while a controller manager that leads runs, whatever is in its way.
 func (f *Facts) migrating() fact.Signal {
 	return cached(f, "migrating", func() fact.Signal {
-		var any []fact.Signal
-		for _, member := range f.Members() {
-			any = append(any, fact.And(f.leads(member), f.Running(member, history.ComponentControllerManager)))
-		}
-		return fact.Or(any...)
+		return f.leading(func(string) fact.Signal { return fact.Constant(fact.Yes) })
 	})
+}
+
+// leading is while the controller manager of a member leads and runs, and something holds
+// of that member.
+func (f *Facts) leading(holds func(member string) fact.Signal) fact.Signal {
+	var any []fact.Signal
+	for _, member := range f.Members() {
+		any = append(any, fact.And(f.leads(member), f.Running(member, history.ComponentControllerManager), holds(member)))
+	}
+	return fact.Or(any...)
 }
 
 // atLeast holds while so many of the signals do.
@@ -120,33 +127,32 @@ type interruption struct {
 	Member string
 }
 
-// crashes are the ends of controller managers that led while it ran.
-func (m *Migration) crashes() []interruption {
-	f := m.facts
+// ends are the ends of processes of a component while it certainly ran.
+func (m *Migration) ends(component string, fits func(*fact.Process) bool) []interruption {
 	var out []interruption
-	for _, p := range f.AllProcesses() {
-		if p.Component == history.ComponentControllerManager && p.Exited != nil && f.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes && m.certainlyAt(*p.Exited) {
+	for _, p := range m.facts.AllProcesses() {
+		if p.Component == component && p.Exited != nil && fits(p) && m.certainlyAt(*p.Exited) {
 			out = append(out, interruption{*p.Exited, p.Member})
 		}
 	}
 	return out
+}
+
+// crashes are those of controller managers that led, and serverEnds those of API servers.
+func (m *Migration) crashes() []interruption {
+	return m.ends(history.ComponentControllerManager, func(p *fact.Process) bool {
+		return m.facts.leads(p.Member).During(fact.Exactly(p.Exited.Earliest, p.Exited.Seq)) == fact.Yes
+	})
+}
+
+func (m *Migration) serverEnds() []interruption {
+	return m.ends(history.ComponentAPIServer, func(*fact.Process) bool { return true })
 }
 
 // certainlyAt is whether it is certain that a moment lies in the time in which it ran.
 func (m *Migration) certainlyAt(at fact.Moment) bool {
 	begin := m.begun()
 	return was(begin) && m.facts.When(begin).Before(at) == fact.Yes && (!was(m.end()) || at.Before(m.facts.When(m.end())) == fact.Yes)
-}
-
-// serverEnds are the ends of API servers while it ran.
-func (m *Migration) serverEnds() []interruption {
-	var out []interruption
-	for _, p := range m.facts.AllProcesses() {
-		if p.Component == history.ComponentAPIServer && p.Exited != nil && m.certainlyAt(*p.Exited) {
-			out = append(out, interruption{*p.Exited, p.Member})
-		}
-	}
-	return out
 }
 
 // takeovers are the changes of the leader to a member's controller manager, after another

@@ -77,3 +77,13 @@ func TestSVM27TrimmedWhenNoControllerIsKnown(t *testing.T) {
 		migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).
 		after(mustBound("SVM-27", "trimsWithin")+time.Second).defines("v2", 2, 22, "v2").verdictOf(t, "SVM-27", law.Inconclusive)
 }
+
+// What is written again when the migration has said that it is over is written again.
+func TestSVM06WritesAgainAfterTheEnd(t *testing.T) {
+	again := func(d time.Duration) *historyBuilder {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).
+			migrates("m", 10, 20, 11, nowSucceeded).after(d).stores("x", v2, "m", 5, 21, 0)
+	}
+	again(restLands()-time.Second).finds(t, "SVM-06", "and migration m wrote it again")
+	again(restLands()+time.Second).finds(t, "SVM-06")
+}

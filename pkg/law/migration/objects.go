@@ -193,13 +193,27 @@ func (n *counts) apply(c *Change) {
 	}
 }
 
-// storedAt counts the objects of a resource at a revision.
-func (f *Facts) storedAt(r Resource, revision int64) *counts {
+// count counts the objects of a resource by its first changes, up to the first one that
+// ends it.
+func (f *Facts) count(r Resource, ends func(*Change) bool) *counts {
 	n, p := newCounts(), f.population(r)
-	for i := range p.until(revision) {
+	for i := range p.changes {
+		if ends(&p.changes[i]) {
+			break
+		}
 		n.apply(&p.changes[i])
 	}
 	return n
+}
+
+// storedAt counts the objects of a resource at a revision, and storedWhen those that were
+// told of when something happened.
+func (f *Facts) storedAt(r Resource, revision int64) *counts {
+	return f.count(r, func(c *Change) bool { return c.Revision > revision })
+}
+
+func (f *Facts) storedWhen(r Resource, at fact.Moment) *counts {
+	return f.count(r, func(c *Change) bool { return c.Seq > at.Seq })
 }
 
 // sameForms are the built-in resources, of those that the harness writes, whose versions

@@ -121,18 +121,6 @@ func (m *Migration) follow(p *passage, large func(*counts) bool) {
 	}
 }
 
-// storedWhen counts the objects of a resource that were told of when something happened.
-func (f *Facts) storedWhen(r Resource, at fact.Moment) *counts {
-	n, p := newCounts(), f.population(r)
-	for i := range p.changes {
-		if p.changes[i].Seq > at.Seq {
-			break
-		}
-		n.apply(&p.changes[i])
-	}
-	return n
-}
-
 // firstWhen is the first revision at which the objects of a resource were as many as asked
 // for.
 func (f *Facts) firstWhen(r Resource, large func(*counts) bool) int64 {

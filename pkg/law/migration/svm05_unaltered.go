@@ -76,15 +76,8 @@ func (f *Facts) writerOf(t *Touch) (m *Migration, when string) {
 	if !t.converts() {
 		return nil, ""
 	}
-	for i := len(f.Migrations) - 1; i >= 0; i-- {
-		m := f.Migrations[i]
-		// What was on its way when a migration ended is written all the same.
-		if m.Of == t.Object.in.of && was(m.Started) && was(m.end()) && m.end().Revision < t.Revision {
-			if least, _ := f.When(m.end()).Until(f.when(t.Change)); least <= restLands() {
-				return m, fmt.Sprintf("after migration %s had ended", m.Name)
-			}
-			break
-		}
+	if m := f.justEnded(t); m != nil {
+		return m, fmt.Sprintf("after migration %s had ended", m.Name)
 	}
 	for _, m := range f.Migrations {
 		if m.Of == t.Object.in.of && !was(m.Started) && m.lived(t.Revision) || was(m.Started) && m.Of == t.Object.in.of && m.Created.Revision < t.Revision && t.Revision < m.Started.Revision {
@@ -92,4 +85,19 @@ func (f *Facts) writerOf(t *Touch) (m *Migration, when string) {
 		}
 	}
 	return nil, ""
+}
+
+// justEnded is the migration of the resource that ended last before a change, if what was
+// on its way then may land as late.
+func (f *Facts) justEnded(t *Touch) *Migration {
+	for i := len(f.Migrations) - 1; i >= 0; i-- {
+		m := f.Migrations[i]
+		if m.Of == t.Object.in.of && was(m.Started) && was(m.end()) && m.end().Revision < t.Revision {
+			if least, _ := f.When(m.end()).Until(f.when(t.Change)); least <= restLands() {
+				return m
+			}
+			return nil
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"cmp"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -12,9 +14,13 @@ var svm06 = written{
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, r := range f.resources() {
 			f.touches(r, func(t *Touch) {
-				if t.byMigrator() && !t.converts() && t.Version() == t.During.target().Version && f.sameObject(t) {
+				if !t.untagged() || t.converts() || !f.sameObject(t) {
+					return
+				}
+				// What is on its way when a migration ends is a write of it too.
+				if m := cmp.Or(t.During, f.justEnded(t)); m != nil && t.Version() == m.target().Version {
 					l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(t.Before.Seq, t.Seq), "%s %s was stored as %s at revision %d, and migration %s wrote it again at revision %d",
-						r.Name, t.Object.Name, t.Version(), t.Before.Revision, t.During.Name, t.Revision)
+						r.Name, t.Object.Name, t.Version(), t.Before.Revision, m.Name, t.Revision)
 				}
 			})
 		}

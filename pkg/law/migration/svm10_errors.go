@@ -40,8 +40,9 @@ var svm10 = written{
 // errorsMet are the errors that its writes met while it ran.
 func (m *Migration) errorsMet() []*exchange {
 	var out []*exchange
+	running := m.Running()
 	for _, x := range m.sentDuring() {
-		if x.passes() && m.Running().At(x.At) == fact.Yes {
+		if x.passes() && running.At(x.At) == fact.Yes {
 			out = append(out, x)
 		}
 	}

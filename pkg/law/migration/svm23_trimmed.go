@@ -37,43 +37,28 @@ func missing(in, from []string) []string {
 
 func withoutGroup(version string) string { return version[strings.LastIndex(version, "/")+1:] }
 
-// namesAllStored compares all objects with each revision of the definition, and each change
-// of one with the definition of that time.
+// namesAllStored compares each change of an object with the definition of that time, and all
+// objects with each revision of the definition.
 func (f *Facts) namesAllStored(l *law.Ledger, r Resource) {
-	p, stored, compared, next := f.population(r), newCounts(), int64(0), 0
-	judge := func(d *Definition, version string, c *Change) {
-		if !slices.Contains(d.Stored, withoutGroup(version)) {
+	p, compared := f.population(r), int64(0)
+	judge := func(d *Definition, c *Change) {
+		compared++
+		if stored := withoutGroup(c.Version()); !slices.Contains(d.Stored, stored) {
 			l.Broken(c.Object.Name, f.when(c), law.Evidence(c.Seq, d.Seq), "%s %s is stored as %s since revision %d, and storedVersions of its definition is %v at revision %d",
-				r.Name, c.Object.Name, withoutGroup(version), c.Revision, d.Stored, max(d.Revision, c.Revision))
+				r.Name, c.Object.Name, stored, c.Revision, d.Stored, max(d.Revision, c.Revision))
 		}
 	}
-	all := f.definitions[r]
-	for i := range all {
-		for ; next < len(p.changes) && p.changes[next].Revision < all[i].Revision; next++ {
-			stored.apply(&p.changes[next])
-			if c := &p.changes[next]; i > 0 && all[i-1].CustomResource != nil && !c.Gone {
-				compared++
-				judge(&all[i-1], c.Version(), c)
-			}
-		}
-		if all[i].CustomResource == nil {
-			continue
-		}
-		compared += stored.total
-		for version, n := range stored.in {
-			if n > 0 && !slices.Contains(all[i].Stored, withoutGroup(version)) {
-				for _, c := range p.at(all[i].Revision) {
-					judge(&all[i], c.Version(), c)
-				}
-				break
+	for i := range p.changes {
+		if c := &p.changes[i]; !c.Gone {
+			if d := f.definition(r, c.Revision); d != nil {
+				judge(d, c)
 			}
 		}
 	}
-	if n := len(all); n > 0 && all[n-1].CustomResource != nil {
-		for ; next < len(p.changes); next++ {
-			if c := &p.changes[next]; !c.Gone {
-				compared++
-				judge(&all[n-1], c.Version(), c)
+	for i := range f.definitions[r] {
+		if d := &f.definitions[r][i]; d.CustomResource != nil {
+			for _, c := range p.at(d.Revision) {
+				judge(d, c)
 			}
 		}
 	}
