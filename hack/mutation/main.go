@@ -85,7 +85,7 @@ func mutate(ctx context.Context, o options) error {
 	if o.results == "" {
 		o.results = o.out
 	}
-	checks, err := play.Checks(play.ChecksFolder)
+	checks, err := play.Checks(play.Judges)
 	if err != nil {
 		return err
 	}

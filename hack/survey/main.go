@@ -102,7 +102,7 @@ func survey(ctx context.Context, o options) (int, error) {
 	case t.Target == "":
 		t.Target = o.target
 	}
-	checks, err := play.Checks(play.ChecksFolder)
+	checks, err := play.Checks(play.Judges)
 	if err != nil {
 		return 0, err
 	}

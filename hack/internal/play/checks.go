@@ -8,38 +8,69 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"slices"
 	"strings"
 )
 
-// ChecksFolder is where the sources of the checks are, from the root of the repository.
-const ChecksFolder = "pkg/check"
+// Judges are the sources that judge: what reads a history and weighs it, the facts, the
+// laws, and the bounds that these look up. Each is a folder or a pattern of files, as in
+// path.Match, from the root of the repository.
+var Judges = []string{"pkg/check", "pkg/fact", "pkg/law", "pkg/requirement/*.yaml"}
 
-// Checks is a name for the sources of the checks under a folder, their tests not among
-// them, since those judge no history. A result that the same checks have judged need not
-// be obtained again.
+// forTests are the names of folders whose sources judge no history, nor do files that end
+// in _test.go.
+var forTests = []string{"stories", "judgetest"}
+
+// Checks is a name for the sources that roots such as Judges have. A result that the same
+// sources have judged need not be obtained again.
 //
 // What is summed up is a listing as `git ls-tree -r` gives it, with each file's name as
-// git names its content, so that whoever has a commit can tell which checks it holds.
-func Checks(folder string) (string, error) {
-	sum, files := sha256.New(), 0
-	err := fs.WalkDir(os.DirFS("."), folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		content, err := os.ReadFile(path)
+// git names its content, so that a commit tells which sources it holds.
+func Checks(roots []string) (string, error) {
+	sum, tree := sha256.New(), os.DirFS(".")
+	for _, root := range roots {
+		files, err := sources(tree, root)
 		if err != nil {
-			return err
+			return "", fmt.Errorf("read the sources that judge in %s, from the root of the repository: %w", root, err)
 		}
-		blob := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...))
-		files++
-		fmt.Fprintf(sum, "100644 blob %s\t%s\n", hex.EncodeToString(blob[:]), path)
-		return nil
-	})
-	if err == nil && files == 0 {
-		err = errors.New("there are none")
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the sources of the checks in %s, from the root of the repository: %w", folder, err)
+		for _, file := range files {
+			content, err := fs.ReadFile(tree, file)
+			if err != nil {
+				return "", fmt.Errorf("read the sources that judge: %w", err)
+			}
+			blob := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...))
+			fmt.Fprintf(sum, "100644 blob %s\t%s\n", hex.EncodeToString(blob[:]), file)
+		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:20]), nil
+}
+
+// sources are the files of a root that judge. At least one.
+func sources(tree fs.FS, root string) ([]string, error) {
+	found, err := fs.Glob(tree, root)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, one := range found {
+		err := fs.WalkDir(tree, one, func(file string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && slices.Contains(forTests, path.Base(file)):
+				return fs.SkipDir
+			case !entry.IsDir() && !strings.HasSuffix(file, "_test.go"):
+				files = append(files, file)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there are none")
+	}
+	return files, nil
 }
