@@ -17,15 +17,17 @@ var ro08 = law.Written[*Facts]{
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, a := range f.acknowledged {
 			at := fact.Exactly(a.At, a.Seq)
+			// The write could have shown until etcd told of a later revision.
+			told := f.ToldBy(a.revision + 1)
 			switch stored := f.storedAt(a.revision); {
 			case slices.ContainsFunc(stored, a.is):
 				l.MetBy(a.member, "", at)
 			case len(stored) > 0:
-				l.Broken(a.name, at, law.Evidence(a.Seq), "%s acknowledged write %d, of %s, with revision %d, at which etcd's history has another change", a.member, a.write, a.name, a.revision)
+				l.BrokenUnless(told, a.name, at, law.Evidence(a.Seq), "%s acknowledged write %d, of %s, with revision %d, at which etcd's history has another change", a.member, a.write, a.name, a.revision)
 			case a.revision > f.watermark():
 				l.Open(a.name, at, "etcd told of nothing from revision %d on, which %s had acknowledged", a.revision, a.member)
 			default:
-				l.Broken(a.name, at, law.Evidence(a.Seq), "%s acknowledged write %d, of %s, with revision %d, and etcd's history has no such revision", a.member, a.write, a.name, a.revision)
+				l.BrokenUnless(told, a.name, at, law.Evidence(a.Seq), "%s acknowledged write %d, of %s, with revision %d, and etcd's history has no such revision", a.member, a.write, a.name, a.revision)
 			}
 		}
 	},
