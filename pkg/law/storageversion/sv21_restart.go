@@ -122,7 +122,7 @@ func (f *facts) judgeRestartedWrites(l *law.Ledger, replaced map[*server]map[str
 		e := law.Entry{Ending: law.Met, About: name, Member: w.Member, Began: f.When(w.Stored)}
 		switch common := v.Content.Common; {
 		case common == nil || *common == w.APIVersion:
-		case s.Started.Before(e.Began) != fact.Yes:
+		case f.mayPrecede(w, s):
 			e.Ending, e.Why = law.Excused, "the write may be of the process before"
 		case f.finishes(w, name, finishes):
 			e.Ending, e.Why = law.Excused, "the server had left, and finished what it had been asked for"
@@ -135,6 +135,12 @@ func (f *facts) judgeRestartedWrites(l *law.Ledger, replaced map[*server]map[str
 		}
 		l.Add(e)
 	}
+}
+
+// mayPrecede is whether a write may be of the process before. One that was sent after the
+// process had started is not, however late etcd told of it.
+func (f *facts) mayPrecede(w *fact.Write, s *server) bool {
+	return s.Started.Before(f.When(w.Stored)) != fact.Yes && (w.Answer.Seq == 0 || w.Answer.From < s.Started.Latest)
 }
 
 // released is the release of a process; empty if none is known.
