@@ -31,7 +31,7 @@ var upgradeCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(managersOf("cp2"), story.OfKind(history.KindProcess))) },
 	},
 	{
-		Requirement: "CLE-03", Reads: leadership4355,
+		Requirement: "CLE-03", Reads: story.AnyOf(leadership4355, story.OfKind(history.KindReady)),
 		Fail: func(e *story.Edit) { e.Drop(story.NthOf(e, 3, story.AllOf(candidateNamed("cp2_2"), answered))) },
 		Weak: func(e *story.Edit) {
 			e.Each(story.AllOf(candidatesStored, withPrefix("kube-system/cp2_")), func(ev *history.Event) {
@@ -94,7 +94,7 @@ var upgradeCases = []story.Case{
 // processesCases are how the story of processes is changed.
 var processesCases = []story.Case{
 	{
-		Requirement: "RO-03", Reads: story.OfKind(history.KindProcess),
+		Requirement: "RO-03", Reads: story.AnyOf(leaderLeases, story.OfKind(history.KindProcess, history.KindReady, history.KindFault)),
 		Fail: atPoint(Processes, "at rest", func(h *Builder) { h.Exit(h.Members[2], "exit status 2", false) }),
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.OfKind(history.KindProcess), story.OfMember("cp3"))) },
 	},
@@ -132,7 +132,7 @@ var impairedCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(coordinatorLeases) },
 	},
 	{
-		Requirement: "CLE-12", Reads: story.AnyOf(leaderLeases, leaderActions, candidateNamed("cp3_1"), story.OfKind(history.KindProcess, history.KindFault)),
+		Requirement: "CLE-12", Reads: story.AnyOf(leaderLeases, leaderActions, candidateNamed("cp3_1"), story.OfKind(history.KindProcess, history.KindFault, history.KindReady)),
 		Fail: atPoint(Impaired, "cannot renew", func(h *Builder) {
 			h.Advance(2000)
 			h.RenewLease(coordinatorsLease)
