@@ -41,8 +41,8 @@ const (
 	group                = "g.io"
 	v1                   = "g.io/v1"
 	v2                   = "g.io/v2"
-	identityLeasePrefix  = "/registry/leases/kube-system/"
-	storageVersionPrefix = "/registry/internal.apiserver.k8s.io/storageversions/"
+	identityLeasePrefix  = fact.IdentityLeasePrefix
+	storageVersionPrefix = fact.StorageVersionPrefix
 	conditionType        = "AllEncodingVersionsEqual"
 )
 
@@ -306,9 +306,9 @@ func heapInUse() int64 {
 }
 
 // bytesPerEvent is how much memory a judge of all requirements may keep of each event: laws
-// are weighed over facts of the whole history, and a history of a million events has to be
-// judged within 1 GiB.
-const bytesPerEvent = 1 << 10
+// are weighed over facts of the whole history, a history of a million events has to be judged
+// within 1 GiB, and the heap grows to twice what is kept before garbage is collected.
+const bytesPerEvent = 512
 
 func TestJudge_MemoryGrowsByAtMostTheStatedBytesPerEvent(t *testing.T) {
 	kept := func(length int64) int64 {
