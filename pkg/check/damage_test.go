@@ -14,7 +14,7 @@ import (
 
 const (
 	// randomDamages is how many times a few lines are taken out of each story.
-	randomDamages = 12
+	randomDamages = 20
 	// rounds is how often each story is judged.
 	rounds = 5
 )
