@@ -144,6 +144,12 @@ func (c *Client) Get(ctx context.Context, path string) Answer {
 	return c.send(ctx, http.MethodGet, path, nil, nil)
 }
 
+// getItself is Get of what the server has to answer itself: it does not hand the request on
+// to a peer.
+func (c *Client) getItself(ctx context.Context, path string) Answer {
+	return c.sendWith(ctx, map[string]string{handedOnHeader: "true"}, http.MethodGet, path, nil, nil)
+}
+
 // Send sends a request without recording it; a body goes as JSON.
 func (c *Client) Send(ctx context.Context, method, path string, body any) Answer {
 	return c.send(ctx, method, path, nil, body)
@@ -191,19 +197,20 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 }
 
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) Answer {
-	return c.sendFor(ctx, "", method, path, query, body)
+	return c.sendWith(ctx, nil, method, path, query, body)
 }
 
-// sendFor is send with the media types that are accepted; empty means JSON.
-func (c *Client) sendFor(ctx context.Context, accept, method, path string, query url.Values, body any) Answer {
+// sendWith is send with headers beside, or in the place of, those of all requests, which
+// accept JSON.
+func (c *Client) sendWith(ctx context.Context, headers map[string]string, method, path string, query url.Values, body any) Answer {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	request, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return Answer{Err: err}
 	}
-	if accept != "" {
-		request.Header.Set("Accept", accept)
+	for name, value := range headers {
+		request.Header.Set(name, value)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

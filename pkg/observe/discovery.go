@@ -52,8 +52,12 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 	for i, version := range versions {
 		handedOn := services.handedOn[version.String()]
 		var list metav1.APIResourceList
-		if err := getInto(ctx, client, GroupVersionPath(version.Group, version.Version), &list); err != nil {
-			unlisted := i >= listed
+		unlisted, get := i >= listed, client.Get
+		if unlisted {
+			get = client.getItself // a peer that hosts it must not answer in its place (KEP-4020)
+		}
+		path := GroupVersionPath(version.Group, version.Version)
+		if err := readInto(get(ctx, path), client, path, &list); err != nil {
 			if services.mayLack(version.String()) || unlisted && errors.Is(err, errNotThere) {
 				continue
 			}
@@ -69,7 +73,7 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 				hosted = &history.HostedResource{Group: version.Group, Resource: resource.Name, Kind: resource.Kind, Custom: custom[key]}
 				found[key] = hosted
 			}
-			if i < listed {
+			if !unlisted {
 				hosted.Served = append(hosted.Served, version.String())
 			} else {
 				hosted.Unlisted = append(hosted.Unlisted, version.String())
@@ -213,7 +217,10 @@ var errNotThere = errors.New("it answered 404")
 
 // getInto reads a document; the error is errNotThere where there is none.
 func getInto(ctx context.Context, client *Client, path string, into any) error {
-	answer := client.Get(ctx, path)
+	return readInto(client.Get(ctx, path), client, path, into)
+}
+
+func readInto(answer Answer, client *Client, path string, into any) error {
 	switch {
 	case answer.Err != nil:
 		return fmt.Errorf("get %s from %s: %w", path, client.Member(), answer.Err)

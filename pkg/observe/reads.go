@@ -163,7 +163,7 @@ func (o *resourceRead) list(ctx context.Context, version, how string) {
 		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchNotOlderThan))
 	}
 	from := o.reads.recorder.Now()
-	answer := o.client.sendFor(ctx, acceptMetadata, http.MethodGet, GroupVersionPath(o.of.Group, version)+"/"+o.of.Resource, query, nil)
+	answer := o.client.sendWith(ctx, map[string]string{"Accept": acceptMetadata}, http.MethodGet, GroupVersionPath(o.of.Group, version)+"/"+o.of.Resource, query, nil)
 	read := o.seen(how, version, answer)
 	read.After = after
 	if how == history.ReadLimited {

@@ -45,9 +45,17 @@ func plane(ready *atomic.Bool) http.Handler {
 	mux.HandleFunc("/apis/g/v1", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
 	mux.HandleFunc("/apis/g/v2", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
 	mux.HandleFunc("/apis/g/v3", reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`))
+	mux.HandleFunc("/apis/g/v5", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Kubernetes-Peer-Proxied") == "true" {
+			http.NotFound(w, r)
+			return
+		}
+		reply(200, `{"resources":[{"name":"things","kind":"Thing","storageVersionHash":"h"}]}`)(w, r)
+	})
 	mux.HandleFunc("/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", reply(200, `{"items":[`+
-		// g/v3 is answered though it is not listed, g/v4 is not, and down/v2 is another server's.
-		`{"status":{"storageVersions":[{"servedVersions":["g/v1","g/v3","g/v4"]},{"servedVersions":["g/v3","v1","down/v2"]}]}}]}`))
+		// g/v3 is answered though it is not listed, g/v4 is not, a peer answers for g/v5, and
+		// down/v2 is another server's.
+		`{"status":{"storageVersions":[{"servedVersions":["g/v1","g/v3","g/v4","g/v5"]},{"servedVersions":["g/v3","v1","down/v2"]}]}}]}`))
 	mux.HandleFunc("/apis/down/v2", reply(200, `{"resources":[{"name":"others","kind":"Other"}]}`))
 	mux.HandleFunc("/apis/down/v1", reply(503, "no backend"))
 	mux.HandleFunc("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", reply(200, `{"items":[{"spec":{"group":"g","names":{"plural":"things"}}}]}`))

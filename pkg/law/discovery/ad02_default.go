@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -48,6 +49,10 @@ func judgeEndpoints(f *Facts, l *law.Ledger, _ law.Bounds) {
 				if s.member.isForeign(group, v.Version, s.from) || f.remote(group, v.Version, s.to) {
 					return
 				}
+				if e, excused := s.peersEndpoint(document, group, v); excused {
+					l.Add(e)
+					return
+				}
 				e := s.endpoint(document, group, v)
 				if e.Ending == law.Excused && v.Freshness == history.FreshnessCurrent {
 					silent[key] = append(silent[key], named(group, v.Version))
@@ -61,6 +66,21 @@ func judgeEndpoints(f *Facts, l *law.Ledger, _ law.Bounds) {
 			l.Doubt("%s was not seen to have an endpoint for %s when it was looked at last", key[0], strings.Join(silent[key], ", "))
 		}
 	}
+}
+
+// peersEndpoint excuses that of a group-version that only peers host: a server has endpoints
+// of what it hosts itself, and hands requests for the objects of its peers on (AD-23).
+func (s *sweep) peersEndpoint(document *answer, group string, v *history.ListedVersion) (law.Entry, bool) {
+	e := law.Entry{Ending: law.Excused, About: named(group, v.Version), Member: s.member.name, Began: document.moment()}
+	by := s.byPeers(document, group, v)
+	if by == fact.No || s.local.listing.version(group, v.Version) != nil {
+		return e, false
+	}
+	e.Why = "only peers host it"
+	if by == fact.Unknown {
+		e.Why = "it is not known what a peer hosts"
+	}
+	return e, true
 }
 
 // endpoint judges that of a group-version that a document lists.

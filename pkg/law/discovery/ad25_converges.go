@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // ad25: when changes stop, the document converges to unaggregated discovery and to that of
-// the other members, and nothing stays stale. In which order things are listed is AD-12's.
+// the other members, and nothing stays stale. In which order things are listed is AD-12's,
+// and what the document has from peers is AD-23's and AD-24's.
 var ad25 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-25", Sources: definitions, Needs: append(each("equal"), law.Need{Name: "changes", Tag: "change"})},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
@@ -89,7 +91,11 @@ func (c *convergence) compareAggregated() {
 		case v.Freshness != history.FreshnessCurrent:
 			c.notCurrent(group, v, remote, a)
 			return
-		case c.plain.listing.version(group, v.Version) == nil:
+		}
+		if v = c.own(group, v); v == nil {
+			return
+		}
+		if c.plain.listing.version(group, v.Version) == nil {
 			c.differs(c.plain.seq, "%s lists %s, but not in the list of groups that is not aggregated", name, of)
 		}
 		switch {
@@ -99,12 +105,25 @@ func (c *convergence) compareAggregated() {
 			}
 		case a.code == 404 && !a.itself && !remote:
 			c.differs(a.seq, "%s lists %s, and has nothing at %s", name, of, a.path)
-		case a.code == 200:
+		case a.code == http.StatusOK:
 			if told := a.listing.version(group, v.Version); told != nil && told.Inventory != v.Inventory {
 				c.differs(a.seq, "%s lists other resources in %s than %s does", name, of, a.path)
 			}
 		}
 	})
+}
+
+// own is a group-version as the server hosts it itself: of a union, as the local view has
+// it; nil where only peers host it, or it is not known whether they do.
+func (c *convergence) own(group string, v *history.ListedVersion) *history.ListedVersion {
+	switch c.byPeers(c.document, group, v) {
+	case fact.Yes:
+		return c.local.listing.version(group, v.Version)
+	case fact.Unknown:
+		c.unfit = "it is not known what a peer hosts"
+		return nil
+	}
+	return v
 }
 
 // notCurrent judges a group-version that is stale. A process has to fetch from an
@@ -160,17 +179,27 @@ func (c *convergence) compareDefined() {
 }
 
 // likeOthers compares what members of one release have after the same last change, but for
-// what is foreign.
+// what is foreign, and what either has from peers, which each learns of at another time.
 func (c *convergence) likeOthers(l *law.Ledger, latest map[*member]*sweep) {
-	mine, _ := c.document.listing.contents(c.member.foreignAt(c.from))
 	for _, m := range c.facts.all() {
 		other := latest[m]
 		if other == nil || m == c.member || c.facts.changedBy(other.to) != c.ended || other.process.Release != c.process.Release {
 			continue
 		}
-		theirs, _ := other.steady(groupsPath).listing.contents(m.foreignAt(other.from))
+		document := other.steady(groupsPath)
+		leftOut := func(foreign func(group, version string) bool) func(group, version string) bool {
+			if !c.united(c.document) && !other.united(document) {
+				return foreign
+			}
+			return func(group, version string) bool {
+				return foreign != nil && foreign(group, version) ||
+					c.byPeersAt(c.document, group, version) != fact.No || other.byPeersAt(document, group, version) != fact.No
+			}
+		}
+		mine, _ := c.document.listing.contents(leftOut(c.member.foreignAt(c.from)))
+		theirs, _ := document.listing.contents(leftOut(m.foreignAt(other.from)))
 		if theirs != mine {
-			l.Broken("all documents", c.moment(), law.Evidence(other.steady(groupsPath).seq, c.document.seq),
+			l.Broken("all documents", c.moment(), law.Evidence(document.seq, c.document.seq),
 				"%s after the last change %s and %s, which run the same release, have different documents", time.Duration(c.from-c.ended).Round(100*time.Millisecond), m.name, c.member.name)
 		}
 	}

@@ -38,8 +38,8 @@ func TestAD25ComparesMembers(t *testing.T) {
 					ev.Process.Release = "0"
 				}
 			}
-			told.looksAt("a", said{union: everything, own: everything})
-			told.looksAt(tc.of, said{union: tc.has, own: tc.has})
+			told.looksAt("a", said{union: everything, local: everything, own: everything})
+			told.looksAt(tc.of, said{union: tc.has, local: tc.has, own: tc.has})
 			told.blames(t, "AD-25", tc.want...)
 		})
 	}

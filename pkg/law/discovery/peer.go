@@ -30,11 +30,10 @@ func (s *sweep) viewIn() *view {
 	if s.process == nil || f.FirstReady(s.process) == nil || s.plain(groupsPath) == nil {
 		return nil
 	}
-	said := s.answersTo(func(q *question) bool { return q.path == groupsPath && q.accept == askedLocal })
-	if len(said) == 0 || said[len(said)-1].code != http.StatusOK || said[len(said)-1].listing == nil {
+	last := s.local
+	if last == nil {
 		return nil
 	}
-	last := said[len(said)-1]
 	v := &view{
 		process: s.process, seq: last.seq, local: map[string][]history.ListedResource{},
 		own: map[string][]history.ListedResource{}, denied: map[string]int64{}, unsure: map[string]bool{},

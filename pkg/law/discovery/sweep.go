@@ -23,7 +23,9 @@ type sweep struct {
 	wasReady, settled bool
 	// steadily are the documents that steady gives, by path, and offers what offered gives.
 	steadily map[string]*answer
-	offers   []string
+	// local is what localView gives.
+	local  *answer
+	offers []string
 }
 
 // maxSweep is how many answers one sweep may have.
@@ -100,7 +102,7 @@ func (s *sweep) same(path string) *answer {
 
 // compare notes what the answers of the sweep are compared with.
 func (s *sweep) compare() {
-	s.steadily, s.offers = map[string]*answer{}, nil
+	s.steadily, s.offers, s.local = map[string]*answer{}, nil, s.localView()
 	if s.wasReady && s.settled {
 		s.steadily[corePath], s.steadily[groupsPath] = s.same(corePath), s.same(groupsPath)
 	}

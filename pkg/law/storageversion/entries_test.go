@@ -235,6 +235,34 @@ func TestSV05Served(t *testing.T) {
 	t.Run("answered and not claimed", func(t *testing.T) {
 		lists(serving(v1), v2).blames(t, "SV-05", differs+" [g.io/v1] and, unlisted, has [g.io/v2]")
 	})
+	// peers has b list the version that a answers for without listing it, and a tell of
+	// itself alone, where it is asked.
+	peers := func(h *historyBuilder, local ...string) *historyBuilder {
+		h.starts("b", 1).ready("b", 200, 6).hosts("b", 6)
+		if len(local) > 0 {
+			l := history.Listing{Groups: []history.ListedGroup{{Name: group}}}
+			for _, v := range local {
+				l.Groups[0].Versions = append(l.Groups[0].Versions, history.ListedVersion{Version: v})
+			}
+			h.add(history.Event{Kind: history.KindDocument, Member: "a", From: h.now, Document: &history.Document{
+				Path: "/apis", Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer", Code: 200, Content: "c", Listing: &l,
+			}})
+		}
+		return lists(h, v2)
+	}
+	t.Run("a peer answers", func(t *testing.T) {
+		counted(t, peers(serving(v1), "v1").blames(t, "SV-05"), "compared", 1)
+	})
+	t.Run("a peer answers for what is claimed", func(t *testing.T) {
+		peers(serving(v1, v2), "v1").blames(t, "SV-05", differs+" [g.io/v1]")
+	})
+	t.Run("it hosts what a peer lists, too", func(t *testing.T) {
+		peers(serving(v1), "v1", "v2").blames(t, "SV-05", differs+" [g.io/v1] and, unlisted, has [g.io/v2]")
+		peers(serving(v1, v2), "v1", "v2").blames(t, "SV-05")
+	})
+	t.Run("its local view is not known", func(t *testing.T) {
+		peers(serving(v1)).blames(t, "SV-05", differs+" [g.io/v1] and, unlisted, has [g.io/v2]")
+	})
 	t.Run("more than it can decode, though no discovery is ever read", func(t *testing.T) {
 		serving(v1, "g.io/v3").blames(t, "SV-05", "serves g.io/v3 and decodes only")
 	})

@@ -24,6 +24,7 @@ type facts struct {
 	leaders   []leadership
 	exchanges []exchange
 	shown     shown
+	locals    locals
 	// kinds are the first events that stored an object of each kind, and definitions the
 	// creations of the definitions of custom resources, by the StorageVersion's name.
 	kinds       map[kind]int64
@@ -58,6 +59,8 @@ func (f *facts) Observe(ev *history.Event) {
 		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), ev.Member, ev.Exchange})
 	case ev.Watch != nil:
 		f.shown.observe(ev)
+	case ev.Document != nil:
+		f.locals.observe(ev)
 	}
 }
 

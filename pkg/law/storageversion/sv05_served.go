@@ -16,7 +16,7 @@ import (
 // what it lists for the group. The list of a group is made from the APIServices, which all
 // servers share: a member of a release without a version takes that out of the lists of all
 // others, which go on serving it. A version that is listed has to be claimed in any case,
-// and one that is claimed has to be answered.
+// and one that is claimed has to be answered, by the server itself and not by a peer.
 var sv05 = law.Written[*facts]{
 	Row: law.Row{ID: "SV-05", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared", Tag: "compared"}, {Name: "comparedEach", Tag: "compared", Each: true},
@@ -71,18 +71,18 @@ func (f *facts) judgeLook(l *law.Ledger, s *server, look *fact.Look, at fact.Mom
 
 func (f *facts) judgeServed(l *law.Ledger, s *server, look *fact.Look, at fact.Moment, r history.HostedResource) {
 	name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
-	change := f.StorageVersion(name).ChangeAt(s.id, look.EtcdRevision)
+	change, unlisted := f.StorageVersion(name).ChangeAt(s.id, look.EtcdRevision), f.own(s, r)
 	switch {
 	case change == nil || !change.Present():
 		return // SV-01 and SV-03 judge what is missing
 	case s.silent() && change.Revision <= s.since:
 		l.Excused(name, at, "the server has no StorageVersion API, and the entry is of the process before")
-	case fact.SameSet(change.Entry.Served, slices.Concat(r.Served, r.Unlisted)):
+	case fact.SameSet(change.Entry.Served, slices.Concat(r.Served, unlisted)):
 		l.MetBy(s.Member, name, at, "compared")
 	default:
 		beside := ""
-		if len(r.Unlisted) > 0 {
-			beside = fmt.Sprintf(" and, unlisted, has %v", r.Unlisted)
+		if len(unlisted) > 0 {
+			beside = fmt.Sprintf(" and, unlisted, has %v", unlisted)
 		}
 		l.Broken(name, at, law.Evidence(change.Seq, look.Seq, f.ToldBy(look.EtcdRevision)), "in %s, %s calls %v served, but its discovery lists %v%s", name, s.id, change.Entry.Served, r.Served, beside)
 	}
