@@ -381,7 +381,8 @@ type HostedResource struct {
 	Served []string `json:"served"`
 	// Unlisted are versions that the server does not list among those of the
 	// group, and whose own document it answers with the resource in it all the
-	// same; sorted. Those that any StorageVersion calls served were asked for.
+	// same, without the help of a peer; sorted. Those that any StorageVersion calls
+	// served were asked for. Recorders before this release let a peer answer, too.
 	Unlisted []string `json:"unlisted,omitempty"`
 	// Persisted is whether discovery gives a storage version hash for it.
 	Persisted bool `json:"persisted,omitempty"`

@@ -37,8 +37,8 @@ func (s *sweep) united(document *answer) bool {
 }
 
 // byPeers is whether a document has a group-version, or other resources in it than the
-// local view, because a peer hosts that: a member that is there, or was so shortly before
-// that it need not be forgotten. It is unknown where it is not known what a peer hosts.
+// local view, because peers host that. It is unknown where it is not known what a peer
+// hosts.
 func (s *sweep) byPeers(document *answer, group string, v *history.ListedVersion) fact.Truth {
 	if !s.united(document) {
 		return fact.No
@@ -48,40 +48,45 @@ func (s *sweep) byPeers(document *answer, group string, v *history.ListedVersion
 	if own != nil && own.Inventory == v.Inventory {
 		return fact.No
 	}
-	hosted, gaps := map[string]bool{}, false
-	for _, r := range f.library.resources(own) {
-		hosted[r.Name] = true
-	}
-	peers := false
-	for _, other := range f.all() {
-		if other == s.member || other.left().Since(int64(peersLeave)).At(s.from) == fact.Yes {
+	hosted := slices.Clone(f.library.resources(own))
+	added, gaps := false, false
+	for _, p := range s.peers() {
+		theirs := f.views()[p]
+		if theirs == nil {
+			gaps = true
 			continue
 		}
-		for _, p := range f.Processes(other.name, history.ComponentAPIServer) {
-			current := p == f.LastProcess(other.name, history.ComponentAPIServer, s.to)
-			if !current && (p.Started.Earliest > s.to || p.Exited != nil && p.Exited.Latest < s.from-int64(peersShow)) {
-				continue
-			}
-			theirs := f.views()[p]
-			if theirs == nil {
-				gaps = true
-				continue
-			}
-			has, ok := theirs.local[name]
-			peers = peers || ok && (own == nil || !reflect.DeepEqual(has, f.library.resources(own)))
-			for _, r := range has {
-				hosted[r.Name] = true
-			}
-		}
+		has, ok := theirs.local[name]
+		added = added || ok && (own == nil || !reflect.DeepEqual(has, f.library.resources(own)))
+		hosted = append(hosted, has...)
 	}
-	stray := slices.ContainsFunc(f.library.resources(v), func(r history.ListedResource) bool { return !hosted[r.Name] })
+	stray := slices.ContainsFunc(f.library.resources(v), func(r history.ListedResource) bool { return find(hosted, r.Name) == nil })
 	switch {
-	case peers && !stray:
+	case added && !stray:
 		return fact.Yes
 	case gaps:
 		return fact.Unknown
 	}
 	return fact.No
+}
+
+// peers are the processes of other members that a union may have something from: of a
+// member that is there, or was so shortly before that it need not be forgotten.
+func (s *sweep) peers() []*fact.Process {
+	f := s.member.facts
+	var out []*fact.Process
+	for _, other := range f.all() {
+		if other == s.member || other.left().Since(int64(peersLeave)).At(s.from) == fact.Yes {
+			continue
+		}
+		last := f.LastProcess(other.name, history.ComponentAPIServer, s.to)
+		for _, p := range f.Processes(other.name, history.ComponentAPIServer) {
+			if p == last || p.Started.Earliest <= s.to && p.Exited != nil && p.Exited.Latest >= s.from-int64(peersShow) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // byPeersAt is byPeers of a group-version by its name.
