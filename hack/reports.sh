@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 evenkeel=$PWD/bin/evenkeel
 
-verdicts() { grep -E '^(- id:|  verdict:|verdict:)' "$1"; }
+# The first key of a result is its bounds where it has any.
+verdicts() { grep -E '^(- |  )(id|verdict):|^verdict:' "$1" | sed 's/^- /  /'; }
 
 find reports -name SHA256SUMS -printf '%h\n' | LC_ALL=C sort | while read -r bundle; do
 	if [ -f "$bundle/signature.dsse.json" ]; then
