@@ -128,6 +128,19 @@ func (h *History) ToldBy(revision int64) int64 {
 	return h.tellings[i].seq
 }
 
+// ToldAllUntil is the number of the first event by which the recorder of etcd had told of
+// all that was done until a time, or missed it: what is said of that time rests on all
+// events up to that one. It is the last event's where the history ended before that.
+func (h *History) ToldAllUntil(at int64) int64 {
+	i, _ := slices.BinarySearchFunc(h.times, at, func(t eventTime, at int64) int { return cmp.Compare(t.at, at) })
+	for _, t := range h.times[i:] {
+		if h.recorders.recordedSince(t.at) > at {
+			return t.seq
+		}
+	}
+	return h.Seq
+}
+
 // LastTold is the highest revision up to which the recorder of etcd has told of all.
 func (h *History) LastTold() int64 { return h.told }
 

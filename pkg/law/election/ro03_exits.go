@@ -13,17 +13,51 @@ import (
 // Lease (Leases; --leader-elect of the controllers). It sees the processes that the
 // provider starts or finds. It does not see why a controller ended that had just lost its
 // Lease, or whose API server was away: that excuses an end for another reason, too.
-var ro03 = law.Never[*Facts, *fact.Process]{
-	Row:       law.Row{ID: "RO-03", Needs: []law.Need{{Name: "lived"}, {Name: "livedEach", Each: true}}},
-	Occasions: (*Facts).AllProcesses,
-	Describe: func(p *fact.Process) law.Entry {
-		return law.Entry{About: fmt.Sprintf("%s of %s, process %d", p.Component, p.Member, p.Instance), Member: p.Member, Began: p.Started}
-	},
-	Happened: func(p *fact.Process) fact.Truth { return fact.Of(p.EndedItself()) },
-	Excuse:   (*Facts).excuseExit,
-	Breach: func(p *fact.Process) (string, []int64) {
+var ro03 = law.Never[*Facts, life]{
+	Row: law.Row{ID: "RO-03", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
+		{Name: "lived"}, {Name: "livedEach", Each: true},
+	}},
+	Occasions: (*Facts).lives,
+	Describe:  life.entry,
+	Happened:  func(p life) fact.Truth { return fact.Of(p.EndedItself()) },
+	Excuse:    func(f *Facts, p life) string { return f.excuseExit(p.Process) },
+	Breach: func(p life) (string, []int64) {
 		return fmt.Sprintf("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLines(p.Log)), law.Evidence(p.Exited.Seq)
 	},
+}
+
+// life is a process in a history.
+type life struct {
+	*fact.Process
+	facts *Facts
+}
+
+func (f *Facts) lives() []life {
+	var out []life
+	for _, p := range f.AllProcesses() {
+		out = append(out, life{p, f})
+	}
+	return out
+}
+
+// entry describes the process. Only a controller has an excuse that the recorders of etcd
+// and of /readyz may have missed; what excuses another component is what the harness did,
+// which is missing only where lines of the history are.
+func (p life) entry() law.Entry {
+	e := law.Entry{About: fmt.Sprintf("%s of %s, process %d", p.Component, p.Member, p.Instance), Member: p.Member, Began: p.Started}
+	switch untrusted := p.facts.Untrusted(); {
+	case p.Exited == nil:
+	case elected(p.Process):
+		e.Through = p.facts.ToldAllUntil(p.Exited.Latest)
+	default:
+		e.SelfEvident = untrusted == 0 || p.Exited.Seq < untrusted
+	}
+	return e
+}
+
+// elected is whether a process is of a component that elects a leader by a Lease.
+func elected(p *fact.Process) bool {
+	return p.Component == history.ComponentControllerManager || p.Component == history.ComponentScheduler
 }
 
 // excuseExit is why the end of a process by itself is none of the control plane's doing, or
@@ -33,15 +67,14 @@ func (f *Facts) excuseExit(p *fact.Process) string {
 		return ""
 	}
 	givesUpAfter := bound("RO-03", "givesUpAfter")
-	elected := p.Component == history.ComponentControllerManager || p.Component == history.ComponentScheduler
 	switch {
 	case !f.cameUp(p.Exited.Latest):
 		return "no API server had ever been ready"
 	case f.Powerless(p.Member).During(*p.Exited) != fact.No:
 		return "the power of the member was cut"
-	case elected && f.lostLately(p, givesUpAfter):
+	case elected(p) && f.lostLately(p, givesUpAfter):
 		return "the controller had just lost its Lease, or could not renew it"
-	case elected && fact.Not(f.Serves(p.Member)).Since(int64(givesUpAfter)).During(*p.Exited) != fact.No:
+	case elected(p) && fact.Not(f.Serves(p.Member)).Since(int64(givesUpAfter)).During(*p.Exited) != fact.No:
 		return "the API server that the controller goes by did not serve"
 	}
 	return ""

@@ -1,0 +1,60 @@
+package election_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/check/judgetest"
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// The loss of the Lease that excuses a controller may be among what a recorder missed. No
+// recorder can have missed an excuse of an API server, which has no Lease to lose.
+func TestRO03_AnExitIsUnclearIfARecorderMayHaveMissedItsExcuse(t *testing.T) {
+	const failed = "exit status 2"
+	controllerEnds := func(h *stories.Builder) { h.ManagerProcess(h.Members[2], history.ProcessExited, failed) }
+	serverEnds := func(h *stories.Builder) { h.Exit(h.Members[2], failed, false) }
+	gap := func(s fact.Source) func(*stories.Builder) {
+		return func(h *stories.Builder) {
+			h.Emit(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: string(s), Message: "changes may be missing"}})
+		}
+	}
+	// The controller of cp3 lost its Lease too long ago to end for that.
+	lostLongAgo := func(h *stories.Builder) {
+		h.ReleaseLease(stories.ManagersLease)
+		h.Elect(stories.ManagersLease, "cp1_1")
+		wait(h, requirement.MustBound("KEP-4355", "noticesWithin")+2*time.Second)
+	}
+	for name, tc := range map[string]struct {
+		then []func(*stories.Builder)
+		want check.Verdict
+	}{
+		"a controller, and nothing missed":               {[]func(*stories.Builder){controllerEnds}, check.Fail},
+		"a controller after a gap of etcd":               {[]func(*stories.Builder){gap(fact.Etcd), controllerEnds}, check.Inconclusive},
+		"a controller after a gap of /readyz":            {[]func(*stories.Builder){gap(fact.Readyz), controllerEnds}, check.Inconclusive},
+		"a controller after a gap of another recorder":   {[]func(*stories.Builder){gap(fact.Watches), controllerEnds}, check.Fail},
+		"a controller right before a gap of etcd":        {[]func(*stories.Builder){controllerEnds, gap(fact.Etcd)}, check.Inconclusive},
+		"a controller long before a gap of etcd":         {[]func(*stories.Builder){controllerEnds, tenSeconds, gap(fact.Etcd)}, check.Fail},
+		"an API server after a gap of etcd":              {[]func(*stories.Builder){gap(fact.Etcd), serverEnds}, check.Fail},
+		"an API server after a gap of /readyz":           {[]func(*stories.Builder){gap(fact.Readyz), serverEnds}, check.Fail},
+		"an API server after a gap of no known recorder": {[]func(*stories.Builder){gap("unheard-of"), serverEnds}, check.Inconclusive},
+		"an API server before a gap of no known one":     {[]func(*stories.Builder){serverEnds, gap("unheard-of")}, check.Fail},
+		"none after a gap of etcd":                       {[]func(*stories.Builder){gap(fact.Etcd)}, check.Inconclusive},
+		"none":                                           {nil, check.Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+				lostLongAgo(h)
+				for _, do := range tc.then {
+					do(h)
+				}
+			}), tc.want)
+		})
+	}
+}
+
+func tenSeconds(h *stories.Builder) { wait(h, 10*time.Second) }
