@@ -110,6 +110,27 @@ func TestHistory_EvidenceIsTheFirstEventAtATimeOrLater(t *testing.T) {
 	}
 }
 
+// The recorder of etcd tells up to a second late, and later after a delay that it tells of.
+func TestHistory_AllIsToldWhenTheRecorderOfEtcdCanBeLateNoMore(t *testing.T) {
+	delay := history.Event{At: 5 * s, From: 2 * s, Away: &history.Away{Source: string(fact.Etcd)}}
+	for name, tc := range map[string]struct {
+		events []history.Event
+		at     int64
+		want   int64
+	}{
+		"no delay":                     {[]history.Event{stored(s, 1), stored(2*s, 2), stored(4*s, 3), stored(7*s, 4)}, 2 * s, 3},
+		"an event a second later":      {[]history.Event{stored(s, 1), stored(2*s, 2), stored(3*s, 3), stored(7*s, 4)}, 2 * s, 4},
+		"a delay":                      {[]history.Event{stored(s, 1), stored(2*s, 2), stored(4*s, 3), delay, stored(7*s, 5)}, 2 * s, 5},
+		"the history ends before that": {[]history.Event{stored(s, 1), stored(2*s, 2)}, 2 * s, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := observed(tc.events...).ToldAllUntil(tc.at); got != tc.want {
+				t.Errorf("all was told by event %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestProcess_LivesFromItsStartToItsExit(t *testing.T) {
 	exit := server(9*s, history.ProcessExited, 1)
 	exit.Process.Exit = "exit status 1"
