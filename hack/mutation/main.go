@@ -97,6 +97,13 @@ func mutate(ctx context.Context, o options) error {
 	if o.unproven {
 		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID, checks) })
 	}
+	if o.sample > 0 {
+		published, err := load(publishedFolder)
+		if err != nil {
+			return err
+		}
+		defects = published.proven(defects)
+	}
 	defects = choose(defects, o)
 	if o.unproven && len(defects) == 0 {
 		fmt.Println("the results say of all of them that the checks of now found them; the table is written anew")
@@ -189,6 +196,10 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 	}
 	return drawn
 }
+
+// publishedFolder has the published results. A sample is drawn of the defects that these
+// say were found: what has not been played yet is not for CI to find out.
+const publishedFolder = "reports"
 
 // sampledBelow is what a scenario may cost to be drawn for a sample: CI has forty
 // minutes for all that it does.

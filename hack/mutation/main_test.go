@@ -95,6 +95,17 @@ func TestPublishedProofsAreOfTheScenariosThatArePlayed(t *testing.T) {
 	}
 }
 
+func TestProven_LeavesOutDefectsWithoutAPublishedProof(t *testing.T) {
+	all := defects(3)
+	r := &record{Defects: []row{{Defect: all[0].ID}, {Defect: all[1].ID, Fault: "it is not red"}}}
+	if got := r.proven(all); len(got) != 1 || got[0].ID != all[0].ID {
+		t.Errorf("%v, want %s alone", got, all[0].ID)
+	}
+	if got := (&record{}).proven(all); len(got) != 3 {
+		t.Errorf("without results %v are proven, want all", got)
+	}
+}
+
 func TestSamplesLeaveOutWhatTakesLong(t *testing.T) {
 	// CLE-15 needs five quiet minutes, and SVM-16 a hundred thousand objects.
 	all := append(defects(3), cluster.Defect{ID: "CLE-15-x", Requirement: "CLE-15"}, cluster.Defect{ID: "SVM-16-x", Requirement: "SVM-16"})

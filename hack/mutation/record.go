@@ -99,6 +99,18 @@ func (r *record) found(defect, checks string) bool {
 	return there && r.Defects[i].Fault == "" && r.Defects[i].Checks == checks
 }
 
+// proven are the defects of which the results say that they were found; all of them where
+// there are no results.
+func (r *record) proven(defects []cluster.Defect) []cluster.Defect {
+	if len(r.Defects) == 0 {
+		return defects
+	}
+	return slices.DeleteFunc(slices.Clone(defects), func(d cluster.Defect) bool {
+		i, known := r.at(d.ID)
+		return !known || r.Defects[i].Fault != ""
+	})
+}
+
 // keepOnly forgets defects that are no more.
 func (r *record) keepOnly(defects []cluster.Defect) {
 	r.Defects = slices.DeleteFunc(r.Defects, func(r row) bool {
