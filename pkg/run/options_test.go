@@ -48,6 +48,11 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	always, err := requirement.LookupProfile("every-run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := inALine(whole.Requirements) + " " + inALine(always.Requirements)
 	for _, tc := range []struct {
 		name     string
 		o        Options
@@ -55,13 +60,13 @@ func TestPrepare(t *testing.T) {
 		// asked and judged requirements; empty means the whole profile.
 		asked, judged string
 	}{
-		{"main job", Options{}, "upgrade-rollback-crash", "", ""},
+		{"main job", Options{}, "upgrade-rollback-crash", all, all},
 		{"by profile", Options{Profiles: []string{"storage-version-rollout"}}, "upgrade-rollback-crash", "", ""},
 		{"focus", Options{Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
 		{"a focus that only the main job can judge as a whole", Options{Focus: "SV-(12|22)"}, "upgrade-rollback-crash", "SV-12 SV-22", "SV-12 SV-22"},
 		{"defect", Options{Defect: "SV-06-x"}, "restart-skew", "SV-06", "SV-06"},
 		{"defect with a focus", Options{Defect: "XX-99-y", Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
-		{"scenario that cannot judge all", Options{Scenario: quick}, "quick", "", "SV-01 SV-02 SV-03 SV-04 SV-05 SV-11"},
+		{"scenario that cannot judge all", Options{Scenario: quick}, "quick", all, "SV-01 SV-02 SV-03 SV-04 SV-05 SV-11 RO-07"},
 		{"scenario that cannot judge all of a focus", Options{Scenario: quick, Focus: "SV-(01|22)"}, "quick", "SV-01 SV-22", "SV-01"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -300,4 +305,13 @@ func shippedTopology(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// inALine are requirements in a line.
+func inALine(of []requirement.ID) string {
+	var out []string
+	for _, id := range of {
+		out = append(out, string(id))
+	}
+	return strings.Join(out, " ")
 }

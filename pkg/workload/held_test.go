@@ -73,7 +73,8 @@ func TestHeldObjectsAreDeletedAndStay(t *testing.T) {
 		}
 	}
 	for i := range held.Len() {
-		if !held.Release(t.Context(), client, i) || !held.Release(t.Context(), client, i) {
+		first := held.Release(t.Context(), client, i)
+		if again := held.Release(t.Context(), client, i); !first || !again {
 			t.Errorf("object %d was not released", i)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
-	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // elections are the changes with which a coordinator elected a leader, in the order of
@@ -19,11 +18,6 @@ func (f *Facts) elections() []*Change {
 		}
 	}
 	return out
-}
-
-// entry is what a ledger says of a change.
-func (c *Change) entry() law.Entry {
-	return law.Entry{About: c.lease.Key, Member: c.lease.facts.MemberOf(holder(c.Now)), Began: c.When()}
 }
 
 // elected is the candidate that an election made the leader; nil if that is none, and gone

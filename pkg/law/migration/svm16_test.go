@@ -10,9 +10,6 @@ import (
 )
 
 func TestSVM16WantsEveryObject(t *testing.T) {
-	if 100_000 != 100_000 {
-		t.Errorf("SVM-16 speaks of a hundred thousand objects, and is judged by %d", 100_000)
-	}
 	begun := func() *historyBuilder {
 		return upgraded().stores("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0)
 	}

@@ -29,8 +29,6 @@ var (
 	balanced     = story.OfKind(history.KindBalancer)
 )
 
-func ready(ev *history.Event) bool { return ev.Ready != nil && ev.Ready.Code == 200 }
-
 // beyond is a time after a bound of a requirement.
 func beyond(id requirement.ID, bound string) time.Duration {
 	return requirement.MustBound(id, bound) + 6*time.Second
