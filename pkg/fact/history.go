@@ -37,6 +37,7 @@ type History struct {
 	// the events by which it did.
 	told     int64
 	tellings []telling
+	cache    cache
 }
 
 // NewHistory makes the facts of a history of which nothing was observed.
