@@ -33,6 +33,8 @@ type History struct {
 	participations participations
 	hosting        hosting
 	writes         writes
+	managers       Values[Holding]
+	asked          map[object][]*Asked
 	// told is the revision up to which the recorder of etcd has told all, and tellings are
 	// the events by which it did.
 	told     int64
@@ -61,6 +63,7 @@ func (h *History) Observe(ev *history.Event) {
 		h.observeRequest(ev)
 		h.hosting.define(ev.Request)
 		h.writes.answered(ev)
+		h.observeAsked(ev)
 	case ev.Process != nil:
 		h.processes.observe(ev)
 	case ev.Ready != nil:
@@ -96,6 +99,7 @@ func (h *History) observeStored(ev *history.Event) {
 	h.versions.observe(ev)
 	h.participations.observe(ev)
 	h.writes.stored(ev)
+	h.observeManager(ev)
 }
 
 // Told is whether the recorder of etcd has told of all up to a revision that was read by a

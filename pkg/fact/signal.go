@@ -301,3 +301,7 @@ func (s Signal) Since(ns int64) Signal {
 	}
 	return b.Signal()
 }
+
+// Warm is the signal of something that takes a time to start: it is Yes only when it has
+// been so for that time, and Unknown while it may have started sooner.
+func (s Signal) Warm(ns int64) Signal { return Or(s.Since(ns), And(s, Constant(Unknown))) }

@@ -75,8 +75,14 @@ type Ledger struct {
 	doubts []string
 }
 
-// Add enters an obligation.
-func (l *Ledger) Add(e Entry) { l.Entries = append(l.Entries, e) }
+// Add enters obligations; those without an ending were never owed.
+func (l *Ledger) Add(entries ...Entry) {
+	for _, e := range entries {
+		if e.Ending != "" {
+			l.Entries = append(l.Entries, e)
+		}
+	}
+}
 
 // Met enters an obligation that was met.
 func (l *Ledger) Met(about string, at fact.Moment, tags ...string) {

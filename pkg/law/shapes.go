@@ -2,9 +2,7 @@ package law
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 )
@@ -45,7 +43,8 @@ type Never[F, S any] struct {
 	Row
 	// Occasions on which it could have happened.
 	Occasions func(F) []S
-	// Describe says what an occasion is about and when it was.
+	// Describe says what an occasion is about and when it was. Optional where S has a method
+	// Entry() Entry.
 	Describe func(S) Entry
 	// Happened is whether it did.
 	Happened func(S) fact.Truth
@@ -62,7 +61,7 @@ func (n Never[F, S]) judge(facts F, _ Bounds) *Ledger {
 		if n.Excuse != nil {
 			why = n.Excuse(facts, s)
 		}
-		l.Add(weigh(n.Describe(s), n.Happened(s).Not(), why, func() (string, []int64) { return n.Breach(s) }))
+		l.Add(weigh(entryOf(n.Describe, s), n.Happened(s).Not(), why, func() (string, []int64) { return n.Breach(s) }))
 	}
 	return l
 }
@@ -73,7 +72,8 @@ type OnlyIf[F, S any] struct {
 	Row
 	// Events are what happens.
 	Events func(F) []S
-	// Describe says what an event is about and when it was.
+	// Describe says what an event is about and when it was. Optional where S has a method
+	// Entry() Entry.
 	Describe func(S) Entry
 	// If is the condition.
 	If func(S) fact.Truth
@@ -86,7 +86,7 @@ type OnlyIf[F, S any] struct {
 func (o OnlyIf[F, S]) judge(facts F, _ Bounds) *Ledger {
 	l := &Ledger{}
 	for _, s := range o.Events(facts) {
-		l.Add(weigh(o.Describe(s), o.If(s), excuse(o.Excuse, s), func() (string, []int64) { return o.Breach(s) }))
+		l.Add(weigh(entryOf(o.Describe, s), o.If(s), excuse(o.Excuse, s), func() (string, []int64) { return o.Breach(s) }))
 	}
 	return l
 }
@@ -122,7 +122,7 @@ type Always[F, S any] struct {
 	Row
 	// Over are the subjects.
 	Over func(F) []S
-	// Describe says what a subject is about.
+	// Describe says what a subject is about. Optional where S has a method Entry() Entry.
 	Describe func(S) Entry
 	// While is when the condition has to hold.
 	While func(S) fact.Signal
@@ -148,7 +148,7 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 		certain := longer(fact.And(while, lacks).Spans(fact.Yes), grace, over)
 		possible := longer(fact.And(while, lacks).Spans(fact.Unknown), grace, over)
 		for _, span := range while.Spans(fact.Yes) {
-			e := a.Describe(s)
+			e := entryOf(a.Describe, s)
 			e.Began = fact.Exactly(max(span.Begin, 0), e.Began.Seq)
 			if i := within(certain, span); i >= 0 {
 				e.Ending = Broken
@@ -176,158 +176,6 @@ func longer(spans []fact.Span, grace, over int64) []fact.Span {
 
 func within(spans []fact.Span, in fact.Span) int {
 	return slices.IndexFunc(spans, func(s fact.Span) bool { return s.Begin < in.End && s.End > in.Begin })
-}
-
-// Void is a moment from which on an obligation proves nothing, and why.
-type Void struct {
-	fact.Moment
-	Why string
-}
-
-// Deadline is a law by which something comes about within a bound. Each moment at which it
-// begins to be owed is an obligation; one that begins while an earlier one of the same
-// subject goes on is superseded by it, so that no clock begins anew.
-type Deadline[F, S any] struct {
-	Row
-	// Bound names the bound in the catalogue; BoundOf computes one that follows from the
-	// subject, and has its formula in the catalogue.
-	Bound   string
-	BoundOf func(s S, began fact.Moment) time.Duration
-	// Over are the subjects.
-	Over func(F) []S
-	// Describe says what a subject is about.
-	Describe func(S) Entry
-	// Begin is when it begins to be owed, in the order of time.
-	Begin func(S) []fact.Moment
-	// Running is while the clock runs: while all that it takes is there. Optional: always.
-	Running func(S) fact.Signal
-	// Done is when it came about, in the order of time.
-	Done func(S) []fact.Moment
-	// Unrelated is whether what is done may come about without what began. Then it is unclear
-	// whether it came about after that where the two moments overlap; else it always did.
-	Unrelated bool
-	// Void are moments from which on an obligation that is not over proves nothing.
-	// Optional.
-	Void func(S) []Void
-	// Breach says in a sentence what was late, for how long; done is nil where it never
-	// came about.
-	Breach func(s S, began fact.Moment, done *fact.Moment, took time.Duration) string
-	// Tag gives tags to an obligation that was met. Optional.
-	Tag func(s S, began, done fact.Moment) []string
-	// Kind and Release of a breach, for documented deviations. Optional.
-	Kind    string
-	Release func(s S, began fact.Moment) string
-}
-
-func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
-	l := &Ledger{}
-	for _, s := range d.Over(facts) {
-		running := fact.Constant(fact.Yes)
-		if d.Running != nil {
-			running = d.Running(s)
-		}
-		var voids []Void
-		if d.Void != nil {
-			voids = d.Void(s)
-		}
-		done := d.Done(s)
-		until := int64(fact.Never) // the end of the obligation before
-		for _, began := range d.Begin(s) {
-			e := d.Describe(s)
-			e.Began = began
-			if began.Latest <= until {
-				e.Ending, e.Why = Superseded, "an earlier one stands for it"
-				l.Add(e)
-				continue
-			}
-			bound := time.Duration(0)
-			if d.BoundOf != nil {
-				bound = d.BoundOf(s, began)
-			} else {
-				bound = bounds.Of(d.Bound)
-			}
-			until = d.weigh(&e, s, running, done, voids, bound, bounds)
-			l.Add(e)
-		}
-	}
-	return l
-}
-
-// weigh ends an obligation, and gives the instant up to which it went on.
-func (d Deadline[F, S]) weigh(e *Entry, s S, running fact.Signal, done []fact.Moment, voids []Void, bound time.Duration, bounds Bounds) int64 {
-	over := bounds.Over()
-	began := e.Began
-	// came is the first time that it may have come about after it began, and sure the first
-	// at which it certainly did.
-	var came, sure *fact.Moment
-	for i := range done {
-		before := done[i].Before(began)
-		if came == nil && before != fact.Yes && done[i].Latest >= began.Earliest {
-			came = &done[i]
-		}
-		if came != nil && (before == fact.No || !d.Unrelated) {
-			sure = &done[i]
-			break
-		}
-	}
-	first, end := over, over
-	if came != nil {
-		first = *came
-	}
-	if sure != nil {
-		end = *sure
-	}
-	var void *Void
-	if i := slices.IndexFunc(voids, func(v Void) bool { return v.Latest >= began.Earliest && v.Before(end) != fact.No }); i >= 0 {
-		void, end = &voids[i], voids[i].Moment
-		if end.Earliest < first.Earliest {
-			first = end
-		}
-	}
-	e.Least = time.Duration(running.Lasts(began.Latest, first.Earliest, fact.Yes))
-	e.Most = time.Duration(running.Lasts(began.Earliest, end.Latest, fact.Unknown))
-	if began.Latest > first.Earliest {
-		e.Least = 0
-	}
-	switch {
-	case e.Least > bound:
-		// What shows it is the first event after the bound was over: what a recorder missed
-		// later takes nothing away from it.
-		overdue := bounds.over.Evidence(running.Reaches(began.Latest, int64(bound), fact.Yes))
-		e.Ending, e.Evidence = Late, evidence(began.Seq, overdue)
-		if void != nil {
-			came = nil
-		}
-		e.Why, e.Kind = d.Breach(s, began, came, e.Least), d.Kind
-		if d.Release != nil {
-			e.Release = d.Release(s, began)
-		}
-		if came == nil {
-			return fact.Forever // the clock of one that never came about runs on
-		}
-	case void != nil:
-		e.Ending, e.Why = Excused, void.Why
-	case came == nil && running.At(over.Latest) == fact.No:
-		e.Ending, e.Why = Excused, "what it takes was not there at the end of the history"
-		return fact.Forever
-	case came == nil:
-		e.Ending, e.Evidence = Open, evidence(began.Seq)
-		e.Why = fmt.Sprintf("the history ended %s after event %d, and the bound is %s", e.Most.Round(time.Millisecond), began.Seq, bound)
-		return fact.Forever
-	case sure == nil && e.Most <= bound:
-		e.Ending, e.Evidence = Unclear, evidence(began.Seq, came.Seq)
-		e.Why = "it is not certain whether it came about before or after it began to be owed"
-		return came.Latest
-	case e.Most > bound:
-		e.Ending, e.Evidence = Unclear, evidence(began.Seq, end.Seq)
-		e.Why = fmt.Sprintf("it took between %s and %s, and the bound is %s", e.Least.Round(time.Millisecond), e.Most.Round(time.Millisecond), bound)
-	default:
-		e.Ending = Met
-		if d.Tag != nil {
-			e.Tags = d.Tag(s, began, end)
-		}
-	}
-	return end.Latest
 }
 
 // Tenure is a stretch of time in which one had what only one may have.

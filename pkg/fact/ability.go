@@ -1,0 +1,100 @@
+package fact
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// AtLeast holds while so many of the signals do.
+func AtLeast(n int, signals ...Signal) Signal {
+	switch {
+	case n <= 0:
+		return Constant(Yes)
+	case n > len(signals):
+		return Constant(No)
+	}
+	return Or(And(signals[0], AtLeast(n-1, signals[1:]...)), AtLeast(n, signals[1:]...))
+}
+
+// Majority is while something holds of a majority of the members.
+func (h *History) Majority(holds func(member string) Signal) Signal {
+	return AtLeast(len(h.Header.Members)/2+1, Each(h.Members(), holds)...)
+}
+
+// AnyMember is while something holds of any member.
+func (h *History) AnyMember(holds func(member string) Signal) Signal {
+	return Or(Each(h.Members(), holds)...)
+}
+
+// EtcdQuorum is while a majority of the members' etcd runs: without it no write succeeds.
+// An etcd of which no process was seen counts as running.
+func (h *History) EtcdQuorum() Signal {
+	return h.Majority(func(member string) Signal {
+		if len(h.Processes(member, history.ComponentEtcd)) == 0 {
+			return Constant(Yes)
+		}
+		return h.Running(member, history.ComponentEtcd)
+	})
+}
+
+// Healthy is while nothing stands in the way at a member: its API server serves, no fault
+// is at the member, nor has one taken its power.
+func (h *History) Healthy(member string) Signal {
+	return And(h.Serves(member), Not(h.FaultAt(member)), Not(h.Powerless(member)))
+}
+
+// Stopped is while the harness keeps a component of a member from running: it ended or
+// paused the process, and has not started another one. A process that ends by itself is
+// not stopped.
+func (h *History) Stopped(member, component string) Signal {
+	var ended Builder
+	var paused []Signal
+	for _, p := range h.Processes(member, component) {
+		ended.Set(p.Started, No)
+		if p.Exited != nil && p.Expected {
+			ended.Set(*p.Exited, Yes)
+		}
+		paused = append(paused, p.Paused())
+	}
+	return Or(ended.Signal(), Or(paused...))
+}
+
+// managerLease is the Lease of the controller managers' leader.
+const managerLease = IdentityLeasePrefix + "kube-controller-manager"
+
+// Holding is who has a Lease: the holder, and the member on whose host it runs, empty if it
+// runs on none.
+type Holding struct{ Holder, Member string }
+
+func (h *History) observeManager(ev *history.Event) {
+	if ev.Stored.Key != managerLease {
+		return
+	}
+	now := Holding{}
+	if l := ev.Stored.Lease; l != nil && ev.Stored.Type != history.StoredDelete {
+		now = Holding{strings.Clone(l.Holder), h.MemberOf(l.Holder)}
+	}
+	if last := h.managers.Last(); last == nil || last.Is != now {
+		h.managers.Set(StampOf(ev), now)
+	}
+}
+
+// Managers are the leaders of the controller managers.
+func (h *History) Managers() *Values[Holding] { return &h.managers }
+
+// ManagerLeads is while the controller manager of a member leads.
+func (h *History) ManagerLeads(member string) Signal {
+	return h.managers.While(h, func(l Holding) bool { return l.Member == member })
+}
+
+// ManagerAble is while a controller manager can do the work of its controllers: it leads and
+// runs, nothing stands in the way at its member, and etcd has a majority.
+func (h *History) ManagerAble() Signal {
+	type key struct{}
+	return Cached(h, key{}, func() Signal {
+		return And(h.EtcdQuorum(), h.AnyMember(func(member string) Signal {
+			return And(h.ManagerLeads(member), h.Running(member, history.ComponentControllerManager), h.Healthy(member))
+		}))
+	})
+}

@@ -1,0 +1,75 @@
+package fact
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// Asked is a request of the harness itself to change an object that is not one of its
+// tagged writes.
+type Asked struct {
+	*history.Request
+	Stamp
+	Member string
+}
+
+// Took is whether the request certainly changed something, by its answer: Unknown where
+// there is none, or the server failed.
+func (a *Asked) Took() Truth {
+	switch {
+	case a.Code >= 200 && a.Code < 300:
+		return Yes
+	case a.Code == 0, a.Code >= http.StatusInternalServerError && !a.Barrier:
+		return Unknown
+	}
+	return No
+}
+
+// object is what a request is about; a subresource is part of its object.
+type object struct{ group, resource, name string }
+
+var changing = []string{"create", "update", "patch", "delete", "deletecollection"}
+
+func (h *History) observeAsked(ev *history.Event) {
+	r := ev.Request
+	if r.Write > 0 || r.Name == "" || !slices.Contains(changing, r.Verb) {
+		return
+	}
+	resource, _, _ := strings.Cut(r.Resource, "/")
+	if h.asked == nil {
+		h.asked = map[object][]*Asked{}
+	}
+	of := object{r.Group, resource, r.Name}
+	h.asked[of] = append(h.asked[of], &Asked{r, StampOf(ev), ev.Member})
+}
+
+// Asked are the requests of the harness to change an object, in the order of their answers.
+func (h *History) Asked(group, resource, name string) []*Asked {
+	return h.asked[object{group, resource, name}]
+}
+
+// ByHarness is whether the harness made a change of an object: Yes where an answer names
+// the revision of the change, or the harness certainly deleted it at that time; Unknown
+// where a request that may have come through was under way.
+func (h *History) ByHarness(group, resource, name string, change Stamp, deleted bool) Truth {
+	at, by := h.When(change), No
+	for _, a := range h.Asked(group, resource, name) {
+		took, sent := a.Took(), h.When(a.Stamp)
+		switch {
+		case took == No, deleted != (a.Verb == "delete"):
+		case took == Yes && !deleted:
+			if a.ResourceVersion == change.Revision {
+				return Yes
+			}
+		case sent.Earliest > at.Latest, took == Yes && sent.Latest < at.Earliest:
+		case took == Yes:
+			return Yes
+		default:
+			by = Unknown
+		}
+	}
+	return by
+}
