@@ -35,8 +35,9 @@ const (
 	// SettleQuiet is for how long no StorageVersion may have changed before the
 	// control plane counts as settled.
 	SettleQuiet = 1500 * time.Millisecond
-	// SettleTimeout bounds the wait for that.
-	SettleTimeout = 60 * time.Second
+	// SettleTimeout bounds the wait for that. It is above the bound within which a member has
+	// to be ready (RO-02, readyWithin), so that the history shows one that is late.
+	SettleTimeout = 140 * time.Second
 	// ShownTimeout is how long a hold waits for the members to show the latest
 	// StorageVersions. Then it begins all the same: a server that does not show
 	// them is to be judged, and not to end the run.
