@@ -19,6 +19,7 @@ type duty struct {
 	running     fact.Signal
 	void        []law.Void
 	unrelated   bool
+	breaks      string
 }
 
 func (*duty) Observe(*history.Event) {}

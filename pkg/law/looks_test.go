@@ -19,6 +19,7 @@ func (d *duty) judgeLooks(looks []law.Look, over int64) law.Entry {
 		Looks:   func(law.Member[*duty]) []law.Look { return looks },
 		Void:    func(m law.Member[*duty]) []law.Void { return m.Facts.void },
 		Lacking: func(m law.Member[*duty]) string { return m.Name + " did not show it" },
+		Breaks:  func(law.Member[*duty]) (string, []int64) { return d.breaks, []int64{1} },
 	}
 	h := fact.NewHistory(history.Header{})
 	facts := law.New(func(*fact.History) *duty { return d }, []law.Law[*duty]{of}).Begin(h)
@@ -65,6 +66,26 @@ func TestDeadline_LooksShowBetweenWhichTimesItCameAbout(t *testing.T) {
 			}
 			if e.Member != "a" || e.Ending == law.Late && e.Why[:17] != "a did not show it" {
 				t.Errorf("the entry is %+v", e)
+			}
+		})
+	}
+}
+
+func TestDeadline_IsBrokenByWhatShowsThatItIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		looks []law.Look
+		why   string
+		want  law.Ending
+	}{
+		"shown, and lost again":     {[]law.Look{look(12, 12, true)}, "it went", law.Broken},
+		"shown, and kept":           {[]law.Look{look(12, 12, true)}, "", law.Met},
+		"never shown, and lost too": {[]law.Look{look(12, 40, false)}, "it went", law.Late},
+		"never looked at, and lost": {nil, "it went", law.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &duty{begin: at(10), running: always(), breaks: tc.why}
+			if e := d.judgeLooks(tc.looks, 50*s); e.Ending != tc.want {
+				t.Errorf("it ended as %s (%s), want %s", e.Ending, e.Why, tc.want)
 			}
 		})
 	}
