@@ -39,9 +39,6 @@ func (h *History) observeAsked(ev *history.Event) {
 		return
 	}
 	resource, _, _ := strings.Cut(r.Resource, "/")
-	if h.asked == nil {
-		h.asked = map[object][]*Asked{}
-	}
 	of := object{r.Group, resource, r.Name}
 	h.asked[of] = append(h.asked[of], &Asked{r, StampOf(ev), ev.Member})
 }

@@ -3,6 +3,7 @@ package fact
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // Clock tells when etcd made a revision. It rests on requests that name a revision, and
@@ -25,8 +26,11 @@ func (c *Clock) Made(revision, from, to int64) {
 	c.Seen(revision, to)
 }
 
-// Seen tells that the revision had been made by a time.
+// Seen tells that the revision had been made by a time; 0 is none.
 func (c *Clock) Seen(revision, at int64) {
+	if revision <= 0 {
+		return
+	}
 	c.before = append(c.before, reading{revision, at})
 	c.sorted = false
 }
@@ -49,34 +53,23 @@ func (c *Clock) sort() {
 	c.sorted = true
 }
 
-// Bracket narrows the times between which a revision was made.
+// Bracket narrows the times between which a revision was made. In a history that no
+// recorder wrote they may contradict each other: the latest one counts then.
 func (c *Clock) Bracket(revision, earliest, latest int64) (int64, int64) {
 	c.sort()
-	find := func(in []reading, revision int64) int {
-		i, _ := slices.BinarySearchFunc(in, revision, func(r reading, revision int64) int { return cmp.Compare(r.revision, revision) })
-		return i
+	if i := Last(c.after, revision-1, func(r reading) int64 { return r.revision }); i >= 0 {
+		earliest = max(earliest, c.after[i].at)
 	}
-	if i := find(c.after, revision); i > 0 {
-		earliest = max(earliest, c.after[i-1].at)
-	}
-	if i := find(c.before, revision); i < len(c.before) {
+	if i := Last(c.before, revision-1, func(r reading) int64 { return r.revision }) + 1; i < len(c.before) {
 		latest = min(latest, c.before[i].at)
 	}
-	// By the readings it may seem to have been made before it can have been: the times
-	// of a request and those of the recorder are by one clock, so this only happens in
-	// histories that no recorder wrote.
 	return min(earliest, latest), latest
 }
 
 // By is the highest revision that is known to have been made by a time.
 func (c *Clock) By(at int64) int64 {
 	c.sort()
-	i, _ := slices.BinarySearchFunc(c.before, at, func(r reading, at int64) int {
-		if r.at <= at {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.before), func(i int) bool { return c.before[i].at > at })
 	if i == 0 {
 		return 0
 	}

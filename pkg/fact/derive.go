@@ -1,6 +1,9 @@
 package fact
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // cache keeps what was derived of a history while no further event is observed.
 type cache struct {
@@ -73,24 +76,8 @@ func (h *History) Moments(stamps ...Stamp) []Moment {
 	return out
 }
 
-// ServerID is the identity of a member's API server; empty where it is not known.
-func (h *History) ServerID(member string) string {
-	for _, m := range h.Header.Members {
-		if m.Name == member {
-			return m.ServerID
-		}
-	}
-	return ""
-}
-
 // Last is the index of the last of all, in the order of revisions, that etcd made by a
 // revision; -1 if there is none.
 func Last[T any](all []T, revision int64, of func(T) int64) int {
-	i, _ := slices.BinarySearchFunc(all, revision, func(t T, r int64) int {
-		if of(t) <= r {
-			return -1
-		}
-		return 1
-	})
-	return i - 1
+	return sort.Search(len(all), func(i int) bool { return of(all[i]) > revision }) - 1
 }

@@ -31,10 +31,7 @@ type Fault struct {
 
 func (h *History) observeFault(ev *history.Event) {
 	f := ev.Fault
-	at := Exactly(ev.At, ev.Seq)
-	if ev.From > 0 {
-		at.Earliest = min(ev.From, ev.At)
-	}
+	at := momentOf(ev)
 	if f.Phase == history.PhaseInject {
 		h.Faults = append(h.Faults, &Fault{
 			ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component, Group: f.Group,
@@ -70,17 +67,10 @@ func (h *History) observeEtcd(ev *history.Event) {
 	}
 }
 
-// Active is from the injection of a fault to its healing.
-func (f *Fault) Active() Signal {
-	var b Builder
-	// The recorder notes the injection when it is done, and the healing when it is over:
-	// the fault acts at some time before the one and after the beginning of the other.
-	b.Set(f.Injected, Yes)
-	if f.Healed != nil {
-		b.Set(*f.Healed, No)
-	}
-	return b.Signal()
-}
+// Active is from the injection of a fault to its healing. The recorder notes the injection
+// when it is done, and the healing when it is over: the fault acts at some time before the
+// one and after the beginning of the other.
+func (f *Fault) Active() Signal { return Between(f.Injected, f.Healed) }
 
 // About is whether the fault keeps requests about a key from passing.
 func (f *Fault) About(key string) bool {
@@ -91,13 +81,12 @@ func (f *Fault) About(key string) bool {
 
 // FaultActive is while a fault is active that fits.
 func (h *History) FaultActive(fits func(*Fault) bool) Signal {
-	var signals []Signal
-	for _, f := range h.Faults {
-		if fits(f) {
-			signals = append(signals, f.Active())
-		}
-	}
-	return Or(signals...)
+	return Or(Each(Where(h.Faults, fits), (*Fault).Active)...)
+}
+
+// AnyFault is while any fault is active at any member, FaultAt at one member.
+func (h *History) AnyFault() Signal {
+	return h.FaultActive(func(*Fault) bool { return true })
 }
 
 // FaultAt is while any fault is active at a member.
@@ -112,16 +101,11 @@ func (h *History) FaultOn(key string) Signal {
 
 // Powerless is from a cut of a member's power until the member was seen to be back.
 func (h *History) Powerless(member string) Signal {
-	var signals []Signal
-	for _, f := range h.Faults {
-		if f.Type == history.FaultPower && f.Member == member {
-			var b Builder
-			b.Set(f.Injected, Yes)
-			if f.Recovery != "" && f.Healed != nil {
-				b.Set(*f.Healed, No)
-			}
-			signals = append(signals, b.Signal())
+	cuts := Where(h.Faults, func(f *Fault) bool { return f.Type == history.FaultPower && f.Member == member })
+	return Or(Each(cuts, func(f *Fault) Signal {
+		if f.Recovery == "" {
+			return From(f.Injected)
 		}
-	}
-	return Or(signals...)
+		return f.Active()
+	})...)
 }

@@ -1,8 +1,8 @@
 package fact
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -28,9 +28,9 @@ type History struct {
 	recorders      recorders
 	clock          Clock
 	processes      processes
-	readiness      readiness
-	versions       storageVersions
-	participations participations
+	readiness      map[string]*readiness
+	versions       map[string]*StorageVersion
+	participations map[string]*Participation
 	hosting        hosting
 	writes         writes
 	managers       Values[Holding]
@@ -44,7 +44,10 @@ type History struct {
 
 // NewHistory makes the facts of a history of which nothing was observed.
 func NewHistory(header history.Header) *History {
-	return &History{Header: header, processes: newProcesses(), readiness: newReadiness(), hosting: newHosting(header), writes: newWrites()}
+	return &History{
+		Header: header, processes: newProcesses(), hosting: newHosting(header), writes: newWrites(), readiness: map[string]*readiness{},
+		versions: map[string]*StorageVersion{}, participations: map[string]*Participation{}, asked: map[object][]*Asked{},
+	}
 }
 
 // Observe takes the next event in.
@@ -67,13 +70,13 @@ func (h *History) Observe(ev *history.Event) {
 	case ev.Process != nil:
 		h.processes.observe(ev)
 	case ev.Ready != nil:
-		h.seen(ev.Ready.Revision, ev.At)
-		h.readiness.observe(ev, h.processes.last(ev.Member, history.ComponentAPIServer))
+		h.clock.Seen(ev.Ready.Revision, ev.At)
+		h.observeReady(ev)
 	case ev.Discovery != nil:
-		h.seen(ev.Discovery.Revision, ev.At)
+		h.clock.Seen(ev.Discovery.Revision, ev.At)
 		h.hosting.observe(ev)
 	case ev.Hold != nil:
-		h.seen(ev.Hold.Revision, ev.At)
+		h.clock.Seen(ev.Hold.Revision, ev.At)
 		h.observeHold(ev)
 	case ev.Step != nil:
 		h.observeStep(ev)
@@ -96,8 +99,8 @@ func (h *History) observeStored(ev *history.Event) {
 	}
 	h.tell(ev.Stored.Revision, ev.Seq)
 	h.clock.Seen(ev.Stored.Revision, ev.At)
-	h.versions.observe(ev)
-	h.participations.observe(ev)
+	h.observeStorageVersion(ev)
+	h.observeParticipation(ev)
 	h.writes.stored(ev)
 	h.observeManager(ev)
 }
@@ -126,7 +129,7 @@ func (h *History) tell(revision, seq int64) {
 // ToldBy is the number of the event by which the recorder of etcd had told of all up to a
 // revision: what is said of the revision rests on all events up to that one.
 func (h *History) ToldBy(revision int64) int64 {
-	i, _ := slices.BinarySearchFunc(h.tellings, revision, func(t telling, revision int64) int { return cmp.Compare(t.revision, revision) })
+	i := Last(h.tellings, revision-1, func(t telling) int64 { return t.revision }) + 1
 	if i == len(h.tellings) {
 		return h.Seq
 	}
@@ -137,8 +140,7 @@ func (h *History) ToldBy(revision int64) int64 {
 // all that was done until a time, or missed it: what is said of that time rests on all
 // events up to that one. It is the last event's where the history ended before that.
 func (h *History) ToldAllUntil(at int64) int64 {
-	i, _ := slices.BinarySearchFunc(h.times, at, func(t eventTime, at int64) int { return cmp.Compare(t.at, at) })
-	for _, t := range h.times[i:] {
+	for _, t := range h.times[h.since(at):] {
 		if h.recorders.recordedSince(t.at) > at {
 			return t.seq
 		}
@@ -152,12 +154,6 @@ func (h *History) LastTold() int64 { return h.told }
 // RevisionBy is the highest revision that is known to have been made by a time.
 func (h *History) RevisionBy(at int64) int64 { return h.clock.By(at) }
 
-func (h *History) seen(revision, at int64) {
-	if revision > 0 {
-		h.clock.Seen(revision, at)
-	}
-}
-
 // observeRequest reads the clock off a write that was acknowledged with its revision. A
 // write that changes nothing is answered with an older revision, so only tagged writes,
 // each of which changes its object, say after when a revision was made. What an aggregated
@@ -165,7 +161,7 @@ func (h *History) seen(revision, at int64) {
 func (h *History) observeRequest(ev *history.Event) {
 	r := ev.Request
 	if r.ResourceVersion <= 0 || r.Code < 200 || r.Code >= 300 || r.Class == history.ClassAggregated {
-		return // an aggregated server counts revisions of its own
+		return
 	}
 	if r.Write > 0 && ev.From > 0 {
 		h.clock.Made(r.ResourceVersion, ev.From, ev.At)
@@ -188,14 +184,13 @@ func StampOf(ev *history.Event) Stamp {
 func (h *History) When(s Stamp) Moment {
 	m := Moment{Earliest: s.At, Latest: s.At, Seq: s.Seq, Revision: s.Revision}
 	switch {
-	case s.Revision > 0:
-		m.Earliest = h.recorders.recordedSince(s.At)
-		if s.From > 0 {
-			m.Earliest = min(s.From, s.At)
-		}
-		m.Earliest, m.Latest = h.clock.Bracket(s.Revision, m.Earliest, m.Latest)
 	case s.From > 0:
 		m.Earliest = min(s.From, s.At)
+	case s.Revision > 0:
+		m.Earliest = h.recorders.recordedSince(s.At)
+	}
+	if s.Revision > 0 {
+		m.Earliest, m.Latest = h.clock.Bracket(s.Revision, m.Earliest, m.Latest)
 	}
 	return m
 }
@@ -209,11 +204,7 @@ func (h *History) Time(t time.Time) int64 {
 
 // Members are the names of the members, in the order of the header.
 func (h *History) Members() []string {
-	out := make([]string, len(h.Header.Members))
-	for i, m := range h.Header.Members {
-		out[i] = m.Name
-	}
-	return out
+	return Each(h.Header.Members, func(m history.MemberHeader) string { return m.Name })
 }
 
 // MemberOf is the member on whose host the holder of a Lease runs; empty if that is none.
@@ -224,14 +215,22 @@ func (h *History) MemberOf(holder string) string {
 	return ""
 }
 
-// MemberOfServer is the member whose API server has an identity; empty if none has.
+// MemberOfServer is the member whose API server has an identity, and ServerID the identity
+// of a member's; empty where there is none.
 func (h *History) MemberOfServer(id string) string {
-	for _, m := range h.Header.Members {
-		if m.ServerID == id {
-			return m.Name
-		}
+	return h.header(func(m history.MemberHeader) bool { return m.ServerID == id }).Name
+}
+
+// ServerID is the identity of a member's API server.
+func (h *History) ServerID(member string) string {
+	return h.header(func(m history.MemberHeader) bool { return m.Name == member }).ServerID
+}
+
+func (h *History) header(fits func(history.MemberHeader) bool) history.MemberHeader {
+	if i := slices.IndexFunc(h.Header.Members, fits); i >= 0 {
+		return h.Header.Members[i]
 	}
-	return ""
+	return history.MemberHeader{}
 }
 
 // Over is the last instant of the history; signals say nothing of what is later.
@@ -248,14 +247,18 @@ func Harness(name string) bool {
 
 type eventTime struct{ at, seq int64 }
 
+// since is the index of the first event that was recorded at a time or later.
+func (h *History) since(at int64) int {
+	return sort.Search(len(h.times), func(i int) bool { return h.times[i].at >= at })
+}
+
 // Evidence is the number of the first event that was recorded at a time or later: the one
 // that shows what changed then. It is the last event's after the end.
 func (h *History) Evidence(at int64) int64 {
-	i, _ := slices.BinarySearchFunc(h.times, at, func(t eventTime, at int64) int { return cmp.Compare(t.at, at) })
-	if i == len(h.times) {
-		return h.Seq
+	if i := h.since(at); i < len(h.times) {
+		return h.times[i].seq
 	}
-	return h.times[i].seq
+	return h.Seq
 }
 
 // Rises are the moments at which a signal becomes Yes, with the events that show it.

@@ -51,11 +51,12 @@ func (l *Look) Lists(name string) bool { _, ok := l.names[name]; return ok }
 
 // Find gives what is said of a resource.
 func (l *Look) Find(r Resource) (history.HostedResource, bool) {
-	i := slices.IndexFunc(l.Resources, func(x history.HostedResource) bool { return x.Group == r.Group && x.Resource == r.Resource })
-	if i < 0 {
-		return history.HostedResource{}, false
+	for _, x := range l.Resources {
+		if x.Group == r.Group && x.Resource == r.Resource {
+			return x, true
+		}
 	}
-	return l.Resources[i], true
+	return history.HostedResource{}, false
 }
 
 // Hosted is how a resource is hosted, by all that was ever said of it.

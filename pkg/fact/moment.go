@@ -1,6 +1,10 @@
 package fact
 
-import "time"
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // Moment is when something came about: not before Earliest and not after Latest, both in
 // nanoseconds since the history began.
@@ -14,6 +18,15 @@ type Moment struct {
 
 // Exactly is a moment without uncertainty.
 func Exactly(at, seq int64) Moment { return Moment{Earliest: at, Latest: at, Seq: seq} }
+
+// momentOf is the moment of an event that lasted from its From to its At.
+func momentOf(ev *history.Event) Moment {
+	m := Exactly(ev.At, ev.Seq)
+	if ev.From > 0 {
+		m.Earliest = min(ev.From, ev.At)
+	}
+	return m
+}
 
 // Before is whether m came about before other. Two changes in etcd are in the order of
 // their revisions; two changes of one revision are not before each other.

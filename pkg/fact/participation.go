@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,9 @@ type ParticipationSpan struct {
 	Left *Stamp
 }
 
-func (s ParticipationSpan) during(after, until int64) bool {
-	return s.Joined.Revision <= until && (s.Left == nil || s.Left.Revision > after)
+// after is whether it lasts beyond a revision.
+func (s ParticipationSpan) after(revision int64) bool {
+	return s.Left == nil || s.Left.Revision > revision
 }
 
 // Renewal is one state of an identity Lease.
@@ -41,17 +43,13 @@ type Renewal struct {
 	Lapsed bool
 }
 
-type participations struct {
-	of map[string]*Participation
-}
-
-func (ps *participations) observe(ev *history.Event) {
+func (h *History) observeParticipation(ev *history.Event) {
 	s := ev.Stored
 	id, ok := strings.CutPrefix(s.Key, IdentityLeasePrefix)
 	if !ok {
 		return
 	}
-	p := ps.of[id]
+	p := h.participations[id]
 	if s.Type == history.StoredDelete {
 		if p.there() {
 			left := StampOf(ev)
@@ -65,11 +63,8 @@ func (ps *participations) observe(ev *history.Event) {
 		return
 	}
 	if p == nil {
-		if ps.of == nil {
-			ps.of = map[string]*Participation{}
-		}
 		p = &Participation{Server: id}
-		ps.of[id] = p
+		h.participations[id] = p
 	}
 	now := Renewal{Stamp: StampOf(ev), Renewed: s.Lease.Renewed, Duration: time.Duration(s.Lease.Duration) * time.Second}
 	if p.there() {
@@ -90,17 +85,12 @@ func (p *Participation) there() bool {
 
 // Participants are all servers that ever took part, in order.
 func (h *History) Participants() []*Participation {
-	out := make([]*Participation, 0, len(h.participations.of))
-	for _, p := range h.participations.of {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, func(a, b *Participation) int { return strings.Compare(a.Server, b.Server) })
-	return out
+	return Each(slices.Sorted(maps.Keys(h.participations)), h.Participation)
 }
 
 // Participation is how a server took part; one without spans if it never did.
 func (h *History) Participation(server string) *Participation {
-	if p := h.participations.of[server]; p != nil {
+	if p := h.participations[server]; p != nil {
 		return p
 	}
 	return &Participation{Server: server}
@@ -114,15 +104,13 @@ func (h *History) TakesPart(server string, revision int64) bool {
 // Through is whether one and the same identity Lease was there all the time between two
 // revisions.
 func (p *Participation) Through(from, to int64) bool {
-	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool {
-		return s.Joined.Revision <= from && (s.Left == nil || s.Left.Revision > to)
-	})
+	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool { return s.Joined.Revision <= from && s.after(to) })
 }
 
 // During is whether an identity Lease was there at some time after one revision, up to
 // another one.
 func (p *Participation) During(after, until int64) bool {
-	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool { return s.during(after, until) })
+	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool { return s.Joined.Revision <= until && s.after(after) })
 }
 
 // Signal is while the server takes part.

@@ -36,9 +36,7 @@ func (p *Process) Without(feature string) bool { return slices.Contains(p.Off, f
 // EndedItself is whether it ended, and not because the harness or a signal of the
 // harness ended it. Where only the container runtime knows how it ended, the harness
 // knows what it did itself.
-func (p *Process) EndedItself() bool {
-	return p.Exited != nil && !p.Expected
-}
+func (p *Process) EndedItself() bool { return p.Exited != nil && !p.Expected }
 
 // GaveUp is whether it ended by itself with a failure, as a leader does that lost its
 // Lease.
@@ -48,14 +46,7 @@ func (p *Process) GaveUp() bool {
 }
 
 // Alive is while it lives, paused or not.
-func (p *Process) Alive() Signal {
-	var b Builder
-	b.Set(p.Started, Yes)
-	if p.Exited != nil {
-		b.Set(*p.Exited, No)
-	}
-	return b.Signal()
-}
+func (p *Process) Alive() Signal { return Between(p.Started, p.Exited) }
 
 // Running is while it lives and is not paused.
 func (p *Process) Running() Signal { return And(p.Alive(), Not(p.paused.Signal())) }
@@ -80,9 +71,9 @@ func newProcesses() processes { return processes{of: map[processKey][]*Process{}
 func (ps *processes) observe(ev *history.Event) {
 	p := ev.Process
 	key := processKey{ev.Member, p.Component}
-	at := Moment{Earliest: max(ev.At-int64(processDelay), 0), Latest: ev.At, Seq: ev.Seq}
-	if ev.From > 0 {
-		at.Earliest = min(ev.From, ev.At)
+	at := momentOf(ev)
+	if ev.From == 0 {
+		at.Earliest = max(ev.At-int64(processDelay), 0)
 	}
 	last := ps.last(ev.Member, p.Component)
 	switch p.Change {
@@ -113,11 +104,10 @@ func (ps *processes) observe(ev *history.Event) {
 }
 
 func (ps *processes) last(member, component string) *Process {
-	all := ps.of[processKey{member, component}]
-	if len(all) == 0 {
-		return nil
+	if all := ps.of[processKey{member, component}]; len(all) > 0 {
+		return all[len(all)-1]
 	}
-	return all[len(all)-1]
+	return nil
 }
 
 // Processes are those of a member's component, in the order in which they started.
@@ -134,13 +124,13 @@ func (h *History) AllProcesses() []*Process { return h.processes.all }
 func (h *History) ProcessAt(member, component string, m Moment) *Process {
 	var found *Process
 	for _, p := range h.Processes(member, component) {
-		if p.Started.Earliest > m.Latest || p.Exited != nil && p.Exited.Latest < m.Earliest {
-			continue
-		}
-		if found != nil {
+		switch {
+		case p.Started.Earliest > m.Latest, p.Exited != nil && p.Exited.Latest < m.Earliest:
+		case found != nil:
 			return nil
+		default:
+			found = p
 		}
-		found = p
 	}
 	return found
 }
@@ -148,32 +138,23 @@ func (h *History) ProcessAt(member, component string, m Moment) *Process {
 // LastProcess is the process of a member's component that had started last by an
 // instant, alive or not; nil if none had.
 func (h *History) LastProcess(member, component string, at int64) *Process {
-	var found *Process
-	for _, p := range h.Processes(member, component) {
+	for _, p := range slices.Backward(h.Processes(member, component)) {
 		if p.Started.Latest <= at {
-			found = p
+			return p
 		}
 	}
-	return found
+	return nil
 }
 
 // Alive is while a process of a member's component lives, and Running while one lives
 // that is not paused.
 func (h *History) Alive(member, component string) Signal {
-	return h.anyProcess(member, component, (*Process).Alive)
+	return Or(Each(h.Processes(member, component), (*Process).Alive)...)
 }
 
 // Running is while a process of a member's component lives that is not paused.
 func (h *History) Running(member, component string) Signal {
-	return h.anyProcess(member, component, (*Process).Running)
-}
-
-func (h *History) anyProcess(member, component string, of func(*Process) Signal) Signal {
-	var signals []Signal
-	for _, p := range h.Processes(member, component) {
-		signals = append(signals, of(p))
-	}
-	return Or(signals...)
+	return Or(Each(h.Processes(member, component), (*Process).Running)...)
 }
 
 // Stalled is whether a process was paused or resumed between two instants: what was

@@ -1,16 +1,13 @@
 package fact
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"net/http"
 
-// readiness is what the members' /readyz answered.
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// readiness is what a member's /readyz answered.
 type readiness struct {
-	of map[string]*answersOfReady
-}
-
-type answersOfReady struct {
-	// ready changes with the answers: a change lies between the beginning of the request
-	// before and the answer that shows it.
-	ready Builder
 	last  history.Ready
 	asked int64
 	// by is the process that had started last when it was asked last.
@@ -28,50 +25,44 @@ type ReadyAnswer struct {
 	// Code is the HTTP status, 0 where no answer came; Failing are the checks that failed.
 	Code    int
 	Failing []string
-	// Revision is one that etcd had right after the answer; 0 where it was not read.
+	// EtcdRevision is one that etcd had right after the answer; 0 where it was not read.
 	EtcdRevision int64
 }
 
-func newReadiness() readiness { return readiness{of: map[string]*answersOfReady{}} }
+// OK is whether the member was ready.
+func (a ReadyAnswer) OK() bool { return a.Code == http.StatusOK }
 
-func (r *readiness) observe(ev *history.Event, by *Process) {
-	a := r.of[ev.Member]
+func (h *History) observeReady(ev *history.Event) {
+	a := h.readiness[ev.Member]
 	if a == nil {
-		a = &answersOfReady{}
-		r.of[ev.Member] = a
+		a = &readiness{}
+		h.readiness[ev.Member] = a
 	}
-	from := ev.From
-	if from == 0 {
-		from = ev.At
-	}
-	if by != nil && from < by.Started.Earliest {
+	m, by := momentOf(ev), h.processes.last(ev.Member, history.ComponentAPIServer)
+	if by != nil && m.Earliest < by.Started.Earliest {
 		by = a.by // it was asked before that process started
 	}
-	m := Moment{Earliest: from, Latest: ev.At, Seq: ev.Seq}
-	if ev.Ready.Code != a.last.Code || len(a.seen) == 0 || a.by != by {
+	if n := len(a.seen); n == 0 || ev.Ready.Code != a.last.Code || a.by != by {
 		since := m
 		if a.asked > 0 {
 			since.Earliest = min(a.asked, since.Earliest)
 		}
-		a.ready.Set(since, Of(ev.Ready.Code == 200))
 		a.seen = append(a.seen, ReadyAnswer{m, since, ev.Ready.Code, ev.Ready.Failing, ev.Ready.Revision})
-	} else if n := len(a.seen); a.seen[n-1].EtcdRevision == 0 {
+	} else if a.seen[n-1].EtcdRevision == 0 {
 		a.seen[n-1].EtcdRevision = ev.Ready.Revision
 	}
-	a.last, a.asked, a.by = *ev.Ready, from, by
+	a.last, a.asked, a.by = *ev.Ready, m.Earliest, by
 }
 
-// Ready is while a member's /readyz answers 200.
+// Ready is while a member's /readyz answers 200. It changes between the beginning of the
+// request before and the answer that shows the change.
 func (h *History) Ready(member string) Signal {
-	if a := h.readiness.of[member]; a != nil {
-		return a.ready.Signal()
-	}
-	return Signal{}
+	return Follow(h.ReadyAnswers(member), func(a ReadyAnswer) Moment { return a.Since }, ReadyAnswer.OK)
 }
 
 // ReadyAnswers are the answers of a member's /readyz that differ from the one before.
 func (h *History) ReadyAnswers(member string) []ReadyAnswer {
-	if a := h.readiness.of[member]; a != nil {
+	if a := h.readiness[member]; a != nil {
 		return a.seen
 	}
 	return nil
@@ -81,7 +72,7 @@ func (h *History) ReadyAnswers(member string) []ReadyAnswer {
 // it never did.
 func (h *History) FirstReady(p *Process) *Moment {
 	for _, a := range h.ReadyAnswers(p.Member) {
-		if a.Code == 200 && a.Earliest >= p.Started.Earliest && (p.Exited == nil || a.Latest <= p.Exited.Latest) {
+		if a.OK() && a.Earliest >= p.Started.Earliest && (p.Exited == nil || a.Latest <= p.Exited.Latest) {
 			return &a.Moment
 		}
 	}
@@ -97,13 +88,10 @@ func (h *History) FirstReady(p *Process) *Moment {
 // Serves is while a member's API server serves requests: its process lives, is not
 // paused, and answered /readyz with 200 at least once.
 func (h *History) Serves(member string) Signal {
-	var signals []Signal
-	for _, p := range h.Processes(member, history.ComponentAPIServer) {
+	return Or(Each(h.Processes(member, history.ComponentAPIServer), func(p *Process) Signal {
 		if first := h.FirstReady(p); first != nil {
-			var since Builder
-			since.Set(*first, Yes)
-			signals = append(signals, And(p.Running(), since.Signal()))
+			return And(p.Running(), From(*first))
 		}
-	}
-	return Or(signals...)
+		return Constant(No)
+	})...)
 }

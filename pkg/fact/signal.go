@@ -3,6 +3,7 @@ package fact
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // Signal is a condition over time: a Truth at each instant, kept as the changes of it.
@@ -30,14 +31,13 @@ func Constant(value Truth) Signal { return Signal{first: value} }
 
 // Builder makes a signal of changes in the order in which they came about.
 type Builder struct {
-	signal  Signal
-	value   Truth
-	started bool
+	signal Signal
+	value  Truth
 }
 
 // Begin sets the value before the first change; No if it is not called.
 func (b *Builder) Begin(value Truth) {
-	b.signal.first, b.value, b.started = value, value, true
+	b.signal.first, b.value = value, value
 }
 
 // Set has the signal take a value at a moment: it is Unknown from the moment's Earliest
@@ -82,22 +82,15 @@ func (b *Builder) Signal() Signal {
 
 // At is the value at an instant.
 func (s Signal) At(at int64) Truth {
-	i, found := slices.BinarySearchFunc(s.changes, at, func(c change, at int64) int {
-		switch {
-		case c.at < at:
-			return -1
-		case c.at > at:
-			return 1
-		}
-		return 0
-	})
-	if found {
-		i++
+	if i := s.after(at); i > 0 {
+		return s.changes[i-1].value
 	}
-	if i == 0 {
-		return s.first
-	}
-	return s.changes[i-1].value
+	return s.first
+}
+
+// after is the index of the first change after an instant.
+func (s Signal) after(at int64) int {
+	return sort.Search(len(s.changes), func(i int) bool { return s.changes[i].at > at })
 }
 
 // During is the value at a moment: that which the signal has all the time in which the
@@ -114,17 +107,7 @@ func (s Signal) During(m Moment) Truth {
 
 // between are the changes after one instant, up to another one.
 func (s Signal) between(from, to int64) []change {
-	i, _ := slices.BinarySearchFunc(s.changes, from, func(c change, at int64) int {
-		if c.at <= at {
-			return -1
-		}
-		return 1
-	})
-	j := i
-	for j < len(s.changes) && s.changes[j].at <= to {
-		j++
-	}
-	return s.changes[i:j]
+	return s.changes[s.after(from):s.after(max(from, to))]
 }
 
 // Lasts is for how many nanoseconds between two instants the signal is at least a value:
@@ -212,74 +195,53 @@ func Or(signals ...Signal) Signal {
 	return combine(No, func(a, b Truth) Truth { return max(a, b) }, signals)
 }
 
+// combine joins halves, which keeps the work at n log n for many signals.
 func combine(neutral Truth, join func(a, b Truth) Truth, signals []Signal) Signal {
-	out := Constant(neutral)
-	// Pairs of pairs keep the work at n log n for many signals.
-	if len(signals) > 2 {
-		half := len(signals) / 2
-		signals = []Signal{combine(neutral, join, signals[:half]), combine(neutral, join, signals[half:])}
+	half := len(signals) / 2
+	switch len(signals) {
+	case 0:
+		return Constant(neutral)
+	case 1:
+		return signals[0]
 	}
-	for i, s := range signals {
-		if i == 0 {
-			out = s
-			continue
-		}
-		out = join2(join, out, s)
-	}
-	return out
+	return join2(join, combine(neutral, join, signals[:half]), combine(neutral, join, signals[half:]))
 }
 
 func join2(join func(a, b Truth) Truth, a, b Signal) Signal {
+	var out Builder
+	out.Begin(join(a.first, b.first))
 	x, y := a.first, b.first
-	out := Builder{}
-	out.Begin(join(x, y))
-	i, j := 0, 0
-	for i < len(a.changes) || j < len(b.changes) {
-		at := int64(Forever)
-		if i < len(a.changes) {
-			at = a.changes[i].at
+	for i, j := 0, 0; i < len(a.changes) || j < len(b.changes); {
+		at := min(a.instant(i), b.instant(j))
+		if i < len(a.changes) && a.changes[i].at == at {
+			x, i = a.changes[i].value, i+1
 		}
-		if j < len(b.changes) {
-			at = min(at, b.changes[j].at)
+		if j < len(b.changes) && b.changes[j].at == at {
+			y, j = b.changes[j].value, j+1
 		}
-		for i < len(a.changes) && a.changes[i].at == at {
-			x = a.changes[i].value
-			i++
-		}
-		for j < len(b.changes) && b.changes[j].at == at {
-			y = b.changes[j].value
-			j++
-		}
-		value := join(x, y)
-		out.append(at, value)
+		out.append(at, join(x, y))
 	}
 	return out.signal
 }
 
+// instant is that of a change; Forever after the last one.
+func (s Signal) instant(i int) int64 {
+	if i < len(s.changes) {
+		return s.changes[i].at
+	}
+	return Forever
+}
+
 // Rises are the moments at which the signal becomes Yes: each from when it may have been
-// so first. Their Seq is 0.
+// so first. A dip to Unknown is no end of it. Their Seq is 0.
 func (s Signal) Rises() []Moment {
 	var out []Moment
-	unknownSince := int64(Never)
-	value := s.first
-	if value == Unknown {
-		unknownSince = Never + 1
-	}
-	for _, c := range s.changes {
-		switch {
-		case c.value == Unknown && value == No:
-			unknownSince = c.at
-		case c.value == Yes && value == No:
-			out = append(out, Moment{Earliest: c.at, Latest: c.at})
-		case c.value == Yes && value == Unknown && unknownSince != Never:
-			out = append(out, Moment{Earliest: unknownSince, Latest: c.at})
-		case c.value == No:
-			unknownSince = Never
+	yes := s.Spans(Yes)
+	for _, maybe := range s.Spans(Unknown) {
+		i := sort.Search(len(yes), func(i int) bool { return yes[i].Begin >= maybe.Begin })
+		if i < len(yes) && yes[i].Begin < maybe.End && yes[i].Begin != Never {
+			out = append(out, Moment{Earliest: max(maybe.Begin, Never+1), Latest: yes[i].Begin})
 		}
-		if c.value == Yes {
-			unknownSince = Never // a dip to Unknown is no end of it
-		}
-		value = c.value
 	}
 	return out
 }
@@ -292,8 +254,6 @@ func (s Signal) Since(ns int64) Signal {
 			b.Begin(Yes)
 		} else if span.End-span.Begin > ns {
 			b.SetAt(span.Begin+ns, Yes)
-		} else {
-			continue
 		}
 		if span.End < Forever {
 			b.SetAt(span.End, No)

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -62,20 +63,14 @@ func (r *recorders) observe(ev *history.Event) {
 			r.missed = map[Source]missed{}
 		}
 		m := r.missed[Source(ev.Gap.Source)]
-		if m.times == 0 {
-			m.seq = ev.Seq
-		}
-		m.times++
-		r.missed[Source(ev.Gap.Source)] = m
+		r.missed[Source(ev.Gap.Source)] = missed{cmp.Or(m.seq, ev.Seq), m.times + 1}
 	case ev.Away != nil && Source(ev.Away.Source) == Etcd && ev.From < ev.At:
 		r.delayed = append(r.delayed, Span{ev.From, ev.At})
 	}
 }
 
 func (r *recorders) distrust(seq int64) {
-	if r.untrusted == 0 {
-		r.untrusted = seq
-	}
+	r.untrusted = cmp.Or(r.untrusted, seq)
 }
 
 // Untrusted is the number of the first event from which on nothing follows from what was
@@ -102,8 +97,7 @@ func (h *History) Missed(s Source) (times, seq int64) {
 // have been done.
 func (r *recorders) recordedSince(at int64) int64 {
 	since := at - int64(etcdDelay)
-	for i := len(r.delayed) - 1; i >= 0; i-- {
-		d := r.delayed[i]
+	for _, d := range slices.Backward(r.delayed) {
 		if d.End+int64(etcdDelay) < at {
 			break
 		}

@@ -1,6 +1,10 @@
 package fact
 
-import "github.com/evenkeel/evenkeel/pkg/history"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
 
 // Step is a step of the scenario.
 type Step struct {
@@ -20,19 +24,18 @@ type Step struct {
 const ActionHold = "hold"
 
 func (h *History) observeStep(ev *history.Event) {
-	s := ev.Step
-	at := Exactly(ev.At, ev.Seq)
-	if s.Phase == history.PhaseBegin {
+	s, at := ev.Step, Exactly(ev.At, ev.Seq)
+	i := -1 // of the step that ends
+	if s.Phase != history.PhaseBegin {
+		i = slices.IndexFunc(h.Steps, func(one *Step) bool { return one.Index == s.Index && one.Ended == nil })
+	}
+	if i < 0 {
+		i = len(h.Steps)
 		h.Steps = append(h.Steps, &Step{Index: s.Index, Action: s.Action, Release: s.Release, Member: ev.Member, Began: at, Phase: s.Phase})
-		return
 	}
-	for i := len(h.Steps) - 1; i >= 0; i-- {
-		if one := h.Steps[i]; one.Index == s.Index && one.Ended == nil {
-			one.Ended, one.Phase, one.Message = &at, s.Phase, s.Message
-			return
-		}
+	if one := h.Steps[i]; s.Phase != history.PhaseBegin {
+		one.Ended, one.Phase, one.Message = &at, s.Phase, s.Message
 	}
-	h.Steps = append(h.Steps, &Step{Index: s.Index, Action: s.Action, Release: s.Release, Member: ev.Member, Began: at, Ended: &at, Phase: s.Phase, Message: s.Message})
 }
 
 // Hold is a stretch of time in which the harness changes nothing, after the control
@@ -49,20 +52,15 @@ type Hold struct {
 }
 
 func (h *History) observeHold(ev *history.Event) {
-	at := Exactly(ev.At, ev.Seq)
-	switch ev.Hold.Phase {
-	case history.PhaseBegin:
+	at, n := Exactly(ev.At, ev.Seq), len(h.Holds)
+	if ev.Hold.Phase == history.PhaseBegin || n == 0 || h.Holds[n-1].Ended != nil {
 		h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})
-	case history.PhaseEnd:
+	}
+	if ev.Hold.Phase == history.PhaseEnd {
 		// The runner records the end of a hold only when the recorder of etcd has told of
 		// all up to its revision.
 		h.tell(ev.Hold.Revision, ev.Seq)
-		n := len(h.Holds)
-		if n == 0 || h.Holds[n-1].Ended != nil {
-			h.Holds = append(h.Holds, &Hold{Name: ev.Hold.Name, Releases: ev.Hold.Releases, Began: at, BeganRevision: ev.Hold.Revision})
-			n++
-		}
-		one := h.Holds[n-1]
+		one := h.Holds[len(h.Holds)-1]
 		one.Ended, one.EndedRevision, one.Releases = &at, ev.Hold.Revision, ev.Hold.Releases
 	}
 }

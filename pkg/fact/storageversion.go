@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,42 +40,25 @@ type EntryChange struct {
 // Present is whether the entry is there from the change on.
 func (c EntryChange) Present() bool { return c.Entry != nil }
 
-type storageVersions struct {
-	of     map[string]*StorageVersion
-	sorted []*StorageVersion
-}
-
-func (s *storageVersions) observe(ev *history.Event) {
+func (h *History) observeStorageVersion(ev *history.Event) {
 	name, ok := strings.CutPrefix(ev.Stored.Key, StorageVersionPrefix)
 	if !ok {
 		return
 	}
-	v := s.of[name]
+	v := h.versions[name]
 	if v == nil {
-		if s.of == nil {
-			s.of = map[string]*StorageVersion{}
-		}
 		v = &StorageVersion{Name: name, entries: map[string][]EntryChange{}}
-		s.of[name], s.sorted = v, nil
+		h.versions[name] = v
 	}
 	now := VersionRevision{Stamp: StampOf(ev), Made: ev.Stored.Revision}
 	if ev.Stored.Type != history.StoredDelete {
-		if now.Content = ev.Stored.StorageVersion; now.Content == nil {
-			now.Content = &history.StorageVersion{}
-		}
+		now.Content = cmp.Or(ev.Stored.StorageVersion, &history.StorageVersion{})
 	}
-	if before := v.last(); before != nil && before.Content != nil {
-		now.Made = before.Made
+	if n := len(v.Revisions); n > 0 && v.Revisions[n-1].Content != nil {
+		now.Made = v.Revisions[n-1].Made
 	}
 	v.Revisions = append(v.Revisions, now)
 	v.follow(now)
-}
-
-func (v *StorageVersion) last() *VersionRevision {
-	if len(v.Revisions) == 0 {
-		return nil
-	}
-	return &v.Revisions[len(v.Revisions)-1]
 }
 
 // follow notes what a revision changed of each server's entry.
@@ -99,10 +84,8 @@ func (v *StorageVersion) follow(now VersionRevision) {
 
 // EntryIn is a server's first entry; nil if it has none.
 func EntryIn(entries []history.Entry, server string) *history.Entry {
-	for i := range entries {
-		if entries[i].ServerID == server {
-			return &entries[i]
-		}
+	if i := slices.IndexFunc(entries, func(e history.Entry) bool { return e.ServerID == server }); i >= 0 {
+		return &entries[i]
 	}
 	return nil
 }
@@ -129,17 +112,11 @@ func Agreed(entries []history.Entry) (string, bool) {
 }
 
 // StorageVersion is the object of a name; nil if there never was one.
-func (h *History) StorageVersion(name string) *StorageVersion { return h.versions.of[name] }
+func (h *History) StorageVersion(name string) *StorageVersion { return h.versions[name] }
 
 // StorageVersions are all that there ever were, in the order of their names.
 func (h *History) StorageVersions() []*StorageVersion {
-	if h.versions.sorted == nil {
-		for _, v := range h.versions.of {
-			h.versions.sorted = append(h.versions.sorted, v)
-		}
-		slices.SortFunc(h.versions.sorted, func(a, b *StorageVersion) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return h.versions.sorted
+	return Each(slices.Sorted(maps.Keys(h.versions)), h.StorageVersion)
 }
 
 // At is the object as it was at a revision; nil where it was not there.
@@ -147,27 +124,15 @@ func (v *StorageVersion) At(revision int64) *VersionRevision {
 	if v == nil {
 		return nil
 	}
-	i, _ := slices.BinarySearchFunc(v.Revisions, revision+1, func(r VersionRevision, revision int64) int {
-		if r.Revision < revision {
-			return -1
-		}
-		return 1
-	})
-	if i == 0 || v.Revisions[i-1].Content == nil {
+	i := Last(v.Revisions, revision, func(r VersionRevision) int64 { return r.Revision })
+	if i < 0 || v.Revisions[i].Content == nil {
 		return nil
 	}
-	return &v.Revisions[i-1]
+	return &v.Revisions[i]
 }
 
 // Servers are the servers that ever had an entry, in order.
-func (v *StorageVersion) Servers() []string {
-	out := make([]string, 0, len(v.entries))
-	for id := range v.entries {
-		out = append(out, id)
-	}
-	slices.Sort(out)
-	return out
-}
+func (v *StorageVersion) Servers() []string { return slices.Sorted(maps.Keys(v.entries)) }
 
 // Changes are those of a server's entry.
 func (v *StorageVersion) Changes(server string) []EntryChange {
@@ -181,10 +146,8 @@ func (v *StorageVersion) Changes(server string) []EntryChange {
 // had none until then.
 func (v *StorageVersion) ChangeAt(server string, revision int64) *EntryChange {
 	changes := v.Changes(server)
-	for i := len(changes) - 1; i >= 0; i-- {
-		if changes[i].Revision <= revision {
-			return &changes[i]
-		}
+	if i := Last(changes, revision, func(c EntryChange) int64 { return c.Revision }); i >= 0 {
+		return &changes[i]
 	}
 	return nil
 }
