@@ -27,7 +27,7 @@ var (
 	}
 	// gapSources are the recorders; a gap of an unknown one could not be laid to the
 	// checks that rely on it.
-	gapSources = []string{GapOfClock, "etcd", "watch", "ready", "request", "discovery", "document", "balancer"}
+	gapSources = []string{GapOfClock, "etcd", "watch", "ready", "request", "discovery", "document", "read", "visibility", "hash", "custom", "balancer"}
 )
 
 // valueProblem is that a field has a value that the format does not have.
