@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports fuzz mutate-bundles lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports picture fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -138,6 +138,11 @@ survey: build
 ## are signed are their signers' to write
 reports: build
 	hack/reports.sh
+
+## picture: the picture of README.md, from the page of a published bundle; wants a
+## Chromium (hack/chromium.sh)
+picture: build
+	$(GO) run ./hack/picture
 
 ## fuzz: ten million executions of each fuzz test (N), or of those that ONLY names; what
 ## they find stays beside the tests
