@@ -3,9 +3,12 @@ package cluster
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // ProviderExternal is what spec.provider calls a cluster that somebody else runs.
@@ -16,7 +19,8 @@ type External struct {
 	// Releases that members run and that hooks can take them to, oldest first, each
 	// as /version names it. Empty means those that members run.
 	Releases []string `yaml:"releases,omitempty"`
-	// Address by which the API servers reach this machine; empty where they do not.
+	// Address of this machine by which the API servers reach it, an IPv4 address or a DNS
+	// name; empty where they do not.
 	Address string `yaml:"address,omitempty"`
 	// Balancer leads to the load balancer before the API servers, if there is one.
 	Balancer *Kubeconfig `yaml:"balancer,omitempty"`
@@ -162,8 +166,8 @@ func (e *External) problems() (wrong []string) {
 			complain("spec.external.releases[%d] %q is empty or there twice", i, release)
 		}
 	}
-	if strings.ContainsAny(e.Address, "/ ") {
-		complain("spec.external.address %q is no address or host name", e.Address)
+	if wrong := addressProblem(e.Address); wrong != "" {
+		complain("spec.external.address %q %s", e.Address, wrong)
 	}
 	if e.Balancer != nil && e.Balancer.File == "" {
 		complain("spec.external.balancer.kubeconfig is missing")
@@ -184,6 +188,22 @@ func (e *External) problems() (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// addressProblem is what is wrong with the address by which API servers reach this
+// machine. It becomes the externalName of a Service, for which an API server takes a DNS
+// subdomain in lower case, such as an IPv4 address is, but no IPv6 address.
+func addressProblem(address string) string {
+	if address == "" {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil && ip.Is6() {
+		return "is an IPv6 address, which a Service cannot name: give a host name that resolves to it"
+	}
+	if len(validation.IsDNS1123Subdomain(address)) > 0 {
+		return "is no address or host name: give an IPv4 address, or a DNS name in lower case"
+	}
+	return ""
 }
 
 // hidden stands in a published topology for what is nobody else's business.

@@ -38,7 +38,7 @@ func (b *Balancer) Run(ctx context.Context) {
 		return
 	}
 	// Over a new connection each time: one that is kept would stay with a member.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secured, DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secured, Proxy: b.config.Proxy, DisableKeepAlives: true}}
 	for ctx.Err() == nil {
 		b.ask(ctx, client)
 		pause(ctx, b.clock, BalancerInterval)

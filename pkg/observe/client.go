@@ -43,7 +43,10 @@ func Connect(config *rest.Config) (*http.Client, error) {
 		dial = (&net.Dialer{Timeout: DialTimeout}).DialContext
 	}
 	transport := &http.Transport{
-		TLSClientConfig:     tlsConfig,
+		TLSClientConfig: tlsConfig,
+		// Only what the configuration names: the environment's proxy is not for members
+		// that the harness runs itself.
+		Proxy:               config.Proxy,
 		DialContext:         dial,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 8,

@@ -28,6 +28,9 @@ func load(topology *cluster.Topology, from cluster.Kubeconfig) (*rest.Config, er
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig %s cannot be read: %w", file, err)
 	}
+	if err := clientcmd.ResolveLocalPaths(content); err != nil {
+		return nil, fmt.Errorf("the kubeconfig %s cannot be read: %w", file, err)
+	}
 	name := from.Context
 	if name == "" {
 		name = content.CurrentContext
@@ -39,8 +42,8 @@ func load(topology *cluster.Topology, from cluster.Kubeconfig) (*rest.Config, er
 	if err != nil {
 		return nil, fmt.Errorf("the context %q of the kubeconfig %s cannot be used: %w", name, file, err)
 	}
-	if config.Proxy != nil {
-		return nil, fmt.Errorf("the context %q of the kubeconfig %s goes through a proxy, and the member has to be reached directly", name, file)
+	if err := throughProxy(config); err != nil {
+		return nil, fmt.Errorf("the context %q of the kubeconfig %s cannot be used: %w", name, file, err)
 	}
 	config.QPS = unthrottled
 	return config, nil
@@ -77,7 +80,7 @@ func newAsker(config *rest.Config) (asker, string, error) {
 		return asker{}, "", fmt.Errorf("its address cannot be used: %w", err)
 	}
 	wrapped, err := rest.HTTPWrappersForConfig(config, &http.Transport{
-		TLSClientConfig: secured, DisableKeepAlives: true,
+		TLSClientConfig: secured, DisableKeepAlives: true, Proxy: config.Proxy,
 		DialContext: (&net.Dialer{Timeout: askBound}).DialContext,
 	})
 	if err != nil {
@@ -158,7 +161,7 @@ func (a asker) ready(ctx context.Context) error {
 	return a.get(ctx, "/readyz", func(io.Reader) error { return nil })
 }
 
-// answers is whether anybody answers, whatever it is.
+// answers is whether an API server answers, whatever it says.
 func (a asker) answers(ctx context.Context) bool {
 	answer, err := a.ask(ctx, "/livez/ping")
 	if err != nil {

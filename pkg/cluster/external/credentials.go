@@ -103,6 +103,12 @@ func configured(what string, config *rest.Config) ([]credential.Credential, erro
 		all = append(all, credential.Provider(" for "+what, config.AuthProvider)...)
 	}
 	var problems []error
+	proxy, _, err := proxyOf(config)
+	problems = append(problems, err)
+	if proxy != nil {
+		password, _ := proxy.User.Password()
+		all = append(all, credential.Token("the password of the proxy for "+what, password))
+	}
 	if config.KeyFile != "" {
 		found, err := keyFile("the client key for "+what, config.KeyFile)
 		all, problems = append(all, found...), append(problems, err)

@@ -38,6 +38,7 @@ type plane struct {
 	release  string
 	releases []string
 	etcd     bool
+	address  string
 }
 
 func newPlane(t *testing.T, members ...string) *plane {
@@ -126,7 +127,7 @@ func (p *plane) hook(name, script string) *plane {
 func (p *plane) topology() *cluster.Topology {
 	topology := &cluster.Topology{
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"}, File: filepath.Join(p.dir, "theirs.yaml"),
-		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases}},
+		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases, Address: p.address}},
 	}
 	for _, name := range p.members {
 		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name}}

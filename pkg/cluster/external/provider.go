@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,9 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 		}
 		c.watchSent("the load balancer", c.balancer)
 	}
+	if err := checkAddress(c.spec.Address); err != nil {
+		return nil, err
+	}
 	c.life, c.endLife = context.WithCancel(context.Background())
 	for _, spec := range topology.Spec.Members {
 		m, err := newMember(c, topology, spec)
@@ -136,6 +140,18 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 		c.byName[m.name] = m
 	}
 	return c, c.checkAddresses()
+}
+
+// checkAddress refuses an address at which no backend of the run could listen.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		return fmt.Errorf("spec.external.address %s is not an address of this machine, so that no backend can listen there: name one at which the API servers reach it, or leave it out: %w", address, err)
+	}
+	return listener.Close()
 }
 
 // checkAddresses refuses two members at one address.
