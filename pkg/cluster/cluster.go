@@ -218,7 +218,7 @@ type Cluster interface {
 	Paused(member string, component Component) (bool, error)
 
 	// SetLink shapes a link; the zero Shape heals it.
-	SetLink(member string, link Link, shape Shape) error
+	SetLink(ctx context.Context, member string, link Link, shape Shape) error
 	// LinkStats tells what a link has carried since the start.
 	LinkStats(member string, link Link) (LinkStats, error)
 

@@ -204,7 +204,7 @@ func (a *Active) undo(ctx context.Context) error {
 		}
 		return policies.Allow(ctx, a.Member, a.policyName())
 	case TypeNetwork:
-		return e.cluster.SetLink(a.Member, a.Fault.Link, cluster.Shape{})
+		return e.cluster.SetLink(ctx, a.Member, a.Fault.Link, cluster.Shape{})
 	}
 	var errs []error
 	for i, component := range a.Fault.Components {
@@ -334,7 +334,7 @@ func (a *Active) shape(ctx context.Context) error {
 	before, errBefore := e.shortest(ctx, a.Member)
 	carried, errStats := e.cluster.LinkStats(a.Member, fault.Link)
 	a.record(history.PhaseInject, "")
-	if err := e.cluster.SetLink(a.Member, fault.Link, fault.Shape); err != nil {
+	if err := e.cluster.SetLink(ctx, a.Member, fault.Link, fault.Shape); err != nil {
 		return err
 	}
 	if errors.Is(errStats, cluster.ErrUnsupported) && fault.Shape.Cut {

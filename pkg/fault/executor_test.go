@@ -71,7 +71,7 @@ func (p *plane) Resume(context.Context, string, cluster.Component) error {
 
 func (p *plane) Paused(string, cluster.Component) (bool, error) { return p.paused, nil }
 
-func (p *plane) SetLink(_ string, _ cluster.Link, shape cluster.Shape) error {
+func (p *plane) SetLink(_ context.Context, _ string, _ cluster.Link, shape cluster.Shape) error {
 	if !p.immortal {
 		p.shape = shape
 	}

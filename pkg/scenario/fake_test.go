@@ -117,7 +117,7 @@ func (f *fakeCluster) Process(member string, _ cluster.Component) (cluster.Proce
 	return p, ok && !slices.Contains(f.off, member)
 }
 
-func (f *fakeCluster) SetLink(member string, link cluster.Link, shape cluster.Shape) error {
+func (f *fakeCluster) SetLink(_ context.Context, member string, link cluster.Link, shape cluster.Shape) error {
 	return f.did("link %s %s %s", member, link, shape.Latency)
 }
 

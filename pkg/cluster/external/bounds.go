@@ -33,6 +33,11 @@ const (
 	// goneBound is how long an API server may go on answering after the hook that ends
 	// it has ended.
 	goneBound = 30 * time.Second
+	// effectBound is how long it may take until what another hook did shows at the API
+	// server, and silenceBound for how long one that is paused must leave a request without
+	// an answer to count as such: an idle server answers within milliseconds.
+	effectBound  = 30 * time.Second
+	silenceBound = time.Second
 	// readyBound is how long an API server may take from the end of the hook that starts
 	// it until it is another process and ready.
 	readyBound = 5 * time.Minute

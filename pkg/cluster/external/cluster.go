@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 )
 
 // Members implements cluster.Cluster. Of other components than API servers nothing is
@@ -57,52 +56,6 @@ func (c *external) Start(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Stop implements cluster.Cluster: the cluster stays, and what hooks have done to it
-// and others can take back is taken back.
-func (c *external) Stop(ctx context.Context) error {
-	c.stopping.Lock()
-	defer c.stopping.Unlock()
-	if c.stopped {
-		return nil
-	}
-	c.stopped = true
-	var problems []error
-	for _, m := range c.members {
-		if err := c.restore(context.WithoutCancel(ctx), m); err != nil {
-			problems = append(problems, fmt.Errorf("member %s was not left as it was found: %w", m.name, err))
-		}
-	}
-	c.endLife()
-	c.watching.Wait()
-	return oneline.Join(problems...)
-}
-
-// restore takes back what lasts of what hooks have done to a member.
-func (c *external) restore(ctx context.Context, m *member) error {
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	m.mu.Lock()
-	var todo []task
-	if m.cut {
-		todo = append(todo, task{hook: cluster.HookReconnect})
-	}
-	for component := range m.paused {
-		todo = append(todo, task{hook: cluster.HookResume, component: scope(component)})
-	}
-	if m.off {
-		todo = append(todo, task{hook: cluster.HookPowerOn})
-	}
-	if m.ended && !m.off && c.Lacks(cluster.HookStart) == "" {
-		todo = append(todo, task{hook: cluster.HookStart})
-	}
-	m.mu.Unlock()
-	var problems []error
-	for _, one := range todo {
-		problems = append(problems, c.call(ctx, m, one))
-	}
-	return oneline.Join(problems...)
 }
 
 // scope is what a hook is told of a component: nothing where it is all of the member.
@@ -194,7 +147,7 @@ func (c *external) Paused(name string, component cluster.Component) (bool, error
 
 // SetLink implements cluster.Cluster: only all that connects a member with others can
 // be cut, and healed.
-func (c *external) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+func (c *external) SetLink(ctx context.Context, name string, which cluster.Link, shape cluster.Shape) error {
 	if shape != (cluster.Shape{}) && (which != cluster.LinkNode || shape != (cluster.Shape{Cut: true})) {
 		return fmt.Errorf("the link %s of member %s cannot be shaped: only whole members can be cut off, by a hook: %w", which, name, cluster.ErrUnsupported)
 	}
@@ -205,21 +158,29 @@ func (c *external) SetLink(name string, which cluster.Link, shape cluster.Shape)
 		if cut == shape.Cut || which != cluster.LinkNode {
 			return nil
 		}
-		hook := cluster.HookReconnect
-		if shape.Cut {
-			hook = cluster.HookCutOff
-			if err := c.may(hook); err != nil {
-				return err
-			}
-			// Also a hook that fails may have done it.
-			m.mark(func() { m.cut = true })
+		if !shape.Cut {
+			return c.reconnect(ctx, m)
 		}
-		if err := c.call(c.life, m, task{hook: hook}); err != nil {
+		if err := c.may(cluster.HookCutOff); err != nil {
 			return err
 		}
-		m.mark(func() { m.cut = shape.Cut })
-		return nil
+		// Also a hook that fails may have done it.
+		m.mark(func() { m.cut = true })
+		return c.call(ctx, m, task{hook: cluster.HookCutOff})
 	})
+}
+
+// reconnect takes a cut back, until the member is ready: one that is still cut off has no
+// majority of etcd.
+func (c *external) reconnect(ctx context.Context, m *member) error {
+	if err := c.call(ctx, m, task{hook: cluster.HookReconnect}); err != nil {
+		return err
+	}
+	if err := m.awaitShown(ctx, cluster.HookReconnect, m.asker.ready); err != nil {
+		return err
+	}
+	m.mark(func() { m.cut = false })
+	return nil
 }
 
 // mark notes what was done to the member.

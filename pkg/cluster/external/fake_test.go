@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -24,8 +25,8 @@ import (
 const secret = "the-very-secret-token"
 
 // plane is a control plane of fake API servers. What they say lies in files, so that
-// hooks can change it: <member>.start, <member>.version, <member>.down while there is
-// nobody, and <kubeconfig>.moved with the member to which its address leads now.
+// hooks can change it: <member>.start, <member>.version, <member>.down while no server
+// answers, <member>.frozen while it leaves requests without an answer, and <kubeconfig>.moved with the member to which its address leads now.
 type plane struct {
 	t       *testing.T
 	dir     string
@@ -76,9 +77,14 @@ func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, member+".down")); err == nil {
+	if p.there(member + ".down") {
 		p.deaf.Add(1)
 		panic(http.ErrAbortHandler) // the connection breaks
+	}
+	for ; p.there(member + ".frozen"); <-time.After(frozenLook) {
+		if r.Context().Err() != nil {
+			return
+		}
 	}
 	switch r.URL.Path {
 	case "/metrics":
@@ -101,6 +107,14 @@ func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// frozenLook is the pause between two looks of a frozen server at whether it may go on.
+const frozenLook = 5 * time.Millisecond
+
+func (p *plane) there(file string) bool {
+	_, err := os.Stat(filepath.Join(p.dir, file))
+	return err == nil
 }
 
 func (p *plane) put(file, content string) {
@@ -153,11 +167,12 @@ func (p *plane) made(withheld bool) (cluster.Cluster, error) {
 	return c, err
 }
 
-// up is a cluster that is watched.
+// up is a cluster that is watched, and whose hooks have to show what they did soon.
 func (p *plane) up() cluster.Cluster {
 	p.t.Helper()
 	c, err := p.made(false)
 	if err == nil {
+		c.(*external).bounds = bounds{effect: 2 * time.Second, silence: 300 * time.Millisecond}
 		err = c.Start(p.t.Context())
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 )
 
 // Replace implements cluster.Replacer by the hook upgrade or rollback.
@@ -175,7 +176,10 @@ func (c *external) Pause(ctx context.Context, name string, component cluster.Com
 		}
 		m.mark(func() { m.paused[component] = true })
 		if err := c.call(ctx, m, task{hook: cluster.HookPause, component: scope(component)}); err != nil {
-			return errors.Join(err, c.resume(context.WithoutCancel(ctx), m, component))
+			return errors.Join(err, c.undoPause(ctx, m, component))
+		}
+		if err := m.awaitSilence(ctx, cluster.HookPause); err != nil {
+			return errors.Join(err, c.undoPause(ctx, m, component))
 		}
 		m.mark(func() { m.tell(cluster.Change{What: history.ProcessPaused, Release: m.release}) })
 		return nil
@@ -193,8 +197,19 @@ func (c *external) Resume(ctx context.Context, name string, component cluster.Co
 	})
 }
 
+// undoPause takes back what a pause that failed may have done, also where the run is being
+// given up.
+func (c *external) undoPause(ctx context.Context, m *member, component cluster.Component) error {
+	ctx, cancel := interrupt.Shelter(ctx)
+	defer cancel()
+	return c.resume(ctx, m, component)
+}
+
 func (c *external) resume(ctx context.Context, m *member, component cluster.Component) error {
 	if err := c.call(ctx, m, task{hook: cluster.HookResume, component: scope(component)}); err != nil {
+		return err
+	}
+	if err := m.awaitShown(ctx, cluster.HookResume, m.asker.alive); err != nil {
 		return err
 	}
 	m.mark(func() { delete(m.paused, component) })

@@ -89,6 +89,7 @@ type external struct {
 	endLife  context.CancelFunc
 	watching sync.WaitGroup
 
+	bounds   bounds
 	stopping sync.Mutex
 	stopped  bool
 }
@@ -106,7 +107,7 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 	if err != nil {
 		return nil, fmt.Errorf("find the topology's folder: %w", err)
 	}
-	c := &external{allowed: options.AllowDisruption, folder: folder, logDir: options.LogDir, observe: options.Observer, byName: map[string]*member{}}
+	c := &external{allowed: options.AllowDisruption, folder: folder, logDir: options.LogDir, observe: options.Observer, bounds: usualBounds, byName: map[string]*member{}}
 	if topology.Spec.External != nil {
 		c.spec = *topology.Spec.External
 	}

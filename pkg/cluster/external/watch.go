@@ -16,7 +16,7 @@ func (m *member) watch(ctx context.Context) {
 	away := false
 	for ctx.Err() == nil {
 		switch {
-		case !m.asker.answers(ctx):
+		case m.asker.alive(ctx) != nil:
 			if ctx.Err() == nil && away {
 				m.silent() // twice in a row: once may be chance
 			}

@@ -118,7 +118,7 @@ func sum(one, other cluster.LinkStats) cluster.LinkStats {
 }
 
 // SetLink implements cluster.Cluster.
-func (c *kindCluster) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+func (c *kindCluster) SetLink(ctx context.Context, name string, which cluster.Link, shape cluster.Shape) error {
 	if err := shape.Validate(); err != nil {
 		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
 	}
@@ -130,7 +130,7 @@ func (c *kindCluster) SetLink(name string, which cluster.Link, shape cluster.Sha
 		m.client.Set(shape)
 		return nil
 	}
-	if err := m.agent.SetLink(c.life, which, shape); err != nil {
+	if err := m.agent.SetLink(ctx, which, shape); err != nil {
 		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
 	}
 	if which == cluster.LinkNode {

@@ -214,7 +214,7 @@ func TestMembersThatStartTogetherWaitForEachOther(t *testing.T) {
 func TestLinkOfAWholeNode(t *testing.T) {
 	c, _, inNode, _ := runningMember(t)
 	m := c.members[0]
-	if err := c.SetLink("cp1", cluster.LinkNode, cluster.Shape{Cut: true}); err != nil {
+	if err := c.SetLink(t.Context(), "cp1", cluster.LinkNode, cluster.Shape{Cut: true}); err != nil {
 		t.Fatal(err)
 	}
 	inNode.stats = cluster.LinkStats{Withheld: 7}
@@ -225,10 +225,10 @@ func TestLinkOfAWholeNode(t *testing.T) {
 	if got := sum(cluster.LinkStats{Connections: 1, BytesToServer: 2, BytesToClient: 3, Withheld: 4, Delayed: 5}, cluster.LinkStats{Connections: 10, BytesToServer: 20, BytesToClient: 30, Withheld: 40, Delayed: 50}); got != (cluster.LinkStats{Connections: 11, BytesToServer: 22, BytesToClient: 33, Withheld: 44, Delayed: 55}) {
 		t.Errorf("the sum is %+v", got)
 	}
-	if err := c.SetLink("cp1", cluster.LinkNode, cluster.Shape{}); err != nil {
+	if err := c.SetLink(t.Context(), "cp1", cluster.LinkNode, cluster.Shape{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SetLink("cp1", cluster.LinkClient, cluster.Shape{Cut: true}); err != nil {
+	if err := c.SetLink(t.Context(), "cp1", cluster.LinkClient, cluster.Shape{Cut: true}); err != nil {
 		t.Fatal(err)
 	}
 	if asked := inNode.asked(); !slices.Equal(asked, []string{"link node cut true", "link node cut false"}) {
@@ -237,8 +237,8 @@ func TestLinkOfAWholeNode(t *testing.T) {
 	if m.outside == m.client {
 		t.Error("healing the node heals the client link")
 	}
-	expectError(t, c.SetLink("cp1", cluster.LinkNode, cluster.Shape{Latency: -1}), "must not be negative")
-	expectError(t, c.SetLink("cp9", cluster.LinkNode, cluster.Shape{}), `the cluster has no member "cp9"; it has: cp1`)
+	expectError(t, c.SetLink(t.Context(), "cp1", cluster.LinkNode, cluster.Shape{Latency: -1}), "must not be negative")
+	expectError(t, c.SetLink(t.Context(), "cp9", cluster.LinkNode, cluster.Shape{}), `the cluster has no member "cp9"; it has: cp1`)
 }
 
 func TestStopEndsAStart(t *testing.T) {

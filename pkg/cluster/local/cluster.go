@@ -350,7 +350,7 @@ func (c *local) look(name string) (*member, error) {
 }
 
 // SetLink implements cluster.Cluster.
-func (c *local) SetLink(name string, which cluster.Link, shape cluster.Shape) error {
+func (c *local) SetLink(_ context.Context, name string, which cluster.Link, shape cluster.Shape) error {
 	if err := shape.Validate(); err != nil {
 		return fmt.Errorf("cannot shape link %s of member %s: %w", which, name, err)
 	}

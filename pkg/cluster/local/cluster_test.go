@@ -427,11 +427,11 @@ func TestCluster(t *testing.T) {
 		}{
 			{"member", c.StopMember(t.Context(), "cp9"), `no member "cp9"; it has: cp1, cp2, cp3`},
 			{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
-			{"link", c.SetLink("cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
-			{"latency", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
+			{"link", c.SetLink(t.Context(), "cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
+			{"latency", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
 			{"keys of nobody", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
 			{"keys without requests", c.SetKeyFault("cp1", cluster.KeyFault{Prefixes: []string{"/k"}}), "requests and prefixes must both"},
-			{"direction", c.SetLink("cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
+			{"direction", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
 		} {
 			t.Run(tc.name, func(t *testing.T) { expectError(t, tc.err, tc.expectError) })
 		}
@@ -749,7 +749,7 @@ func call(ctx context.Context, config *rest.Config, path, body string) (string, 
 
 func setLink(t *testing.T, c *local, member string, link cluster.Link, shape cluster.Shape) {
 	t.Helper()
-	if err := c.SetLink(member, link, shape); err != nil {
+	if err := c.SetLink(t.Context(), member, link, shape); err != nil {
 		t.Fatal(err)
 	}
 }
