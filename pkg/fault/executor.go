@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -86,7 +87,9 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 		if ctx.Err() != nil {
 			// The run is being given up. Healing must not fail with its context, nor
 			// wait for components to come back.
-			return nil, errors.Join(err, active.Undo(context.WithoutCancel(ctx)))
+			orderly, leave := interrupt.Shelter(ctx)
+			defer leave()
+			return nil, errors.Join(err, active.Undo(orderly))
 		}
 		return nil, errors.Join(err, active.undo(ctx))
 	}

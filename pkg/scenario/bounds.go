@@ -115,9 +115,11 @@ const (
 	// CompareTimeout is how long the members are asked at the end of a hold, and of the run,
 	// for what they and their etcd hold. What was not asked by then is a gap.
 	CompareTimeout = 60 * time.Second
-	// CleanUpTimeout is how long it may take to delete what a run has made in a cluster
-	// that somebody else runs.
+	// CleanUpTimeout is how long it may take at least to delete what a run has made in a
+	// cluster that stays after it; each object adds to that. CleanUpWriters are deleted at
+	// the same time.
 	CleanUpTimeout = 8 * time.Second
+	CleanUpWriters = 8
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 	// ElectionTimeout is how long a step waits for the outcome of an election, and

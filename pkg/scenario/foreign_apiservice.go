@@ -132,7 +132,8 @@ func (r *Runner) removeForeign(ctx context.Context, group string) error {
 // removeAllForeign deletes what steps have made and none has removed, however the run has
 // ended.
 func (r *Runner) removeAllForeign(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, CleanUpTimeout, fmt.Errorf("not all foreign APIServices were gone within %s", CleanUpTimeout))
+	bound := cleanUpBound(2 * len(r.foreignServices)) // an APIService and its Service each
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("not all foreign APIServices were gone within %s", bound))
 	defer cancel()
 	var errs []error
 	for group := range r.foreignServices {

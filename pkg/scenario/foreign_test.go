@@ -183,8 +183,11 @@ func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
 		r.made.note(observe.Call{Group: crdGroup, Version: "v1", Resource: crdResource, Name: "buoys.sea.evenkeel.dev"})
 	}
 	err := r.cleanUp(ended)
-	if err == nil || strings.Count(err.Error(), "customresourcedefinitions buoys.sea.evenkeel.dev") == 0 || !strings.Contains(err.Error(), "delete them") {
-		t.Errorf("error %v", err)
+	for _, want := range []string{"the run has left 1 objects in the cluster: customresourcedefinitions buoys.sea.evenkeel.dev;",
+		"kubectl delete --ignore-not-found customresourcedefinitions.apiextensions.k8s.io buoys.sea.evenkeel.dev"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 	if len(r.made.objects) != 1 {
 		t.Errorf("one object counts as %d", len(r.made.objects))

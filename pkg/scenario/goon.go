@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 )
 
 // playAll plays the steps in order. One that the control plane keeps from its end is
@@ -118,7 +119,9 @@ func (r *Runner) takeBack(ctx context.Context, index int, action string, before 
 // run is being given up, nothing is recorded or waited for.
 func (r *Runner) healLeft(ctx context.Context, faults []*fault.Active) error {
 	if ctx.Err() != nil && !cluster.TimedOut(ctx) {
-		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.undoTimeout())
+		orderly, leave := interrupt.Shelter(ctx)
+		defer leave()
+		undo, cancel := context.WithTimeout(orderly, r.undoTimeout())
 		defer cancel()
 		var errs []error
 		for _, one := range faults {
@@ -126,7 +129,9 @@ func (r *Runner) healLeft(ctx context.Context, faults []*fault.Active) error {
 		}
 		return errors.Join(errs...)
 	}
-	heal, cancel := r.within(context.WithoutCancel(ctx), r.bound("heal"), history.AwaitedEnd, "", "healing was not over")
+	orderly, leave := interrupt.Shelter(ctx)
+	defer leave()
+	heal, cancel := r.within(orderly, r.bound("heal"), history.AwaitedEnd, "", "healing was not over")
 	defer cancel()
 	return healAll(heal, faults)
 }

@@ -1,12 +1,16 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
@@ -32,26 +36,98 @@ func describeObject(object observe.Call) string {
 	return object.Resource + " " + object.Name
 }
 
-// cleanUp deletes what the run has made in a cluster that stays when it is over, the
-// last first, however the run has ended.
+// cleanUp deletes what the run has made in a cluster that stays when it is over, however
+// the run has ended. It may take as long as there is to delete; what stays is named, with
+// the command that removes it.
 func (r *Runner) cleanUp(ctx context.Context) error {
 	if r.foreign == nil || len(r.made.objects) == 0 {
 		return nil
 	}
-	late := fmt.Errorf("not all of it was gone within %s", CleanUpTimeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, CleanUpTimeout, late)
+	bound := cleanUpBound(len(r.made.objects))
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("not all of it was gone within %s", bound))
 	defer cancel()
-	var left []string
+	var left []observe.Call
 	var why error
-	for _, object := range slices.Backward(r.made.objects) {
-		if err := r.delete(ctx, object); err != nil {
-			left, why = append(left, describeObject(object)), err
-		}
+	for _, kind := range r.made.kinds() {
+		stays, err := r.deleteAll(ctx, kind)
+		left = append(left, stays...)
+		why = cmp.Or(err, why)
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the run has left these in the cluster, delete them: %s: %w", strings.Join(left, ", "), why)
+	var names []string
+	for _, object := range left {
+		names = append(names, describeObject(object))
+	}
+	return fmt.Errorf("the run has left %d objects in the cluster: %s; remove them with: %s; they are there because of this: %w",
+		len(left), strings.Join(names, ", "), removal(left), why)
+}
+
+// cleanUpBound is how long it may take to delete so many objects: for each of them one
+// request to a member that does not answer, CleanUpWriters of them at the same time.
+func cleanUpBound(objects int) time.Duration {
+	return CleanUpTimeout + time.Duration(objects)*observe.RequestTimeout/CleanUpWriters
+}
+
+// kinds are the objects by their kind, that of which the last one was made first: an
+// APIService goes before the Service that it names, and a namespace last.
+func (l *leftovers) kinds() (kinds [][]observe.Call) {
+	at := map[string]int{}
+	for _, object := range slices.Backward(l.objects) {
+		kind := object.Resource + "." + object.Group
+		if _, known := at[kind]; !known {
+			at[kind] = len(kinds)
+			kinds = append(kinds, nil)
+		}
+		kinds[at[kind]] = append(kinds[at[kind]], object)
+	}
+	return kinds
+}
+
+// deleteAll deletes objects, several at the same time, and gives those that stay, with the
+// first reason.
+func (r *Runner) deleteAll(ctx context.Context, objects []observe.Call) (left []observe.Call, why error) {
+	errs := make([]error, len(objects))
+	var deleting errgroup.Group
+	deleting.SetLimit(CleanUpWriters)
+	for i, object := range objects {
+		deleting.Go(func() error {
+			errs[i] = r.delete(ctx, object)
+			return nil
+		})
+	}
+	_ = deleting.Wait() // errs has all errors
+	for i, err := range errs {
+		if err != nil {
+			left, why = append(left, objects[i]), cmp.Or(why, err)
+		}
+	}
+	return left, why
+}
+
+// removal is the command by which a user removes objects.
+func removal(objects []observe.Call) string {
+	var heads []string
+	names := map[string][]string{}
+	for _, object := range objects {
+		head := "kubectl delete --ignore-not-found " + object.Resource
+		if object.Group != "" {
+			head += "." + object.Group
+		}
+		if object.Namespace != "" {
+			head += " -n " + object.Namespace
+		}
+		if names[head] == nil {
+			heads = append(heads, head)
+		}
+		names[head] = append(names[head], object.Name)
+	}
+	var commands []string
+	for _, head := range heads {
+		commands = append(commands, head+" "+strings.Join(names[head], " "))
+	}
+	return strings.Join(commands, " && ")
 }
 
 // delete deletes an object through the first member that does it.

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -183,13 +184,16 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if err := r.recorders.begin(ctx, r); err != nil {
 		return err
 	}
+	// What leaves things in order goes on after an interrupt, until a second one.
+	orderly, leave := interrupt.Shelter(ctx)
+	defer leave()
 	defer r.stopBackends()
-	defer func() { err = errors.Join(err, r.removeAllForeign(context.WithoutCancel(ctx))) }()
-	defer func() { err = errors.Join(err, r.cleanUp(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, r.removeAllForeign(orderly)) }()
+	defer func() { err = errors.Join(err, r.cleanUp(orderly)) }()
 	defer r.recorders.end()
 	defer r.stopMeddling()
-	defer r.release(context.WithoutCancel(ctx))
-	defer func() { err = errors.Join(err, r.undoFaults(context.WithoutCancel(ctx))) }()
+	defer r.release(orderly)
+	defer func() { err = errors.Join(err, r.undoFaults(orderly)) }()
 
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
 		// Where no member serves, what keeps it from that may as well be the topology.
