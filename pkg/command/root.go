@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -17,11 +16,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/command/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 )
 
 // Main runs the command line and gives the status to exit with.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interrupt.Notify(context.Background(), interrupted(stderr), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
@@ -30,6 +30,17 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "evenkeel:", oneSentence(err))
 	}
 	return exit.Code(err)
+}
+
+// interrupted says what a signal has begun, and what the next one would do.
+func interrupted(stderr io.Writer) func(int, os.Signal) {
+	return func(nth int, s os.Signal) {
+		if nth == 1 {
+			fmt.Fprintf(stderr, "evenkeel: %s: ending in good order, which takes back what was done to the control plane; a second signal ends without that\n", s)
+			return
+		}
+		fmt.Fprintf(stderr, "evenkeel: %s: nothing else is taken back; a third signal ends evenkeel at once, without a verdict\n", s)
+	}
 }
 
 // sheltered runs a command, and makes an error of a panic: Go ends a program that panics

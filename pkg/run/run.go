@@ -97,6 +97,8 @@ type running struct {
 	booted   bool
 	// unsaved is whether the history could not be written to its end.
 	unsaved bool
+	// leftBehind is not nil if a cluster that stays was not left as it was found.
+	leftBehind *LeftBehindError
 	// secrets are what nothing that is left may hold.
 	secrets secrets
 }
@@ -125,9 +127,9 @@ func (r *running) play(ctx context.Context) (err error) {
 		defer cancel()
 		if stopErr := c.Stop(stopCtx); stopErr != nil {
 			// The history is written, and nothing that comes after it bears on
-			// the verdict. But somebody has to know.
+			// the verdict.
 			if p.topology.Foreign() {
-				fmt.Fprintf(r.options.Console, "The cluster is not as it was found: %v.\n", stopErr)
+				r.leftBehind = &LeftBehindError{Err: stopErr}
 				return
 			}
 			fmt.Fprintf(r.options.Console, "The control plane could not be taken down: %v; `evenkeel cluster clean` removes what is left.\n", stopErr)
@@ -239,6 +241,9 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 	if leaked != nil {
 		// Nothing is green that has told a secret, or may have.
 		return out, &exit.Error{Code: exit.CouldNotRun, Err: errors.Join(playErr, leaked)}
+	}
+	if r.leftBehind != nil {
+		return out, errors.Join(playErr, r.leftBehind)
 	}
 	if out.Oversize, err = bundle.Oversize(p.out, bundle.MaxCompressed); err != nil {
 		return out, exit.Environment(errors.Join(playErr, err))

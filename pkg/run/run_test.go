@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,6 +124,53 @@ func TestRunTellsThatSomethingIsLeft(t *testing.T) {
 	}
 	if !strings.Contains(shown.String(), "could not be taken down: process 7 does not end; `evenkeel cluster clean`") {
 		t.Errorf("the console says\n%s", shown)
+	}
+}
+
+// unrestored is a provider of a cluster that was there before the run, and that a hook has
+// left frozen.
+type unrestored struct {
+	local.Provider
+	topology *cluster.Topology
+}
+
+func (unrestored) Name() string { return cluster.ProviderExternal }
+
+func (unrestored) Releases(context.Context, string) ([]string, error) { return nil, nil }
+
+func (s unrestored) New(ctx context.Context, _ *cluster.Topology, options cluster.Options) (cluster.Cluster, error) {
+	made, err := s.Provider.New(ctx, s.topology, options)
+	return unrestoredCluster{made}, err
+}
+
+type unrestoredCluster struct{ cluster.Cluster }
+
+func (unrestoredCluster) Lacks(cluster.Means) string { return "" }
+
+func (s unrestoredCluster) Stop(ctx context.Context) error {
+	return errors.Join(s.Cluster.Stop(ctx), errors.New("member cp1 is still frozen: run the hook resume"))
+}
+
+// A verdict alone would leave a frozen member behind.
+func TestRun_ThatLeavesAClusterOtherwiseThanItWasIsNoSuccess(t *testing.T) {
+	o, _ := fakeRun(t, fakeplane.Broken)
+	raw, err := os.ReadFile(o.Topology)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := cluster.ParseTopology(o.Topology, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Topology, o.Scenario, o.AllowDisruption = theirs(t), "fixtures/scenarios/discovery-quick.yaml", true
+	o.Providers = cluster.Registry{unrestored{topology: made}}
+	outcome, err := Run(t.Context(), o)
+	var left *LeftBehindError
+	if !errors.As(err, &left) || !strings.Contains(err.Error(), "the cluster is not as it was found: member cp1 is still frozen: run the hook resume") {
+		t.Errorf("error %v", err)
+	}
+	if outcome == nil || outcome.Report == nil {
+		t.Error("there is no report on what was recorded")
 	}
 }
 

@@ -1,0 +1,14 @@
+package run
+
+// LeftBehindError says that a cluster that was there before the run is not as it was found.
+// The verdict on what was recorded holds all the same, but the run is no success: the user
+// has to take back what Err names.
+type LeftBehindError struct{ Err error }
+
+// Error says what is left, and how to take it back.
+func (e *LeftBehindError) Error() string {
+	return "the cluster is not as it was found: " + e.Err.Error()
+}
+
+// Unwrap gives the reason to errors.Is and errors.As.
+func (e *LeftBehindError) Unwrap() error { return e.Err }
