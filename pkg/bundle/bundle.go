@@ -56,7 +56,7 @@ func Create(dir string) error {
 		return fmt.Errorf("the bundle folder %s cannot be made: %w", dir, err)
 	}
 	if err := probe(dir); err != nil {
-		return fmt.Errorf("the bundle folder %s cannot be written to (is the disk full?): %w", dir, err)
+		return fmt.Errorf("the bundle folder %s cannot be written to: %w", dir, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, LogDir), 0o755); err != nil {
 		return fmt.Errorf("the bundle folder %s cannot be written to: %w", dir, err)

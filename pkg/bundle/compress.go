@@ -28,7 +28,7 @@ func CompressHistory(dir string, from int64) error {
 	}
 	if err := compress(in, name+Compressed); err != nil {
 		// The history is whole, and so is the bundle with it.
-		return errors.Join(fmt.Errorf("compress the history (is the disk full?): %w", err), os.Remove(name+Compressed))
+		return errors.Join(fmt.Errorf("compress the history: %w", err), os.Remove(name+Compressed))
 	}
 	if err := os.Remove(name); err != nil {
 		return fmt.Errorf("remove the history that was compressed: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/console"
+	"github.com/evenkeel/evenkeel/pkg/disk"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/judge"
@@ -47,7 +48,10 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, exit.Environment(err)
 	}
-	r := &running{options: o, plan: p, clock: clk}
+	r := &running{options: o, plan: p, clock: clk, disks: disk.NewWatch(clk, folders(p.out)...)}
+	if err := r.disks.Check(); err != nil {
+		return nil, exit.Environment(err)
+	}
 	if o.MetricsAddr != "" {
 		if r.metrics, err = metrics.Listen(ctx, o.MetricsAddr); err != nil {
 			return nil, exit.Environment(err)
@@ -90,6 +94,7 @@ type running struct {
 	options Options
 	plan    *plan
 	clock   clock.WithTicker
+	disks   diskWatch
 	// metrics is nil where none are served.
 	metrics *metrics.Server
 	// recorded is whether there is a history to judge.
@@ -190,7 +195,7 @@ func (r *running) play(ctx context.Context) (err error) {
 		LeaveOut: leftOut, Probe: r.options.AllowDisruption, Pace: p.topology.Spec.Settings.Pace(),
 	})
 	observer.set(runner.ProcessChanged)
-	played := runner.Play(ctx, c)
+	played := r.whileThereIsRoom(ctx, func(ctx context.Context) error { return runner.Play(ctx, c) })
 	if ctx.Err() != nil {
 		played = errors.Join(errors.New("the run was interrupted"), played)
 	}
@@ -290,7 +295,7 @@ func (r *running) publish(ctx context.Context, rep *report.ConformanceReport) er
 
 func (r *running) save(name string, data []byte) error {
 	if err := os.WriteFile(filepath.Join(r.plan.out, name), data, 0o644); err != nil {
-		return fmt.Errorf("the bundle cannot be written (is the disk full?): %w", err)
+		return fmt.Errorf("the bundle cannot be written%s: %w", remedy(err), err)
 	}
 	return nil
 }
