@@ -45,37 +45,37 @@ node-images:
 ## test: every test that needs neither Docker nor a cluster; with the race detector
 ## where that does not mean to compile the whole API machinery again
 test:
-	GO=$(GO) hack/test.sh
+	GO="$(GO)" hack/test.sh
 
 ## race: the same, all of it with the race detector
 race:
-	GO=$(GO) RACE=all hack/test.sh
+	GO="$(GO)" RACE=all hack/test.sh
 
 ## e2e: the main job, a short scenario of each KEP that is judged, and the example for
 ## e2e-framework, on the local provider with the reference control plane; ALL=1 plays
 ## every scenario, SAMPLE=N the main job and N that the commit chooses
 e2e: build
-	SAMPLE=$(SAMPLE) ALL=$(ALL) hack/e2e.sh $(OUT)
+	SAMPLE="$(SAMPLE)" ALL="$(ALL)" hack/e2e.sh "$(OUT)"
 
 ## e2e-kind: the main job on kind: the reference, and Kubernetes from RELEASE
 ## (v1.35.4) to the next release; sets up Docker and node images where they are
 ## missing
 e2e-kind: build docker
 	$(GO) run ./hack/nodeimages -next $(or $(RELEASE),v1.35.4)
-	RELEASE=$(RELEASE) hack/e2e-kind.sh $(OUT)
+	RELEASE="$(RELEASE)" hack/e2e-kind.sh "$(OUT)"
 
 ## migrate-install: the migrator installed as KEP-25 has it, in Kubernetes v1.35.4 while
 ## it is upgraded to v1.36.3, on local processes; TOPOLOGY=clusters/kind-3-kubernetes-migrator.yaml
 ## on kind, with a kubelet; wants `make binaries`, or `make docker` and `make node-images`
 migrate-install: build
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane EVENKEEL_TOPOLOGY=$(TOPOLOGY) $(GO) test ./suites/installed -count 1 -v -timeout 60m
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" EVENKEEL_TOPOLOGY="$(TOPOLOGY)" $(GO) test ./suites/installed -count 1 -v -timeout 60m
 
 ## mutation: plant every defect of the reference and demand that it is found;
 ## SAMPLE=N plays N of them, chosen by the commit, PARALLEL=N as many at a time,
 ## ONLY="SVM-*" some, UNPROVEN=1 those that the checks of now have not found yet;
 ## RESULTS=reports publishes
 mutation: build
-	$(GO) run ./hack/mutation -out $(OUT)/mutation -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
+	$(GO) run ./hack/mutation -out "$(OUT)/mutation" -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build
@@ -95,7 +95,7 @@ bench-kind:
 bench-migration: KUBERNETES ?= v1.36.3
 bench-migration: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchmigration -objects "$(or $(OBJECTS),$$(( $(or $(N),10000) / 10 )) $(or $(N),10000))" -rate $(or $(RATE),400) -within $(or $(WITHIN),1h) -kubernetes-within $(or $(KUBERNETES_WITHIN),0) -watch-cache=$(or $(WATCH_CACHE),true) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/migration.md)
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/benchmigration -objects "$(or $(OBJECTS),$$(( $(or $(N),10000) / 10 )) $(or $(N),10000))" -rate $(or $(RATE),400) -within $(or $(WITHIN),1h) -kubernetes-within $(or $(KUBERNETES_WITHIN),0) -watch-cache=$(or $(WATCH_CACHE),true) -kubernetes $(KUBERNETES) -report "$(or $(REPORT),reports/benchmarks/migration.md)"
 
 ## bench-discovery: aggregated discovery of the reference beside kube-apiserver, with
 ## 0, 300 and 3000 CRDs, into reports/benchmarks/discovery.md; CRDS="0 300", DURATION
@@ -103,7 +103,7 @@ bench-migration: build
 bench-discovery: KUBERNETES ?= v1.36.3
 bench-discovery: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchdiscovery -crds "$(or $(CRDS),0 300 3000)" -duration $(or $(DURATION),10s) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/discovery.md)
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/benchdiscovery -crds "$(or $(CRDS),0 300 3000)" -duration $(or $(DURATION),10s) -kubernetes $(KUBERNETES) -report "$(or $(REPORT),reports/benchmarks/discovery.md)"
 
 ## bench-election: leader election of the reference beside Kubernetes, with and without
 ## a coordinator, into reports/benchmarks/election.md: N (50) times with instances of the
@@ -112,26 +112,26 @@ bench-discovery: build
 bench-election: KUBERNETES ?= v1.36.3
 bench-election: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/benchelection -n $(or $(N),50) -real $(or $(REAL),10) -rest $(or $(REST),5m) -kubernetes $(KUBERNETES) -report $(or $(REPORT),reports/benchmarks/election.md)
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/benchelection -n $(or $(N),50) -real $(or $(REAL),10) -rest $(or $(REST),5m) -kubernetes $(KUBERNETES) -report "$(or $(REPORT),reports/benchmarks/election.md)"
 
 ## skew: how likely a leader is newer than an API server while members are replaced one
 ## by one, enumerated; RUNS=N also plays each case N times; into reports/skew.md
 skew: build
-	EVENKEEL_REFPLANE=$(CURDIR)/bin/refplane $(GO) run ./hack/skew -out $(OUT)/skew -runs $(or $(RUNS),0) -parallel $(or $(PARALLEL),1) -seed $(or $(SEED),1)
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/skew -out "$(OUT)/skew" -runs $(or $(RUNS),0) -parallel $(or $(PARALLEL),1) -seed $(or $(SEED),1)
 
 ## soak: every scenario, or SCENARIOS="a b", RUNS times (10) on the local provider
 ## with the reference; all of them must be green. ADD=1 counts the runs in
 ## reports/results that the same checks have judged, and plays what is missing. KEEP=1
 ## keeps all bundles below _out/survey, and AGAIN=1 judges those anew instead of playing
 soak: build
-	$(GO) run ./hack/survey -title "the reference, local" -out $(OUT)/survey -runs $(or $(RUNS),10) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+	$(GO) run ./hack/survey -title "the reference, local" -out "$(OUT)/survey" -runs $(or $(RUNS),10) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## survey: the same on another target, into reports/results.md; for instance
 ## TARGET=local-kubernetes-v1.36.3 TITLE="Kubernetes v1.36.3 → v1.37.1, local"
 ## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3; a target that has results
 ## needs only its name
 survey: build
-	$(GO) run ./hack/survey -target "$(TARGET)" -title "$(TITLE)" -topology "$(TOPOLOGY)" -release "$(RELEASE)" -out $(OUT)/survey -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
+	$(GO) run ./hack/survey -target "$(TARGET)" -title "$(TITLE)" -topology "$(TOPOLOGY)" -release "$(RELEASE)" -out "$(OUT)/survey" -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
 ## reports: write the reports of all published bundles anew, from the same histories,
 ## when requirements, checks or the form of reports have changed on purpose; those that
@@ -164,4 +164,4 @@ generate:
 	$(GO) test ./pkg/report -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update
 
 clean:
-	rm -rf bin $(OUT)
+	rm -rf bin "$(OUT)"
