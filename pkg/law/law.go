@@ -88,19 +88,11 @@ type kep[F interface{ Observe(ev *history.Event) }] struct {
 }
 
 func (k kep[F]) IDs() []requirement.ID {
-	var out []requirement.ID
-	for _, l := range k.laws {
-		out = append(out, l.row().ID)
-	}
-	return out
+	return fact.Each(k.Rows(), func(r Row) requirement.ID { return r.ID })
 }
 
 func (k kep[F]) Rows() []Row {
-	var out []Row
-	for _, l := range k.laws {
-		out = append(out, l.row())
-	}
-	return out
+	return fact.Each(k.laws, Law[F].row)
 }
 
 func (k kep[F]) Begin(h *fact.History) Facts {

@@ -2,7 +2,6 @@ package law
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,41 +83,41 @@ func (l *Ledger) Add(entries ...Entry) {
 	}
 }
 
-// Met enters an obligation that was met.
-func (l *Ledger) Met(about string, at fact.Moment, tags ...string) {
-	l.Add(Entry{Ending: Met, About: about, Began: at, Tags: tags})
-}
+// Met enters an obligation that was met, MetBy one that a member met.
+func (l *Ledger) Met(about string, at fact.Moment, tags ...string) { l.Add(Of(about, at).Met(tags...)) }
 
 // MetBy is Met by a member.
 func (l *Ledger) MetBy(member, about string, at fact.Moment, tags ...string) {
-	l.Add(Entry{Ending: Met, About: about, Member: member, Began: at, Tags: tags})
+	l.Add(Of(about, at).By(member).Met(tags...))
 }
 
 // Broken enters a breach that follows from the evidence and from what was seen before: it
 // counts only where the recorders missed nothing.
 func (l *Ledger) Broken(about string, at fact.Moment, evidence []int64, format string, args ...any) {
-	l.Add(Entry{Ending: Broken, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: evidence})
+	l.BrokenUnless(0, about, at, evidence, format, args...)
 }
 
 // BrokenUnless enters a breach that something would have excused that could have shown up
 // to the event of the number through.
 func (l *Ledger) BrokenUnless(through int64, about string, at fact.Moment, evidence []int64, format string, args ...any) {
-	l.Add(Entry{Ending: Broken, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: evidence, Through: through})
+	e := Of(about, at).Broken(format, args...).Unless(through)
+	e.Evidence = evidence
+	l.Add(e)
 }
 
 // Unclear enters an obligation of which it is not known whether it was met.
 func (l *Ledger) Unclear(about string, at fact.Moment, format string, args ...any) {
-	l.Add(Entry{Ending: Unclear, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: []int64{at.Seq}})
+	l.Add(Of(about, at).Unclear(format, args...))
 }
 
 // Excused enters an obligation that proves nothing, and why.
 func (l *Ledger) Excused(about string, at fact.Moment, why string) {
-	l.Add(Entry{Ending: Excused, About: about, Began: at, Why: why})
+	l.Add(Of(about, at).Excused("%s", why))
 }
 
 // Open enters an obligation that the end of the history cut off.
 func (l *Ledger) Open(about string, at fact.Moment, format string, args ...any) {
-	l.Add(Entry{Ending: Open, About: about, Began: at, Why: fmt.Sprintf(format, args...), Evidence: []int64{at.Seq}})
+	l.Add(Of(about, at).Open(format, args...))
 }
 
 // Doubt is a reason not to pass that is of no single obligation.
@@ -128,36 +127,17 @@ func (l *Ledger) Doubt(format string, args ...any) {
 
 // Of are the entries with an ending.
 func (l *Ledger) Of(ending Ending) []Entry {
-	var out []Entry
-	for _, e := range l.Entries {
-		if e.Ending == ending {
-			out = append(out, e)
-		}
-	}
-	return out
+	return fact.Where(l.Entries, func(e Entry) bool { return e.Ending == ending })
 }
 
-// Count is how many entries have an ending.
+// Count is how many obligations have an ending.
 func (l *Ledger) Count(ending Ending) int64 {
-	n := int64(0)
-	for i := range l.Entries {
-		if l.Entries[i].Ending == ending {
-			n += l.Entries[i].times()
-		}
-	}
-	return n
+	c := l.Counts()
+	return *c.of(ending)
 }
 
 // Tagged is how many obligations with a tag were met.
-func (l *Ledger) Tagged(tag string) int64 {
-	n := int64(0)
-	for i := range l.Entries {
-		if e := &l.Entries[i]; e.Ending == Met && slices.Contains(e.Tags, tag) {
-			n += e.times()
-		}
-	}
-	return n
-}
+func (l *Ledger) Tagged(tag string) int64 { return Need{Tag: tag}.count(l, nil) }
 
 // Counts are how many obligations had each ending.
 type Counts struct {
@@ -179,30 +159,28 @@ type Counts struct {
 	Excuses map[string]int64 `json:"excuses,omitempty"`
 }
 
+// of is the count of an ending.
+func (c *Counts) of(ending Ending) *int64 {
+	return map[Ending]*int64{
+		Met: &c.Met, Late: &c.Late, Broken: &c.Broken, Unclear: &c.Unclear, Excused: &c.Excused, Superseded: &c.Superseded, Open: &c.Open,
+	}[ending]
+}
+
 // Counts of the ledger.
 func (l *Ledger) Counts() Counts {
-	var c Counts
+	c, byEnding := Counts{}, map[Ending]int64{}
 	for i := range l.Entries {
-		switch e := &l.Entries[i]; e.Ending {
-		case Met:
-			c.Met += e.times()
-		case Late:
-			c.Late += e.times()
-		case Broken:
-			c.Broken += e.times()
-		case Unclear:
-			c.Unclear += e.times()
-		case Superseded:
-			c.Superseded += e.times()
-		case Open:
-			c.Open += e.times()
-		case Excused:
-			c.Excused += e.times()
+		e := &l.Entries[i]
+		byEnding[e.Ending] += e.times()
+		if e.Ending == Excused {
 			if c.Excuses == nil {
 				c.Excuses = map[string]int64{}
 			}
 			c.Excuses[e.Why] += e.times()
 		}
+	}
+	for _, ending := range Endings {
+		*c.of(ending) = byEnding[ending]
 	}
 	return c
 }
@@ -210,12 +188,9 @@ func (l *Ledger) Counts() Counts {
 // Words are the counts in a sentence, for people.
 func (c Counts) Words() string {
 	var out []string
-	for _, one := range []struct {
-		ending Ending
-		count  int64
-	}{{Met, c.Met}, {Late, c.Late}, {Broken, c.Broken}, {Unclear, c.Unclear}, {Excused, c.Excused}, {Superseded, c.Superseded}, {Open, c.Open}} {
-		if one.count > 0 || one.ending == Met {
-			out = append(out, fmt.Sprintf("%d %s", one.count, one.ending))
+	for _, ending := range Endings {
+		if count := *c.of(ending); count > 0 || ending == Met {
+			out = append(out, fmt.Sprintf("%d %s", count, ending))
 		}
 	}
 	words := strings.Join(out, ", ")

@@ -85,16 +85,9 @@ func (w *weighing) entry(e *Entry) {
 		w.breach(e)
 	case Unclear, Open:
 		if len(w.unmet) < maxExamples {
-			w.unmet = append(w.unmet, about(e)+e.Why)
+			w.unmet = append(w.unmet, strings.TrimPrefix(e.About+": "+e.Why, ": "))
 		}
 	}
-}
-
-func about(e *Entry) string {
-	if e.About == "" {
-		return ""
-	}
-	return e.About + ": "
 }
 
 func (w *weighing) breach(e *Entry) {
@@ -149,35 +142,27 @@ func (w *weighing) need(req requirement.Requirement, n Need, ledger *Ledger) {
 }
 
 func (n Need) count(ledger *Ledger, members []string) int64 {
-	counts, all, seen := map[string]int64{}, int64(0), map[string]bool{}
+	of, all, seen := map[string]int64{}, int64(0), map[string]bool{}
 	for i := range ledger.Entries {
 		e := &ledger.Entries[i]
 		tested := e.Ending == Met || n.Breaches && (e.Ending == Late || e.Ending == Broken)
-		if !tested || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) {
+		key, times := e.Member+" "+e.About, e.times()
+		if !tested || n.Tag != "" && !slices.Contains(e.Tags, n.Tag) || n.Distinct && seen[key] {
 			continue
 		}
-		times := e.times()
 		if n.Distinct {
-			if key := e.Member + " " + e.About; seen[key] {
-				continue
-			} else {
-				seen[key] = true
-			}
-			times = 1
+			seen[key], times = true, 1
 		}
 		all += times
-		counts[e.Member] += times
+		of[e.Member] += times
 	}
-	if !n.Each {
+	switch {
+	case !n.Each:
 		return all
+	case len(members) == 0:
+		return 0
 	}
-	least := int64(-1)
-	for _, m := range members {
-		if least < 0 || counts[m] < least {
-			least = counts[m]
-		}
-	}
-	return max(least, 0)
+	return slices.Min(fact.Each(members, func(m string) int64 { return of[m] }))
 }
 
 // reasons are those of the ledger not to pass.

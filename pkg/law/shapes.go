@@ -2,6 +2,7 @@ package law
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -86,16 +87,13 @@ type OnlyIf[F, S any] struct {
 func (o OnlyIf[F, S]) judge(facts F, _ Bounds) *Ledger {
 	l := &Ledger{}
 	for _, s := range o.Events(facts) {
-		l.Add(weigh(entryOf(o.Describe, s), o.If(s), excuse(o.Excuse, s), func() (string, []int64) { return o.Breach(s) }))
+		why := ""
+		if o.Excuse != nil {
+			why = o.Excuse(s)
+		}
+		l.Add(weigh(entryOf(o.Describe, s), o.If(s), why, func() (string, []int64) { return o.Breach(s) }))
 	}
 	return l
-}
-
-func excuse[S any](of func(S) string, s S) string {
-	if of == nil {
-		return ""
-	}
-	return of(s)
 }
 
 // weigh ends an obligation by whether it was kept.
@@ -130,6 +128,9 @@ type Always[F, S any] struct {
 	Holds func(S) fact.Signal
 	// Grace names the bound for how long at a time it need not hold; empty for not at all.
 	Grace string
+	// Idle is why a subject proves nothing for which the condition never had to hold; without
+	// it nothing was owed.
+	Idle string
 	// Tag gives tags to a stretch that was met. Optional.
 	Tag func(s S, in fact.Span) []string
 	// Breach says in a sentence what was seen between two instants, with the evidence.
@@ -144,26 +145,28 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	}
 	over := bounds.Over().Latest
 	for _, s := range a.Over(facts) {
+		e := entryOf(a.Describe, s)
 		while, lacks := a.While(s), fact.Not(a.Holds(s))
 		certain := longer(fact.And(while, lacks).Spans(fact.Yes), grace, over)
 		possible := longer(fact.And(while, lacks).Spans(fact.Unknown), grace, over)
-		for _, span := range while.Spans(fact.Yes) {
-			e := entryOf(a.Describe, s)
+		stretches := while.Spans(fact.Yes)
+		if len(stretches) == 0 && a.Idle != "" {
+			l.Add(e.Excused("%s", a.Idle))
+		}
+		for _, span := range stretches {
+			e := e
 			e.Began = fact.Exactly(max(span.Begin, 0), e.Began.Seq)
-			if i := within(certain, span); i >= 0 {
-				e.Ending = Broken
-				e.Why, e.Evidence = a.Breach(s, certain[i].Begin, min(certain[i].End, over))
-			} else if i := within(possible, span); i >= 0 {
-				e.Ending = Unclear
-				e.Why, e.Evidence = a.Breach(s, possible[i].Begin, min(possible[i].End, over))
-				e.Why = "it is not certain whether " + e.Why
-			} else {
-				e.Ending = Met
+			lacking, kept := slices.Concat(within(certain, span), within(possible, span)), fact.Unknown
+			switch {
+			case len(within(certain, span)) > 0:
+				kept = fact.No
+			case len(lacking) == 0:
+				kept = fact.Yes
 				if a.Tag != nil {
 					e.Tags = a.Tag(s, span)
 				}
 			}
-			l.Add(e)
+			l.Add(weigh(e, kept, "", func() (string, []int64) { return a.Breach(s, lacking[0].Begin, min(lacking[0].End, over)) }))
 		}
 	}
 	return l
@@ -174,46 +177,9 @@ func longer(spans []fact.Span, grace, over int64) []fact.Span {
 	return slices.DeleteFunc(spans, func(s fact.Span) bool { return min(s.End, over)-max(s.Begin, 0) <= grace })
 }
 
-func within(spans []fact.Span, in fact.Span) int {
-	return slices.IndexFunc(spans, func(s fact.Span) bool { return s.Begin < in.End && s.End > in.Begin })
-}
-
-// Tenure is a stretch of time in which one had what only one may have.
-type Tenure struct {
-	Who string
-	// From and To are its first and last sign.
-	From, To fact.Moment
-	// Excuse is why it proves nothing; empty if it does.
-	Excuse string
-	Tags   []string
-}
-
-// AtMostOne is a law by which tenures of the same thing do not overlap. Each tenure that
-// follows on another one's is an obligation.
-type AtMostOne[F any] struct {
-	Row
-	// Tenures by what they are of, each in the order of their beginning.
-	Tenures func(F) map[string][]Tenure
-	// Breach says in a sentence what overlapped.
-	Breach func(of string, before, after Tenure) string
-}
-
-func (a AtMostOne[F]) judge(facts F, _ Bounds) *Ledger {
-	l := &Ledger{}
-	all := a.Tenures(facts)
-	for _, of := range SortedKeys(all) {
-		for i, after := range all[of] {
-			if i == 0 {
-				continue
-			}
-			before := all[of][i-1]
-			e := Entry{About: of, Began: after.From, Tags: after.Tags}
-			l.Add(weigh(e, before.To.Before(after.From), cmp.Or(after.Excuse, before.Excuse), func() (string, []int64) {
-				return a.Breach(of, before, after), evidence(after.From.Seq, before.To.Seq)
-			}))
-		}
-	}
-	return l
+// within are the spans that overlap another one.
+func within(spans []fact.Span, in fact.Span) []fact.Span {
+	return fact.Where(spans, func(s fact.Span) bool { return s.Begin < in.End && s.End > in.Begin })
 }
 
 // Sample is a value that one of several gave.
@@ -249,7 +215,7 @@ func (s SameAcross[F]) judge(facts F, _ Bounds) *Ledger {
 	return l
 }
 
-// evidence lists numbers of events; zeroes stand for none.
+// evidence lists numbers of events, each once; zeroes stand for none.
 func evidence(seqs ...int64) []int64 {
 	out := make([]int64, 0, len(seqs))
 	for _, s := range seqs {
@@ -268,11 +234,4 @@ func Evidence(seqs ...int64) []int64 {
 }
 
 // SortedKeys are the keys of a map in order, so that no verdict depends on chance.
-func SortedKeys[K cmp.Ordered, V any](of map[K]V) []K {
-	out := make([]K, 0, len(of))
-	for k := range of {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
+func SortedKeys[K cmp.Ordered, V any](of map[K]V) []K { return slices.Sorted(maps.Keys(of)) }
