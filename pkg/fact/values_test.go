@@ -104,3 +104,21 @@ func TestAtLeast_HoldsWhileSoManyDo(t *testing.T) {
 		t.Error("more than there are hold, or none is not enough for none")
 	}
 }
+
+func TestAtLeast_CountsSignals(t *testing.T) {
+	yes, no, unknown := fact.Constant(fact.Yes), fact.Constant(fact.No), fact.Constant(fact.Unknown)
+	for _, c := range []struct {
+		n       int
+		signals []fact.Signal
+		want    fact.Truth
+	}{
+		{0, nil, fact.Yes}, {1, nil, fact.No},
+		{3, []fact.Signal{yes, no, yes, no, yes}, fact.Yes},
+		{3, []fact.Signal{yes, no, yes, no, no}, fact.No},
+		{3, []fact.Signal{yes, no, yes, no, unknown}, fact.Unknown},
+	} {
+		if got := fact.AtLeast(c.n, c.signals...).At(0); got != c.want {
+			t.Errorf("%d of %v: %v, want %v", c.n, c.signals, got, c.want)
+		}
+	}
+}

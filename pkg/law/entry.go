@@ -27,6 +27,9 @@ func (e Entry) Met(tags ...string) Entry {
 // Broken ends an obligation that was broken, with a sentence of who did what.
 func (e Entry) Broken(format string, args ...any) Entry { return e.because(Broken, format, args) }
 
+// Late ends an obligation that was met too late, or not by then.
+func (e Entry) Late(format string, args ...any) Entry { return e.because(Late, format, args) }
+
 // Unclear ends an obligation of which it is not known whether it was met.
 func (e Entry) Unclear(format string, args ...any) Entry { return e.because(Unclear, format, args) }
 

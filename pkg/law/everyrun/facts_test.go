@@ -37,28 +37,10 @@ func TestQuorum_NeedsAMajority(t *testing.T) {
 		return process(member, history.ComponentEtcd, history.ProcessStarted, 1, second)
 	}
 	f := observed(start("cp1"), start("cp2"), start("cp3"), stop("cp1", 10*second), stop("cp3", 20*second))
-	quorum := f.quorum(func(m *member) fact.Signal { return m.notStopped(history.ComponentEtcd) })
+	quorum := f.etcdQuorum()
 	for at, want := range map[int64]fact.Truth{5: fact.Yes, 15: fact.Yes, 25: fact.No} {
 		if got := quorum.At(at * second); got != want {
 			t.Errorf("at %ds %v, want %v", at, got, want)
-		}
-	}
-}
-
-func TestAtLeast_CountsSignals(t *testing.T) {
-	yes, no, unknown := fact.Constant(fact.Yes), fact.Constant(fact.No), fact.Constant(fact.Unknown)
-	for _, c := range []struct {
-		n       int
-		signals []fact.Signal
-		want    fact.Truth
-	}{
-		{0, nil, fact.Yes}, {1, nil, fact.No},
-		{3, []fact.Signal{yes, no, yes, no, yes}, fact.Yes},
-		{3, []fact.Signal{yes, no, yes, no, no}, fact.No},
-		{3, []fact.Signal{yes, no, yes, no, unknown}, fact.Unknown},
-	} {
-		if got := atLeast(c.n, c.signals).At(0); got != c.want {
-			t.Errorf("%d of %v: %v, want %v", c.n, c.signals, got, c.want)
 		}
 	}
 }
@@ -89,13 +71,10 @@ func TestStoredAt_HasAllOfATransaction(t *testing.T) {
 			t.Errorf("revision %d: %d changes, want %d", revision, got, want)
 		}
 	}
-	if f.watermark() != 9 {
-		t.Errorf("watermark %d, want 9", f.watermark())
-	}
 }
 
 func TestAcknowledged_IsTheWriteThatItsTagNames(t *testing.T) {
-	a := acknowledged{member: "cp1", name: "default/x", write: 3}
+	a := acknowledged{origin: origin{member: "cp1"}, name: "default/x", write: 3}
 	for _, c := range []struct {
 		stored stored
 		want   bool
@@ -140,7 +119,7 @@ func TestHealthy_NeitherBesideAFaultNorBeforeReadiness(t *testing.T) {
 		from, at int64
 		want     fact.Truth
 	}{{2, 2, fact.No}, {4, 4, fact.Yes}, {4, 6, fact.Unknown}, {6, 6, fact.No}, {8, 9, fact.Yes}} {
-		if got := allThrough(f.healthy("cp1"), fact.Stamp{From: c.from * second, At: c.at * second}); got != c.want {
+		if got := (origin{Stamp: fact.Stamp{From: c.from * second, At: c.at * second}}).through(f.healthy("cp1")); got != c.want {
 			t.Errorf("from %ds to %ds: %v, want %v", c.from, c.at, got, c.want)
 		}
 	}
@@ -149,7 +128,7 @@ func TestHealthy_NeitherBesideAFaultNorBeforeReadiness(t *testing.T) {
 func TestObserveDefinition_KnowsGroupAndResource(t *testing.T) {
 	f := observed(history.Event{Stored: &history.Stored{Type: history.StoredDelete, Key: definitions + "things.example.com"}},
 		history.Event{Stored: &history.Stored{Type: history.StoredPut, Key: definitions + "others.example.com"}})
-	if len(f.undefined) != 1 || f.undefined[0].group != "example.com" || f.undefined[0].resource != "things" {
+	if len(f.undefined) != 1 || len(f.undefined[fact.Resource{Group: "example.com", Resource: "things"}]) != 1 {
 		t.Errorf("%+v", f.undefined)
 	}
 }

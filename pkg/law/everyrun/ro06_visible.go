@@ -1,7 +1,6 @@
 package everyrun
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -15,40 +14,28 @@ import (
 // state (API concepts, "Resource versions"). It sees ConfigMaps of the harness, members
 // that were ready as the write was acknowledged, and the reads at holds and at the end. It
 // does not see a list with resourceVersion=0 that is old, which is allowed.
-var ro06 = law.Written[*Facts]{
+var ro06 = law.Together[*Facts]{
 	Row: law.Row{ID: "RO-06", Sources: []fact.Source{fact.Visibilities, fact.Reads}, Needs: []law.Need{
 		{Name: "shown", Tag: "shown"}, {Name: "shownEach", Tag: "shown", Each: true}, {Name: "watched", Tag: "watch"}, {Name: "current", Tag: "current"},
 	}},
-	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		quorum := f.quorum(func(m *member) fact.Signal {
-			return fact.And(m.notStopped(history.ComponentEtcd), fact.Not(m.FaultAt(m.name)), fact.Not(m.Powerless(m.name)))
-		})
-		healthy := map[string]fact.Signal{}
-		for _, m := range f.Members() {
-			healthy[m] = fact.And(f.healthy(m), quorum)
-		}
-		for _, v := range f.visibilities {
-			for _, q := range v.questions() {
-				q.judge(healthy[v.member], b.Of("showsWithin"), l)
-			}
-		}
-		for _, r := range f.reads {
-			if r.After > 0 && r.Code == http.StatusOK && r.How != history.ReadGet {
-				r.judgeCurrent(l)
-			}
-		}
+	Parts: []law.Law[*Facts]{
+		law.Each[*Facts, question]{Over: (*Facts).questions, End: question.end},
+		law.Each[*Facts, read]{Over: (*Facts).bounded, End: read.current},
 	},
 }
 
-// judgeCurrent judges a list that must not be older than a revision. Whatever disturbs the
-// member, it must not answer with an older one.
-func (r read) judgeCurrent(l *law.Ledger) {
-	e := law.Entry{Ending: law.Met, About: r.resource() + " at " + r.member, Member: r.member, Began: fact.Exactly(r.At, r.Seq), Tags: []string{"current"}}
+// bounded are the lists that must not be older than a revision.
+func (f *Facts) bounded() []read {
+	return fact.Where(f.reads, func(r read) bool { return r.After > 0 && r.Code == http.StatusOK && r.How != history.ReadGet })
+}
+
+// current is whether a list is as new as it must be, whatever disturbs the member.
+func (r read) current(law.Bounds) law.Entry {
+	e := r.entry(r.of())
 	if r.ResourceVersion < r.After {
-		e.Ending, e.SelfEvident, e.Evidence = law.Broken, true, law.Evidence(r.Seq)
-		e.Why = fmt.Sprintf("%s answered a %s of %s with revision %d, and must not answer with one below %d", r.member, r.How, r.resource(), r.ResourceVersion, r.After)
+		return e.Broken("%s answered a %s of %s with revision %d, and must not answer with one below %d", r.member, r.How, r.of(), r.ResourceVersion, r.After).Alone()
 	}
-	l.Add(e)
+	return e.Met("current")
 }
 
 // question is one way in which a member was asked for a write.
@@ -58,8 +45,12 @@ type question struct {
 	*history.Shown
 }
 
-func (v visibility) questions() []question {
-	return []question{{v, "get", &v.Get}, {v, "list", &v.List}, {v, "watch", &v.Watch}}
+func (f *Facts) questions() []question {
+	var out []question
+	for _, v := range f.visibilities {
+		out = append(out, question{v, "get", &v.Get}, question{v, "list", &v.List}, question{v, "watch", &v.Watch})
+	}
+	return out
 }
 
 // since is when the clock begins: with the acknowledgement, or with the first request if
@@ -71,32 +62,40 @@ func (q question) since() int64 {
 	return q.From
 }
 
-// judge judges the answer. The clock runs while the member is healthy and etcd has a
-// majority; the member that had acknowledged the write is not needed any more.
-func (q question) judge(healthy fact.Signal, bound time.Duration, l *law.Ledger) {
-	revision := q.visibility.ResourceVersion
-	e := law.Entry{About: fmt.Sprintf("%s by %s at %s", q.how, q.Writer, q.member), Member: q.member, Began: fact.Exactly(q.since(), q.Seq), Evidence: law.Evidence(q.Seq)}
+// able is while the member is healthy and etcd has a majority. The member that had
+// acknowledged the write is not needed any more.
+func (q question) able() fact.Signal {
+	type key struct{ member string }
+	f := q.facts
+	return fact.Cached(f.History, key{q.member}, func() fact.Signal {
+		return fact.And(f.healthy(q.member), f.Majority(func(m string) fact.Signal {
+			return fact.And(f.goesOn(m, history.ComponentEtcd), fact.Not(f.FaultAt(m)), fact.Not(f.Powerless(m)))
+		}))
+	})
+}
+
+func (q question) end(b law.Bounds) law.Entry {
+	revision, bound := q.visibility.ResourceVersion, b.Of("showsWithin")
+	e := q.entry(q.how + " by " + q.Writer)
+	e.Began = fact.Exactly(q.since(), q.Seq)
 	shows, until := q.Shows(revision), q.visibility.At
 	if shows {
 		until = q.Shown.At
 	}
 	e.Most = time.Duration(until - q.since())
-	e.Least = time.Duration(healthy.Lasts(q.since(), until, fact.Yes))
+	e.Least = time.Duration(q.able().Lasts(q.since(), until, fact.Yes))
+	asked := e.Least.Round(10 * time.Millisecond)
 	switch {
 	case q.Stale:
-		e.Ending, e.SelfEvident = law.Broken, true
-		e.Why = fmt.Sprintf("%s answered a %s with a state older than revision %d, which %s had acknowledged", q.member, q.how, revision, q.Writer)
+		return e.Broken("%s answered a %s with a state older than revision %d, which %s had acknowledged", q.member, q.how, revision, q.Writer).Alone()
 	case shows && e.Most <= bound:
-		e.Ending, e.Tags = law.Met, []string{"shown", q.how}
+		return e.Met("shown", q.how)
 	case e.Least > bound:
-		e.Ending = law.Late
-		e.Why = fmt.Sprintf("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, e.Least.Round(10*time.Millisecond))
+		return e.Late("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, asked)
 	case q.how == "watch" && q.Sent == 0:
-		e.Ending, e.Why = law.Excused, "no watch was open at the member"
+		return e.Excused("no watch was open at the member")
 	case e.Least < e.Most:
-		e.Ending, e.Why = law.Excused, "the member did not serve all the time, or etcd had no majority"
-	default:
-		e.Ending, e.Why = law.Unclear, fmt.Sprintf("%s did not show the write in a %s, and was asked for %s only", q.member, q.how, e.Least.Round(10*time.Millisecond))
+		return e.Excused("the member did not serve all the time, or etcd had no majority")
 	}
-	l.Add(e)
+	return e.Unclear("%s did not show the write in a %s, and was asked for %s only", q.member, q.how, asked)
 }

@@ -2,7 +2,6 @@ package everyrun
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -14,40 +13,41 @@ import (
 // does not see what differs between two holds and is the same again, nor data that all
 // members have lost alike. The etcd of the reference is a real one, so no defect can be
 // planted for it.
-var ro07 = law.Written[*Facts]{
-	Row: law.Row{ID: "RO-07", Sources: []fact.Source{fact.Hashes}, Needs: []law.Need{{Name: "compared"}, {Name: "comparedEach", Each: true}}},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, h := range f.hashes {
-			h.judge(l)
-		}
-	},
+var ro07 = law.Each[*Facts, memberHash]{
+	Row:  law.Row{ID: "RO-07", Sources: []fact.Source{fact.Hashes}, Needs: []law.Need{{Name: "compared"}, {Name: "comparedEach", Each: true}}},
+	Over: (*Facts).memberHashes,
+	End:  memberHash.same,
 }
 
-// judge holds the answers of the members against each other, those that are compacted to
-// the same revision.
-func (h hash) judge(l *law.Ledger) {
-	comparable := map[int64][]history.EtcdMemberHash{}
-	at := fact.Exactly(h.At, h.Seq)
-	for _, m := range h.Members {
-		if m.Error != "" || m.Hash == "" {
-			l.Excused(m.Member, at, "the member's etcd gave no hash")
-			continue
-		}
-		comparable[m.Compacted] = append(comparable[m.Compacted], m)
-	}
-	for _, compacted := range law.SortedKeys(comparable) {
-		all := comparable[compacted]
-		first := all[0]
-		for i, m := range all {
-			e := law.Entry{Ending: law.Met, About: "revision " + strconv.FormatInt(h.EtcdHash.Revision, 10), Member: m.Member, Began: at}
-			switch {
-			case len(all) == 1:
-				e.Ending, e.Why = law.Excused, "no other etcd was compacted to the same revision"
-			case i > 0 && m.Hash != first.Hash:
-				e.Ending, e.SelfEvident, e.Evidence = law.Broken, true, law.Evidence(h.Seq)
-				e.Why = fmt.Sprintf("at revision %d the etcd of %s has the hash %s, and that of %s has %s", h.EtcdHash.Revision, m.Member, m.Hash, first.Member, first.Hash)
-			}
-			l.Add(e)
-		}
-	}
+// memberHash is the hash that the etcd of one member gave.
+type memberHash struct {
+	hash
+	history.EtcdMemberHash
 }
+
+func (f *Facts) memberHashes() []memberHash {
+	var out []memberHash
+	for _, h := range f.hashes {
+		out = append(out, fact.Each(h.Members, func(m history.EtcdMemberHash) memberHash { return memberHash{h, m} })...)
+	}
+	return out
+}
+
+// same holds the hash against those that are compacted to the same revision: each against
+// the first one, and the first one against any.
+func (m memberHash) same(law.Bounds) law.Entry {
+	e := law.Of(fmt.Sprintf("revision %d", m.EtcdHash.Revision), fact.Exactly(m.At, m.Seq)).By(m.Member)
+	if !given(m.EtcdMemberHash) {
+		return e.Excused("the member's etcd gave no hash")
+	}
+	alike := fact.Where(m.Members, func(o history.EtcdMemberHash) bool { return given(o) && o.Compacted == m.Compacted })
+	switch first := alike[0]; {
+	case len(alike) == 1:
+		return e.Excused("no other etcd was compacted to the same revision")
+	case m.Hash != first.Hash:
+		return e.Broken("at revision %d the etcd of %s has the hash %s, and that of %s has %s", m.EtcdHash.Revision, m.Member, m.Hash, first.Member, first.Hash).Alone()
+	}
+	return e.Met()
+}
+
+func given(m history.EtcdMemberHash) bool { return m.Error == "" && m.Hash != "" }

@@ -1,7 +1,6 @@
 package everyrun
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -15,75 +14,53 @@ import (
 // sees lists of custom resources that were established before the API server started,
 // while it starts and shortly after. It does not see their objects (RO-01), nor ones that
 // are defined later (AD-13).
-var ro09 = law.OnlyIf[*Facts, customAnswer]{
+var ro09 = law.Each[*Facts, custom]{
 	Row: law.Row{ID: "RO-09", Sources: []fact.Source{fact.Customs, fact.Etcd}, Needs: []law.Need{
 		{Name: "served"}, {Name: "servedEach", Each: true},
 	}},
-	Events: (*Facts).customAnswers,
-	Describe: func(c customAnswer) law.Entry {
-		return law.Entry{About: c.Resource + "." + c.Group + " at " + c.member, Member: c.member, Began: fact.Exactly(c.At, c.Seq)}
-	},
-	If: func(c customAnswer) fact.Truth {
-		switch c.Code {
-		case http.StatusOK:
-			return fact.Yes
-		case http.StatusNotFound:
-			return fact.No
-		}
-		return fact.Unknown
-	},
-	Excuse: customAnswer.excuse,
-	Breach: func(c customAnswer) (string, []int64) {
-		return fmt.Sprintf("%s was ready and answered a list of %s.%s with %d", c.member, c.Resource, c.Group, c.Code), law.Evidence(c.Seq)
-	},
+	Over: func(f *Facts) []custom { return f.customs },
+	End:  custom.served,
 }
 
-type customAnswer struct {
-	custom
-	facts   *Facts
-	process *fact.Process
-}
-
-// customAnswers are those of API servers that were ready, or had been since they started.
-func (f *Facts) customAnswers() []customAnswer {
-	var out []customAnswer
-	for _, c := range f.customs {
-		p := f.instance(c.member, c.Instance)
-		first := (*fact.Moment)(nil)
-		if p != nil {
-			first = f.FirstReady(p)
-		}
-		if c.CustomAnswer.Ready == http.StatusOK || first != nil && first.Latest <= c.From {
-			out = append(out, customAnswer{c, f, p})
-		}
+// served ends what an answer owes of an API server that is ready, or has been since it
+// started. It owes nothing of a resource that was taken away since, and an answer of a busy
+// member says nothing of the resource.
+func (c custom) served(law.Bounds) law.Entry {
+	e, p := c.entry(named(c.Resource, c.Group)), c.process()
+	ready := c.CustomAnswer.Ready == http.StatusOK
+	if p != nil && !ready {
+		first := c.facts.FirstReady(p)
+		ready = first != nil && first.Latest <= c.From
 	}
-	return out
+	switch {
+	case !ready:
+		return law.Entry{}
+	case c.Code == http.StatusOK:
+		return e.Met()
+	case busy[c.Code]:
+		return e.Excused("the member gave no answer about the resource")
+	case c.undefined(p):
+		return e.Excused("the definition was deleted")
+	case c.Code == http.StatusNotFound:
+		return e.Broken("%s was ready and answered a list of %s with %d", c.member, named(c.Resource, c.Group), c.Code)
+	}
+	return e.Unclear("%s was ready and answered a list of %s with %d", c.member, named(c.Resource, c.Group), c.Code)
 }
 
-// instance is the process of a member's API server with a number; nil if none has it.
-func (f *Facts) instance(member string, number int) *fact.Process {
-	for _, p := range f.Processes(member, history.ComponentAPIServer) {
-		if p.Instance == number {
+// process is the one that answered; nil if it was not seen.
+func (c custom) process() *fact.Process {
+	for _, p := range c.facts.Processes(c.member, history.ComponentAPIServer) {
+		if p.Instance == c.Instance {
 			return p
 		}
 	}
 	return nil
 }
 
-// excuse is that the resource was taken away since the process started, or that the
-// answer says nothing about it: the member was busy, or its process ended.
-func (c customAnswer) excuse() string {
-	switch c.Code {
-	case http.StatusOK:
-		return ""
-	case 0, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return "the member gave no answer about the resource"
-	}
-	if slices.ContainsFunc(c.facts.undefined, func(u undefined) bool {
-		gone := c.facts.When(u.Stamp)
-		return u.group == c.Group && u.resource == c.Resource && gone.Earliest <= c.At && (c.process == nil || gone.Latest >= c.process.Started.Earliest)
-	}) {
-		return "the definition was deleted"
-	}
-	return ""
+// undefined is whether the resource was taken away since a process started.
+func (c custom) undefined(p *fact.Process) bool {
+	return slices.ContainsFunc(c.facts.undefined[fact.Resource{Group: c.Group, Resource: c.Resource}], func(s fact.Stamp) bool {
+		gone := c.facts.When(s)
+		return gone.Earliest <= c.At && (p == nil || gone.Latest >= p.Started.Earliest)
+	})
 }

@@ -18,36 +18,24 @@ func mayBeWithoutAnswer() time.Duration { return requirement.MustBound("RO-11", 
 // an answer no longer than a bound (highly available topology). It sees one client that
 // reads one object over new connections. It does not see connections that break, nor
 // replacements beside a fault.
-var ro11 = law.Together[*Facts]{
-	Row: law.Row{ID: "RO-11", Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
-	Parts: []law.Law[*Facts]{answeredWhileReplaced, law.Written[*Facts]{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, r := range f.replacements() {
-			if len(r.lasts().Spans(fact.Yes)) == 0 {
-				l.Excused(r.step.Action+" of "+r.step.Member, r.step.Began, "a fault was active all the time")
-			}
-		}
-	}}},
-}
-
-var answeredWhileReplaced = law.Always[*Facts, replacement]{
-	Over: (*Facts).replacements,
-	Describe: func(r replacement) law.Entry {
-		return law.Entry{About: r.step.Action + " of " + r.step.Member, Began: r.step.Began}
-	},
+var ro11 = law.Always[*Facts, replacement]{
+	Row:   law.Row{ID: "RO-11", Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
+	Over:  (*Facts).replacements,
 	While: replacement.lasts,
 	Holds: func(r replacement) fact.Signal { return r.facts.served() },
 	Grace: withoutAnswer,
+	Idle:  "a fault was active all the time",
 	Tag:   replacement.answered,
 	Breach: func(r replacement, from, to int64) (string, []int64) {
-		return fmt.Sprintf("clients of the load balancer had no answer for %s during the %s of %s", time.Duration(to-from).Round(10*time.Millisecond), r.step.Action, r.step.Member),
-			law.Evidence(r.step.Began.Seq, r.facts.Evidence(from), r.facts.Evidence(to))
+		return fmt.Sprintf("clients of the load balancer had no answer for %s during the %s", time.Duration(to-from).Round(10*time.Millisecond), r.Entry().About),
+			law.Evidence(r.Began.Seq, r.facts.Evidence(from), r.facts.Evidence(to))
 	},
 }
 
 // replacement is a step in which one member is replaced, while no fault is active.
 type replacement struct {
 	facts *Facts
-	step  *fact.Step
+	*fact.Step
 }
 
 // replacing are the actions that replace a member.
@@ -57,30 +45,21 @@ func (f *Facts) replacements() []replacement {
 	if len(f.balanced) == 0 {
 		return nil
 	}
-	var out []replacement
-	for _, s := range f.Steps {
-		if replacing[s.Action] && s.Member != "" {
-			out = append(out, replacement{f, s})
-		}
-	}
-	return out
+	steps := fact.Where(f.Steps, func(s *fact.Step) bool { return replacing[s.Action] && s.Member != "" })
+	return fact.Each(steps, func(s *fact.Step) replacement { return replacement{f, s} })
 }
 
+// Entry is the obligation of a replacement.
+func (r replacement) Entry() law.Entry { return law.Of(r.Action+" of "+r.Member, r.Began) }
+
 func (r replacement) lasts() fact.Signal {
-	var b fact.Builder
-	b.SetAt(r.step.Began.Latest, fact.Yes)
-	if r.step.Ended != nil {
-		b.SetAt(r.step.Ended.Latest, fact.No)
-	}
-	return fact.And(b.Signal(), fact.Not(r.facts.FaultActive(func(*fact.Fault) bool { return true })))
+	return fact.And(fact.Between(r.Began, r.Ended), fact.Not(r.facts.AnyFault()))
 }
 
 // answered is a tag where a client was answered in a stretch of time.
-func (r replacement) answered(span fact.Span) []string {
-	for _, served := range r.facts.served().Spans(fact.Yes) {
-		if served.Begin < span.End && served.End > span.Begin {
-			return []string{"answered"}
-		}
+func (r replacement) answered(in fact.Span) []string {
+	if r.facts.served().Lasts(in.Begin, in.End, fact.Yes) > 0 {
+		return []string{"answered"}
 	}
 	return nil
 }
