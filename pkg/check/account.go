@@ -12,7 +12,6 @@ type account struct {
 	history  *fact.History
 	etcd     []EtcdSeen
 	balancer BalancerSeen
-	ran      *ran
 	// notReached are waits of the harness that were in vain, and that no law judges.
 	notReached []string
 }
@@ -21,18 +20,11 @@ type account struct {
 // several a second.
 const keptEtcd = 20
 
-func newAccount(h *fact.History) *account {
-	return &account{history: h, ran: newRan(h.Header)}
-}
-
 func (a *account) observe(ev *history.Event) {
-	a.ran.take(ev)
 	switch {
 	case ev.Etcd != nil:
-		if len(a.etcd) >= keptEtcd {
-			a.etcd = append(a.etcd[:0], a.etcd[1:]...)
-		}
 		a.etcd = append(a.etcd, EtcdSeen{Event: ev.Seq, Problem: ev.Etcd.Problem(), EtcdHealth: *ev.Etcd})
+		a.etcd = a.etcd[max(len(a.etcd)-keptEtcd, 0):]
 	case ev.Balancer != nil:
 		a.balancer.take(ev)
 	case ev.NotReached != nil && !ev.NotReached.Judged:
@@ -44,7 +36,8 @@ func (a *account) observe(ev *history.Event) {
 
 // fill puts the account into a judgement.
 func (a *account) fill(j *Judgement) {
-	j.Etcd, j.Releases, j.Off, j.Balancer = a.etcd, a.ran.releases, a.ran.off, a.balancer.end(a.history.Now)
+	j.Etcd, j.Balancer = a.etcd, a.balancer.end(a.history.Now)
+	j.Releases, j.Off = ran(a.history)
 	for _, f := range a.history.Faults {
 		j.Faults = append(j.Faults, FaultSeen{
 			ID: f.ID, Type: f.Type, Action: f.Action, Member: f.Member, Component: f.Component,

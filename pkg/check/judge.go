@@ -124,7 +124,7 @@ type Judging struct {
 // Begin makes a judge of the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
 	j := &Judging{laws: newLaws(header, keps), requirements: requirements}
-	j.account = newAccount(j.laws.history)
+	j.account = &account{history: j.laws.history}
 	return j
 }
 

@@ -29,9 +29,6 @@ func newLaws(header history.Header, keps []law.KEP) *laws {
 	return l
 }
 
-// has is whether a law judges the requirement.
-func (l *laws) has(id requirement.ID) bool { return l.of[id] != nil }
-
 func (l *laws) observe(ev *history.Event) {
 	l.history.Observe(ev)
 	for _, f := range l.facts {
@@ -42,16 +39,19 @@ func (l *laws) observe(ev *history.Event) {
 // result is the verdict on a requirement by all that was observed so far. A law that
 // crashes has judged nothing: it is inconclusive, and the others go on.
 func (l *laws) result(req requirement.Requirement, doubts []string) (res Result) {
+	unjudged := func(verdict Verdict, why string) Result {
+		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: verdict, Reasons: []string{why}}
+	}
 	defer func() {
 		if p := recover(); p != nil {
-			res = Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: Inconclusive, Reasons: []string{fmt.Sprintf("the law itself crashed: %v", p)}}
+			res = unjudged(Inconclusive, fmt.Sprintf("the law itself crashed: %v", p))
 		}
 	}()
 	if why, ok := Inapplicable(req.ID, l.history.Header); ok {
-		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: NotApplicable, Reasons: []string{why}}
+		return unjudged(NotApplicable, why)
 	}
-	if !l.has(req.ID) {
-		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: Skipped, Reasons: []string{"no law judges it"}}
+	if l.of[req.ID] == nil {
+		return unjudged(Skipped, "no law judges it")
 	}
 	row, ledger := l.of[req.ID].Judge(req.ID)
 	return law.Weigh(req, row, ledger, l.history, doubts)
@@ -68,12 +68,7 @@ func progressOf(r Result) Progress {
 }
 
 func enough(observations []Observation) bool {
-	for _, o := range observations {
-		if o.Seen < o.Need {
-			return false
-		}
-	}
-	return len(observations) > 0
+	return len(observations) > 0 && !slices.ContainsFunc(observations, func(o Observation) bool { return o.Seen < o.Need })
 }
 
 // Built is whether a law judges the requirement.

@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/fact"
 )
 
 // FeatureOff is a feature that processes were started without.
@@ -20,45 +20,29 @@ const keptRan = 100
 
 // ran is at which releases and without which features members were started, in the
 // order in which they came.
-type ran struct {
-	releases []string
-	off      []FeatureOff
-}
-
-func newRan(h history.Header) *ran {
-	r := &ran{}
-	for _, m := range h.Members {
-		r.release(m.Release)
+func ran(h *fact.History) (releases []string, off []FeatureOff) {
+	for _, m := range h.Header.Members {
+		releases = with(releases, m.Release)
 	}
-	return r
-}
-
-func (r *ran) release(name string) {
-	if name != "" && len(r.releases) < keptRan && !slices.Contains(r.releases, name) {
-		r.releases = append(r.releases, name)
-	}
-}
-
-func (r *ran) take(ev *history.Event) {
-	if ev.Process == nil || ev.Process.Change != history.ProcessStarted {
-		return
-	}
-	r.release(ev.Process.Release)
-	for _, feature := range ev.Process.Off {
-		r.without(feature, ev.Member)
-	}
-}
-
-func (r *ran) without(feature, member string) {
-	at := slices.IndexFunc(r.off, func(o FeatureOff) bool { return o.Feature == feature })
-	if at < 0 {
-		if len(r.off) >= keptRan {
-			return
+	for _, p := range h.AllProcesses() {
+		releases = with(releases, p.Release)
+		for _, feature := range p.Off {
+			i := slices.IndexFunc(off, func(o FeatureOff) bool { return o.Feature == feature })
+			if i < 0 && len(off) < keptRan {
+				i, off = len(off), append(off, FeatureOff{Feature: feature})
+			}
+			if i >= 0 {
+				off[i].Members = with(off[i].Members, p.Member)
+			}
 		}
-		at = len(r.off)
-		r.off = append(r.off, FeatureOff{Feature: feature})
 	}
-	if of := &r.off[at]; !slices.Contains(of.Members, member) && len(of.Members) < keptRan {
-		of.Members = append(of.Members, member)
+	return releases, off
+}
+
+// with is all with one more, if it is none of them.
+func with(all []string, one string) []string {
+	if one == "" || len(all) >= keptRan || slices.Contains(all, one) {
+		return all
 	}
+	return append(all, one)
 }
