@@ -10,7 +10,7 @@ import (
 
 const (
 	// endsAfter and endsIdleAfter are how long after its start RO-03 ends a process.
-	endsAfter, endsIdleAfter = 20 * time.Second, 25 * time.Second
+	endsAfter, endsIdleAfter = 20 * time.Second, 15 * time.Second
 	// worksFirst is how long RO-05 lets a leader work, and pauses how long it then does not.
 	worksFirst, pauses = 5 * time.Second, 40 * time.Second
 	// separate is the release whose instances use a Lease of their own in RO-10.

@@ -30,7 +30,7 @@ var everyRunCatalogue = []Defect{
 	{RO02NeverAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is never ready again"},
 	{RO02LateAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is ready again 150 seconds late"},
 	{RO03EndsItself, "RO-03", inManager, "a controller manager ends by itself 20 seconds after its start, with an error"},
-	{RO03EndsIdle, "RO-03", inManager, "a controller manager that has not led for 25 seconds since its start ends by itself, without an error"},
+	{RO03EndsIdle, "RO-03", inManager, "a controller manager that has not led for 15 seconds since its start ends by itself, without an error"},
 	{RO04ElectsNoOther, "RO-04", inBoth, "a Lease that was released or has expired is given to no candidate"},
 	{RO04WaitsAMinute, "RO-04", inBoth, "a Lease that was released or has expired is given to a candidate a minute later"},
 	{RO05OnlyRenews, "RO-05", inManager, "a leader works for five seconds, and then does nothing but renew its Lease"},
