@@ -3,117 +3,87 @@ package migration
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
-	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Agreement is what the API servers agree on to store a resource in, from a revision on:
-// by their entries in its StorageVersion, and by its definition if it has one.
+// Agreement is what the API servers agree on to store a resource in: by their entries in
+// its StorageVersion, and by its definition if it has one.
 type Agreement struct {
-	fact.Stamp
 	// Version is empty where they do not agree. Told is whether anything tells of it: for a
 	// resource that nothing tells of there is no agreement that could be lost.
 	Version string
 	Told    bool
 	// Encodings are the versions that servers announce to store it in.
 	Encodings []string
-	// Announced is the number of the event that told of the StorageVersion last.
-	Announced int64
-}
-
-// announcement is a StorageVersion; now is nil if it was deleted.
-type announcement struct {
-	seq int64
-	now *history.StorageVersion
-}
-
-func (f *Facts) observeAnnouncement(ev *history.Event) {
-	s := ev.Stored
-	r := storageVersionOf(strings.TrimPrefix(s.Key, storageVersionPrefix))
-	a := &announcement{seq: ev.Seq}
-	if s.Type != history.StoredDelete {
-		a.now = cmp.Or(s.StorageVersion, &history.StorageVersion{})
-		f.observeEncodings(r, s.Revision, a.now.Entries)
-	}
-	f.announced[r] = a
-	f.agree(r, fact.StampOf(ev))
-}
-
-// agree notes what the servers agree on as of an event.
-func (f *Facts) agree(r Resource, stamp fact.Stamp) {
-	now := Agreement{Stamp: stamp}
-	a, d := f.announced[r], f.definition(r, stamp.Revision)
-	switch {
-	case a != nil && a.now != nil:
-		now.Told, now.Announced = true, a.seq
-		for _, e := range a.now.Entries {
-			if !slices.Contains(now.Encodings, e.Encoding) {
-				now.Encodings = append(now.Encodings, e.Encoding)
-			}
-		}
-		// What a condition says in spite of the entries is no agreement.
-		if common := a.now.Common; common != nil && len(now.Encodings) == 1 && now.Encodings[0] == *common {
-			now.Version = *common
-		}
-	case a != nil:
-		now.Told, now.Announced = true, a.seq
-	}
-	if d != nil {
-		stored := r.Group + "/" + d.Storage
-		switch {
-		case a == nil || a.now == nil:
-			now.Version, now.Told, now.Encodings = stored, true, []string{stored}
-		case now.Version != stored:
-			now.Version = ""
-		}
-	} else if was(f.undefinedSince(r, stamp.Revision)) {
-		// What servers have announced of it may be there for a while yet.
-		now.Version, now.Told, now.Encodings = "", false, nil
-	}
-	slices.Sort(now.Encodings)
-	all := f.agreements[r]
-	if n := len(all); n > 0 && all[n-1].Version == now.Version && all[n-1].Told == now.Told && slices.Equal(all[n-1].Encodings, now.Encodings) {
-		all[n-1].Announced = now.Announced
-		return
-	}
-	f.agreements[r] = append(all, now)
-}
-
-// agreement is what servers agreed on at a revision.
-func (f *Facts) agreement(r Resource, revision int64) Agreement {
-	all := f.agreements[r]
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Revision <= revision {
-			return all[i]
-		}
-	}
-	return Agreement{}
-}
-
-// agreementsIn are the changes of an agreement after one revision and before another.
-func (f *Facts) agreementsIn(r Resource, after, before int64) []Agreement {
-	var out []Agreement
-	for _, a := range f.agreements[r] {
-		if a.Revision > after && a.Revision < before {
-			out = append(out, a)
-		}
-	}
-	return out
 }
 
 // disputed is whether it is known that the servers do not agree.
 func (a Agreement) disputed() bool { return a.Told && a.Version == "" }
 
-// agreedWhere is while what the servers agree on fits.
-func (f *Facts) agreedWhere(r Resource, fits func(Agreement) bool) fact.Signal {
-	var b fact.Builder
-	b.Begin(fact.Of(fits(Agreement{})))
-	for _, a := range f.agreements[r] {
-		b.Set(f.When(a.Stamp), fact.Of(fits(a)))
+// agreed derives what servers agree on at a revision.
+func (f *Facts) agreed(r Resource, revision int64) Agreement {
+	var now Agreement
+	v := f.StorageVersion(r.storageVersion())
+	announced := v.At(revision)
+	if v != nil && v.Revisions[0].Revision <= revision {
+		now.Told = true
 	}
-	return b.Signal()
+	if announced != nil {
+		for _, e := range announced.Content.Entries {
+			if !slices.Contains(now.Encodings, e.Encoding) {
+				now.Encodings = append(now.Encodings, e.Encoding)
+			}
+		}
+		slices.Sort(now.Encodings)
+		// What a condition says in spite of the entries is no agreement.
+		if common := announced.Content.Common; common != nil && len(now.Encodings) == 1 && now.Encodings[0] == *common {
+			now.Version = *common
+		}
+	}
+	d := f.definition(r).ChangeBy(revision)
+	switch {
+	case d == nil:
+	case !d.There:
+		return Agreement{} // what servers have announced of it may be there for a while yet
+	case announced == nil:
+		now.Version, now.Told = r.Group+"/"+d.Is.Storage, true
+		now.Encodings = []string{now.Version}
+	case now.Version != r.Group+"/"+d.Is.Storage:
+		now.Version = ""
+	}
+	return now
+}
+
+// agreements are what the servers agreed on over all revisions, beginning with nothing.
+func (f *Facts) agreements(r Resource) *fact.Values[Agreement] {
+	type key struct{ of Resource }
+	return fact.Cached(f.History, key{r}, func() *fact.Values[Agreement] {
+		stamps := fact.Each(f.definition(r).All(), func(d Definition) fact.Stamp { return d.Stamp })
+		if v := f.StorageVersion(r.storageVersion()); v != nil {
+			stamps = append(stamps, fact.Each(v.Revisions, func(r fact.VersionRevision) fact.Stamp { return r.Stamp })...)
+		}
+		slices.SortFunc(stamps, func(a, b fact.Stamp) int { return cmp.Compare(a.Revision, b.Revision) })
+		out := &fact.Values[Agreement]{}
+		out.Set(fact.Stamp{}, Agreement{})
+		for _, s := range stamps {
+			now, last := f.agreed(r, s.Revision), out.Last().Is
+			if now.Version != last.Version || now.Told != last.Told || !slices.Equal(now.Encodings, last.Encodings) {
+				out.Set(s, now)
+			}
+		}
+		return out
+	})
+}
+
+// agreement is what servers agreed on at a revision, with the change that brought it about.
+func (f *Facts) agreement(r Resource, revision int64) fact.Value[Agreement] {
+	return *f.agreements(r).At(max(revision, 0))
+}
+
+// agreeing is while nothing is known to be in dispute and what the servers agree on fits.
+func (f *Facts) agreeing(r Resource, fits func(version string) bool) fact.Signal {
+	return f.agreements(r).While(f.History, func(a Agreement) bool { return !a.disputed() && fits(a.Version) })
 }
 
 // Target is what a migration began with.
@@ -127,25 +97,22 @@ type Target struct {
 }
 
 func (m *Migration) target() Target {
-	return cached(m.facts, m, func() Target {
-		f := m.facts
-		if !was(m.Started) {
-			return Target{}
-		}
-		now := f.agreement(m.Of, m.Started.Revision)
-		t := Target{Version: now.Version, Told: now.Told}
-		if before := f.agreement(m.Of, now.Revision-1); t.Version == "" && before.Version != "" && m.writing(now.Stamp, m.Started) && now.Revision > m.Created.Revision {
-			t.Version = before.Version
-		}
-		t.Untold = !t.Told && f.written[m.Of] && !was(f.undefinedSince(m.Of, m.Started.Revision))
-		return t
-	})
+	if !was(m.Started) {
+		return Target{}
+	}
+	now := m.agreement(m.Of, m.Started.Revision)
+	t := Target{Version: now.Is.Version, Told: now.Is.Told}
+	if t.Version == "" && m.writing(now.Stamp, m.Started) && now.Revision > m.Created.Revision {
+		t.Version = m.agreement(m.Of, now.Revision-1).Is.Version
+	}
+	t.Untold = !t.Told && m.written(m.Of) && !was(m.undefinedSince(m.Of, m.Started.Revision))
+	return t
 }
 
 // writing is whether a change may have come about so shortly before another one that the
 // controller, which decided before it, was writing the other one meanwhile.
 func (m *Migration) writing(change, written fact.Stamp) bool {
-	least, _ := m.facts.When(change).Until(m.facts.When(written))
+	least, _ := m.When(change).Until(m.When(written))
 	return change.Revision <= written.Revision && least <= statusWrites()
 }
 
@@ -158,33 +125,22 @@ type loss struct {
 
 // losses are those of a migration, in order.
 func (m *Migration) losses() []loss {
-	f, t := m.facts, m.target()
-	if t.Version == "" {
+	target := m.target().Version
+	if target == "" {
 		return nil
 	}
 	var out []loss
 	lost := false
-	note := func(a Agreement) {
+	during := m.agreements(m.Of).In(m.Started.Revision, m.endRevision()-1)
+	for _, a := range append([]fact.Value[Agreement]{m.agreement(m.Of, m.Started.Revision)}, during...) {
 		switch {
-		case a.Version != t.Version && !lost:
+		case a.Is.Version != target && !lost:
 			out, lost = append(out, loss{from: a.Stamp}), true
-		case a.Version == t.Version && lost:
+		case a.Is.Version == target && lost:
 			out[len(out)-1].back, lost = a.Stamp, false
 		}
 	}
-	note(f.agreement(m.Of, m.Started.Revision))
-	for _, a := range f.agreementsIn(m.Of, m.Started.Revision, m.endRevision()) {
-		note(a)
-	}
 	return out
-}
-
-// endRevision is that of its end; the last one that there can be while it goes on.
-func (m *Migration) endRevision() int64 {
-	if end := m.end(); was(end) {
-		return end.Revision
-	}
-	return fact.Forever
 }
 
 // lost is the loss that had not ended when the migration did, if there is one.
@@ -198,41 +154,34 @@ func (m *Migration) lost() (loss, bool) {
 
 // held is whether the servers were in agreement from its start to its end, or to now.
 func (m *Migration) held() bool {
-	t := m.target()
-	if t.Version != "" || m.spurned() {
-		return len(m.losses()) == 0
+	if t := m.target(); t.Version == "" && !m.failedBeforeStart() {
+		now := m.agreement(m.Of, m.endRevision()-1).Is
+		return t.Untold && now.Version == "" && !now.disputed()
 	}
-	now := m.facts.agreement(m.Of, m.endRevision()-1)
-	return t.Untold && now.Version == "" && !now.disputed()
+	return len(m.losses()) == 0
 }
 
 // finished is the version that objects are to be in when it has succeeded; empty if the
 // servers agree on none. Of a change of the agreement that came about while the success
 // was being written it cannot have known.
 func (m *Migration) finished() string {
-	return cached(m.facts, finishedOf{m}, func() string {
-		t := m.target()
-		if m.changedAtEnd() {
-			return t.Version
-		}
-		return cmp.Or(m.facts.agreement(m.Of, m.Ended.Revision).Version, t.Version)
-	})
+	if m.changedAtEnd() {
+		return m.target().Version
+	}
+	return cmp.Or(m.agreement(m.Of, m.Ended.Revision).Is.Version, m.target().Version)
 }
-
-type finishedOf struct{ m *Migration }
 
 // changedAtEnd is whether the agreement that it began with changed while its success was
 // being written.
 func (m *Migration) changedAtEnd() bool {
-	f, t := m.facts, m.target()
-	now := f.agreement(m.Of, m.Ended.Revision)
-	return t.Version != "" && now.Version != t.Version && f.agreement(m.Of, now.Revision-1).Version == t.Version && m.writing(now.Stamp, m.Ended)
+	target, now := m.target().Version, m.agreement(m.Of, m.Ended.Revision)
+	return target != "" && now.Is.Version != target && m.agreement(m.Of, now.Revision-1).Is.Version == target && m.writing(now.Stamp, m.Ended)
 }
 
 // standing says that the servers do not keep a migration from going on.
 func (m *Migration) standing() string {
-	if a := m.facts.agreement(m.Of, m.endRevision()-1); a.Version != "" {
-		return "the servers in agreement on " + a.Version
+	if version := m.agreement(m.Of, m.endRevision()-1).Is.Version; version != "" {
+		return "the servers in agreement on " + version
 	}
 	return "no server having announced anything"
 }

@@ -27,6 +27,10 @@ type historyBuilder struct {
 }
 
 const (
+	identityLeasePrefix  = fact.IdentityLeasePrefix
+	storageVersionPrefix = fact.StorageVersionPrefix
+	leaderLease          = identityLeasePrefix + "kube-controller-manager"
+
 	group  = "g.io"
 	things = "g.io.things"
 	v1     = "g.io/v1"

@@ -1,20 +1,20 @@
 package migration
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Where objects are stored in etcd, by the layout that Kubernetes and the reference share.
+// Where etcd has what is known by its key, by the layout that Kubernetes and the reference
+// share.
 const (
-	migrationInfix       = "/storageversionmigrations/"
-	definitionInfix      = "/customresourcedefinitions/"
-	namespacePrefix      = "/registry/namespaces/"
-	storageVersionPrefix = "/registry/storageversions/"
-	identityLeasePrefix  = "/registry/leases/kube-system/"
-	leaderLease          = identityLeasePrefix + "kube-controller-manager"
+	migrationInfix  = "/storageversionmigrations/"
+	definitionInfix = "/customresourcedefinitions/"
+	namespacePrefix = "/registry/namespaces/"
 )
 
 // Resource is a resource by its group and its plural name.
@@ -22,56 +22,35 @@ type Resource struct{ Group, Name string }
 
 func (r Resource) String() string { return r.Name + "." + r.Group }
 
-// storageVersionOf is the resource that a StorageVersion of a name is about.
-func storageVersionOf(name string) Resource {
-	i := strings.LastIndex(name, ".")
-	if i < 0 {
-		return Resource{Name: name}
-	}
-	r := Resource{name[:i], name[i+1:]}
-	if r.Group == "core" {
-		r.Group = ""
-	}
-	return r
+// storageVersion is the name of its StorageVersion.
+func (r Resource) storageVersion() string {
+	return fact.Resource{Group: r.Group, Resource: r.Name}.StorageVersionName()
 }
 
 // Facts are what a history says about migrations.
 type Facts struct {
 	*fact.History
-	// written are the resources that the harness writes.
-	written map[Resource]bool
 	// Migrations are in the order in which the history told of them first; living are
 	// those that were not deleted, by name.
 	Migrations []*Migration
 	living     map[string]*Migration
-
+	// populations are the objects of each resource that the harness writes or that a
+	// definition makes; keys finds the object that is stored under a key.
 	populations map[Resource]*population
-	// keys finds the object that is stored under a key.
 	keys        map[string]*Object
-	definitions map[Resource][]Definition
-	announced   map[Resource]*announcement
-	agreements  map[Resource][]Agreement
-	encodings   map[Resource]map[string][]encoded
-	leases      map[string][]leaseChange
-	leaders     []leader
-	listings    map[string][]listing
-	removed     map[removal][]fact.Stamp
-	requests    requests
-	exchanges   []exchange
-	watches     watches
-	cache       cache
+	definitions map[Resource]*definitions
+	// removed are the deletions of namespaces, by name.
+	removed   map[string][]fact.Stamp
+	requests  requests
+	exchanges []exchange
+	watches   map[string][]shownEvent
 }
 
 func begin(h *fact.History) *Facts {
-	f := &Facts{
-		History: h, written: map[Resource]bool{}, living: map[string]*Migration{}, populations: map[Resource]*population{}, keys: map[string]*Object{},
-		definitions: map[Resource][]Definition{}, announced: map[Resource]*announcement{}, agreements: map[Resource][]Agreement{}, encodings: map[Resource]map[string][]encoded{}, leases: map[string][]leaseChange{},
-		listings: map[string][]listing{}, removed: map[removal][]fact.Stamp{}, requests: newRequests(), watches: watches{},
+	return &Facts{
+		History: h, living: map[string]*Migration{}, populations: map[Resource]*population{}, keys: map[string]*Object{},
+		definitions: map[Resource]*definitions{}, removed: map[string][]fact.Stamp{}, watches: map[string][]shownEvent{},
 	}
-	for _, w := range h.Header.Writes {
-		f.written[Resource{w.Group, w.Resource}] = true
-	}
-	return f
 }
 
 // Observe takes the next event in.
@@ -83,52 +62,112 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeRequest(ev)
 	case ev.Exchange != nil:
 		f.observeExchange(ev)
-	case ev.Discovery != nil:
-		f.observeListing(ev)
-	case ev.Watch != nil:
-		f.observeWatch(ev)
+	case ev.Watch != nil && ev.Watch.Resource == watchedMigrations:
+		f.watches[ev.Member] = append(f.watches[ev.Member], shownEvent{ev.Watch, ev.Seq, ev.At})
 	}
 }
 
 func (f *Facts) observeStored(ev *history.Event) {
 	s := ev.Stored
-	if what, ok := removalOf(s.Key); ok && s.Type == history.StoredDelete {
-		f.removed[what] = append(f.removed[what], fact.StampOf(ev))
-	}
-	if s.Type == history.StoredPut && s.Writer != "" {
-		f.requests.shown(writeID{s.Writer, s.Write})
-	}
+	namespace, isNamespace := strings.CutPrefix(s.Key, namespacePrefix)
 	switch {
 	case s.Migration != nil, strings.Contains(s.Key, migrationInfix):
 		f.observeMigration(ev)
 	case s.CustomResource != nil, strings.Contains(s.Key, definitionInfix):
 		f.observeDefinition(ev)
-	case strings.HasPrefix(s.Key, storageVersionPrefix):
-		f.observeAnnouncement(ev)
-	case s.Key == leaderLease:
-		f.observeLeader(ev)
-	case strings.HasPrefix(s.Key, identityLeasePrefix):
-		f.observeIdentity(ev)
-	case strings.HasPrefix(s.Key, namespacePrefix):
+	case isNamespace && s.Type == history.StoredDelete:
+		f.removed[namespace] = append(f.removed[namespace], fact.StampOf(ev))
+	case isNamespace, strings.HasPrefix(s.Key, fact.StorageVersionPrefix), strings.HasPrefix(s.Key, fact.IdentityLeasePrefix):
 	default:
 		f.observeObject(ev)
 	}
 }
 
-// cache keeps derived facts while no further event was observed.
-type cache struct {
-	seq  int64
-	kept map[any]any
+// definitions are the revisions of the CustomResourceDefinition of a resource.
+type definitions = fact.Values[*history.CustomResource]
+
+// Definition is one revision of a CustomResourceDefinition.
+type Definition = fact.Value[*history.CustomResource]
+
+func (f *Facts) observeDefinition(ev *history.Event) {
+	s := ev.Stored
+	var r Resource
+	switch {
+	case s.Type == history.StoredDelete:
+		r.Name, r.Group, _ = strings.Cut(s.Key[strings.LastIndex(s.Key, "/")+1:], ".")
+		f.definition(r).Delete(fact.StampOf(ev))
+	case s.CustomResource != nil:
+		r = Resource{s.CustomResource.Group, s.CustomResource.Resource}
+		if f.definitions[r] == nil {
+			f.definitions[r] = &definitions{}
+		}
+		f.definitions[r].Set(fact.StampOf(ev), s.CustomResource)
+		f.population(r)
+	}
 }
 
-func cached[K comparable, T any](f *Facts, key K, derive func() T) T {
-	if f.cache.seq != f.Seq || f.cache.kept == nil {
-		f.cache = cache{seq: f.Seq, kept: map[any]any{}}
+// definition is that of a resource, with no revisions if there never was one.
+func (f *Facts) definition(r Resource) *definitions {
+	if d := f.definitions[r]; d != nil {
+		return d
 	}
-	if v, ok := f.cache.kept[key]; ok {
-		return v.(T)
+	return &definitions{}
+}
+
+// undefinedSince is since when a resource has had no definition that had one before; the
+// zero Stamp if it has one, or never had.
+func (f *Facts) undefinedSince(r Resource, revision int64) fact.Stamp {
+	if d := f.definition(r).ChangeBy(revision); d != nil && !d.There {
+		return d.Stamp
 	}
-	v := derive()
-	f.cache.kept[key] = v
-	return v
+	return fact.Stamp{}
+}
+
+// undefined are the deletions of a definition after a revision.
+func (f *Facts) undefined(r Resource, after int64) []fact.Moment {
+	gone := fact.Where(f.definition(r).In(after, fact.Forever), func(d Definition) bool { return !d.There })
+	return fact.Each(gone, func(d Definition) fact.Moment { return f.When(d.Stamp) })
+}
+
+// custom is whether a definition of a resource was recorded, or the harness made one.
+func (f *Facts) custom(r Resource) bool {
+	return f.definitions[r] != nil || f.Defined(fact.Resource{Group: r.Group, Resource: r.Name})
+}
+
+// written is whether the harness writes objects of a resource.
+func (f *Facts) written(r Resource) bool {
+	return slices.ContainsFunc(f.Header.Writes, func(w history.WrittenResource) bool { return w.Group == r.Group && w.Resource == r.Name })
+}
+
+// resources are those with objects or a definition, in order.
+func (f *Facts) resources() []Resource {
+	return slices.SortedFunc(maps.Keys(f.populations), func(a, b Resource) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// hosting is what the members' API servers said last that they host of a resource, by
+// an event: nil for a member whose answer does not have it. silent is whether some member
+// had given no answer.
+func (f *Facts) hosting(r Resource, seq int64) (said map[string]*history.HostedResource, silent bool) {
+	said = map[string]*history.HostedResource{}
+	for _, member := range f.Members() {
+		looks := f.Looks(member)
+		i := fact.Last(looks, seq, func(l *fact.Look) int64 { return l.Seq })
+		if i < 0 {
+			silent = true
+		} else if h, ok := looks[i].Find(fact.Resource{Group: r.Group, Resource: r.Name}); ok {
+			said[member] = &h
+		}
+	}
+	return said, silent
+}
+
+// servedByAll is whether no member is known not to serve a version of a resource.
+func (f *Facts) servedByAll(r Resource, version string, seq int64) bool {
+	said, _ := f.hosting(r, seq)
+	for _, h := range said {
+		if !slices.Contains(h.Served, version) {
+			return false
+		}
+	}
+	return true
 }

@@ -3,6 +3,7 @@ package migration
 import (
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -15,14 +16,15 @@ var laws = []law.Law[*Facts]{
 	svm14, svm15, svm16, svm17, svm18, svm19, svm20, svm21, svm22, svm23, svm24, svm25, svm26, svm27,
 }
 
-// written is a law that is written by hand.
-type written = law.Written[*Facts]
-
-// deadline is a law by which something comes of migrations in time.
-type deadline = law.Deadline[*Facts, *Migration]
-
-// parts are those of a law of several.
-type parts = []law.Law[*Facts]
+// The shapes of laws over the facts of migrations: written by hand, of which each subject is
+// one obligation, by which something comes of migrations in time, and of several parts.
+type (
+	written     = law.Written[*Facts]
+	each[S any] = law.Each[*Facts, S]
+	deadline    = law.Deadline[*Facts, *Migration]
+	together    = law.Together[*Facts]
+	parts       = []law.Law[*Facts]
+)
 
 // notion is a bound that is part of what a word of the KEP means.
 func notion(name string) func() time.Duration {
@@ -42,10 +44,37 @@ var (
 	passesObject = notion("passesObject")
 	// restLands is for how long what was on its way when a migration ended still lands.
 	restLands = notion("restLands")
-	// writesShow is how soon the recorder of etcd tells of a write that was accepted.
-	writesShow = notion("writesShow")
 )
 
 // kindDisagreed is of breaches of SVM-20 and SVM-21 in which a migration took no notice of
 // what the servers announce.
 const kindDisagreed = "disagreed"
+
+// tally is an obligation that stands for so many that were met; none if there are none.
+func tally(e law.Entry, n int64, tags ...string) law.Entry {
+	if n == 0 {
+		return law.Entry{}
+	}
+	return e.Met(tags...).For(n)
+}
+
+// inTime gives a tag to what came about within a bound by any clock: what came about later
+// because no controller was able to bring it about does not show that controllers do.
+func inTime(tag string, id requirement.ID, bound string, counts func(*Migration) bool) func(*Migration, fact.Moment, fact.Moment) []string {
+	return func(m *Migration, began, done fact.Moment) []string {
+		if _, most := began.Until(done); most <= requirement.MustBound(id, bound) && counts(m) {
+			return []string{tag}
+		}
+		return nil
+	}
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+// maxExamples is how many objects a breach names.
+const maxExamples = 5
+
+// evidenceOf names the first events of changes.
+func evidenceOf(first int64, changes []*Change) []int64 {
+	return append([]int64{first}, fact.Each(changes[:min(len(changes), maxExamples)], func(c *Change) int64 { return c.Seq })...)
+}

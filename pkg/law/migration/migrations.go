@@ -15,9 +15,9 @@ import (
 // Migration is one StorageVersionMigration from its creation to its deletion. One that is
 // created again under the same name is another one.
 type Migration struct {
-	facts *Facts
-	Name  string
-	Of    Resource
+	*Facts
+	Name string
+	Of   Resource
 	// Reports are all revisions of it.
 	Reports []Report
 	// Created, Started (the first report that it runs, or the first object that it
@@ -53,10 +53,11 @@ func (f *Facts) observeMigration(ev *history.Event) {
 	case s.Migration == nil:
 		return
 	}
+	outcome := outcomeOf(s.Migration)
 	if m == nil || m.Created.Revision != s.Created {
-		m = &Migration{facts: f, Name: name, Of: Resource{s.Migration.Group, s.Migration.Resource}, Created: stamp, Seen: s.Created == s.Revision}
+		m = &Migration{Facts: f, Name: name, Of: Resource{s.Migration.Group, s.Migration.Resource}, Created: stamp, Seen: s.Created == s.Revision}
 		m.Created.Revision = s.Created
-		m.Found = !m.Seen && (isTrue(s.Migration, history.MigrationRunning) || outcomeOf(s.Migration) != "")
+		m.Found = !m.Seen && (isTrue(s.Migration, history.MigrationRunning) || outcome != "")
 		f.Migrations = append(f.Migrations, m)
 		f.living[name] = m
 	}
@@ -64,9 +65,9 @@ func (f *Facts) observeMigration(ev *history.Event) {
 	if was(m.Ended) {
 		return
 	}
-	outcome := outcomeOf(s.Migration)
 	// A migration that has succeeded has begun, even if no report says so.
-	if !was(m.Started) && (isTrue(s.Migration, history.MigrationRunning) || outcome == history.MigrationSucceeded) && !(m.Found && outcome != "") {
+	runs := isTrue(s.Migration, history.MigrationRunning) || outcome == history.MigrationSucceeded
+	if !was(m.Started) && runs && !(m.Found && outcome != "") {
 		m.Started = stamp
 	}
 	if outcome != "" {
@@ -78,8 +79,8 @@ func (f *Facts) observeMigration(ev *history.Event) {
 // whose version alone an unknown client changes: the oldest one of the resource that waits,
 // with the servers in agreement. What follows on another one may be the rest of that.
 func (f *Facts) showsBegun(c *Change) {
-	t := Touch{Change: c, Before: c.Before()}
-	if t.New = t.Before == nil || t.Before.Gone; !t.untagged() || !t.converts() || !f.sameObject(&t) {
+	t := newTouch(c)
+	if !t.untagged() || !t.converts() || !f.sameObject(&t) {
 		return
 	}
 	var waits *Migration
@@ -92,7 +93,7 @@ func (f *Facts) showsBegun(c *Change) {
 			waits = m
 		}
 	}
-	if waits != nil && !f.agreement(waits.Of, c.Revision).disputed() {
+	if waits != nil && !f.agreed(waits.Of, c.Revision).disputed() {
 		waits.Started = c.Stamp
 	}
 }
@@ -100,20 +101,17 @@ func (f *Facts) showsBegun(c *Change) {
 // begun is when it began. One that failed for nothing that it would have had to wait for
 // began when it was created.
 func (m *Migration) begun() fact.Stamp {
-	if m.spurned() {
+	if m.failedBeforeStart() {
 		return m.Created
 	}
 	return m.Started
 }
 
-// spurned is whether it failed before it began, though the servers agreed on how its
-// objects, which are known to be stored, are to be.
-func (m *Migration) spurned() bool {
-	return m.Failed() && !was(m.Started) && m.facts.agreement(m.Of, m.Ended.Revision).Version != "" && m.facts.written[m.Of]
+// failedBeforeStart is whether it failed before it began, though the servers agreed on how
+// its objects, which are known to be stored, are to be.
+func (m *Migration) failedBeforeStart() bool {
+	return m.Failed() && !was(m.Started) && m.agreement(m.Of, m.Ended.Revision).Is.Version != "" && m.written(m.Of)
 }
-
-// Now is the last revision of it.
-func (m *Migration) Now() *history.Migration { return m.Reports[len(m.Reports)-1].Migration }
 
 // Succeeded is whether it ended as succeeded while the history was recorded.
 func (m *Migration) Succeeded() bool { return m.endedAs(history.MigrationSucceeded) }
@@ -122,7 +120,7 @@ func (m *Migration) Succeeded() bool { return m.endedAs(history.MigrationSucceed
 func (m *Migration) Failed() bool { return m.endedAs(history.MigrationFailed) }
 
 func (m *Migration) endedAs(outcome string) bool {
-	return m.Outcome == outcome && !(m.Found && !was(m.Started))
+	return m.Outcome == outcome && (was(m.Started) || !m.Found)
 }
 
 // end is when it ended or was deleted; the zero Stamp while it goes on.
@@ -133,41 +131,60 @@ func (m *Migration) end() fact.Stamp {
 	return m.Gone
 }
 
+// endRevision is that of its end; the last one that there can be while it goes on.
+func (m *Migration) endRevision() int64 {
+	if end := m.end(); was(end) {
+		return end.Revision
+	}
+	return fact.Forever
+}
+
 // over is the moment at which it ended or was deleted, or the end of the history.
 func (m *Migration) over() fact.Moment {
 	if end := m.end(); was(end) {
-		return m.facts.When(end)
+		return m.When(end)
 	}
-	return m.facts.Over()
+	return m.Over()
+}
+
+// asked is the Stamp by which to ask how its resource was: its end, or that of the history.
+func (m *Migration) asked() fact.Stamp {
+	if end := m.end(); was(end) {
+		return end
+	}
+	return fact.Stamp{Seq: m.Seq, At: m.Now, Revision: fact.Forever - 1}
 }
 
 // ran is whether it ran when etcd made a revision.
 func (m *Migration) ran(revision int64) bool {
-	end := m.end()
-	return was(m.Started) && m.Started.Revision < revision && (!was(end) || revision < end.Revision)
+	return was(m.Started) && m.Started.Revision < revision && revision < m.endRevision()
+}
+
+// waited is whether it existed and had not begun when etcd made a revision.
+func (m *Migration) waited(revision int64) bool {
+	return m.lived(revision) && (!was(m.Started) || revision < m.Started.Revision)
 }
 
 // lived is whether it existed and had not ended when etcd made a revision.
 func (m *Migration) lived(revision int64) bool {
-	end := m.end()
-	return m.Created.Revision < revision && (!was(end) || revision < end.Revision)
+	return m.Created.Revision < revision && revision < m.endRevision()
 }
 
-// Running is while it runs.
+// Running is while it runs, and Pending while it exists and has not ended.
 func (m *Migration) Running() fact.Signal { return m.between(m.begun()) }
 
 // Pending is while it exists and has not ended.
 func (m *Migration) Pending() fact.Signal { return m.between(m.Created) }
 
 func (m *Migration) between(begin fact.Stamp) fact.Signal {
-	var b fact.Builder
-	if was(begin) {
-		b.Set(m.facts.When(begin), fact.Yes)
-		if end := m.end(); was(end) {
-			b.Set(m.facts.When(end), fact.No)
-		}
+	if !was(begin) {
+		return fact.Constant(fact.No)
 	}
-	return b.Signal()
+	if end := m.end(); was(end) {
+		over := m.When(end)
+		return fact.Between(m.When(begin), &over)
+	}
+	return fact.From(m.When(begin))
 }
 
 // checkpoint is the revision up to which it has to know of objects: that of its
@@ -178,12 +195,11 @@ func (m *Migration) checkpoint() int64 {
 
 // atEnd is what it said as it ended, or says last.
 func (m *Migration) atEnd() *history.Migration {
-	for _, r := range m.Reports {
-		if was(m.Ended) && r.Seq == m.Ended.Seq {
-			return r.Migration
-		}
+	i := slices.IndexFunc(m.Reports, func(r Report) bool { return r.Seq == m.Ended.Seq })
+	if i < 0 {
+		i = len(m.Reports) - 1
 	}
-	return m.Now()
+	return m.Reports[i].Migration
 }
 
 // reason is what it says of its outcome.
@@ -194,63 +210,27 @@ func (m *Migration) reason() string {
 	return "no reason"
 }
 
-// progress are the reports while it ran that say something else than the one before, and
-// more than that it runs or has ended.
-func (m *Migration) progress() []Report {
-	var out []Report
-	for i, r := range m.Reports {
-		if i == 0 || !m.ran(r.Revision) {
-			continue
-		}
-		before := m.Reports[i-1].Migration
-		runs := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
-		if !runs && statementOf(before) != statementOf(r.Migration) {
-			out = append(out, r)
-		}
-	}
-	return out
+// Entry is the obligation of a migration.
+func (m *Migration) Entry() law.Entry { return law.Of(m.Name, m.When(m.Created)) }
+
+// ended is the obligation of one that ended, of how it did.
+func (m *Migration) ended() law.Entry { return law.Of(m.Name, m.When(m.Ended)) }
+
+func all(f *Facts) []*Migration { return f.Migrations }
+
+// those are the migrations that fit.
+func those(fits func(*Migration) bool) func(*Facts) []*Migration {
+	return func(f *Facts) []*Migration { return fact.Where(f.Migrations, fits) }
 }
 
-// migrations are those that fit.
-func (f *Facts) migrations(fits func(*Migration) bool) []*Migration {
-	return slices.DeleteFunc(slices.Clone(f.Migrations), func(m *Migration) bool { return !fits(m) })
-}
-
-// name is what an obligation of a migration is about.
-func (m *Migration) name() law.Entry { return law.Entry{About: m.Name} }
-
-// clock is that of all migrations.
-func (m *Migration) clock() fact.Signal { return m.facts.clock() }
-
-// moments are those of the stamps that are there.
-func (f *Facts) moments(stamps ...fact.Stamp) []fact.Moment {
-	var out []fact.Moment
-	for _, s := range stamps {
-		if was(s) {
-			out = append(out, f.When(s))
-		}
-	}
-	return out
-}
-
-// voids are moments from which on an obligation proves nothing, and why.
-func (f *Facts) voids(why string, stamps ...fact.Stamp) []law.Void {
-	var out []law.Void
-	for _, m := range f.moments(stamps...) {
-		out = append(out, law.Void{Moment: m, Why: why})
-	}
-	return out
+// of are the migrations of a resource that have begun.
+func (f *Facts) begunOf(r Resource) []*Migration {
+	return fact.Where(f.Migrations, func(m *Migration) bool { return m.Of == r && was(m.Started) })
 }
 
 // siblings are the other migrations of the same resource.
 func (m *Migration) siblings() []*Migration {
-	var out []*Migration
-	for _, o := range m.facts.Migrations {
-		if o != m && o.Of == m.Of {
-			out = append(out, o)
-		}
-	}
-	return out
+	return fact.Where(m.Migrations, func(o *Migration) bool { return o != m && o.Of == m.Of })
 }
 
 // conditionOf is a condition by its type; nil if there is none.
@@ -267,23 +247,19 @@ func isTrue(m *history.Migration, kind string) bool {
 	return c != nil && c.Status == "True"
 }
 
-var outcomes = []string{history.MigrationSucceeded, history.MigrationFailed}
-
 // outcomeOf is the type of the condition that says how it ended; empty if none does.
 func outcomeOf(m *history.Migration) string {
-	if i := slices.IndexFunc(outcomes, func(kind string) bool { return isTrue(m, kind) }); i >= 0 {
-		return outcomes[i]
+	for _, kind := range []string{history.MigrationSucceeded, history.MigrationFailed} {
+		if isTrue(m, kind) {
+			return kind
+		}
 	}
 	return ""
 }
 
 // statementOf is what the conditions say.
 func statementOf(m *history.Migration) string {
-	var out strings.Builder
-	for _, c := range m.Conditions {
-		fmt.Fprintf(&out, "%q %q %q %q\n", c.Type, c.Status, c.Reason, c.Message)
-	}
-	return out.String()
+	return fmt.Sprint(fact.Each(m.Conditions, func(c history.Condition) string { return fmt.Sprintf("%q %q %q %q", c.Type, c.Status, c.Reason, c.Message) }))
 }
 
 // checkpointOf is the revision that the checkpoint names; 0 if none.

@@ -17,6 +17,9 @@ type population struct {
 	changes  []Change
 	versions []string
 	objects  int32
+	// tags are the tagged writes that were applied to each object, or to what had its key
+	// before.
+	tags map[tag]struct{}
 }
 
 // Object is what is stored under one key, also if it is deleted and created again.
@@ -26,10 +29,9 @@ type Object struct {
 	in   *population
 	// number counts the objects of the population.
 	number int32
-	// last is the index of its latest Change, and tags are the tagged writes that were
-	// applied to it, or to what had its key before.
-	last int32
-	tags map[writeID]struct{}
+	// last is the index of its latest Change, and tagged whether a tagged write made any.
+	last   int32
+	tagged bool
 }
 
 // Change is one change of an object.
@@ -64,6 +66,12 @@ type writeID struct {
 	number int64
 }
 
+// tag is a tagged write of an object.
+type tag struct {
+	object int32
+	by     writeID
+}
+
 func digest(s string) uint64 {
 	if s == "" {
 		return 0
@@ -86,10 +94,12 @@ func (f *Facts) observeObject(ev *history.Event) {
 		// Whatever its bytes say later, an object stays of its resource.
 		group, resource, ok := s.Hosted()
 		r := Resource{group, resource}
-		if !ok || !f.written[r] && f.definition(r, s.Revision) == nil {
+		if !ok || !f.written(r) && f.definition(r).At(s.Revision) == nil {
 			return
 		}
-		o = f.population(r).object(s.Name)
+		p := f.population(r)
+		o = &Object{Name: s.Name, in: p, number: p.objects, last: -1}
+		p.objects++
 		f.keys[s.Key] = o
 	}
 	c := Change{Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), Metadata: digest(s.Metadata), Content: digest(s.Content), created: s.Created, Deleting: s.Deleting}
@@ -97,12 +107,10 @@ func (f *Facts) observeObject(ev *history.Event) {
 		c.Managed = append(c.Managed, managedFields{o.in.version(v), digest(s.Managed[v])})
 	}
 	if s.Writer != "" {
-		c.By = writeID{s.Writer, s.Write}
-		_, c.Again = o.tags[c.By]
-		if o.tags == nil {
-			o.tags = map[writeID]struct{}{}
-		}
-		o.tags[c.By] = struct{}{}
+		c.By, o.tagged = writeID{s.Writer, s.Write}, true
+		t := tag{o.number, c.By}
+		_, c.Again = o.in.tags[t]
+		o.in.tags[t] = struct{}{}
 	}
 	o.in.add(c)
 	f.showsBegun(&o.in.changes[o.last])
@@ -110,14 +118,9 @@ func (f *Facts) observeObject(ev *history.Event) {
 
 func (f *Facts) population(r Resource) *population {
 	if f.populations[r] == nil {
-		f.populations[r] = &population{of: r}
+		f.populations[r] = &population{of: r, tags: map[tag]struct{}{}}
 	}
 	return f.populations[r]
-}
-
-func (p *population) object(name string) *Object {
-	p.objects++
-	return &Object{Name: name, in: p, number: p.objects - 1, last: -1}
 }
 
 func (p *population) version(v string) int32 {
@@ -148,38 +151,34 @@ func (c *Change) Before() *Change {
 	return &c.Object.in.changes[c.before]
 }
 
-// until is how many of the changes were made up to a revision.
-func (p *population) until(revision int64) int {
-	return sort.Search(len(p.changes), func(i int) bool { return p.changes[i].Revision > revision })
+// until are the changes that were made up to a revision.
+func (p *population) until(revision int64) []Change {
+	return p.changes[:sort.Search(len(p.changes), func(i int) bool { return p.changes[i].Revision > revision })]
 }
 
 // at are the objects that existed at a revision, each by its latest change until then, in
 // the order of those.
 func (p *population) at(revision int64) []*Change {
-	n := p.until(revision)
+	made := p.until(revision)
 	seen := make([]bool, p.objects)
 	var out []*Change
-	for i := n - 1; i >= 0; i-- {
-		c := &p.changes[i]
-		if seen[c.Object.number] {
-			continue
-		}
-		seen[c.Object.number] = true
-		if !c.Gone {
-			out = append(out, c)
+	for i := len(made) - 1; i >= 0; i-- {
+		if c := &made[i]; !seen[c.Object.number] {
+			seen[c.Object.number] = true
+			if !c.Gone {
+				out = append(out, c)
+			}
 		}
 	}
 	slices.Reverse(out)
 	return out
 }
 
-// counts follows how many objects are stored in each version.
+// counts are how many objects are stored, in all and in each version.
 type counts struct {
 	total int64
 	in    map[string]int64
 }
-
-func newCounts() *counts { return &counts{in: map[string]int64{}} }
 
 // apply takes the next change in.
 func (n *counts) apply(c *Change) {
@@ -193,29 +192,21 @@ func (n *counts) apply(c *Change) {
 	}
 }
 
-// count counts the objects of a resource by its first changes, up to the first one that
-// ends it.
-func (f *Facts) count(r Resource, ends func(*Change) bool) *counts {
-	n, p := newCounts(), f.population(r)
-	for i := range p.changes {
-		if ends(&p.changes[i]) {
-			break
-		}
-		n.apply(&p.changes[i])
+// storedAt counts the objects of a resource at a revision.
+func (f *Facts) storedAt(r Resource, revision int64) counts {
+	n := counts{in: map[string]int64{}}
+	made := f.population(r).until(revision)
+	for i := range made {
+		n.apply(&made[i])
 	}
 	return n
 }
 
-// storedAt counts the objects of a resource at a revision, and storedWhen those that were
-// told of when something happened.
-func (f *Facts) storedAt(r Resource, revision int64) *counts {
-	return f.count(r, func(c *Change) bool { return c.Revision > revision })
+// toldBy is the last revision of an object that the history had told of by an event.
+func (p *population) toldBy(seq int64) int64 {
+	i := sort.Search(len(p.changes), func(i int) bool { return p.changes[i].Seq > seq })
+	if i == 0 {
+		return 0
+	}
+	return p.changes[i-1].Revision
 }
-
-func (f *Facts) storedWhen(r Resource, at fact.Moment) *counts {
-	return f.count(r, func(c *Change) bool { return c.Seq > at.Seq })
-}
-
-// sameForms are the built-in resources, of those that the harness writes, whose versions
-// have the same fields. All custom resources that it defines have.
-var sameForms = map[Resource]bool{{"storage.k8s.io", "volumeattributesclasses"}: true}

@@ -2,89 +2,115 @@ package migration
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// pace is how fast objects were written in a stretch of time.
+// pace is how fast objects were written in a stretch of time. The first one takes no time.
 type pace struct {
 	count       int64
 	took        time.Duration
-	first, last fact.Stamp
+	first, last fact.Moment
 }
 
 func (p pace) rate() float64 { return float64(p.count) / p.took.Seconds() }
 
-// fastest is the stretch of at least a length in which most were written beyond a rate,
-// with each as far from the others as the moments allow or, where near says so of a moment,
-// as close; excess is by how many. A write may be held up for a time, so that the next ones come closer to it. The
-// writes are in the order of their moments.
-func (f *Facts) fastest(writes []fact.Stamp, limit float64, length, heldUp time.Duration, near func(fact.Moment) bool) (worst pace, excess float64) {
-	begin, end := make([]int64, len(writes)), make([]int64, len(writes))
-	for i, w := range writes {
-		m := f.When(w)
-		if begin[i], end[i] = m.Earliest, m.Latest; near(m) {
-			begin[i], end[i] = m.Latest, m.Earliest
-		}
+// beyond is by how many objects it exceeds a rate, where it may have taken longer.
+func (p pace) beyond(limit float64, longer time.Duration) float64 {
+	return float64(p.count) - limit*(p.took+longer).Seconds()
+}
+
+// edges are between which instants a stretch of time lies that begins or ends with a write.
+type edges func(fact.Moment) (begin, end int64)
+
+// apart has writes as far from each other as their moments allow, and adjacent as close.
+func apart(m fact.Moment) (begin, end int64) { return m.Earliest, m.Latest }
+func adjacent(m fact.Moment) (begin, end int64) { return m.Latest, m.Earliest }
+
+// fastest is the stretch of at least a length in which writes exceed a rate by most.
+func fastest(writes []fact.Moment, limit float64, length time.Duration, of edges) pace {
+	var worst pace
+	took := func(i, j int) int64 {
+		begin, _ := of(writes[i])
+		_, end := of(writes[j])
+		return end - begin
 	}
-	excess = math.Inf(-1)
 	consider := func(i, j int) {
-		took := max(time.Duration(end[j]-begin[i]), length)
-		n := int64(j - i) // the first one of a stretch takes no time
-		if over := float64(n) - limit*(took+heldUp).Seconds(); over > excess {
-			worst, excess = pace{n, took, writes[i], writes[j]}, over
+		p := pace{int64(j - i), max(time.Duration(took(i, j)), length), writes[i], writes[j]}
+		if worst.took == 0 || p.beyond(limit, 0) > worst.beyond(limit, 0) {
+			worst = p
 		}
 	}
 	// Longer stretches: the one that begins where writes had fallen behind the rate most.
-	behind, from, next := math.Inf(1), 0, 0
+	behind := func(i int) float64 { return float64(i) + limit*time.Duration(took(i, 0)).Seconds() }
+	from, next := -1, 0
 	for j := range writes {
-		for next <= j && end[j]-begin[next] >= int64(length) {
-			if b := float64(next) - limit*time.Duration(begin[next]).Seconds(); b < behind {
-				behind, from = b, next
+		for ; next <= j && took(next, j) >= int64(length); next++ {
+			if from < 0 || behind(next) < behind(from) {
+				from = next
 			}
-			next++
 		}
-		if next > 0 {
+		if from >= 0 {
 			consider(from, j)
 		}
 		if next <= j {
 			consider(next, j)
 		}
 	}
-	return worst, excess
+	return worst
 }
 
-// latencies counts times by their order of magnitude.
+// inOrder has the stamps in the order in which they were recorded.
+func inOrder(stamps []fact.Stamp) []fact.Stamp {
+	return slices.SortedFunc(slices.Values(stamps), func(a, b fact.Stamp) int { return cmp.Compare(a.Seq, b.Seq) })
+}
+
+// latencies are how long requests took, and the event of the longest.
 type latencies struct {
-	counts [64]int64
-	total  int64
+	took       []time.Duration
+	longest    time.Duration
+	longestSeq int64
 }
 
-// finer is how many steps there are from one power of two to the next.
-const finer = 2
-
-func (l *latencies) add(d time.Duration) {
-	step := int(finer * math.Log2(float64(max(d, time.Millisecond))/float64(time.Millisecond)))
-	l.counts[min(step, len(l.counts)-1)]++
-	l.total++
+func (l *latencies) add(d time.Duration, seq int64) {
+	l.took = append(l.took, d)
+	if d > l.longest {
+		l.longest, l.longestSeq = d, seq
+	}
 }
 
 // slowest is what one of a hundred takes or exceeds.
 func (l *latencies) slowest() time.Duration {
-	left := l.total / 100
-	for step := len(l.counts) - 1; step >= 0; step-- {
-		if left -= l.counts[step]; left < 0 {
-			return time.Duration(float64(time.Millisecond) * math.Exp2(float64(step)/finer))
-		}
+	if len(l.took) == 0 {
+		return 0
 	}
-	return 0
+	slices.Sort(l.took)
+	return l.took[len(l.took)-1-len(l.took)/100]
 }
 
-// sortBySeq has the stamps in the order in which they were recorded.
-func sortBySeq(stamps []fact.Stamp) []fact.Stamp {
-	slices.SortFunc(stamps, func(a, b fact.Stamp) int { return cmp.Compare(a.Seq, b.Seq) })
-	return stamps
+type signalOf struct{ what, member string }
+
+// calm is while nothing stands in the way at a member, and every etcd runs.
+func (f *Facts) calm(member string) fact.Signal {
+	return fact.Cached(f.History, signalOf{"calm", member}, func() fact.Signal {
+		calm := []fact.Signal{f.Healthy(member)}
+		for _, m := range f.Members() {
+			if len(f.Processes(m, history.ComponentEtcd)) > 0 {
+				calm = append(calm, f.Running(m, history.ComponentEtcd))
+			}
+		}
+		return fact.And(calm...)
+	})
+}
+
+// unready is while a member's /readyz answers that it is not ready. One that does not answer
+// may have too much to do.
+func (f *Facts) unready(member string) fact.Signal {
+	return fact.Cached(f.History, signalOf{"unready", member}, func() fact.Signal {
+		answers := fact.Where(f.ReadyAnswers(member), func(a fact.ReadyAnswer) bool { return a.Code != 0 })
+		return fact.Follow(answers, func(a fact.ReadyAnswer) fact.Moment { return a.Moment }, func(a fact.ReadyAnswer) bool { return a.Code != 200 })
+	})
 }

@@ -8,126 +8,102 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
-// encoded is a version that a server announces to store a resource in, from a revision on.
-type encoded struct {
-	revision int64
-	version  string
-}
-
-// observeEncodings notes what members' servers announce to store a resource in.
-func (f *Facts) observeEncodings(r Resource, revision int64, entries []history.Entry) {
-	of := f.encodings[r]
-	if of == nil {
-		of = map[string][]encoded{}
-		f.encodings[r] = of
-	}
-	for _, e := range entries {
-		if f.MemberOfServer(e.ServerID) == "" {
-			continue
-		}
-		if all := of[e.ServerID]; len(all) == 0 || all[len(all)-1].version != e.Encoding {
-			of[e.ServerID] = append(all, encoded{revision, e.Encoding})
-		}
-	}
-}
-
 // passage is how the objects of one resource came to another version, and what happened on
-// the way. How far they are is read from what is stored in etcd.
+// the way, by the tags of what SVM-16 needs. How far they are is read from what is stored
+// in etcd.
 type passage struct {
-	of Resource
-	// before is how many were stored in another version than the agreed one when a
-	// migration of them began, at most; rewritten how many migrations stored in another
-	// version; and after how many there were, at most, when one succeeded and all were in
-	// the agreed version.
-	before, rewritten, after int64
-	// upgraded are the members that came to store the version of that success after nearly
-	// all objects were there.
-	upgraded int64
-	// killed are the shares in percent of objects that were migrated when the controller
-	// was killed, and halfway those at losses of the agreement by which a migration ended
-	// because a member stores another version.
-	killed, halfway []int64
-	// servers counts the API servers that ended while a migration ran.
-	servers int64
+	*Facts
+	of     Resource
+	bounds law.Bounds
+	// counts are by tag: before is how many objects were stored in another version than the
+	// agreed one when a migration of them began, at most; rewritten how many migrations
+	// stored in another version; after how many there were, at most, when one succeeded and
+	// all were in the agreed version.
+	counts map[string]int64
 }
 
-// passageOf is that of a resource. It counts what happened while nearly all of the objects
-// were there that were to be migrated.
-func (f *Facts) passageOf(r Resource, nearly float64) passage {
-	p := passage{of: r}
-	var last *Migration
-	for _, m := range f.Migrations {
-		if m.Of != r {
-			continue
-		}
-		p.rewritten += int64(len(m.rewritten()))
-		if target := m.target().Version; target != "" {
-			n := f.storedAt(r, m.Started.Revision)
-			p.before = max(p.before, n.total-n.in[target])
-		}
-		if n, whole := m.arrived(); whole && n >= p.after {
-			p.after, last = n, m
+// largestPassage enters the passage of the resource with the most objects.
+func largestPassage(f *Facts, l *law.Ledger, bounds law.Bounds) {
+	var largest passage
+	for _, r := range f.resources() {
+		p := passage{f, r, bounds, map[string]int64{}}
+		p.follow()
+		if a, b := p.counts, largest.counts; a["after"] > b["after"] || a["after"] == b["after"] && a["before"] > b["before"] {
+			largest = p
 		}
 	}
-	large := func(n *counts) bool { return n.total > 0 && float64(n.total) >= nearly*float64(max(p.before, p.after)) }
-	for _, m := range f.Migrations {
-		if m.Of == r && m.target().Version != "" {
-			m.follow(&p, large)
+	for _, tag := range law.SortedKeys(largest.counts) {
+		l.Add(tally(law.Of(largest.of.String(), f.Over()), largest.counts[tag], tag))
+	}
+}
+
+func (p *passage) follow() {
+	begun := p.begunOf(p.of)
+	var last *Migration
+	for _, m := range begun {
+		p.counts["rewritten"] += int64(len(m.rewritten()))
+		if target := m.target().Version; target != "" {
+			n := p.storedAt(p.of, m.Started.Revision)
+			p.counts["before"] = max(p.counts["before"], n.total-n.in[target])
+		}
+		if !m.Succeeded() || p.agreement(p.of, m.Ended.Revision).Is.Version == "" {
+			continue
+		}
+		if n := p.storedAt(p.of, m.Ended.Revision); n.in[m.finished()] == n.total && n.total >= p.counts["after"] {
+			p.counts["after"], last = n.total, m
+		}
+	}
+	for _, m := range begun {
+		if m.target().Version != "" {
+			p.disturbed(m)
 		}
 	}
 	if last != nil {
-		p.upgraded = f.turned(r, last.finished(), f.firstWhen(r, large))
+		p.counts["upgraded"] = p.turned(last.finished(), p.firstLarge())
 	}
-	return p
 }
 
-// arrived is how many objects were stored in the agreed version when it succeeded; whole
-// is whether none was in another.
-func (m *Migration) arrived() (n int64, whole bool) {
-	agreed := m.facts.agreement(m.Of, m.Ended.Revision).Version
-	if !m.Succeeded() || agreed == "" {
-		return 0, false
-	}
-	stored := m.facts.storedAt(m.Of, m.Ended.Revision)
-	return stored.in[m.finished()], stored.in[m.finished()] == stored.total
+// large is whether nearly all of the objects were there that were to be migrated: what
+// happened at another time does not count.
+func (p *passage) large(n counts) bool {
+	return n.total > 0 && float64(n.total) >= p.bounds.Number("nearly")*float64(max(p.counts["before"], p.counts["after"]))
 }
 
-// follow notes what happened while a migration ran.
-func (m *Migration) follow(p *passage, large func(*counts) bool) {
-	f, target := m.facts, m.target().Version
-	share := func(n *counts) (int64, bool) {
-		if !large(n) {
-			return 0, false
+// disturbed notes what happened while a migration ran: the ends of API servers, the kills
+// of its controller by the share of objects that were migrated, and a loss of the
+// agreement by which it ended because a member stores another version.
+func (p *passage) disturbed(m *Migration) {
+	target := m.target().Version
+	near := func(n counts, mark, by string) bool {
+		if !p.large(n) {
+			return false
 		}
-		return n.in[target] * 100 / n.total, true
+		percent, at := float64(n.in[target]*100/n.total), p.bounds.Number(mark)
+		return max(percent-at, at-percent) <= p.bounds.Number(by)
 	}
-	for _, e := range m.serverEnds() {
-		if _, ok := share(f.storedWhen(p.of, e.Moment)); ok {
-			p.servers++
-		}
-	}
-	for _, c := range m.crashes() {
-		if percent, ok := share(f.storedWhen(p.of, c.Moment)); ok && f.kills(c) {
-			p.killed = append(p.killed, percent)
+	told := func(e *fact.Process) counts { return p.storedAt(p.of, p.population(p.of).toldBy(e.Exited.Seq)) }
+	p.counts["servers"] += int64(len(fact.Where(m.ends(history.ComponentAPIServer), func(e *fact.Process) bool { return p.large(told(e)) })))
+	for _, crash := range fact.Where(m.crashes(), p.killed) {
+		for _, mark := range []string{"early", "half", "late"} {
+			if near(told(crash), mark, "killedWithin") {
+				p.counts[mark]++
+			}
 		}
 	}
 	lost, ok := m.lost()
-	if !ok || !was(m.Ended) || f.agreement(p.of, m.Ended.Revision).Version != "" {
-		return
-	}
-	strayed := slices.ContainsFunc(f.agreement(p.of, m.Ended.Revision).Encodings, func(v string) bool { return v != target })
-	if percent, ok := share(f.storedAt(p.of, lost.from.Revision)); ok && strayed {
-		p.halfway = append(p.halfway, percent)
+	now := p.agreement(p.of, m.Ended.Revision).Is
+	strayed := slices.ContainsFunc(now.Encodings, func(v string) bool { return v != target })
+	if ok && was(m.Ended) && now.Version == "" && strayed && near(p.storedAt(p.of, lost.from.Revision), "half", "lostWithin") {
+		p.counts["halfway"]++
 	}
 }
 
-// firstWhen is the first revision at which the objects of a resource were as many as asked
-// for.
-func (f *Facts) firstWhen(r Resource, large func(*counts) bool) int64 {
-	n, p := newCounts(), f.population(r)
-	for i := range p.changes {
-		if n.apply(&p.changes[i]); large(n) {
-			return p.changes[i].Revision
+// firstLarge is the first revision at which nearly all of the objects were there.
+func (p *passage) firstLarge() int64 {
+	n, changes := counts{in: map[string]int64{}}, p.population(p.of).changes
+	for i := range changes {
+		if n.apply(&changes[i]); p.large(n) {
+			return changes[i].Revision
 		}
 	}
 	return fact.Forever
@@ -135,49 +111,25 @@ func (f *Facts) firstWhen(r Resource, large func(*counts) bool) int64 {
 
 // turned counts the members that came to store a version, having stored another one before,
 // after a revision.
-func (f *Facts) turned(r Resource, version string, after int64) int64 {
-	n := int64(0)
-	for _, all := range f.encodings[r] {
-		if slices.ContainsFunc(all[1:], func(e encoded) bool { return e.version == version && e.revision > after }) {
-			n++
-		}
-	}
-	return n
-}
-
-// kills is whether a fault was there that ends a controller without warning.
-func (f *Facts) kills(c interruption) bool {
-	return slices.ContainsFunc(f.Faults, func(x *fact.Fault) bool {
-		ends := x.Type == history.FaultPower || x.Action == history.FaultContainerKill && x.Component == history.ComponentControllerManager
-		return ends && x.Member == c.Member && x.Injected.Seq < c.Seq && (x.Healed == nil || x.Healed.Seq > c.Seq)
-	})
-}
-
-// enter enters what a passage shows.
-func (p *passage) enter(l *law.Ledger, bounds law.Bounds) {
-	within := func(percent int64, mark, by string) bool {
-		return max(float64(percent)-bounds.Number(mark), bounds.Number(mark)-float64(percent)) <= bounds.Number(by)
-	}
-	add := func(tag string, n int64) {
-		if n > 0 {
-			l.Add(law.Entry{Ending: law.Met, About: p.of.String(), Tags: []string{tag}, Times: n})
-		}
-	}
-	add("before", p.before)
-	add("rewritten", p.rewritten)
-	add("after", p.after)
-	add("upgraded", p.upgraded)
-	add("servers", p.servers)
-	for _, percent := range p.killed {
-		for _, mark := range []string{"early", "half", "late"} {
-			if within(percent, mark, "killedWithin") {
-				add(mark, 1)
+func (p *passage) turned(version string, after int64) int64 {
+	turned := fact.Where(p.Members(), func(member string) bool {
+		before := version
+		return slices.ContainsFunc(p.StorageVersion(p.of.storageVersion()).Changes(p.ServerID(member)), func(c fact.EntryChange) bool {
+			if !c.Present() {
+				return false
 			}
-		}
-	}
-	for _, percent := range p.halfway {
-		if within(percent, "half", "lostWithin") {
-			add("halfway", 1)
-		}
-	}
+			turns := before != version && c.Entry.Encoding == version && c.Revision > after
+			before = c.Entry.Encoding
+			return turns
+		})
+	})
+	return int64(len(turned))
+}
+
+// killed is whether a fault was there that ends a controller without warning.
+func (p *passage) killed(crash *fact.Process) bool {
+	return slices.ContainsFunc(p.Faults, func(x *fact.Fault) bool {
+		ends := x.Type == history.FaultPower || x.Action == history.FaultContainerKill && x.Component == history.ComponentControllerManager
+		return ends && x.Member == crash.Member && x.Injected.Seq < crash.Exited.Seq && (x.Healed == nil || x.Healed.Seq > crash.Exited.Seq)
+	})
 }

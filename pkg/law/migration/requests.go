@@ -2,6 +2,7 @@ package migration
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -11,37 +12,17 @@ import (
 
 // requests are those of the harness.
 type requests struct {
-	// flawed are the requests about migrations that had to be refused, and created those
-	// that created one with a status.
-	flawed, created []flawedRequest
-	// deletions are what clients asked to delete, by what it is.
-	deletions map[removal][]deleteRequest
+	// flawed are the requests about migrations that had to be refused, created those that
+	// created one with a status, and lists the lists of migrations.
+	flawed, created, lists []request
 	// timed are the requests whose time tells how well clients are served.
 	timed []timedRequest
-	// lists are the lists of migrations.
-	lists []listRequest
-	// defined are the resources that the harness has defined itself.
-	defined map[Resource]bool
-	// accepted are when tagged writes were accepted that etcd has not shown, and stored
-	// those that it has shown before they were answered.
-	accepted map[writeID]int64
-	stored   map[writeID]struct{}
 }
 
-type flawedRequest struct {
-	fact.Stamp
-	member, name, flaw string
-	code               int
-}
-
-// removal is an object by its resource and name.
-type removal struct {
-	of   Resource
-	name string
-}
-
-type deleteRequest struct {
-	from, at, seq int64
+type request struct {
+	fact.Moment
+	Member string
+	*history.Request
 }
 
 // timedRequest is a request that was served, or that was not though a server was there.
@@ -51,64 +32,25 @@ type timedRequest struct {
 	served bool
 }
 
-type listRequest struct {
-	fact.Stamp
-	member, version string
-	code            int
-}
-
 const watchedMigrations = "storageversionmigrations"
-
-func newRequests() requests {
-	return requests{deletions: map[removal][]deleteRequest{}, defined: map[Resource]bool{}, accepted: map[writeID]int64{}, stored: map[writeID]struct{}{}}
-}
 
 func (f *Facts) observeRequest(ev *history.Event) {
 	r, q := ev.Request, &f.requests
-	if r.Write > 0 && accepted(r) && (r.Class == history.ClassGuarded || r.Class == history.ClassCustom) {
-		q.answered(writeID{ev.Member, r.Write}, ev.At)
-	}
-	if d := r.Defines; d != nil && !d.Remote {
-		q.defined[Resource{d.Group, d.Resource}] = true // also without an answer it may be in force
-	}
+	one := request{f.When(fact.StampOf(ev)), ev.Member, r}
 	switch {
-	case r.Class == history.ClassMigration:
-		one := flawedRequest{fact.StampOf(ev), ev.Member, r.Name, r.Invalid, r.Code}
-		if r.Invalid != "" {
-			q.flawed = append(q.flawed, one)
-		} else if r.Verb == "create" && accepted(r) && r.Migrates != nil && r.Migrates.Checkpoint != "" {
-			q.created = append(q.created, one)
-		}
+	case r.Class == history.ClassMigration && r.Invalid != "":
+		q.flawed = append(q.flawed, one)
+	case r.Class == history.ClassMigration && r.Verb == "create" && accepted(r) && r.Migrates != nil && r.Migrates.Checkpoint != "":
+		q.created = append(q.created, one)
 	case r.Verb == "list" && r.Resource == watchedMigrations:
-		q.lists = append(q.lists, listRequest{fact.StampOf(ev), ev.Member, r.Version, r.Code})
+		q.lists = append(q.lists, one)
 	}
-	// What came of a request that a server gave up on, or did not answer, is not known.
-	if r.Verb == "delete" && (accepted(r) || r.Code == 0 || r.Code >= 500 && !r.Barrier) {
-		what := removal{Resource{r.Group, r.Resource}, r.Name}
-		q.deletions[what] = append(q.deletions[what], deleteRequest{ev.From, ev.At, ev.Seq})
+	if slices.Contains([]string{history.ClassGuarded, history.ClassRead, history.ClassCustom}, r.Class) && (accepted(r) || shed(r)) {
+		q.timed = append(q.timed, timedRequest{fact.StampOf(ev), int32(slices.Index(f.Members(), ev.Member)), accepted(r)})
 	}
-	if r.Class == history.ClassGuarded || r.Class == history.ClassRead || r.Class == history.ClassCustom {
-		if served := accepted(r); served || shed(r) {
-			q.timed = append(q.timed, timedRequest{fact.StampOf(ev), f.memberNumber(ev.Member), served})
-		}
-	}
-}
-
-func (f *Facts) memberNumber(member string) int32 {
-	for i, m := range f.Header.Members {
-		if m.Name == member {
-			return int32(i)
-		}
-	}
-	return -1
 }
 
 func accepted(r *history.Request) bool { return r.Code >= 200 && r.Code < 300 }
-
-// refused is whether a server refused what was sent for what it is.
-func (r *flawedRequest) refused() bool {
-	return r.code == http.StatusBadRequest || r.code == http.StatusForbidden || r.code == http.StatusUnprocessableEntity
-}
 
 // shed is whether a request was not answered though a server was there and the harness
 // waited, or refused because of too much to do. The registration barrier is another
@@ -123,36 +65,76 @@ func shed(r *history.Request) bool {
 	return false
 }
 
-// answered notes that a tagged write was accepted.
-func (q *requests) answered(id writeID, at int64) {
-	if _, there := q.stored[id]; there {
-		delete(q.stored, id)
-		return
+// refuses is a law by which all requests with a flaw are refused for what they are.
+func refuses(flaw, what string) law.Law[*Facts] {
+	return each[request]{
+		Over: func(f *Facts) []request {
+			return fact.Where(f.requests.flawed, func(r request) bool { return r.Invalid == flaw })
+		},
+		End: func(r request, _ law.Bounds) law.Entry {
+			e := law.Of(r.Name, r.Moment).By(r.Member)
+			switch {
+			case slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity}, r.Code):
+				return e.Met(flaw)
+			case accepted(r.Request):
+				return e.Broken("%s accepted %s (%s)", r.Member, what, r.Name).Alone()
+			}
+			return e.Excused("the request was not answered by what it asked for")
+		},
 	}
-	q.accepted[id] = at
 }
 
-// shown notes that etcd showed a tagged write.
-func (q *requests) shown(id writeID) {
-	if _, there := q.accepted[id]; there {
-		delete(q.accepted, id)
-		return
+// untoldWrites doubts a law that goes by tags where accepted writes never showed in etcd.
+func (f *Facts) untoldWrites(l *law.Ledger) {
+	untold := f.UntoldWrites()
+	for _, member := range law.SortedKeys(untold) {
+		l.Doubt("%d writes that %s accepted never showed in etcd under their tag, so that it is not known what it stored", untold[member], member)
 	}
-	q.stored[id] = struct{}{}
 }
 
-// unshown doubts a law that goes by tags where accepted writes never showed in etcd.
-func (f *Facts) unshown(l *law.Ledger) {
-	counts := map[string]int64{}
-	for id, at := range f.requests.accepted {
-		if at < f.Now-int64(writesShow()) {
-			counts[id.member]++
+// deletions are the requests of clients to delete an object that may have been heeded.
+func (f *Facts) deletions(of Resource, name string) []*fact.Asked {
+	return fact.Where(f.Asked(of.Group, of.Name, name), func(a *fact.Asked) bool { return a.Verb == "delete" && a.Took() != fact.No })
+}
+
+// unasked are the deletions of objects that no client asked for: each request explains one
+// deletion after it was sent.
+func (f *Facts) unasked(r Resource) []*Change {
+	var out []*Change
+	used := map[string]int{}
+	p := f.population(r)
+	for i := range p.changes {
+		c := &p.changes[i]
+		if !c.Gone {
+			continue
+		}
+		at, name := f.when(c), c.Object.Name
+		asked := f.deletions(r, name)
+		if n := used[name]; n < len(asked) && asked[n].From <= at.Latest {
+			used[name]++
+			continue
+		}
+		namespace, _, _ := strings.Cut(name, "/")
+		definitions := fact.Where(f.definition(r).All(), func(d Definition) bool { return !d.There })
+		if !f.wentWith(at, Resource{"", "namespaces"}, namespace, f.removed[namespace]) &&
+			!f.wentWith(at, Resource{"apiextensions.k8s.io", "customresourcedefinitions"}, r.String(), fact.Each(definitions, stampOf)) {
+			out = append(out, c)
 		}
 	}
-	for _, member := range law.SortedKeys(counts) {
-		l.Doubt("%d writes that %s accepted never showed in etcd under their tag, so that it is not known what it stored", counts[member], member)
-	}
+	return out
 }
+
+// wentWith is whether a client had asked to delete what keeps an object, a namespace or a
+// definition, so that the object went before it did. removed are the deletions of that.
+func (f *Facts) wentWith(at fact.Moment, of Resource, name string, removed []fact.Stamp) bool {
+	return slices.ContainsFunc(f.deletions(of, name), func(a *fact.Asked) bool {
+		return a.From <= at.Latest && !slices.ContainsFunc(removed, func(gone fact.Stamp) bool {
+			return gone.Revision < at.Revision && f.When(gone).Latest >= a.From
+		})
+	})
+}
+
+func stampOf(d Definition) fact.Stamp { return d.Stamp }
 
 // exchange is a write by a controller manager that a fault on its link has seen.
 type exchange struct {
@@ -206,14 +188,8 @@ func objectOf(path string) (of Resource, name string, ok bool) {
 	return of, namespace + parts[1], true
 }
 
-// sentDuring are the writes of the controller that its link saw while a migration ran.
-func (m *Migration) sentDuring() []*exchange {
-	var out []*exchange
+// sent are the writes of the controller that its link saw while a migration may have run.
+func (m *Migration) sent() []exchange {
 	running := m.Running()
-	for i := range m.facts.exchanges {
-		if x := &m.facts.exchanges[i]; x.of == m.Of && running.At(x.At) != fact.No {
-			out = append(out, x)
-		}
-	}
-	return out
+	return fact.Where(m.exchanges, func(x exchange) bool { return x.of == m.Of && running.At(x.At) != fact.No })
 }

@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -8,62 +10,54 @@ import (
 
 // svm01: what is migrated never changes, names that are none are refused, and a status
 // that comes with the creation is left out (KEP-4192, validation and strategy).
-var svm01 = written{
+var svm01 = together{
 	Row: law.Row{ID: "SVM-01", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "resources", Tag: history.InvalidResource}, {Name: "groups", Tag: history.InvalidGroup}, {Name: "changes", Tag: history.InvalidChange}, {Name: "created", Tag: "created"},
 	}},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, m := range f.Migrations {
-			m.keepsResource(l)
-		}
-		f.refuses(l, history.InvalidResource, "a migration of a resource that cannot be one")
-		f.refuses(l, history.InvalidGroup, "a migration of a group that cannot be one")
-		f.refuses(l, history.InvalidChange, "another resource in a migration than it was created with")
-		for _, r := range f.requests.created {
-			f.leavesStatusOut(l, r)
-		}
+	Parts: parts{
+		each[*Migration]{Over: all, End: (*Migration).keepsResource},
+		each[creation]{Over: creations, End: creation.leavesStatusOut},
+		refuses(history.InvalidResource, "a migration of a resource that cannot be one"),
+		refuses(history.InvalidGroup, "a migration of a group that cannot be one"),
+		refuses(history.InvalidChange, "another resource in a migration than it was created with"),
 	},
 }
 
-func (m *Migration) keepsResource(l *law.Ledger) {
-	for _, r := range m.Reports[1:] {
-		if of := (Resource{r.Group, r.Resource}); of != m.Of {
-			l.Broken(m.Name, m.facts.When(r.Stamp), law.Evidence(m.Created.Seq, r.Seq), "migration %s was of %s and is of %s", m.Name, m.Of, of)
-			return
+func (m *Migration) keepsResource(law.Bounds) law.Entry {
+	first := m.Reports[0]
+	if i := slices.IndexFunc(m.Reports, func(r Report) bool { return Resource{r.Group, r.Resource} != m.Of }); i > 0 {
+		return m.Entry().Broken("migration %s was of %s and is of %s.%s", m.Name, m.Of, m.Reports[i].Resource, m.Reports[i].Group).Shown(m.Created.Seq, m.Reports[i].Seq)
+	}
+	if m.Seen && (first.Checkpoint != "" || len(first.Conditions) > 0) {
+		return m.Entry().Broken("migration %s was created with a status", m.Name).Shown(first.Seq).Alone()
+	}
+	return m.Entry().Met()
+}
+
+// creation is a request that created a migration with a status, and the migration if etcd
+// showed it.
+type creation struct {
+	request
+	of *Migration
+}
+
+func creations(f *Facts) []creation {
+	return fact.Each(f.requests.created, func(r request) creation {
+		for _, m := range f.Migrations {
+			if m.Name == r.Name && m.Seen {
+				return creation{r, m}
+			}
 		}
-	}
-	if first := m.Reports[0]; m.Seen && (first.Checkpoint != "" || len(first.Conditions) > 0) {
-		l.Add(law.Entry{Ending: law.Broken, About: m.Name, Began: m.facts.When(m.Created), Evidence: []int64{first.Seq}, SelfEvident: true,
-			Why: "migration " + m.Name + " was created with a status"})
-		return
-	}
-	l.Met(m.Name, m.facts.When(m.Created), "kept")
+		return creation{r, nil}
+	})
 }
 
 // leavesStatusOut ends the creation of a migration with a status in the request: what etcd
 // showed of it is judged where it is created.
-func (f *Facts) leavesStatusOut(l *law.Ledger, r flawedRequest) {
-	for _, m := range f.Migrations {
-		if m.Name == r.name && m.Seen {
-			l.MetBy(r.member, r.name, f.When(r.Stamp), "created")
-			return
-		}
+func (c creation) leavesStatusOut(law.Bounds) law.Entry {
+	e := law.Of(c.Name, c.Moment).By(c.Member)
+	if c.of == nil {
+		return e.Unclear("%s accepted migration %s with a status, and etcd has not shown what was created", c.Member, c.Name)
 	}
-	l.Unclear(r.name, f.When(r.Stamp), "%s accepted migration %s with a status, and etcd has not shown what was created", r.member, r.name)
-}
-
-// refuses judges all requests with a flaw: a server has to refuse them for what they are.
-func (f *Facts) refuses(l *law.Ledger, flaw, what string) {
-	for _, r := range f.requests.flawed {
-		switch at := f.When(r.Stamp); {
-		case r.flaw != flaw:
-		case r.refused():
-			l.MetBy(r.member, r.name, at, flaw)
-		case r.code >= 200 && r.code < 300:
-			l.Add(law.Entry{Ending: law.Broken, About: r.name, Member: r.member, Began: at, Evidence: []int64{r.Seq}, SelfEvident: true,
-				Why: r.member + " accepted " + what + " (" + r.name + ")"})
-		default:
-			l.Excused(r.name, at, "the request was not answered by what it asked for")
-		}
-	}
+	return e.Met("created")
 }

@@ -8,40 +8,29 @@ import (
 
 // svm02: a migration has one outcome, once, and no client can take it back (KEP-4192, the
 // conditions of the status).
-var svm02 = written{
+var svm02 = together{
 	Row: law.Row{ID: "SVM-02", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "ended", Tag: "ended"}, {Name: "outcomes", Tag: history.InvalidOutcome}, {Name: "seconds", Tag: history.InvalidBoth},
 	}},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, m := range f.Migrations {
-			if was(m.Ended) {
-				m.keepsOutcome(l)
-			}
-		}
-		f.refuses(l, history.InvalidOutcome, "that the outcome is taken back")
-		f.refuses(l, history.InvalidBoth, "a second outcome")
+	Parts: parts{
+		each[*Migration]{Over: those(func(m *Migration) bool { return was(m.Ended) }), End: (*Migration).keepsOutcome},
+		refuses(history.InvalidOutcome, "that the outcome is taken back"),
+		refuses(history.InvalidBoth, "a second outcome"),
 	},
 }
 
-func (m *Migration) keepsOutcome(l *law.Ledger) {
+func (m *Migration) keepsOutcome(law.Bounds) law.Entry {
 	for _, r := range m.Reports {
-		if r.Revision < m.Ended.Revision {
-			continue
-		}
-		at := m.facts.When(r.Stamp)
-		if isTrue(r.Migration, history.MigrationSucceeded) && isTrue(r.Migration, history.MigrationFailed) {
-			l.Add(law.Entry{Ending: law.Broken, About: m.Name, Began: at, Evidence: []int64{r.Seq}, SelfEvident: true,
-				Why: "migration " + m.Name + " has both succeeded and failed"})
-			return
-		}
-		if !isTrue(r.Migration, m.Outcome) {
-			l.Broken(m.Name, at, law.Evidence(m.Ended.Seq, r.Seq), "migration %s had %s, and does not any more at revision %d", m.Name, m.Outcome, r.Revision)
-			return
+		switch {
+		case r.Revision < m.Ended.Revision:
+		case isTrue(r.Migration, history.MigrationSucceeded) && isTrue(r.Migration, history.MigrationFailed):
+			return m.ended().Broken("migration %s has both succeeded and failed", m.Name).Shown(r.Seq).Alone()
+		case !isTrue(r.Migration, m.Outcome):
+			return m.ended().Broken("migration %s had %s, and does not any more at revision %d", m.Name, m.Outcome, r.Revision).Shown(m.Ended.Seq, r.Seq)
 		}
 	}
-	if m.Found && !was(m.Started) {
-		l.Excused(m.Name, m.facts.When(m.Ended), "it had ended before the recorder looked first")
-		return
+	if !m.endedAs(m.Outcome) {
+		return m.ended().Excused("it had ended before the recorder looked first")
 	}
-	l.Met(m.Name, m.facts.When(m.Ended), "ended")
+	return m.ended().Met("ended")
 }

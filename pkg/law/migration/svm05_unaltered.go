@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -9,95 +10,84 @@ import (
 
 // svm05: a migration leaves labels, annotations, owners, finalizers, generation, uid,
 // managed fields and contents of what it rewrites as they are (KEP-25, "Migrator": it
-// writes back what it read). Other clients write too, and not all of them leave a tag: what
-// is judged is a write that changed the version, one to an object that had been left alone
-// since before the migration began, and one to an object of the harness that the
-// migration had rewritten.
+// writes back what it read).
 var svm05 = written{
 	Row: law.Row{ID: "SVM-05", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "same", Tag: "same"}, {Name: "contents", Tag: "contents"}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, r := range f.resources() {
-			same := map[*Migration]int64{}
-			f.touches(r, func(t *Touch) {
-				m, when := f.writerOf(t)
-				if m == nil {
-					return
-				}
-				if !f.alters(l, t, when) && t.During != nil {
-					same[m]++
-				}
-			})
-			for _, m := range f.Migrations {
-				if same[m] > 0 {
-					l.Add(law.Entry{Ending: law.Met, About: m.Name, Began: f.When(m.Started), Tags: []string{"same"}, Times: same[m]})
-				}
+		same, contents := map[*Migration]int64{}, map[string]int64{}
+		for t := range f.allTouches() {
+			if t.learned {
+				contents[fmt.Sprintf("%s from %s to %s", t.Object.in.of, t.Before.Version(), t.Version())]++
+			}
+			if m := f.writer(t); m != nil && !f.alters(l, t, m) && t.During != nil {
+				same[m]++
 			}
 		}
-		f.mostContents(l)
+		for _, m := range f.Migrations {
+			l.Add(tally(m.Entry(), same[m], "same"))
+		}
+		// Those of one resource count, between the two versions with the most.
+		about := law.SortedKeys(contents)
+		if len(about) > 0 {
+			most := slices.MaxFunc(about, func(a, b string) int { return int(contents[a] - contents[b]) })
+			l.Add(tally(law.Of(most, f.Over()), contents[most], "contents"))
+		}
 	},
 }
 
-// alters enters a write after which an object is not as it was.
-func (f *Facts) alters(l *law.Ledger, t *Touch, when string) bool {
+// alters enters a write of a migration after which an object is not as it was.
+func (f *Facts) alters(l *law.Ledger, t *Touch, m *Migration) bool {
 	what := f.altered(t)
 	if what != "" {
-		l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(t.Before.Seq, t.Seq), "%s %s was written at revision %d %s, and its %s not what it was at revision %d",
-			t.Object.in.of.Name, t.Object.Name, t.Revision, when, what, t.Before.Revision)
+		l.Add(law.Of(t.Object.Name, f.when(t.Change)).Shown(t.Before.Seq, t.Seq).Broken("%s %s was written at revision %d %s, and its %s not what it was at revision %d",
+			t.Object.in.of.Name, t.Object.Name, t.Revision, m.phase(t.Revision), what, t.Before.Revision))
 	}
 	return what != ""
 }
 
-// mostContents enters the contents that migrations told from each other, of the resource
-// with the most.
-func (f *Facts) mostContents(l *law.Ledger) {
-	most, about := int64(0), Resource{}
-	for _, r := range f.resources() {
-		if told := f.told(r); told > most {
-			most, about = told, r
-		}
-	}
-	if most > 0 {
-		l.Add(law.Entry{Ending: law.Met, About: about.String(), Began: f.Over(), Tags: []string{"contents"}, Times: most})
-	}
-}
-
-// writerOf is the migration that made a change, as far as can be told, and says when that
-// was; nil if it was none.
-func (f *Facts) writerOf(t *Touch) (m *Migration, when string) {
-	if !t.untagged() || t.Before.Metadata == 0 {
-		return nil, ""
-	}
-	if m := t.During; m != nil {
-		if t.Before.version == t.Change.version && t.Before.Revision > m.Started.Revision && !t.again() && t.content == "" {
-			return nil, "" // a controller of the resource may have written
-		}
-		return m, fmt.Sprintf("while migration %s ran", m.Name)
-	}
-	if !t.converts() {
-		return nil, ""
+// writer is the migration that made a change, as far as can be told; nil if it was none.
+// Other clients write too, and not all of them leave a tag: a migration made a write that
+// changed the version, one to an object that had been left alone since before it began, and
+// one to an object of the harness that it had rewritten.
+func (f *Facts) writer(t *Touch) *Migration {
+	switch m := t.During; {
+	case !t.untagged() || t.Before.Metadata == 0:
+		return nil
+	case m != nil && !t.converts() && t.Before.Revision > m.Started.Revision && !t.again() && t.content == "":
+		return nil // a controller of the resource may have written
+	case m != nil:
+		return m
+	case !t.converts():
+		return nil
 	}
 	if m := f.justEnded(t); m != nil {
-		return m, fmt.Sprintf("after migration %s had ended", m.Name)
+		return m
 	}
-	for _, m := range f.Migrations {
-		if m.Of == t.Object.in.of && !was(m.Started) && m.lived(t.Revision) || was(m.Started) && m.Of == t.Object.in.of && m.Created.Revision < t.Revision && t.Revision < m.Started.Revision {
-			return m, fmt.Sprintf("before migration %s said that it ran", m.Name)
-		}
+	if i := slices.IndexFunc(f.Migrations, func(m *Migration) bool { return m.Of == t.Object.in.of && m.waited(t.Revision) }); i >= 0 {
+		return f.Migrations[i]
 	}
-	return nil, ""
+	return nil
 }
 
 // justEnded is the migration of the resource that ended last before a change, if what was
 // on its way then may land as late.
 func (f *Facts) justEnded(t *Touch) *Migration {
-	for i := len(f.Migrations) - 1; i >= 0; i-- {
-		m := f.Migrations[i]
-		if m.Of == t.Object.in.of && was(m.Started) && was(m.end()) && m.end().Revision < t.Revision {
-			if least, _ := f.When(m.end()).Until(f.when(t.Change)); least <= restLands() {
-				return m
-			}
-			return nil
+	ended := fact.Where(f.begunOf(t.Object.in.of), func(m *Migration) bool { return m.endRevision() < t.Revision })
+	if n := len(ended); n > 0 {
+		if least, _ := f.When(ended[n-1].end()).Until(f.when(t.Change)); least <= restLands() {
+			return ended[n-1]
 		}
 	}
 	return nil
+}
+
+// phase says when in the life of a migration a revision was made.
+func (m *Migration) phase(revision int64) string {
+	switch {
+	case m.ran(revision):
+		return "while migration " + m.Name + " ran"
+	case m.endRevision() < revision:
+		return "after migration " + m.Name + " had ended"
+	}
+	return "before migration " + m.Name + " said that it ran"
 }

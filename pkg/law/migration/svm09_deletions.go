@@ -2,6 +2,8 @@ package migration
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -18,23 +20,21 @@ var svm09 = written{
 				continue
 			}
 			after := fmt.Sprintf(" after %d of its objects had been deleted by users", len(deleted))
-			m.survives(l, f.when(deleted[0]), after, func() {
-				for _, c := range deleted {
-					m.survivedDeletion(l, c)
+			l.Add(m.survives(f.when(deleted[0]), after, func(e law.Entry) law.Entry {
+				if m.target().Untold && m.finished() == "" {
+					return e.Excused("nothing tells in which version objects are to be, so that the migration may have rewritten them")
 				}
-			})
+				together := fact.Where(deleted, f.goneWithNamespace)
+				l.Add(tally(e, int64(len(together)), "together"), tally(e, int64(len(deleted)-len(together)), "single"))
+				return law.Entry{}
+			}))
 		}
 	},
 }
 
-func (m *Migration) survivedDeletion(l *law.Ledger, c *Change) {
-	at := m.facts.when(c)
-	switch {
-	case m.target().Untold && m.finished() == "":
-		l.Excused(c.Object.Name, at, "nothing tells in which version objects are to be, so that the migration may have rewritten it")
-	case m.facts.goneWithNamespace(c):
-		l.Met(c.Object.Name, at, "together")
-	default:
-		l.Met(c.Object.Name, at, "single")
-	}
+// goneWithNamespace is whether an object's namespace went after it, by a request of a
+// client or not.
+func (f *Facts) goneWithNamespace(c *Change) bool {
+	namespace, _, _ := strings.Cut(c.Object.Name, "/")
+	return slices.ContainsFunc(f.removed[namespace], func(gone fact.Stamp) bool { return gone.Revision > c.Revision })
 }

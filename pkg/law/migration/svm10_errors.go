@@ -15,36 +15,23 @@ var svm10 = written{
 	Row: law.Row{ID: "SVM-10", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "passed", Tag: "passed"}, {Name: "kinds", Tag: "passed", Distinct: true}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, m := range f.Migrations {
-			met := m.errorsMet()
+			running := m.Running()
+			met := fact.Where(m.sent(), func(x exchange) bool { return x.passes() && running.At(x.At) == fact.Yes })
 			if len(met) == 0 {
 				continue
 			}
 			last := f.When(met[len(met)-1].Stamp)
-			m.survives(l, last, fmt.Sprintf(" after %d errors that pass by themselves", len(met)), func() {
+			l.Add(m.survives(last, fmt.Sprintf(" after %d errors that pass by themselves", len(met)), func(law.Entry) law.Entry {
 				kinds, names := map[int]int64{}, map[string]bool{}
 				for _, x := range met {
 					kinds[x.code]++
 					names[x.name] = true
 				}
 				for _, code := range law.SortedKeys(kinds) {
-					l.Add(law.Entry{Ending: law.Met, About: fmt.Sprintf("status %d", code), Began: last, Tags: []string{"passed"}, Times: kinds[code]})
+					l.Add(tally(law.Of(fmt.Sprintf("status %d", code), last), kinds[code], "passed"))
 				}
-				if f.agreement(m.Of, m.Ended.Revision).Version != "" { // else SVM-04 judges it
-					m.leavesNone(l, "whose write had met an error that passes by itself", func(c *Change) bool { return names[c.Object.Name] })
-				}
-			})
+				return m.leaves("whose write had met an error that passes by itself", func(c *Change) bool { return names[c.Object.Name] })
+			}))
 		}
 	},
-}
-
-// errorsMet are the errors that its writes met while it ran.
-func (m *Migration) errorsMet() []*exchange {
-	var out []*exchange
-	running := m.Running()
-	for _, x := range m.sentDuring() {
-		if x.passes() && running.At(x.At) == fact.Yes {
-			out = append(out, x)
-		}
-	}
-	return out
 }

@@ -1,35 +1,50 @@
 package migration
 
 import (
-	"time"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm17: the status of a migration that takes long says more on the way than that it runs
 // (KEP-25, "Goals": progress). Between the end of one controller and the start of the next
 // there is nothing to tell.
-var svm17 = written{
-	Row: law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "reports", Tag: "reports"}}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-		for _, m := range f.Migrations {
-			if !was(m.Started) {
-				continue
-			}
-			began, over := f.When(m.Started), m.over()
-			least := time.Duration(f.migrating().Lasts(began.Latest, max(over.Earliest, began.Latest), fact.Yes))
-			most := time.Duration(f.migrating().Lasts(began.Earliest, over.Latest, fact.Unknown))
-			reports := m.progress()
-			switch long := bounds.Of("long"); {
-			case most < long:
-			case len(reports) > 0:
-				l.Add(law.Entry{Ending: law.Met, About: m.Name, Began: began, Tags: []string{"reports"}, Times: int64(len(reports))})
-			case least >= long:
-				l.Broken(m.Name, over, law.Evidence(m.Started.Seq, over.Seq), "migration %s ran for %v, and its status told nothing on the way", m.Name, rounded(least))
-			default:
-				l.Unclear(m.Name, began, "its status told nothing on the way, and it ran for between %v and %v", rounded(least), rounded(most))
-			}
+var svm17 = each[*Migration]{
+	Row:  law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "reports", Tag: "reports"}}},
+	Over: those(func(m *Migration) bool { return was(m.Started) }),
+	End: func(m *Migration, bounds law.Bounds) law.Entry {
+		e, long := law.Of(m.Name, m.When(m.Started)), bounds.Of("long")
+		least, most := lasted(m.led(), e.Began, m.over())
+		switch reports := m.progress(); {
+		case most < long:
+			return law.Entry{}
+		case reports > 0:
+			return tally(e, reports, "reports")
+		case least >= long:
+			return e.Broken("migration %s ran for %v, and its status told nothing on the way", m.Name, rounded(least)).Shown(m.Started.Seq, m.over().Seq)
 		}
+		return e.Unclear("its status told nothing on the way, and it ran for between %v and %v", rounded(least), rounded(most))
 	},
+}
+
+// led is while a controller manager that leads runs, whatever is in its way.
+func (f *Facts) led() fact.Signal {
+	return f.AnyMember(func(member string) fact.Signal {
+		return fact.And(f.ManagerLeads(member), f.Running(member, history.ComponentControllerManager))
+	})
+}
+
+// progress counts the reports while it ran that say something else than the one before, and
+// more than that it runs or has ended.
+func (m *Migration) progress() int64 {
+	before := m.Reports[0].Migration
+	reports := slices.Clone(m.Reports[1:])
+	return int64(len(fact.Where(reports, func(r Report) bool {
+		runs := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
+		says := m.ran(r.Revision) && !runs && statementOf(before) != statementOf(r.Migration)
+		before = r.Migration
+		return says
+	})))
 }

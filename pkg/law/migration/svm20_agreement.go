@@ -11,23 +11,9 @@ import (
 // resource the one that its definition names (KEP-2339, "Storage version migrator"). A
 // controller that does not wait was put to the test as well, so breaches count for the
 // needs.
-var svm20 = written{
-	Row: law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true}}, Kinds: []string{kindDisagreed}},
-	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-		slowest := bounds.Of("beginsWithin")
-		for _, m := range f.Migrations {
-			if m.begins() && m.target().Version != "" {
-				_, took := f.worked(f.When(m.Created), f.When(m.Started), m.turn())
-				slowest = max(slowest, took)
-			}
-		}
-		for _, m := range f.Migrations {
-			if m.begins() {
-				m.beginsAgreed(l, slowest)
-			}
-			m.writesNothingYet(l)
-		}
-	},
+var svm20 = together{
+	Row:   law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true}}, Kinds: []string{kindDisagreed}},
+	Parts: parts{each[*Migration]{Over: those((*Migration).begins), End: (*Migration).beginsAgreed}, writesNothingYet},
 }
 
 // begins is whether its start was recorded, where anything tells what servers store.
@@ -35,33 +21,41 @@ func (m *Migration) begins() bool { return was(m.Started) && !m.Found && m.targe
 
 // beginsAgreed judges its start. One that was kept from it by want of an agreement for
 // longer than any other one took shows that the controller waits.
-func (m *Migration) beginsAgreed(l *law.Ledger, slowest time.Duration) {
-	f, at := m.facts, m.facts.When(m.Started)
+func (m *Migration) beginsAgreed(bounds law.Bounds) law.Entry {
+	e := law.Of(m.Name, m.When(m.Started))
+	disputed := m.agreements(m.Of).While(m.History, Agreement.disputed)
 	if m.target().Version == "" {
-		l.Add(law.Entry{Ending: law.Broken, About: m.Name, Began: at, Tags: []string{"begun", "waited"}, Kind: kindDisagreed, Release: f.releaseAt(m.Started.Revision, m.Started.At),
-			Evidence: law.Evidence(f.agreement(m.Of, m.Started.Revision).Announced, m.Started.Seq),
-			Why:      "migration " + m.Name + " of " + m.Of.Name + " began to run when the servers agreed on no version"})
-		return
+		return e.Met("begun", "waited").Broken("migration %s of %s began to run when the servers agreed on no version", m.Name, m.Of.Name).
+			Shown(m.agreement(m.Of, m.Started.Revision).Seq, m.Started.Seq).As(kindDisagreed, m.releaseAt(m.Started.Revision, m.Started.At))
 	}
-	tags := []string{"begun"}
-	disputed := f.agreedWhere(m.Of, Agreement.disputed)
-	if f.agreement(m.Of, m.Created.Revision).disputed() {
-		if waited, _ := f.worked(f.When(m.Created), at, disputed); waited > slowest {
-			tags = append(tags, "waited")
-		}
+	waited, _ := lasted(fact.And(m.clock(), disputed), m.When(m.Created), e.Began)
+	if m.agreement(m.Of, m.Created.Revision).Is.disputed() && waited > m.slowestBegin(bounds) {
+		return e.Met("begun", "waited")
 	}
-	l.Add(law.Entry{Ending: law.Met, About: m.Name, Began: at, Tags: tags})
+	return e.Met("begun")
 }
 
-// writesNothingYet judges the objects that no client with a tag rewrote while it waited.
-// With the servers in agreement it may be the rest of an earlier one.
-func (m *Migration) writesNothingYet(l *law.Ledger) {
-	f := m.facts
-	f.touches(m.Of, func(t *Touch) {
-		waits := m.lived(t.Revision) && (!was(m.Started) || t.Revision < m.Started.Revision)
-		if t.During == nil && waits && t.untagged() && t.converts() && f.agreement(m.Of, t.Revision).disputed() {
-			l.Add(law.Entry{Ending: law.Broken, About: t.Object.Name, Began: f.when(t.Change), Kind: kindDisagreed, Release: f.releaseAt(t.Revision, t.At), Evidence: law.Evidence(m.Created.Seq, t.Seq),
-				Why: m.Of.Name + " " + t.Object.Name + " was rewritten as " + t.Version() + " when the servers agreed on no version and migration " + m.Name + " had not begun"})
+// slowestBegin is how long a migration took at most to begin when it was its turn.
+func (f *Facts) slowestBegin(bounds law.Bounds) time.Duration {
+	slowest := bounds.Of("beginsWithin")
+	for _, m := range those((*Migration).begins)(f) {
+		if m.target().Version != "" {
+			_, took := lasted(fact.And(m.clock(), m.turn()), m.When(m.Created), m.When(m.Started))
+			slowest = max(slowest, took)
 		}
-	})
+	}
+	return slowest
 }
+
+// writesNothingYet judges the objects that no client with a tag rewrote while a migration
+// waited. With the servers in agreement it may be the rest of an earlier one.
+var writesNothingYet = written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+	for _, m := range f.Migrations {
+		for t := range f.touches(m.Of) {
+			if t.During == nil && m.waited(t.Revision) && t.untagged() && t.converts() && f.agreement(m.Of, t.Revision).Is.disputed() {
+				l.Add(law.Of(t.Object.Name, f.when(t.Change)).Shown(m.Created.Seq, t.Seq).As(kindDisagreed, f.releaseAt(t.Revision, t.At)).
+					Broken("%s %s was rewritten as %s when the servers agreed on no version and migration %s had not begun", m.Of.Name, t.Object.Name, t.Version(), m.Name))
+			}
+		}
+	}
+}}

@@ -4,74 +4,94 @@ import (
 	"cmp"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm22: a success is true of what came after the checkpoint too, and stays true: as long
 // as the servers announce the same, none of them stores an older version. One that had
 // joined before the success must never do so, whatever it announces afterwards: the
-// migration was to wait for it (KEP-25 with KEP-2339). A server that was started at another
-// release since is the user's will, and no false success; one that was started without the
-// StorageVersion API since leaves what it had announced as it was.
-var svm22 = written{
+// migration was to wait for it (KEP-25 with KEP-2339).
+var svm22 = together{
 	Row: law.Row{ID: "SVM-22", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "writes", Tag: "writes"}, {Name: "each", Tag: "writes", Each: true}}},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		f.unshown(l)
-		for _, m := range f.migrations((*Migration).Succeeded) {
-			// Without any agreement it is not known what objects are to be stored in.
-			m.leavesNone(l, "which were created on the way", func(c *Change) bool { return m.finished() == "" || c.created > m.checkpoint() })
-			until := int64(fact.Forever)
-			for _, o := range f.Migrations {
-				if o.Of == m.Of && o.Succeeded() && o.Ended.Revision > m.Ended.Revision {
-					until = min(until, o.Ended.Revision)
+	Parts: parts{
+		// Without any agreement it is not known what objects are to be stored in.
+		leavesNone("which were created on the way", func(m *Migration, c *Change) bool { return m.finished() == "" || c.created > m.checkpoint() }),
+		written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+			f.untoldWrites(l)
+			for _, m := range those((*Migration).Succeeded)(f) {
+				if m.finished() != "" {
+					m.staysTrue(l)
 				}
 			}
-			if m.finished() != "" {
-				m.staysTrue(l, until)
-			}
-		}
+		}},
 	},
 }
 
 // staysTrue judges what is stored after a success, until the next one.
-func (m *Migration) staysTrue(l *law.Ledger, until int64) {
-	f, target := m.facts, m.finished()
-	silent, met, excused := map[string]bool{}, map[string]int64{}, map[string]fact.Moment{}
-	for _, member := range f.Members() {
-		silent[member] = f.silent(member, m.Ended.At)
-	}
-	p := f.population(m.Of)
-	for i := p.until(m.Ended.Revision); i < len(p.changes) && p.changes[i].Revision < until; i++ {
-		c := &p.changes[i]
-		if c.Gone {
-			continue
+func (m *Migration) staysTrue(l *law.Ledger) {
+	until, target := int64(fact.Forever), m.finished()
+	for _, o := range m.siblings() {
+		if o.Succeeded() && o.Ended.Revision > m.Ended.Revision {
+			until = min(until, o.Ended.Revision)
 		}
-		member := c.By.member
-		agreed := f.agreement(m.Of, c.Revision).Version == target
+	}
+	met, excused := map[string]int64{}, map[string]fact.Moment{}
+	p := m.population(m.Of)
+	for i := len(p.until(m.Ended.Revision)); i < len(p.changes) && p.changes[i].Revision < until; i++ {
+		c := &p.changes[i]
+		e := law.Of(c.Object.Name, m.when(c))
+		now := m.agreement(m.Of, c.Revision)
+		agreed := now.Is.Version == target
 		switch {
+		case c.Gone:
 		case c.Version() == target:
 			if agreed && c.tagged() {
-				met[member]++
+				met[c.By.member]++
 			}
-		case agreed && (silent[member] || !f.silent(member, c.At)):
-			l.Broken(c.Object.Name, f.when(c), law.Evidence(m.Ended.Seq, c.Seq), "%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
-				m.Of.Name, c.Object.Name, c.Version(), c.Revision, m.Name, target)
-		case !f.custom(m.Of) && f.joinedBefore(member, f.when(c), f.When(m.Ended)):
-			// What a server stores of a built-in resource is settled when it is started.
-			l.Broken(c.Object.Name, f.when(c), law.Evidence(m.Ended.Seq, f.agreement(m.Of, c.Revision).Announced, c.Seq), "%s %s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
-				m.Of.Name, c.Object.Name, c.Version(), c.Revision, member, m.Name, target, m.Ended.Revision)
+		// A server that was started without the StorageVersion API since leaves what it had
+		// announced as it was.
+		case agreed && (m.silent(c.By.member, m.Ended.At) || !m.silent(c.By.member, c.At)):
+			l.Add(e.Broken("%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
+				m.Of.Name, c.Object.Name, c.Version(), c.Revision, m.Name, target).Shown(m.Ended.Seq, c.Seq))
+		// What a server stores of a built-in resource is settled when it is started; one that
+		// was started at another release since is the user's will.
+		case !m.custom(m.Of) && m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)):
+			l.Add(e.Broken("%s %s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
+				m.Of.Name, c.Object.Name, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq))
 		default:
-			excused[member] = f.when(c)
+			excused[c.By.member] = e.Began
 		}
 	}
-	m.enterWrites(l, met, excused)
-}
-
-func (m *Migration) enterWrites(l *law.Ledger, met map[string]int64, excused map[string]fact.Moment) {
 	for _, member := range law.SortedKeys(met) {
-		l.Add(law.Entry{Ending: law.Met, About: m.Name, Member: member, Began: m.facts.When(m.Ended), Tags: []string{"writes"}, Times: met[member]})
+		l.Add(tally(m.ended().By(member), met[member], "writes"))
 	}
 	for _, member := range law.SortedKeys(excused) {
-		l.Excused(cmp.Or(member, "another client"), excused[member], "the servers agreed on the version no longer, and the API server was started since the success")
+		l.Add(law.Of(cmp.Or(member, "another client"), excused[member]).Excused("the servers agreed on the version no longer, and the API server was started since the success"))
 	}
+}
+
+// silent is whether the API server's process that a member started last was started
+// without the StorageVersion API.
+func (f *Facts) silent(member string, at int64) bool {
+	p := f.LastProcess(member, history.ComponentAPIServer, at)
+	return p != nil && p.Without(history.FeatureStorageVersions)
+}
+
+// joinedBefore is whether it is certain that the API server's process which a member ran
+// at a moment took part at a revision before. That its identity Lease existed does not do,
+// because a Lease outlives a process: the process must have been ready by then, or have
+// created the Lease.
+func (f *Facts) joinedBefore(member string, at, before fact.Moment) bool {
+	p := f.ProcessAt(member, history.ComponentAPIServer, at)
+	if p == nil || !f.TakesPart(f.ServerID(member), before.Revision) {
+		return false
+	}
+	if ready := f.FirstReady(p); ready != nil && ready.Before(before) == fact.Yes {
+		return true
+	}
+	leases := fact.Where(f.Participation(f.ServerID(member)).Spans, func(s fact.ParticipationSpan) bool { return s.Joined.Revision <= before.Revision })
+	joined := leases[len(leases)-1].Joined
+	created := joined.At <= p.Started.Latest // found by the recorder, and not created under it
+	return !created && p.Started.Before(f.When(joined)) == fact.Yes
 }

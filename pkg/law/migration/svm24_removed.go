@@ -7,84 +7,81 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
-	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // svm24: a migration that is deleted while it runs stops, and the next one of its resource
 // begins; where definitions of custom resources say that these are being migrated, they do
 // not say so any longer (KEP-4192, "Controller"). What the next one does cannot be told
 // from what the deleted one would go on to do, so one deletion of each kind is needed.
-var svm24 = law.Together[*Facts]{
+var svm24 = together{
 	Row: law.Row{ID: "SVM-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "deleted", Tag: "deleted"}, {Name: "stopped", Tag: "stopped"}, {Name: "freed", Tag: "freed"}, {Name: "unmarked", Tag: "unmarked"},
 	}},
-	Parts: parts{stopsWhenDeleted, freesTheQueue, unmarks},
+	Parts: parts{writesNoMore, each[*Migration]{Over: deletedRunning, End: (*Migration).stopsWhenDeleted}, freesTheQueue, unmarks},
 }
 
-var stopsWhenDeleted = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-	for _, m := range f.migrations((*Migration).deletedRunning) {
-		l.Met(m.Name, f.When(m.Gone), "deleted")
-		m.stopsWhenDeleted(l, bounds, m.nextOf())
-		if !f.marks() {
-			l.Met(m.Name, f.When(m.Gone), "unmarked") // no definition of this control plane ever says so
+var deletedRunning = those(func(m *Migration) bool { return was(m.Started) && was(m.Gone) && !was(m.Ended) })
+
+// writesNoMore judges what is rewritten after the deletion and before the next one begins.
+var writesNoMore = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
+	for _, m := range deletedRunning(f) {
+		l.Add(m.Entry().Met("deleted"))
+		for t := range f.touches(m.Of) {
+			if t.During != nil || !t.untagged() || !t.converts() || t.Revision < m.Gone.Revision || t.Revision > m.nextBegan() {
+				continue
+			}
+			e := law.Of(t.Object.Name, f.when(t.Change))
+			switch least, most := f.When(m.Gone).Until(e.Began); {
+			case least > bounds.Of("stopsWithin"):
+				l.Add(e.Broken("%s %s was rewritten at revision %d, %v after migration %s was deleted", m.Of.Name, t.Object.Name, t.Revision, rounded(least), m.Name).Shown(m.Gone.Seq, t.Seq))
+			case most > bounds.Of("stopsWithin"):
+				l.Add(e.Unclear("%s %s may have been rewritten too late after migration %s was deleted", m.Of.Name, t.Object.Name, m.Name))
+			}
 		}
 	}
 }}
 
+// stopsWhenDeleted: that it stopped shows where objects were left in an old version, under a
+// controller that could have gone on.
+func (m *Migration) stopsWhenDeleted(bounds law.Bounds) law.Entry {
+	e, watched := law.Of(m.Name, m.When(m.Gone)), m.Over()
+	if next := m.next(); next != nil && was(next.Started) {
+		watched = m.When(next.Started)
+	}
+	target, stored := m.target().Version, m.storedAt(m.Of, min(m.nextBegan(), fact.Forever-1))
+	switch least, _ := e.Began.Until(watched); {
+	case target == "" || stored.total == stored.in[target]:
+		return e.Excused("nothing was left that it could have gone on with")
+	case least <= bounds.Of("stopsWithin")+bounds.Of("watchedFor"):
+		return e.Excused("another migration began, or the history ended, before it was watched for long enough")
+	case m.ManagerAble().During(e.Began) != fact.Yes:
+		return e.Excused("no controller could have gone on")
+	}
+	return e.Met("stopped")
+}
+
 // freesTheQueue has the next one of the resource begin. Only one that waited for the deleted
 // one shows that it was given the turn; but none may be kept from it.
 var freesTheQueue = deadline{
-	Bound: "beginsWithin",
-	Over: func(f *Facts) []*Migration {
-		return f.migrations(func(m *Migration) bool { return m.deletedRunning() && m.nextOf() != nil })
-	},
-	Describe: func(m *Migration) law.Entry { return m.nextOf().name() },
-	Begin:    func(m *Migration) []fact.Moment { return m.facts.moments(m.Gone) },
-	Running:  func(m *Migration) fact.Signal { return fact.And(m.clock(), m.nextOf().turn()) },
-	Done:     func(m *Migration) []fact.Moment { return m.facts.moments(m.nextOf().Started) },
+	Bound:    "beginsWithin",
+	Over:     func(f *Facts) []*Migration { return fact.Where(deletedRunning(f), func(m *Migration) bool { return m.next() != nil }) },
+	Describe: func(m *Migration) law.Entry { return m.next().Entry() },
+	Begin:    law.Once(func(m *Migration) fact.Moment { return m.When(m.Gone) }),
+	Running:  func(m *Migration) fact.Signal { return fact.And(m.clock(), m.next().turn()) },
+	Done:     func(m *Migration) []fact.Moment { return m.Moments(m.next().Started) },
 	Breach: func(m *Migration, began fact.Moment, done *fact.Moment, took time.Duration) string {
 		if done == nil {
-			return fmt.Sprintf("migration %s has not begun for %v after %s was deleted", m.nextOf().Name, rounded(took), m.Name)
+			return fmt.Sprintf("migration %s has not begun for %v after %s was deleted", m.next().Name, rounded(took), m.Name)
 		}
 		elapsed, _ := began.Until(*done)
-		return fmt.Sprintf("migration %s began only %v after %s was deleted", m.nextOf().Name, rounded(elapsed), m.Name)
+		return fmt.Sprintf("migration %s began only %v after %s was deleted", m.next().Name, rounded(elapsed), m.Name)
 	},
-	Tag: func(m *Migration, began, done fact.Moment) []string {
-		if elapsed, _ := began.Until(done); m.nextOf().Created.Revision < m.Gone.Revision && elapsed <= requirement.MustBound("SVM-24", "beginsWithin") {
-			return []string{"freed"}
-		}
-		return nil
-	},
+	Tag: inTime("freed", "SVM-24", "beginsWithin", func(m *Migration) bool { return m.next().Created.Revision < m.Gone.Revision }),
 }
 
-// unmarks has a definition say no longer that its resource is being migrated, until another
-// one begins.
-var unmarks = deadline{
-	Bound:    "unmarksWithin",
-	Over:     func(f *Facts) []*Migration { return f.migrations((*Migration).deletedRunning) },
-	Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },
-	Begin:    func(m *Migration) []fact.Moment { return m.facts.moments(m.marked(true)...) },
-	Running:  (*Migration).clock,
-	Done:     func(m *Migration) []fact.Moment { return m.facts.moments(m.marked(false)...) },
-	Void: func(m *Migration) []law.Void {
-		out := m.facts.voids("the definition was deleted", m.facts.undefinedAfter(m.Of, m.Gone.Revision))
-		if next := m.nextOf(); next != nil {
-			out = append(out, m.facts.voids("another migration of it began", next.Started)...)
-		}
-		return out
-	},
-	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-		return fmt.Sprintf("the definition of %s has said for %v that it is being migrated, and migration %s was deleted", m.Of, rounded(took), m.Name)
-	},
-	Tag: func(*Migration, fact.Moment, fact.Moment) []string { return []string{"unmarked"} },
-}
-
-// deletedRunning is whether it was deleted while it ran.
-func (m *Migration) deletedRunning() bool { return was(m.Started) && was(m.Gone) && !was(m.Ended) }
-
-// nextOf is the migration of the resource that began first after its deletion; the oldest
+// next is the migration of the resource that began first after its deletion; the oldest
 // that waits if none did, and nil if none waits.
-func (m *Migration) nextOf() *Migration {
+func (m *Migration) next() *Migration {
 	var began, waits *Migration
 	for _, o := range m.siblings() {
 		switch {
@@ -102,74 +99,65 @@ func (m *Migration) nextOf() *Migration {
 	return waits
 }
 
-// stopsWhenDeleted judges what is rewritten after the deletion and before the next one
-// begins. That it stopped shows where objects were left in an old version, under a
-// controller that could have gone on.
-func (m *Migration) stopsWhenDeleted(l *law.Ledger, bounds law.Bounds, next *Migration) {
-	f, gone, until := m.facts, m.facts.When(m.Gone), int64(fact.Forever)
-	watched := f.Over()
-	if next != nil && was(next.Started) {
-		until, watched = next.Started.Revision, f.When(next.Started)
+// nextBegan is the revision at which that one began.
+func (m *Migration) nextBegan() int64 {
+	if next := m.next(); next != nil && was(next.Started) {
+		return next.Started.Revision
 	}
-	f.touches(m.Of, func(t *Touch) {
-		if t.During != nil || !t.untagged() || !t.converts() || t.Revision < m.Gone.Revision || t.Revision > until {
-			return
-		}
-		switch least, most := gone.Until(f.when(t.Change)); {
-		case least > bounds.Of("stopsWithin"):
-			l.Broken(t.Object.Name, f.when(t.Change), law.Evidence(m.Gone.Seq, t.Seq), "%s %s was rewritten at revision %d, %v after migration %s was deleted", m.Of.Name, t.Object.Name, t.Revision, rounded(least), m.Name)
-		case most > bounds.Of("stopsWithin"):
-			l.Unclear(t.Object.Name, f.when(t.Change), "%s %s may have been rewritten too late after migration %s was deleted", m.Of.Name, t.Object.Name, m.Name)
-		}
-	})
-	target := m.target().Version
-	stored := f.storedAt(m.Of, min(until, fact.Forever-1))
-	switch least, _ := gone.Until(watched); {
-	case target == "" || stored.total == stored.in[target]:
-		l.Excused(m.Name, gone, "nothing was left that it could have gone on with")
-	case least <= bounds.Of("stopsWithin")+bounds.Of("watchedFor"):
-		l.Excused(m.Name, gone, "another migration began, or the history ended, before it was watched for long enough")
-	case f.able().During(gone) != fact.Yes:
-		l.Excused(m.Name, gone, "no controller could have gone on")
-	default:
-		l.Met(m.Name, gone, "stopped")
-	}
+	return fact.Forever
 }
+
+// unmarks has a definition say no longer that its resource is being migrated, until another
+// one begins. A control plane whose definitions never say so has nothing to take back.
+var unmarks = together{Parts: parts{
+	each[*Migration]{Over: deletedRunning, End: func(m *Migration, _ law.Bounds) law.Entry {
+		for _, d := range m.definitions {
+			if slices.ContainsFunc(d.All(), marks) {
+				return law.Entry{}
+			}
+		}
+		return m.Entry().Met("unmarked")
+	}},
+	deadline{
+		Bound:    "unmarksWithin",
+		Over:     deletedRunning,
+		Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },
+		Begin:    func(m *Migration) []fact.Moment { return m.marked(true) },
+		Running:  (*Migration).clock,
+		Done:     func(m *Migration) []fact.Moment { return m.marked(false) },
+		Void: func(m *Migration) []law.Void {
+			out := law.Voids("the definition was deleted", m.undefined(m.Of, m.Gone.Revision)...)
+			if next := m.next(); next != nil {
+				out = append(out, law.Voids("another migration of it began", m.Moments(next.Started)...)...)
+			}
+			return out
+		},
+		Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+			return fmt.Sprintf("the definition of %s has said for %v that it is being migrated, and migration %s was deleted", m.Of, rounded(took), m.Name)
+		},
+		Tag: func(*Migration, fact.Moment, fact.Moment) []string { return []string{"unmarked"} },
+	},
+}}
+
+// marks is whether a definition says that its resource is being migrated.
+func marks(d Definition) bool { return d.There && d.Is.Migrating == "True" }
 
 // marked is when its definition came to say, or to say no longer, that the resource is being
 // migrated, since it was deleted and until another one began.
-func (m *Migration) marked(says bool) []fact.Stamp {
+func (m *Migration) marked(says bool) []fact.Moment {
 	var out []fact.Stamp
-	said, until := false, int64(fact.Forever)
-	if next := m.nextOf(); next != nil && was(next.Started) {
-		until = next.Started.Revision
-	}
-	if m.facts.definitionAt(m.Of, m.Gone.Revision).says() {
+	said := false
+	if d := m.definition(m.Of).At(m.Gone.Revision); d != nil && marks(*d) {
 		if said = true; says {
 			out = append(out, m.Gone)
 		}
 	}
-	for i := range m.facts.definitions[m.Of] {
-		d := &m.facts.definitions[m.Of][i]
-		if d.Revision <= m.Gone.Revision || d.Revision > until || d.says() == said {
-			continue
-		}
-		if said = d.says(); said == says && d.CustomResource != nil {
-			out = append(out, d.Stamp)
+	for _, d := range m.definition(m.Of).In(m.Gone.Revision, m.nextBegan()) {
+		if marks(d) != said {
+			if said = marks(d); said == says && d.There {
+				out = append(out, d.Stamp)
+			}
 		}
 	}
-	return out
-}
-
-// says is whether a definition says that its resource is being migrated.
-func (d *Definition) says() bool { return d != nil && d.CustomResource != nil && d.Migrating == "True" }
-
-// marks is whether any definition ever said that its resource is being migrated.
-func (f *Facts) marks() bool {
-	for _, all := range f.definitions {
-		if slices.ContainsFunc(all, func(d Definition) bool { return d.says() }) {
-			return true
-		}
-	}
-	return false
+	return m.Moments(out...)
 }

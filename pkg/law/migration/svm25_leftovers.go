@@ -26,132 +26,115 @@ var svm25 = written{
 			}
 		}
 		for _, member := range f.Members() {
-			if n := f.changesShown(member); n > 0 {
-				l.Add(law.Entry{Ending: law.Met, About: member, Member: member, Began: f.Over(), Tags: []string{"changes"}, Times: n})
-			}
+			l.Add(tally(law.Of(member, f.Over()).By(member), f.changesShown(member), "changes"))
 		}
 	},
 }
 
-// showsMigrations judges a hold.
+// showsMigrations judges a hold, after the one that ended before.
 func (f *Facts) showsMigrations(l *law.Ledger, bounds law.Bounds, h *fact.Hold, before int64) {
-	stored := f.leftoversAt(h.Ended.Seq)
-	whole, there := true, false
-	for _, m := range stored {
-		there = there || !m.gone
-	}
+	stored := f.leftovers(h.Ended.Seq)
+	whole := len(fact.Where(stored, func(m leftover) bool { return !m.gone })) > 0
 	for _, member := range f.Members() {
 		if f.Alive(member, history.ComponentAPIServer).During(*h.Ended) != fact.Yes {
 			whole = false
 			continue
 		}
 		whole = f.listsIn(l, h, member) && whole
-		whole = f.viewsIn(l, int64(bounds.Of("showsWithin")), h, member, stored) && whole
-	}
-	if !whole || !there {
-		return
+		whole = f.viewsIn(l, bounds, h, member, stored) && whole
 	}
 	releases := map[string]bool{}
 	for _, r := range h.Releases {
 		releases[r] = true
 	}
-	if len(releases) > 1 {
-		l.Met(h.Name, *h.Ended, "mixed")
+	rolledBack := fact.Where(f.Steps, func(s *fact.Step) bool {
+		return s.Action == "rollback" && s.Ended != nil && s.Phase == history.PhaseEnd && s.Ended.Seq > before && s.Ended.Seq < h.Ended.Seq
+	})
+	e := law.Of(h.Name, *h.Ended)
+	if whole && len(releases) > 1 {
+		l.Add(e.Met("mixed"))
 	}
-	for _, s := range f.Steps {
-		if s.Action == "rollback" && s.Ended != nil && s.Phase == history.PhaseEnd && s.Ended.Seq > before && s.Ended.Seq < h.Ended.Seq {
-			l.Met(h.Name, *h.Ended, "rolledBack")
-			return
-		}
+	if whole && len(rolledBack) > 0 {
+		l.Add(e.Met("rolledBack"))
 	}
 }
 
 // listsIn is whether a member answered a list in each version that it was asked in.
 func (f *Facts) listsIn(l *law.Ledger, h *fact.Hold, member string) bool {
-	answers := map[string]listRequest{}
+	answers := map[string]request{}
 	for _, r := range f.requests.lists {
-		if r.member == member && r.Seq > h.Began.Seq && r.Seq < h.Ended.Seq {
-			if a, asked := answers[r.version]; !asked || a.code == 0 || a.code >= 300 && r.code > 0 {
-				answers[r.version] = r
+		if r.Member == member && r.Seq > h.Began.Seq && r.Seq < h.Ended.Seq {
+			if a, asked := answers[r.Version]; !asked || a.Code == 0 || a.Code >= 300 && r.Code > 0 {
+				answers[r.Version] = r
 			}
 		}
 	}
-	all := len(answers) > 0
+	whole := len(answers) > 0
+	e := law.Of(member, *h.Ended).By(member)
 	for _, version := range law.SortedKeys(answers) {
 		switch r := answers[version]; {
-		case r.code >= 200 && r.code < 300:
-			l.MetBy(member, version, f.When(r.Stamp), "lists")
+		case accepted(r.Request):
+			l.Add(law.Of(version, r.Moment).By(member).Met("lists"))
 			continue
-		case r.code > 0:
-			l.Broken(member, *h.Ended, law.Evidence(r.Seq, h.Ended.Seq), "in hold %q every list of migrations in %s was refused by %s, at last with %d", h.Name, version, member, r.code)
+		case r.Code > 0:
+			l.Add(e.Broken("in hold %q every list of migrations in %s was refused by %s, at last with %d", h.Name, version, member, r.Code).Shown(r.Seq, h.Ended.Seq))
 		}
-		all = false
+		whole = false
 	}
-	if !all {
-		l.Unclear(member, *h.Ended, "in hold %q it is not known in which versions %s lists migrations", h.Name, member)
+	if !whole {
+		l.Add(e.Unclear("in hold %q it is not known in which versions %s lists migrations", h.Name, member))
 	}
-	return all
+	return whole
 }
 
 // viewsIn is whether a member's clients were shown all migrations.
-func (f *Facts) viewsIn(l *law.Ledger, showsWithin int64, h *fact.Hold, member string, stored map[string]leftover) bool {
-	v := f.viewAt(member, h.Ended.Seq)
+func (f *Facts) viewsIn(l *law.Ledger, bounds law.Bounds, h *fact.Hold, member string, stored []leftover) bool {
+	v, e := f.viewAt(member, h.Ended.Seq), law.Of(member, *h.Ended).By(member)
 	if !v.open {
-		if b := v.broken; b != nil && b.code > 0 && b.Seq < h.Began.Seq {
-			l.Broken(member, *h.Ended, law.Evidence(b.Seq, h.Began.Seq, h.Ended.Seq), "all through hold %q clients of %s could not list and watch migrations: %s", h.Name, member, b.message)
+		if b := v.broken; b != nil && b.Code > 0 && b.seq < h.Began.Seq {
+			l.Add(e.Broken("all through hold %q clients of %s could not list and watch migrations: %s", h.Name, member, b.Message).Shown(b.seq, h.Began.Seq, h.Ended.Seq))
 		} else {
-			l.Unclear(member, *h.Ended, "in hold %q it is not known which migrations clients of %s are shown", h.Name, member)
+			l.Add(e.Unclear("in hold %q it is not known which migrations clients of %s are shown", h.Name, member))
 		}
 		return false
 	}
 	whole := true
-	for _, name := range law.SortedKeys(stored) {
-		m := stored[name]
-		revision, seen := v.byName[name]
-		if m.gone && !seen || !m.gone && seen && revision >= m.last.Revision {
-			if !m.gone {
-				f.outlives(l, h, member, m)
-			}
+	for _, m := range stored {
+		revision, seen := v.byName[m.Name]
+		why := ""
+		switch {
+		case m.gone && seen:
+			why = "though it was deleted"
+		case m.gone:
+			continue
+		case !seen:
+			why = "no more, and etcd has it"
+		case revision < m.last.Revision:
+			why = fmt.Sprintf("as it was before revision %d", m.last.Revision)
+		default:
+			l.Add(f.outlives(h, member, m))
 			continue
 		}
 		whole = false
-		why := fmt.Sprintf("as it was before revision %d", m.last.Revision)
-		switch {
-		case m.gone:
-			why = "though it was deleted"
-		case !seen:
-			why = "no more, and etcd has it" + f.past(member, m)
-		}
-		why = fmt.Sprintf("in hold %q clients of %s are shown migration %s %s", h.Name, member, name, why)
-		least, _ := f.When(m.last).Until(*h.Ended)
-		if int64(least) > showsWithin {
-			l.Broken(member, *h.Ended, law.Evidence(m.last.Seq, h.Ended.Seq), "%s", why)
+		if least, _ := f.When(m.last).Until(*h.Ended); least > bounds.Of("showsWithin") {
+			l.Add(e.Broken("in hold %q clients of %s are shown migration %s %s", h.Name, member, m.Name, why).Shown(m.last.Seq, h.Ended.Seq))
 		} else {
-			l.Excused(member, *h.Ended, "what changed just before the end of a hold may have been on its way")
+			l.Add(e.Excused("what changed just before the end of a hold may have been on its way"))
 		}
 	}
 	return whole
 }
 
-// outlives notes a migration that is shown by a member which was replaced by another
-// release since it was created.
-func (f *Facts) outlives(l *law.Ledger, h *fact.Hold, member string, m leftover) {
+// outlives is a migration that is shown by a member which was replaced by another release
+// since it was created.
+func (f *Facts) outlives(h *fact.Hold, member string, m leftover) law.Entry {
 	p := f.LastProcess(member, history.ComponentAPIServer, h.Ended.Latest)
 	if p == nil || p.Before == nil || p.Before.Release == p.Release || f.When(m.Created).Before(p.Started) != fact.Yes {
-		return
+		return law.Entry{}
 	}
 	tag := "going"
 	if was(m.Ended) && m.Ended.Seq <= h.Ended.Seq {
 		tag = map[string]string{history.MigrationSucceeded: "succeeded", history.MigrationFailed: "failed"}[m.Outcome]
 	}
-	l.MetBy(member, m.Name, *h.Ended, "outlived", tag)
-}
-
-// past says in words that a migration is from before a member was started, if so.
-func (f *Facts) past(member string, m leftover) string {
-	p := f.LastProcess(member, history.ComponentAPIServer, f.Now)
-	if p == nil || f.When(m.Created).Before(p.Started) != fact.Yes {
-		return ""
-	}
-	return ", since before that member was started at " + p.Release
+	return law.Of(m.Name, *h.Ended).By(member).Met("outlived", tag)
 }

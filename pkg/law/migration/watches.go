@@ -5,22 +5,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// watches are the events of the watches of migrations, by member, in order.
-type watches map[string][]shownEvent
-
-// shownEvent is one event of a watch through a member.
+// shownEvent is one event of a watch of migrations through a member.
 type shownEvent struct {
-	fact.Stamp
-	kind, name string
-	revision   int64
-	code       int
-	message    string
-}
-
-func (f *Facts) observeWatch(ev *history.Event) {
-	if w := ev.Watch; w.Resource == watchedMigrations {
-		f.watches[ev.Member] = append(f.watches[ev.Member], shownEvent{fact.StampOf(ev), w.Type, w.Name, w.ResourceVersion, w.Code, w.Message})
-	}
+	*history.Watch
+	seq, at int64
 }
 
 // view is what clients of a member have been shown of migrations.
@@ -35,20 +23,19 @@ type view struct {
 // viewAt is that of a member at an event.
 func (f *Facts) viewAt(member string, seq int64) view {
 	v := view{}
-	for i := range f.watches[member] {
-		e := &f.watches[member][i]
+	for _, e := range f.watches[member] {
 		switch {
-		case e.Seq > seq:
+		case e.seq > seq:
 			return v
-		case e.kind == history.WatchBroken:
-			v.open, v.broken = false, e
-		case e.kind == history.WatchOpened:
+		case e.Type == history.WatchBroken:
+			v.open, v.broken = false, &e
+		case e.Type == history.WatchOpened:
 			v.open, v.byName = true, map[string]int64{}
 		case !v.open:
-		case e.kind == "DELETED":
-			delete(v.byName, e.name)
+		case e.Type == "DELETED":
+			delete(v.byName, e.Name)
 		default:
-			v.byName[e.name] = e.revision
+			v.byName[e.Name] = e.ResourceVersion
 		}
 	}
 	return v
@@ -61,23 +48,25 @@ type leftover struct {
 	gone bool
 }
 
-// leftoversAt are the migrations that there were until an event, the last one of each name.
-func (f *Facts) leftoversAt(seq int64) map[string]leftover {
-	out := map[string]leftover{}
+// leftovers are the migrations that there were until an event, the last one of each name.
+func (f *Facts) leftovers(seq int64) []leftover {
+	var out []leftover
+	at := map[string]int{}
 	for _, m := range f.Migrations {
-		if m.Reports[0].Seq > seq {
+		reports := fact.Where(m.Reports, func(r Report) bool { return r.Seq <= seq })
+		if len(reports) == 0 {
 			continue
 		}
-		one := leftover{Migration: m}
-		for _, r := range m.Reports {
-			if r.Seq <= seq {
-				one.last = r.Stamp
-			}
+		one := leftover{m, reports[len(reports)-1].Stamp, was(m.Gone) && m.Gone.Seq <= seq}
+		if one.gone {
+			one.last = m.Gone
 		}
-		if was(m.Gone) && m.Gone.Seq <= seq {
-			one.last, one.gone = m.Gone, true
+		if i, again := at[m.Name]; again {
+			out[i] = one
+			continue
 		}
-		out[m.Name] = one
+		at[m.Name] = len(out)
+		out = append(out, one)
 	}
 	return out
 }
@@ -88,9 +77,9 @@ func (f *Facts) changesShown(member string) int64 {
 	n, opened := int64(0), int64(0)
 	for _, e := range f.watches[member] {
 		switch {
-		case e.kind == history.WatchOpened:
-			opened = e.revision
-		case e.kind != history.WatchBroken && e.revision > opened && f.releasesAt(e.At) > 1:
+		case e.Type == history.WatchOpened:
+			opened = e.ResourceVersion
+		case e.Type != history.WatchBroken && e.ResourceVersion > opened && f.releasesAt(e.at) > 1:
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -15,10 +16,18 @@ type Touch struct {
 	New    bool
 	// During is the migration of the resource that ran; nil if none did.
 	During *Migration
-	// content says what is wrong with the content, if only the migration can have written.
+	// content says what is wrong with the content, if only the migration can have written;
+	// learned is whether it shows what one content becomes.
 	content string
+	learned bool
 	// rewrote is the migration that rewrote the object last, if that was the change before.
 	rewrote *Migration
+}
+
+func newTouch(c *Change) Touch {
+	t := Touch{Change: c, Before: c.Before()}
+	t.New = t.Before == nil || t.Before.Gone
+	return t
 }
 
 // byMigrator is whether no other client than the migrator is known to have written.
@@ -28,85 +37,71 @@ func (t *Touch) byMigrator() bool { return t.During != nil && t.untagged() }
 func (t *Touch) untagged() bool { return !t.tagged() && !t.New && !t.Gone }
 
 // converts is whether it stores an object in another version.
-func (t *Touch) converts() bool {
-	return !t.New && !t.Gone && t.Before.version != t.Change.version
-}
+func (t *Touch) converts() bool { return !t.New && !t.Gone && t.Before.version != t.Change.version }
 
 // again is whether it is a second write by the migrator: other clients write with a tag
 // to what the harness created.
 func (t *Touch) again() bool {
-	return t.byMigrator() && t.rewrote == t.During && len(t.Object.tags) > 0
+	return t.byMigrator() && t.rewrote == t.During && t.Object.tagged
 }
 
-// touches calls do with each change of a resource, in order.
-func (f *Facts) touches(r Resource, do func(*Touch)) {
-	p := f.population(r)
-	var running []*Migration
-	for _, m := range f.Migrations {
-		if m.Of == r && was(m.Started) {
-			running = append(running, m)
-		}
-	}
-	match := newContents(sameForms[r] || f.custom(r))
-	rewrote := make([]*Migration, p.objects)
-	for i := range p.changes {
-		c := &p.changes[i]
-		t := Touch{Change: c, Before: c.Before()}
-		t.New = t.Before == nil || t.Before.Gone
-		// Of several that run, the one that was created first counts.
-		for _, m := range running {
-			if m.ran(c.Revision) {
-				t.During = m
-				break
+// touches are all changes of a resource, in order.
+func (f *Facts) touches(r Resource) iter.Seq[*Touch] {
+	return func(yield func(*Touch) bool) {
+		p, begun := f.population(r), f.begunOf(r)
+		match := newContents(sameForms[r] || f.custom(r))
+		rewrote := make([]*Migration, p.objects)
+		for i := range p.changes {
+			c := &p.changes[i]
+			t := newTouch(c)
+			// Of several that run, the one that was created first counts.
+			if j := slices.IndexFunc(begun, func(m *Migration) bool { return m.ran(c.Revision) }); j >= 0 {
+				t.During = begun[j]
+			}
+			t.rewrote, rewrote[c.Object.number] = rewrote[c.Object.number], nil
+			if t.byMigrator() {
+				t.content, t.learned = match.weigh(&t)
+				if t.converts() {
+					rewrote[c.Object.number] = t.During
+				}
+			}
+			if !yield(&t) {
+				return
 			}
 		}
-		t.rewrote, rewrote[c.Object.number] = rewrote[c.Object.number], nil
-		if t.byMigrator() {
-			t.content = match.weigh(&t)
-			if t.converts() {
-				rewrote[c.Object.number] = t.During
-			}
-		}
-		do(&t)
 	}
 }
 
-// resources are those with objects, definitions or migrations, in order.
-func (f *Facts) resources() []Resource {
-	return cached(f, "resources", func() []Resource {
-		var out []Resource
-		for r := range f.populations {
-			out = append(out, r)
-		}
-		for r := range f.definitions {
-			if f.populations[r] == nil {
-				out = append(out, r)
+// allTouches are the changes of all resources.
+func (f *Facts) allTouches() iter.Seq[*Touch] {
+	return func(yield func(*Touch) bool) {
+		for _, r := range f.resources() {
+			for t := range f.touches(r) {
+				if !yield(t) {
+					return
+				}
 			}
 		}
-		for _, m := range f.Migrations {
-			if !slices.Contains(out, m.Of) {
-				out = append(out, m.Of)
-			}
-		}
-		slices.SortFunc(out, compareResources)
-		return out
-	})
+	}
 }
 
 // rewritten are the changes with which a migration stored objects in another version.
 func (m *Migration) rewritten() []*Change {
 	type key struct{ of Resource }
-	all := cached(m.facts, key{m.Of}, func() map[*Migration][]*Change {
+	return fact.Cached(m.History, key{m.Of}, func() map[*Migration][]*Change {
 		out := map[*Migration][]*Change{}
-		m.facts.touches(m.Of, func(t *Touch) {
+		for t := range m.touches(m.Of) {
 			if t.byMigrator() && t.converts() {
 				out[t.During] = append(out[t.During], t.Change)
 			}
-		})
+		}
 		return out
-	})
-	return all[m]
+	})[m]
 }
+
+// sameForms are the built-in resources, of those that the harness writes, whose versions
+// have the same fields. All custom resources that it defines have.
+var sameForms = map[Resource]bool{{"storage.k8s.io", "volumeattributesclasses"}: true}
 
 // contents matches what objects hold, by the digest of it, before and after a migration
 // stores them in another version. The forms of two versions may differ, and only the API
@@ -134,46 +129,29 @@ func newContents(same bool) *contents {
 }
 
 // weigh says what is wrong with the content after a write that only a migrator can have
-// made; empty if nothing is.
-func (c *contents) weigh(t *Touch) string {
+// made, empty if nothing is; and whether it shows for the first time what a content becomes.
+func (c *contents) weigh(t *Touch) (wrong string, learned bool) {
 	before, now := t.Before, t.Change
 	switch {
 	case before.Content == 0 || now.Content == 0:
-		return ""
+		return "", false
 	case (before.version == now.version || c.same) && before.Content != now.Content:
-		return "content is"
+		return "content is", false
 	case before.version == now.version:
-		return "" // nothing can be learned of it
+		return "", false // nothing can be learned of it
 	}
 	forth := storedForm{before.version, now.version, before.Content}
 	back := storedForm{before.version, now.version, now.Content}
-	if first, ok := c.became[forth]; ok && first.content != now.Content {
-		return "content (which " + first.name + " had too, and was left with another one) is"
+	first, known := c.became[forth]
+	if known && first.content != now.Content {
+		return "content (which " + first.name + " had too, and was left with another one) is", false
 	}
 	if first, ok := c.came[back]; ok && first.content != before.Content {
-		return "content (now that of " + first.name + ", from which it had differed) is"
+		return "content (now that of " + first.name + ", from which it had differed) is", false
 	}
 	c.became[forth] = transition{now.Content, now.Object.Name}
 	c.came[back] = transition{before.Content, now.Object.Name}
-	return ""
-}
-
-// told is how many contents migrations of a resource told from each other before and
-// after, between the two versions with the most.
-func (f *Facts) told(r Resource) int64 {
-	seen := map[storedForm]bool{}
-	f.touches(r, func(t *Touch) {
-		if t.byMigrator() && t.converts() && t.content == "" && t.Before.Content != 0 && t.Content != 0 {
-			seen[storedForm{t.Before.version, t.version, t.Before.Content}] = true
-		}
-	})
-	count, most := map[storedForm]int64{}, int64(0)
-	for form := range seen {
-		form.content = 0
-		count[form]++
-		most = max(most, count[form])
-	}
-	return most
+	return "", !known
 }
 
 // altered says what of an object is not as it was before a change, with its verb; empty
@@ -193,14 +171,17 @@ func (f *Facts) altered(t *Touch) string {
 // write through that one.
 func (f *Facts) managedChanged(t *Touch) string {
 	versions := t.Object.in.versions
+	of := func(in []managedFields, version int32) int {
+		return slices.IndexFunc(in, func(m managedFields) bool { return m.version == version })
+	}
 	for _, b := range t.Before.Managed {
-		i := slices.IndexFunc(t.Managed, func(n managedFields) bool { return n.version == b.version })
+		i := of(t.Managed, b.version)
 		if i >= 0 && t.Managed[i] != b || i < 0 && f.servedByAll(t.Object.in.of, versions[b.version], t.Seq) {
 			return versions[b.version]
 		}
 	}
 	for _, n := range t.Managed {
-		if !slices.ContainsFunc(t.Before.Managed, func(b managedFields) bool { return n.version == b.version }) {
+		if of(t.Before.Managed, n.version) < 0 {
 			return versions[n.version]
 		}
 	}
