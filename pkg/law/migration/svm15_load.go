@@ -38,7 +38,9 @@ func writers(f *Facts) []writer {
 		rewritten = append(rewritten, own...)
 		sent = append(sent, fact.Each(m.sent(), func(x exchange) fact.Stamp { return x.Stamp })...)
 	}
-	add("migrations together rewrote", rewritten)
+	if several := fact.Where(out, func(w writer) bool { return len(w.writes) > 0 }); len(several) > 1 {
+		add("migrations together rewrote", rewritten)
+	}
 	add("migrations together sent writes of", sent) // most of them may change nothing in etcd
 	return out
 }

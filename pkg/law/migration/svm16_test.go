@@ -43,7 +43,7 @@ func TestSVM16TellsALostObjectFromADeletedOne(t *testing.T) {
 	lost := func(t *historyBuilder) *historyBuilder {
 		return t.loses("y", 15).migrates("m", 10, 20, 11, nowSucceeded)
 	}
-	const blamed = "things y went after migration m had begun, and no client had asked for that"
+	const blamed = "things y went after a migration of it had begun, and no client had asked for that"
 	lost(begun()).after(time.Minute).finds(t, "SVM-16", blamed)
 	lost(begun()).finds(t, "SVM-16") // It may have been told too late.
 	// What a user has deleted is not lost, whichever is told first.

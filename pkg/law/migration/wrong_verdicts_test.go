@@ -364,7 +364,7 @@ func TestSVM23DefinitionMadeAnew(t *testing.T) {
 		return newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
 			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).loses("x", 21).undefines(22)
 	}
-	removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").defines("v2", 2, 25, "v2").finds(t, "SVM-23", "nothing migrates it")
+	removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").defines("v2", 2, 25, "v2").finds(t, "SVM-23", "is not the one that migration m began with")
 	spans := newHistory().defines("v1", 1, 3, "v1").defines("v2", 2, 7, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).undefines(13).
 		defines("v1", 1, 14, "v1").defines("v2", 2, 15, "v1", "v2").defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded)
 	spans.finds(t, "SVM-23", "the definition is not the one that migration m began with")
@@ -472,7 +472,7 @@ func TestSVM16NamespaceMadeAnew(t *testing.T) {
 	}
 	red(t, "the answer is told last", razes(gone(begun().loses("hold/y", 14), 15)).after(time.Minute), "SVM-16")
 	anew := gone(razes(begun()).loses("hold/y", 14), 15).after(time.Minute).stores("hold/y", v2, "m", 16, 16, 3).stores("hold/z", v2, "m", 17, 17, 4)
-	anew.after(time.Minute).loses("hold/z", 18).after(time.Minute).finds(t, "SVM-16", "things hold/z went after migration m had begun, and no client had asked for that")
+	anew.after(time.Minute).loses("hold/z", 18).after(time.Minute).finds(t, "SVM-16", "things hold/z went after a migration of it had begun, and no client had asked for that")
 }
 
 func TestSVM16BeginsAndEndsAtOnce(t *testing.T) {
