@@ -154,11 +154,13 @@ var migrationCases = []story.Case{
 	{
 		Requirement: "SVM-18", Reads: story.AnyOf(migrations, story.Lifecycle, story.DiscoveryReads, definitionsStored),
 		Fail: func(e *story.Edit) { succeedMigration(e, "unknown") },
+		Also: story.Because("it recorded no checkpoint before it succeeded", "SVM-03"),
 		Weak: func(e *story.Edit) { e.StopAt(e.Find(1, outcome("unknown"))) },
 	},
 	{
 		Requirement: "SVM-19", Reads: story.AnyOf(migrations, story.Lifecycle, story.DiscoveryReads),
 		Fail: func(e *story.Edit) { succeedMigration(e, "impossible") },
+		Also: story.Because("it recorded no checkpoint before it succeeded", "SVM-03"),
 		Weak: func(e *story.Edit) { e.Drop(migrationNamed("impossible")) },
 	},
 	{
