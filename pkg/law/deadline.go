@@ -172,12 +172,16 @@ func (c *course[F, S]) came(o *outcome, began fact.Moment) {
 	}
 }
 
-// shown finds the first look that shows what is owed. Looks of before it began say nothing.
+// shown finds the first look that shows what is owed. Looks of before it began, and of after
+// it was not owed any more, say nothing.
 func (c *course[F, S]) shown(o *outcome, began fact.Moment) {
 	missing := fact.Exactly(began.Latest, began.Seq) // up to when it had certainly not come about
-	lasting := false
+	lasting, over := false, int64(fact.Forever)
+	if i := slices.IndexFunc(c.voids, func(v Void) bool { return v.Latest >= began.Earliest }); i >= 0 {
+		over = c.voids[i].Latest
+	}
 	for _, k := range c.looks {
-		if max(k.Answered, k.Until) < began.Latest {
+		if max(k.Answered, k.Until) < began.Latest || k.Asked > over {
 			continue
 		}
 		if lasting {

@@ -56,6 +56,7 @@ func TestDeadline_LooksShowBetweenWhichTimesItCameAbout(t *testing.T) {
 		"missing until the end, as nothing changed":          {[]law.Look{lasting}, nil, 50, law.Late},
 		"missing, and not owed any more before the bound":    {[]law.Look{look(12, 12, false)}, law.Voids("gone", at(15)...), 50, law.Excused},
 		"missing after the bound, and not owed any more":     {[]law.Look{missing}, law.Voids("gone", at(27)...), 50, law.Late},
+		"only seen to be missing after it was not owed":      {[]law.Look{look(12, 12, false), look(40, 40, false)}, law.Voids("gone", at(35)...), 50, law.Excused},
 		"only seen after it was not owed any more, too late": {[]law.Look{look(40, 40, false)}, law.Voids("gone", at(15)...), 50, law.Excused},
 	} {
 		t.Run(name, func(t *testing.T) {
