@@ -1,10 +1,13 @@
 package discovery
 
 import (
+	"cmp"
 	"mime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
 )
 
 // form is what a client gets, or asks for: an aggregated document of a version,
@@ -38,9 +41,19 @@ const unheard = "?"
 // Encodings that every document has.
 var encodings = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 
-// optionsOf reads an Accept header, the most preferred option first: weights, and among
+// optionsOf is parseAccept of a header, which histories repeat.
+func (f *Facts) optionsOf(accept string) []option {
+	options, ok := f.accepted[accept]
+	if !ok {
+		options = parseAccept(accept)
+		f.accepted[accept] = options
+	}
+	return options
+}
+
+// parseAccept reads an Accept header, the most preferred option first: weights, and among
 // equal ones the order (KEP-3352 with RFC 9110).
-func optionsOf(accept string) []option {
+func parseAccept(accept string) []option {
 	if strings.TrimSpace(accept) == "" {
 		return []option{{wild: true, weight: 1}}
 	}
@@ -66,15 +79,7 @@ func optionsOf(accept string) []option {
 			options = append(options, one)
 		}
 	}
-	slices.SortStableFunc(options, func(a, b option) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.weight, a.weight) })
 	return options
 }
 
@@ -115,13 +120,8 @@ func formOf(contentType string) (f form, ok bool) {
 	return f, true
 }
 
-// supportedIn are the options of a request that can be served where these versions of the
-// aggregated document are, the most preferred first.
-func (q *question) supportedIn(offered []string) (out []option) {
-	for _, o := range q.options {
-		if o.supported(offered) {
-			out = append(out, o)
-		}
-	}
-	return out
+// supportedIn are the options that can be served where these versions of the aggregated
+// document are, the most preferred first.
+func supportedIn(options []option, offered []string) []option {
+	return fact.Where(options, func(o option) bool { return o.supported(offered) })
 }

@@ -43,9 +43,8 @@ func TestPromisedForms(t *testing.T) {
 		{"; nonsense," + json, both, "application/json, not aggregated", false},
 		{v2 + ";profile=nopeer", both, "application/json, aggregated v2", false},
 	} {
-		q := &question{options: optionsOf(tc.accept)}
 		var got option
-		supported := q.supportedIn(tc.offered)
+		supported := supportedIn(parseAccept(tc.accept), tc.offered)
 		ok := len(supported) > 0
 		if ok {
 			got = supported[0]
@@ -71,17 +70,6 @@ func TestFormOfAnAnswer(t *testing.T) {
 	} {
 		if got, ok := formOf(tc.contentType); got != tc.want || ok != tc.ok {
 			t.Errorf("%q: %v %v", tc.contentType, got, ok)
-		}
-	}
-}
-
-func TestPathsOfVersions(t *testing.T) {
-	for path, want := range map[string]string{
-		"/api/v1": "v1", "/apis/g.io/v1": "g.io/v1", "/api": "", "/apis": "", "/apis/g.io": "", "/metrics": "",
-	} {
-		group, version, ok := versionOfPath(path)
-		if got := named(group, version); ok != (want != "") || ok && got != want {
-			t.Errorf("%s: %s %v", path, got, ok)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -9,22 +8,15 @@ import (
 
 // ad03: of several acceptable forms the client gets the first one that the server has
 // (KEP-3352, API).
-var ad03 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-03", Sources: documents, Needs: atBoth("aggregated", "plain")},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		judged(f, l, func(s *sweep, a *answer) bool {
-			return a.document() && len(a.supportedIn(s.offered())) > 1
-		}, func(s *sweep, a *answer) (string, string, []int64) {
-			supported := a.supportedIn(s.offered())
-			first := supported[0]
-			switch {
-			case a.code != http.StatusOK || !a.formed || !first.fits(a.form):
-				return "", fmt.Sprintf("%s was asked at %s for any of %d forms that it has, and was to give the first, %s, but answered %d with the content type %q (Accept: %q)",
-					s.member.name, a.path, len(supported), first, a.code, a.contentType, a.accept), law.Evidence(a.seq)
-			case first.aggregated():
-				return "aggregated", "", nil
-			}
-			return "plain", "", nil
-		})
-	},
-}
+var ad03 = formLaw(law.Row{ID: "AD-03", Sources: documents, Needs: atBoth("aggregated", "plain")}, func(s *sweep, a *answer) (tag, wrong string) {
+	supported := supportedIn(a.options, s.offered)
+	switch {
+	case !a.unconditional() || len(supported) < 2:
+		return "", ""
+	case a.Code != http.StatusOK || !a.formed || !supported[0].fits(a.form):
+		return "", "did not give the first of the forms that it has, " + supported[0].String()
+	case supported[0].aggregated():
+		return "aggregated", ""
+	}
+	return "plain", ""
+})

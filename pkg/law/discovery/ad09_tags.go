@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -9,34 +8,22 @@ import (
 )
 
 // ad09: lists of tags, the asterisk and weak tags are understood (RFC 9110, 13.1.2).
-var ad09 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-09", Sources: definitions, Needs: atBoth("weak", "list", "asterisk")},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		judged(f, l, func(s *sweep, a *answer) bool {
-			return a.conditional() && s.tagged(a.path) != nil && a.kindOfCondition(s.tagged(a.path).tag) != ""
-		}, func(s *sweep, a *answer) (string, string, []int64) {
-			first := s.tagged(a.path)
-			switch {
-			case a.condition != "*" && a.code == http.StatusOK && s.member.differsByForeign(first.listing, a.listing, s.from):
-				return "", "", nil // the document was another one for a moment
-			case a.code != http.StatusNotModified:
-				return "", fmt.Sprintf("%s was asked at %s with If-None-Match: %s, which the tag %s matches, and answered %d", s.member.name, a.path, a.condition, first.tag, a.code), law.Evidence(first.seq, a.seq)
-			}
-			return a.kindOfCondition(first.tag), "", nil
-		})
-	},
-}
-
-// kindOfCondition names the kind of a condition that a tag matches, and that is not the tag
-// alone; empty if it is none.
-func (q *question) kindOfCondition(tag string) string {
+var ad09 = formLaw(law.Row{ID: "AD-09", Sources: definitions, Needs: atBoth("weak", "list", "asterisk")}, func(s *sweep, a *answer) (tag, wrong string) {
+	first := s.conditionally(a)
 	switch {
-	case q.condition == "*":
-		return "asterisk"
-	case q.condition == "W/"+tag:
-		return "weak"
-	case strings.Contains(q.condition, ",") && strings.Contains(q.condition, tag):
-		return "list"
+	case first == nil:
+		return "", ""
+	case a.IfNoneMatch == "*":
+		tag = "asterisk"
+	case a.IfNoneMatch == "W/"+first.ETag:
+		tag = "weak"
+	case strings.Contains(a.IfNoneMatch, ",") && strings.Contains(a.IfNoneMatch, first.ETag):
+		tag = "list"
+	default:
+		return "", ""
 	}
-	return ""
-}
+	if a.Code != http.StatusNotModified {
+		return "", "was given a condition that the tag " + first.ETag + " matches, and did not answer 304"
+	}
+	return tag, ""
+})

@@ -2,7 +2,7 @@ package discovery
 
 import (
 	"fmt"
-	"time"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -12,108 +12,110 @@ import (
 // ad14: the group-versions of an aggregated server that could never be reached are
 // "published with an empty resource list and a Stale for Freshness" (KEP-3352), without
 // harm to others.
-var ad14 = law.Written[*Facts]{
+var ad14 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-14", Sources: readiness, Needs: each("stale")},
-	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		for _, d := range f.definitions {
-			for _, c := range d.changes {
-				for _, o := range f.outages {
-					if u := f.unreached(c, o); u != nil {
-						u.judge(l, b.Of("showsWithin"))
+	Parts: []law.Law[*Facts]{
+		law.Deadline[*Facts, unreached]{
+			Row: law.Row{ID: "AD-14"}, Bound: "showsWithin", Over: (*Facts).unreached,
+			Begin:   law.Once(func(u unreached) fact.Moment { return u.begins }),
+			Running: func(u unreached) fact.Signal { return u.member.able() },
+			Looks: func(u unreached) []law.Look {
+				return u.member.shown(u.begins.Latest, func(k *answer) bool { return u.wrong(k) == "" })
+			},
+			Void: func(u unreached) []law.Void {
+				return law.Voids("the server could be reached, or its APIService was changed, before it had to show", u.ends)
+			},
+			Lacking: func(u unreached) string {
+				wrong := "gave no document"
+				for _, k := range u.member.between(u.begins.Latest, u.ends.Latest) {
+					if k.told() != nil {
+						wrong = u.wrong(k)
+					}
+				}
+				return fmt.Sprintf("%s never reached the server of %s, and %s", u.member.name, u.groupVersion, wrong)
+			},
+			Breaks: unreached.breaks,
+			Tag:    func(unreached, fact.Moment, fact.Moment) []string { return []string{"stale"} },
+		},
+		law.Each[*Facts, unreached]{Row: law.Row{ID: "AD-14"}, Over: (*Facts).unreached, End: unreached.others},
+	},
+}
+
+// unreached is a group-version at a member while its server cannot be reached, and could not
+// since there was an APIService.
+type unreached struct {
+	groupVersion
+	member       *member
+	change       *change
+	outage       *outage
+	begins, ends fact.Moment
+}
+
+// Entry is the obligation.
+func (u unreached) Entry() law.Entry {
+	return law.Of(u.groupVersion.String(), u.begins).By(u.member.name)
+}
+
+func (f *Facts) unreached() (out []unreached) {
+	for _, o := range fact.Where(f.outages, func(o *outage) bool { return o.takesNothing() && o.bitten > 0 }) {
+		for _, d := range fact.Where(f.definitionsOf(o.group), func(d *definition) bool { return d.remote }) {
+			for _, c := range fact.Where(d.changes, func(c *change) bool { return c.known && o.dead <= c.begun }) {
+				begins, ends := fact.Exactly(max(c.at, o.bitten), c.seq), fact.Exactly(min(o.until, c.over()), 0)
+				for _, version := range c.versions {
+					for _, m := range f.all() {
+						if begins.Latest < ends.Latest {
+							out = append(out, unreached{groupVersion{o.group, version}, m, c, o, begins, ends})
+						}
 					}
 				}
 			}
 		}
-	},
-}
-
-// unreached is a stretch of time in which the server of an APIService cannot be reached,
-// and could not since there was one.
-type unreached struct {
-	facts  *Facts
-	change *change
-	outage *outage
-	// from and to are its beginning and end.
-	from, to fact.Moment
-}
-
-// unreached is when a change and an outage meet; nil if they do not.
-func (f *Facts) unreached(c *change, o *outage) *unreached {
-	if !c.of.remote || c.of.group != o.group || !c.known || len(c.versions) == 0 || !o.takesNothing() || o.bitten == 0 || o.dead > c.begun {
-		return nil
 	}
-	u := &unreached{facts: f, change: c, outage: o, from: fact.Exactly(max(c.at, o.bitten), c.seq), to: fact.Exactly(min(o.until, c.over()), 0)}
-	if u.from.Latest >= u.to.Latest {
-		return nil
-	}
-	return u
+	return out
 }
 
-func (u *unreached) judge(l *law.Ledger, bound time.Duration) {
-	for _, m := range u.facts.all() {
-		for _, version := range u.change.versions {
-			if e := u.listed(m, version, bound); e != nil {
-				l.Add(*e)
-			}
-		}
-		if e := u.others(m); e != nil {
-			l.Add(*e)
-		}
+func (u unreached) wrong(k *answer) string {
+	found := k.told().version(u.groupVersion)
+	switch {
+	case found == nil:
+		return "does not list it"
+	case found.Freshness != history.FreshnessStale:
+		return "calls it " + strconv.Quote(found.Freshness)
+	case len(k.listing.resources(u.groupVersion)) > 0:
+		return "lists resources in it"
 	}
+	return ""
 }
 
-// listed judges how a member lists a group-version.
-func (u *unreached) listed(m *member, version string, bound time.Duration) *law.Entry {
-	group, name := u.change.of.group, named(u.change.of.group, version)
-	for _, k := range m.between(u.from.Latest, u.to.Latest) {
-		wrong, found := "", k.told().version(group, version)
-		switch {
-		case k.told() == nil || !k.ready() || u.facts.changing(group, k.from, k.last):
-			continue
-		case found == nil:
-			// Each process has the time of the bound until it has to list it.
-			if m.serving().Lasts(max(u.from.Latest, k.process().Started.Latest), k.until, fact.Yes) <= int64(bound) {
-				continue
-			}
-			wrong = "does not list it"
-		case found.Freshness != history.FreshnessStale:
-			wrong = "calls it " + quoted(found.Freshness)
-		case len(u.facts.library.resources(found)) > 0:
-			wrong = "lists resources in it"
-		default:
+// breaks looks for a document that lists it otherwise. Each process has the time of the
+// bound until it has to list it.
+func (u unreached) breaks() (string, []int64) {
+	for _, k := range u.member.between(u.begins.Latest, u.ends.Latest) {
+		p := k.by()
+		if k.told() == nil || p == nil || u.member.facts.changing(u.group, k.from, k.at) {
 			continue
 		}
-		return &law.Entry{Ending: law.Broken, About: name, Member: m.name, Began: u.from, Evidence: law.Evidence(u.outage.seq, u.change.seq, k.seq),
-			Why: fmt.Sprintf("%s never reached the server of %s, and %s", m.name, name, wrong)}
-	}
-	e, _ := (&owed{
-		Entry: law.Entry{About: name, Member: m.name, Began: u.from}, member: m, bound: bound,
-		over: u.to, why: "the server could be reached, or its APIService was changed, before it had to show",
-		fits: func(k *look) bool {
-			found := k.told().version(group, version)
-			return found != nil && found.Freshness == history.FreshnessStale && len(u.facts.library.resources(found)) == 0
-		},
-		breach: func(took time.Duration, last string) string {
-			return fmt.Sprintf("%s never reached the server of %s, and does not list it after %s%s", m.name, name, took, lately(last))
-		},
-		tags: func(*look) []string { return []string{"stale"} },
-	}).end(u.facts.Over())
-	return &e
-}
-
-// others looks for harm to what the member hosts itself; nil if there is none.
-func (u *unreached) others(m *member) *law.Entry {
-	for _, k := range m.between(u.from.Latest, u.to.Latest) {
-		harmed := ""
-		k.told().each(func(group string, v *history.ListedVersion) {
-			if v.Freshness != history.FreshnessCurrent && !u.facts.remote(group, v.Version, k.at) && !m.isForeign(group, v.Version, k.from) && !u.facts.changing(group, k.from, k.last) {
-				harmed = named(group, v.Version) + " " + quoted(v.Freshness)
-			}
-		})
-		if harmed != "" && k.ready() {
-			return &law.Entry{Ending: law.Broken, About: harmed, Member: m.name, Began: k.moment(), Evidence: law.Evidence(u.outage.seq, k.seq),
-				Why: fmt.Sprintf("while the server of %s cannot be reached, %s calls %s, which it hosts itself", u.outage.group, m.name, harmed)}
+		due := u.member.able().Lasts(max(u.begins.Latest, p.Started.Latest), k.from, fact.Yes) > int64(showsWithin())
+		if wrong := u.wrong(k); wrong != "" && (due || k.listing.version(u.groupVersion) != nil) {
+			return fmt.Sprintf("%s never reached the server of %s, and %s", u.member.name, u.groupVersion, wrong), []int64{u.outage.seq, u.change.seq, k.seq}
 		}
 	}
-	return nil
+	return "", nil
+}
+
+// others looks for harm to what the member hosts itself; it is owed nothing where there is
+// none.
+func (u unreached) others(law.Bounds) law.Entry {
+	f, m := u.member.facts, u.member
+	for _, k := range m.between(u.begins.Latest, u.ends.Latest) {
+		if k.told() == nil || k.by() == nil {
+			continue
+		}
+		for _, of := range k.listing.names {
+			if v := k.listing.versions[of]; v.Freshness != history.FreshnessCurrent && !f.remote(of, k.at) && !m.isForeign(of, k.from) && !f.changing(of.group, k.from, k.at) {
+				return k.entry(of.String()).Broken("while the server of %s cannot be reached, %s calls %s %q, which it hosts itself", u.outage.group, m.name, of, v.Freshness).Shown(u.outage.seq, k.seq)
+			}
+		}
+	}
+	return law.Entry{}
 }

@@ -4,130 +4,137 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // ad15: at the first moment of readiness all built-in and custom group-versions are present
 // and current (KEP-3352: the health check waits for local servers). The document of that
 // moment is compared with what the harness had defined by then, and with what the same
 // process said later, when all was quiet.
-var ad15 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-15", Sources: readiness, Needs: append(each("prompt", "whole"), law.Need{Name: "custom", Tag: "custom"})},
-	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		for _, m := range f.all() {
-			for _, p := range f.Processes(m.name, history.ComponentAPIServer) {
-				if ready := f.FirstReady(p); ready != nil {
-					m.firstDocument(l, b, p, *ready)
+var ad15 = law.Together[*Facts]{
+	Row: law.Row{ID: "AD-15", Sources: readiness, Needs: append(each("prompt", "whole"), anyOf("custom")...)},
+	Parts: []law.Law[*Facts]{
+		law.Deadline[*Facts, firstMoment]{
+			Row: law.Row{ID: "AD-15"}, Bound: "givesWithin", Over: (*Facts).firstMoments,
+			Begin:   law.Once(func(m firstMoment) fact.Moment { return m.ready }),
+			Running: func(m firstMoment) fact.Signal { return m.member.serving() },
+			Looks: func(m firstMoment) []law.Look {
+				return m.member.shown(m.ready.Latest, func(k *answer) bool { return k == m.document })
+			},
+			Void:    func(m firstMoment) []law.Void { return law.Ended(m.process) },
+			Lacking: func(m firstMoment) string { return m.member.name + " was ready, and gave no document" },
+			Breaks:  firstMoment.refused,
+			Tag: func(m firstMoment, _, _ fact.Moment) []string {
+				if m.denied == nil && m.document.from <= m.ready.Latest+int64(requirement.MustBound("AD-15", "firstMoment")) {
+					return []string{"prompt"}
+				}
+				return nil
+			},
+		},
+		law.Written[*Facts]{Row: law.Row{ID: "AD-15"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+			for _, m := range f.firstMoments() {
+				if m.document != nil && (m.denied == nil || m.denied.Code == 0) {
+					m.hasCustom(l)
+					l.Add(m.hasAll())
 				}
 			}
-		}
+		}},
 	},
 }
 
-// firstDocument judges the first document that a process gave once it was ready.
-func (m *member) firstDocument(l *law.Ledger, b law.Bounds, p *fact.Process, ready fact.Moment) {
-	e := law.Entry{About: m.name, Member: m.name, Began: ready}
-	over := never
-	if p.Exited != nil {
-		over = *p.Exited
-	}
-	denied, first := m.firstAnswers(p, ready.Latest, over.Latest)
-	if denied != nil && denied.code >= 400 && denied.code < 500 && !denied.busy() {
-		refused := e
-		refused.Ending, refused.Evidence = law.Broken, law.Evidence(p.Started.Seq, denied.seq)
-		refused.Why = fmt.Sprintf("%s was ready and answered %d in the place of the document", m.name, denied.code)
-		l.Add(refused)
-	}
-	switch {
-	case first == nil:
-		e, _ = (&owed{
-			Entry: e, member: m, bound: b.Of("givesWithin"), over: over, why: "the process ended",
-			fits: func(*look) bool { return false },
-			breach: func(took time.Duration, last string) string {
-				return fmt.Sprintf("%s was ready, and gave no document for %s%s", m.name, took, lately(last))
-			},
-		}).end(m.facts.Over())
-		l.Add(e)
-		return
-	case denied != nil:
-		e.Ending, e.Why = law.Excused, "the first answer was no document"
-	case first.from > ready.Latest+int64(b.Of("firstMoment")):
-		e.Ending, e.Why = law.Excused, "no document was asked for at the first moment"
-	default:
-		e.Ending, e.Tags = law.Met, []string{"prompt"}
-	}
-	l.Add(e)
-	m.firstCustom(l, p, first)
-	m.compareFirst(l, p, first)
+// firstMoment is that of a process that has become ready.
+type firstMoment struct {
+	member  *member
+	process *fact.Process
+	ready   fact.Moment
+	// document is the first one that it gave, and denied the first answer before that is
+	// none; nil where there is none.
+	document, denied *answer
 }
 
-// firstAnswers are the first answer of a process between two times that is no document, if
-// it came before the first one that is, and that one; nil where there is none.
-func (m *member) firstAnswers(p *fact.Process, from, to int64) (denied, first *look) {
-	for _, k := range m.between(from, to) {
-		switch {
-		case k.code == 0 || !k.ready() || k.process() != p:
-		case k.code != http.StatusOK && denied == nil:
-			denied = k
-		case k.told() != nil:
-			return denied, k
+// Entry is the obligation.
+func (m firstMoment) Entry() law.Entry { return law.Of(m.member.name, m.ready).By(m.member.name) }
+
+func (f *Facts) firstMoments() (out []firstMoment) {
+	for _, m := range f.all() {
+		for _, p := range f.Processes(m.name, history.ComponentAPIServer) {
+			ready := f.FirstReady(p)
+			if ready == nil {
+				continue
+			}
+			first := firstMoment{member: m, process: p, ready: *ready}
+			for _, k := range m.since(ready.Latest) {
+				if k.by() != p || k.from < ready.Latest {
+					continue
+				}
+				if k.told() != nil {
+					first.document = k
+					break
+				}
+				if first.denied == nil && k.Code != 0 {
+					first.denied = k
+				}
+			}
+			out = append(out, first)
 		}
 	}
-	return denied, nil
+	return out
 }
 
-// firstCustom looks in the first document for the custom resources that the harness had
+func (m firstMoment) refused() (string, []int64) {
+	if k := m.denied; k != nil && !k.busy() && k.Code >= http.StatusBadRequest && k.Code < http.StatusInternalServerError {
+		return fmt.Sprintf("%s was ready and answered %d in the place of the document", m.member.name, k.Code), []int64{m.process.Started.Seq, k.seq}
+	}
+	return "", nil
+}
+
+// hasCustom looks in the first document for the custom resources that the harness had
 // defined before the process started.
-func (m *member) firstCustom(l *law.Ledger, p *fact.Process, k *look) {
-	for _, d := range m.facts.definitions {
-		c := d.latest(k.at)
+func (m firstMoment) hasCustom(l *law.Ledger) {
+	k := m.document
+	for _, d := range m.member.facts.definitions {
+		c := d.certain(k.at)
 		// Servers have to agree first on whether a resource can be hosted.
-		if d.remote || c == nil || !c.known || c.at+int64(showsWithin()) > p.Started.Earliest || m.facts.changing(d.group, k.from, k.at) {
+		if d.remote || c == nil || c.at+int64(showsWithin()) > m.process.Started.Earliest || m.member.facts.changing(d.group, k.from, k.at) {
 			continue
 		}
-		e := law.Entry{Ending: law.Met, About: d.String(), Member: m.name, Began: k.moment()}
-		if wrong := m.facts.lacks(k.listing, c, k.at); wrong != "" {
-			e.Ending, e.Evidence = law.Broken, law.Evidence(c.seq, p.Started.Seq, k.seq)
-			e.Why = fmt.Sprintf("%s was ready and %s, which was defined before it started", m.name, wrong)
-		} else if len(c.versions) > 0 {
-			e.Tags = []string{"custom"}
+		switch wrong := c.lacks(k.listing, k.at); {
+		case wrong != "":
+			l.Add(k.entry(d.String()).Broken("%s was ready and %s, which was defined before it started", m.member.name, wrong).Shown(c.seq, m.process.Started.Seq, k.seq))
+		case len(c.versions) > 0:
+			l.Add(k.entry(d.String()).Met("custom"))
 		}
-		l.Add(e)
 	}
 }
 
-// compareFirst looks in the first document for what the same process hosts later.
-func (m *member) compareFirst(l *law.Ledger, p *fact.Process, first *look) {
-	sweeps := m.facts.sweeps()
-	i := slices.IndexFunc(sweeps, func(s *sweep) bool {
-		return s.process == p && s.member == m && s.steady(groupsPath) != nil && s.steady(groupsPath).listing != nil
-	})
-	e := law.Entry{Ending: law.Met, About: m.name + " later", Member: m.name, Began: first.moment(), Tags: []string{"whole"}}
+// hasAll looks in the first document for what the same process hosts later.
+func (m firstMoment) hasAll() law.Entry {
+	f, k := m.member.facts, m.document
+	e, sweeps := k.entry(m.member.name+" later"), f.quiet()
+	i := slices.IndexFunc(sweeps, func(s *sweep) bool { return s.by == m.process && s.steady(groupsPath).told() != nil })
 	if i < 0 {
-		e.Ending, e.Why = law.Excused, "no quiet look showed what the process hosts later"
-		l.Add(e)
-		return
+		return e.Excused("no quiet look showed what the process hosts later")
 	}
 	later := sweeps[i].steady(groupsPath)
-	later.listing.each(func(group string, v *history.ListedVersion) {
-		found, wrong := first.listing.version(group, v.Version), ""
+	for _, of := range later.listing.names {
+		found, wrong := k.listing.version(of), ""
 		switch {
-		case e.Ending == law.Broken || m.facts.isDefined(group) || m.isForeign(group, v.Version, sweeps[i].from):
+		case len(f.definitionsOf(of.group)) > 0 || m.member.isForeign(of, later.from):
 		case found == nil:
 			wrong = "did not list it"
 		case found.Freshness != history.FreshnessCurrent:
-			wrong = "called it " + quoted(found.Freshness)
-		case found.Inventory != v.Inventory:
+			wrong = "called it " + strconv.Quote(found.Freshness)
+		case found.Inventory != later.listing.version(of).Inventory:
 			wrong = "listed other resources in it"
 		}
 		if wrong != "" {
-			e.Ending, e.Evidence = law.Broken, law.Evidence(p.Started.Seq, first.seq, later.seq)
-			e.Why = fmt.Sprintf("%s hosts %s, and when it was ready first it %s", m.name, named(group, v.Version), wrong)
+			return e.Broken("%s hosts %s, and when it was ready first it %s", m.member.name, of, wrong).Shown(m.process.Started.Seq, k.seq, later.seq)
 		}
-	})
-	l.Add(e)
+	}
+	return e.Met("whole")
 }

@@ -3,60 +3,58 @@ package discovery
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // ad17: after an outage of an aggregated server its last known resources stay listed,
 // marked stale (KEP-3352: "stale data may be returned because the latest data was not able
 // to be fetched").
-var ad17 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-17", Sources: readiness, Needs: each("kept")},
-	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		for _, o := range f.outages {
-			if !o.takesNothing() {
-				continue
-			}
-			for _, m := range f.all() {
-				for _, known := range m.knownBefore(o) {
-					l.Add(known.judge(b.Of("marksWithin")))
-				}
-			}
-		}
+var ad17 = law.Deadline[*Facts, lastKnown]{
+	Row:   law.Row{ID: "AD-17", Sources: readiness, Needs: each("kept")},
+	Bound: "marksWithin", Over: (*Facts).lastKnown,
+	Begin:   law.Once(func(n lastKnown) fact.Moment { return fact.Exactly(max(n.outage.bitten, n.outage.since), n.outage.seq) }),
+	Running: func(n lastKnown) fact.Signal { return n.member.able() },
+	Looks: func(n lastKnown) []law.Look {
+		return n.member.shown(n.outage.bitten, func(k *answer) bool { return k.told().stale(n.groupVersion) && n.same(k) })
 	},
+	Void: lastKnown.void,
+	Lacking: func(n lastKnown) string {
+		return fmt.Sprintf("the server of %s is lost (%s), and %s did not mark it stale", n.groupVersion, n.outage.action, n.member.name)
+	},
+	Breaks: lastKnown.breaks,
+	Tag:    func(lastKnown, fact.Moment, fact.Moment) []string { return []string{"kept"} },
 }
 
 // lastKnown is what a member knew of a group-version when an outage of its server began.
 type lastKnown struct {
+	groupVersion
 	member  *member
 	outage  *outage
+	change  *change
 	process *fact.Process
-	version string
-	look    *look
-	// over is when the member need not keep it any more, and why.
-	over fact.Moment
-	why  string
+	// look is the last one that showed it.
+	look *answer
 }
 
-// knownBefore is what the member knew of the group-versions of an outage.
-func (m *member) knownBefore(o *outage) []*lastKnown {
-	d := m.facts.defined[wish{remote: true, group: o.group}]
-	if d == nil {
-		return nil
-	}
-	now := d.latest(o.since)
-	if now == nil || !now.known {
-		return nil
-	}
-	var out []*lastKnown
-	for _, version := range now.versions {
-		if k := m.lastCurrent(o, version, now.at); k != nil {
-			known := &lastKnown{member: m, outage: o, process: k.process(), version: version, look: k}
-			known.until(now)
-			out = append(out, known)
+// Entry is the obligation.
+func (n lastKnown) Entry() law.Entry {
+	return law.Of(fmt.Sprintf("%s since event %d", n.groupVersion, n.outage.seq), n.look.moment()).By(n.member.name)
+}
+
+func (f *Facts) lastKnown() (out []lastKnown) {
+	for _, o := range fact.Where(f.outages, (*outage).takesNothing) {
+		for _, d := range fact.Where(f.definitionsOf(o.group), func(d *definition) bool { return d.remote && d.certain(o.since) != nil }) {
+			c := d.certain(o.since)
+			for _, version := range c.versions {
+				for _, m := range f.all() {
+					of := groupVersion{o.group, version}
+					if k := m.lastCurrent(o, of, c.at); k != nil {
+						out = append(out, lastKnown{of, m, o, c, k.by(), k})
+					}
+				}
+			}
 		}
 	}
 	return out
@@ -64,78 +62,56 @@ func (m *member) knownBefore(o *outage) []*lastKnown {
 
 // lastCurrent is the last look before an outage that showed what a group-version has; nil
 // if the member did not know it, or may have believed something else since.
-func (m *member) lastCurrent(o *outage, version string, since int64) *look {
-	for _, k := range slices.Backward(m.polls()) {
-		if k.at >= o.since || k.told() == nil || !k.ready() {
+func (m *member) lastCurrent(o *outage, of groupVersion, since int64) *answer {
+	for _, k := range slices.Backward(m.between(since, o.since-1)) {
+		if k.told() == nil || k.by() == nil {
 			continue
 		}
-		if k.from < since {
+		switch other := m.facts.misbehaves(o.group, k.at); {
+		case other != nil && other.takesNothing():
+		case other != nil:
 			return nil
-		}
-		if other := m.facts.misbehaves(o.group, k.at); other != nil {
-			if other.takesNothing() {
-				continue
-			}
-			return nil
-		}
-		if k.listing.current(o.group, version) {
+		case k.listing.current(of):
 			return k
-		}
-		if k.listing.version(o.group, version) != nil {
+		case k.listing.version(of) != nil:
 			return nil // it is not back yet
 		}
 	}
 	return nil
 }
 
-// until finds when the member need not keep it any more.
-func (n *lastKnown) until(now *change) {
-	n.over, n.why = fact.Exactly(n.outage.until, 0), "the server answered again before it had to show"
-	if at := now.over(); at < n.over.Latest {
-		n.over, n.why = fact.Exactly(at, 0), "the APIService was changed"
-	}
-	if n.process.Exited != nil && n.process.Exited.Latest < n.over.Latest {
-		n.over, n.why = *n.process.Exited, "the process ended, and the next one has to learn it anew"
-	}
+// same is whether a document has the resources that were known.
+func (n lastKnown) same(k *answer) bool {
+	return k.listing.version(n.groupVersion).Inventory == n.look.listing.version(n.groupVersion).Inventory
 }
 
-func (n *lastKnown) judge(bound time.Duration) law.Entry {
-	o, m, name := n.outage, n.member, named(n.outage.group, n.version)
-	e := law.Entry{About: fmt.Sprintf("%s since event %d", name, o.seq), Member: m.name, Began: fact.Exactly(o.bitten, o.seq)}
-	for _, k := range m.between(o.since, n.over.Earliest) {
-		found, wrong := k.told().version(o.group, n.version), ""
-		switch {
-		case k.told() == nil || k.process() != n.process || !k.ready() || m.facts.changing(o.group, k.from, k.last):
-			continue
-		case found == nil:
-			wrong = "does not list it any more"
-		case found.Freshness == history.FreshnessStale && found.Inventory != n.inventory():
-			wrong = "has lost what it knew of its resources"
-		default:
+// over is when the member need not keep it any more.
+func (n lastKnown) void() []law.Void {
+	voids := law.Voids("the server answered again, or the APIService was changed, before it had to show", fact.Exactly(min(n.outage.until, n.change.over()), 0))
+	if n.outage.bitten == 0 {
+		voids = law.Voids("no request met the outage", fact.Exactly(n.outage.since, 0))
+	}
+	if e := n.process.Exited; e != nil && e.Latest < voids[0].Latest {
+		return law.Ended(n.process) // the next one has to learn it anew
+	}
+	return voids
+}
+
+func (n lastKnown) breaks() (string, []int64) {
+	until := min(n.outage.until, n.change.over())
+	for _, k := range n.member.between(n.outage.since, until) {
+		if k.told() == nil || k.by() != n.process || n.member.facts.changing(n.group, k.from, k.at) {
 			continue
 		}
-		e.Began, e.Ending, e.Evidence = k.moment(), law.Broken, law.Evidence(n.look.seq, o.seq, k.seq)
-		e.Why = fmt.Sprintf("the server of %s is lost (%s), and %s %s", name, o.action, m.name, wrong)
-		return e
+		wrong := ""
+		if k.listing.version(n.groupVersion) == nil {
+			wrong = "does not list it any more"
+		} else if k.listing.stale(n.groupVersion) && !n.same(k) {
+			wrong = "has lost what it knew of its resources"
+		}
+		if wrong != "" {
+			return fmt.Sprintf("the server of %s is lost (%s), and %s %s", n.groupVersion, n.outage.action, n.member.name, wrong), []int64{n.look.seq, n.outage.seq, k.seq}
+		}
 	}
-	if o.bitten == 0 {
-		e.Began, e.Ending, e.Why = fact.Exactly(o.since, o.seq), law.Excused, "no request met the outage"
-		return e
-	}
-	e, _ = (&owed{
-		Entry: e, member: m, bound: bound, over: n.over, why: n.why,
-		fits: func(k *look) bool {
-			found := k.told().version(o.group, n.version)
-			return found != nil && found.Freshness == history.FreshnessStale && found.Inventory == n.inventory()
-		},
-		breach: func(took time.Duration, last string) string {
-			return fmt.Sprintf("the server of %s is lost (%s), and %s does not mark it stale after %s%s", name, o.action, m.name, took, lately(last))
-		},
-		tags: func(*look) []string { return []string{"kept"} },
-	}).end(m.facts.Over())
-	return e
-}
-
-func (n *lastKnown) inventory() string {
-	return n.look.listing.version(n.outage.group, n.version).Inventory
+	return "", nil
 }

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -17,85 +16,71 @@ import (
 var ad21 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-21", Sources: definitions, Needs: each("reads", "changes")},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		last := map[*fact.Process]counted{}
-		for _, s := range f.sweeps() {
-			if !s.wasReady || !s.settled {
-				continue
-			}
+		last := map[*fact.Process]*counted{}
+		for _, s := range f.quiet() {
 			c := s.counted()
-			if c.first == nil || c.last == nil {
+			if c == nil {
 				l.Excused(s.member.name, s.moment(), "the metrics were not read twice in a thorough look")
 				continue
 			}
-			before, known := last[s.process]
-			s.counter(l, c, b)
-			if known && c.document != nil && c.last.counted {
-				s.growth(l, before, c)
-			}
-			if c.document != nil && c.last.counted {
-				last[s.process] = c
+			l.Add(c.reads(b))
+			if c.document != nil && c.last.Aggregations != nil {
+				l.Add(c.grew(last[s.by]))
+				last[s.by] = c
 			}
 		}
 	},
 }
 
-// counted is the counter at the beginning and the end of a quiet look, with the document
-// and the local view then.
-type counted struct{ first, last, document, local *answer }
-
-func (s *sweep) counted() counted {
-	c := counted{document: s.steady(groupsPath), local: s.local}
-	for i := range s.answers {
-		if a := &s.answers[i]; a.path == history.MetricsPath && a.code == http.StatusOK {
-			if c.first == nil {
-				c.first = a
-			} else {
-				c.last = a
-			}
-		}
-	}
-	return c
+// counted is a quiet look with the counter at its beginning and its end, and the document.
+type counted struct {
+	*sweep
+	first, last, document *answer
 }
 
-// counter judges whether the counter grew with the reads of a look.
-func (s *sweep) counter(l *law.Ledger, c counted, b law.Bounds) {
-	e := law.Entry{Ending: law.Met, About: "reads", Member: s.member.name, Began: s.moment(), Evidence: law.Evidence(c.first.seq, c.last.seq)}
-	reads := int64(0)
-	for _, a := range s.documents() {
-		if a.formed && a.form.aggregated() && a.code == http.StatusOK {
-			reads++
-		}
+func (s *sweep) counted() *counted {
+	all := fact.Where(s.answers, func(a *answer) bool { return a.Path == history.MetricsPath && a.Code == http.StatusOK })
+	if len(all) < 2 {
+		return nil
 	}
-	grown := c.last.count - c.first.count
-	switch {
-	case !c.first.counted || !c.last.counted:
-		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s has no counter of aggregations among its metrics", s.member.name)
-	case c.document == nil:
-		e.Ending, e.Why = law.Excused, "the document changed in the meantime"
-	case grown > int64(float64(reads)*b.Number("countsReads")) && s.member.facts.trouble(s.from, s.to) != nil:
-		// Each time that a foreign server comes or goes is a change.
-		e.Ending, e.Why = law.Excused, "a foreign server was in trouble"
-	case grown > int64(float64(reads)*b.Number("countsReads")):
-		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s counted %d aggregations while it was asked %d times and nothing changed", s.member.name, grown, reads)
-	case reads >= int64(b.Number("readsAtLeast")):
-		e.Tags = []string{"reads"}
-	}
-	l.Add(e)
+	return &counted{s, all[0], all[len(all)-1], s.steady(groupsPath)}
 }
 
-// growth judges whether the counter grew with a change since the quiet look before.
-func (s *sweep) growth(l *law.Ledger, before, now counted) {
-	if before.document.content == now.document.content {
-		return
+// reads judges whether the counter grew with the reads of a look.
+func (c *counted) reads(b law.Bounds) law.Entry {
+	e := law.Of("reads", c.moment()).By(c.member.name)
+	if c.first.Aggregations == nil || c.last.Aggregations == nil {
+		return e.Broken("%s has no counter of aggregations among its metrics", c.member.name).Shown(c.first.seq, c.last.seq)
 	}
-	e := law.Entry{Ending: law.Met, About: "changes", Member: s.member.name, Began: s.moment(), Tags: []string{"changes"}}
+	if c.document == nil {
+		return e.Excused("the document changed in the meantime")
+	}
+	reads := len(fact.Where(c.answers, func(a *answer) bool {
+		return a.unconditional() && a.formed && a.form.aggregated() && a.Code == http.StatusOK
+	}))
+	grown := *c.last.Aggregations - *c.first.Aggregations
+	switch tooMany := grown > int64(float64(reads)*b.Number("countsReads")); {
+	case tooMany && c.member.facts.trouble(c.from, c.to) != nil:
+		return e.Excused("a foreign server came or went, which is a change each time")
+	case tooMany:
+		return e.Broken("%s counted %d aggregations while it was asked %d times and nothing changed", c.member.name, grown, reads).Shown(c.first.seq, c.last.seq)
+	case reads >= int(b.Number("readsAtLeast")):
+		return e.Met("reads")
+	}
+	return e.Met()
+}
+
+// grew judges whether the counter grew with a change since the quiet look before.
+func (c *counted) grew(before *counted) law.Entry {
+	if before == nil || before.document.Content == c.document.Content {
+		return law.Entry{}
+	}
+	e := law.Of("changes", c.moment()).By(c.member.name)
 	switch {
-	case now.last.count > before.last.count:
-	case before.local != nil && now.local != nil && before.local.content == now.local.content:
-		e.Ending, e.Tags, e.Why = law.Excused, nil, "only what peers host has changed"
-	default:
-		e.Ending, e.Evidence = law.Broken, law.Evidence(before.last.seq, now.last.seq)
-		e.Why = fmt.Sprintf("%s has another document than before and counted no aggregation", s.member.name)
+	case *c.last.Aggregations > *before.last.Aggregations:
+		return e.Met("changes")
+	case before.local != nil && c.local != nil && before.local.Content == c.local.Content:
+		return e.Excused("only what peers host has changed")
 	}
-	l.Add(e)
+	return e.Broken("%s has another document than before and counted no aggregation", c.member.name).Shown(before.last.seq, c.last.seq)
 }

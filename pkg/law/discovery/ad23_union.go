@@ -2,10 +2,10 @@ package discovery
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -17,22 +17,33 @@ import (
 // at a member is judged when all members have been as they are for so long that they must
 // know each other.
 var ad23 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-23", Sources: peers, Needs: append(each("quiet"),
-		law.Need{Name: "united", Tag: "united"}, law.Need{Name: "reached", Tag: "reached"}, law.Need{Name: "local", Tag: "local"})},
+	Row: law.Row{ID: "AD-23", Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		u := &unions{facts: f, ledger: l, lacking: map[string]map[string]bool{}, broken: map[string]bool{}}
-		known := f.acquainted(int64(b.Of("peersShow")))
-		for _, s := range f.sweeps() {
-			mine, document := s.viewIn(), s.same(groupsPath)
-			if mine == nil || document == nil || document.listing == nil || known.During(s.moment()) != fact.Yes || !f.allViewed(s.to) {
+		known := fact.And(fact.Each(f.all(), func(m *member) fact.Signal {
+			return fact.Or(fact.And(m.serves(), m.leased()), m.left())
+		})...).Since(int64(b.Of("peersShow")))
+		seen := map[string]map[string]bool{} // kinds of what was met, by members that lack something
+		for _, s := range f.ready() {
+			document := s.same(groupsPath)
+			if s.local == nil || s.plain[groupsPath] == nil || document.told() == nil || known.During(s.moment()) != fact.Yes || !f.allViewed(s.to) {
 				continue
 			}
 			l.MetBy(s.member.name, "a look", s.moment(), "quiet")
-			u.look(s, mine, document)
+			for _, r := range s.lacked() {
+				for _, e := range []law.Entry{r.local(), r.united(document), r.reached()} {
+					l.Add(e)
+					if seen[s.member.name] == nil {
+						seen[s.member.name] = map[string]bool{}
+					}
+					for _, tag := range e.Tags {
+						seen[s.member.name][tag] = true
+					}
+				}
+			}
 		}
-		for _, name := range law.SortedKeys(u.lacking) {
+		for _, name := range law.SortedKeys(seen) {
 			for _, kind := range []string{"united", "reached", "local"} {
-				if !u.lacking[name][kind] {
+				if !seen[name][kind] {
 					l.Doubt("%s lacks what peers host, and nothing shows of it what is counted as %s", name, kind)
 				}
 			}
@@ -40,132 +51,91 @@ var ad23 = law.Written[*Facts]{
 	},
 }
 
-// unions compares what members say of all with what each says of itself.
-type unions struct {
-	facts  *Facts
-	ledger *law.Ledger
-	// lacking are the members that lack what a peer hosts, with what was seen of them.
-	lacking map[string]map[string]bool
-	broken  map[string]bool
-}
-
-// lackedResource is a resource that a member does not host, with the peers that do, in the
-// order of the members.
-type lackedResource struct {
-	name, resource string
-	hosts          []*member
-}
-
 // allViewed is whether it is known what each member hosts that has not left.
 func (f *Facts) allViewed(at int64) bool {
 	return !slices.ContainsFunc(f.all(), func(m *member) bool { return m.left().At(at) == fact.No && m.viewAt(at) == nil })
 }
 
-func (u *unions) look(s *sweep, mine *view, document *answer) {
-	lacked := u.lackedBy(s, mine)
-	if len(lacked) > 0 && u.lacking[s.member.name] == nil {
-		u.lacking[s.member.name] = map[string]bool{}
-	}
-	left := false
-	for _, r := range lacked {
-		if find(mine.local[r.name], r.resource) == nil {
-			left = true
-		} else {
-			u.breach("local", s, r, law.Evidence(mine.denied[r.name], u.seqOf(r.hosts[0], s), mine.seq),
-				fmt.Sprintf("%s was asked for what it hosts itself and lists %s in %s, which only %s hosts", s.member.name, r.resource, r.name, r.hosts[0].name))
-		}
-		u.inUnion(s, document, r)
-		u.handedOn(s, r)
-	}
-	if left {
-		u.met("local", s, "its local view")
-	}
+// lackedResource is a resource that the member of a look does not host, with the peers that
+// do, in the order of the members.
+type lackedResource struct {
+	*sweep
+	groupVersion
+	resource string
+	hosts    []*member
 }
 
-func (u *unions) seqOf(host *member, s *sweep) int64 { return host.viewAt(s.to).seq }
+func (r *lackedResource) String() string { return r.resource + " in " + r.groupVersion.String() }
 
-func (u *unions) met(kind string, s *sweep, about string) {
-	u.lacking[s.member.name][kind] = true
-	u.ledger.MetBy(s.member.name, about, s.moment(), kind)
+func (r *lackedResource) entry() law.Entry {
+	return law.Of(r.String(), r.moment()).By(r.member.name).Shown(r.hosts[0].viewAt(r.to).local.seq, r.sweep.local.seq)
 }
 
-func (u *unions) breach(kind string, s *sweep, r lackedResource, evidence []int64, why string) {
-	if id := kind + " " + s.member.name + " " + r.name; !u.broken[id] {
-		u.broken[id] = true
-		u.ledger.Add(law.Entry{Ending: law.Broken, About: r.resource + " in " + r.name, Member: s.member.name, Began: s.moment(), Evidence: evidence, Why: why})
-	}
-}
-
-// lackedBy are the resources that peers which have not left host, and the member does not.
-func (u *unions) lackedBy(s *sweep, mine *view) []lackedResource {
-	found := map[[2]string]*lackedResource{}
-	for _, other := range u.facts.all() {
+// lacked are those that peers which have not left host, and the member does not.
+func (s *sweep) lacked() []*lackedResource {
+	var out []*lackedResource
+	for _, other := range s.member.facts.all() {
 		theirs := other.viewAt(s.to)
 		if other == s.member || theirs == nil || other.left().At(s.to) != fact.No {
 			continue
 		}
-		for name, resources := range theirs.local {
-			if group, version := parted(name); s.member.isForeign(group, version, s.to) {
-				continue
-			}
-			for _, resource := range resources {
-				if !mine.lacks(name, resource.Name) || theirs.lacks(name, resource.Name) {
+		for _, of := range theirs.alone() {
+			for _, resource := range theirs.local.listing.resources(of) {
+				if s.member.isForeign(of, s.to) || s.hosts(of, resource.Name) != fact.No || theirs.hosts(of, resource.Name) == fact.No {
 					continue
 				}
-				key := [2]string{name, resource.Name}
-				if found[key] == nil {
-					found[key] = &lackedResource{name: name, resource: resource.Name}
+				i := slices.IndexFunc(out, func(r *lackedResource) bool { return r.groupVersion == of && r.resource == resource.Name })
+				if i < 0 {
+					i = len(out)
+					out = append(out, &lackedResource{sweep: s, groupVersion: of, resource: resource.Name})
 				}
-				found[key].hosts = append(found[key].hosts, other)
+				out[i].hosts = append(out[i].hosts, other)
 			}
 		}
 	}
-	var out []lackedResource
-	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		out = append(out, *found[key])
-	}
+	slices.SortFunc(out, func(a, b *lackedResource) int { return strings.Compare(a.String(), b.String()) })
 	return out
 }
 
-// inUnion looks for what peers host in what the member says of all.
-func (u *unions) inUnion(s *sweep, document *answer, r lackedResource) {
-	group, version := parted(r.name)
-	found, wrong := document.listing.version(group, version), ""
-	if found == nil {
-		wrong = "does not list " + r.name
+// local looks for it in what the member says of itself.
+func (r *lackedResource) local() law.Entry {
+	if r.sweep.local.listing.hosts(r.groupVersion, r.resource) {
+		return r.entry().Broken("%s was asked for what it hosts itself and lists %s, which only %s hosts", r.member.name, r, r.hosts[0].name)
 	}
-	for _, host := range r.hosts {
-		if wrong != "" {
-			break
-		}
-		theirs := find(host.viewAt(s.to).local[r.name], r.resource)
-		if lost := lostFromUnion(find(u.facts.library.resources(found), r.resource), theirs, len(r.hosts) == 1); lost != "" {
-			wrong = "lists " + r.name + " otherwise than " + host.name + " does: " + lost
-		}
-	}
-	if wrong == "" {
-		u.met("united", s, r.resource+" in "+r.name)
-		return
-	}
-	u.breach("united", s, r, law.Evidence(u.seqOf(r.hosts[0], s), document.seq), fmt.Sprintf("%s %s, long after all members were there, of which %s hosts it", s.member.name, wrong, r.hosts[0].name))
+	return r.entry().Met("local")
 }
 
-// handedOn looks at the last request for objects that only peers host.
-func (u *unions) handedOn(s *sweep, r lackedResource) {
-	var last *answer
-	for i := range s.answers {
-		if name, resource, ok := resourceOfPath(s.answers[i].path); ok && name == r.name && resource == r.resource {
-			last = &s.answers[i]
+// united looks for it in what the member says of all.
+func (r *lackedResource) united(document *answer) law.Entry {
+	e := r.entry()
+	if document.listing.version(r.groupVersion) == nil {
+		return e.Broken("%s does not list %s, long after all members were there, of which %s hosts it", r.member.name, r.groupVersion, r.hosts[0].name)
+	}
+	united := find(document.listing.resources(r.groupVersion), r.resource)
+	for _, host := range r.hosts {
+		theirs := find(host.viewAt(r.to).local.listing.resources(r.groupVersion), r.resource)
+		if lost := lostFromUnion(united, theirs, len(r.hosts) == 1); lost != "" {
+			return e.Broken("%s lists %s otherwise than %s does: %s, long after all members were there", r.member.name, r.groupVersion, host.name, lost)
 		}
 	}
-	switch {
-	case last == nil || last.code == 0:
-	case last.code == http.StatusOK:
-		u.met("reached", s, r.resource+" in "+r.name)
-	default:
-		u.breach("reached", s, r, law.Evidence(u.seqOf(r.hosts[0], s), last.seq),
-			fmt.Sprintf("%s was asked for %s in %s, which %s hosts, and answered %d %s", s.member.name, r.resource, r.name, r.hosts[0].name, last.code, last.status))
+	return e.Met("united")
+}
+
+// reached looks at the last request for its objects, if there was any.
+func (r *lackedResource) reached() law.Entry {
+	for _, a := range slices.Backward(r.answers) {
+		if of, resource, ok := located(a.Path); !ok || of != r.groupVersion || resource != r.resource {
+			continue
+		}
+		switch a.Code {
+		case 0:
+			return law.Entry{}
+		case http.StatusOK:
+			return r.entry().Met("reached")
+		}
+		return r.entry().Broken("%s was asked for %s, which %s hosts, and answered %d %s", r.member.name, r, r.hosts[0].name, a.Code, a.Status).Shown(r.hosts[0].viewAt(r.to).local.seq, a.seq)
 	}
+	return law.Entry{}
 }
 
 // lostFromUnion says what of a peer's resource the union leaves out; empty if nothing.

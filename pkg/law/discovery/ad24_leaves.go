@@ -12,150 +12,154 @@ import (
 
 // ad24: what only a member hosted that has left goes from the documents of all others
 // within a bound (KEP-4020).
-var ad24 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-24", Sources: peers, Needs: []law.Need{{Name: "went", Tag: "went"}}},
-	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
-		went := map[string]bool{} // by remaining member
-		for _, gone := range f.all() {
-			for _, since := range f.Rises(gone.left()) {
-				only, known := gone.only(since)
-				if !known {
-					l.Excused(gone.name, since, "it is not known what the members host")
-					continue
+var ad24 = law.Together[*Facts]{
+	Row: law.Row{ID: "AD-24", Sources: peers, Needs: anyOf("went")},
+	Parts: []law.Law[*Facts]{
+		law.Deadline[*Facts, departure]{
+			Row: law.Row{ID: "AD-24"}, Bound: "peersLeave", Over: (*Facts).departures,
+			Begin:   law.Once(func(d departure) fact.Moment { return d.since }),
+			Running: func(d departure) fact.Signal { return d.member.serving() },
+			Looks:   func(d departure) []law.Look { return d.member.shown(d.since.Latest, d.gone) },
+			Void: func(d departure) []law.Void {
+				return law.Voids("another member was started, which may host it too", d.over)
+			},
+			Breach: func(d departure, _ fact.Moment, _ *fact.Moment, took time.Duration) string { return d.breach(took) },
+			Breaks: func(d departure) (string, []int64) {
+				k := d.member.goesBack(d.since.Latest, d.over.Earliest, peersLeave, func(k *answer) bool { return d.gone(k) || d.member.isForeign(d.one.groupVersion, k.from) })
+				if k == nil {
+					return "", nil
 				}
-				for _, m := range f.all() {
-					if m == gone || f.Alive(m.name, history.ComponentAPIServer).At(since.Latest) != fact.Yes {
-						continue
-					}
-					for _, one := range only {
-						e := (&departure{gone, m, since, one}).judge(b.Of("peersLeave"))
-						l.Add(e)
-						went[m.name] = went[m.name] || slices.Contains(e.Tags, "went")
-					}
+				return d.breach(time.Duration(k.from - d.since.Latest)), []int64{d.theirs.local.seq, k.seq}
+			},
+			Tag: departure.went,
+		},
+		law.Written[*Facts]{Row: law.Row{ID: "AD-24"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+			for _, m := range f.all() {
+				all := fact.Where(f.departures(), func(d departure) bool { return d.member == m })
+				if len(all) > 0 && !slices.ContainsFunc(all, func(d departure) bool { return len(d.went(d.since, d.since)) > 0 }) {
+					l.Doubt("%s was there after a member had left that alone had hosted something, and nothing was seen to go from its documents", m.name)
 				}
 			}
-		}
-		for _, name := range law.SortedKeys(went) {
-			if !went[name] {
-				l.Doubt("%s was there after a member had left that alone had hosted something, and nothing was seen to go from its documents", name)
-			}
-		}
+		}},
 	},
 }
 
 // exclusive is a resource of a group-version, or with no resource all of it.
-type exclusive struct{ name, resource string }
-
-func (h exclusive) String() string {
-	if h.resource == "" {
-		return h.name
-	}
-	return h.resource + " in " + h.name
+type exclusive struct {
+	groupVersion
+	resource string
 }
 
-// lists is whether a document has it.
-func (l *listing) lists(one exclusive) bool {
-	group, version := parted(one.name)
-	found := l.version(group, version)
-	return found != nil && (one.resource == "" || l.library.hosts(found, one.resource))
+func (x exclusive) String() string {
+	if x.resource == "" {
+		return x.groupVersion.String()
+	}
+	return x.resource + " in " + x.groupVersion.String()
 }
 
 // departure is what a member alone had hosted that has left, as one that remains is to show.
 type departure struct {
-	gone, member *member
-	since        fact.Moment
-	one          exclusive
+	host, member *member
+	// theirs is the look that showed what the one that left had hosted.
+	theirs *sweep
+	since  fact.Moment
+	// over is when another process starts, which may host it too.
+	over fact.Moment
+	one  exclusive
 }
 
-func (d *departure) judge(bound time.Duration) law.Entry {
-	m, f := d.member, d.member.facts
-	theirs := f.views()[f.LastProcess(d.gone.name, history.ComponentAPIServer, d.since.Latest)].seq
-	over, why := d.over()
-	e := law.Entry{About: d.gone.name + " " + d.one.String(), Member: m.name, Began: d.since}
-	breach := func(took time.Duration, last string) string {
-		return fmt.Sprintf("%s lists %s %s after %s had left, which was the last to host that%s", m.name, d.one, took, d.gone.name, lately(last))
-	}
-	e, shown := (&owed{
-		Entry: e, member: m, bound: bound, over: over, why: why, breach: breach,
-		fits: func(k *look) bool { return k.told() != nil && !k.listing.lists(d.one) },
-	}).end(f.Over())
-	e.Evidence = append(e.Evidence, theirs)
-	if shown == nil || e.Ending != law.Met {
-		return e
-	}
-	// It has to stay away.
-	group, version := parted(d.one.name)
-	if k := m.goesBack(d.since.Latest, over.Earliest, bound, func(k *look) bool { return !k.listing.lists(d.one) || m.isForeign(group, version, k.from) }); k != nil {
-		e.Ending, e.Evidence, e.Why = law.Broken, law.Evidence(theirs, k.seq), breach(time.Duration(k.until-d.since.Latest).Round(100*time.Millisecond), "")
-		return e
-	}
-	if slices.ContainsFunc(m.between(d.since.Latest+int64(bound), over.Earliest), func(k *look) bool { return k.told() != nil && k.ready() && d.listedBefore(k) }) {
-		e.Tags = []string{"went"}
-	}
-	return e
+// Entry is the obligation.
+func (d departure) Entry() law.Entry {
+	return law.Of(d.host.name+" "+d.one.String(), d.since).By(d.member.name)
 }
 
-// listedBefore is whether the process that gave a document had listed it while the other
-// member was there.
-func (d *departure) listedBefore(k *look) bool {
-	p := k.process()
-	there := fact.And(d.gone.serves(), d.gone.leased())
-	return slices.ContainsFunc(d.member.between(p.Started.Latest, d.since.Latest), func(before *look) bool {
-		return before.told() != nil && before.process() == p && before.listing.lists(d.one) && there.At(before.at) == fact.Yes
-	})
-}
-
-// over is when another process starts, which may host it too.
-func (d *departure) over() (fact.Moment, string) {
-	over := never
-	for _, other := range d.gone.facts.all() {
-		for _, p := range d.gone.facts.Processes(other.name, history.ComponentAPIServer) {
-			if other != d.member && p.Started.Latest > d.since.Latest && p.Started.Latest < over.Latest {
-				over = p.Started
-			}
-		}
-	}
-	return over, "another member was started"
-}
-
-// only is what the member hosted that has left at a moment, and none that is still there or
-// left later. It is not known where it is not known what the others host.
-func (m *member) only(since fact.Moment) (only []exclusive, known bool) {
-	theirs := m.viewAt(since.Latest)
-	if theirs == nil {
-		return nil, false
-	}
-	elsewhere := map[exclusive]bool{}
-	for _, other := range m.facts.all() {
-		if other == m || other.left().At(since.Latest) == fact.Yes {
-			continue
-		}
-		v := other.viewAt(since.Latest)
-		if v == nil {
-			return nil, false
-		}
-		for _, said := range []map[string][]history.ListedResource{v.local, v.own} {
-			for name, resources := range said {
-				elsewhere[exclusive{name, ""}] = true
-				for _, resource := range resources {
-					elsewhere[exclusive{name, resource.Name}] = true
+func (f *Facts) departures() []departure {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() (out []departure) {
+		for _, host := range f.all() {
+			for _, since := range f.Rises(host.left()) {
+				theirs := host.viewAt(since.Latest)
+				for _, one := range host.only(since) {
+					for _, m := range f.all() {
+						if m != host && f.Alive(m.name, history.ComponentAPIServer).At(since.Latest) == fact.Yes {
+							out = append(out, departure{host, m, theirs, since, m.nextStart(since), one})
+						}
+					}
 				}
 			}
 		}
+		return out
+	})
+}
+
+// nextStart is when another member's process starts after a moment.
+func (m *member) nextStart(since fact.Moment) fact.Moment {
+	over := fact.Exactly(fact.Forever, 0)
+	for _, p := range m.facts.AllProcesses() {
+		if p.Component == history.ComponentAPIServer && p.Member != m.name && p.Started.Latest > since.Latest && p.Started.Latest < over.Latest {
+			over = p.Started
+		}
 	}
-	for _, name := range law.SortedKeys(theirs.local) {
-		if group, version := parted(name); m.isForeign(group, version, since.Latest) {
+	return over
+}
+
+func (d departure) breach(took time.Duration) string {
+	return fmt.Sprintf("%s lists %s %s after %s had left, which was the last to host that", d.member.name, d.one, took.Round(100*time.Millisecond), d.host.name)
+}
+
+// gone is whether a document was given that does not list it.
+func (d departure) gone(k *answer) bool { return k.told() != nil && !k.lists(d.one) }
+
+// lists is whether the document has it.
+func (a *answer) lists(one exclusive) bool {
+	return a.listing.version(one.groupVersion) != nil && (one.resource == "" || a.listing.hosts(one.groupVersion, one.resource))
+}
+
+// went are the tags of what the process that gave a document after the bound had listed
+// while the other member was there.
+func (d departure) went(fact.Moment, fact.Moment) []string {
+	there := fact.And(d.host.serves(), d.host.leased())
+	before := fact.Where(d.member.between(0, d.since.Latest), func(k *answer) bool {
+		return k.told() != nil && k.lists(d.one) && there.At(k.at) == fact.Yes
+	})
+	for _, k := range d.member.between(d.since.Latest+int64(peersLeave), d.over.Earliest) {
+		p := k.by()
+		if p != nil && k.told() != nil && slices.ContainsFunc(before, func(b *answer) bool { return d.member.process(b.from, b.at) == p }) {
+			return []string{"went"}
+		}
+	}
+	return nil
+}
+
+// only is what the member hosted that has left at a moment, and none that is still there or
+// left later. Nothing is known of it where it is not known what the others host.
+func (m *member) only(since fact.Moment) (only []exclusive) {
+	theirs := m.viewAt(since.Latest)
+	var others []*sweep
+	for _, other := range m.facts.all() {
+		if other != m && other.left().At(since.Latest) != fact.Yes {
+			others = append(others, other.viewAt(since.Latest))
+		}
+	}
+	if theirs == nil || slices.Contains(others, nil) {
+		return nil
+	}
+	for _, of := range theirs.alone() {
+		elsewhere := slices.ContainsFunc(others, func(o *sweep) bool {
+			return o.local.listing.version(of) != nil || o.endpoints[of].told().version(of) != nil
+		})
+		if a := theirs.endpoints[of]; !elsewhere && (a == nil || a.Code != 404) {
+			only = append(only, exclusive{of, ""})
 			continue
 		}
-		if !elsewhere[exclusive{name, ""}] && theirs.denied[name] == 0 {
-			only = append(only, exclusive{name, ""})
-			continue
-		}
-		for _, resource := range theirs.local[name] {
-			if one := (exclusive{name, resource.Name}); !elsewhere[one] && !theirs.lacks(name, resource.Name) {
-				only = append(only, one)
+		for _, resource := range theirs.local.listing.resources(of) {
+			elsewhere := slices.ContainsFunc(others, func(o *sweep) bool {
+				return o.local.listing.hosts(of, resource.Name) || o.hosts(of, resource.Name) == fact.Yes
+			})
+			if !elsewhere && theirs.hosts(of, resource.Name) != fact.No {
+				only = append(only, exclusive{of, resource.Name})
 			}
 		}
 	}
-	return only, true
+	return only
 }

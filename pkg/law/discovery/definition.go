@@ -3,22 +3,19 @@ package discovery
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// wish names one thing that the harness can define: a CustomResourceDefinition or an
-// APIService, of which each has one version only.
-type wish struct {
+// definition is what was to be hosted because of a CustomResourceDefinition or an APIService
+// of the harness, over the whole history.
+type definition struct {
+	of              *Facts
 	remote          bool
 	group, resource string
-}
-
-// definition is what was to be hosted because of a wish, over the whole history.
-type definition struct {
-	wish
-	changes []*change
+	changes         []*change
 }
 
 // change is a request that changed what is to be hosted.
@@ -47,22 +44,19 @@ func (d *definition) String() string {
 func (c *change) moment() fact.Moment { return fact.Exactly(c.at, c.seq) }
 
 func (f *Facts) observeDefinition(ev *history.Event) {
-	r, defines := ev.Request, ev.Request.Defines
+	r, told := ev.Request, ev.Request.Defines
 	// A server that loses its etcd on the way answers with an error, and may have done it.
 	unknown := r.Code == 0 || r.Code >= 500 && !r.Barrier
 	if r.Code >= 400 && !unknown && (r.Verb != "delete" || r.Code != http.StatusNotFound) {
 		return // it was refused
 	}
-	f.disturbed(ev.From, ev.At)
-	key := wish{defines.Remote, defines.Group, defines.Resource}
-	d := f.defined[key]
+	f.changes = append(f.changes, fact.Span{Begin: ev.From, End: ev.At})
+	d := f.definition(told.Remote, told.Group, told.Resource)
 	if d == nil {
-		d = &definition{wish: key}
-		f.defined[key] = d
+		d = &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource}
 		f.definitions = append(f.definitions, d)
-		f.ofGroup[d.group] = append(f.ofGroup[d.group], d)
 	}
-	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: slices.Clone(defines.Versions), begun: ev.From}
+	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, begun: ev.From}
 	if c.index > 0 {
 		last := d.changes[c.index-1]
 		if last.known && c.known && slices.Equal(last.versions, c.versions) {
@@ -84,6 +78,20 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 	d.changes = append(d.changes, c)
 }
 
+func (f *Facts) definition(remote bool, group, resource string) *definition {
+	for _, d := range f.definitionsOf(group) {
+		if d.remote == remote && d.resource == resource {
+			return d
+		}
+	}
+	return nil
+}
+
+// definitionsOf are those of a group.
+func (f *Facts) definitionsOf(group string) []*definition {
+	return fact.Where(f.definitions, func(d *definition) bool { return d.group == group })
+}
+
 // latest is the last change that was answered by a time; nil if none was.
 func (d *definition) latest(at int64) *change {
 	for _, c := range slices.Backward(d.changes) {
@@ -93,6 +101,17 @@ func (d *definition) latest(at int64) *change {
 	}
 	return nil
 }
+
+// certain is latest where its outcome is known; nil else.
+func (d *definition) certain(at int64) *change {
+	if c := d.latest(at); c != nil && c.known {
+		return c
+	}
+	return nil
+}
+
+// uncertain is whether it is not known at a time what is to be hosted.
+func (d *definition) uncertain(at int64) bool { return d.latest(at) != nil && d.certain(at) == nil }
 
 // next is the change after this one; nil if there is none.
 func (c *change) next() *change {
@@ -110,18 +129,9 @@ func (c *change) over() int64 {
 	return fact.Forever
 }
 
-// uncertain is whether it is not known at a time what is to be hosted.
-func (d *definition) uncertain(at int64) bool {
-	c := d.latest(at)
-	return c != nil && !c.known
-}
-
 // possible is whether the definition may have wanted a version at some time between two.
 func (d *definition) possible(version string, from, to int64) bool {
 	return slices.ContainsFunc(d.changes, func(c *change) bool {
-		if c.from > to || !slices.Contains(c.versions, version) {
-			return false
-		}
 		over := int64(fact.Forever)
 		for next := c.next(); next != nil; next = next.next() {
 			if next.known {
@@ -129,58 +139,57 @@ func (d *definition) possible(version string, from, to int64) bool {
 				break
 			}
 		}
-		return from <= over
+		return c.from <= to && from <= over && slices.Contains(c.versions, version)
 	})
 }
 
-// definitionsOf are those of a group.
-func (f *Facts) definitionsOf(group string) []*definition { return f.ofGroup[group] }
-
-// isDefined is whether the harness has anything to do with the group, at any time.
-func (f *Facts) isDefined(group string) bool { return len(f.ofGroup[group]) > 0 }
-
-// remote is whether an APIService of the harness hands the group-version on at a time, or
-// did before the last change.
-func (f *Facts) remote(group, version string, at int64) bool {
-	d := f.defined[wish{remote: true, group: group}]
-	if d == nil {
-		return false
-	}
-	c := d.latest(at)
-	return c != nil && (slices.Contains(c.versions, version) || slices.Contains(c.before, version)) || d.possible(version, at, at)
+// wanted is whether any definition may have wanted a group-version at some time between
+// two, or so shortly before that it may still be shown.
+func (f *Facts) wanted(of groupVersion, from, to int64, fits func(*definition) bool) bool {
+	return slices.ContainsFunc(f.definitions, func(d *definition) bool {
+		return d.group == of.group && fits(d) && d.possible(of.version, from-int64(showsWithin()), to)
+	})
 }
 
-// shared is whether both a custom resource and an aggregated server were defined in the
-// group.
+func anyDefinition(*definition) bool { return true }
+
+// remote is whether an APIService of the harness hands the group-version on at a time, or
+// did so shortly before.
+func (f *Facts) remote(of groupVersion, at int64) bool {
+	return f.wanted(of, at, at, func(d *definition) bool { return d.remote })
+}
+
+// shared is whether an aggregated server was defined in the group, at any time.
 func (f *Facts) shared(group string) bool {
-	return f.defined[wish{remote: true, group: group}] != nil
+	return slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.remote && d.group == group })
 }
 
 // changing is whether a change of the group was under way at some time between two, or is
 // one whose outcome is not known by then.
 func (f *Facts) changing(group string, from, to int64) bool {
-	return slices.ContainsFunc(f.definitionsOf(group), func(d *definition) bool {
-		return d.uncertain(to) || slices.ContainsFunc(d.changes, func(c *change) bool { return c.from <= to && from <= c.at })
+	return slices.ContainsFunc(f.definitions, func(d *definition) bool {
+		return d.group == group && (d.uncertain(to) || slices.ContainsFunc(d.changes, func(c *change) bool { return c.from <= to && from <= c.at }))
 	})
 }
 
 // lacks says how a document that was given at a time differs from what a change of a
 // CustomResourceDefinition wants; empty if it does not.
-func (f *Facts) lacks(l *listing, c *change, at int64) string {
+func (c *change) lacks(l *listing, at int64) string {
 	d := c.of
 	for _, version := range c.versions {
-		found := l.version(d.group, version)
+		of := groupVersion{d.group, version}
 		switch {
-		case f.remote(d.group, version, at):
-		case !f.library.hosts(found, d.resource):
-			return "does not have " + d.resource + " in " + named(d.group, version)
-		case found.Freshness != history.FreshnessCurrent:
-			return "calls " + named(d.group, version) + " " + quoted(found.Freshness)
+		case l.facts.remote(of, at):
+		case !l.hosts(of, d.resource):
+			return "does not have " + d.resource + " in " + of.String()
+		case l.version(of).Freshness != history.FreshnessCurrent:
+			return "calls " + of.String() + " " + strconv.Quote(l.version(of).Freshness)
 		}
 	}
 	for _, version := range c.ever {
-		if !slices.Contains(c.versions, version) && !f.remote(d.group, version, at) && f.library.hosts(l.version(d.group, version), d.resource) {
-			return "still has " + d.resource + " in " + named(d.group, version)
+		of := groupVersion{d.group, version}
+		if !slices.Contains(c.versions, version) && !l.facts.remote(of, at) && l.hosts(of, d.resource) {
+			return "still has " + d.resource + " in " + of.String()
 		}
 	}
 	return ""

@@ -1,12 +1,15 @@
 package discovery
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Paths of the two documents.
@@ -22,199 +25,210 @@ const (
 	askedLocal = askedJSON + ";profile=nopeer"
 )
 
-// library keeps everything that documents repeat once.
-type library struct {
-	listings    map[string]*listing
-	groups      map[string]*history.ListedGroup
-	inventories map[string][]history.ListedResource
-	questions   map[questionKey]*question
-	replies     map[replyKey]*reply
-}
+// plainKinds are the kinds of the documents that are not aggregated, by path.
+var plainKinds = map[string]string{corePath: "APIVersions", groupsPath: "APIGroupList"}
 
-func newLibrary() library {
-	return library{
-		listings: map[string]*listing{}, groups: map[string]*history.ListedGroup{}, inventories: map[string][]history.ListedResource{},
-		questions: map[questionKey]*question{}, replies: map[replyKey]*reply{},
-	}
-}
-
-// question is a request for a document.
-type question struct {
-	questionKey
+// answer is a request for a document, and what came of it.
+type answer struct {
+	history.Document
+	member        *member
+	seq, from, at int64
 	// options are what the Accept header asks for.
 	options []option
-}
-
-type questionKey struct {
-	path, accept, condition string
-	itself                  bool
-}
-
-// reply is what came of a request.
-type reply struct {
-	replyKey
 	// form of the answer; formed is whether it is one of a discovery document.
-	form    form
-	formed  bool
+	form   form
+	formed bool
+	// listing is what the document says; nil where there is none.
 	listing *listing
 }
 
-type replyKey struct {
-	code, size                                            int
-	contentType, tag, digest, content, unreadable, status string
-	count                                                 int64
-	counted                                               bool
-}
-
-// answer is one request with its reply.
-type answer struct {
-	seq, from, at int64
-	*question
-	*reply
-}
-
-func (a *answer) moment() fact.Moment { return fact.Moment{Earliest: a.from, Latest: a.at, Seq: a.seq} }
-
-// busy is whether a reply says no more than that the server cannot answer now.
-func (r *reply) busy() bool { return r.code == 0 || r.code == 429 || r.code == 503 }
-
-// untold is whether the line is lost that told what the document says.
-func (r *reply) untold() bool { return r.content != "" && r.listing == nil }
-
-// document is whether it asks for one of the two documents, without a condition.
-func (q *question) document() bool {
-	return (q.path == corePath || q.path == groupsPath) && q.condition == ""
-}
-
 func (f *Facts) observeDocument(ev *history.Event) {
-	d := ev.Document
-	if d.Listing != nil {
-		f.library.learn(d.Content, d.Listing)
+	m, d := f.member(ev.Member), ev.Document
+	if d.Listing != nil && d.Content != "" && f.listings[d.Content] == nil {
+		f.listings[d.Content] = f.read(d.Listing)
 	}
-	a := answer{seq: ev.Seq, from: ev.From, at: ev.At, question: f.library.question(d), reply: f.library.reply(d)}
-	m := f.member(ev.Member)
-	if a.path == groupsPath && (a.code == http.StatusNotModified || a.code == http.StatusOK && a.formed && a.form.aggregated() || a.accept == askedJSON && !a.busy()) {
-		m.given = append(m.given, fact.Span{Begin: a.from, End: a.at})
-	}
+	a := &answer{Document: *d, member: m, seq: ev.Seq, from: ev.From, at: ev.At, options: f.optionsOf(d.Accept), listing: f.listings[d.Content]}
+	a.Listing = nil
+	a.form, a.formed = formOf(d.ContentType)
 	if d.Sweep > 0 {
-		m.sweep(d.Sweep, d.Last, a)
+		m.sweep(a)
 	}
-	if a.document() && a.accept == askedJSON {
-		m.look(a, d.Sweep > 0)
+	if a.Path == groupsPath {
+		m.atGroups = append(m.atGroups, a)
+	}
+	if a.unconditional() && a.Accept == askedJSON {
+		f.looks = append(f.looks, a)
+		if a.Path == groupsPath {
+			m.looks = append(m.looks, a)
+		}
 	}
 }
 
-func (l *library) question(d *history.Document) *question {
-	key := questionKey{d.Path, d.Accept, d.IfNoneMatch, d.Itself}
-	q := l.questions[key]
-	if q == nil {
-		q = &question{key, optionsOf(d.Accept)}
-		l.questions[key] = q
-	}
-	return q
+func (a *answer) moment() fact.Moment {
+	return fact.Moment{Earliest: a.from, Latest: a.at, Seq: a.seq}
 }
 
-func (l *library) reply(d *history.Document) *reply {
-	key := replyKey{code: d.Code, size: d.Size, contentType: d.ContentType, tag: d.ETag, digest: d.Digest, content: d.Content, unreadable: d.Unreadable, status: d.Status}
-	if d.Aggregations != nil {
-		key.count, key.counted = *d.Aggregations, true
+func (a *answer) entry(about string) law.Entry { return law.Of(about, a.moment()).By(a.member.name) }
+
+// by is the process that gave the answer, of a member that was ready when it was asked; nil
+// where that is not certain.
+func (a *answer) by() *fact.Process {
+	if a.member.wasReady().At(a.from) != fact.Yes {
+		return nil
 	}
-	r := l.replies[key]
-	if r == nil {
-		r = &reply{replyKey: key, listing: l.listings[d.Content]}
-		r.form, r.formed = formOf(d.ContentType)
-		l.replies[key] = r
+	return a.member.process(a.from, a.at)
+}
+
+// busy is whether the answer says no more than that the server cannot answer now.
+func (a *answer) busy() bool {
+	return a.Code == 0 || a.Code == http.StatusTooManyRequests || a.Code == http.StatusServiceUnavailable
+}
+
+// lost is whether the line is missing that told what the document says.
+func (a *answer) lost() bool { return a.Content != "" && a.listing == nil }
+
+// lasting is whether it is the answer until the next look: the recorder leaves out that a
+// member goes on giving none.
+func (a *answer) lasting() bool { return a.Code == 0 && a.Sweep == 0 }
+
+// unconditional is whether it is asked of one of the two documents, without a condition.
+func (a *answer) unconditional() bool { return plainKinds[a.Path] != "" && a.IfNoneMatch == "" }
+
+// told is the listing of a document that was given; nil for all other answers.
+func (a *answer) told() *listing {
+	if a == nil || a.Code != http.StatusOK {
+		return nil
 	}
-	return r
+	return a.listing
+}
+
+// says is what came in the place of a document, in words.
+func (a *answer) says() string {
+	switch a.Code {
+	case http.StatusOK:
+		return "gave a document that cannot be read"
+	case 0:
+		return "gave no answer"
+	}
+	return "answered " + strconv.Itoa(a.Code)
+}
+
+// groupVersion is a version of a group; the core group has no name.
+type groupVersion struct{ group, version string }
+
+// String writes a group-version as the API does.
+func (g groupVersion) String() string {
+	if g.group == "" {
+		return g.version
+	}
+	return g.group + "/" + g.version
+}
+
+// path is the document that tells of it.
+func (g groupVersion) path() string {
+	if g.group == "" {
+		return corePath
+	}
+	return groupsPath
+}
+
+func byName(a, b groupVersion) int { return strings.Compare(a.String(), b.String()) }
+
+// located is the group-version, and the resource of it if any, that a path leads to; ok is
+// false where it leads to anything else.
+func located(path string) (of groupVersion, resource string, ok bool) {
+	rest, core := strings.CutPrefix(path, corePath+"/")
+	if core {
+		rest = "/" + rest
+	} else if rest, ok = strings.CutPrefix(path, groupsPath+"/"); !ok {
+		return of, "", false
+	}
+	parts := strings.Split(rest, "/")
+	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts[1:], "") || parts[0] == "" && !core {
+		return of, "", false
+	}
+	return groupVersion{parts[0], parts[1]}, strings.Join(parts[2:], ""), true
 }
 
 // listing is what a document says.
 type listing struct {
-	library           *library
-	name              string
-	kind, apiVersion  string
-	metadata          []string
-	groups            []*history.ListedGroup
-	byName            []*history.ListedGroup
-	contained, sorted string
+	*history.Listing
+	facts *Facts
+	// names are the group-versions in the order of the document.
+	names    []groupVersion
+	versions map[groupVersion]*history.ListedVersion
+	// contents and order are those of all group-versions.
+	contents, order string
 }
 
-// learn keeps a listing, whose groups are mostly those of others.
-func (l *library) learn(name string, told *history.Listing) {
-	if l.listings[name] != nil || name == "" {
-		return
-	}
-	out := &listing{library: l, name: name, kind: told.Kind, apiVersion: told.APIVersion, metadata: told.Metadata}
+// read reads a listing. Of the resources of a group-version only the first listing tells.
+func (f *Facts) read(told *history.Listing) *listing {
+	l := &listing{Listing: told, facts: f, versions: map[groupVersion]*history.ListedVersion{}}
 	for _, g := range told.Groups {
-		var key strings.Builder
-		key.WriteString(g.Name + "\x00" + g.Preferred + "\x00" + strings.Join(g.Metadata, ","))
-		for _, v := range g.Versions {
-			key.WriteString("\x00" + v.Version + "\x00" + v.Freshness + "\x00" + v.Inventory + "\x00" + v.Order)
+		for i := range g.Versions {
+			v, of := &g.Versions[i], groupVersion{g.Name, g.Versions[i].Version}
 			if len(v.Resources) > 0 {
-				l.inventories[v.Inventory] = v.Resources
+				f.inventories[v.Inventory] = v.Resources
+			}
+			if l.versions[of] == nil {
+				l.versions[of], l.names = v, append(l.names, of)
 			}
 		}
-		kept := l.groups[key.String()]
-		if kept == nil {
-			kept = &history.ListedGroup{Name: g.Name, Metadata: g.Metadata, Preferred: g.Preferred, Versions: slices.Clone(g.Versions)}
-			for i := range kept.Versions {
-				kept.Versions[i].Resources = nil
-			}
-			l.groups[key.String()] = kept
-		}
-		out.groups = append(out.groups, kept)
 	}
-	out.byName = slices.Clone(out.groups)
-	slices.SortStableFunc(out.byName, func(a, b *history.ListedGroup) int { return strings.Compare(a.Name, b.Name) })
-	l.listings[name] = out
+	l.contents, l.order = l.without(func(groupVersion) bool { return false })
+	return l
 }
 
 // version is a group-version as the listing has it; nil if it has not.
-func (l *listing) version(group, version string) *history.ListedVersion {
+func (l *listing) version(of groupVersion) *history.ListedVersion {
 	if l == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(l.byName, group, func(g *history.ListedGroup, name string) int { return strings.Compare(g.Name, name) })
-	if !ok {
-		return nil
-	}
-	for j := range l.byName[i].Versions {
-		if v := &l.byName[i].Versions[j]; v.Version == version {
-			return v
-		}
+	return l.versions[of]
+}
+
+// resources are those of a group-version as the listing has it.
+func (l *listing) resources(of groupVersion) []history.ListedResource {
+	if v := l.version(of); v != nil {
+		return l.facts.inventories[v.Inventory]
 	}
 	return nil
 }
 
-// each calls do with each group-version.
-func (l *listing) each(do func(group string, v *history.ListedVersion)) {
-	if l == nil {
-		return
-	}
-	for _, g := range l.groups {
-		for i := range g.Versions {
-			do(g.Name, &g.Versions[i])
-		}
-	}
-}
-
-// resources of a group-version as a listing has it.
-func (l *library) resources(v *history.ListedVersion) []history.ListedResource {
-	if v == nil {
-		return nil
-	}
-	return l.inventories[v.Inventory]
-}
-
-// hosts is whether a group-version as a listing has it has the resource.
-func (l *library) hosts(v *history.ListedVersion, resource string) bool {
-	return find(l.resources(v), resource) != nil
+// hosts is whether the listing has a resource of a group-version.
+func (l *listing) hosts(of groupVersion, resource string) bool {
+	return find(l.resources(of), resource) != nil
 }
 
 // current is whether the listing calls the group-version current, and has resources in it.
-func (l *listing) current(group, version string) bool {
-	v := l.version(group, version)
-	return v != nil && v.Freshness == history.FreshnessCurrent && len(l.library.resources(v)) > 0
+func (l *listing) current(of groupVersion) bool {
+	v := l.version(of)
+	return v != nil && v.Freshness == history.FreshnessCurrent && len(l.resources(of)) > 0
+}
+
+// stale is whether the listing has the group-version and calls it stale.
+func (l *listing) stale(of groupVersion) bool {
+	v := l.version(of)
+	return v != nil && v.Freshness == history.FreshnessStale
+}
+
+// without names what the listing has, in whichever order, but for the group-versions that
+// are left out, and the order of it.
+func (l *listing) without(leftOut func(groupVersion) bool) (contents, order string) {
+	var all, sequence []string
+	for _, of := range l.names {
+		if v := l.versions[of]; !leftOut(of) {
+			all = append(all, of.String()+" "+v.Freshness+" "+v.Inventory)
+			sequence = append(sequence, of.String()+" "+v.Order)
+		}
+	}
+	slices.Sort(all)
+	return digest(all), digest(sequence)
+}
+
+func digest(lines []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return string(sum[:16])
 }
 
 // find gives a resource of a list; nil if it is not there.
@@ -224,70 +238,4 @@ func find(resources []history.ListedResource, name string) *history.ListedResour
 		return nil
 	}
 	return &resources[i]
-}
-
-// contents names what a listing has, in whichever order, but for the group-versions that
-// are left out; and order names its order.
-func (l *listing) contents(leaveOut func(group, version string) bool) (contents, order string) {
-	if leaveOut == nil && l.contained != "" {
-		return l.contained, l.sorted
-	}
-	var all, sequence []string
-	l.each(func(group string, v *history.ListedVersion) {
-		if leaveOut == nil || !leaveOut(group, v.Version) {
-			all = append(all, named(group, v.Version)+" "+v.Freshness+" "+v.Inventory)
-			sequence = append(sequence, named(group, v.Version)+" "+v.Order)
-		}
-	})
-	slices.Sort(all)
-	contents, order = digest(all), digest(sequence)
-	if leaveOut == nil {
-		l.contained, l.sorted = contents, order
-	}
-	return contents, order
-}
-
-// named writes a group-version as the API does.
-func named(group, version string) string {
-	if group == "" {
-		return version
-	}
-	return group + "/" + version
-}
-
-// parted gives the parts of a group-version's name.
-func parted(name string) (group, version string) {
-	group, version, ok := strings.Cut(name, "/")
-	if !ok {
-		return "", name
-	}
-	return group, version
-}
-
-// versionOfPath is the group-version that is at a path; ok is false where a path leads to
-// anything else, such as the objects of a resource.
-func versionOfPath(path string) (group, version string, ok bool) {
-	if version, ok = strings.CutPrefix(path, corePath+"/"); ok {
-		return "", version, version != "" && !strings.Contains(version, "/")
-	}
-	rest, ok := strings.CutPrefix(path, groupsPath+"/")
-	if !ok {
-		return "", "", false
-	}
-	group, version, ok = strings.Cut(rest, "/")
-	return group, version, ok && version != "" && !strings.Contains(version, "/")
-}
-
-// resourceOfPath is the resource whose objects are at a path; ok is false where a path
-// leads to anything else.
-func resourceOfPath(path string) (name, resource string, ok bool) {
-	rest, ok := strings.CutPrefix(path, groupsPath+"/")
-	if !ok {
-		return "", "", false
-	}
-	parts := strings.Split(rest, "/")
-	if len(parts) != 3 || slices.Contains(parts, "") {
-		return "", "", false
-	}
-	return named(parts[0], parts[1]), parts[2], true
 }

@@ -8,31 +8,35 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Facts are the facts of KEP-3352 about one history.
 type Facts struct {
 	*fact.History
-	library library
-	// members has what each member was asked, by its name.
-	members map[string]*member
+	// listings are by the name of their content, inventories and accepted by what documents
+	// and requests repeat.
+	listings    map[string]*listing
+	inventories map[string][]history.ListedResource
+	accepted    map[string][]option
+	members     map[string]*member
+	// looks are the answers of all members to requests for the two documents in JSON.
+	looks []*answer
 	// definitions are what the harness has defined, in the order in which they came up.
 	definitions []*definition
-	defined     map[wish]*definition
-	ofGroup     map[string][]*definition
-	// disturbances are the times in which the harness changed what is to be hosted, or how
-	// an aggregated server behaves, in the order in which they ended.
-	disturbances []fact.Span
-	// longest is for how long one of them lasted at most.
-	longest int64
+	// changes are the times in which the harness changed what is to be hosted, or how an
+	// aggregated server behaves.
+	changes []fact.Span
 	outages []*outage
-	foreign foreignThings
-	cache   cache
+	foreign []*foreignThing
 }
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, library: newLibrary(), members: map[string]*member{}, defined: map[wish]*definition{}, ofGroup: map[string][]*definition{}, foreign: newForeignThings()}
+	return &Facts{
+		History: h, listings: map[string]*listing{}, inventories: map[string][]history.ListedResource{},
+		accepted: map[string][]option{}, members: map[string]*member{},
+	}
 }
 
 // Observe takes the next event in.
@@ -42,137 +46,98 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeDocument(ev)
 	case ev.Request != nil && ev.Request.Defines != nil:
 		f.observeDefinition(ev)
-		f.partAll()
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
 		f.observeBackend(ev)
-		f.partAll()
 	case ev.Foreign != nil:
-		f.foreign.observe(ev)
-		f.partAll()
-	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
-		f.partAll()
-	case ev.Ready != nil:
-		if m := f.member(ev.Member); m.ready != ev.Ready.Code {
-			m.ready = ev.Ready.Code
-			m.part()
-		}
+		f.observeForeign(ev)
 	}
 }
 
-// member is what the member was asked.
+// settled is whether the harness changed nothing between two times, nor so shortly before
+// that it need not show yet, and the outcome of all that it had sent is known.
+func (f *Facts) settled(from, to int64) bool {
+	return !slices.ContainsFunc(f.changes, func(s fact.Span) bool { return s.Begin <= to && s.End > from-int64(showsWithin()) }) &&
+		!slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.uncertain(to) })
+}
+
+// changedBy is when the harness had changed something last by a time.
+func (f *Facts) changedBy(at int64) (last int64) {
+	for _, s := range f.changes {
+		if s.End <= at {
+			last = max(last, s.End)
+		}
+	}
+	return last
+}
+
+// member is what a member was asked.
+type member struct {
+	facts *Facts
+	name  string
+	// looks are its answers to requests for the document of all groups in JSON, and atGroups
+	// those to all requests for that document.
+	looks, atGroups []*answer
+	sweeps          []*sweep
+}
+
 func (f *Facts) member(name string) *member {
 	m := f.members[name]
 	if m == nil {
-		m = &member{facts: f, name: name, looks: map[string][]*look{}}
+		m = &member{facts: f, name: name}
 		f.members[name] = m
 	}
 	return m
 }
 
 // all are the members in the order of the header.
-func (f *Facts) all() []*member {
-	var out []*member
-	for _, name := range f.Members() {
-		out = append(out, f.member(name))
-	}
-	return out
+func (f *Facts) all() []*member { return fact.Each(f.Members(), f.member) }
+
+type signalOf struct{ what, member string }
+
+func (m *member) signal(what string, derive func() fact.Signal) fact.Signal {
+	return fact.Cached(m.facts.History, signalOf{what, m.name}, derive)
 }
 
-func (f *Facts) partAll() {
-	for _, m := range f.members {
-		m.part()
-	}
-}
-
-func (f *Facts) disturbed(from, to int64) {
-	f.disturbances = append(f.disturbances, fact.Span{Begin: from, End: to})
-	f.longest = max(f.longest, to-from)
-}
-
-// settled is whether the harness changed nothing between two times, nor so shortly before
-// that it need not show yet, and the outcome of all that it had sent is known.
-func (f *Facts) settled(from, to int64) bool {
-	begin := from - int64(showsWithin())
-	first := sort.Search(len(f.disturbances), func(i int) bool { return f.disturbances[i].End > begin })
-	for _, d := range f.disturbances[first:] {
-		if d.Begin <= to {
-			return false
-		}
-		if d.End > to+f.longest {
-			break
-		}
-	}
-	return !slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.uncertain(to) })
-}
-
-// changedBy is when the harness had changed something last by a time.
-func (f *Facts) changedBy(at int64) int64 {
-	if i := sort.Search(len(f.disturbances), func(i int) bool { return f.disturbances[i].End > at }); i > 0 {
-		return f.disturbances[i-1].End
-	}
-	return 0
-}
-
-// cache keeps derived facts while no further event was observed.
-type cache struct {
-	seq  int64
-	kept map[string]any
-}
-
-func cached[T any](f *Facts, key string, derive func() T) T {
-	if f.cache.seq != f.Seq || f.cache.kept == nil {
-		f.cache = cache{seq: f.Seq, kept: map[string]any{}}
-	}
-	if v, ok := f.cache.kept[key]; ok {
-		return v.(T)
-	}
-	v := derive()
-	f.cache.kept[key] = v
-	return v
-}
-
-// signal is cached of a signal of the member.
-func (m *member) signal(key string, derive func() fact.Signal) fact.Signal {
-	if m.signalled != m.facts.Seq || m.signals == nil {
-		m.signalled, m.signals = m.facts.Seq, map[string]fact.Signal{}
-	}
-	s, ok := m.signals[key]
-	if !ok {
-		s = derive()
-		m.signals[key] = s
-	}
-	return s
+// serves is while a process of the member takes part, also while /readyz is late.
+func (m *member) serves() fact.Signal {
+	return m.signal("serves", func() fact.Signal { return m.facts.Serves(m.name) })
 }
 
 // serving is while the member is ready: its process lives, is not paused, and /readyz
 // answers 200.
 func (m *member) serving() fact.Signal {
-	return m.signal("serving", func() fact.Signal {
-		return fact.And(m.facts.Serves(m.name), m.facts.Ready(m.name))
-	})
+	return m.signal("serving", func() fact.Signal { return fact.And(m.serves(), m.facts.Ready(m.name)) })
 }
 
 // wasReady is while the member was ready when it was asked last: an answer of /readyz tells
 // only that the member ceased to be ready after the one before.
 func (m *member) wasReady() fact.Signal {
 	return m.signal("was ready", func() fact.Signal {
-		var told, running fact.Builder
-		for _, a := range m.facts.ReadyAnswers(m.name) {
-			told.SetAt(a.Latest, fact.Of(a.Code == http.StatusOK))
-		}
-		for _, s := range m.serves().Spans(fact.Unknown) {
-			running.SetAt(m.serves().Reaches(s.Begin, 0, fact.Yes), fact.Yes)
-			if s.End < fact.Forever {
-				running.SetAt(s.End, fact.No)
-			}
-		}
-		return fact.And(told.Signal(), running.Signal())
+		return fact.And(m.serves(), fact.Follow(m.facts.ReadyAnswers(m.name),
+			func(a fact.ReadyAnswer) fact.Moment { return fact.Exactly(a.Latest, a.Seq) },
+			func(a fact.ReadyAnswer) bool { return a.Code == http.StatusOK }))
 	})
 }
 
-// serves is while a process of the member takes part, also while /readyz is late.
-func (m *member) serves() fact.Signal {
-	return m.signal("serves", func() fact.Signal { return m.facts.Serves(m.name) })
+// able is while the member can do what it owes: it is ready, and the etcd of every member
+// runs. When one goes, etcd may have to elect a leader anew, and what was being written
+// times out: a custom resource is established late then.
+func (m *member) able() fact.Signal {
+	return m.signal("able", func() fact.Signal {
+		return fact.And(m.serving(), fact.Not(m.facts.AnyMember(func(name string) fact.Signal {
+			return m.facts.Stopped(name, history.ComponentEtcd)
+		})))
+	})
+}
+
+// readySince is since when the member was ready at a time.
+func (m *member) readySince(at int64) int64 {
+	for _, s := range m.serving().Spans(fact.Yes) {
+		if s.Begin <= at && at < s.End {
+			return s.Begin
+		}
+	}
+	return at
 }
 
 // process is the one that answered all that was asked and answered between two times; nil
@@ -181,6 +146,56 @@ func (m *member) process(from, at int64) *fact.Process {
 	return m.facts.ProcessAt(m.name, history.ComponentAPIServer, fact.Moment{Earliest: from, Latest: at})
 }
 
-func seconds(nanoseconds int64) string {
-	return (time.Duration(nanoseconds)).Round(100 * time.Millisecond).String()
+// since are the looks that were answered at a time or later.
+func (m *member) since(at int64) []*answer {
+	return m.looks[sort.Search(len(m.looks), func(i int) bool { return m.looks[i].at >= at }):]
+}
+
+// between are the looks that were asked for from a time on and answered by another one.
+func (m *member) between(from, to int64) (out []*answer) {
+	for _, k := range m.since(from) {
+		if k.at > to {
+			break
+		}
+		if k.from >= from {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// shown are the looks since a time, up to the first that shows something.
+func (m *member) shown(since int64, shows func(*answer) bool) (out []law.Look) {
+	for _, k := range m.since(since) {
+		out = append(out, law.Look{Asked: k.from, Answered: k.at, Until: k.from, Seq: k.seq, Shows: shows(k), Lasting: k.lasting()})
+		if out[len(out)-1].Shows {
+			break
+		}
+	}
+	return out
+}
+
+// goesBack is the first document between two times that does not fit any more, although its
+// process had the time to know; nil if there is none.
+func (m *member) goesBack(from, to int64, bound time.Duration, fits func(*answer) bool) *answer {
+	var last *listing
+	for _, k := range m.between(from+int64(bound), to) {
+		p := k.by()
+		if k.told() == nil || k.listing == last || p == nil {
+			continue
+		}
+		if last = k.listing; fits(k) {
+			continue
+		}
+		last = nil
+		if m.able().Lasts(max(from, p.Started.Latest), k.from, fact.Yes) > int64(bound) {
+			return k
+		}
+	}
+	return nil
+}
+
+// lacked says how long something lasted that a document shows, for a breach.
+func lasted(from, to int64) time.Duration {
+	return time.Duration(to - from).Round(100 * time.Millisecond)
 }

@@ -1,19 +1,15 @@
 package discovery
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// foreignThings are the APIServices and CustomResourceDefinitions that neither the control
-// plane nor the harness has made. A law leaves their group-versions out of what it
-// compares: what becomes of them is their owner's business (requirement AD-26).
-type foreignThings struct {
-	all    []*foreignThing
-	byName map[[2]string]*foreignThing
-}
-
-// foreignThing is one APIService or CustomResourceDefinition.
+// foreignThing is an APIService or CustomResourceDefinition that neither the control plane
+// nor the harness has made. A law leaves its group-versions out of what it compares: what
+// becomes of them is their owner's business (requirement AD-26).
 type foreignThing struct {
 	history.Foreign
 	seq int64
@@ -23,24 +19,18 @@ type foreignThing struct {
 	there, troubled []fact.Span
 }
 
-func newForeignThings() foreignThings {
-	return foreignThings{byName: map[[2]string]*foreignThing{}}
-}
-
-func (t *foreignThings) observe(ev *history.Event) {
+func (f *Facts) observeForeign(ev *history.Event) {
 	told := ev.Foreign
 	if told.Type != history.ForeignAPIService && told.Type != history.ForeignCRD {
 		return
 	}
-	key := [2]string{told.Type, told.Name}
-	one := t.byName[key]
-	if one == nil {
-		one = &foreignThing{seq: ev.Seq}
-		t.byName[key] = one
-		t.all = append(t.all, one)
+	i := slices.IndexFunc(f.foreign, func(one *foreignThing) bool { return one.Type == told.Type && one.Name == told.Name })
+	if i < 0 {
+		i = len(f.foreign)
+		f.foreign = append(f.foreign, &foreignThing{seq: ev.Seq})
 	}
+	one, went := f.foreign[i], told.Change == history.ForeignWent
 	one.Foreign = *told
-	went := told.Change == history.ForeignWent
 	one.there = mark(one.there, ev, !went)
 	if told.Type == history.ForeignAPIService {
 		// Any change of an APIService is trouble too: members may have fetched at any time
@@ -71,43 +61,32 @@ func (one *foreignThing) String() string {
 	return "the foreign APIService " + one.Name
 }
 
-// isForeign is whether a group-version that a member showed at a time was foreign. A member
-// may show for a while what is gone, and the clock stands while it does not serve. What the
-// harness defines is its own, whatever else is in the group.
-func (m *member) isForeign(group, version string, at int64) bool {
-	if len(m.facts.foreign.all) == 0 || m.facts.isDefined(group) {
-		return false
-	}
-	for _, one := range m.facts.foreign.all {
-		if one.Group != group || one.Version != "" && version != "" && one.Version != version {
-			continue
-		}
-		for _, s := range one.there {
-			if s.Begin <= at && (s.End == fact.Forever || at <= s.End || m.serves().Lasts(s.End, at, fact.Yes) <= int64(showsWithin())) {
-				return true
-			}
-		}
-	}
-	return false
+// isForeign is whether a group-version that a member showed at a time was foreign; one
+// without a version stands for all of its group. A member may show for a while what is gone,
+// and the clock stands while it does not serve. What the harness defines is its own,
+// whatever else is in the group.
+func (m *member) isForeign(of groupVersion, at int64) bool {
+	return slices.ContainsFunc(m.facts.foreign, func(one *foreignThing) bool {
+		return one.Group == of.group && (one.Version == "" || of.version == "" || one.Version == of.version) &&
+			slices.ContainsFunc(one.there, func(s fact.Span) bool {
+				return s.Begin <= at && (at <= s.End || m.serves().Lasts(s.End, at, fact.Yes) <= int64(showsWithin()))
+			})
+	}) && len(m.facts.definitionsOf(of.group)) == 0
 }
 
-// foreignAt is isForeign at a time; nil where nothing is foreign.
-func (m *member) foreignAt(at int64) func(group, version string) bool {
-	if len(m.facts.foreign.all) == 0 {
-		return nil
-	}
-	return func(group, version string) bool { return m.isForeign(group, version, at) }
+// foreignAt is isForeign at a time.
+func (m *member) foreignAt(at int64) func(groupVersion) bool {
+	return func(of groupVersion) bool { return m.isForeign(of, at) }
 }
 
 // differsByForeign is whether two documents differ, and in foreign group-versions alone:
 // then the tag is another one with good reason.
 func (m *member) differsByForeign(a, b *listing, at int64) bool {
-	foreign := m.foreignAt(at)
-	if foreign == nil || a == nil || b == nil || a == b {
+	if len(m.facts.foreign) == 0 || a == nil || b == nil || a == b {
 		return false
 	}
-	same, order := a.contents(foreign)
-	also, ordered := b.contents(foreign)
+	same, order := a.without(m.foreignAt(at))
+	also, ordered := b.without(m.foreignAt(at))
 	return same == also && order == ordered
 }
 
@@ -115,9 +94,9 @@ func (m *member) differsByForeign(a, b *listing, at int64) bool {
 // between two, or so shortly before that a member may not have fetched from it since; nil
 // if there was none.
 func (f *Facts) trouble(from, to int64) *foreignThing {
-	for _, one := range f.foreign.all {
+	for _, one := range f.foreign {
 		for _, s := range one.troubled {
-			if s.Begin <= to && (s.End == fact.Forever || from <= s.End+int64(recoversWithin())) {
+			if s.Begin <= to && from-int64(recoversWithin()) <= s.End {
 				return one
 			}
 		}

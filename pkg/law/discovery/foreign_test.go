@@ -59,7 +59,7 @@ func TestIsForeign_TellsSinceWhenAGroupVersionIs(t *testing.T) {
 		"a Lease":                          {[]history.Event{lease}, 101, "", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := observed(tc.events...).member("a").isForeign(tc.group, tc.version, tc.at*int64(time.Second)); got != tc.want {
+			if got := observed(tc.events...).member("a").isForeign(groupVersion{tc.group, tc.version}, tc.at*int64(time.Second)); got != tc.want {
 				t.Errorf("foreign: %v", got)
 			}
 		})

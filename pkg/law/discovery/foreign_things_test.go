@@ -116,13 +116,13 @@ func TestForeign_TagsFollowIt(t *testing.T) {
 		"AD-06 not foreign":                 {"AD-06", given(other, func(d *history.Document) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), false, []string{"in application/yaml"}},
 		"AD-06 another":                     {"AD-06", given(another, func(d *history.Document) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), true, []string{"in application/yaml"}},
 		"AD-08 full":                        {"AD-08", given(other, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), true, nil},
-		"AD-08 not foreign":                 {"AD-08", given(other, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), false, []string{"which is the document's tag, and answered 200"}},
-		"AD-08 another":                     {"AD-08", given(another, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), true, []string{"which is the document's tag, and answered 200"}},
+		"AD-08 not foreign":                 {"AD-08", given(other, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), false, []string{"which is the document's tag, and gave the document: it answered 200"}},
+		"AD-08 another":                     {"AD-08", given(another, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), true, []string{"which is the document's tag, and gave the document: it answered 200"}},
 		"AD-08 no change of the one before": {"AD-08", given(nil, func(d *history.Document) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), true, nil},
-		"AD-08 no change, not foreign":      {"AD-08", given(nil, func(d *history.Document) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), false, []string{"which is not the document's tag, and answered 304"}},
+		"AD-08 no change, not foreign":      {"AD-08", given(nil, func(d *history.Document) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), false, []string{"which is not the document's tag, and did not give the document: it answered 304"}},
 		"AD-09 weak":                        {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "W/" + tagOf(first) }), true, nil},
-		"AD-09 weak, not foreign":           {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "W/" + tagOf(first) }), false, []string{"matches, and answered 200"}},
-		"AD-09 asterisk":                    {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "*" }), true, []string{"matches, and answered 200"}},
+		"AD-09 weak, not foreign":           {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "W/" + tagOf(first) }), false, []string{"matches, and did not answer 304: it answered 200"}},
+		"AD-09 asterisk":                    {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "*" }), true, []string{"matches, and did not answer 304: it answered 200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := lone()

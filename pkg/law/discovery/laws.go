@@ -44,19 +44,12 @@ var (
 
 // each is a need of each member of obligations with a tag.
 func each(names ...string) []law.Need {
-	var out []law.Need
-	for _, name := range names {
-		out = append(out, law.Need{Name: name, Tag: name, Each: true})
-	}
-	return out
+	return fact.Each(names, func(name string) law.Need { return law.Need{Name: name, Tag: name, Each: true} })
 }
 
-// onPath tells a tag at one of the two documents from that at the other one.
-func onPath(tag, path string) string {
-	if path == corePath {
-		return tag + "AtCore"
-	}
-	return tag + "AtGroups"
+// any is a need of obligations with a tag, of whichever member.
+func anyOf(names ...string) []law.Need {
+	return fact.Each(names, func(name string) law.Need { return law.Need{Name: name, Tag: name} })
 }
 
 // atBoth is each of the tags at both documents.
@@ -68,36 +61,88 @@ func atBoth(tags ...string) []law.Need {
 	return each(names...)
 }
 
-// entry is what a ledger says of an answer.
-func (s *sweep) entry(a *answer) law.Entry {
-	return law.Entry{Ending: law.Met, About: a.path + " " + a.accept, Member: s.member.name, Began: a.moment()}
+// onPath tells a tag at one of the two documents from that at the other one.
+func onPath(tag, path string) string {
+	if path == corePath {
+		return tag + "AtCore"
+	}
+	return tag + "AtGroups"
 }
 
-// judged enters the answers of all sweeps that fit. Each is met with the tag, unless wrong
-// says what is wrong with it, with the evidence.
-func judged(f *Facts, l *law.Ledger, fits func(*sweep, *answer) bool, wrong func(*sweep, *answer) (tag, wrong string, evidence []int64)) {
-	for _, s := range f.sweeps() {
-		if !s.wasReady {
-			l.Excused(s.member.name, s.moment(), "the member was not ready all the time of a thorough look")
-			continue
-		}
-		for i := range s.answers {
-			a := &s.answers[i]
-			if !fits(s, a) {
+// form is a law about the form of the answers of thorough looks. Judge gives the tag of an
+// answer that is right, or what is wrong with one that is not; neither where the law does
+// not speak of it.
+func formLaw(row law.Row, judge func(*sweep, *answer) (tag, wrong string)) law.Law[*Facts] {
+	return law.Written[*Facts]{Row: row, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
+		for _, s := range f.sweeps() {
+			if s.by == nil {
+				l.Excused(s.member.name, s.moment(), "the member was not ready all the time of a thorough look")
 				continue
 			}
-			e := s.entry(a)
-			tag, what, evidence := "", "", []int64(nil)
-			if a.busy() {
-				e.Ending, e.Why = law.Excused, "the server could not answer"
-			} else if tag, what, evidence = wrong(s, a); what != "" {
-				e.Ending, e.Why, e.Evidence = law.Broken, what, evidence
-			} else if tag == "" {
-				continue
-			} else {
-				e.Tags = []string{onPath(tag, a.path)}
+			for _, a := range s.answers {
+				e := a.entry(a.Path + " " + a.Accept)
+				switch tag, wrong := judge(s, a); {
+				case tag == "" && wrong == "":
+				case a.busy():
+					l.Add(e.Excused("the server could not answer"))
+				case wrong != "":
+					l.Add(e.Broken("%s, asked at %s with Accept: %q and If-None-Match: %q, %s: it answered %d with the content type %q and the tag %q",
+						s.member.name, a.Path, a.Accept, a.IfNoneMatch, wrong, a.Code, a.ContentType, a.ETag).Shown(a.seq, s.steadySeq(a.Path)))
+				default:
+					l.Add(e.Met(onPath(tag, a.Path)))
+				}
 			}
-			l.Add(e)
 		}
+	}}
+}
+
+// sighting is what something was seen with first, and which processes had it last.
+type sighting struct {
+	with string
+	seq  int64
+	by   map[string]*fact.Process
+}
+
+// sightings are by what was seen.
+type sightings struct {
+	facts *Facts
+	of    map[string]*sighting
+	// latest is what a member had last.
+	latest map[string]string
+}
+
+func (f *Facts) sightings() *sightings {
+	return &sightings{facts: f, of: map[string]*sighting{}, latest: map[string]string{}}
+}
+
+// first is what something was seen with first, and whether that is now.
+func (s *sightings) first(what, with string, seq int64) (first *sighting, isNew bool) {
+	first = s.of[what]
+	if isNew = first == nil; isNew {
+		first = &sighting{with: with, seq: seq, by: map[string]*fact.Process{}}
+		s.of[what] = first
 	}
+	return first, isNew
+}
+
+// news are the tags of one more time that a process had something: after a restart, after
+// something else, and as the last of all members.
+func (s *sightings) news(what string, k *answer) (tags []string) {
+	p, name := k.member.process(k.from, k.at), k.member.name
+	if p == nil {
+		return nil
+	}
+	by := s.of[what].by
+	before, had := by[name]
+	if had && before != p {
+		tags = append(tags, "restarted")
+	}
+	if had && s.latest[name+k.Path] != what {
+		tags = append(tags, "returned")
+	}
+	by[name], s.latest[name+k.Path] = p, what
+	if !had && len(by) == len(s.facts.Members()) {
+		tags = append(tags, "common")
+	}
+	return tags
 }

@@ -21,15 +21,21 @@ type outage struct {
 }
 
 func (f *Facts) observeBackend(ev *history.Event) {
-	of, last := ev.Fault, f.lastOutage(ev.Fault.Group)
+	of := ev.Fault
+	var last *outage
+	for _, o := range f.outages {
+		if o.group == of.Group {
+			last = o
+		}
+	}
 	switch {
 	case of.Phase == history.PhaseInject:
 		o := &outage{group: of.Group, action: of.Action, since: ev.At, until: fact.Forever, dead: ev.At, seq: ev.Seq}
-		if last != nil && last.takesNothing() && o.takesNothing() && ev.At <= max(last.until, last.until+int64(turnsWithin())) {
-			o.dead = last.dead
-		}
-		if last != nil && last.until == fact.Forever {
-			last.until = ev.At // it does something else now
+		if last != nil {
+			last.until = min(last.until, ev.At) // it does something else now
+			if last.takesNothing() && o.takesNothing() && last.turns(o) {
+				o.dead = last.dead
+			}
 		}
 		f.outages = append(f.outages, o)
 	case last == nil:
@@ -38,20 +44,14 @@ func (f *Facts) observeBackend(ev *history.Event) {
 	case of.Phase == history.PhaseHeal:
 		last.until = ev.At
 	}
-	f.disturbed(ev.At, ev.At)
-}
-
-func (f *Facts) lastOutage(group string) *outage {
-	for _, o := range slices.Backward(f.outages) {
-		if o.group == group {
-			return o
-		}
-	}
-	return nil
+	f.changes = append(f.changes, fact.Span{Begin: ev.At, End: ev.At})
 }
 
 // takesNothing is whether no client gets an answer that it could take for one.
 func (o *outage) takesNothing() bool { return history.BackendTakesNothing(o.action) }
+
+// turns is whether the server goes over to another misbehaviour without an answer between.
+func (o *outage) turns(next *outage) bool { return next.since <= o.until+int64(turnsWithin()) }
 
 // next is the outage of the same group after this one; nil if there is none.
 func (f *Facts) next(o *outage) *outage {
@@ -65,19 +65,13 @@ func (f *Facts) next(o *outage) *outage {
 
 // active are the outages that lasted at some time between two, in the order of beginning.
 func (f *Facts) active(from, to int64) []*outage {
-	var out []*outage
-	for _, o := range f.outages {
-		if o.since <= to && from < o.until {
-			out = append(out, o)
-		}
-	}
-	return out
+	return fact.Where(f.outages, func(o *outage) bool { return o.since <= to && from < o.until })
 }
 
 // misbehaves is the outage of a group at a time; nil if there is none.
 func (f *Facts) misbehaves(group string, at int64) *outage {
-	for _, o := range slices.Backward(f.outages) {
-		if o.group == group && o.since <= at && at < o.until {
+	for _, o := range f.active(at, at) {
+		if o.group == group {
 			return o
 		}
 	}
@@ -87,7 +81,5 @@ func (f *Facts) misbehaves(group string, at int64) *outage {
 // behind is whether what is listed of a group may still be what its aggregated server said
 // while it misbehaved: no member has to have asked it since.
 func (f *Facts) behind(group string, from, to int64) bool {
-	return slices.ContainsFunc(f.outages, func(o *outage) bool {
-		return o.group == group && o.since <= to && (o.until == fact.Forever || from < o.until+int64(recoversWithin()))
-	})
+	return slices.ContainsFunc(f.active(from-int64(recoversWithin()), to), func(o *outage) bool { return o.group == group })
 }

@@ -2,157 +2,147 @@ package discovery
 
 import (
 	"net/http"
+	"reflect"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// view is what a process hosts by itself, as it said in one thorough look. What the harness
-// has defined, and what is foreign, is left out: custom resources and aggregated servers
-// are in etcd for all members, and no peer's.
-type view struct {
-	process *fact.Process
-	seq     int64
-	// local are the resources of each group-version in the local view.
-	local map[string][]history.ListedResource
-	// own are those of each group-version of which the server also gives a document of its
-	// own, which is not aggregated and tells of no other server.
-	own map[string][]history.ListedResource
-	// denied are the answers of 404 in the place of such a document, and unsure the
-	// group-versions for which there was another answer, or none.
-	denied map[string]int64
-	unsure map[string]bool
-}
+// The document of a server that knows its peers is the union of what it and they host
+// (KEP-4020). All other endpoints of discovery tell of the server alone, and so does the
+// local view. What the union has from peers is AD-23's and AD-24's; laws that compare the
+// document with the other endpoints leave it out.
 
-// viewIn is what a process said in a sweep that it hosts; nil if it did not.
-func (s *sweep) viewIn() *view {
-	f, m := s.member.facts, s.member
-	if s.process == nil || f.FirstReady(s.process) == nil || s.plain(groupsPath) == nil {
-		return nil
-	}
-	last := s.local
-	if last == nil {
-		return nil
-	}
-	v := &view{
-		process: s.process, seq: last.seq, local: map[string][]history.ListedResource{},
-		own: map[string][]history.ListedResource{}, denied: map[string]int64{}, unsure: map[string]bool{},
-	}
-	leftOut := func(group, version string) bool {
-		return group == "" || f.isDefined(group) || m.isForeign(group, version, s.from)
-	}
-	last.listing.each(func(group string, listed *history.ListedVersion) {
-		if !leftOut(group, listed.Version) {
-			v.local[named(group, listed.Version)] = f.library.resources(listed)
-		}
-	})
-	for name, a := range s.versions() {
-		group, version := parted(name)
-		told := a.listing.version(group, version)
-		switch {
-		case leftOut(group, version):
-		case a.code == http.StatusOK && told != nil:
-			v.own[name] = f.library.resources(told)
-		case a.code == http.StatusNotFound:
-			v.denied[name] = a.seq
-		default:
-			v.unsure[name] = true
-		}
-	}
-	return v
-}
+// Bounds of AD-23 and AD-24: so long the union may have what a process or a member hosted
+// that is not there any more.
+var (
+	peersShow  = requirement.MustBound("AD-23", "peersShow")
+	peersLeave = requirement.MustBound("AD-24", "peersLeave")
+)
 
-// views are the last ones of each process.
-func (f *Facts) views() map[*fact.Process]*view {
-	return cached(f, "views", func() map[*fact.Process]*view {
-		out := map[*fact.Process]*view{}
-		for _, s := range f.sweeps() {
-			if v := s.viewIn(); v != nil {
-				out[v.process] = v
+// views are the last thorough looks at each process in which it told of itself alone.
+func (f *Facts) views() map[*fact.Process]*sweep {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() map[*fact.Process]*sweep {
+		out := map[*fact.Process]*sweep{}
+		for _, s := range f.ready() {
+			if s.local != nil && s.plain[groupsPath] != nil {
+				out[s.by] = s
 			}
 		}
 		return out
 	})
 }
 
-// viewAt is what the process hosts that the member runs at a time; nil if it is not known.
-func (m *member) viewAt(at int64) *view {
+// viewAt is that of the process that the member runs at a time; nil if it is not known.
+func (m *member) viewAt(at int64) *sweep {
 	return m.facts.views()[m.facts.LastProcess(m.name, history.ComponentAPIServer, at)]
 }
 
-// lacks is whether the process does not host a resource of a group-version: neither its
-// local view has it nor a document of its own. It is not sure of what it was asked for in
-// vain.
-func (v *view) lacks(name, resource string) bool {
-	if v.unsure[name] {
-		return false
+// hosts is whether a process hosts a resource of a group-version itself, by its local view
+// and the document of the group-version, which tells of no other server. It is not known of
+// what was asked for in vain.
+func (s *sweep) hosts(of groupVersion, resource string) fact.Truth {
+	a := s.endpoints[of]
+	switch {
+	case a == nil && s.local.listing.version(of) == nil, a != nil && a.Code == http.StatusNotFound:
+		return fact.No
+	case a == nil || a.told().version(of) == nil:
+		return fact.Unknown
 	}
-	own, known := v.own[name]
-	if _, local := v.local[name]; local && !known && v.denied[name] == 0 {
-		return false // it lists it, and was not asked
+	return fact.Of(a.listing.hosts(of, resource))
+}
+
+// alone are the group-versions of the local view, without those that are no member's own:
+// custom resources and aggregated servers are in etcd for all.
+func (s *sweep) alone() []groupVersion {
+	return fact.Where(s.local.listing.names, func(of groupVersion) bool {
+		return of.group != "" && len(s.member.facts.definitionsOf(of.group)) == 0 && !s.member.isForeign(of, s.from)
+	})
+}
+
+// byPeers is whether a document has a group-version, or other resources in it than the
+// local view, because peers host that. It is unknown where it is not known what a peer
+// hosts.
+func (s *sweep) byPeers(document *answer, of groupVersion) fact.Truth {
+	v := document.listing.version(of)
+	if s.local == nil || v == nil || document.Content == s.local.Content {
+		return fact.No
 	}
-	return !known || find(own, resource) == nil
+	own := s.local.listing.version(of)
+	if own != nil && own.Inventory == v.Inventory {
+		return fact.No
+	}
+	hosted := slices.Clone(s.local.listing.resources(of))
+	added, known := false, true
+	for _, p := range s.peers() {
+		if theirs := s.member.facts.views()[p]; theirs == nil {
+			known = false
+		} else if has := theirs.local.listing.resources(of); slices.Contains(theirs.alone(), of) {
+			added = added || !reflect.DeepEqual(has, s.local.listing.resources(of))
+			hosted = append(hosted, has...)
+		}
+	}
+	stray := slices.ContainsFunc(document.listing.resources(of), func(r history.ListedResource) bool { return find(hosted, r.Name) == nil })
+	switch {
+	case added && !stray:
+		return fact.Yes
+	case !known:
+		return fact.Unknown
+	}
+	return fact.No
+}
+
+// peers are the processes of other members that a union may have something from: of a
+// member that is there, or was so shortly before that it need not be forgotten.
+func (s *sweep) peers() []*fact.Process {
+	var out []*fact.Process
+	for _, other := range s.member.facts.all() {
+		if other == s.member || other.left().Since(int64(peersLeave)).At(s.from) == fact.Yes {
+			continue
+		}
+		last := s.member.facts.LastProcess(other.name, history.ComponentAPIServer, s.to)
+		for _, p := range s.member.facts.Processes(other.name, history.ComponentAPIServer) {
+			if p == last || p.Started.Earliest <= s.to && p.Exited != nil && p.Exited.Latest >= s.from-int64(peersShow) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // leased is while the identity Lease of the member is in force: it exists, and has not
 // expired by the clock of the server that renews it.
 func (m *member) leased() fact.Signal {
-	f := m.facts
-	var b fact.Builder
-	p := f.Participation(f.serverOf(m.name))
+	f, p := m.facts, m.facts.Participation(m.facts.ServerID(m.name))
+	var valid []fact.Signal
 	for i, r := range p.Renewals {
-		b.Set(f.When(r.Stamp), fact.Yes)
-		over := int64(fact.Forever)
-		if i+1 < len(p.Renewals) {
-			over = f.When(p.Renewals[i+1].Stamp).Earliest
-		}
-		for _, s := range p.Spans {
-			if s.Left != nil && s.Left.Revision > r.Revision && (i+1 == len(p.Renewals) || s.Left.Revision < p.Renewals[i+1].Revision) {
-				left := f.When(*s.Left)
-				b.Set(left, fact.No)
-				over = left.Earliest
-			}
-		}
-		apart := int64(clocksApart())
-		if expires := f.Time(r.Renewed) + int64(r.Duration); r.Duration > 0 && !r.Renewed.IsZero() && expires+apart < over {
-			b.Set(fact.Moment{Earliest: expires - apart, Latest: expires + apart}, fact.No)
+		from, expires, apart := f.When(r.Stamp), f.Time(r.Renewed)+int64(r.Duration), int64(clocksApart())
+		switch {
+		case r.Duration > 0 && !r.Renewed.IsZero():
+			valid = append(valid, fact.Between(from, &fact.Moment{Earliest: expires - apart, Latest: expires + apart}))
+		case i+1 < len(p.Renewals):
+			next := f.When(p.Renewals[i+1].Stamp)
+			valid = append(valid, fact.Between(from, &next))
+		default:
+			valid = append(valid, fact.From(from))
 		}
 	}
-	return b.Signal()
-}
-
-// serverOf is the identity of a member's API server.
-func (f *Facts) serverOf(member string) string {
-	for _, m := range f.Header.Members {
-		if m.Name == member {
-			return m.ServerID
-		}
-	}
-	return ""
+	return fact.And(p.Signal(f.History), fact.Or(valid...))
 }
 
 // left is while the member has left: neither is there a process of its API server, nor is
-// the identity Lease in force with which it had joined.
+// the identity Lease in force with which it had joined. Of one that was not seen to join it
+// cannot be known.
 func (m *member) left() fact.Signal {
 	return m.signal("left", func() fact.Signal {
-		p := m.facts.Participation(m.facts.serverOf(m.name))
+		p := m.facts.Participation(m.facts.ServerID(m.name))
 		if len(p.Spans) == 0 {
-			return fact.Signal{} // it was not seen to join, so it cannot be known that it left
+			return fact.Constant(fact.No)
 		}
-		var joined fact.Builder
-		joined.Set(m.facts.When(p.Spans[0].Joined), fact.Yes)
-		return fact.And(joined.Signal(), fact.Not(m.facts.Alive(m.name, history.ComponentAPIServer)), fact.Not(m.leased()))
-	})
-}
-
-// acquainted is while the members have been for long enough what they are that they must
-// know each other: each takes part with its identity Lease in force, or has left.
-func (f *Facts) acquainted(after int64) fact.Signal {
-	return cached(f, "acquainted", func() fact.Signal {
-		var all []fact.Signal
-		for _, m := range f.all() {
-			all = append(all, fact.Or(fact.And(m.serves(), m.leased()), m.left()))
-		}
-		return fact.And(all...).Since(after)
+		joined := fact.From(m.facts.When(p.Spans[0].Joined))
+		return fact.And(joined, fact.Not(m.facts.Alive(m.name, history.ComponentAPIServer)), fact.Not(m.leased()))
 	})
 }

@@ -1,154 +1,205 @@
 package discovery
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // sweep is a thorough look at one member: everything in every form.
 type sweep struct {
 	member *member
-	number int64
 	// from and to are when it began and ended.
 	from, to int64
-	answers  []answer
+	answers  []*answer
 	complete bool
-	// process answered everything; nil where another one may have.
-	process *fact.Process
-	// wasReady is whether it was ready all the time, and settled whether nothing was
-	// changed in the meantime, nor so shortly before that it need not show yet.
-	wasReady, settled bool
-	// steadily are the documents that steady gives, by path, and offers what offered gives.
+	// by answered everything, and was ready all the time; nil where that is not certain.
+	by *fact.Process
+	// settled is whether nothing was changed in the meantime, nor so shortly before that it
+	// need not show yet.
+	settled bool
+	// offered are the versions of the aggregated document that the server showed to have: it
+	// gave one to a client that asked for nothing else.
+	offered []string
+	// steadily are the documents that steady gives, by path.
 	steadily map[string]*answer
-	// local is what localView gives.
-	local  *answer
-	offers []string
+	// plain are the last documents that are not aggregated, by path, and endpoints the last
+	// answers of those of single group-versions.
+	plain     map[string]*answer
+	endpoints map[groupVersion]*answer
+	// local is the answer in which the server tells of itself alone; nil if it gave none.
+	local *answer
 }
 
 // maxSweep is how many answers one sweep may have.
 const maxSweep = 2000
 
-func (m *member) sweep(number int64, last bool, a answer) {
+func (m *member) sweep(a *answer) {
 	n := len(m.sweeps)
-	if n == 0 || m.sweeps[n-1].number != number || m.sweeps[n-1].complete {
-		m.sweeps = append(m.sweeps, &sweep{member: m, number: number, from: a.from})
+	if n == 0 || m.sweeps[n-1].answers[0].Sweep != a.Sweep || m.sweeps[n-1].complete {
+		m.sweeps = append(m.sweeps, &sweep{member: m, from: a.from})
 		n++
 	}
 	s := m.sweeps[n-1]
 	if len(s.answers) < maxSweep {
 		s.answers = append(s.answers, a)
 	}
-	s.to, s.complete = a.at, last
+	s.to, s.complete = a.at, a.Last
 }
 
 // sweeps of all members that came to their end, in the order of time.
 func (f *Facts) sweeps() []*sweep {
-	return cached(f, "sweeps", func() []*sweep {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() []*sweep {
 		var out []*sweep
 		for _, m := range f.all() {
-			for _, s := range m.sweeps {
-				if s.complete {
-					s.process = m.process(s.from, s.to)
-					s.wasReady = s.process != nil && m.wasReady().During(fact.Moment{Earliest: s.from, Latest: s.last().from}) == fact.Yes
-					s.settled = f.settled(s.from, s.to)
-					s.compare()
-					out = append(out, s)
-				}
-			}
+			out = append(out, fact.Where(m.sweeps, func(s *sweep) bool { return s.complete })...)
 		}
-		slices.SortFunc(out, func(a, b *sweep) int { return cmp.Compare(a.last().seq, b.last().seq) })
+		for _, s := range out {
+			s.derive()
+		}
+		slices.SortFunc(out, func(a, b *sweep) int { return int(a.last().seq - b.last().seq) })
 		return out
 	})
 }
 
-func (s *sweep) last() *answer { return &s.answers[len(s.answers)-1] }
+// ready are the sweeps of which one process answered everything, ready all the time.
+func (f *Facts) ready() []*sweep {
+	return fact.Where(f.sweeps(), func(s *sweep) bool { return s.by != nil })
+}
+
+// quiet are those in which nothing was changed either.
+func (f *Facts) quiet() []*sweep {
+	return fact.Where(f.ready(), func(s *sweep) bool { return s.settled })
+}
+
+func (s *sweep) last() *answer { return s.answers[len(s.answers)-1] }
 
 func (s *sweep) moment() fact.Moment {
 	return fact.Moment{Earliest: s.from, Latest: s.to, Seq: s.answers[0].seq}
 }
 
-// documents are the answers to unconditional requests for the two documents.
-func (s *sweep) documents() []*answer {
-	return s.answersTo((*question).document)
-}
-
-func (s *sweep) answersTo(fits func(*question) bool) []*answer {
-	var out []*answer
-	for i := range s.answers {
-		if fits(s.answers[i].question) {
-			out = append(out, &s.answers[i])
+func (s *sweep) derive() {
+	s.by, s.settled, s.offered, s.local = nil, s.member.facts.settled(s.from, s.to), nil, nil
+	s.steadily, s.plain, s.endpoints = map[string]*answer{}, map[string]*answer{}, map[groupVersion]*answer{}
+	if s.member.wasReady().During(fact.Moment{Earliest: s.from, Latest: s.last().from}) == fact.Yes {
+		s.by = s.member.process(s.from, s.to)
+	}
+	for _, a := range s.answers {
+		if of, resource, ok := located(a.Path); ok && resource == "" {
+			s.endpoints[of] = a
+		}
+		if a.listing != nil && a.listing.Kind == plainKinds[a.Path] {
+			s.plain[a.Path] = a
+		}
+		if a.unconditional() && a.formed && a.Code == http.StatusOK && len(a.options) == 1 && a.form.aggregated() && a.options[0].fits(a.form) {
+			s.offered = append(s.offered, a.form.version)
+		}
+		if a.Path == groupsPath && a.Accept == askedLocal {
+			s.local = a
 		}
 	}
-	return out
+	if s.local != nil && s.local.told() == nil {
+		s.local = nil
+	}
+	if s.by != nil && s.settled {
+		s.steadily[corePath], s.steadily[groupsPath] = s.same(corePath), s.same(groupsPath)
+	}
 }
 
 // same is the document at a path in JSON if it was the same at the beginning and at the
 // end, and nil else. It may have been another one in between where changes were on their
-// way: settled is stronger.
+// way: steady is stronger.
 func (s *sweep) same(path string) *answer {
-	all := s.answersTo(func(q *question) bool { return q.document() && q.path == path && q.accept == askedJSON })
+	all := fact.Where(s.answers, func(a *answer) bool { return a.unconditional() && a.Path == path && a.Accept == askedJSON })
 	if len(all) < 2 {
 		return nil
 	}
 	first, last := all[0], all[len(all)-1]
-	if first.code != http.StatusOK || last.code != http.StatusOK || first.tag != last.tag || first.digest != last.digest {
+	if first.Code != http.StatusOK || last.Code != http.StatusOK || first.ETag != last.ETag || first.Digest != last.Digest {
 		return nil
 	}
 	return first
-}
-
-// compare notes what the answers of the sweep are compared with.
-func (s *sweep) compare() {
-	s.steadily, s.offers, s.local = map[string]*answer{}, nil, s.localView()
-	if s.wasReady && s.settled {
-		s.steadily[corePath], s.steadily[groupsPath] = s.same(corePath), s.same(groupsPath)
-	}
-	for _, a := range s.documents() {
-		if a.formed && a.code == http.StatusOK && len(a.options) == 1 && a.form.aggregated() && a.options[0].fits(a.form) {
-			s.offers = append(s.offers, a.form.version)
-		}
-	}
 }
 
 // steady is the document at a path if it was the same at the beginning and the end, and the
 // member was ready and nothing was changed all the time; nil else.
 func (s *sweep) steady(path string) *answer { return s.steadily[path] }
 
-// versions are the answers of the endpoints of single group-versions.
-func (s *sweep) versions() map[string]*answer {
-	out := map[string]*answer{}
-	for i := range s.answers {
-		if group, version, ok := versionOfPath(s.answers[i].path); ok {
-			out[named(group, version)] = &s.answers[i]
+// steadySeq is the number of the event of steady; 0 where that gives none.
+func (s *sweep) steadySeq(path string) int64 {
+	if a := s.steady(path); a != nil {
+		return a.seq
+	}
+	return 0
+}
+
+// row is what the documents of a quiet look say of one group-version.
+type row struct {
+	*sweep
+	groupVersion
+	// document is the aggregated one, and listed what it says; nil if it says nothing.
+	document *answer
+	listed   *history.ListedVersion
+	// plain is what the document says that is not aggregated, and endpoint what the answer
+	// of its own is.
+	plain    *history.ListedVersion
+	endpoint *answer
+	// remote is whether an aggregated server of the harness hosts it, and byPeers whether
+	// peers host it, or a part of it.
+	remote  bool
+	byPeers fact.Truth
+}
+
+// rows are the group-versions that any of the documents at a path has, but for foreign ones;
+// none where the document was not steady.
+func (s *sweep) rows(path string) []*row {
+	document := s.steady(path)
+	if document == nil || document.listing == nil {
+		return nil
+	}
+	names := slices.Clone(document.listing.names)
+	if plain := s.plain[path]; plain != nil {
+		names = append(names, plain.listing.names...)
+	}
+	for of := range s.endpoints {
+		if (of.group == "") == (path == corePath) {
+			names = append(names, of)
 		}
+	}
+	slices.SortFunc(names, byName)
+	var out []*row
+	for _, of := range slices.Compact(names) {
+		if s.member.isForeign(of, s.from) {
+			continue
+		}
+		r := &row{sweep: s, groupVersion: of, document: document, listed: document.listing.version(of), endpoint: s.endpoints[of], remote: s.member.facts.remote(of, s.to)}
+		if s.plain[path] != nil {
+			r.plain = s.plain[path].listing.version(of)
+		}
+		r.byPeers = s.byPeers(document, of)
+		out = append(out, r)
 	}
 	return out
 }
 
-// plain is the last document at a path that is not aggregated; nil if there is none.
-func (s *sweep) plain(path string) (found *answer) {
-	for i := range s.answers {
-		if a := &s.answers[i]; a.path == path && a.listing != nil && a.listing.kind == plainKinds[path] {
-			found = a
-		}
+// rows are those of all quiet looks.
+func (f *Facts) rows() (out []*row) {
+	for _, s := range f.quiet() {
+		out = append(out, append(s.rows(corePath), s.rows(groupsPath)...)...)
 	}
-	return found
+	return out
 }
 
-// plainKinds are the kinds of the documents that are not aggregated, by path.
-var plainKinds = map[string]string{corePath: "APIVersions", groupsPath: "APIGroupList"}
+func (r *row) entry() law.Entry { return r.document.entry(r.groupVersion.String()) }
 
-// pathOf is the document that tells of a group.
-func pathOf(group string) string {
-	if group == "" {
-		return corePath
+// told is the group-version as its own document has it; nil if that does not.
+func (r *row) told() *history.ListedVersion {
+	if r.endpoint == nil || r.endpoint.Code != http.StatusOK {
+		return nil
 	}
-	return groupsPath
+	return r.endpoint.listing.version(r.groupVersion)
 }
-
-// offered are the versions of the aggregated document that a server showed to have: it
-// gave one to a client that asked for nothing else.
-func (s *sweep) offered() []string { return s.offers }
