@@ -25,7 +25,7 @@ const (
 	// watchesLate is how late RO-06-late-watches tells.
 	watchesLate = 12 * time.Second
 	// dropsOneIn and dropsOneInMany are which updates RO-08 drops.
-	dropsOneIn, dropsOneInMany = 20, 300
+	dropsOneIn, dropsOneInMany = 20, 100
 	// hidesAtFirst and hidesBriefly are for how long RO-09 hides custom resources.
 	hidesAtFirst, hidesBriefly = 5 * time.Second, time.Second
 	// refusesLong and refuses are for how long RO-11 refuses reads.

@@ -38,7 +38,7 @@ var everyRunCatalogue = []Defect{
 	{RO06OldLists, "RO-06", inAPIServer, "a list of ConfigMaps that must not be older than a revision is answered as the first such list was"},
 	{RO06LateWatches, "RO-06", inAPIServer, "watches of ConfigMaps tell of everything 12 seconds late"},
 	{RO08DropsWrites, "RO-08", inAPIServer, "every 20th update of a ConfigMap is acknowledged and dropped"},
-	{RO08DropsFewWrites, "RO-08", inAPIServer, "every 300th update of a ConfigMap is acknowledged and dropped"},
+	{RO08DropsFewWrites, "RO-08", inAPIServer, "every 100th update of a ConfigMap is acknowledged and dropped"},
 	{RO09NotFoundAtFirst, "RO-09", inAPIServer, "custom resources are answered with 404 for five seconds after the server is ready"},
 	{RO09NotFoundBriefly, "RO-09", inAPIServer, "custom resources are answered with 404 for one second after the server is ready"},
 	{RO10OtherLease, "RO-10", inManager, "controller managers of release 1.3 use a Lease of their own"},
