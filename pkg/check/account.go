@@ -61,15 +61,7 @@ func (a *account) doubts(damage []string) []string {
 	for _, d := range damage {
 		out = append(out, "the history is damaged: "+d)
 	}
-	if h.LinesMissing() && len(damage) == 0 {
-		out = append(out, "the numbers of the events have gaps: lines are missing")
-	}
-	if why := h.ClockStepped(); why != "" {
-		out = append(out, "times cannot be told: "+why)
-	}
-	if n := h.UnknownRecorders(); n > 0 {
-		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", n))
-	}
+	out = append(out, h.Doubts()...)
 	switch {
 	case h.End == nil:
 		out = append(out, "the history has no end: the run was cut off")

@@ -9,24 +9,20 @@ import (
 
 // Fault is one injection of a fault at one member.
 type Fault struct {
-	// ID, Type, Action, Member, Component and Group are those of the history.Fault.
-	ID, Type, Action, Member, Component, Group string
-	// Prefixes are those of the keys that it is about.
-	Prefixes []string
-	// Objects are the names of the StorageVersions that it is about.
-	Objects  []string
-	Injected Moment
+	// ID, Type, Action, Member and Component are those of the history.Fault.
+	ID, Type, Action, Member, Component string
+	// Prefixes are those of the keys that it is about, Objects the names of the
+	// StorageVersions.
+	Prefixes, Objects []string
+	Injected          Moment
 	// Healed is nil while it is active.
 	Healed *Moment
-	// Witness is the proof that it had an effect, Witnesses the events that say so.
-	Witness   string
-	Witnesses []int64
+	// Witness is the proof that it had an effect, and Recovery the one that a member is back
+	// after a power cut. Whole is whether etcd was seen whole after the healing.
+	Witness, Recovery string
+	Whole             bool
 	// Count is how often it had an effect, as the last witness says.
 	Count int64
-	// Recovery is the proof that a member is back after a power cut, and Whole whether
-	// etcd was seen whole after the healing.
-	Recovery string
-	Whole    bool
 }
 
 func (h *History) observeFault(ev *history.Event) {
@@ -34,8 +30,7 @@ func (h *History) observeFault(ev *history.Event) {
 	at := momentOf(ev)
 	if f.Phase == history.PhaseInject {
 		h.Faults = append(h.Faults, &Fault{
-			ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component, Group: f.Group,
-			Prefixes: f.Prefixes, Objects: f.Objects, Injected: at,
+			ID: f.ID, Type: f.Type, Action: f.Action, Member: ev.Member, Component: f.Component, Prefixes: f.Prefixes, Objects: f.Objects, Injected: at,
 		})
 		return
 	}
@@ -55,7 +50,6 @@ func (h *History) observeFault(ev *history.Event) {
 			one.Recovery = f.Proof
 		default:
 			one.Witness, one.Count = f.Proof, f.Count
-			one.Witnesses = append(one.Witnesses, ev.Seq)
 		}
 		return
 	}

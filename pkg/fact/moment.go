@@ -42,11 +42,6 @@ func (m Moment) Before(other Moment) Truth {
 	return Unknown
 }
 
-// BeforeTime is whether m came about before a time.
-func (m Moment) BeforeTime(at int64) Truth {
-	return m.Before(Exactly(at, 0))
-}
-
 // Until gives the least and the most time from m to a later moment, at least 0.
 func (m Moment) Until(later Moment) (least, most time.Duration) {
 	return time.Duration(max(later.Earliest-m.Latest, 0)), time.Duration(max(later.Latest-m.Earliest, 0))

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -77,14 +78,20 @@ func (r *recorders) distrust(seq int64) {
 // not seen, whichever recorder it is of; 0 if there is none.
 func (h *History) Untrusted() int64 { return h.recorders.untrusted }
 
-// LinesMissing is whether the numbers of the events have gaps.
-func (h *History) LinesMissing() bool { return h.recorders.missing }
-
-// ClockStepped is why times cannot be told; empty if they can.
-func (h *History) ClockStepped() string { return h.recorders.stepped }
-
-// UnknownRecorders is how often a recorder that is not known may have missed something.
-func (h *History) UnknownRecorders() int64 { return h.recorders.unknown }
+// Doubts are why nothing can be concluded from what was not seen, in words.
+func (h *History) Doubts() []string {
+	var out []string
+	if h.recorders.missing {
+		out = append(out, "the numbers of the events have gaps: lines are missing")
+	}
+	if why := h.recorders.stepped; why != "" {
+		out = append(out, "times cannot be told: "+why)
+	}
+	if n := h.recorders.unknown; n > 0 {
+		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", n))
+	}
+	return out
+}
 
 // Missed is how often a source said that it may have missed something, and the number of
 // the first event in which it did.
