@@ -35,7 +35,8 @@ var changing = []string{"create", "update", "patch", "delete", "deletecollection
 
 func (h *History) observeAsked(ev *history.Event) {
 	r := ev.Request
-	if r.Write > 0 || r.Name == "" || !slices.Contains(changing, r.Verb) {
+	dry := r.Class == history.ClassInvalid && !r.Lasting
+	if r.Write > 0 || r.Name == "" || dry || !slices.Contains(changing, r.Verb) {
 		return
 	}
 	resource, _, _ := strings.Cut(r.Resource, "/")
@@ -58,7 +59,8 @@ func (h *History) ByHarness(group, resource, name string, change Stamp, deleted 
 		switch {
 		case took == No, deleted != (a.Verb == "delete"):
 		case took == Yes && !deleted:
-			if a.ResourceVersion == change.Revision {
+			// A write that finds nothing to change is answered with an older revision.
+			if a.ResourceVersion == change.Revision && a.From <= change.At {
 				return Yes
 			}
 		case sent.Earliest > at.Latest, took == Yes && sent.Latest < at.Earliest:
