@@ -194,6 +194,8 @@ type Sample struct {
 type SameAcross[F any] struct {
 	Row
 	Samples func(F) []Sample
+	// Tags are those of a sample that gave the value of the first one. Optional.
+	Tags []string
 	// Breach says in a sentence what differs.
 	Breach func(first, other Sample) string
 }
@@ -207,7 +209,7 @@ func (s SameAcross[F]) judge(facts F, _ Bounds) *Ledger {
 		case !known:
 			first[sample.Key] = sample
 		case before.Value == sample.Value:
-			l.MetBy(sample.By, sample.Key, sample.At)
+			l.MetBy(sample.By, sample.Key, sample.At, s.Tags...)
 		default:
 			l.Broken(sample.Key, sample.At, evidence(before.At.Seq, sample.At.Seq), "%s", s.Breach(before, sample))
 		}

@@ -1,30 +1,73 @@
 package election
 
 import (
-	"time"
+	"cmp"
+	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
+// Action is one action of a leader, as the object says that it wrote to.
+type Action struct {
+	history.Acted
+	fact.Stamp
+}
+
+func (f *Facts) observeAction(ev *history.Event) {
+	a := &Action{*ev.Stored.Acted, fact.StampOf(ev)}
+	l := f.leases[a.Lease]
+	if l == nil {
+		return
+	}
+	if a.Holder == "" {
+		// One that never had the Lease is known by no other name than its host's.
+		a.Holder = cmp.Or(l.lastOn(a.Host), a.Host)
+	}
+	own := fact.Where(l.actions, func(before *Action) bool { return before.Holder == a.Holder })
+	if n := len(own); n > 0 && own[n-1].Acted == a.Acted {
+		return // another client wrote to the object
+	}
+	l.actions = append(l.actions, a)
+}
+
+// lastOn is the holder that took the Lease last of those on a host; empty if none did.
+func (l *Lease) lastOn(host string) string {
+	for _, c := range slices.Backward(l.changes) {
+		if who := holder(c.Now); who != "" && history.Host(who) == host {
+			return who
+		}
+	}
+	return ""
+}
+
+// tenureOf is the last tenure of a holder that began before a revision; nil if there is none.
+func (l *Lease) tenureOf(who string, revision int64) *Tenure {
+	for _, t := range slices.Backward(l.tenures()) {
+		if t.Holder == who && t.Taken.Revision < revision {
+			return t
+		}
+	}
+	return nil
+}
+
 // succession is an action of a leader after an action of another one.
 type succession struct {
-	lease *Lease
-	now   *Action
-	// before is the action of the leader that took the Lease last of those that had acted.
-	before *Action
-	// taken and takenBefore are the revisions at which the two took the Lease; taken is 0
-	// for one that never did.
-	taken, takenBefore int64
-	// deleted is the last deletion of the Lease before the action; nil if there was none.
-	deleted *Change
+	*Lease
+	// now is the action, and before the one of the leader that took the Lease last of those
+	// that had acted; nil if none had.
+	now, before *Action
+	// by and byBefore are the tenures of the two; by is nil for one that never had the Lease.
+	by, byBefore *Tenure
 }
 
 // successions of all Leases: each action of one that is not the last to have acted.
 func (f *Facts) successions() []*succession {
-	return cached(f, "successions", func() []*succession {
+	return cached(f, "successions", nil, func() []*succession {
 		var out []*succession
-		for _, l := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 }) {
+		for _, l := range leases((*Lease).tellsActions)(f) {
 			out = append(out, l.successions()...)
 		}
 		return out
@@ -33,101 +76,74 @@ func (f *Facts) successions() []*succession {
 
 func (l *Lease) successions() []*succession {
 	var out []*succession
-	var front *Action
-	frontTaken := int64(0)
-	deletions := 0
-	var deleted *Change
+	var last *Action
+	var lastBy *Tenure
 	for _, a := range l.actions {
-		for ; deletions < len(l.changes) && l.changes[deletions].Revision < a.Revision; deletions++ {
-			if l.changes[deletions].Deleted() {
-				// It lets every holder go at once; what follows is no breach of those that lead.
-				front, deleted = nil, l.changes[deletions]
-			}
+		if last != nil && slices.ContainsFunc(l.changes, func(c *Change) bool { return c.Deleted() && c.Revision > last.Revision && c.Revision < a.Revision }) {
+			last, lastBy = nil, nil // a deletion lets every holder go at once
 		}
-		taken := l.takenBy(a.Holder, a.Revision)
-		if front != nil && front.Holder != a.Holder || taken == 0 {
-			out = append(out, &succession{lease: l, now: a, before: front, taken: taken, takenBefore: frontTaken, deleted: deleted})
+		by := l.tenureOf(a.Holder, a.Revision)
+		if by == nil || last != nil && last.Holder != a.Holder {
+			out = append(out, &succession{l, a, last, by, lastBy})
 		}
-		if taken > 0 && taken >= frontTaken || taken > 0 && front == nil {
-			front, frontTaken = a, taken
+		if by != nil && (lastBy == nil || by.Taken.Revision >= lastBy.Taken.Revision) {
+			last, lastBy = a, by
 		}
 	}
 	return out
 }
 
-// alone is whether only the leader acts: it took the Lease after every other one that had
-// acted before, and it had it at all. The order of etcd decides, and no clock.
-func (s *succession) alone() fact.Truth {
-	if s.taken > 0 {
-		if s.before == nil || s.taken >= s.takenBefore {
-			return fact.Yes
-		}
-		return s.mayNotice()
-	}
-	// It never had the Lease: a breach where another one had it then.
-	c := s.lease.at(s.now.Revision)
-	if c == nil || holder(c.Now) == "" || holder(c.Now) == s.now.Holder {
-		return fact.Unknown
-	}
-	if s.lease.facts.When(s.now.Stamp).Latest < s.lease.facts.expires(c.Now) {
-		return fact.No
-	}
-	return fact.Unknown
-}
-
-// excuse is why a leader that acts beside another one proves nothing: the harness deleted
-// its Lease a moment ago, which it learns when it renews next.
-func (s *succession) excuse() string {
-	if s.mayNotice() == fact.Yes {
-		return "the harness had deleted its Lease a moment before"
-	}
-	return ""
-}
-
-// mayNotice is whether the leader may not have noticed so far that the harness deleted its
-// Lease.
-func (s *succession) mayNotice() fact.Truth {
-	f := s.lease.facts
-	if s.deleted == nil || s.taken == 0 || s.taken > s.deleted.Revision || !f.deletedByHarness(s.lease.Key, s.deleted.When()) {
-		return fact.No
-	}
-	return within(s.deleted.When(), f.When(s.now.Stamp), noticesWithin())
-}
-
-// within is whether a moment comes no later after another one than a bound.
-func within(before, after fact.Moment, bound time.Duration) fact.Truth {
-	switch least, most := before.Until(after); {
-	case most <= bound:
-		return fact.Yes
-	case least > bound:
-		return fact.No
-	}
-	return fact.Unknown
-}
-
 // follows is whether the leader took over from another one that had acted.
 func (s *succession) follows() bool {
-	return s.before != nil && s.taken >= s.takenBefore && s.taken > 0
-}
-
-func (s *succession) entry() law.Entry {
-	e := law.Entry{About: s.lease.Key, Member: s.lease.facts.MemberOf(s.now.Holder), Began: s.lease.facts.When(s.now.Stamp)}
-	if s.deleted != nil {
-		e.Through = s.lease.facts.asked(s.deleted.When())
-	}
-	return e
+	return s.by != nil && s.before != nil && s.by.Taken.Revision >= s.byBefore.Taken.Revision
 }
 
 // outlived is whether the leader before was alive and could not renew when another one
 // began to act.
 func (s *succession) outlived() bool {
-	f := s.lease.facts
-	member := f.MemberOf(s.before.Holder)
-	at := f.When(s.now.Stamp)
-	p := f.LastProcess(member, componentOf(s.lease.Key), at.Latest)
+	at, member := s.When(s.now.Stamp), s.byBefore.Member
+	p := s.LastProcess(member, s.component(), at.Latest)
 	return p != nil && p.Lived(at) == fact.Yes && p.Started.Latest < s.before.At &&
-		(p.Paused().During(at) == fact.Yes || f.FaultAt(member).During(at) == fact.Yes)
+		(p.Paused().During(at) == fact.Yes || s.FaultAt(member).During(at) == fact.Yes)
 }
 
-// took is in words how long an action was after another moment.
-func took(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
+// actsAlone is the law by which a leader acts only if it has the Lease, and took it after
+// every other one that had acted before. The order of etcd decides, and no clock.
+func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law.Each[*Facts, *succession] {
+	return law.Each[*Facts, *succession]{Row: row, Over: (*Facts).successions, End: func(s *succession, _ law.Bounds) law.Entry {
+		at := s.When(s.now.Stamp)
+		e := law.Of(s.Key, at).By(s.MemberOf(s.now.Holder))
+		switch {
+		case s.by == nil && s.Held().During(at) != fact.Yes:
+			return e.Unclear("%s acted as the leader of %s and has never had the Lease, and whether another one had it is not certain", s.now.Holder, s.Key)
+		case s.by == nil:
+			return e.Broken("%s acted as the leader of %s, and has never had the Lease, which another one held", s.now.Holder, s.Key).Shown(s.now.Seq)
+		case s.before == nil || s.follows():
+			return describe(s, e).Met()
+		}
+		switch s.mayNotNotice(func(who string) bool { return who == s.now.Holder }, s.now.Revision, at) {
+		case fact.Yes:
+			return e.Excused("the harness had taken its Lease a moment before")
+		case fact.Unknown:
+			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
+		}
+		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, s.how(s.now, s.by), s.before.Holder, s.how(s.before, s.byBefore)).
+			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(requestsEndWithin())))
+	}}
+}
+
+// how is in words in which term a leader acted, where that is known, and whether it got the
+// Lease by coordination.
+func (s *succession) how(a *Action, t *Tenure) string {
+	how := " without coordination"
+	if t.coordinated() {
+		how = " by coordination"
+	}
+	if a.Term > 0 {
+		how += fmt.Sprintf(" (term %d)", a.Term)
+	}
+	return how
+}
+
+// coordinated is whether the Lease said when the holder took it that it is coordinated.
+func (t *Tenure) coordinated() bool { return t.Taken.Now.Strategy != "" }

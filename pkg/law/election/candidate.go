@@ -2,263 +2,204 @@ package election
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Candidate is a LeaseCandidate from its creation to its deletion. One that is created
 // again is another one.
 type Candidate struct {
-	facts *Facts
-	// Name and Lease are <namespace>/<name>.
-	Name, Lease string
-	changes     []candidateChange
-	gone        *fact.Stamp
+	*Facts
+	// Name is <namespace>/<name>.
+	Name string
+	For  *Lease
+	said []*statement
+	gone *fact.Stamp
 }
 
-type candidateChange struct {
+// statement is what a candidate says from a change of it on.
+type statement struct {
 	fact.Stamp
-	now history.Candidate
+	history.Candidate
+	// asked is whether it was pinged with the change, and renewed whether it renewed.
+	asked, renewed bool
 }
 
 func (f *Facts) observeCandidate(ev *history.Event) {
-	s := ev.Stored
-	name := strings.TrimPrefix(s.Key, candidatePrefix)
-	c := f.standing[name]
-	stamp := fact.StampOf(ev)
-	switch {
-	case s.Type == history.StoredDelete:
-		if c != nil {
-			c.gone = &stamp
+	s, name, stamp := ev.Stored, strings.TrimPrefix(ev.Stored.Key, candidatePrefix), fact.StampOf(ev)
+	k := f.standing[name]
+	if s.Type == history.StoredDelete {
+		if k != nil {
+			k.gone = &stamp
 			delete(f.standing, name)
+			f.moves = append(f.moves, ev.At)
 		}
 		return
-	case s.Candidate == nil:
-		return
-	case c == nil:
-		namespace, _, _ := strings.Cut(name, "/")
-		c = &Candidate{facts: f, Name: name, Lease: namespace + "/" + s.Candidate.Lease}
-		f.standing[name] = c
-		f.candidates = append(f.candidates, c)
 	}
-	c.changes = append(c.changes, candidateChange{stamp, *s.Candidate})
+	if s.Candidate == nil {
+		return
+	}
+	now := &statement{stamp, *s.Candidate, !s.Candidate.Pinged.IsZero(), true}
+	if k == nil {
+		namespace, _, _ := strings.Cut(name, "/")
+		k = &Candidate{Facts: f, Name: name, For: f.lease(namespace + "/" + s.Candidate.Lease)}
+		k.For.candidates = append(k.For.candidates, k)
+		slices.SortStableFunc(k.For.candidates, func(a, b *Candidate) int { return strings.Compare(a.Name, b.Name) })
+		f.standing[name], f.declared, f.moves = k, append(f.declared, k), append(f.moves, ev.At)
+	} else {
+		before := k.last()
+		now.asked = now.asked && !now.Pinged.Equal(before.Pinged)
+		now.renewed = !now.Renewed.Equal(before.Renewed)
+	}
+	k.said = append(k.said, now)
 	f.tells = f.tells || s.Candidate.Coordinator != ""
-	f.noteStamp(s.Revision, f.Time(s.Candidate.Renewed), ev.At)
-	f.noteStamp(s.Revision, f.Time(s.Candidate.Pinged), ev.At)
 }
 
 // own is a name without its namespace.
 func own(name string) string { return name[strings.Index(name, "/")+1:] }
 
+// candidates give those that fit, in the order in which they were created.
+func candidates(fits func(*Candidate) bool) func(*Facts) []*Candidate {
+	return func(f *Facts) []*Candidate { return fact.Where(f.declared, fits) }
+}
+
+func anyCandidate(*Candidate) bool { return true }
+
+// ofMember is whether it is the candidate of a process of a member.
+func (k *Candidate) ofMember() bool { return k.process() != nil }
+
+// Entry is an obligation of the candidate.
+func (k *Candidate) Entry() law.Entry {
+	e := law.Of(k.Name, k.Declared())
+	if p := k.process(); p != nil {
+		e = e.By(p.Member)
+	}
+	return e
+}
+
+// when is the moment of a statement, Declared of the first one.
+func (k *Candidate) when(s *statement) fact.Moment { return k.When(s.Stamp) }
+
 // Declared is when it was created.
-func (c *Candidate) Declared() fact.Moment { return c.facts.When(c.changes[0].Stamp) }
+func (k *Candidate) Declared() fact.Moment { return k.when(k.said[0]) }
 
 // Gone is when it was deleted; nil if it exists at the end.
-func (c *Candidate) Gone() *fact.Moment {
-	if c.gone == nil {
+func (k *Candidate) Gone() *fact.Moment {
+	if k.gone == nil {
 		return nil
 	}
-	m := c.facts.When(*c.gone)
+	m := k.When(*k.gone)
 	return &m
 }
 
 // process is the one whose candidate it is: of those on its host, the one that had
 // started last when it was declared. It is nil for candidates of no member.
-func (c *Candidate) process() *fact.Process {
-	return cached(c.facts, "process of "+c.Name+strconv.FormatInt(c.changes[0].Seq, 10), func() *fact.Process {
-		member := c.facts.MemberOf(own(c.Name))
-		if member == "" {
-			return nil
-		}
-		return c.facts.LastProcess(member, componentOf(c.Lease), c.changes[0].At)
+func (k *Candidate) process() *fact.Process {
+	return cached(k.Facts, "process", k, func() *fact.Process {
+		return k.LastProcess(k.MemberOf(own(k.Name)), k.For.component(), k.Declared().Latest)
 	})
 }
 
-// byHarness is whether the harness plays it.
-func (c *Candidate) byHarness() bool { return fact.Harness(c.Name) }
-
-// at is what it said before a revision; nil if it did not exist.
-func (c *Candidate) at(revision int64) *candidateChange {
-	if c.gone != nil && c.gone.Revision < revision {
-		return nil
+// at is what it said last up to a revision, whether it exists then or not; nil if it had
+// said nothing.
+func (k *Candidate) at(revision int64) *statement {
+	if i := fact.Last(k.said, revision, func(s *statement) int64 { return s.Revision }); i >= 0 {
+		return k.said[i]
 	}
-	i, _ := slices.BinarySearchFunc(c.changes, revision, func(ch candidateChange, r int64) int {
-		if ch.Revision < r {
-			return -1
-		}
-		return 1
-	})
-	if i == 0 {
-		return nil
-	}
-	return &c.changes[i-1]
+	return nil
 }
 
 // last is what it said last.
-func (c *Candidate) last() *history.Candidate { return &c.changes[len(c.changes)-1].now }
+func (k *Candidate) last() *statement { return k.said[len(k.said)-1] }
 
-// candidatesOf are the candidates of a Lease, in the order of their names.
-func (f *Facts) candidatesOf(lease string) []*Candidate {
-	return cached(f, "candidates of "+lease, func() []*Candidate {
-		var out []*Candidate
-		for _, c := range f.candidates {
-			if c.Lease == lease {
-				out = append(out, c)
-			}
-		}
-		slices.SortStableFunc(out, func(a, b *Candidate) int { return strings.Compare(a.Name, b.Name) })
-		return out
-	})
+// exists is whether it exists at a revision.
+func (k *Candidate) exists(revision int64) bool {
+	return k.at(revision) != nil && (k.gone == nil || k.gone.Revision > revision)
 }
 
-// candidate is the one that a holder of a Lease was before a revision, and gone whether
-// it had been deleted by then; nil if it never was one.
+// standing are the candidates of a Lease that exist at a revision.
+func (l *Lease) standing(revision int64) []*Candidate {
+	return fact.Where(l.candidates, func(k *Candidate) bool { return k.exists(revision) })
+}
+
+// candidate is the one that a holder of the Lease was at a revision, and gone whether it had
+// been deleted by then; nil if it never was one.
 func (l *Lease) candidate(who string, revision int64) (found *Candidate, gone bool) {
 	namespace, _, _ := strings.Cut(l.Key, "/")
-	for _, c := range l.facts.candidatesOf(l.Key) {
-		if c.Name == namespace+"/"+who && c.changes[0].Revision < revision {
-			found = c
+	for _, k := range l.candidates {
+		if k.Name == namespace+"/"+who && k.at(revision) != nil {
+			found = k
 		}
 	}
-	return found, found != nil && found.gone != nil && found.gone.Revision < revision
-}
-
-// standingFor are the candidates of a Lease that existed before a revision.
-func (l *Lease) standing(revision int64) []*Candidate {
-	return slices.DeleteFunc(slices.Clone(l.facts.candidatesOf(l.Key)), func(c *Candidate) bool { return c.at(revision) == nil })
+	return found, found != nil && !found.exists(revision)
 }
 
 // expired is whether a candidate that says so counts no more at a time, since it has not
 // renewed for as long as a coordinator goes by.
-func (f *Facts) expired(c *history.Candidate, at int64) bool {
-	return time.Duration(at-f.Time(c.Renewed)) > candidateValidity()
+func (f *Facts) expired(s *statement, at int64) bool {
+	return time.Duration(at-f.Time(s.Renewed)) > candidateValidity()
 }
 
-// answered is while it exists and owes no answer to a ping.
-func (c *Candidate) answered() fact.Signal {
-	return c.while(func(now *history.Candidate) bool { return now.Answered() })
+// stands is while it exists, and answered while it owes no answer to a ping as well.
+func (k *Candidate) stands() fact.Signal { return fact.Between(k.Declared(), k.Gone()) }
+
+func (k *Candidate) answered() fact.Signal {
+	return fact.And(k.stands(), fact.Follow(k.said, k.when, func(s *statement) bool { return s.Answered() }))
 }
 
-// while is while it exists and says what fits.
-func (c *Candidate) while(fits func(*history.Candidate) bool) fact.Signal {
-	var b fact.Builder
-	for i := range c.changes {
-		b.Set(c.facts.When(c.changes[i].Stamp), fact.Of(fits(&c.changes[i].now)))
-	}
-	if gone := c.Gone(); gone != nil {
-		b.Set(*gone, fact.No)
-	}
-	return b.Signal()
-}
-
-// valid is while it exists and has renewed lately enough to count.
-func (c *Candidate) valid() fact.Signal {
-	var b fact.Builder
-	for i := range c.changes {
-		ch := &c.changes[i]
-		when := c.facts.When(ch.Stamp)
-		until := c.facts.Time(ch.now.Renewed) + int64(candidateValidity())
-		next := int64(fact.Forever)
-		if i+1 < len(c.changes) {
-			next = c.facts.When(c.changes[i+1].Stamp).Earliest
-		} else if gone := c.Gone(); gone != nil {
-			next = gone.Earliest
+// Present is while it exists and has renewed lately enough to count, and could answer: its
+// process runs beside an API server that is up. The harness answers for what it plays.
+func (k *Candidate) Present() fact.Signal {
+	return cached(k.Facts, "present", k, func() fact.Signal {
+		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, func(s *statement) int64 { return k.Time(s.Renewed) + int64(candidateValidity()) }))
+		if p := k.process(); p != nil {
+			return fact.And(present, p.Running(), k.up(p.Member))
 		}
-		b.Set(when, fact.Of(until > when.Latest))
-		if until > when.Latest && until < next {
-			b.SetAt(until, fact.No)
-		}
-	}
-	if gone := c.Gone(); gone != nil {
-		b.Set(*gone, fact.No)
-	}
-	return b.Signal()
-}
-
-// Present is while it could answer: it exists and counts, and it is played by the harness
-// or its process runs beside an API server that serves, with no fault at the member.
-func (c *Candidate) Present() fact.Signal {
-	return cached(c.facts, "present "+c.Name+strconv.FormatInt(c.changes[0].Seq, 10), func() fact.Signal {
-		if c.byHarness() {
-			return c.valid()
-		}
-		p := c.process()
-		if p == nil {
-			return fact.Constant(fact.No)
-		}
-		// What was declared before its process started is the candidate of another one.
-		if c.Declared().Before(p.Started) == fact.Yes {
-			return fact.Constant(fact.No)
-		}
-		return fact.And(c.valid(), p.Running(), c.facts.Alive(p.Member, history.ComponentAPIServer), fact.Not(c.facts.FaultAt(p.Member)))
+		return fact.And(present, fact.Constant(fact.Of(fact.Harness(k.Name))))
 	})
 }
 
 // Eligible is while a coordinator can elect it in time: it is present, the coordinator
 // has had the time to know of it, and it answers pings as long as an election waits.
-func (c *Candidate) Eligible() fact.Signal {
-	return cached(c.facts, "eligible "+c.Name+strconv.FormatInt(c.changes[0].Seq, 10), func() fact.Signal {
-		var known fact.Builder
-		at := c.Declared()
-		at.Earliest, at.Latest = at.Earliest+int64(knownAfter()), at.Latest+int64(knownAfter())
-		known.Set(at, fact.Yes)
-		return fact.And(c.Present(), known.Signal(), fact.Not(c.silent()))
+func (k *Candidate) Eligible() fact.Signal {
+	return cached(k.Facts, "eligible", k, func() fact.Signal {
+		known := k.Declared()
+		known.Earliest, known.Latest = known.Earliest+int64(knownAfter()), known.Latest+int64(knownAfter())
+		return fact.And(k.Present(), fact.From(known), fact.Not(k.silent()))
 	})
 }
 
 // silent is while it owes an answer that does not come as long as an election waits: no
 // election in that time can count it among those that answered.
-func (c *Candidate) silent() fact.Signal {
-	var b fact.Builder
-	for _, owed := range fact.Not(fact.Or(c.answered(), fact.Not(c.while(func(*history.Candidate) bool { return true })))).Spans(fact.Yes) {
-		if min(owed.End, c.facts.Now)-owed.Begin <= int64(electionWaits()) {
-			continue
-		}
-		b.SetAt(owed.Begin, fact.Yes)
-		if owed.End < fact.Forever {
-			b.SetAt(owed.End, fact.No)
-		}
-	}
-	return b.Signal()
+func (k *Candidate) silent() fact.Signal {
+	owes := fact.And(k.stands(), fact.Not(k.answered())).Spans(fact.Yes)
+	long := fact.Where(owes, func(s fact.Span) bool { return min(s.End, k.Now)-s.Begin > int64(electionWaits()) })
+	return fact.Or(fact.Each(long, func(s fact.Span) fact.Signal {
+		end := fact.Exactly(s.End, 0)
+		return fact.Between(fact.Exactly(s.Begin, 0), &end)
+	})...)
 }
 
 // someEligible is while any candidate of a Lease is eligible.
 func (l *Lease) someEligible() fact.Signal {
-	return cached(l.facts, "eligible for "+l.Key, func() fact.Signal {
-		var signals []fact.Signal
-		for _, c := range l.facts.candidatesOf(l.Key) {
-			signals = append(signals, c.Eligible())
-		}
-		return fact.Or(signals...)
-	})
+	return cached(l.Facts, "eligible", l, func() fact.Signal { return fact.Or(fact.Each(l.candidates, (*Candidate).Eligible)...) })
 }
 
-// coordinating is while the coordinators' Lease is held by an API server that serves, with
-// no fault at its member.
+// coordinating is while the coordinators' Lease is held by an API server that is up.
 func (f *Facts) coordinating() fact.Signal {
-	return cached(f, "coordinating", func() fact.Signal {
-		l := f.leases[coordinators]
-		if l == nil {
-			return fact.Constant(fact.No)
-		}
-		var signals []fact.Signal
-		for _, t := range l.tenures() {
-			if member := f.MemberOf(t.Holder); member != "" {
-				signals = append(signals, fact.And(t.held(), f.Alive(member, history.ComponentAPIServer), fact.Not(f.FaultAt(member))))
-			}
-		}
-		return fact.Or(signals...)
+	return cached(f, "coordinating", nil, func() fact.Signal {
+		return fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), f.up(t.Member)) })...)
 	})
 }
 
 // electable is while nothing stands in the way of an election for a Lease: a candidate is
 // eligible, a coordinator is active, and no fault is about the Lease.
 func (l *Lease) electable() fact.Signal {
-	return cached(l.facts, "electable "+l.Key, func() fact.Signal {
-		return fact.And(l.someEligible(), l.facts.coordinating(), fact.Not(l.faulty()))
+	return cached(l.Facts, "electable", l, func() fact.Signal {
+		return fact.And(l.someEligible(), l.coordinating(), fact.Not(l.faulty()))
 	})
 }

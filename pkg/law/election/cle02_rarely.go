@@ -15,20 +15,17 @@ var cle02 = law.Written[*Facts]{
 }
 
 func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
-	for _, c := range f.candidates {
-		if c.process() == nil {
-			continue
-		}
-		last := c.changes[0] // answers do not count
-		for i := 1; i < len(c.changes); i++ {
-			before, now := c.changes[i-1], c.changes[i]
-			if now.now.Renewed.Equal(before.now.Renewed) || !before.now.Answered() {
+	for _, k := range candidates((*Candidate).ofMember)(f) {
+		last := k.said[0] // answers do not count
+		for i, now := range k.said[1:] {
+			if !now.renewed || !k.said[i].Answered() {
 				continue
 			}
-			if since := now.now.Renewed.Sub(last.now.Renewed); since < b.Of("renewsEvery")-b.Of("renewsEarly") {
-				l.Broken(c.Name, f.When(now.Stamp), law.Evidence(last.Seq, now.Seq), "candidate %s renewed without being asked, %s after the last time", c.Name, since.Round(time.Second))
+			e := law.Of(k.Name, k.when(now)).By(k.process().Member)
+			if since := now.Renewed.Sub(last.Renewed); since < b.Of("renewsEvery")-b.Of("renewsEarly") {
+				l.Add(e.Broken("candidate %s renewed without being asked, %s after the last time", k.Name, since.Round(time.Second)).Shown(last.Seq, now.Seq))
 			} else {
-				l.MetBy(c.process().Member, c.Name, f.When(now.Stamp))
+				l.Add(e.Met())
 			}
 			last = now
 		}

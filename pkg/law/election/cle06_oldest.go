@@ -8,43 +8,29 @@ import (
 // cle06: the candidate with the lowest version is elected, of those that answered
 // (KEP-4355, "Coordinated Election Controller"). The KEP compares the binary version first
 // and the published API the emulated one: a breach is what is wrong in either order.
-var cle06 = law.Written[*Facts]{
+var cle06 = law.Each[*Facts, *election]{
 	Row: law.Row{ID: "CLE-06", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "differed", Tag: "differed"}, {Name: "orderDecides", Tag: "orderDecides"},
 	}},
-	Judge: judgeOldest,
-}
-
-func judgeOldest(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for _, c := range f.elections() {
-		who, gone := c.elected()
-		if who == nil || gone {
-			continue // CLE-05 judges that
-		}
-		winner := who.at(c.Revision).now
-		var tags []string
-		better := (*Candidate)(nil)
-		for _, other := range c.lease.standing(c.Revision) {
-			if other == who || !c.tookPart(other) {
+	Over: (*Facts).electionsOfCandidates,
+	End: func(c *election, _ law.Bounds) law.Entry {
+		out := c.Entry().Met()
+		for _, other := range c.standing(c.Revision) {
+			if other == c.who || !c.tookPart(other) {
 				continue
 			}
-			said := other.at(c.Revision).now
-			if !alike(&winner, &said) {
-				tags = append(tags, "differed")
+			said := other.at(c.Revision)
+			if older(said, c.said) {
+				return c.Entry().Broken("%s (%s, behaving like %s) was elected for %s, and %s (%s, behaving like %s) had answered",
+					c.who.Name, c.said.Binary, emulation(&c.said.Candidate), c.Key, other.Name, said.Binary, emulation(&said.Candidate)).Shown(said.Seq, c.Seq)
 			}
-			if orderDecides(&winner, &said) {
-				tags = append(tags, "orderDecides")
+			if !alike(said, c.said) {
+				out = out.Met("differed")
 			}
-			if older(&said, &winner) {
-				better = other
+			if emulated, binary := order(said, c.said); emulated*binary < 0 {
+				out = out.Met("orderDecides")
 			}
 		}
-		if better == nil {
-			l.MetBy(f.MemberOf(c.Now.Holder), c.lease.Key, c.When(), tags...)
-			continue
-		}
-		said := better.at(c.Revision)
-		l.Broken(c.lease.Key, c.When(), law.Evidence(said.Seq, c.Seq), "%s (%s, behaving like %s) was elected for %s, and %s (%s, behaving like %s) had answered",
-			who.Name, winner.Binary, emulation(&winner), c.lease.Key, better.Name, said.now.Binary, emulation(&said.now))
-	}
+		return out
+	},
 }

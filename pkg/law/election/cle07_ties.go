@@ -22,25 +22,17 @@ var cle07 = law.SameAcross[*Facts]{
 // took part.
 func winners(f *Facts) []law.Sample {
 	var out []law.Sample
-	for _, c := range f.elections() {
-		who, gone := c.elected()
-		if who == nil || gone {
-			continue
-		}
-		standing := c.lease.standing(c.Revision)
+	for _, e := range f.electionsOfCandidates() {
+		standing := e.standing(e.Revision)
 		if slices.ContainsFunc(standing, func(k *Candidate) bool {
-			return k.Present().During(c.When()) != fact.Yes || !k.at(c.Revision).now.Answered() || k != who && !c.tookPart(k)
+			return k.Present().During(e.When()) != fact.Yes || !k.at(e.Revision).Answered() || k != e.who && !e.tookPart(k)
 		}) {
 			continue
 		}
-		var equal []string
-		for _, k := range standing {
-			if alike(&who.at(c.Revision).now, &k.at(c.Revision).now) {
-				equal = append(equal, k.Name)
-			}
-		}
+		equal := fact.Where(standing, func(k *Candidate) bool { return alike(e.said, k.at(e.Revision)) })
 		if len(equal) > 1 {
-			out = append(out, law.Sample{Key: strings.Join(equal, " "), By: f.MemberOf(c.Now.Holder), Value: who.Name, At: c.When()})
+			names := fact.Each(equal, func(k *Candidate) string { return k.Name })
+			out = append(out, law.Sample{Key: strings.Join(names, " "), By: e.MemberOf(e.Now.Holder), Value: e.who.Name, At: e.When()})
 		}
 	}
 	return out

@@ -19,11 +19,11 @@ func TestCLE11_CLE24_ALeaderThatDoesNotShowThatItLivesReplacesNone(t *testing.T)
 		replaced int64
 		want     []string
 	}{
-		"a dead one":      {crashed().electSilent(managersLease, "b_1").wait(30*second).ready("a", 200), 0, []string{"has no leader"}},
+		"a dead one":      {crashed().electSilent(managersLease, "b_1").wait(30*second).ready("a", 200), 0, []string{"had no leader for"}},
 		"one that renews": {crashed().electSilent(managersLease, "c_1").wait(2*second).renew(managersLease, "c_1").wait(40*second).ready("a", 200), 1, nil},
 		"one that acts":   {crashed().electSilent(managersLease, "c_1").wait(2*second).act(managersLease, "c_1").wait(40*second).ready("a", 200), 1, nil},
 		"one that is named in time and renews later":  {crashed().wait(28*second).electSilent(managersLease, "c_1").wait(2*second).renew(managersLease, "c_1"), 1, nil},
-		"one that never renews, and is told to be on": {crashed().storeLease(managersLease, history.Lease{Holder: "c_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600}).wait(40*second).ready("a", 200), 0, []string{"has no leader"}},
+		"one that never renews, and is told to be on": {crashed().storeLease(managersLease, history.Lease{Holder: "c_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600}).wait(40*second).ready("a", 200), 0, []string{"had no leader for"}},
 		"one that takes it by itself":                 {crashed().claim(managersLease, "c_1").wait(40*second).ready("a", 200), 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

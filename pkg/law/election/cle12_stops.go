@@ -13,28 +13,27 @@ import (
 
 // cle12: a leader that cannot renew its Lease stops before another one can take it, and
 // comes back as a candidate (KEP-4355, "Component Lease Candidates"). Whether its process
-// goes on for that or ends and is started again, the KEP leaves open.
+// goes on for that or ends and is started again, the KEP leaves open. One whose Lease the
+// harness takes stops when it has had the time to notice.
 var cle12 = law.Together[*Facts]{
 	Row: law.Row{ID: "CLE-12", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "stopped", Tag: "stopped"}, {Name: "back", Tag: "back"},
 	}},
 	Parts: []law.Law[*Facts]{
-		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeStops},
-		law.Written[*Facts]{Row: law.Row{ID: "CLE-12"}, Judge: judgeForced},
-		law.Deadline[*Facts, *lostLead]{
-			Row:      law.Row{ID: "CLE-12"},
-			Bound:    "declaresWithin",
-			Over:     (*Facts).lostLeads,
-			Describe: (*lostLead).entry,
-			Begin:    func(lost *lostLead) []fact.Moment { return []fact.Moment{lost.at} },
-			Running:  (*lostLead).canReturn,
-			Done:     (*lostLead).returns,
-			Void:     (*lostLead).endsAgain,
-			Breach: func(lost *lostLead, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-				return fmt.Sprintf("%s has lost %s, its process runs, and it has been no candidate for %s", lost.holder, lost.lease.Key, took.Round(time.Second))
+		law.Each[*Facts, *loss]{Over: (*Facts).losses, End: (*loss).stops},
+		law.Deadline[*Facts, *loss]{
+			Row:     law.Row{ID: "CLE-12"},
+			Bound:   "declaresWithin",
+			Over:    func(f *Facts) []*loss { return fact.Where(f.losses(), func(x *loss) bool { return !x.forced }) },
+			Begin:   law.Once(func(x *loss) fact.Moment { return x.at }),
+			Running: (*loss).canReturn,
+			Done:    (*loss).returns,
+			Void:    func(x *loss) []law.Void { return law.Ended(x.successor()) },
+			Lacking: func(x *loss) string {
+				return fmt.Sprintf("%s has lost %s, its process runs, and it has been no candidate", x.Holder, x.Key)
 			},
-			Tag: func(lost *lostLead, _, _ fact.Moment) []string {
-				if lost.actedLate() == nil && lost.renewedSince() {
+			Tag: func(x *loss, _, _ fact.Moment) []string {
+				if _, late := x.acted(); late != fact.Yes && x.renewedSince() {
 					return []string{"back"}
 				}
 				return nil
@@ -43,79 +42,12 @@ var cle12 = law.Together[*Facts]{
 	},
 }
 
-// judgeStops judges what each leader did after its Lease had run out.
-func judgeStops(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for _, lost := range f.lostLeads() {
-		e := lost.entry()
-		e.Began = lost.at
-		if late := lost.actedLate(); late != nil {
-			l.Broken(e.About, lost.at, law.Evidence(lost.tenure.last().Seq, lost.at.Seq, late.Seq), "%s acted as the leader of %s %s after its Lease had run out",
-				lost.holder, lost.lease.Key, took(time.Duration(f.When(late.Stamp).Latest-lost.expired)))
-			continue
-		}
-		if doubtful := lost.mayHaveActedLate(); doubtful != nil {
-			l.Unclear(e.About, f.When(doubtful.Stamp), "whether %s acted before or after its Lease had run out is not certain", lost.holder)
-			continue
-		}
-		l.MetBy(e.Member, e.About, lost.at, "stopped")
-	}
-}
-
-// judgeForced judges that a leader stops when it has had the time to notice that the
-// harness took its Lease by force.
-func judgeForced(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for _, lease := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 }) {
-		for _, t := range lease.tenures() {
-			if t.Lost == nil || !t.Lost.Taken() || !byForce(t.Lost.Now.Holder) {
-				continue
-			}
-			lost := t.Lost.When()
-			about := lease.Key + " of " + t.Holder
-			late, certain := lease.actedBehind(t)
-			switch {
-			case late == nil:
-				l.MetBy(f.MemberOf(t.Holder), about, lost)
-			case !certain:
-				l.Unclear(about, f.When(late.Stamp), "whether %s had had the time to notice that the harness took its Lease is not certain", t.Holder)
-			case !f.prompt(lost.Earliest, f.When(late.Stamp).Latest):
-				l.Excused(about, lost, "requests of before were held up")
-			default:
-				after, _ := lost.Until(f.When(late.Stamp))
-				l.Broken(about, lost, law.Evidence(lost.Seq, late.Seq), "%s acted as the leader of %s %s after the harness had taken its Lease", t.Holder, lease.Key, took(after))
-			}
-		}
-	}
-}
-
-// actedBehind is an action of a holder that it did when it may have had the time to notice
-// that it lost the Lease, and had not got it again; nil if there is none. One of which that
-// is certain comes first.
-func (l *Lease) actedBehind(t *Tenure) (found *Action, certain bool) {
-	for _, a := range l.actions {
-		if a.Holder != t.Holder || a.Revision < t.Lost.Revision {
-			continue
-		}
-		if l.takenBy(a.Holder, a.Revision) != t.Taken.Revision {
-			break
-		}
-		switch within(t.Lost.When(), l.facts.When(a.Stamp), noticesWithin()) {
-		case fact.No:
-			return a, true
-		case fact.Unknown:
-			found = a
-		}
-	}
-	return found, false
-}
-
-// lostLead is a leader whose Lease ran out while it could have gone on, or that ended its
-// process because of a fault that kept it from renewing.
-type lostLead struct {
-	facts  *Facts
-	lease  *Lease
-	tenure *Tenure
-	holder string
-	member string
+// loss is the end of a tenure that the leader did not choose: the harness took the Lease by
+// force, or it ran out while the leader could have gone on, or had ended because of a fault
+// that kept it from renewing.
+type loss struct {
+	*Tenure
+	forced bool
 	// process that led, and whether it ended by itself because of that.
 	process *fact.Process
 	ended   bool
@@ -125,124 +57,114 @@ type lostLead struct {
 	expired int64
 }
 
-// last is the change with which the holder of a tenure wrote last.
-func (t *Tenure) last() *Change {
-	if n := len(t.renewals); n > 0 {
-		return t.renewals[n-1]
-	}
-	return t.Taken
-}
-
-func (lost *lostLead) entry() law.Entry {
-	return law.Entry{About: lost.lease.Key + " of " + lost.holder, Member: lost.member}
-}
-
-// lostLeads are those of the Leases whose leaders tell what they do.
-func (f *Facts) lostLeads() []*lostLead {
-	return cached(f, "lost leads", func() []*lostLead {
-		var out []*lostLead
-		for _, l := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 }) {
-			for _, t := range l.tenures() {
-				if lost := t.lostLead(); lost != nil {
-					out = append(out, lost)
-				}
-			}
-		}
-		return out
+// losses are those of the Leases whose leaders tell what they do.
+func (f *Facts) losses() []*loss {
+	return cached(f, "losses", nil, func() []*loss {
+		all := fact.Each(tenures((*Lease).tellsActions)(f), (*Tenure).loss)
+		return fact.Where(all, func(x *loss) bool { return x != nil })
 	})
 }
 
-// lostLead is the tenure as one that ran out; nil if it did not.
-func (t *Tenure) lostLead() *lostLead {
-	f, l := t.Lease.facts, t.Lease
-	lost := &lostLead{facts: f, lease: l, tenure: t, holder: t.Holder, member: f.MemberOf(t.Holder), expired: f.expires(t.last().Now)}
-	p := f.LastProcess(lost.member, componentOf(l.Key), t.last().At)
-	if p == nil {
+func (t *Tenure) loss() *loss {
+	x := &loss{Tenure: t, expired: t.expires(t.Last.Now), process: t.LastProcess(t.Member, t.component(), t.Last.At)}
+	taken := t.Lost != nil && t.Lost.Taken()
+	if x.forced = taken && byForce(t.Lost.Now.Holder); x.forced {
+		x.at = t.Lost.When()
+		return x
+	}
+	p := x.process
+	if p == nil || t.Lost != nil && !taken {
 		return nil
 	}
-	lost.process = p
-	lost.ended = p.GaveUp() && p.Exited.Latest <= lost.expired && p.Exited.Latest >= t.last().When().Earliest && f.hindered(lost.member, l, *p.Exited)
-	switch {
-	case t.Lost != nil && t.Lost.Taken() && holder(t.Lost.Before) == t.Holder:
-		lost.at = t.Lost.When()
-		stayed := p.Lived(lost.at) == fact.Yes && p.Paused().During(lost.at) == fact.No
-		if t.Lost.Early() > clocksApart() || byForce(t.Lost.Now.Holder) || !stayed && !lost.ended {
+	x.ended = p.GaveUp() && p.Exited.Latest <= x.expired && p.Exited.Latest >= t.Last.When().Earliest && t.hindered().During(*p.Exited) != fact.No
+	if taken {
+		x.at = t.Lost.When()
+		stayed := p.Lived(x.at) == fact.Yes && p.Paused().During(x.at) == fact.No
+		if t.Lost.early() == fact.Yes || !stayed && !x.ended {
 			return nil
 		}
-	case t.Lost == nil && lost.ended && lost.expired < f.Now:
-		lost.at = fact.Exactly(lost.expired, f.Evidence(lost.expired))
-	default:
+		return x
+	}
+	x.at = fact.Exactly(x.expired, t.Evidence(x.expired))
+	if !x.ended || x.expired >= t.Now {
 		return nil
 	}
-	return lost
+	return x
 }
 
-// hindered is whether a fault may keep the instance at a member from renewing a Lease at a
-// moment. A leader that gives up beside a fault of something else was told to, or has its
-// own reasons.
-func (f *Facts) hindered(member string, l *Lease, at fact.Moment) bool {
-	return f.FaultActive(func(one *fact.Fault) bool {
-		switch {
-		case one.Type == history.FaultAdmission:
-			return one.About(leasePrefix + l.Key) // at every member
-		case one.Member != member:
-			return false
-		case one.Type == history.FaultKeys:
-			return one.About(leasePrefix + l.Key)
+// hindered is while a fault may keep the leader from renewing. A leader that gives up beside
+// a fault of something else was told to, or has its own reasons.
+func (t *Tenure) hindered() fact.Signal {
+	return t.FaultActive(func(one *fact.Fault) bool {
+		switch one.Type {
+		case history.FaultAdmission:
+			return one.About(leasePrefix + t.Key) // at every member
+		case history.FaultKeys:
+			return one.Member == t.Member && one.About(leasePrefix+t.Key)
 		}
-		return one.Component == "" || one.Component == history.ComponentAPIServer || one.Component == componentOf(l.Key)
-	}).During(at) != fact.No
+		return one.Member == t.Member && slices.Contains([]string{"", history.ComponentAPIServer, t.component()}, one.Component)
+	})
 }
 
-// actions are what the leader did after its Lease had run out, as far as it did not get
-// it again; certain is whether that follows from the times.
-func (lost *lostLead) actionsAfter(certain bool) *Action {
-	regained := int64(fact.Forever)
-	for _, t := range lost.lease.tenures() {
-		if t.Holder == lost.holder && t.Taken.Revision > lost.tenure.Taken.Revision {
-			regained = min(regained, t.Taken.Revision)
+func (x *loss) stops(_ law.Bounds) law.Entry {
+	e := x.Entry()
+	e.Began = x.at
+	act, late := x.acted()
+	switch {
+	case late == fact.No && x.forced:
+		return e.Met()
+	case late == fact.No:
+		return e.Met("stopped")
+	case late == fact.Unknown:
+		return e.Unclear("whether %s acted in time before it had to have stopped as the leader of %s is not certain", x.Holder, x.Key).Shown(act.Seq)
+	case x.forced && !x.prompt(x.at.Earliest, x.When(act.Stamp).Latest):
+		return e.Excused("requests of before were held up")
+	case x.forced:
+		return e.Broken("%s acted as the leader of %s %s after the harness had taken its Lease", x.Holder, x.Key, x.after(act, x.at.Earliest)).Shown(x.at.Seq, act.Seq)
+	}
+	return e.Broken("%s acted as the leader of %s %s after its Lease had run out", x.Holder, x.Key, x.after(act, x.expired)).Shown(x.Last.Seq, x.at.Seq, act.Seq)
+}
+
+// after is in words how long an action was after an instant.
+func (x *loss) after(a *Action, at int64) string {
+	return time.Duration(x.When(a.Stamp).Latest - at).Round(100 * time.Millisecond).String()
+}
+
+// acted is an action of the leader after it had to have stopped, while it had not got the
+// Lease again. One of which that is certain comes first.
+func (x *loss) acted() (found *Action, late fact.Truth) {
+	for _, a := range x.actions {
+		if a.Holder == x.Holder && x.tenureOf(a.Holder, a.Revision) == x.Tenure {
+			if is := x.late(a); is > late {
+				found, late = a, is
+			}
 		}
 	}
-	for _, a := range lost.lease.actions {
-		if a.Holder == lost.holder && a.Revision > lost.tenure.Taken.Revision && a.Revision < regained && lost.isAfter(a, certain) {
-			return a
-		}
-	}
-	return nil
+	return found, late
 }
 
-// isAfter is whether an action was after the Lease had run out. In etcd everything has its
+// late is whether the leader had to have stopped when it acted. In etcd everything has its
 // place, so that of an action behind the loss there is no doubt; but what was held up on
 // its way there may have been sent before.
-func (lost *lostLead) isAfter(a *Action, certain bool) bool {
-	f := lost.facts
-	when := f.When(a.Stamp)
-	if !f.prompt(lost.tenure.last().When().Earliest, when.Latest) {
-		sent, gone := when.Earliest, lost.at.Latest
-		if !certain {
-			sent, gone = when.Latest, lost.at.Earliest
-		}
-		return time.Duration(sent-max(lost.expired, gone)) > bound("CLE-12", "inFlight")
+func (x *loss) late(a *Action) fact.Truth {
+	when := x.When(a.Stamp)
+	switch {
+	case x.forced && a.Revision < x.Lost.Revision:
+		return fact.No
+	case x.forced:
+		return within(x.at, when, noticesWithin).Not()
+	case !x.prompt(x.Last.When().Earliest, when.Latest):
+		gone := fact.Moment{Earliest: max(x.expired, x.at.Earliest), Latest: max(x.expired, x.at.Latest)}
+		return within(gone, when, func() time.Duration { return bound("CLE-12", "inFlight") }).Not()
+	case x.Lost != nil && a.Revision > x.Lost.Revision:
+		return fact.Yes
 	}
-	if !certain {
-		return when.Latest-lost.expired > int64(clocksApart())
-	}
-	taken := lost.tenure.Lost != nil && a.Revision > lost.tenure.Lost.Revision
-	return taken || time.Duration(max(a.after, when.Earliest)-lost.expired) > clocksApart()
+	return within(fact.Exactly(x.expired, 0), when, clocksApart).Not()
 }
-
-func (lost *lostLead) actedLate() *Action { return lost.actionsAfter(true) }
-
-// mayHaveActedLate is an action that was after the Lease had run out by some of the times
-// at which it may have been.
-func (lost *lostLead) mayHaveActedLate() *Action { return lost.actionsAfter(false) }
 
 // prompt is whether nothing that is known of held requests up between two times: no
 // process stood still, and all faults there were answer at once.
 func (f *Facts) prompt(from, to int64) bool {
-	if f.Stalled(from, to) {
-		return false
-	}
 	holding := f.FaultActive(func(one *fact.Fault) bool {
 		switch one.Type {
 		case history.FaultAdmission:
@@ -254,62 +176,47 @@ func (f *Facts) prompt(from, to int64) bool {
 		}
 		return one.Action != history.FaultContainerKill
 	})
-	return holding.Lasts(from, to, fact.Unknown) == 0 && holding.At(from) == fact.No
+	return !f.Stalled(from, to) && holding.Lasts(from, to, fact.Unknown) == 0 && holding.At(from) == fact.No
+}
+
+// successor is the process that led, or the one that was started in its place; nil if none
+// was.
+func (x *loss) successor() *fact.Process {
+	if x.ended {
+		return x.process.After
+	}
+	return x.process
 }
 
 // canReturn is while nothing keeps the instance from being a candidate again.
-func (lost *lostLead) canReturn() fact.Signal {
-	f := lost.facts
-	return fact.And(f.Running(lost.member, componentOf(lost.lease.Key)), f.Serves(lost.member), fact.Not(f.FaultAt(lost.member)))
+func (x *loss) canReturn() fact.Signal {
+	return fact.And(x.Running(x.Member, x.component()), x.Healthy(x.Member))
 }
 
-// standing are the candidates by which the instance, or the one started in its place,
-// stands for the Lease. What an instance leaves behind that ended does not stand for it.
-func (lost *lostLead) standing() []*Candidate {
-	return slices.DeleteFunc(slices.Clone(lost.facts.candidatesOf(lost.lease.Key)), func(k *Candidate) bool {
-		same := strings.HasSuffix(k.Name, "/"+lost.holder)
+// own are the candidates by which the instance, or the one started in its place, stands for
+// the Lease. What an instance leaves behind that ended does not stand for it.
+func (x *loss) own() []*Candidate {
+	return fact.Where(x.candidates, func(k *Candidate) bool {
+		if !x.ended {
+			return strings.HasSuffix(k.Name, "/"+x.Holder)
+		}
 		p := k.process()
-		return (!same || lost.ended) && (!lost.ended || p == nil || p.Member != lost.member || p.Started.Before(lost.process.Started) != fact.No || p == lost.process)
+		return p != nil && p.Member == x.Member && p.Instance > x.process.Instance
 	})
 }
 
-// returns are when the instance stands as a candidate that owes no answer, and could do
-// so.
-func (lost *lostLead) returns() []fact.Moment {
-	var signals []fact.Signal
-	for _, k := range lost.standing() {
-		signals = append(signals, k.answered())
+// returns are when the instance stands as a candidate that owes no answer, and could do so.
+func (x *loss) returns() []fact.Moment {
+	stands := fact.And(fact.Or(fact.Each(x.own(), (*Candidate).answered)...), x.canReturn())
+	if at := x.at.Latest; stands.At(at) == fact.Yes {
+		return []fact.Moment{fact.Exactly(at, x.at.Seq)}
 	}
-	stands := fact.And(fact.Or(signals...), lost.canReturn())
-	if at := lost.at.Latest; stands.At(at) == fact.Yes {
-		return []fact.Moment{fact.Exactly(at, lost.at.Seq)}
-	}
-	return lost.facts.Rises(stands)
+	return x.Rises(stands)
 }
 
 // renewedSince is whether a candidate of the instance renewed after it had lost the Lease.
-func (lost *lostLead) renewedSince() bool {
-	for _, k := range lost.standing() {
-		for i, ch := range k.changes {
-			if ch.Revision > lost.tenure.last().Revision && ch.At >= lost.at.Latest && (i == 0 || !ch.now.Renewed.Equal(k.changes[i-1].now.Renewed)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// endsAgain is when the process ended that led, or that was started in its place: then
-// the next one has a start of its own.
-func (lost *lostLead) endsAgain() []law.Void {
-	p := lost.process
-	if lost.ended {
-		if p = p.After; p == nil {
-			return nil
-		}
-	}
-	if p.Exited == nil {
-		return nil
-	}
-	return []law.Void{{Moment: *p.Exited, Why: "the process ended"}}
+func (x *loss) renewedSince() bool {
+	return slices.ContainsFunc(x.own(), func(k *Candidate) bool {
+		return slices.ContainsFunc(k.said, func(s *statement) bool { return s.renewed && s.Revision > x.Last.Revision && s.At >= x.at.Latest })
+	})
 }

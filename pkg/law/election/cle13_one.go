@@ -1,9 +1,6 @@
 package election
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -16,165 +13,78 @@ var cle13 = law.Together[*Facts]{
 		{Name: "writes", Tag: "writes"}, {Name: "takeovers", Tag: "takeovers"},
 	}},
 	Parts: []law.Law[*Facts]{
-		law.OnlyIf[*Facts, *coordination]{
-			Events: (*Facts).coordinations,
-			Describe: func(c *coordination) law.Entry {
-				return law.Entry{About: c.what, Began: c.at, Tags: []string{"writes"}}
-			},
-			If:     (*coordination).owned,
-			Excuse: (*coordination).excuse,
-			Breach: func(c *coordination) (string, []int64) {
-				return fmt.Sprintf("%s wrote to %s as a coordinator, and %q held the coordinators' Lease", c.who, c.what, c.holder()), law.Evidence(c.at.Seq)
-			},
-		},
+		law.Each[*Facts, *coordination]{Over: (*Facts).coordinations, End: (*coordination).byHolder},
 		law.Deadline[*Facts, *Lease]{
 			Bound:     "coordinatesWithin",
-			Over:      (*Facts).coordinatorsLease,
-			Describe:  (*Lease).entry,
-			Begin:     (*Lease).serverEnds,
-			Running:   func(l *Lease) fact.Signal { return fact.And(l.facts.anyServer(), fact.Not(l.faulty())) },
-			Done:      (*Lease).newCoordinators,
+			Over:      leases((*Lease).isCoordinators),
+			Begin:     (*Lease).leaderEnds,
+			Running:   func(l *Lease) fact.Signal { return fact.And(l.AnyMember(l.Healthy), fact.Not(l.faulty())) },
+			Done:      func(l *Lease) []fact.Moment { return l.takings((*Tenure).Shown) },
 			Unrelated: true,
-			Breach: func(_ *Lease, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-				return fmt.Sprintf("no API server coordinates, %s after the server of the coordinator has gone", took.Round(time.Second))
-			},
+			Lacking:   func(*Lease) string { return "no API server coordinates after the server of the coordinator has gone" },
 		},
-		law.Written[*Facts]{Judge: countTakeovers},
+		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).isCoordinators), End: (*Tenure).takesOver},
 	},
+}
+
+// takesOver counts coordinators that took over from another one, for whatever reason.
+func (t *Tenure) takesOver(_ law.Bounds) law.Entry {
+	before := t.before
+	for before != nil && byForce(before.Holder) {
+		before = before.before
+	}
+	if before == nil || byForce(t.Holder) || before.Holder == t.Holder {
+		return law.Entry{}
+	}
+	return t.Entry().Met("takeovers")
 }
 
 // coordination is a ping or an election by a coordinator that says who it is.
 type coordination struct {
-	facts     *Facts
+	// lease is the one of the coordinators.
+	lease     *Lease
 	who, what string
 	at        fact.Moment
-	revision  int64
 }
 
 func (f *Facts) coordinations() []*coordination {
 	var out []*coordination
-	if f.leases[coordinators] == nil {
+	l := f.leases[coordinators]
+	if l == nil {
 		return nil
 	}
-	for _, c := range f.candidates {
-		for i, ch := range c.changes {
-			pinged := !ch.now.Pinged.IsZero() && (i == 0 || !ch.now.Pinged.Equal(c.changes[i-1].now.Pinged))
-			if pinged && ch.now.Coordinator != "" {
-				out = append(out, &coordination{f, ch.now.Coordinator, c.Name, f.When(ch.Stamp), ch.Revision})
-			}
+	for _, k := range f.declared {
+		for _, s := range fact.Where(k.said, func(s *statement) bool { return s.asked && s.Coordinator != "" }) {
+			out = append(out, &coordination{l, s.Coordinator, k.Name, k.when(s)})
 		}
 	}
-	for _, l := range f.sorted(func(*Lease) bool { return true }) {
-		for _, c := range l.changes {
-			if (c.Taken() || c.Marked()) && c.ByCoordinator() && c.Now.Coordinator != "" {
-				out = append(out, &coordination{f, c.Now.Coordinator, l.Key, c.When(), c.Revision})
-			}
-		}
+	for _, c := range changes(func(c *Change) bool { return (c.Taken() || c.Marked()) && c.ByCoordinator() && c.Now.Coordinator != "" })(f) {
+		out = append(out, &coordination{l, c.Now.Coordinator, c.Key, c.When()})
 	}
 	return out
 }
 
-// holder is the holder of the coordinators' Lease when the coordinator wrote.
-func (c *coordination) holder() string {
-	if at := c.facts.leases[coordinators].at(c.revision); at != nil {
-		return holder(at.Now)
-	}
-	return ""
+// is is whether the holder of a Lease is the coordinator, of which no more may be known
+// than its host.
+func (c *coordination) is(holder string) bool {
+	return holder == c.who || history.Host(holder) == c.who
 }
 
-// byHolder is whether the coordinator held the Lease, of which no more may be known than
-// its host.
-func (c *coordination) byHolder() bool { return sameHolder(c.holder(), c.who) }
-
-func sameHolder(holder, known string) bool {
-	return known != "" && (holder == known || history.Host(holder) == known)
-}
-
-// owned is whether the coordinator held the Lease, or had certainly had the time to notice
-// that the harness had taken it.
-func (c *coordination) owned() fact.Truth {
-	if c.byHolder() {
-		return fact.Yes
+// byHolder judges that the coordinator held the coordinators' Lease when it wrote, or had
+// not had the time to notice that the harness had taken it.
+func (c *coordination) byHolder(_ law.Bounds) law.Entry {
+	e, held := law.Of(c.what, c.at), ""
+	if at := c.lease.at(c.at.Revision); at != nil {
+		held = holder(at.Now)
 	}
-	return c.mayNotice()
-}
-
-// excuse is that the harness took the Lease from the coordinator a moment before, which it
-// learns when it renews next.
-func (c *coordination) excuse() string {
-	if !c.byHolder() && c.mayNotice() == fact.Yes {
-		return "the harness had taken the coordinators' Lease from it a moment before"
+	may := c.lease.mayNotNotice(c.is, c.at.Revision, c.at)
+	switch {
+	case c.is(held):
+		return e.Met("writes")
+	case may == fact.Yes:
+		return e.Excused("the harness had taken the coordinators' Lease from it a moment before")
+	case may == fact.Unknown:
+		return e.Unclear("whether %s had had the time to notice that the harness took the coordinators' Lease is not certain", c.who)
 	}
-	return ""
-}
-
-// mayNotice is whether the coordinator may not have noticed so far that the harness took
-// its Lease.
-func (c *coordination) mayNotice() fact.Truth {
-	var last *Change
-	for _, change := range c.facts.leases[coordinators].changes {
-		if change.Revision < c.revision && (change.Deleted() || change.Taken() && byForce(change.Now.Holder)) {
-			last = change
-		}
-	}
-	if last == nil || !sameHolder(holder(last.Before), c.who) {
-		return fact.No
-	}
-	return within(last.When(), c.at, noticesWithin())
-}
-
-func (f *Facts) coordinatorsLease() []*Lease {
-	return f.sorted(func(l *Lease) bool { return l.Key == coordinators })
-}
-
-// serverEnds are the ends of API servers whose coordinator held the Lease.
-func (l *Lease) serverEnds() []fact.Moment {
-	var out []fact.Moment
-	for _, p := range l.facts.AllProcesses() {
-		if p.Component != history.ComponentAPIServer || p.Exited == nil {
-			continue
-		}
-		for _, t := range l.tenures() {
-			if l.facts.MemberOf(t.Holder) == p.Member && t.held().During(*p.Exited) == fact.Yes {
-				out = append(out, *p.Exited)
-			}
-		}
-	}
-	return out
-}
-
-// newCoordinators are when a coordinator took the Lease, other than by force.
-func (l *Lease) newCoordinators() []fact.Moment {
-	var out []fact.Moment
-	for _, t := range l.tenures() {
-		if !byForce(t.Holder) {
-			out = append(out, t.Taken.When())
-		}
-	}
-	return out
-}
-
-// anyServer is while the API server of some member serves, with no fault at it.
-func (f *Facts) anyServer() fact.Signal {
-	var signals []fact.Signal
-	for _, member := range f.Members() {
-		signals = append(signals, fact.And(f.Serves(member), fact.Not(f.FaultAt(member))))
-	}
-	return fact.Or(signals...)
-}
-
-// countTakeovers counts coordinators that took over from another one, for whatever reason.
-func countTakeovers(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for _, lease := range f.coordinatorsLease() {
-		last := ""
-		for _, t := range lease.tenures() {
-			if byForce(t.Holder) {
-				continue
-			}
-			if last != "" && last != t.Holder {
-				l.MetBy(f.MemberOf(t.Holder), lease.Key, t.Taken.When(), "takeovers")
-			}
-			last = t.Holder
-		}
-	}
+	return e.Broken("%s wrote to %s as a coordinator, and %q held the coordinators' Lease", c.who, c.what, held)
 }

@@ -17,71 +17,42 @@ var cle15 = law.Written[*Facts]{
 }
 
 func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
-	moves := f.moves()
+	written := changes(func(c *Change) bool { return c.ofComponent() && c.Before != nil })(f)
+	// What moves without need is no reason to move more, however soon: the causes decide that.
+	moves := append(fact.Each(fact.Where(written, (*Change).moves), func(c *Change) int64 { return c.At }), f.moves...)
+	slices.Sort(moves)
 	quiet := func(at fact.Moment) fact.Truth {
-		return max(longSince(moves, at, b.Of("quietAfter")), longSince(f.causes(), at, b.Of("settlesWithin")))
+		return max(longSince(moves, at, b.Of("quietAfter")), longSince(f.whyMoves(), at, b.Of("settlesWithin")))
 	}
-	for _, c := range f.ofMembers() {
-		for i, ch := range c.changes {
-			if i == 0 || ch.now.Pinged.Equal(c.changes[i-1].now.Pinged) {
-				continue
-			}
-			switch at := f.When(ch.Stamp); quiet(at) {
-			case fact.Yes:
-				l.Broken(c.Name, at, law.Evidence(ch.Seq), "candidate %s was pinged, and nothing had happened for %s", c.Name, b.Of("quietAfter"))
-			case fact.Unknown:
-				l.Unclear(c.Name, at, "whether nothing had happened for %s when it was pinged is not certain", b.Of("quietAfter"))
-			}
+	for _, k := range candidates((*Candidate).ofMember)(f) {
+		for _, s := range fact.Where(k.said[1:], func(s *statement) bool { return s.asked }) {
+			l.Add(needless(law.Of(k.Name, k.when(s)).Shown(s.Seq), quiet(k.when(s)), k.Name+" was pinged"))
 		}
 	}
-	for _, lease := range f.componentLeases() {
-		for _, c := range lease.changes {
-			if lease.Key == coordinators || c.Before == nil {
-				continue
-			}
-			switch quiet(c.When()) {
-			case fact.Yes:
-				judgeQuietChange(c, l, b)
-			case fact.Unknown:
-				if !c.renewsOnly() {
-					l.Unclear(lease.Key, c.When(), "whether nothing had happened for %s when it changed is not certain", b.Of("quietAfter"))
-				}
-			}
+	for _, c := range written {
+		e := law.Of(c.Key, c.When()).Shown(c.previous.Seq, c.Seq)
+		switch is := quiet(c.When()); {
+		case c.Deleted() && c.ByHarness():
+		case c.Deleted():
+			l.Add(needless(c.Entry(), is, c.Key+" was deleted"))
+		case c.moves():
+			l.Add(needless(e, is, c.Key+" was given, or to be given, to another holder"))
+		case c.Now.Renewed.Equal(c.Before.Renewed):
+			l.Add(needless(e, is, c.Key+" was written and not renewed"))
+		case is == fact.Yes:
+			l.Add(e.Met("renewal"))
 		}
 	}
 }
 
-// renewsOnly is whether the holder renewed the Lease with the change, and no more.
-func (c *Change) renewsOnly() bool {
-	return !c.Deleted() && !c.Taken() && !c.Marked() && !c.Released() && !c.Now.Renewed.Equal(c.Before.Renewed)
-}
-
-func judgeQuietChange(c *Change, l *law.Ledger, b law.Bounds) {
-	at, key := c.When(), c.lease.Key
-	switch {
-	case c.Deleted() && c.lease.facts.deletedByHarness(key, at):
-	case c.Deleted():
-		l.BrokenUnless(c.lease.facts.asked(at), key, at, law.Evidence(c.Seq), "%s was deleted, and nothing had happened for %s", key, b.Of("quietAfter"))
-	case c.Taken() || c.Marked() || c.Released():
-		l.Broken(key, at, law.Evidence(c.previous.Seq, c.Seq), "%s was given to %q instead of %q (preferred %q), and nothing had happened for %s", key, holder(c.Now), holder(c.Before), c.Now.Preferred, b.Of("quietAfter"))
-	case c.Now.Renewed.Equal(c.Before.Renewed):
-		l.Broken(key, at, law.Evidence(c.previous.Seq, c.Seq), "%s was written and not renewed, and nothing had happened for %s", key, b.Of("quietAfter"))
-	default:
-		l.Add(law.Entry{Ending: law.Met, About: key, Began: at, Tags: []string{"renewal"}})
+// needless ends an obligation by whether nothing had happened when something was done; what
+// was done while something happens is none.
+func needless(e law.Entry, quiet fact.Truth, what string) law.Entry {
+	switch quiet {
+	case fact.Yes:
+		return e.Broken("%s, and nothing had happened for as long as elections take", what)
+	case fact.Unknown:
+		return e.Unclear("whether nothing had happened for as long as elections take when %s is not certain", what)
 	}
-}
-
-// moves are the times at which something happened, or a Lease changed hands. What moves
-// without need is no reason to move more, however soon: the causes decide that.
-func (f *Facts) moves() []int64 {
-	out := slices.Clone(f.active())
-	for _, lease := range f.componentLeases() {
-		for _, c := range lease.changes {
-			if lease.Key != coordinators && c.Before != nil && (c.Deleted() || c.Taken() || c.Marked() || c.Released()) {
-				out = append(out, c.At)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
+	return e
 }

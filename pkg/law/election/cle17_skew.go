@@ -2,6 +2,7 @@ package election
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -16,108 +17,86 @@ var cle17 = law.Together[*Facts]{
 		{Name: "mixed", Tag: "mixed"}, {Name: "mixtures", Tag: "mixed", Distinct: true},
 	}},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, *Lease]{
-			Bound:    "replacesWithin",
-			Over:     (*Facts).componentLeases,
-			Describe: (*Lease).entry,
-			Begin:    func(l *Lease) []fact.Moment { return l.newerLed(ofMember) },
-			Running:  func(l *Lease) fact.Signal { return l.replaceable(ofMember) },
-			Done:     func(l *Lease) []fact.Moment { return l.relieved(ofMember) },
-			Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {
-				return l.tooLong(ofMember, began, done, took)
-			},
-		},
+		replaced("CLE-17", (*Lease).ofComponent, (*Candidate).ofMember),
+		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).ofComponent), End: (*Tenure).amongMixed},
 		law.Written[*Facts]{Judge: judgeFlapping},
 	},
 }
 
-func ofMember(c *Candidate) bool { return c.process() != nil }
+// elected is whether a coordinator made a candidate of a member the leader that was not.
+func (t *Tenure) elected() bool {
+	return t.candidate != nil && t.candidate.ofMember() && t.coordinated() && (t.before == nil || t.before.Holder != t.Holder)
+}
+
+// amongMixed counts elections while candidates of members of several versions stood.
+func (t *Tenure) amongMixed(_ law.Bounds) law.Entry {
+	var mixture, versions []string
+	for _, k := range t.standing(t.Taken.Revision) {
+		p, said := k.process(), k.at(t.Taken.Revision)
+		if p != nil && p.Lived(k.when(said)) == fact.Yes && (p.Exited == nil || p.Exited.Latest >= t.Taken.At) {
+			mixture, versions = append(mixture, p.Member+"="+said.Binary), append(versions, said.Binary)
+		}
+	}
+	slices.Sort(versions)
+	if !t.elected() || len(slices.Compact(versions)) < 2 {
+		return law.Entry{}
+	}
+	return law.Of(t.Key+" "+strings.Join(mixture, " "), t.Taken.When()).By(t.Member).Met("mixed")
+}
 
 // judgeFlapping judges changes of leader for which there is no reason to be seen. One may
 // have a reason that cannot be seen; two soon after each other are flapping, and so are
 // two by which a leader was made to go while nothing else happened in between.
 func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
-	for _, lease := range f.componentLeases() {
+	for _, lease := range leases((*Lease).ofComponent)(f) {
 		var last, lastDeposed *Change
-		leads := lease.leaderships()
-		for i, lead := range leads {
-			c := lead.taken
-			if lead.candidate == nil || lead.candidate.process() == nil || c.Now.Strategy == "" {
-				continue
-			}
-			if state, several := lease.mixture(c.Revision); several {
-				l.MetBy(f.MemberOf(lead.holder), lease.Key+state, c.When(), "mixed")
-			}
-			if i == 0 || c.deletedSince || !leads[i-1].needless(lead) {
-				continue
-			}
-			before, soon := last, fact.No
+		for _, t := range fact.Where(lease.tenures(), (*Tenure).needless) {
+			c, before, soon := t.Taken, last, fact.No
 			if last != nil {
-				soon = within(last.When(), c.When(), b.Of("flapsWithin"))
+				soon = within(last.When(), c.When(), func() time.Duration { return b.Of("flapsWithin") })
 			}
-			deposed := leads[i-1].deposedFor()
-			if deposed && soon != fact.Yes && lastDeposed != nil && sinceLast(f.causes(), c.At) > time.Duration(c.At-lastDeposed.At) {
-				before, soon = lastDeposed, fact.Yes
-			}
-			if last = c; deposed {
+			if deposed := t.before.deposed(); deposed {
+				if soon != fact.Yes && lastDeposed != nil && sinceLast(f.whyMoves(), c.At) > time.Duration(c.At-lastDeposed.At) {
+					before, soon = lastDeposed, fact.Yes
+				}
 				lastDeposed = c
 			}
+			last = c
 			switch soon {
 			case fact.Unknown:
-				l.Unclear(lease.Key, c.When(), "whether it changed within %s of a change without a reason to be seen is not certain", b.Of("flapsWithin"))
+				l.Add(c.Entry().Unclear("whether it changed within %s of a change without a reason to be seen is not certain", b.Of("flapsWithin")))
 			case fact.Yes:
-				l.Broken(lease.Key, c.When(), law.Evidence(before.Seq, c.Seq), "%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
-					lease.Key, leads[i-1].holder, lead.holder, took(time.Duration(c.At-before.At)))
+				l.Add(c.Entry().Broken("%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
+					lease.Key, t.before.Holder, t.Holder, time.Duration(c.At-before.At).Round(100*time.Millisecond)).Shown(before.Seq, c.Seq))
 			}
 		}
 	}
 }
 
-// mixture names the versions of the members' candidates at a revision; several is whether
-// there are more than one.
-func (l *Lease) mixture(revision int64) (state string, several bool) {
-	first := ""
-	for _, k := range l.standing(revision) {
-		p := k.process()
-		if p == nil || p.Lived(l.facts.When(k.at(revision).Stamp)) != fact.Yes || p.Exited != nil && p.Exited.Latest < l.at(revision+1).At {
-			continue
-		}
-		binary := k.at(revision).now.Binary
-		state += " " + p.Member + "=" + binary
-		several = several || first != "" && first != binary
-		first = binary
-	}
-	return state, several
-}
-
-// needless is whether another leader took the place of one that could have gone on, is no
+// needless is whether the leader took the place of one that could have gone on, is no
 // older, and nothing had happened that may be the cause.
-func (lead *leadership) needless(next *leadership) bool {
-	f, k := lead.lease.facts, lead.candidate
-	if k == nil || k.process() == nil || k.process() == next.candidate.process() || older(next.candidate.last(), k.last()) {
+func (t *Tenure) needless() bool {
+	if !t.elected() || t.before == nil || t.before.candidate == nil || t.Taken.deletedSince {
 		return false
 	}
-	at := next.taken.When()
-	healthy := k.Eligible().During(at) == fact.Yes
-	if !healthy && !(lead.deposedFor() && f.ousted(k.process())) {
+	k := t.before.candidate
+	if !k.ofMember() || k.process() == t.candidate.process() || older(t.candidate.last(), k.last()) {
 		return false
 	}
-	return sinceLast(f.causes(), next.taken.At) >= bound("CLE-17", "causeWithin")
+	healthy := k.Eligible().During(t.Taken.When()) == fact.Yes || t.before.deposed() && t.ousted(k.process())
+	return healthy && sinceLast(t.whyMoves(), t.Taken.At) >= bound("CLE-17", "causeWithin")
 }
 
-// deposedFor is whether the leader was made to go: told to give way to one that is not
+// deposed is whether the leader was made to go: told to give way to one that is not
 // better, or its Lease taken before it expired.
-func (lead *leadership) deposedFor() bool {
-	if lead.gaveWayEarly() > clocksApart() {
+func (t *Tenure) deposed() bool {
+	if t.next != nil && t.next.Taken.early() == fact.Yes {
 		return true
 	}
-	i := slices.IndexFunc(lead.lease.changes, func(c *Change) bool {
-		return c.Marked() && c.Revision > lead.taken.Revision && (lead.ended == nil || c.Revision < lead.ended.Revision)
-	})
-	if i < 0 {
+	mark := t.mark()
+	if mark == nil || t.candidate == nil {
 		return false
 	}
-	mark := lead.lease.changes[i]
-	preferred, gone := lead.lease.candidate(mark.Now.Preferred, mark.Revision)
-	return lead.candidate != nil && preferred != nil && !gone && preferred != lead.candidate && !older(preferred.last(), lead.candidate.last())
+	preferred, gone := t.Lease.candidate(mark.Now.Preferred, mark.Revision)
+	return preferred != nil && !gone && !older(preferred.last(), t.candidate.last())
 }

@@ -22,7 +22,7 @@ func TestCLE19_ACoordinatorLeavesALegacyLeaseAloneUntilItExpires(t *testing.T) {
 		"made its own": {held().wait(5*second).storeLease(probeLease, history.Lease{Holder: "legacy", Strategy: oldestStrategy, Coordinator: "a_c", Renewed: started.Add(100 * time.Millisecond)}),
 			[]string{`gave it to "legacy" (strategy "` + oldestStrategy + `")`}},
 		"told to go":                  {held().wait(5*second).mark(probeLease, "legacy", "evenkeel-rowers-a"), []string{"was told that evenkeel-rowers-a should"}},
-		"deleted":                     {held().wait(5*second).deleteLease(probeLease).wait(10*second).ready("a", 200), []string{"was deleted before it expired"}},
+		"deleted":                     {held().wait(5*second).deleteLease(probeLease).wait(10*second).ready("a", 200), []string{"was deleted 9.999s before it expired"}},
 		"deleted by an administrator": {held().wait(5*second).deleteLeaseByHarness(probeLease).wait(10*second).ready("a", 200), nil},
 		"taken when it had expired":   {held().wait(15*second).elect(probeLease, "evenkeel-rowers-a"), nil},
 		"deleted when it had expired": {held().wait(15*second).deleteLease(probeLease).wait(10*second).ready("a", 200), nil},

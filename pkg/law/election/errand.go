@@ -22,50 +22,43 @@ const errandNamespace = "/evenkeel-errands/"
 
 func (f *Facts) observeErrand(ev *history.Event) {
 	s := ev.Stored
-	if s == nil || s.Acted != nil || !strings.Contains(s.Key, errandNamespace) {
-		return
-	}
-	pod := strings.HasPrefix(s.Key, "/registry/pods/")
+	pod, deleted := strings.HasPrefix(s.Key, "/registry/pods/"), s.Type == history.StoredDelete
 	switch {
-	case pod && s.Type == history.StoredPut && s.Created == s.Revision:
-		f.errands = append(f.errands, errand{component: history.ComponentScheduler, key: s.Key, Stamp: fact.StampOf(ev)})
-	case pod && s.Type == history.StoredDelete && f.isLastErrand(s.Key):
-		f.errands = append(f.errands, errand{component: history.ComponentScheduler, Stamp: fact.StampOf(ev), over: true})
-	case !pod && s.Type == history.StoredDelete:
-		f.errands = append(f.errands, errand{component: history.ComponentControllerManager, Stamp: fact.StampOf(ev)})
+	case pod && !deleted && s.Created == s.Revision, pod && deleted && f.lastPod() == s.Key:
+		f.errands = append(f.errands, errand{history.ComponentScheduler, s.Key, fact.StampOf(ev), deleted})
+	case !pod && deleted:
+		f.errands = append(f.errands, errand{history.ComponentControllerManager, s.Key, fact.StampOf(ev), false})
 	}
 }
 
-// isLastErrand is whether the last Pod that was made is the one with a key.
-func (f *Facts) isLastErrand(key string) bool {
-	for i := len(f.errands) - 1; i >= 0; i-- {
-		if f.errands[i].key != "" {
-			return f.errands[i].key == key
-		}
+// lastPod is the key of the Pod that was made or taken back last.
+func (f *Facts) lastPod() string {
+	pods := fact.Where(f.errands, func(e errand) bool { return e.component == history.ComponentScheduler })
+	if len(pods) == 0 {
+		return ""
 	}
-	return false
+	return pods[len(pods)-1].key
 }
 
 // hasWork is while the leader of a Lease has something to do: from its first action on,
 // or where the harness gives errands, from each of them until a leader acts or it is taken back.
 func (l *Lease) hasWork() fact.Signal {
-	var b fact.Builder
 	if l.actions[0].Host == "" {
-		b.SetAt(l.actions[0].At, fact.Yes)
-		return b.Signal()
+		return fact.From(fact.Exactly(l.actions[0].At, 0))
 	}
+	var b fact.Builder
 	left := l.actions
-	for _, e := range l.facts.errands {
-		if e.component != componentOf(l.Key) {
-			continue
+	acted := func(before int64) {
+		for ; len(left) > 0 && left[0].Revision < before; left = left[1:] {
+			b.SetAt(l.When(left[0].Stamp).Latest+1, fact.No)
 		}
-		for ; len(left) > 0 && left[0].Revision < e.Revision; left = left[1:] {
-			b.SetAt(l.facts.When(left[0].Stamp).Latest+1, fact.No)
+	}
+	for _, e := range l.errands {
+		if e.component == l.component() {
+			acted(e.Revision)
+			b.SetAt(l.When(e.Stamp).Latest, fact.Of(!e.over))
 		}
-		b.SetAt(l.facts.When(e.Stamp).Latest, fact.Of(!e.over))
 	}
-	if len(left) > 0 {
-		b.SetAt(l.facts.When(left[0].Stamp).Latest+1, fact.No)
-	}
+	acted(fact.Forever)
 	return b.Signal()
 }

@@ -1,9 +1,8 @@
 package election
 
 import (
-	"net/http"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -27,180 +26,113 @@ const (
 type Facts struct {
 	*fact.History
 	// tells is whether coordinators say who they are in what they write.
-	tells      bool
-	leases     map[string]*Lease
-	candidates []*Candidate
-	// standing are the candidates that exist, by <namespace>/<name>.
+	tells bool
+	// leases are those that exist or that candidates stand for, by <namespace>/<name>.
+	leases map[string]*Lease
+	// declared are all candidates, in the order in which they were created, and standing
+	// those that exist, by <namespace>/<name>.
+	declared []*Candidate
 	standing map[string]*Candidate
-	// requests are those of the class election, and stamps the last times that other
-	// writers put into what etcd told, in the order of revisions.
-	requests []*request
-	// forced are the Leases that the harness gave content as no participant does, by the
-	// revision of the change.
-	forced map[int64]string
-	// written are the Leases that the harness wrote to in whatever role, by the revision.
-	written map[int64]string
-	stamps  []written
-	// disturbances are when something happened for which a leader may have to be elected.
-	disturbances []disturbance
+	// requests are the writes of the harness to Leases and candidates, and made are those
+	// that made a revision.
+	requests []*fact.Asked
+	made     map[int64]*history.Request
+	// moves are the times of all that may have Leases move, and causes of what moves them
+	// by itself.
+	moves, causes []int64
 	// errands are the tasks that the harness gave leaders to do.
 	errands []errand
-	cache   cache
 }
-
-// request is a write to a Lease or a LeaseCandidate that the harness sent.
-type request struct {
-	*history.Request
-	member string
-	fact.Stamp
-}
-
-// written is a revision and the latest time that writers had put into any object by then.
-type written struct{ revision, at int64 }
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, forced: map[int64]string{}, written: map[int64]string{}}
+	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, made: map[int64]*history.Request{}}
 }
 
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
-	f.disturb(ev)
-	f.observeErrand(ev)
-	switch {
+	f.observeCause(ev)
+	switch s := ev.Stored; {
 	case ev.Request != nil && ev.Request.Class == history.ClassElection:
-		f.observeRequest(ev)
-	case ev.Stored == nil:
-	case strings.HasPrefix(ev.Stored.Key, candidatePrefix):
+		f.requests = append(f.requests, &fact.Asked{Request: ev.Request, Stamp: fact.StampOf(ev), Member: ev.Member})
+		if r := ev.Request; r.ResourceVersion > 0 && r.Code >= 200 && r.Code < 300 {
+			f.made[r.ResourceVersion] = r
+		}
+	case s == nil:
+	case strings.HasPrefix(s.Key, candidatePrefix):
 		f.observeCandidate(ev)
-	case strings.HasPrefix(ev.Stored.Key, leasePrefix):
+	case strings.HasPrefix(s.Key, leasePrefix):
 		f.observeLease(ev)
-	case ev.Stored.Acted != nil:
+	case s.Acted != nil:
 		f.observeAction(ev)
+	case strings.Contains(s.Key, errandNamespace):
+		f.observeErrand(ev)
 	}
 }
 
-// observeRequest notes what the harness asks for, and the changes that it makes by force.
-func (f *Facts) observeRequest(ev *history.Event) {
-	r := ev.Request
-	f.requests = append(f.requests, &request{r, ev.Member, fact.StampOf(ev)})
-	if r.Resource != "leases" || r.ResourceVersion == 0 || r.Code < 200 || r.Code >= 300 {
-		return
+// derived is the key of what is derived of a thing.
+type derived struct {
+	what string
+	of   any
+}
+
+func cached[T any](f *Facts, what string, of any, derive func() T) T {
+	return fact.Cached(f.History, derived{what, of}, derive)
+}
+
+// lease is the Lease of a key, which may not exist yet.
+func (f *Facts) lease(key string) *Lease {
+	if f.leases[key] == nil {
+		f.leases[key] = &Lease{Facts: f, Key: key}
 	}
-	f.written[r.ResourceVersion] = r.Name
-	switch r.Election {
-	case history.ElectionOdd, history.ElectionSeize, history.ElectionAssign, history.ElectionFields:
-		f.forced[r.ResourceVersion] = r.Name
+	return f.leases[key]
+}
+
+// leases give the Leases that fit, in the order of their names.
+func leases(fits func(*Lease) bool) func(*Facts) []*Lease {
+	return func(f *Facts) []*Lease {
+		all := fact.Each(law.SortedKeys(f.leases), func(key string) *Lease { return f.leases[key] })
+		return fact.Where(all, fits)
 	}
 }
 
-// noteStamp notes a time that a writer put into an object. A time that lies in the future
-// says nothing of when it was written.
-func (f *Facts) noteStamp(revision, at, now int64) {
-	if at > now {
-		return
-	}
-	if n := len(f.stamps); n > 0 {
-		if at <= f.stamps[n-1].at {
-			return
+// changes give the changes that fit, of all Leases.
+func changes(fits func(*Change) bool) func(*Facts) []*Change {
+	return func(f *Facts) []*Change {
+		var out []*Change
+		for _, l := range leases((*Lease).there)(f) {
+			out = append(out, fact.Where(l.changes, fits)...)
 		}
+		return out
 	}
-	f.stamps = append(f.stamps, written{revision, at})
 }
 
-// writtenAfter is the latest time that any writer had put into an object before a
-// revision: by the clocks of the writers, the revision was made later.
-func (f *Facts) writtenAfter(revision int64) int64 {
-	i, _ := slices.BinarySearchFunc(f.stamps, revision, func(w written, r int64) int {
-		if w.revision < r {
-			return -1
+// tenures give the tenures of the Leases that fit.
+func tenures(fits func(*Lease) bool) func(*Facts) []*Tenure {
+	return func(f *Facts) []*Tenure {
+		var out []*Tenure
+		for _, l := range leases(fits)(f) {
+			out = append(out, l.tenures()...)
 		}
-		return 1
-	})
-	if i == 0 {
-		return 0
+		return out
 	}
-	return f.stamps[i-1].at
 }
 
-// componentOf is the component whose Lease it is. The scheduler has its own; all others
-// are led by what the controller managers run.
-func componentOf(lease string) string {
-	if lease == scheduler {
-		return history.ComponentScheduler
+// within is whether a moment comes no later after another one than a bound.
+func within(before, after fact.Moment, bound func() time.Duration) fact.Truth {
+	switch least, most := before.Until(after); {
+	case most <= bound():
+		return fact.Yes
+	case least > bound():
+		return fact.No
 	}
-	return history.ComponentControllerManager
+	return fact.Unknown
 }
 
-// byForce is whether the harness put a holder there that no component is.
-func byForce(holder string) bool {
-	return holder == history.ElectionNobody || holder == history.ElectionThirdParty
+// up is while the API server of a member lives, ready or not, with no fault at the member.
+func (f *Facts) up(member string) fact.Signal {
+	return fact.And(f.Alive(member, history.ComponentAPIServer), fact.Not(f.FaultAt(member)))
 }
 
-// deletedByHarness is whether a request of the harness asked for the deletion of a Lease
-// at a moment.
-func (f *Facts) deletedByHarness(lease string, at fact.Moment) bool {
-	return slices.ContainsFunc(f.requests, func(r *request) bool {
-		if r.Verb != "delete" || r.Resource != "leases" || r.Name != lease || r.Code == http.StatusNotFound {
-			return false
-		}
-		sent := f.When(r.Stamp)
-		return sent.Earliest <= at.Latest && at.Earliest <= sent.Latest
-	})
-}
-
-// asked is the number of the last event in which a request of the harness may show that it
-// asked for what came about at a moment: a breach that follows from there being none needs
-// the recorder of requests to have missed nothing up to then.
-func (f *Facts) asked(at fact.Moment) int64 {
-	return f.Evidence(at.Latest + int64(requestsEndWithin()))
-}
-
-// sorted are the Leases that fit, in the order of their names.
-func (f *Facts) sorted(fits func(*Lease) bool) []*Lease {
-	var out []*Lease
-	for _, key := range law.SortedKeys(f.leases) {
-		if l := f.leases[key]; fits(l) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// componentLeases are the Leases that instances of the members stand for.
-func (f *Facts) componentLeases() []*Lease {
-	return f.sorted(func(l *Lease) bool {
-		return slices.ContainsFunc(f.candidatesOf(l.Key), func(c *Candidate) bool { return c.process() != nil })
-	})
-}
-
-// electedLeases are the Leases that candidates stood for, all by the strategy of the
-// coordinators.
-func (f *Facts) electedLeases() []*Lease {
-	return f.wantedLeases(func(l *Lease) bool {
-		all := f.candidatesOf(l.Key)
-		return len(all) > 0 && !slices.ContainsFunc(all, func(c *Candidate) bool {
-			return slices.ContainsFunc(c.changes, func(ch candidateChange) bool { return ch.now.Strategy != oldest })
-		})
-	})
-}
-
-// wantedLeases are those that any candidate stood for, whether they ever existed or not,
-// that fit.
-func (f *Facts) wantedLeases(fits func(*Lease) bool) []*Lease {
-	keys := map[string]bool{}
-	for _, c := range f.candidates {
-		keys[c.Lease] = true
-	}
-	var out []*Lease
-	for _, key := range law.SortedKeys(keys) {
-		l := f.leases[key]
-		if l == nil {
-			l = &Lease{facts: f, Key: key}
-		}
-		if !l.foreign() && fits(l) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
+// able is while a process runs, and nothing stands in the way at its member.
+func (f *Facts) able(p *fact.Process) fact.Signal { return fact.And(p.Running(), f.Healthy(p.Member)) }

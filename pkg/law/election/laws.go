@@ -26,6 +26,11 @@ var (
 	candidateValidity = notion("candidateValidity")
 	// electionWaits is for how long an election waits for answers.
 	electionWaits = notion("electionWaits")
+	// answeredWithin is how long before an election its winner may have answered.
+	answeredWithin = notion("answeredWithin")
+	// certainlyAnswered is within which time after its ping an answer certainly reaches a
+	// coordinator that waits for it.
+	certainlyAnswered = notion("certainlyAnswered")
 	// knownAfter is how long after its creation a coordinator has to know a candidate.
 	knownAfter = notion("knownAfter")
 	// clocksApart is how far the clocks of two that write to a Lease may be apart.

@@ -2,7 +2,6 @@ package election
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -15,92 +14,71 @@ import (
 // leader ever did anything, work that leaves no mark, and leaders beside a fault.
 var ro05 = law.Together[*Facts]{
 	Row: law.Row{ID: "RO-05", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "worked", Tag: "worked"}}},
-	Parts: []law.Law[*Facts]{workedWhileLed, law.Written[*Facts]{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, t := range f.ledTenures() {
-			if len(t.canWork().Spans(fact.Yes)) == 0 {
-				l.Excused(t.Lease.Key+" of "+t.Holder, t.Taken.When(), "something kept the leader from its work all the time, or there was none")
+	Parts: []law.Law[*Facts]{
+		law.Always[*Facts, *Tenure]{
+			Over:  (*Facts).ledTenures,
+			While: (*Tenure).canWork,
+			Holds: (*Tenure).acts,
+			Grace: "actsWithin",
+			Tag: func(t *Tenure, in fact.Span) []string {
+				for _, acted := range t.acts().Spans(fact.Yes) {
+					if acted.Begin < in.End && acted.End > in.Begin {
+						return []string{"worked"}
+					}
+				}
+				return nil
+			},
+			Breach: func(t *Tenure, from, to int64) (string, []int64) {
+				return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Key, time.Duration(to-from).Round(time.Second)), law.Evidence(t.Taken.Seq, t.Evidence(from), t.Evidence(to))
+			},
+		},
+		law.Each[*Facts, *Tenure]{Over: (*Facts).ledTenures, End: func(t *Tenure, _ law.Bounds) law.Entry {
+			if len(t.canWork().Spans(fact.Yes)) > 0 {
+				return law.Entry{}
 			}
-		}
-	}}},
-}
-
-var workedWhileLed = law.Always[*Facts, *Tenure]{
-	Over: (*Facts).ledTenures,
-	Describe: func(t *Tenure) law.Entry {
-		return law.Entry{About: t.Lease.Key + " of " + t.Holder, Member: t.Lease.facts.MemberOf(t.Holder), Began: t.Taken.When()}
-	},
-	While: (*Tenure).canWork,
-	Holds: (*Tenure).acts,
-	Grace: "actsWithin",
-	Tag:   (*Tenure).worked,
-	Breach: func(t *Tenure, from, to int64) (string, []int64) {
-		f := t.Lease.facts
-		return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Lease.Key, time.Duration(to-from).Round(time.Second)), law.Evidence(t.Taken.Seq, f.Evidence(from), f.Evidence(to))
+			return t.Entry().Excused("something kept the leader from its work all the time, or there was none")
+		}},
 	},
 }
 
 // ledTenures are the tenures of members' instances, in Leases whose leaders tell what they
 // do.
 func (f *Facts) ledTenures() []*Tenure {
-	var out []*Tenure
-	for _, l := range f.sorted(func(l *Lease) bool { return len(l.actions) > 0 && l.Key != coordinators }) {
-		for _, t := range l.tenures() {
-			if f.MemberOf(t.Holder) != "" && t.Shown() {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
+	all := tenures(func(l *Lease) bool { return l.tellsActions() && !l.isCoordinators() })(f)
+	return fact.Where(all, func(t *Tenure) bool { return t.Member != "" && t.Shown() })
 }
 
 // canWork is while the leader has the Lease and nothing keeps it from its work: its process
 // runs, its API server serves, no fault is active anywhere, and there is something to do
 // until the end of the last step.
 func (t *Tenure) canWork() fact.Signal {
-	f := t.Lease.facts
-	member := f.MemberOf(t.Holder)
-	var played fact.Builder
-	played.Begin(fact.Yes)
-	if n := len(f.Steps); n > 0 && f.Steps[n-1].Ended != nil {
-		played.SetAt(f.Steps[n-1].Ended.Earliest, fact.No)
+	played := fact.Constant(fact.Yes)
+	if n := len(t.Steps); n > 0 && t.Steps[n-1].Ended != nil {
+		played = fact.Not(fact.From(fact.Exactly(t.Steps[n-1].Ended.Earliest, 0)))
 	}
-	return fact.And(t.held(), t.Lease.hasWork(), played.Signal(), f.Running(member, componentOf(t.Lease.Key)), f.Serves(member), fact.Not(f.Disturbed()))
+	return fact.And(t.held(), t.hasWork(), played, t.Running(t.Member, t.component()), t.Serves(t.Member), fact.Not(t.disturbed()))
 }
 
 // acts is at the instants at which the leader acts.
 func (t *Tenure) acts() fact.Signal {
-	return cached(t.Lease.facts, "acts "+t.Lease.Key+strconv.FormatInt(t.Taken.Seq, 10), func() fact.Signal {
+	return cached(t.Facts, "acts", t, func() fact.Signal {
 		var b fact.Builder
-		for _, a := range t.Lease.actions {
-			if a.Holder == t.Holder {
-				when := t.Lease.facts.When(a.Stamp)
-				b.Set(when, fact.Yes)
-				b.SetAt(when.Latest+1, fact.No)
-			}
+		for _, a := range fact.Where(t.actions, func(a *Action) bool { return a.Holder == t.Holder }) {
+			when := t.When(a.Stamp)
+			b.Set(when, fact.Yes)
+			b.SetAt(when.Latest+1, fact.No)
 		}
 		return b.Signal()
 	})
 }
 
-// worked is a tag where the leader acted in a stretch of time.
-func (t *Tenure) worked(in fact.Span) []string {
-	for _, acted := range t.acts().Spans(fact.Yes) {
-		if acted.Begin < in.End && acted.End > in.Begin {
-			return []string{"worked"}
-		}
-	}
-	return nil
-}
-
-// Disturbed is while a fault is active anywhere, or a member's etcd does not live.
-func (f *Facts) Disturbed() fact.Signal {
-	return cached(f, "disturbed", func() fact.Signal {
-		signals := []fact.Signal{f.FaultActive(func(*fact.Fault) bool { return true })}
-		for _, member := range f.Members() {
-			if len(f.Processes(member, history.ComponentEtcd)) > 0 {
-				signals = append(signals, fact.Not(f.Alive(member, history.ComponentEtcd)))
-			}
-		}
-		return fact.Or(signals...)
+// disturbed is while a fault is active anywhere, or a member's etcd does not live.
+func (f *Facts) disturbed() fact.Signal {
+	return cached(f, "disturbed", nil, func() fact.Signal {
+		down := f.AnyMember(func(member string) fact.Signal {
+			known := len(f.Processes(member, history.ComponentEtcd)) > 0
+			return fact.And(fact.Constant(fact.Of(known)), fact.Not(f.Alive(member, history.ComponentEtcd)))
+		})
+		return fact.Or(down, f.FaultActive(func(*fact.Fault) bool { return true }))
 	})
 }

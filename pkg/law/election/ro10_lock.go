@@ -24,21 +24,14 @@ var ro10 = law.Together[*Facts]{
 	},
 }
 
-// stoodFor are the Leases that each instance stands for as a candidate.
+// stoodFor are the Leases that each instance stands for as a candidate. CLE-01 judges that
+// it is one.
 func (f *Facts) stoodFor() []law.Sample {
 	var out []law.Sample
-	for _, i := range f.instances() {
-		var leases []string
-		for _, c := range i.candidates() {
-			if !slices.Contains(leases, c.Lease) {
-				leases = append(leases, c.Lease)
-			}
-		}
-		if len(leases) == 0 {
-			continue // CLE-01 judges that
-		}
-		slices.Sort(leases)
-		out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(leases, ", "), At: i.Started})
+	for _, i := range fact.Where(f.instances(), func(i *instance) bool { return len(i.candidates()) > 0 }) {
+		keys := fact.Each(i.candidates(), func(k *Candidate) string { return k.For.Key })
+		slices.Sort(keys)
+		out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(slices.Compact(keys), ", "), At: i.Started})
 	}
 	return out
 }
@@ -47,46 +40,38 @@ func (f *Facts) stoodFor() []law.Sample {
 // some time by instances of all releases that lead any Lease of the component, or is the
 // only one that was held at a time.
 func judgeLocks(f *Facts, l *law.Ledger, _ law.Bounds) {
-	locks := f.sorted(func(one *Lease) bool {
-		return one.Key != coordinators && !fact.Harness(one.Key) && len(f.candidatesOf(one.Key)) == 0 && len(one.heldByMembers()) > 0
-	})
+	locks := leases(func(one *Lease) bool {
+		return !one.isCoordinators() && !fact.Harness(one.Key) && len(one.candidates) == 0 && len(one.heldByMembers()) > 0
+	})(f)
 	for i, a := range locks {
 		for _, t := range a.heldByMembers() {
-			l.MetBy(f.MemberOf(t.Holder), a.Key, t.Taken.When())
+			l.Add(law.Of(a.Key, t.Taken.When()).By(t.Member).Met())
 		}
 		for _, b := range locks[i+1:] {
-			if componentOf(a.Key) != componentOf(b.Key) || !disjoint(a.releases(), b.releases()) {
+			disjoint := !slices.ContainsFunc(a.releases(), func(r string) bool { return slices.Contains(b.releases(), r) })
+			if a.component() != b.component() || !disjoint || len(a.releases()) == 0 || len(b.releases()) == 0 || fact.And(a.Held(), b.Held()).Spans(fact.Yes) == nil {
 				continue
 			}
-			both := fact.And(a.Held(), b.Held()).Spans(fact.Yes)
-			if len(both) == 0 {
-				continue
-			}
-			first, second := a.heldByMembers()[0], b.heldByMembers()[0]
-			l.Broken(b.Key, second.Taken.When(), law.Evidence(first.Taken.Seq, second.Taken.Seq), "instances of %s lead by %s, and those of %s by %s at the same time",
-				strings.Join(a.releases(), ", "), a.Key, strings.Join(b.releases(), ", "), b.Key)
+			first, second := a.heldByMembers()[0].Taken, b.heldByMembers()[0].Taken
+			l.Add(law.Of(b.Key, second.When()).Broken("instances of %s lead by %s, and those of %s by %s at the same time",
+				strings.Join(a.releases(), ", "), a.Key, strings.Join(b.releases(), ", "), b.Key).Shown(first.Seq, second.Seq))
 		}
 	}
 }
 
 // heldByMembers are the tenures of instances on members' hosts.
 func (l *Lease) heldByMembers() []*Tenure {
-	return slices.DeleteFunc(slices.Clone(l.tenures()), func(t *Tenure) bool { return l.facts.MemberOf(t.Holder) == "" })
+	return fact.Where(l.tenures(), func(t *Tenure) bool { return t.Member != "" })
 }
 
 // releases are those of the processes that held the Lease.
 func (l *Lease) releases() []string {
 	var out []string
 	for _, t := range l.heldByMembers() {
-		p := l.facts.LastProcess(l.facts.MemberOf(t.Holder), componentOf(l.Key), t.Taken.At)
-		if p != nil && !slices.Contains(out, p.Release) {
+		if p := l.LastProcess(t.Member, l.component(), t.Taken.At); p != nil {
 			out = append(out, p.Release)
 		}
 	}
 	slices.Sort(out)
-	return out
-}
-
-func disjoint(a, b []string) bool {
-	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+	return slices.Compact(out)
 }

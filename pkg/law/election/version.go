@@ -12,22 +12,22 @@ import (
 // emulation is the version that a candidate behaves like.
 func emulation(c *history.Candidate) string { return cmp.Or(c.Emulation, c.Binary) }
 
-// older is whether a candidate comes before another one in whichever order the binary and
-// the emulated version are compared: KEP-4355 compares the binary version first, the
-// published API the emulated one.
-func older(a, b *history.Candidate) bool {
-	e, n := compareVersions(emulation(a), emulation(b)), compareVersions(a.Binary, b.Binary)
+// order compares the emulated and the binary versions of two candidates: KEP-4355 goes by
+// the binary version first, the published API by the emulated one.
+func order(a, b *statement) (emulated, binary int) {
+	return compareVersions(emulation(&a.Candidate), emulation(&b.Candidate)), compareVersions(a.Binary, b.Binary)
+}
+
+// older is whether a candidate comes before another one in whichever order.
+func older(a, b *statement) bool {
+	e, n := order(a, b)
 	return e <= 0 && n <= 0 && e+n < 0
 }
 
-// orderDecides is whether it depends on that order which candidate comes first.
-func orderDecides(a, b *history.Candidate) bool {
-	return compareVersions(emulation(a), emulation(b))*compareVersions(a.Binary, b.Binary) < 0
-}
-
 // alike is whether two candidates have the same versions.
-func alike(a, b *history.Candidate) bool {
-	return emulation(a) == emulation(b) && a.Binary == b.Binary
+func alike(a, b *statement) bool {
+	e, n := order(a, b)
+	return e == 0 && n == 0
 }
 
 func compareVersions(a, b string) int { return slices.Compare(numbers(a), numbers(b)) }
@@ -42,11 +42,5 @@ func numbers(version string) []int {
 	return out
 }
 
-// minor is the first two numbers of a release.
-func minor(release string) string {
-	parts := strings.SplitN(strings.TrimPrefix(release, "v"), ".", 3)
-	if len(parts) < 2 {
-		return release
-	}
-	return parts[0] + "." + parts[1]
-}
+// sameMinor is whether two versions have the same first two numbers.
+func sameMinor(a, b string) bool { return slices.Equal(numbers(a)[:2], numbers(b)[:2]) }

@@ -1,0 +1,117 @@
+package election
+
+import (
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// observeCause notes what may have Leases move. What follows from an election is no cause of
+// one: the starts and ends of processes that take part are looked into at the end.
+func (f *Facts) observeCause(ev *history.Event) {
+	moves, causes := false, false
+	switch {
+	case ev.Process != nil:
+		p := ev.Process
+		moves, causes = true, !takesPart(p.Component) || p.Change == history.ProcessPaused || p.Change == history.ProcessResumed
+	case ev.Fault != nil, ev.Away != nil && fact.Source(ev.Away.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= electionWaits():
+		// While etcd stands still no leader can renew and no candidate can answer. A stall
+		// that is shorter than an election waits for answers moves no Lease.
+		moves, causes = true, true
+	case ev.Request != nil && ev.Request.Class == history.ClassElection:
+		moves, causes = true, !fact.Harness(ev.Request.Name)
+	case ev.Step != nil:
+		causes = ev.Step.Action != fact.ActionHold
+	}
+	if moves {
+		f.moves = append(f.moves, ev.At)
+	}
+	if causes {
+		f.causes = append(f.causes, ev.At)
+	}
+}
+
+// takesPart is whether a component elects its leader by a Lease of its own.
+func takesPart(component string) bool {
+	return component == history.ComponentControllerManager || component == history.ComponentScheduler
+}
+
+// whyMoves are the times of all for which a leader may have to be elected, and that follow
+// from no election, in order.
+func (f *Facts) whyMoves() []int64 {
+	return cached(f, "causes", nil, func() []int64 {
+		out := slices.Clone(f.causes)
+		for _, p := range f.AllProcesses() {
+			if takesPart(p.Component) && (p.Before == nil || !f.ousted(p.Before)) {
+				out = append(out, p.Started.Latest)
+			}
+			if takesPart(p.Component) && p.Exited != nil && !f.ousted(p) {
+				out = append(out, p.Exited.Latest)
+			}
+		}
+		for _, k := range candidates((*Candidate).ofMember)(f) {
+			if led := k.For.tenureAt(k.said[0].Revision); led == nil || led.candidate == nil || older(k.last(), led.candidate.last()) {
+				out = append(out, k.said[0].At) // it is better than the leader
+			}
+		}
+		slices.Sort(out)
+		return out
+	})
+}
+
+// tenureAt is the last tenure that began by a revision; nil if there is none.
+func (l *Lease) tenureAt(revision int64) *Tenure {
+	all := l.tenures()
+	if i := fact.Last(all, revision, func(t *Tenure) int64 { return t.Taken.Revision }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// ousted is whether a process ended by itself after it had lost a Lease or was told to
+// give it up.
+func (f *Facts) ousted(p *fact.Process) bool {
+	return p.EndedItself() && slices.ContainsFunc(f.lastLed(p), func(t *Tenure) bool {
+		told := t.told()
+		return told != nil && told.At <= p.Exited.Latest
+	})
+}
+
+// lastLed are the last tenures of a process, by each Lease of its component.
+func (f *Facts) lastLed(p *fact.Process) []*Tenure {
+	var out []*Tenure
+	for _, l := range leases(func(l *Lease) bool { return l.component() == p.Component })(f) {
+		for _, t := range slices.Backward(l.tenures()) {
+			if t.Member == p.Member && t.Taken.At >= p.Started.Earliest && t.Taken.At <= p.Exited.Latest {
+				out = append(out, t)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// sinceLast is the time from the last of some times that is before an instant to it; very
+// long if there is none.
+func sinceLast(times []int64, at int64) time.Duration {
+	i, _ := slices.BinarySearch(times, at)
+	if i == 0 {
+		return time.Duration(fact.Forever)
+	}
+	return time.Duration(at - times[i-1])
+}
+
+// longSince is whether the last of some times that is before a moment, whichever instant
+// that is, lies further back than a bound.
+func longSince(times []int64, at fact.Moment, bound time.Duration) fact.Truth {
+	since := sinceLast(times, at.Latest)
+	switch {
+	case since <= bound:
+		return fact.No
+	case since == time.Duration(fact.Forever), since-time.Duration(at.Latest-at.Earliest) > bound:
+		return fact.Yes
+	}
+	return fact.Unknown
+}

@@ -1,0 +1,67 @@
+package election
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// replaced is the law by which a leader is replaced within a bound when another candidate
+// that fits comes before it, in either order of the versions.
+func replaced(id requirement.ID, over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts] {
+	return law.Deadline[*Facts, *Lease]{
+		Row:   law.Row{ID: id},
+		Bound: "replacesWithin",
+		Over:  leases(over),
+		// A candidate that comes before the leader may not be eligible yet: then the clock stands.
+		Begin: func(l *Lease) []fact.Moment {
+			var out []fact.Moment
+			for _, t := range l.ledBy(fits) {
+				if rises := l.Rises(t.outranked(fits, (*Candidate).stands)); len(rises) > 0 {
+					// It begins under this leader, so the change by which this one leads does not end it.
+					at, after := rises[0], t.Taken.When().Latest+1
+					at.Earliest, at.Latest = max(at.Earliest, after), max(at.Latest, after)
+					out = append(out, at)
+				}
+			}
+			return out
+		},
+		Running: func(l *Lease) fact.Signal {
+			outranked := fact.Each(l.ledBy(fits), func(t *Tenure) fact.Signal { return t.outranked(fits, (*Candidate).Eligible) })
+			return fact.And(fact.Or(outranked...), l.coordinating(), fact.Not(l.faulty()), l.Held())
+		},
+		// A leader that is outranked itself relieves none, so that the clock runs on under it.
+		Done: func(l *Lease) []fact.Moment {
+			return l.takings(func(t *Tenure) bool {
+				return t.candidate == nil || !fits(t.candidate) || t.outranked(fits, (*Candidate).Eligible).At(t.Taken.When().Latest) != fact.Yes
+			})
+		},
+		Breach: func(l *Lease, began fact.Moment, done *fact.Moment, took time.Duration) string {
+			var names []string
+			for _, t := range l.ledBy(fits) {
+				during := (done == nil || t.Taken.When().Latest < done.Latest) && (t.next == nil || t.next.Taken.When().Before(began) != fact.Yes)
+				if name := fmt.Sprintf("%s (%s)", t.candidate.Name, t.candidate.last().Binary); during && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+			return fmt.Sprintf("%s held %s for %s while an older candidate was eligible", strings.Join(names, ", "), l.Key, took.Round(time.Second))
+		},
+	}
+}
+
+// ledBy are the tenures of candidates that fit.
+func (l *Lease) ledBy(fits func(*Candidate) bool) []*Tenure {
+	return fact.Where(l.tenures(), func(t *Tenure) bool { return t.candidate != nil && fits(t.candidate) })
+}
+
+// outranked is while another candidate that fits can be elected, as far as a signal of it
+// says, and comes before the leader.
+func (t *Tenure) outranked(fits func(*Candidate) bool, can func(*Candidate) fact.Signal) fact.Signal {
+	better := fact.Where(t.candidates, func(k *Candidate) bool { return k != t.candidate && fits(k) && older(k.last(), t.candidate.last()) })
+	return fact.And(t.lasts(), fact.Or(fact.Each(better, can)...))
+}
