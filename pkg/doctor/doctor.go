@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/disk"
 )
 
 // Finding is one thing that was looked at.
@@ -26,10 +27,19 @@ type Finding struct {
 	Needed bool
 }
 
-// Examine looks at the machine. It starts nothing and leaves nothing.
+// Where the kernel tells of itself and of containers.
+const (
+	procFolder   = "/proc"
+	cgroupFolder = "/sys/fs/cgroup"
+)
+
+// Examine looks at the machine. What it starts to find out has ended when it returns, and
+// it leaves nothing.
 func Examine(ctx context.Context, providers cluster.Registry) []Finding {
 	return []Finding{
-		system(), processors(), procfs(), stateFolder(), goToolchain(ctx), reference(ctx, providers), publishedKubernetes(),
+		system(), processors(), memory(procFolder, cgroupFolder), procfs(), stateFolder(), room(disk.Free), openFiles(openFileLimit),
+		inotify(procFolder, tryInotify), systemClock(clockStatus),
+		goToolchain(ctx), reference(ctx, providers), publishedKubernetes(), hostNames(ctx, procFolder, tryHostName),
 		kindProvider(ctx, askDocker, processStatus()), nodeImages(ctx, askDocker),
 	}
 }

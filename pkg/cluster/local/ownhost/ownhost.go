@@ -13,9 +13,12 @@
 package ownhost
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -97,4 +100,23 @@ func has(status string, capability uint) bool {
 		}
 	}
 	return false
+}
+
+// Try is an error if no program can be started on a host of another name, and why.
+func Try(ctx context.Context) error {
+	program, err := exec.LookPath("true")
+	if err != nil {
+		return err
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, program)
+	var said bytes.Buffer
+	command.Stderr = &said
+	Wrap(command, "evenkeel-try")
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%w %s", err, strings.TrimSpace(said.String()))
+	}
+	return nil
 }
