@@ -196,7 +196,7 @@ func (c *Change) early() fact.Truth {
 	if holder(c.Before) == "" {
 		return fact.No
 	}
-	return c.madeAt().BeforeTime(c.expires(c.Before) - int64(clocksApart()))
+	return c.madeAt().Before(fact.Exactly(c.expires(c.Before)-int64(clocksApart()), 0))
 }
 
 // earlyBy is in words how long before it expired the Lease was lost.
