@@ -142,7 +142,7 @@ func (p *plantedHandler) readyz(w http.ResponseWriter, r *http.Request) {
 	p.asked = now
 	switch {
 	case a.code == http.StatusOK && p.ready.IsZero():
-		p.ready = now
+		p.ready, p.joined = now, now
 	case a.code != http.StatusOK && !p.ready.IsZero():
 		p.fell, p.again = now, time.Time{}
 	case a.code == http.StatusOK && !p.fell.IsZero() && p.again.IsZero():

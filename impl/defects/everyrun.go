@@ -42,6 +42,6 @@ var everyRunCatalogue = []Defect{
 	{RO09NotFoundAtFirst, "RO-09", inAPIServer, "custom resources are answered with 404 for five seconds after the server is ready"},
 	{RO09NotFoundBriefly, "RO-09", inAPIServer, "custom resources are answered with 404 for one second after the server is ready"},
 	{RO10OtherLease, "RO-10", inManager, "controller managers of release 1.3 use a Lease of their own"},
-	{RO11RefusesLong, "RO-11", inAPIServer, "when an API server starts, all others answer reads of namespaces with 503 for 30 seconds"},
-	{RO11Refuses, "RO-11", inAPIServer, "when an API server starts, all others answer reads of namespaces with 503 for 12 seconds"},
+	{RO11RefusesLong, "RO-11", inAPIServer, "when an API server starts, it and all others answer reads of namespaces with 503 for 30 seconds"},
+	{RO11Refuses, "RO-11", inAPIServer, "when an API server starts, it and all others answer reads of namespaces with 503 for 12 seconds"},
 }

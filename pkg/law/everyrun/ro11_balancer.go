@@ -2,6 +2,7 @@ package everyrun
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -38,22 +39,35 @@ type replacement struct {
 	*fact.Step
 }
 
-// replacing are the actions that replace a member.
-var replacing = map[string]bool{"upgrade": true, "rollback": true, "restart": true}
+// replaces is whether a step replaces a single member.
+func replaces(s *fact.Step) bool {
+	return s.Member != "" && slices.Contains([]string{"upgrade", "rollback", "restart"}, s.Action)
+}
 
 func (f *Facts) replacements() []replacement {
 	if len(f.balanced) == 0 {
 		return nil
 	}
-	steps := fact.Where(f.Steps, func(s *fact.Step) bool { return replacing[s.Action] && s.Member != "" })
-	return fact.Each(steps, func(s *fact.Step) replacement { return replacement{f, s} })
+	return fact.Each(fact.Where(f.Steps, replaces), func(s *fact.Step) replacement { return replacement{f, s} })
 }
 
 // Entry is the obligation of a replacement.
 func (r replacement) Entry() law.Entry { return law.Of(r.Action+" of "+r.Member, r.Began) }
 
+// lasts is while the member is replaced and, where clients have no answer when that is over,
+// until they have one or the harness does something else, with no fault active.
 func (r replacement) lasts() fact.Signal {
-	return fact.And(fact.Between(r.Began, r.Ended), fact.Not(r.facts.AnyFault()))
+	until := r.Ended
+	if until != nil {
+		end := fact.Exactly(r.facts.served().Reaches(until.Latest, 0, fact.Yes), until.Seq)
+		for _, s := range r.facts.Steps {
+			if s.Began.Latest >= until.Latest && s.Action != fact.ActionHold && !replaces(s) {
+				end.Earliest, end.Latest = min(end.Earliest, s.Began.Latest), min(end.Latest, s.Began.Latest)
+			}
+		}
+		until = &end
+	}
+	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()))
 }
 
 // answered is a tag where a client was answered in a stretch of time.

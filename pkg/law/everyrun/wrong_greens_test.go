@@ -105,6 +105,22 @@ func TestLaws_WrongGreens(t *testing.T) {
 	}
 }
 
+// An outage that begins while a member is replaced does not end with the step.
+func TestBalancer_OutageGoesOnAfterTheReplacement(t *testing.T) {
+	bound := int(requirement.MustBound("RO-11", "withoutAnswer").Seconds())
+	for seconds, want := range map[int]check.Verdict{bound - 2: check.Pass, bound + 2: check.Fail} {
+		judgetest.Expect(t, "RO-11", stories.Replaced(map[string]func(*stories.Builder){
+			"replaced": func(b *stories.Builder) { b.Balance(503) },
+			"after that": func(b *stories.Builder) {
+				for range seconds {
+					b.Advance(1000)
+					b.Balance(503)
+				}
+			},
+		}), want)
+	}
+}
+
 // Two of three members whose hashes agree say nothing of the third one.
 func TestSame_NeedsEachMember(t *testing.T) {
 	events := stories.Replaced(nil)

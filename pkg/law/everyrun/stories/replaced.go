@@ -31,7 +31,7 @@ func replacedStory() []history.Event { return Replaced(nil) }
 
 // Replaced builds a run in which one member is upgraded, one is replaced beside a fault,
 // and all answer for what they hold. The map names what happens besides at its points:
-// ready, replaced, at rest.
+// ready, replaced, after that, at rest.
 func Replaced(otherwise map[string]func(*Builder)) []history.Event {
 	b := &Builder{ControlPlane: story.NewControlPlane(), at: otherwise}
 	for _, m := range b.Members {
@@ -51,6 +51,7 @@ func Replaced(otherwise map[string]func(*Builder)) []history.Event {
 	b.Serve(cp1, "1.3")
 	b.point("replaced")
 	b.Step(1, "upgrade", history.PhaseEnd, cp1, "1.3")
+	b.point("after that")
 	b.Balance(200)
 	b.Compare()
 
