@@ -1,0 +1,102 @@
+package fact_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+const apiserver = history.ComponentAPIServer
+
+// exit is the end of a process that the recorder told of at once.
+func exit(at int64, instance int, expected bool, how string) history.Event {
+	return history.Event{From: at, At: at, Member: "a", Process: &history.Process{Component: apiserver, Change: history.ProcessExited, Instance: instance, Expected: expected, Exit: how}}
+}
+
+func exactly(ev history.Event) history.Event {
+	ev.From = ev.At
+	return ev
+}
+
+func truths(t *testing.T, what string, of fact.Signal, want map[int64]fact.Truth) {
+	t.Helper()
+	for at, v := range want {
+		if got := of.At(at * s / 2); got != v {
+			t.Errorf("%s after %d halves of a second: %s, want %s", what, at, got, v)
+		}
+	}
+}
+
+func TestProcess_RunsUnlessItIsPaused(t *testing.T) {
+	h := observed(
+		exactly(server(2*s, history.ProcessStarted, 1)),
+		exactly(server(4*s, history.ProcessPaused, 1)), exactly(server(6*s, history.ProcessResumed, 1)),
+		exit(8*s, 1, true, "exit status 0"),
+		exactly(server(10*s, history.ProcessStarted, 2)),
+	)
+	truths(t, "a process lives", h.Alive("a", apiserver), map[int64]fact.Truth{2: fact.No, 6: fact.Yes, 10: fact.Yes, 18: fact.No, 22: fact.Yes})
+	truths(t, "a process runs", h.Running("a", apiserver), map[int64]fact.Truth{6: fact.Yes, 10: fact.No, 14: fact.Yes, 18: fact.No})
+	truths(t, "the harness keeps it from running", h.Stopped("a", apiserver), map[int64]fact.Truth{2: fact.No, 6: fact.No, 10: fact.Yes, 14: fact.No, 18: fact.Yes, 22: fact.No})
+	if !h.Stalled(3*s, 5*s) || h.Stalled(7*s, 20*s) {
+		t.Error("a pause is missed, or seen where there is none")
+	}
+}
+
+func TestProcess_TheNextOneEndsTheOneBefore(t *testing.T) {
+	h := observed(server(2*s, history.ProcessStarted, 1), server(6*s, history.ProcessStarted, 2))
+	all := h.Processes("a", apiserver)
+	if len(all) != 2 || all[0].Exited == nil || !all[0].Expected || all[0].After != all[1] || all[1].Before != all[0] {
+		t.Fatalf("the processes are %+v", all)
+	}
+	if all[0].EndedItself() {
+		t.Error("a process whose end was not seen ended by itself")
+	}
+}
+
+func TestProcess_StartIsAsUncertainAsItsRecorder(t *testing.T) {
+	started := observed(server(2*s, history.ProcessStarted, 1)).Processes("a", apiserver)[0].Started
+	if started.Earliest >= started.Latest || started.Latest != 2*s {
+		t.Errorf("it started in %+v", started)
+	}
+}
+
+func TestProcess_GaveUpOnlyWithAFailureOfItsOwn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expected bool
+		exit     string
+		own, up  bool
+	}{
+		"a failure":             {false, "exit status 1", true, true},
+		"an end not seen":       {false, history.ExitUnseen, true, true},
+		"a success":             {false, "exit status 0", true, false},
+		"a signal":              {false, "signal: killed", true, false},
+		"what the harness does": {true, "exit status 1", false, false},
+	} {
+		p := observed(server(2*s, history.ProcessStarted, 1), exit(4*s, 1, tc.expected, tc.exit)).Processes("a", apiserver)[0]
+		if p.EndedItself() != tc.own || p.GaveUp() != tc.up {
+			t.Errorf("%s: ended by itself %v, gave up %v", name, p.EndedItself(), p.GaveUp())
+		}
+	}
+}
+
+func TestProcessAt_IsNoneWhereTwoMayBeMeant(t *testing.T) {
+	h := observed(exactly(server(2*s, history.ProcessStarted, 1)), exit(6*s, 1, true, ""), exactly(server(7*s, history.ProcessStarted, 2)))
+	at := func(from, to int64) int {
+		if p := h.ProcessAt("a", apiserver, fact.Moment{Earliest: from * s, Latest: to * s}); p != nil {
+			return p.Instance
+		}
+		return 0
+	}
+	for _, tc := range [][3]int64{{1, 1, 0}, {3, 4, 1}, {5, 8, 0}, {8, 9, 2}} {
+		if got := at(tc[0], tc[1]); int64(got) != tc[2] {
+			t.Errorf("from %d to %d it is process %d, want %d", tc[0], tc[1], got, tc[2])
+		}
+	}
+	if last := h.LastProcess("a", apiserver, 6*s+1); last == nil || last.Instance != 1 {
+		t.Errorf("the last process after the first has ended is %+v", last)
+	}
+	if h.LastProcess("a", apiserver, s) != nil || h.LastProcess("b", apiserver, 9*s) != nil {
+		t.Error("a process had started before the first, or at a member that has none")
+	}
+}

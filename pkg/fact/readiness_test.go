@@ -1,0 +1,47 @@
+package fact_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+func TestReady_ChangesBetweenTwoAnswers(t *testing.T) {
+	h := observed(readyz(2*s, 500), readyz(4*s, 500), readyz(6*s, 200), readyz(8*s, 200), readyz(9*s, 0))
+	truths(t, "it is ready", h.Ready("a"), map[int64]fact.Truth{6: fact.No, 9: fact.Unknown, 14: fact.Yes, 17: fact.Unknown, 20: fact.No})
+	if answers := h.ReadyAnswers("a"); len(answers) != 3 || answers[1].Since.Earliest != 4*s || !answers[1].OK() || answers[2].OK() {
+		t.Errorf("the answers that differ are %+v", answers)
+	}
+	if len(h.ReadyAnswers("b")) > 0 || h.Ready("b").At(9*s) != fact.No {
+		t.Error("a member that was never asked is ready")
+	}
+}
+
+func TestReadyAnswers_KeepTheFirstRevision(t *testing.T) {
+	first, later := readyz(2*s, 200), readyz(3*s, 200)
+	later.Ready.Revision = 7
+	if answers := observed(first, later).ReadyAnswers("a"); len(answers) != 1 || answers[0].EtcdRevision != 7 {
+		t.Errorf("the answers are %+v, want one with revision 7", answers)
+	}
+}
+
+func TestFirstReady_IsOfItsOwnProcess(t *testing.T) {
+	h := observed(
+		exactly(server(2*s, history.ProcessStarted, 1)), readyz(4*s, 200),
+		exit(6*s, 1, true, ""), readyz(7*s, 0),
+		exactly(server(8*s, history.ProcessStarted, 2)), readyz(9*s, 500),
+		exactly(server(12*s, history.ProcessStarted, 3)), readyz(14*s, 200),
+	)
+	for i, want := range []int64{4 * s, 0, 14 * s} {
+		got := int64(0)
+		if first := h.FirstReady(h.Processes("a", apiserver)[i]); first != nil {
+			got = first.Latest
+		}
+		if got != want {
+			t.Errorf("process %d was ready first at %d, want %d", i+1, got, want)
+		}
+	}
+	truths(t, "it serves", h.Serves("a"), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 14: fact.No, 20: fact.No, 30: fact.Yes})
+	truths(t, "it is healthy", h.Healthy("a"), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 30: fact.Yes})
+}
