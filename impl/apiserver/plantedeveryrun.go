@@ -283,6 +283,8 @@ type lateWriter struct {
 	now   func() time.Time
 	queue chan lateData
 	done  chan struct{}
+	// header is flushed before anything is written.
+	header sync.Once
 }
 
 type lateData struct {
@@ -317,8 +319,11 @@ func (l *lateWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Flush implements http.Flusher: what is written is flushed when it is due.
-func (l *lateWriter) Flush() {}
+// Flush implements http.Flusher: what is written is flushed when it is due. The header is
+// flushed at once, so that the client has its watch.
+func (l *lateWriter) Flush() {
+	l.header.Do(func() { _ = http.NewResponseController(l.ResponseWriter).Flush() })
+}
 
 // close waits until all was written, or the client has gone.
 func (l *lateWriter) close() {

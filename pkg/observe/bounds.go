@@ -64,8 +64,9 @@ const (
 	// VisibilityInterval is the pause between two writes of which all other members are
 	// asked whether they show them.
 	VisibilityInterval = 1 * time.Second
-	// VisibilityWait is how long they are asked.
-	VisibilityWait = 5 * time.Second
+	// VisibilityWait is how long they are asked. It is above the bound within which a member
+	// has to show a write (RO-06, showsWithin), so that the history shows one that is late.
+	VisibilityWait = 12 * time.Second
 	// visibilityUnderWay is how many writes a member is asked about at the same time.
 	visibilityUnderWay = 16
 	// visibilityKept is how many changes of an object a watch remembers.

@@ -15,3 +15,9 @@ func TestHammer_OutlastsTheBoundOfRegistration(t *testing.T) {
 		t.Errorf("a server is hammered for %v, and SV-10 waits %v for it", HammerLongest, registers)
 	}
 }
+
+func TestVisibility_AsksUntilALateMemberIsRecordedAsLate(t *testing.T) {
+	if bound := requirement.MustBound("RO-06", "showsWithin"); VisibilityWait <= bound {
+		t.Errorf("members are asked for %s, and RO-06 finds one late after %s", VisibilityWait, bound)
+	}
+}

@@ -170,7 +170,7 @@ func TestVisibilityOfAMemberThatShowsEachWrite(t *testing.T) {
 // member is asked until the time is over.
 func TestVisibilityOfAMemberThatIsBehind(t *testing.T) {
 	s := newShared()
-	m := visible(t, clock.RealClock{}, s.served(0, false), s.served(5, true))
+	m := visible(t, clock.RealClock{}, s.served(0, false), s.served(20, true))
 	seen := m.until(t, func(e history.Event) bool { return e.Visibility != nil && e.Member == "cp2" })
 	v := seen.Visibility
 	if v.Writer != "cp1" || !v.Get.Stale || !v.List.Stale || v.Get.Shows(v.ResourceVersion) || v.List.Shows(v.ResourceVersion) || v.Get.Asked < 2 {

@@ -2,6 +2,7 @@ package everyrun
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -92,10 +93,17 @@ func (q question) end(b law.Bounds) law.Entry {
 		return e.Met("shown", q.how)
 	case e.Least > bound:
 		return e.Late("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, asked)
+	case q.how == "watch" && q.Sent == 0 && !q.facts.watches(q.member):
+		return e.Unclear("no watch was ever open at %s", q.member)
 	case q.how == "watch" && q.Sent == 0:
 		return e.Excused("no watch was open at the member")
 	case e.Least < e.Most:
 		return e.Excused("the member did not serve all the time, or etcd had no majority")
 	}
 	return e.Unclear("%s did not show the write in a %s, and was asked for %s only", q.member, q.how, asked)
+}
+
+// watches is whether a watch was open at a member in any of its answers.
+func (f *Facts) watches(member string) bool {
+	return slices.ContainsFunc(f.visibilities, func(v visibility) bool { return v.member == member && v.Watch.Sent > 0 })
 }

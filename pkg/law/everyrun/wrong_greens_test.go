@@ -143,6 +143,17 @@ func TestVisible_NeedsWatches(t *testing.T) {
 	judgetest.Expect(t, "RO-06", events, check.Inconclusive)
 }
 
+// Members whose watches are open say nothing of one that never had any.
+func TestVisible_NeedsAWatchOfEachMember(t *testing.T) {
+	events := stories.Replaced(nil)
+	for i := range events {
+		if v := events[i].Visibility; v != nil && events[i].Member == "cp2" {
+			v.Watch = history.Shown{}
+		}
+	}
+	judgetest.Expect(t, "RO-06", events, check.Inconclusive)
+}
+
 // What the recorder asked late was not shown late.
 func TestVisible_ClockBeginsWithTheOnlyQuestion(t *testing.T) {
 	events := stories.Replaced(nil)
