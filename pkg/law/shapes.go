@@ -38,35 +38,6 @@ func (t Together[F]) judge(facts F, bounds Bounds) *Ledger {
 	return l
 }
 
-// Never is a law by which something never happens. Each occasion on which it could have
-// is an obligation.
-type Never[F, S any] struct {
-	Row
-	// Occasions on which it could have happened.
-	Occasions func(F) []S
-	// Describe says what an occasion is about and when it was. Optional where S has a method
-	// Entry() Entry.
-	Describe func(S) Entry
-	// Happened is whether it did.
-	Happened func(S) fact.Truth
-	// Excuse is why an occasion proves nothing; empty if it does. Optional.
-	Excuse func(F, S) string
-	// Breach says in a sentence what happened, with the evidence.
-	Breach func(S) (string, []int64)
-}
-
-func (n Never[F, S]) judge(facts F, _ Bounds) *Ledger {
-	l := &Ledger{}
-	for _, s := range n.Occasions(facts) {
-		why := ""
-		if n.Excuse != nil {
-			why = n.Excuse(facts, s)
-		}
-		l.Add(weigh(entryOf(n.Describe, s), n.Happened(s).Not(), why, func() (string, []int64) { return n.Breach(s) }))
-	}
-	return l
-}
-
 // OnlyIf is a law by which something happens only if a condition holds at that moment.
 // Each time that it happens is an obligation.
 type OnlyIf[F, S any] struct {
