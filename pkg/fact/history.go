@@ -64,7 +64,7 @@ func (h *History) Observe(ev *history.Event) {
 		h.observeStored(ev)
 	case ev.Request != nil:
 		h.observeRequest(ev)
-		h.hosting.define(ev.Request)
+		h.hosting.define(ev)
 		h.writes.answered(ev)
 		h.observeAsked(ev)
 	case ev.Process != nil:

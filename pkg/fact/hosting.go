@@ -80,13 +80,15 @@ type hosting struct {
 	// not.
 	said    map[Resource]map[string]Hosted
 	written map[Resource]bool
-	custom  map[Resource]bool
+	// custom are the custom resources that the harness defined, with the times in which it
+	// had taken them away.
+	custom map[Resource][]Span
 }
 
 func newHosting(header history.Header) hosting {
 	s := hosting{
 		looks: map[string][]*Look{}, byKind: map[groupKind]Resource{}, hosted: map[Resource]Hosted{},
-		said: map[Resource]map[string]Hosted{}, written: map[Resource]bool{}, custom: map[Resource]bool{},
+		said: map[Resource]map[string]Hosted{}, written: map[Resource]bool{}, custom: map[Resource][]Span{},
 	}
 	for _, x := range header.Writes {
 		r := Resource{x.Group, x.Resource}
@@ -123,12 +125,23 @@ func (s *hosting) observe(ev *history.Event) {
 	}
 }
 
-// define notes custom resources that the harness defines. Also a definition without an
-// answer may have come into force.
-func (s *hosting) define(r *history.Request) {
-	if d := r.Defines; d != nil && !d.Remote {
-		s.custom[Resource{d.Group, d.Resource}] = true
+// define notes custom resources that the harness defines or takes away. Also a request
+// without an answer may have come into force.
+func (s *hosting) define(ev *history.Event) {
+	d, refused := ev.Request.Defines, ev.Request.Code >= 400 && ev.Request.Code < 500
+	if d == nil || d.Remote {
+		return
 	}
+	r := Resource{d.Group, d.Resource}
+	away := s.custom[r]
+	switch n := len(away); {
+	case refused:
+	case ev.Request.Verb == "delete":
+		away = append(away, Span{ev.From, Forever})
+	case ev.Request.Verb == "create" && n > 0:
+		away[n-1].End = min(away[n-1].End, ev.From)
+	}
+	s.custom[r] = away
 }
 
 // Looks are those at a member's API server, in the order of time.
@@ -138,16 +151,26 @@ func (h *History) Looks(member string) []*Look { return h.hosting.looks[member] 
 func (h *History) Hosted(r Resource) Hosted { return h.hosting.hosted[r] }
 
 // Defined is whether the harness has defined the custom resource.
-func (h *History) Defined(r Resource) bool { return h.hosting.custom[r] }
+func (h *History) Defined(r Resource) bool { _, ok := h.hosting.custom[r]; return ok }
 
 // DefinedName is Defined by the name of the StorageVersion.
-func (h *History) DefinedName(name string) bool {
+func (h *History) DefinedName(name string) bool { return h.Defined(h.customOf(name)) }
+
+// Undefined is whether the harness may have taken the custom resource of a StorageVersion
+// away at a moment.
+func (h *History) Undefined(name string, m Moment) bool {
+	return slices.ContainsFunc(h.hosting.custom[h.customOf(name)], func(away Span) bool {
+		return away.Begin <= m.Latest && away.End >= m.Earliest
+	})
+}
+
+func (h *History) customOf(name string) Resource {
 	for r := range h.hosting.custom {
 		if r.StorageVersionName() == name {
-			return true
+			return r
 		}
 	}
-	return false
+	return Resource{}
 }
 
 // ResourceOf is the resource of stored objects of a kind.

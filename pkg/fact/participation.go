@@ -28,11 +28,6 @@ type ParticipationSpan struct {
 	Left *Stamp
 }
 
-// after is whether it lasts beyond a revision.
-func (s ParticipationSpan) after(revision int64) bool {
-	return s.Left == nil || s.Left.Revision > revision
-}
-
 // Renewal is one state of an identity Lease.
 type Renewal struct {
 	Stamp
@@ -41,6 +36,8 @@ type Renewal struct {
 	Duration time.Duration
 	// Lapsed is whether the Lease had run out before, or had been deleted.
 	Lapsed bool
+	// Until is when the Lease was renewed or deleted next; nil if it was not.
+	Until *Stamp
 }
 
 func (h *History) observeParticipation(ev *history.Event) {
@@ -54,6 +51,7 @@ func (h *History) observeParticipation(ev *history.Event) {
 		if p.there() {
 			left := StampOf(ev)
 			p.Spans[len(p.Spans)-1].Left = &left
+			p.Renewals[len(p.Renewals)-1].Until = &left
 		}
 		return
 	}
@@ -68,7 +66,8 @@ func (h *History) observeParticipation(ev *history.Event) {
 	}
 	now := Renewal{Stamp: StampOf(ev), Renewed: s.Lease.Renewed, Duration: time.Duration(s.Lease.Duration) * time.Second}
 	if p.there() {
-		last := p.Renewals[len(p.Renewals)-1]
+		last := &p.Renewals[len(p.Renewals)-1]
+		last.Until = &now.Stamp
 		now.Lapsed = last.Duration > 0 && !last.Renewed.IsZero() && now.Renewed.Sub(last.Renewed) >= last.Duration
 	} else {
 		now.Lapsed = len(p.Spans) > 0
@@ -101,26 +100,22 @@ func (h *History) TakesPart(server string, revision int64) bool {
 	return h.Participation(server).Through(revision, revision)
 }
 
+// Stretches are those of its Spans.
+func (p *Participation) Stretches() []Stretch {
+	return Each(p.Spans, func(s ParticipationSpan) Stretch { return Stretch{s.Joined, s.Left} })
+}
+
 // Through is whether one and the same identity Lease was there all the time between two
 // revisions.
 func (p *Participation) Through(from, to int64) bool {
-	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool { return s.Joined.Revision <= from && s.after(to) })
+	return slices.ContainsFunc(p.Stretches(), func(s Stretch) bool { return s.Through(from, to) })
 }
 
 // During is whether an identity Lease was there at some time after one revision, up to
 // another one.
 func (p *Participation) During(after, until int64) bool {
-	return slices.ContainsFunc(p.Spans, func(s ParticipationSpan) bool { return s.Joined.Revision <= until && s.after(after) })
+	return slices.ContainsFunc(p.Stretches(), func(s Stretch) bool { return s.During(after, until) })
 }
 
 // Signal is while the server takes part.
-func (p *Participation) Signal(h *History) Signal {
-	var b Builder
-	for _, s := range p.Spans {
-		b.Set(h.When(s.Joined), Yes)
-		if s.Left != nil {
-			b.Set(h.When(*s.Left), No)
-		}
-	}
-	return b.Signal()
-}
+func (p *Participation) Signal(h *History) Signal { return h.Lasting(p.Stretches()) }

@@ -15,70 +15,52 @@ const StorageVersionPrefix = "/registry/storageversions/"
 
 // StorageVersion is one StorageVersion object over all its revisions.
 type StorageVersion struct {
-	Name      string
-	Revisions []VersionRevision
-	entries   map[string][]EntryChange
+	Name string
+	Values[*history.StorageVersion]
+	entries map[string]*Values[*history.Entry]
 }
 
-// VersionRevision is the object from a revision on.
-type VersionRevision struct {
-	Stamp
-	// Content is nil where the object was deleted.
-	Content *history.StorageVersion
-	// Made is the revision that created the object.
-	Made int64
-}
-
-// EntryChange is a change of one server's entry in one StorageVersion.
-type EntryChange struct {
-	Stamp
-	// Entry is nil where it was taken out; WithObject is whether the whole object was.
-	Entry      *history.Entry
-	WithObject bool
-}
-
-// Present is whether the entry is there from the change on.
-func (c EntryChange) Present() bool { return c.Entry != nil }
+// VersionRevision is the object from a revision on, and EntryChange is a change of one
+// server's entry in it.
+type (
+	VersionRevision = Value[*history.StorageVersion]
+	EntryChange     = Value[*history.Entry]
+)
 
 func (h *History) observeStorageVersion(ev *history.Event) {
 	name, ok := strings.CutPrefix(ev.Stored.Key, StorageVersionPrefix)
 	if !ok {
 		return
 	}
-	v := h.versions[name]
-	if v == nil {
-		v = &StorageVersion{Name: name, entries: map[string][]EntryChange{}}
-		h.versions[name] = v
+	v := h.StorageVersion(name)
+	h.versions[name] = v
+	now := cmp.Or(ev.Stored.StorageVersion, &history.StorageVersion{})
+	if ev.Stored.Type == history.StoredDelete {
+		now = &history.StorageVersion{}
+		v.Delete(StampOf(ev))
+	} else {
+		v.Set(StampOf(ev), now)
 	}
-	now := VersionRevision{Stamp: StampOf(ev), Made: ev.Stored.Revision}
-	if ev.Stored.Type != history.StoredDelete {
-		now.Content = cmp.Or(ev.Stored.StorageVersion, &history.StorageVersion{})
-	}
-	if n := len(v.Revisions); n > 0 && v.Revisions[n-1].Content != nil {
-		now.Made = v.Revisions[n-1].Made
-	}
-	v.Revisions = append(v.Revisions, now)
-	v.follow(now)
+	v.follow(StampOf(ev), now.Entries)
 }
 
 // follow notes what a revision changed of each server's entry.
-func (v *StorageVersion) follow(now VersionRevision) {
-	var entries []history.Entry
-	if now.Content != nil {
-		entries = now.Content.Entries
-	}
-	for id, changes := range v.entries {
-		if changes[len(changes)-1].Present() && EntryIn(entries, id) == nil {
-			v.entries[id] = append(changes, EntryChange{Stamp: now.Stamp, WithObject: now.Content == nil})
+func (v *StorageVersion) follow(at Stamp, entries []history.Entry) {
+	for id, of := range v.entries {
+		if EntryIn(entries, id) == nil {
+			of.Delete(at)
 		}
 	}
 	for i := range entries {
 		e := &entries[i]
-		changes := v.entries[e.ServerID]
-		if n := len(changes); EntryIn(entries, e.ServerID) != e || n > 0 && changes[n-1].Present() && SameEntry(*changes[n-1].Entry, *e) {
-			continue
+		of := v.entries[e.ServerID]
+		if of == nil {
+			of = &Values[*history.Entry]{}
+			v.entries[e.ServerID] = of
 		}
-		v.entries[e.ServerID] = append(changes, EntryChange{Stamp: now.Stamp, Entry: e})
+		if last := of.Last(); EntryIn(entries, e.ServerID) == e && (last == nil || !last.There || !SameEntry(*last.Is, *e)) {
+			of.Set(at, e)
+		}
 	}
 }
 
@@ -111,51 +93,34 @@ func Agreed(entries []history.Entry) (string, bool) {
 	return entries[0].Encoding, true
 }
 
-// StorageVersion is the object of a name; nil if there never was one.
-func (h *History) StorageVersion(name string) *StorageVersion { return h.versions[name] }
+// StorageVersion is the object of a name; one without revisions if there never was one.
+func (h *History) StorageVersion(name string) *StorageVersion {
+	if v := h.versions[name]; v != nil {
+		return v
+	}
+	return &StorageVersion{Name: name, entries: map[string]*Values[*history.Entry]{}}
+}
 
 // StorageVersions are all that there ever were, in the order of their names.
 func (h *History) StorageVersions() []*StorageVersion {
 	return Each(slices.Sorted(maps.Keys(h.versions)), h.StorageVersion)
 }
 
-// At is the object as it was at a revision; nil where it was not there.
-func (v *StorageVersion) At(revision int64) *VersionRevision {
-	if v == nil {
-		return nil
-	}
-	i := Last(v.Revisions, revision, func(r VersionRevision) int64 { return r.Revision })
-	if i < 0 || v.Revisions[i].Content == nil {
-		return nil
-	}
-	return &v.Revisions[i]
-}
-
 // Servers are the servers that ever had an entry, in order.
 func (v *StorageVersion) Servers() []string { return slices.Sorted(maps.Keys(v.entries)) }
 
-// Changes are those of a server's entry.
-func (v *StorageVersion) Changes(server string) []EntryChange {
-	if v == nil {
-		return nil
+// Entry is a server's entry.
+func (v *StorageVersion) Entry(server string) *Values[*history.Entry] {
+	if of := v.entries[server]; of != nil {
+		return of
 	}
-	return v.entries[server]
-}
-
-// ChangeAt is the change of a server's entry that was in force at a revision; nil if it
-// had none until then.
-func (v *StorageVersion) ChangeAt(server string, revision int64) *EntryChange {
-	changes := v.Changes(server)
-	if i := Last(changes, revision, func(c EntryChange) int64 { return c.Revision }); i >= 0 {
-		return &changes[i]
-	}
-	return nil
+	return &Values[*history.Entry]{}
 }
 
 // EntryAt is a server's entry at a revision; nil if it had none.
 func (v *StorageVersion) EntryAt(server string, revision int64) *history.Entry {
-	if c := v.ChangeAt(server, revision); c != nil {
-		return c.Entry
+	if c := v.Entry(server).At(revision); c != nil {
+		return c.Is
 	}
 	return nil
 }

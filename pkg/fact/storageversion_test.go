@@ -40,10 +40,10 @@ func TestStorageVersion_EntriesByRevision(t *testing.T) {
 			t.Errorf("at revision %d the entry encodes %q, want %q", revision, got, want)
 		}
 	}
-	if c := v.ChangeAt("ida", 12); !c.WithObject {
+	if c := v.Entry("ida").ChangeBy(12); c.There || v.At(c.Revision) != nil {
 		t.Error("the entry went with the object, which is not told")
 	}
-	if n := len(v.Changes("ida")); n != 4 {
+	if n := len(v.Entry("ida").All()); n != 4 {
 		t.Errorf("the entry has %d changes, want 4: a revision that leaves it alone is none", n)
 	}
 	if at := v.At(13); at == nil || at.Made != 13 || v.At(12) != nil || v.At(10).Made != 5 {

@@ -26,18 +26,16 @@ func (f *Facts) agreed(r Resource, revision int64) Agreement {
 	var now Agreement
 	v := f.StorageVersion(r.storageVersion())
 	announced := v.At(revision)
-	if v != nil && v.Revisions[0].Revision <= revision {
-		now.Told = true
-	}
+	now.Told = v.ChangeBy(revision) != nil
 	if announced != nil {
-		for _, e := range announced.Content.Entries {
+		for _, e := range announced.Is.Entries {
 			if !slices.Contains(now.Encodings, e.Encoding) {
 				now.Encodings = append(now.Encodings, e.Encoding)
 			}
 		}
 		slices.Sort(now.Encodings)
 		// What a condition says in spite of the entries is no agreement.
-		if common := announced.Content.Common; common != nil && len(now.Encodings) == 1 && now.Encodings[0] == *common {
+		if common := announced.Is.Common; common != nil && len(now.Encodings) == 1 && now.Encodings[0] == *common {
 			now.Version = *common
 		}
 	}
@@ -60,9 +58,8 @@ func (f *Facts) agreements(r Resource) *fact.Values[Agreement] {
 	type key struct{ of Resource }
 	return fact.Cached(f.History, key{r}, func() *fact.Values[Agreement] {
 		stamps := fact.Each(f.definition(r).All(), func(d Definition) fact.Stamp { return d.Stamp })
-		if v := f.StorageVersion(r.storageVersion()); v != nil {
-			stamps = append(stamps, fact.Each(v.Revisions, func(r fact.VersionRevision) fact.Stamp { return r.Stamp })...)
-		}
+		revisions := f.StorageVersion(r.storageVersion()).All()
+		stamps = append(stamps, fact.Each(revisions, func(r fact.VersionRevision) fact.Stamp { return r.Stamp })...)
 		slices.SortFunc(stamps, func(a, b fact.Stamp) int { return cmp.Compare(a.Revision, b.Revision) })
 		out := &fact.Values[Agreement]{}
 		out.Set(fact.Stamp{}, Agreement{})

@@ -114,12 +114,12 @@ func (p *passage) firstLarge() int64 {
 func (p *passage) turned(version string, after int64) int64 {
 	turned := fact.Where(p.Members(), func(member string) bool {
 		before := version
-		return slices.ContainsFunc(p.StorageVersion(p.of.storageVersion()).Changes(p.ServerID(member)), func(c fact.EntryChange) bool {
-			if !c.Present() {
+		return slices.ContainsFunc(p.StorageVersion(p.of.storageVersion()).Entry(p.ServerID(member)).All(), func(c fact.EntryChange) bool {
+			if !c.There {
 				return false
 			}
-			turns := before != version && c.Entry.Encoding == version && c.Revision > after
-			before = c.Entry.Encoding
+			turns := before != version && c.Is.Encoding == version && c.Revision > after
+			before = c.Is.Encoding
 			return turns
 		})
 	})

@@ -5,7 +5,8 @@
 package storageversion
 
 import (
-	"fmt"
+	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -15,106 +16,159 @@ import (
 // facts are those of KEP-2339 about one history.
 type facts struct {
 	*fact.History
-	requests  []request
-	readyNow  map[string]*readyNow
-	lingering []lingering
-	harness   harness
+	requests  []*request
+	readyz    map[string][]readyz
 	probes    []probe
 	taken     map[string]string // by member, the object whose valid status it took last
-	leaders   []leadership
 	exchanges []exchange
-	shown     shown
+	shown     map[string][]showing
 	locals    locals
 	// kinds are the first events that stored an object of each kind, and definitions the
 	// creations of the definitions of custom resources, by the StorageVersion's name.
 	kinds       map[kind]int64
 	definitions map[string][]fact.Stamp
-	derived     derived
 }
 
 type kind struct{ apiVersion, kind string }
 
-// exchange is a request of a controller manager that a fault hit.
-type exchange struct {
-	fact.Stamp
-	member string
-	*history.Exchange
-}
-
 func newFacts(h *fact.History) *facts {
-	return &facts{History: h, taken: map[string]string{}, readyNow: map[string]*readyNow{}, shown: shown{}, kinds: map[kind]int64{}, definitions: map[string][]fact.Stamp{}}
+	return &facts{
+		History: h, readyz: map[string][]readyz{}, taken: map[string]string{}, shown: map[string][]showing{},
+		locals: locals{contents: map[string]map[string]bool{}}, kinds: map[kind]int64{}, definitions: map[string][]fact.Stamp{},
+	}
 }
 
 func (f *facts) Observe(ev *history.Event) {
 	switch {
 	case ev.Request != nil:
-		f.harness.observe(ev)
 		f.observeProbe(ev)
 		f.observeRequest(ev)
 	case ev.Ready != nil:
-		f.observeReady(ev)
-	case ev.Stored != nil:
-		f.observeStored(ev)
+		f.readyz[ev.Member] = append(f.readyz[ev.Member], readyz{fact.StampOf(ev), ev.Ready.Code == 200})
+	case ev.Stored != nil && ev.Stored.Type == history.StoredPut:
+		f.observeKind(ev)
 	case ev.Exchange != nil && ev.Exchange.Component == history.ComponentControllerManager:
 		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), ev.Member, ev.Exchange})
 	case ev.Watch != nil:
-		f.shown.observe(ev)
+		f.observeShown(ev)
 	case ev.Document != nil:
 		f.locals.observe(ev)
 	}
 }
 
-func (f *facts) observeStored(ev *history.Event) {
+func (f *facts) observeKind(ev *history.Event) {
 	s := ev.Stored
-	f.observeLeader(ev)
-	if s.Type != history.StoredPut {
-		return
-	}
-	k := kind{s.APIVersion, s.ObjectKind}
-	if _, known := f.kinds[k]; !known {
+	if k := (kind{s.APIVersion, s.ObjectKind}); f.kinds[k] == 0 {
 		f.kinds[k] = ev.Seq
 	}
 	if s.ObjectKind != "CustomResourceDefinition" {
 		return
 	}
-	if name := definedName(s.Name); s.Created == s.Revision || len(f.definitions[name]) == 0 {
+	// The definition of a resource of a group is called <resource>.<group>.
+	resource, group, _ := strings.Cut(s.Name, ".")
+	name := fact.Resource{Group: group, Resource: resource}.StorageVersionName()
+	if s.Created == s.Revision || len(f.definitions[name]) == 0 {
 		f.definitions[name] = append(f.definitions[name], fact.StampOf(ev))
 	}
 }
 
-// told is whether a revision that was read at a moment can be looked up; where it cannot,
-// the obligation ends so.
-func (f *facts) told(l *law.Ledger, about string, at fact.Moment, revision int64) bool {
-	switch f.Told(revision, at.Latest) {
-	case fact.Yes:
-		return true
+// untold ends an obligation that is about a revision which the recorder of etcd has not told
+// of; any other one it leaves without an ending.
+func (f *facts) untold(e law.Entry, revision int64) law.Entry {
+	switch f.Told(revision, e.Began.Latest) {
 	case fact.Unknown:
-		l.Excused(about, at, "the history ended before the recorder of etcd told of its revision")
-	default:
-		l.Open(about, at, "what etcd told ends before revision %d", revision)
+		return e.Excused("the history ended before the recorder of etcd told of its revision")
+	case fact.No:
+		return e.Open("what etcd told ends before revision %d", revision)
 	}
-	return false
+	return e
 }
 
-// doubtHosting doubts all verdicts where it is not certain what servers host, or they
-// disagree on what is a built-in resource.
-func (f *facts) doubtHosting(l *law.Ledger, bounds law.Bounds) {
-	for _, why := range f.hostingDoubts(bounds.Of("lookedWithin")) {
-		l.Doubt("%s", why)
+const storageVersionGroup, storageVersionResource = "internal.apiserver.k8s.io", "storageversions"
+
+// asked are the requests of the harness to change a StorageVersion.
+func (f *facts) asked(name string) []*fact.Asked {
+	return f.Asked(storageVersionGroup, storageVersionResource, name)
+}
+
+// byHarness is whether the harness made a change of a StorageVersion. Where it is not known
+// what became of its request, it may have deleted the object, and has written nothing.
+func (f *facts) byHarness(name string, s fact.Stamp) bool {
+	deleted := f.StorageVersion(name).At(s.Revision) == nil
+	by := f.ByHarness(storageVersionGroup, storageVersionResource, name, s, deleted)
+	return by == fact.Yes || deleted && by == fact.Unknown
+}
+
+// takenBy is whether the harness took away what a change took away: itself, or by taking the
+// custom resource away, so that servers take back what they have said.
+func (f *facts) takenBy(name string, s fact.Stamp) bool {
+	return f.byHarness(name, s) || f.Undefined(name, f.When(s))
+}
+
+// repair is while a correct control plane may not have put right what the harness did to an
+// object, and repairing whether it is so at an instant.
+func (f *facts) repair(name string, within time.Duration) fact.Signal {
+	took := fact.Where(f.asked(name), func(a *fact.Asked) bool { return a.Took() == fact.Yes })
+	return fact.Or(fact.Each(took, func(a *fact.Asked) fact.Signal {
+		until := fact.Exactly(a.At+int64(within)+1, a.Seq)
+		return fact.Between(fact.Exactly(a.At, a.Seq), &until)
+	})...)
+}
+
+func (f *facts) repairing(name string, at int64, bounds law.Bounds) bool {
+	return f.repair(name, bounds.Of("tamperRepaired")).At(at) == fact.Yes
+}
+
+// revision is a revision of a StorageVersion that is there.
+type revision struct {
+	*fact.VersionRevision
+	f  *facts
+	of *fact.StorageVersion
+	// before is the one before it; nil where the object was made.
+	before *fact.VersionRevision
+}
+
+// revisions are all revisions of all StorageVersions but their deletions.
+func (f *facts) revisions() []revision {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() (out []revision) {
+		for _, v := range f.StorageVersions() {
+			for i := range v.All() {
+				if r := &v.All()[i]; r.There {
+					out = append(out, revision{r, f, v, v.At(r.Revision - 1)})
+				}
+			}
+		}
+		return out
+	})
+}
+
+// Entry is an obligation about the revision.
+func (r revision) Entry() law.Entry { return law.Of(r.of.Name, r.f.When(r.Stamp)) }
+
+// changed are the servers whose entries the revision brought or changed in an object that
+// was there.
+func (r revision) changed() (out []string) {
+	for _, id := range r.of.Servers() {
+		if c := r.of.Entry(id).ChangeBy(r.Revision); r.before != nil && c != nil && c.There && c.Revision == r.Revision {
+			out = append(out, id)
+		}
 	}
+	return out
 }
 
-// doubtTags doubts all verdicts where accepted writes never showed in etcd.
-func (f *facts) doubtTags(l *law.Ledger) {
-	untold := f.UntoldWrites()
-	for _, member := range law.SortedKeys(untold) {
-		l.Doubt("%d writes that %s accepted never showed in etcd under their tag, so that it is not known what it stored", untold[member], member)
+// written is an entry in a revision.
+type written struct {
+	revision
+	entry *history.Entry
+}
+
+// entries are all entries in all revisions.
+func (f *facts) entries() (out []written) {
+	for _, r := range f.revisions() {
+		for i := range r.Is.Entries {
+			out = append(out, written{r, &r.Is.Entries[i]})
+		}
 	}
+	return out
 }
-
-// selfEvident enters a breach that its evidence shows whatever else was missed.
-func selfEvident(l *law.Ledger, about string, at fact.Moment, format string, args ...any) {
-	l.Add(law.Entry{Ending: law.Broken, About: about, Began: at, Evidence: []int64{at.Seq}, SelfEvident: true, Why: fmt.Sprintf(format, args...)})
-}
-
-var sprintf = fmt.Sprintf

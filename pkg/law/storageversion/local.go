@@ -39,9 +39,6 @@ func (s *locals) observe(ev *history.Event) {
 				versions[g.Name+"/"+v.Version] = true
 			}
 		}
-		if s.contents == nil {
-			s.contents = map[string]map[string]bool{}
-		}
 		s.contents[d.Content] = versions
 	}
 	if d.Code == 200 && strings.HasSuffix(d.Accept, localProfile) {
@@ -51,19 +48,22 @@ func (s *locals) observe(ev *history.Event) {
 
 // own are the versions of a resource that a server does not list, and that it answers for
 // itself. A server that knows its peers hands requests for what only they host on to them
-// (KEP-4020): then none of its local views has the version, and a peer lists it.
-func (f *facts) own(s *server, r history.HostedResource) []string {
+// (KEP-4020): then none of its local views has the version, and another member lists it.
+func (s *server) own(r history.HostedResource) []string {
 	return slices.DeleteFunc(slices.Clone(r.Unlisted), func(version string) bool {
-		return f.viewed(s, version) == fact.No && f.peerLists(s, r, version)
+		return s.viewed(version) == fact.No && s.f.anyLook(func(look *fact.Look) bool {
+			theirs, ok := look.Find(fact.Resource{Group: r.Group, Resource: r.Resource})
+			return ok && look.Member != s.Member && slices.Contains(theirs.Served, version)
+		})
 	})
 }
 
 // viewed is whether a local view of a process has a group-version; unknown if it gave none.
-func (f *facts) viewed(s *server, version string) fact.Truth {
+func (s *server) viewed(version string) fact.Truth {
 	found := fact.Unknown
-	for _, v := range f.locals.views {
-		versions := f.locals.contents[v.content]
-		if v.member != s.Member || versions == nil || f.serverAt(v.member, f.When(v.Stamp)) != s {
+	for _, v := range s.f.locals.views {
+		versions := s.f.locals.contents[v.content]
+		if v.member != s.Member || versions == nil || s.f.servers().at(s.f, v.member, v.Stamp) != s {
 			continue
 		}
 		if versions[version] {
@@ -72,14 +72,4 @@ func (f *facts) viewed(s *server, version string) fact.Truth {
 		found = fact.No
 	}
 	return found
-}
-
-// peerLists is whether another member lists a version of a resource.
-func (f *facts) peerLists(s *server, r history.HostedResource, version string) bool {
-	return slices.ContainsFunc(f.Members(), func(member string) bool {
-		return member != s.Member && slices.ContainsFunc(f.Looks(member), func(look *fact.Look) bool {
-			theirs, ok := look.Find(fact.Resource{Group: r.Group, Resource: r.Resource})
-			return ok && slices.Contains(theirs.Served, version)
-		})
-	})
 }

@@ -1,37 +1,36 @@
 package storageversion
 
 import (
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // loss is an entry that was taken away from a server which takes part, by a write that is
 // not the server's own: a collector's, as far as can be seen.
 type loss struct {
-	v  *fact.StorageVersion
+	revision
 	id string
-	fact.Stamp
-	// came is when the entry had come; withObject is whether all of the object went.
-	came       fact.Stamp
-	withObject bool
-	// before is the object as it was.
-	before *fact.VersionRevision
+	// came is when the entry had come; whole is whether all of the object went.
+	came  fact.Stamp
+	whole bool
 }
 
-// losses are those that the harness did not ask for.
-func (f *facts) losses() []loss {
-	var out []loss
+// losses are those that neither the harness nor the server itself brought about. Those by
+// the report of another server are SV-09's.
+func (f *facts) losses() (out []loss) {
 	for _, v := range f.StorageVersions() {
-		for i := 1; i < len(v.Revisions); i++ {
-			before, now := &v.Revisions[i-1], &v.Revisions[i]
-			if before.Content == nil || !onlyTakes(before, now) {
-				continue // a server's report, whose losses are SV-09's
-			}
-			for _, e := range before.Content.Entries {
-				x := loss{v, e.ServerID, now.Stamp, f.cameAt(v, e.ServerID, now.Revision), now.Content == nil, before}
-				if !hasEntry(now, e.ServerID) && f.Participation(e.ServerID).Through(before.Revision, now.Revision) && !f.ownDoing(x) && !f.askedFor(x) {
+		for _, id := range v.Servers() {
+			for _, s := range v.Entry(id).Stretches(anyEntry) {
+				if s.Ended == nil {
+					continue
+				}
+				r := revision{v.ChangeBy(s.Ended.Revision), f, v, v.At(s.Ended.Revision - 1)}
+				x := loss{r, id, s.Began, !r.There}
+				if len(r.changed()) == 0 && f.Participation(id).Through(r.before.Revision, r.Revision) && !x.ownDoing() && !f.takenBy(v.Name, *s.Ended) {
 					out = append(out, x)
 				}
 			}
@@ -40,82 +39,73 @@ func (f *facts) losses() []loss {
 	return out
 }
 
-func hasEntry(r *fact.VersionRevision, id string) bool {
-	return r.Content != nil && fact.EntryIn(r.Content.Entries, id) != nil
-}
-
-// onlyTakes is whether a revision brings and changes no entry.
-func onlyTakes(before, now *fact.VersionRevision) bool {
-	if now.Content == nil {
-		return true
-	}
-	for _, e := range now.Content.Entries {
-		if old := fact.EntryIn(before.Content.Entries, e.ServerID); old == nil || !fact.SameEntry(*old, e) {
-			return false
-		}
-	}
-	return true
-}
-
-// cameAt is when the entry came that a server had until a revision.
-func (f *facts) cameAt(v *fact.StorageVersion, id string, until int64) (came fact.Stamp) {
-	there := false
-	for _, c := range v.Changes(id) {
-		if c.Revision >= until {
-			break
-		}
-		if c.Present() && !there {
-			came = c.Stamp
-		}
-		there = c.Present()
-	}
-	return came
-}
-
-// ownDoing is whether a server may have taken its entry out itself: because it does not host
-// the resource, or because it is starting, which is what SV-21 is about. A server that is no
+// ownDoing is whether the server may have taken its entry out itself: because it does not
+// host the resource, or because it starts again, which SV-21 judges. A server that is no
 // member does neither: the harness plays it.
-func (f *facts) ownDoing(x loss) bool {
-	member := f.memberOf(x.id)
-	s := f.serverOf(member, x.Revision)
+func (x loss) ownDoing() bool {
+	s := x.f.serverOf(x.f.MemberOfServer(x.id), x.Revision)
 	if s == nil {
 		return false
 	}
-	at := f.When(x.Stamp)
-	starting := s.Before != nil && s.Alive().At(at.Latest) != fact.No && (s.ready == nil || x.Revision <= s.revision || s.ready.Latest > at.Latest)
+	at := x.f.When(x.Stamp)
+	if s.Before != nil && s.Alive().At(at.Latest) != fact.No && (!s.readyBy(at.Latest) || x.Revision <= s.revision) {
+		return true
+	}
 	look := s.lookBy(x.At)
 	if look == nil && len(s.looks) > 0 {
 		look = s.looks[0]
 	}
 	// A server goes on with what it has said of a custom resource for as long as the definition
 	// exists, which is known of those that the harness has defined.
-	custom := f.DefinedName(x.v.Name) && look != nil && look.Lists(x.v.Name)
-	return starting || look != nil && !look.Hosts(x.v.Name) && !custom
+	custom := look != nil && x.f.DefinedName(x.of.Name) && look.Lists(x.of.Name)
+	return look != nil && !look.Hosts(x.of.Name) && !custom
 }
 
-// askedFor is whether the harness asked for it, or took the custom resource away, so that
-// servers take back what they have said. The harness also edits the StorageVersions of
-// custom resources: it takes the entry of a server out before that server starts again.
-func (f *facts) askedFor(x loss) bool {
-	if !x.withObject && f.harness.edited(x.v.Name, x.Stamp) {
-		return true
-	}
-	return (x.withObject || f.DefinedName(x.v.Name)) && f.harness.removed(x.v.Name, f.When(x.Stamp))
-}
-
-// held is while a fault holds back the writes of controller managers, or did so until a
-// moment ago: what is lost then may have been added while a write of the collector was under
-// way.
-func (f *facts) held() fact.Signal {
-	return f.FaultActive(func(x *fact.Fault) bool {
-		return x.Type == history.FaultHTTP && x.Action == history.FaultHTTPDelay && x.Component == history.ComponentControllerManager
+// raced is whether the entry was so young, while a fault held back the writes of controller
+// managers, that the collector cannot have seen it when it decided.
+func (x loss) raced(bounds law.Bounds) bool {
+	held := x.f.FaultActive(func(y *fact.Fault) bool {
+		return y.Type == history.FaultHTTP && y.Action == history.FaultHTTPDelay && y.Component == history.ComponentControllerManager
 	})
+	at, underWay := x.f.When(x.Stamp), bounds.Of("underWay")
+	_, most := x.f.When(x.came).Until(at)
+	return most <= underWay && held.Lasts(at.Earliest-int64(underWay), at.Latest+1, fact.Unknown) > 0
 }
 
-// raced is whether a lost entry was so young, while writes were held back, that the collector
-// cannot have seen it when it decided.
-func (f *facts) raced(x loss, underWay time.Duration) bool {
-	at, came := f.When(x.Stamp), f.When(x.came)
-	_, most := came.Until(at)
-	return most <= underWay && f.held().Lasts(at.Earliest-int64(underWay), at.Latest+1, fact.Unknown) > 0
+// exchange is a request of a controller manager that a fault hit.
+type exchange struct {
+	fact.Stamp
+	member string
+	*history.Exchange
+}
+
+// Where API servers have StorageVersions, and the Leases among which identity Leases are.
+const (
+	storageVersionsPath = "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/"
+	leasesPath          = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+	leaderLease         = "kube-controller-manager"
+)
+
+// object is the name of the StorageVersion that it writes to; empty if it is none.
+func (x exchange) object() string {
+	if name, ok := strings.CutPrefix(x.Path, storageVersionsPath); ok {
+		return strings.TrimSuffix(name, "/status")
+	}
+	return ""
+}
+
+// failedLookup is whether a controller manager asked for identity Leases and got no answer,
+// or one that tells of a failure. A missing Lease is no failure. Other controllers list and
+// watch the Leases of all namespaces, and all of them watch.
+func (x exchange) failedLookup() bool {
+	if x.Method != "GET" || x.Watch || x.Code != 0 && x.Code < 400 || x.Code == 404 {
+		return false
+	}
+	name, one := strings.CutPrefix(x.Path, leasesPath+"/")
+	return x.Path == leasesPath || one && name != leaderLease
+}
+
+// heldFor is whether a write was held back from one time to another.
+func (x exchange) heldFor(from, to int64) bool {
+	return x.Sent && x.Held > 0 && from > x.From && to < x.From+int64(time.Duration(x.Held))
 }

@@ -21,70 +21,55 @@ type probe struct {
 
 func (f *facts) observeProbe(ev *history.Event) {
 	r := ev.Request
-	if r.Class != history.ClassInvalid {
-		return
-	}
 	accepted := r.Code >= 200 && r.Code < 300
-	if r.Invalid == "" {
+	switch {
+	case r.Class != history.ClassInvalid:
+	case r.Invalid != "":
+		refused := r.Code == 422 && r.Name != "" && f.taken[ev.Member] == r.Name
+		f.probes = append(f.probes, probe{fact.StampOf(ev), ev.Member, r.Name, r.Invalid, r.Lasting, accepted, refused})
+	case accepted:
+		f.taken[ev.Member] = r.Name
+	default:
 		delete(f.taken, ev.Member)
-		if accepted {
-			f.taken[ev.Member] = r.Name
-		}
-		return
 	}
-	f.probes = append(f.probes, probe{
-		Stamp: fact.StampOf(ev), member: ev.Member, object: r.Name, flaw: r.Invalid, lasting: r.Lasting, accepted: accepted,
-		refused: r.Code == 422 && r.Name != "" && f.taken[ev.Member] == r.Name,
-	})
 }
 
-// Tags of refused probes: of all, and of those that would have lasted.
-const (
-	tagRefused        = "refused"
-	tagRefusedLasting = "refused lasting"
-)
-
-// judgeProbes enters what became of statuses with a flaw.
-func (f *facts) judgeProbes(l *law.Ledger, flaw, what string) {
-	for _, p := range f.probes {
-		at := f.When(p.Stamp)
-		switch {
-		case p.flaw != flaw:
-		case p.accepted:
-			l.Add(law.Entry{Ending: law.Broken, About: p.object, Member: p.member, Began: at, SelfEvident: true, Evidence: []int64{p.Seq},
-				Why: p.member + " took a status of " + p.object + " " + what})
-		case p.refused && p.lasting:
-			l.MetBy(p.member, p.object, at, tagRefused, tagRefusedLasting)
-		case p.refused:
-			l.MetBy(p.member, p.object, at, tagRefused)
-		default:
-			l.Excused(p.object, at, "the server did not take a valid status before, or refused the invalid one for another reason")
+// refuses is the part of a law by which members refuse statuses with a flaw. At the end of
+// each hold each member is probed.
+func refuses(flaw, what string) law.Law[*facts] {
+	return law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
+		probes := fact.Where(f.probes, func(p probe) bool { return p.flaw == flaw })
+		for _, p := range probes {
+			e := law.Of(p.object, f.When(p.Stamp)).By(p.member).Alone()
+			switch {
+			case p.accepted:
+				l.Add(e.Broken("%s took a status of %s %s", p.member, p.object, what))
+			case p.refused && p.lasting:
+				l.Add(e.Met("refused", "refused lasting"))
+			case p.refused:
+				l.Add(e.Met("refused"))
+			default:
+				l.Add(e.Excused("the server did not take a valid status before, or refused the invalid one for another reason"))
+			}
 		}
-	}
-	f.doubtProbes(l, flaw)
+		missed := 0
+		for _, hold := range f.endedHolds() {
+			for member := range hold.Releases {
+				s := f.lastServer(member, hold.Ended.Latest)
+				if s != nil && s.Alive().At(hold.Ended.Latest) != fact.No && !slices.ContainsFunc(probes, func(p probe) bool {
+					return p.member == member && p.refused && p.lasting && p.Seq > hold.Began.Seq && p.Seq < hold.Ended.Seq
+				}) {
+					missed++
+				}
+			}
+		}
+		if missed > 0 {
+			l.Doubt("at the end of holds members were not seen to refuse an invalid status %d times, though they were up", missed)
+		}
+	}}
 }
 
-// doubtProbes doubts the verdict where members that were up were not seen to refuse an
-// invalid status in a hold, at whose end each is probed.
-func (f *facts) doubtProbes(l *law.Ledger, flaw string) {
-	missed := 0
-	for _, hold := range f.Holds {
-		if hold.Ended == nil {
-			continue
-		}
-		for member := range hold.Releases {
-			s := f.lastServer(member, hold.Ended.Latest)
-			if s == nil || s.Alive().At(hold.Ended.Latest) == fact.No {
-				continue
-			}
-			if !slices.ContainsFunc(f.probes, func(p probe) bool {
-				return p.flaw == flaw && p.member == member && p.refused && p.lasting && p.Seq > hold.Began.Seq && p.Seq < hold.Ended.Seq
-			}) {
-				missed++
-			}
-		}
-	}
-	if missed > 0 {
-		l.Doubt("at the end of holds members were not seen to refuse an invalid status %d times, though they were up", missed)
-	}
+// endedHolds are the holds that were played to their end.
+func (f *facts) endedHolds() []*fact.Hold {
+	return fact.Where(f.Holds, func(h *fact.Hold) bool { return h.Ended != nil })
 }

@@ -1,18 +1,15 @@
 package storageversion
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // server is one process of a member's API server.
 type server struct {
 	*fact.Process
+	f *facts
 	// id is its identity, by which it takes part and reports.
 	id string
 	// since is a revision that etcd had when it started: what it wrote is above. until is
@@ -24,6 +21,69 @@ type server struct {
 	revision int64
 	// looks are those at what it hosts.
 	looks []*fact.Look
+	// guarded are the writes that it answered, by object, and passing the requests that pass
+	// its barrier. barred is since when it was seen to refuse writes before it had been ready,
+	// and when the last one of them was sent.
+	guarded map[string][]*request
+	passing []*request
+	barred  fact.Span
+}
+
+type servers struct {
+	all []*server
+	of  map[*fact.Process]*server
+}
+
+// servers are the processes of the API servers, in the order of members and of time.
+func (f *facts) servers() *servers {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() *servers {
+		d := &servers{of: map[*fact.Process]*server{}}
+		for _, m := range f.Header.Members {
+			for _, p := range f.Processes(m.Name, history.ComponentAPIServer) {
+				s := &server{
+					Process: p, f: f, id: m.ServerID, since: f.RevisionBy(p.Started.Latest), until: f.LastTold(),
+					guarded: map[string][]*request{}, barred: fact.Span{Begin: fact.Forever, End: fact.Never},
+				}
+				if before := d.of[p.Before]; before != nil {
+					before.until = s.since
+				}
+				s.answerReady()
+				d.all, d.of[p] = append(d.all, s), s
+			}
+			for _, look := range f.Looks(m.Name) {
+				if s := d.at(f, m.Name, look.Stamp); s != nil {
+					s.looks = append(s.looks, look)
+				}
+			}
+		}
+		for _, r := range f.requests {
+			if r.s = d.at(f, r.member, r.Stamp); r.s != nil {
+				r.s.answer(r)
+			}
+		}
+		return d
+	})
+}
+
+// at is the process that answered at a moment; nil where that is not certain.
+func (d *servers) at(f *facts, member string, s fact.Stamp) *server {
+	return d.of[f.ProcessAt(member, history.ComponentAPIServer, f.When(s))]
+}
+
+// answerReady notes the first ready answer, and the first revision read after one.
+func (s *server) answerReady() {
+	for _, a := range s.f.ReadyAnswers(s.Member) {
+		if a.Code != 200 || a.Earliest < s.Started.Earliest || s.Exited != nil && a.Latest > s.Exited.Latest {
+			continue
+		}
+		if s.ready == nil {
+			s.ready = &a.Moment
+		}
+		if s.revision == 0 {
+			s.revision = a.EtcdRevision
+		}
+	}
 }
 
 // silent is whether it was started without the StorageVersion API: it reports nothing.
@@ -40,110 +100,11 @@ func (s *server) hosts(name string) fact.Truth {
 // readyBy is whether it had been ready by an instant.
 func (s *server) readyBy(at int64) bool { return s.ready != nil && s.ready.Latest <= at }
 
-// derived is what follows from all that was observed up to seq.
-type derived struct {
-	seq     int64
-	servers map[string][]*server
-	of      map[*fact.Process]*server
-	answers map[*server]map[string][]*request
-	passes  map[*server][]*request
-	parts   map[string]fact.Signal
-	able    map[time.Duration]fact.Signal
-}
-
-// derive gives the derived facts, computed again only if more was observed.
-func (f *facts) derive() *derived {
-	d := &f.derived
-	if d.servers != nil && d.seq == f.Seq {
-		return d
-	}
-	*d = derived{seq: f.Seq, servers: map[string][]*server{}, of: map[*fact.Process]*server{}, parts: map[string]fact.Signal{}, able: map[time.Duration]fact.Signal{}}
-	for _, m := range f.Header.Members {
-		for _, p := range f.Processes(m.Name, history.ComponentAPIServer) {
-			s := &server{Process: p, id: m.ServerID, since: f.RevisionBy(p.Started.Latest), until: f.LastTold()}
-			if n := len(d.servers[m.Name]); n > 0 {
-				d.servers[m.Name][n-1].until = s.since
-			}
-			f.answerReady(s)
-			d.servers[m.Name], d.of[p] = append(d.servers[m.Name], s), s
-		}
-		for _, look := range f.Looks(m.Name) {
-			if s := d.of[f.ProcessAt(m.Name, history.ComponentAPIServer, f.When(look.Stamp))]; s != nil {
-				s.looks = append(s.looks, look)
-			}
-		}
-	}
-	f.sortRequests(d)
-	return d
-}
-
-// answerReady notes the first ready answer of a process, and the first revision that was
-// read after one.
-func (f *facts) answerReady(s *server) {
-	for _, a := range f.ReadyAnswers(s.Member) {
-		if a.Code != 200 || a.Earliest < s.Started.Earliest || s.Exited != nil && a.Latest > s.Exited.Latest {
-			continue
-		}
-		if s.ready == nil {
-			first := a.Moment
-			s.ready = &first
-		}
-		if s.revision == 0 {
-			s.revision = a.EtcdRevision
-		}
-	}
-}
-
-// servers are the processes of a member's API server, in the order of time.
-func (f *facts) servers(member string) []*server { return f.derive().servers[member] }
-
-// allServers are those of all members.
-func (f *facts) allServers() []*server {
-	var out []*server
-	for _, m := range f.Members() {
-		out = append(out, f.servers(m)...)
-	}
-	return out
-}
-
-// serverAt is the process that answered at a moment; nil where that is not certain.
-func (f *facts) serverAt(member string, m fact.Moment) *server {
-	return f.derive().of[f.ProcessAt(member, history.ComponentAPIServer, m)]
-}
-
-// serverOf is the process of a member that had started last before it or another one made
-// a revision; nil if none had.
-func (f *facts) serverOf(member string, revision int64) *server {
-	var found *server
-	for _, s := range f.servers(member) {
-		if s.since < revision {
-			found = s
-		}
-	}
-	return found
-}
-
-// lastServer is the process that had started last by an instant; nil if none had.
-func (f *facts) lastServer(member string, at int64) *server {
-	return f.derive().of[f.LastProcess(member, history.ComponentAPIServer, at)]
-}
-
-// upAt is the process of a member that lives and was ready at an instant, and of which it
-// is known what it hosts; nil if there is none.
-func (f *facts) upAt(member string, at int64) *server {
-	s := f.lastServer(member, at)
-	if s == nil || s.Alive().At(at) == fact.No || !s.knownBy(at) {
+// lookBy is the last look at it by an instant; nil if there is none.
+func (s *server) lookBy(at int64) (found *fact.Look) {
+	if s == nil {
 		return nil
 	}
-	return s
-}
-
-// knownBy is whether it had been looked at by an instant.
-func (s *server) knownBy(at int64) bool { return s != nil && s.lookBy(at) != nil }
-
-// lookBy is the last look at it by an instant; nil if there is none.
-func (s *server) lookBy(at int64) *fact.Look {
-	var found *fact.Look
 	for _, look := range s.looks {
 		if look.At <= at {
 			found = look
@@ -152,98 +113,129 @@ func (s *server) lookBy(at int64) *fact.Look {
 	return found
 }
 
-// serverID is the identity of a member's API server.
-func (f *facts) serverID(member string) string {
-	for _, m := range f.Header.Members {
-		if m.Name == member {
-			return m.ServerID
+// registration gives the change by which the process announced what it writes; nil where its
+// server's entry was the same when it started: it may have found nothing to change, and what
+// changed later is then the repair of what others did. The entry that counts is the one that
+// stood in the end, so that what others wrote in between is not taken for its word.
+func (s *server) registration(name string) *fact.EntryChange {
+	of := s.f.StorageVersion(name).Entry(s.id)
+	in := of.In(s.since, s.until)
+	var stood *fact.EntryChange
+	for i := range in {
+		if in[i].There {
+			stood = &in[i]
 		}
 	}
-	return ""
+	before := of.At(s.since)
+	if stood == nil || before != nil && fact.SameEntry(*before.Is, *stood.Is) {
+		return nil
+	}
+	for i := range in {
+		if in[i].There && fact.SameEntry(*in[i].Is, *stood.Is) {
+			return &in[i]
+		}
+	}
+	return nil
 }
 
-// takesPart is while a server takes part.
+// held is whether at some time in the life of the process, up to a revision, its server had
+// an entry that fits. What the process before it has left counts only if the server took
+// part meanwhile: any server may remove the entry of one that has departed.
+func (s *server) held(name string, until int64, fits func(*history.Entry) bool) bool {
+	of := s.f.StorageVersion(name).Entry(s.id)
+	if e := of.At(s.since); e != nil && fits(e.Is) && s.f.Participation(s.id).During(s.since, until) {
+		return true
+	}
+	return len(fact.Where(of.In(s.since, until), func(c fact.EntryChange) bool { return c.There && fits(c.Is) })) > 0
+}
+
+func anyEntry(*history.Entry) bool { return true }
+
+// serverOf is the process of a member that had started last before it or another one made
+// a revision; nil if none had.
+func (f *facts) serverOf(member string, revision int64) (found *server) {
+	for _, s := range f.servers().all {
+		if s.Member == member && s.since < revision {
+			found = s
+		}
+	}
+	return found
+}
+
+// lastServer is the process that had started last by an instant; nil if none had.
+func (f *facts) lastServer(member string, at int64) *server {
+	return f.servers().of[f.LastProcess(member, history.ComponentAPIServer, at)]
+}
+
+// upAt is the process of a member that lives at an instant and had been looked at; nil if
+// there is none.
+func (f *facts) upAt(member string, at int64) *server {
+	if s := f.lastServer(member, at); s.lookBy(at) != nil && s.Alive().At(at) != fact.No {
+		return s
+	}
+	return nil
+}
+
+// takesPart is while a server takes part, and hasEntry while it has an entry.
 func (f *facts) takesPart(id string) fact.Signal {
-	d := f.derive()
-	s, ok := d.parts[id]
-	if !ok {
-		s = f.Participation(id).Signal(f.History)
-		d.parts[id] = s
-	}
-	return s
+	return f.Participation(id).Signal(f.History)
 }
 
-// hostingDoubts are the processes that were ready for long and never looked at, and where
-// what servers say differs from each other or from etcd.
-func (f *facts) hostingDoubts(lookedWithin time.Duration) []string {
-	out := f.HostingConflicts()
-	for _, s := range f.allServers() {
-		if s.ready == nil || len(s.looks) > 0 && s.revision > 0 {
-			continue
-		}
-		end := f.Over()
-		if s.Exited != nil {
-			end = *s.Exited
-		}
-		if least, _ := s.ready.Until(end); least > lookedWithin {
-			out = append(out, fmt.Sprintf("process %d of the API server of %s was ready, and it is not known what it hosted and at which revision of etcd (event %d)", s.Instance, s.Member, s.ready.Seq))
-		}
-	}
-	return append(out, f.storedConflicts()...)
+func (f *facts) hasEntry(v *fact.StorageVersion, id string) fact.Signal {
+	return v.Entry(id).While(f.History, anyEntry)
 }
 
-// storedConflicts are where etcd has what servers say that they do not host.
-func (f *facts) storedConflicts() []string {
-	seen := map[string]bool{}
-	for k, seq := range f.kinds {
-		r, ok := f.ResourceOf(k.apiVersion, k.kind)
-		if ok && f.Hosted(r) == fact.HostedOtherwise && !f.explained(r) {
-			seen[fmt.Sprintf("etcd has %s, and no server gives a storage version hash for it (event %d)", r.StorageVersionName(), seq)] = true
+// hostsNot is while a server is known not to host a resource.
+func (f *facts) hostsNot(id, name string) fact.Signal {
+	of := fact.Where(f.servers().all, func(s *server) bool { return s.id == id })
+	return fact.Follow(of, func(s *server) fact.Moment { return s.Started }, func(s *server) bool { return s.hosts(name) == fact.No })
+}
+
+// duty is a built-in resource that a process hosts: at a revision its server must have an
+// entry in the StorageVersion of the name.
+type duty struct {
+	s        *server
+	look     *fact.Look
+	name     string
+	resource history.HostedResource
+	at       fact.Moment
+	revision int64
+	// change is the entry's that was in force; nil if it had never been there.
+	change *fact.EntryChange
+	// first is whether it is the first one of the look.
+	first bool
+}
+
+// duties are those by a look, at a moment when etcd had a revision.
+func (s *server) duties(look *fact.Look, at fact.Moment, revision int64) (out []duty) {
+	for _, r := range look.Resources {
+		if fact.BuiltIn(r) {
+			name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
+			change := s.f.StorageVersion(name).Entry(s.id).ChangeBy(revision)
+			out = append(out, duty{s, look, name, r, at, revision, change, len(out) == 0})
 		}
 	}
-	for _, w := range f.Writes() {
-		r, ok := f.ResourceOfWrite(w)
-		if !ok || f.Defined(r) {
-			continue
-		}
-		s := f.serverOf(w.Member, w.Stored.Revision)
-		if s == nil || len(s.looks) == 0 || w.Stored.Revision <= s.looks[0].EtcdRevision {
-			continue
-		}
-		switch x, listed := s.looks[0].Find(r); {
-		case !listed:
-			seen[fmt.Sprintf("%s stores %s, which its discovery does not list", w.Member, r.Resource)] = true
-		case !x.Persisted && !x.Custom && !x.Aggregated:
-			seen[fmt.Sprintf("%s stores %s, for which its discovery gives no storage version hash", w.Member, r.Resource)] = true
-		}
-	}
-	out := make([]string, 0, len(seen))
-	for why := range seen {
-		out = append(out, why)
-	}
-	slices.Sort(out)
 	return out
 }
 
-// explained is whether any server has a reason to have no StorageVersion for a resource
-// that is stored.
-func (f *facts) explained(r fact.Resource) bool {
-	if f.Defined(r) || !fact.BuiltIn(history.HostedResource{Group: r.Group, Resource: r.Resource, Persisted: true}) {
-		return true
-	}
-	for _, m := range f.Members() {
-		for _, look := range f.Looks(m) {
-			if x, ok := look.Find(r); ok && (x.Persisted || x.Custom || x.Aggregated) {
-				return true
-			}
+// dutiesWhenReady are those of all processes when they had just become ready.
+func (f *facts) dutiesWhenReady() (out []duty) {
+	for _, s := range f.servers().all {
+		if s.ready != nil && !s.silent() && len(s.looks) > 0 && s.revision > 0 {
+			out = append(out, s.duties(s.looks[0], *s.ready, s.revision)...)
 		}
 	}
-	return false
+	return out
 }
 
-// definedName is the StorageVersion's name of the custom resource that a definition of a
-// name, <resource>.<group>, defines.
-func definedName(name string) string {
-	resource, group, _ := strings.Cut(name, ".")
-	return fact.Resource{Group: group, Resource: resource}.StorageVersionName()
+func (d duty) reported() bool { return d.change != nil && d.change.There }
+
+// Entry is the obligation about it, which has an ending where etcd told too little.
+func (d duty) Entry() law.Entry {
+	return d.s.f.untold(law.Of(d.name, d.at).By(d.s.Member), d.revision)
+}
+
+// evidence are the events that show what was read, and others.
+func (d duty) evidence(seqs ...int64) []int64 {
+	return append(seqs, d.at.Seq, d.look.Seq, d.s.f.ToldBy(d.revision))
 }

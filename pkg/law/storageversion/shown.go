@@ -2,12 +2,9 @@ package storageversion
 
 import "github.com/evenkeel/evenkeel/pkg/history"
 
-// shown is what members show clients of StorageVersions, from the recorder's watches, in the
-// order of time.
-type shown map[string][]showing
-
-// showing is one event of a watch: the object that is shown, with the version that it calls
-// agreed, or that it was deleted; or with no name that the watch began or broke.
+// showing is one event of the recorder's watch at a member: a StorageVersion as clients are
+// shown it, with the version that it calls agreed, or that it was deleted; or with no name
+// that the watch began or broke.
 type showing struct {
 	seq    int64
 	name   string
@@ -15,13 +12,12 @@ type showing struct {
 	gone   bool
 }
 
-func (s shown) observe(ev *history.Event) {
+func (f *facts) observeShown(ev *history.Event) {
 	w := ev.Watch
-	if w.Resource != "storageversions" {
-		return
-	}
 	one := showing{seq: ev.Seq, name: w.Name, gone: w.Type == "DELETED" || w.Type == history.WatchBroken}
 	switch {
+	case w.Resource != storageVersionResource:
+		return
 	case w.Type == history.WatchBroken || w.Type == history.WatchOpened:
 		one.name = ""
 	case w.StorageVersion != nil:
@@ -29,29 +25,20 @@ func (s shown) observe(ev *history.Event) {
 	case !one.gone:
 		return
 	}
-	s[ev.Member] = append(s[ev.Member], one)
-}
-
-// view is what clients of a member saw of an object.
-type view struct {
-	seq    int64
-	common *string
-	gone   bool
+	f.shown[ev.Member] = append(f.shown[ev.Member], one)
 }
 
 // see is what clients of a member saw of an object before an event; false without a watch. A
 // watch begins with a list of all that there is.
-func (s shown) see(member, name string, before int64) (view, bool) {
-	var now view
-	open := false
-	for _, one := range s[member] {
+func (f *facts) see(member, name string, before int64) (now showing, open bool) {
+	for _, one := range f.shown[member] {
 		switch {
 		case one.seq >= before:
 			return now, open
 		case one.name == "":
-			now, open = view{seq: one.seq, gone: true}, !one.gone
+			now, open = showing{seq: one.seq, gone: true}, !one.gone
 		case one.name == name && open:
-			now = view{one.seq, one.common, one.gone}
+			now = one
 		}
 	}
 	return now, open

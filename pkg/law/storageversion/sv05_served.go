@@ -1,11 +1,9 @@
 package storageversion
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -17,80 +15,88 @@ import (
 // servers share: a member of a release without a version takes that out of the lists of all
 // others, which go on serving it. A version that is listed has to be claimed in any case,
 // and one that is claimed has to be answered, by the server itself and not by a peer.
-var sv05 = law.Written[*facts]{
+var sv05 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-05", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared", Tag: "compared"}, {Name: "comparedEach", Tag: "compared", Each: true},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		f.doubtHosting(l, bounds)
-		for _, r := range f.revisions() {
-			f.judgeServedDecodable(l, r)
-		}
-		for _, s := range f.allServers() {
-			for _, look := range s.looks {
-				at := f.When(look.Stamp)
-				if s.ready != nil && s.ready.Seq < look.Seq && f.told(l, s.Member, at, look.EtcdRevision) {
-					f.judgeLook(l, s, look, at)
-				}
+	Parts: []law.Law[*facts]{hostingKnown, sv05Decodable, sv05Hosted, sv05Claimed},
+}
+
+var sv05Decodable = law.Each[*facts, written]{Over: (*facts).entries, End: func(w written, _ law.Bounds) law.Entry {
+	i := slices.IndexFunc(w.entry.Served, func(v string) bool { return !slices.Contains(w.entry.Decodable, v) })
+	if i < 0 {
+		return law.Entry{}
+	}
+	return w.Entry().Alone().Broken("in %s, %s serves %s and decodes only %v", w.of.Name, w.entry.ServerID, w.entry.Served[i], w.entry.Decodable)
+}}
+
+// looked are the looks at processes that had been ready before.
+func (f *facts) looked() (out []duty) {
+	for _, s := range f.servers().all {
+		for _, look := range s.looks {
+			if s.ready != nil && s.ready.Seq < look.Seq {
+				out = append(out, duty{s: s, look: look, at: f.When(look.Stamp), revision: look.EtcdRevision})
 			}
+		}
+	}
+	return out
+}
+
+// sv05Hosted: what the entry of a resource that the server hosts calls served is what its
+// discovery has. That an entry is missing SV-01 and SV-03 judge.
+var sv05Hosted = law.Each[*facts, duty]{
+	Over: func(f *facts) (out []duty) {
+		for _, d := range f.looked() {
+			out = append(out, d.s.duties(d.look, d.at, d.revision)...)
+		}
+		return fact.Where(out, duty.reported)
+	},
+	End: func(d duty, _ law.Bounds) law.Entry {
+		own := d.s.own(d.resource)
+		switch e := d.Entry(); {
+		case e.Ending != "":
+			return e
+		case d.s.silent() && d.change.Revision <= d.s.since:
+			return e.Excused("the server has no StorageVersion API, and the entry is of the process before")
+		case fact.SameSet(d.change.Is.Served, slices.Concat(d.resource.Served, own)):
+			return e.Met("compared")
+		default:
+			beside := ""
+			if len(own) > 0 {
+				beside = sprintf(" and, unlisted, has %v", own)
+			}
+			return e.Broken("in %s, %s calls %v served, but its discovery lists %v%s", d.name, d.s.id, d.change.Is.Served, d.resource.Served, beside).
+				Shown(d.evidence(d.change.Seq)...)
 		}
 	},
 }
 
-func (f *facts) judgeServedDecodable(l *law.Ledger, r revision) {
-	for _, e := range r.Content.Entries {
-		for _, v := range e.Served {
-			if !slices.Contains(e.Decodable, v) {
-				selfEvident(l, r.version.Name, f.When(r.Stamp), "in %s, %s serves %s and decodes only %v", r.version.Name, e.ServerID, v, e.Decodable)
+// sv05Claimed: a server has no entry in the StorageVersion of a built-in resource that its
+// discovery does not list.
+var sv05Claimed = law.Each[*facts, duty]{
+	Over: func(f *facts) (out []duty) {
+		builtIn := fact.Where(f.StorageVersions(), func(v *fact.StorageVersion) bool {
+			return f.anyLook(func(look *fact.Look) bool { return look.Hosts(v.Name) })
+		})
+		for _, d := range f.looked() {
+			for _, v := range builtIn {
+				if d.name, d.change = v.Name, v.Entry(d.s.id).At(d.revision); d.change != nil && !d.look.Lists(v.Name) {
+					out = append(out, d)
+				}
 			}
 		}
-	}
-}
-
-// judgeLook compares what a ready process says that it hosts with all entries of its
-// server.
-func (f *facts) judgeLook(l *law.Ledger, s *server, look *fact.Look, at fact.Moment) {
-	for _, r := range look.Resources {
-		if fact.BuiltIn(r) {
-			f.judgeServed(l, s, look, at, r)
-		}
-	}
-	for _, v := range f.StorageVersions() {
-		change := v.ChangeAt(s.id, look.EtcdRevision)
-		switch {
-		case change == nil || !change.Present() || look.Lists(v.Name) || !f.builtInName(v.Name):
-		case s.silent():
-			l.Excused(v.Name, at, "the server has no StorageVersion API, and the entry is of the process before")
-		case f.harness.edited(v.Name, change.Stamp):
-			l.Excused(v.Name, at, "the harness made the entry")
+		return out
+	},
+	End: func(d duty, _ law.Bounds) law.Entry {
+		switch e := d.Entry(); {
+		case e.Ending != "":
+			return e
+		case d.s.silent():
+			return e.Excused("the server has no StorageVersion API, and the entry is of the process before")
+		case d.s.f.byHarness(d.name, d.change.Stamp):
+			return e.Excused("the harness made the entry")
 		default:
-			l.Broken(v.Name, at, law.Evidence(change.Seq, look.Seq, f.ToldBy(look.EtcdRevision)), "in %s, %s calls %v served, but its discovery does not list the resource", v.Name, s.id, change.Entry.Served)
+			return e.Broken("in %s, %s calls %v served, but its discovery does not list the resource", d.name, d.s.id, d.change.Is.Served).Shown(d.evidence(d.change.Seq)...)
 		}
-	}
-}
-
-func (f *facts) judgeServed(l *law.Ledger, s *server, look *fact.Look, at fact.Moment, r history.HostedResource) {
-	name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
-	change, unlisted := f.StorageVersion(name).ChangeAt(s.id, look.EtcdRevision), f.own(s, r)
-	switch {
-	case change == nil || !change.Present():
-		return // SV-01 and SV-03 judge what is missing
-	case s.silent() && change.Revision <= s.since:
-		l.Excused(name, at, "the server has no StorageVersion API, and the entry is of the process before")
-	case fact.SameSet(change.Entry.Served, slices.Concat(r.Served, unlisted)):
-		l.MetBy(s.Member, name, at, "compared")
-	default:
-		beside := ""
-		if len(unlisted) > 0 {
-			beside = fmt.Sprintf(" and, unlisted, has %v", unlisted)
-		}
-		l.Broken(name, at, law.Evidence(change.Seq, look.Seq, f.ToldBy(look.EtcdRevision)), "in %s, %s calls %v served, but its discovery lists %v%s", name, s.id, change.Entry.Served, r.Served, beside)
-	}
-}
-
-// builtInName is whether a StorageVersion is of a resource that any server calls built in.
-func (f *facts) builtInName(name string) bool {
-	return slices.ContainsFunc(f.Members(), func(member string) bool {
-		return slices.ContainsFunc(f.Looks(member), func(look *fact.Look) bool { return look.Hosts(name) })
-	})
+	},
 }

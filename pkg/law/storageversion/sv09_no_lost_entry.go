@@ -1,9 +1,11 @@
 package storageversion
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -11,70 +13,53 @@ import (
 // no entry (KEP-2339, updating StorageVersion). A server's own update changes its own entry
 // and no other one. A lost update shows as a write that brings the entry of one server and
 // drops that of another which takes part, or puts an older one in its place.
-var sv09 = law.Written[*facts]{
-	Row: law.Row{ID: "SV-09", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "concurrent", Tag: "concurrent"}}},
-	Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
-		wrote := map[*fact.StorageVersion][]report{}
-		for _, r := range f.revisions() {
-			if r.before == nil {
-				delete(wrote, r.version) // nothing was there that could have been lost
-				continue
-			}
-			writers, at := r.changed(), f.When(r.Stamp)
-			switch {
-			case len(writers) == 0 || f.harness.edited(r.version.Name, r.Stamp):
-				continue // a collector's write, one of what is agreed alone, or the harness's
-			case len(writers) > 1:
-				l.Broken(r.version.Name, at, []int64{r.Seq}, "revision %d of %s changed the entries of %s at once, of which at most one is the writer's own",
-					r.Revision, r.version.Name, strings.Join(writers, " and "))
-			default:
-				var concurrent bool
-				wrote[r.version], concurrent = f.together(wrote[r.version], r, writers[0])
-				f.judgeLost(l, r, writers[0], concurrent)
-			}
+var sv09 = law.Each[*facts, report]{
+	Row:  law.Row{ID: "SV-09", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "concurrent", Tag: "concurrent"}}},
+	Over: (*facts).reports,
+	End: func(r report, _ law.Bounds) law.Entry {
+		// The writer may take out who does not take part, but it read the object before the
+		// participants: a server that joined by the revision that it read was among those.
+		lost := slices.IndexFunc(r.before.Is.Entries, func(old history.Entry) bool {
+			return fact.EntryIn(r.Is.Entries, old.ServerID) == nil && r.f.Participation(old.ServerID).Through(r.before.Revision, r.Revision)
+		})
+		switch e := r.Entry(); {
+		case len(r.writers) > 1:
+			return e.Broken("revision %d of %s changed the entries of %s at once, of which at most one is the writer's own", r.Revision, r.of.Name, strings.Join(r.writers, " and "))
+		case lost >= 0:
+			return e.Broken("revision %d of %s brought the entry of %s and lost that of %s, which takes part", r.Revision, r.of.Name, r.writers[0], r.before.Is.Entries[lost].ServerID)
+		case r.together:
+			return e.Met("concurrent")
+		default:
+			return e.Met()
 		}
 	},
 }
 
-func (f *facts) judgeLost(l *law.Ledger, r revision, writer string, concurrent bool) {
-	at, kept := f.When(r.Stamp), true
-	for _, old := range r.before.Content.Entries {
-		// The writer may take out who does not take part, but it read the object before the
-		// participants: whoever joined by the revision that it read was among those.
-		if fact.EntryIn(r.Content.Entries, old.ServerID) == nil && f.Participation(old.ServerID).Through(r.before.Revision, r.Revision) {
-			kept = false
-			l.Broken(r.version.Name, at, []int64{r.Seq}, "revision %d of %s brought the entry of %s and lost that of %s, which takes part", r.Revision, r.version.Name, writer, old.ServerID)
-		}
-	}
-	switch {
-	case kept && concurrent:
-		l.Met(r.version.Name, at, "concurrent")
-	case kept:
-		l.Met(r.version.Name, at)
-	}
-}
-
-// report is what a process wrote of its server in an object.
+// report is a revision by which a server brought or changed its entry.
 type report struct {
-	by *server
-	fact.Stamp
+	revision
+	writers []string
+	s       *server
+	// together is whether the writer had started before another one wrote that was starting
+	// too, so that it could have read the object without that entry. How long it took on a
+	// busy machine does not matter.
+	together bool
 }
 
-// together is whether the writer of a revision had started before another one wrote that
-// was starting too, so that it could have read the object without that entry. How long it
-// took on a busy machine does not matter.
-func (f *facts) together(before []report, r revision, writer string) (after []report, concurrent bool) {
-	s := f.serverOf(f.memberOf(writer), r.Revision)
-	if s == nil {
-		return before, false
-	}
-	for _, other := range before {
-		if other.by.Member == s.Member {
+// reports leave out the writes of a collector, those of what is agreed alone, and those of
+// the harness.
+func (f *facts) reports() (out []report) {
+	for _, r := range f.revisions() {
+		now := report{revision: r, writers: r.changed()}
+		if len(now.writers) == 0 || f.byHarness(r.of.Name, r.Stamp) {
 			continue
 		}
-		starting := other.by.ready == nil || other.by.ready.Latest > other.At
-		concurrent = concurrent || starting && s.since < other.Revision && s.Started.Latest < other.At
-		after = append(after, other)
+		now.s = f.serverOf(f.MemberOfServer(now.writers[0]), r.Revision)
+		for i := len(out) - 1; i >= 0 && now.s != nil && out[i].of == r.of && out[i].Made == r.Made && out[i].Revision > now.s.since; i-- {
+			other := out[i]
+			now.together = now.together || other.s != nil && other.s.Member != now.s.Member && !other.s.readyBy(other.At) && now.s.Started.Latest < other.At
+		}
+		out = append(out, now)
 	}
-	return append(after, report{s, r.Stamp}), concurrent
+	return out
 }

@@ -1,13 +1,13 @@
 package storageversion
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // sv10: however many conflicts there are, a registration comes to its end (KEP-2339,
@@ -16,132 +16,117 @@ import (
 // more often than once a second; that they met conflicts they count themselves. The
 // registration is over when the server is ready and has its entry in all of them: one that
 // is ready without has given up.
-var sv10 = law.Written[*facts]{
+var sv10 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-10", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Requests}, Needs: []law.Need{
 		{Name: "conflicts", Tag: "conflict"}, {Name: "conflictsEach", Tag: "conflict", Each: true},
 		{Name: "registeredEach", Tag: "registered", Each: true}, {Name: "editsEach", Tag: "edit", Each: true},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		for _, storm := range f.Faults {
-			if storm.Type != history.FaultStorm {
-				continue
+	Parts: []law.Law[*facts]{sv10Conflicts, sv10Registers, sv10Whole},
+}
+
+// sv10Conflicts counts the conflicts that a server met. It tells when the storm is over.
+var sv10Conflicts = law.Each[*facts, storm]{Over: (*facts).storms, End: func(s storm, _ law.Bounds) law.Entry {
+	if s.Count == 0 {
+		return law.Entry{}
+	}
+	return law.Of("conflict", s.Injected).By(s.Member).Met("conflict").For(s.Count)
+}}
+
+// sv10Registers: a server that starts in a storm is ready in time. The clock stands while the
+// harness keeps the server from running, and does not begin anew when a server that ended by
+// itself starts again.
+var sv10Registers = law.Deadline[*facts, storm]{
+	Bound:    "registers",
+	Over:     (*facts).storms,
+	Describe: func(s storm) law.Entry { return law.Of("registration", s.Injected).By(s.Member) },
+	Begin: func(s storm) []fact.Moment {
+		return fact.Each(s.started, func(p *server) fact.Moment { return p.Started })
+	},
+	Running: func(s storm) fact.Signal {
+		return fact.And(s.Active(), fact.Not(s.f.Stopped(s.Member, history.ComponentAPIServer)))
+	},
+	Done: func(s storm) []fact.Moment {
+		ready := fact.Where(s.started, func(p *server) bool { return p.ready != nil })
+		return fact.Each(ready, func(p *server) fact.Moment { return *p.ready })
+	},
+	Tag: func(s storm, began, done fact.Moment) []string {
+		every := int64(requirement.MustBound("SV-10", "editsAtLeastEvery"))
+		if s.Active().At(done.Latest) != fact.No && slices.ContainsFunc(s.Objects, func(name string) bool {
+			return s.edits(name, began, done)*every > done.Latest-began.Latest
+		}) {
+			return []string{"registered"}
+		}
+		return nil
+	},
+	Breach: func(s storm, _ fact.Moment, done *fact.Moment, took time.Duration) string {
+		if done != nil {
+			return sprintf("%s was ready only %s after its start", s.Member, took.Round(time.Second))
+		}
+		return sprintf("%s is not ready %s after its start, while the harness edited %d StorageVersions", s.Member, took.Round(time.Second), len(s.Objects))
+	},
+}
+
+// sv10Whole: a server that is ready has given up no object of the storm, whose edits count.
+var sv10Whole = law.Each[*facts, stormedDuty]{
+	Over: func(f *facts) (out []stormedDuty) {
+		for _, s := range f.storms() {
+			for _, p := range s.started {
+				if p.ready != nil && (p.revision == 0 || len(p.looks) == 0) {
+					out = append(out, stormedDuty{duty{s: p, at: *p.ready}, s})
+				}
 			}
-			// What the server counts it tells when the storm is over.
-			for range storm.Count {
-				l.MetBy(storm.Member, "conflict", storm.Injected, "conflict")
+			for _, d := range f.dutiesWhenReady() {
+				if slices.Contains(s.started, d.s) && slices.Contains(s.Objects, d.name) && s.Active().At(d.at.Latest) != fact.No {
+					out = append(out, stormedDuty{d, s})
+				}
 			}
-			f.judgeStorm(l, storm, bounds)
+		}
+		return out
+	},
+	End: func(d stormedDuty, _ law.Bounds) law.Entry {
+		e, edits := d.Entry(), d.storm.edits(d.name, d.s.Started, d.at)
+		switch {
+		case d.look == nil:
+			return e.Unclear("it is not known what %s hosted when it was ready", d.s.Member)
+		case e.Ending != "":
+			return e
+		case !d.reported():
+			return e.Broken("%s was ready at revision %d and had no entry in %s, which the harness edited all the time", d.s.Member, d.revision, d.name).Shown(d.evidence()...)
+		case edits > 0:
+			return e.Met("edit").For(edits)
+		default:
+			return e.Met()
 		}
 	},
 }
 
-func (f *facts) judgeStorm(l *law.Ledger, storm *fact.Fault, bounds law.Bounds) {
-	within := bounds.Of("registers")
-	began, ended, s := f.stormed(storm, within)
-	if began == nil {
-		return // no server started in it
-	}
-	e := law.Entry{Ending: law.Met, About: "registration", Member: storm.Member, Began: *began, Tags: []string{"registered"}}
-	end := f.Over()
-	if s != nil {
-		end = *s.ready
-	} else if ended != nil {
-		end = *ended
-	}
-	e.Least, e.Most = began.Until(end)
-	edits := f.edits(storm, began.Latest, end.Latest)
-	e.Evidence = law.Evidence(storm.Injected.Seq, began.Seq, end.Seq)
-	switch {
-	case e.Least > within && s == nil:
-		// It was overdue by then, whatever was missed later.
-		e.Ending, e.Evidence = law.Late, law.Evidence(storm.Injected.Seq, began.Seq, f.Evidence(began.Latest+int64(within)+1))
-		e.Why = fmt.Sprintf("%s is not ready %s after its start, in which time the harness edited %d StorageVersions %d times", storm.Member, e.Least.Round(time.Second), len(storm.Objects), edits)
-	case e.Least > within:
-		e.Ending, e.Why = law.Late, fmt.Sprintf("%s was ready only %s after its start", storm.Member, e.Least.Round(time.Second))
-	case s == nil && ended != nil:
-		e.Ending, e.Why = law.Excused, "the storm or the process was ended before the registration had to be over"
-	case s == nil:
-		e.Ending, e.Why = law.Open, "the history ended while it registered"
-	case e.Most > within:
-		e.Ending, e.Why = law.Unclear, fmt.Sprintf("it took between %s and %s", e.Least, e.Most)
-	case !f.often(storm, began.Latest, end.Latest, bounds.Of("editsAtLeastEvery")):
-		e.Tags = nil
-	}
-	l.Add(e)
-	if s != nil && e.Ending == law.Met {
-		for range edits {
-			l.MetBy(storm.Member, "edit", *began, "edit")
-		}
-		f.judgeWhole(l, storm, s)
-	}
+// storm is a storm of edits at a member, with the processes of its API server that started
+// in it.
+type storm struct {
+	*fact.Fault
+	f       *facts
+	started []*server
 }
 
-// stormed is when the member's server was started first in a storm, when the storm was
-// ended before it was ready, and the process that was ready. A server that ends by itself
-// is not given its time anew; one that the harness ends has to be started again.
-func (f *facts) stormed(storm *fact.Fault, within time.Duration) (began, ended *fact.Moment, ready *server) {
-	for _, s := range f.servers(storm.Member) {
-		if s.Started.Latest < storm.Injected.Earliest {
-			continue
-		}
-		if storm.Healed != nil && s.Started.Earliest > storm.Healed.Latest {
-			break
-		}
-		if began == nil {
-			began = &s.Started
-		}
-		ended = storm.Healed
-		if s.ready != nil && (ended == nil || s.ready.Latest <= ended.Latest) {
-			return began, ended, s
-		}
-		if s.Exited != nil && s.Expected && (storm.Healed == nil || s.Exited.Latest < storm.Healed.Latest) {
-			if s.After == nil {
-				return began, s.Exited, nil
-			}
-			if least, _ := began.Until(*s.Exited); least > within {
-				return began, s.Exited, nil
-			}
-			began = nil
-		}
-	}
-	return began, ended, nil
+type stormedDuty struct {
+	duty
+	storm storm
 }
 
-// judgeWhole looks for objects that a ready server has given up.
-func (f *facts) judgeWhole(l *law.Ledger, storm *fact.Fault, s *server) {
-	if s.revision == 0 || len(s.looks) == 0 {
-		l.Unclear(storm.Member, *s.ready, "it is not known what %s hosted when it was ready", storm.Member)
-		return
-	}
-	if !f.told(l, storm.Member, *s.ready, s.revision) {
-		return
-	}
-	for _, name := range storm.Objects {
-		if s.looks[0].Hosts(name) && f.StorageVersion(name).EntryAt(s.id, s.revision) == nil {
-			l.Broken(name, *s.ready, law.Evidence(storm.Injected.Seq, s.ready.Seq, f.ToldBy(s.revision)), "%s was ready at revision %d and had no entry in %s, which the harness edited all the time", storm.Member, s.revision, name)
+func (f *facts) storms() (out []storm) {
+	for _, x := range f.Faults {
+		if x.Type == history.FaultStorm {
+			out = append(out, storm{x, f, fact.Where(f.servers().all, func(s *server) bool {
+				return s.Member == x.Member && s.Started.Latest >= x.Injected.Earliest && (x.Healed == nil || s.Started.Earliest <= x.Healed.Latest)
+			})})
 		}
 	}
+	return out
 }
 
-// edits counts those of a storm's objects by other members between two times.
-func (f *facts) edits(storm *fact.Fault, from, to int64) (n int64) {
-	for _, name := range storm.Objects {
-		n += f.editsOf(storm, name, from, to)
-	}
-	return n
-}
-
-func (f *facts) editsOf(storm *fact.Fault, name string, from, to int64) (n int64) {
-	for _, e := range f.harness.stormed[name] {
-		if e.member != storm.Member && e.at >= from && e.at <= to {
-			n++
-		}
-	}
-	return n
-}
-
-// often is whether any of the objects was edited that often on average. A busy machine
-// holds single edits up.
-func (f *facts) often(storm *fact.Fault, from, to int64, every time.Duration) bool {
-	return slices.ContainsFunc(storm.Objects, func(name string) bool { return f.editsOf(storm, name, from, to)*int64(every) > to-from })
+// edits counts those of an object by other members between two moments.
+func (s storm) edits(name string, from, to fact.Moment) int64 {
+	return int64(len(fact.Where(s.f.asked(name), func(a *fact.Asked) bool {
+		return a.Took() == fact.Yes && a.Member != s.Member && a.At >= from.Latest && a.At <= to.Latest
+	})))
 }

@@ -1,8 +1,6 @@
 package storageversion
 
 import (
-	"slices"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -11,86 +9,49 @@ import (
 // collection): the identity Lease is there, and older, at every revision that brings an
 // entry of a server, and at the first by which a restarted one changes what the process
 // before it had left.
-var sv11 = law.OnlyIf[*facts, arrival]{
+var sv11 = law.Each[*facts, arrival]{
 	Row: law.Row{ID: "SV-11", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "entries", Tag: "entry"}, {Name: "entriesEach", Tag: "entry", Each: true},
 	}},
-	Events: func(f *facts) []arrival { return f.arrivals() },
-	Describe: func(a arrival) law.Entry {
-		return law.Entry{About: a.version.Name, Member: a.f.memberOf(a.server), Began: a.f.When(a.Stamp), Tags: a.tags}
-	},
-	If: func(a arrival) fact.Truth { return fact.Of(a.f.TakesPart(a.server, a.Revision)) },
-	Excuse: func(a arrival) string {
+	Over: (*facts).arrivals,
+	End: func(a arrival, _ law.Bounds) law.Entry {
+		member, spans := a.f.MemberOfServer(a.id), a.f.Participation(a.id).Stretches()
+		e := law.Of(a.v.Name, a.f.When(a.Stamp)).By(member)
 		switch {
-		case a.f.harness.edited(a.version.Name, a.Stamp):
-			return "the harness wrote the entry"
-		case a.f.memberOf(a.server) == "" && !a.f.TakesPart(a.server, a.Revision) && a.joinedLater() == nil:
-			return "there is no such server"
+		case a.f.byHarness(a.v.Name, a.Stamp):
+			return e.Excused("the harness wrote the entry")
+		case a.f.TakesPart(a.id, a.Revision) && a.Made == a.Revision:
+			return e.Met("entry")
+		case a.f.TakesPart(a.id, a.Revision):
+			return e.Met()
+		case member != "":
+			return e.Broken("%s got an entry of %s at revision %d, when that server had no identity Lease", a.v.Name, a.id, a.Revision)
+		case len(spans) > 0 && spans[0].Began.Revision > a.Revision && a.v.Entry(a.id).At(spans[0].Began.Revision) != nil:
+			return e.Broken("%s got its identity Lease at revision %d, and had an entry before", a.id, spans[0].Began.Revision).Shown(a.Seq, spans[0].Began.Seq)
 		}
-		return ""
-	},
-	Breach: func(a arrival) (string, []int64) {
-		if later := a.joinedLater(); later != nil && a.f.memberOf(a.server) == "" {
-			return sprintf("%s got its identity Lease at revision %d, and had an entry before", a.server, later.Revision), law.Evidence(a.Seq, later.Seq)
-		}
-		return sprintf("%s got an entry of %s at revision %d, when that server had no identity Lease", a.version.Name, a.server, a.Revision), []int64{a.Seq}
+		return e.Unclear("%s is no member and has no identity Lease: it is not known whether there is such a server", a.id)
 	},
 }
 
 // arrival is an entry that a server brought into an object, or changed first in the life
 // of its process.
 type arrival struct {
-	revision
-	f      *facts
-	server string
-	tags   []string
+	fact.EntryChange
+	f  *facts
+	v  *fact.StorageVersion
+	id string
 }
 
-var entryTag = []string{"entry"}
-
-func (f *facts) arrivals() []arrival {
-	var out []arrival
-	for _, r := range f.revisions() {
-		for i := range r.Content.Entries {
-			e := &r.Content.Entries[i]
-			if fact.EntryIn(r.Content.Entries, e.ServerID) != e {
-				continue
-			}
-			was := r.before != nil && fact.EntryIn(r.before.Content.Entries, e.ServerID) != nil
-			switch {
-			case !was:
-				out = append(out, arrival{r, f, e.ServerID, entryTag})
-			case slices.Contains(r.changed(), e.ServerID) && f.announces(e.ServerID, r):
-				out = append(out, arrival{r, f, e.ServerID, nil})
+func (f *facts) arrivals() (out []arrival) {
+	for _, v := range f.StorageVersions() {
+		for _, id := range v.Servers() {
+			for _, c := range v.Entry(id).All() {
+				s, before := f.serverOf(f.MemberOfServer(id), c.Revision), v.Entry(id).ChangeBy(c.Revision-1)
+				if c.There && (c.Made == c.Revision || s != nil && before.Revision <= s.since) {
+					out = append(out, arrival{c, f, v, id})
+				}
 			}
 		}
 	}
 	return out
-}
-
-// announces is whether a revision is the first one by which the process of a server
-// changed its entry.
-func (f *facts) announces(id string, r revision) bool {
-	s := f.serverOf(f.memberOf(id), r.Revision)
-	if s == nil {
-		return false
-	}
-	before := r.version.ChangeAt(id, r.Revision-1)
-	return before != nil && before.Revision <= s.since
-}
-
-// joinedLater is when a server joined that had an entry before, and had it still; nil if
-// it never did.
-func (a arrival) joinedLater() *fact.Stamp {
-	spans := a.f.Participation(a.server).Spans
-	for i := range spans {
-		joined := &spans[i].Joined
-		if joined.Revision <= a.Revision {
-			return nil // it had joined before, and came back
-		}
-		if c := a.version.ChangeAt(a.server, joined.Revision); c != nil && c.Present() {
-			return joined
-		}
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package storageversion
 
 import (
-	"fmt"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -12,179 +10,143 @@ import (
 // a higher revision than the entry by which this process announced the resource, and must
 // not come before a refusal. A restart that announces nothing new writes no entry; only the
 // order of its answers can be judged.
-var sv12 = law.Written[*facts]{
+var sv12 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-12", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "refused", Tag: "refused"}, {Name: "refusedEach", Tag: "refused", Each: true},
 		{Name: "registered", Tag: "registered"}, {Name: "registeredEach", Tag: "registered", Each: true},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		f.doubtTags(l)
-		for _, w := range f.Writes() {
-			if w.Guarded && w.Barrier && w.InEtcd() {
-				l.Add(law.Entry{Ending: law.Broken, About: w.Target.StorageVersionName(), Member: w.Member, Began: f.When(w.Stored), SelfEvident: true,
-					Evidence: law.Evidence(w.Answer.Seq, w.Stored.Seq),
-					Why:      fmt.Sprintf("%s refused write %d because its registration was not complete, and stored it all the same, at revision %d", w.Member, w.Number, w.Stored.Revision)})
+	Parts: []law.Law[*facts]{tagsKnown, sv12Stored, sv12Asked, law.Each[*facts, answer]{Over: (*facts).answers, End: answer.end}},
+}
+
+// sv12Stored: what the barrier refused is not stored.
+var sv12Stored = law.Each[*facts, *fact.Write]{Over: func(f *facts) []*fact.Write { return f.Writes() }, End: func(w *fact.Write, _ law.Bounds) law.Entry {
+	if !w.Guarded || !w.Barrier || !w.InEtcd() {
+		return law.Entry{}
+	}
+	return law.Of(w.Target.StorageVersionName(), fact.Exactly(w.Stored.At, w.Stored.Seq)).By(w.Member).Alone().Shown(w.Answer.Seq, w.Stored.Seq).
+		Broken("%s refused write %d because its registration was not complete, and stored it all the same, at revision %d", w.Member, w.Number, w.Stored.Revision)
+}}
+
+// sv12Asked: nothing is known of the barrier of a resource that was not written to while a
+// process booted which announced it.
+var sv12Asked = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
+	for _, s := range f.servers().all {
+		for _, x := range f.Header.Writes {
+			name := fact.Resource{Group: x.Group, Resource: x.Resource}.StorageVersionName()
+			booting := fact.Where(s.guarded[name], func(r *request) bool { return !s.readyBy(r.At) })
+			if change := s.registration(name); change != nil && s.ready != nil && len(booting) == 0 {
+				l.Unclear(name, f.When(change.Stamp), "nothing was written to %s while process %d of %s booted, which announced a version of it", name, s.Instance, s.Member)
 			}
 		}
-		evaded := evasions{}
-		for _, s := range f.allServers() {
-			f.judgeBoot(l, s, evaded)
-		}
-		evaded.judge(f, l, bounds.Number("answersForSlow"))
-	},
-}
-
-// judgeBoot judges what one process answered to writes.
-func (f *facts) judgeBoot(l *law.Ledger, s *server, evaded evasions) {
-	answers := f.derive().answers[s]
-	barred, _ := f.barrierUntil(s)
-	for _, name := range law.SortedKeys(answers) {
-		b := barrier{facts: f, s: s, name: name, requests: answers[name], barred: barred < fact.Forever}
-		if change := f.registration(s, name, s.until); change != nil {
-			at := f.When(change.Stamp)
-			b.announced, b.at = change, &at
-		}
-		_, b.refusedUntil = b.refused()
-		b.judge(l)
-		b.evade(evaded)
 	}
-	for _, x := range f.Header.Writes {
-		name := fact.Resource{Group: x.Group, Resource: x.Resource}.StorageVersionName()
-		if change := f.registration(s, name, s.until); change != nil && s.ready != nil && !asked(s, answers[name]) {
-			l.Unclear(name, f.When(change.Stamp), "nothing was written to %s while process %d of %s booted, which announced a version of it", name, s.Instance, s.Member)
-		}
-	}
-}
+}}
 
-// asked is whether a resource was written to before a process was ready.
-func asked(s *server, requests []*request) bool {
-	for _, r := range requests {
-		if !s.readyBy(r.At) {
-			return true
-		}
-	}
-	return false
-}
-
-// barrier is what one process did with writes to one resource.
-type barrier struct {
-	*facts
-	s        *server
-	name     string
-	requests []*request
-	// announced is the change by which it announced what it writes, and at when that came
-	// about; nil where it found nothing to change.
+// answer is what a process answered to a write, and what its barrier did with others to the
+// same resource.
+type answer struct {
+	*request
+	// announced is the change by which the process announced what it writes, nil where it
+	// found nothing to change, and at when that came about.
 	announced *fact.EntryChange
-	at        *fact.Moment
-	// barred is whether the barrier was seen at any resource; refusedUntil is when the last
-	// write to this one was sent that was refused.
-	barred       bool
-	refusedUntil int64
+	at        fact.Moment
+	// refused is whether the barrier was seen shut, and until when.
+	refused bool
+	until   int64
+	// late of the member's answers to writes of the resource did not come in time, while it
+	// refused others as it must.
+	late, refusals *int
 }
 
-func (b barrier) refused() (seen bool, until int64) {
-	until = fact.Never
-	for _, r := range b.requests {
-		if r.refusedBooting(b.s) {
-			seen, until = true, max(until, r.From)
+func (f *facts) answers() (out []answer) {
+	late, refusals := map[[2]string]*int{}, map[[2]string]*int{}
+	for _, s := range f.servers().all {
+		for _, name := range law.SortedKeys(s.guarded) {
+			key := [2]string{s.Member, name}
+			if late[key] == nil {
+				late[key], refusals[key] = new(int), new(int)
+			}
+			of := answer{announced: s.registration(name), until: fact.Never, late: late[key], refusals: refusals[key]}
+			if of.announced != nil {
+				of.at = f.When(of.announced.Stamp)
+			}
+			for _, r := range s.guarded[name] {
+				if r.booting() {
+					of.refused, of.until = true, max(of.until, r.From)
+					*of.refusals++
+				}
+			}
+			for _, r := range s.guarded[name] {
+				of.request = r
+				if r.slow() && of.instead() {
+					*of.late++
+				}
+				out = append(out, of)
+			}
 		}
 	}
-	return seen, until
+	return out
 }
 
-// made is the revision that a write made, as its answer or etcd tells; 0 if neither does.
-func (b barrier) made(r *request) int64 {
-	if w := b.Write(r.member, r.write); w != nil && w.InEtcd() {
-		return w.Stored.Revision
-	}
-	if r.accepted() && r.tells() {
-		return r.named
-	}
-	return 0
-}
-
-// early is whether an answer certainly came before the registration: the barrier was seen
+// early is whether the answer certainly came before the registration: the barrier was seen
 // to be shut later, or etcd made the entry later.
-func (b barrier) early(r *request) bool {
-	return r.At <= b.refusedUntil || b.at != nil && r.At < b.at.Earliest
+func (a answer) early() bool { return a.At <= a.until || a.announced != nil && a.At < a.at.Earliest }
+
+// instead is whether the answer came in the place of the barrier's, which was not seen at this
+// resource, and was at others or must have been shut. A server that sheds load or is slow to
+// answer may do so beside the barrier, and not in its place.
+func (a answer) instead() bool {
+	barred := a.s.barred.End > fact.Never
+	return !a.refused && (!a.s.readyBy(a.At) && barred || a.early()) || a.missed() && a.At <= a.until
 }
 
-func (b barrier) judge(l *law.Ledger) {
-	refused, _ := b.refused()
-	blamed := false
-	for _, r := range b.requests {
-		e := law.Entry{Ending: law.Met, About: b.name, Member: b.s.Member, Began: b.When(r.Stamp), Evidence: []int64{r.Seq}}
-		revision := b.made(r)
-		switch {
-		case r.barrier:
-			if r.refusedBooting(b.s) {
-				e.Tags = refusedTag
-			}
-		case revision > 0 && revision <= b.s.since:
-			continue // it changed nothing: the revision is of the change before
-		case revision > 0:
-			if !b.told(l, b.name, e.Began, revision) {
-				continue
-			}
-			b.place(&e, revision)
-		case r.accepted() && r.write == 0 && r.tells():
-			e.Ending, e.Why = law.Unclear, "the answer to an accepted "+r.verb+" does not tell what it made in etcd"
-		}
-		if e.Ending != law.Broken && !r.barrier && b.early(r) {
-			b.order(&e, r)
-		}
-		if e.Ending == law.Broken {
-			if blamed {
-				continue // the same breach of the same process
-			}
-			blamed = true
-		}
-		if e.Ending == law.Met && r.accepted() && revision > 0 && refused && b.announced != nil {
-			e.Tags = registeredTag
-		}
-		if e.Ending != law.Met || len(e.Tags) > 0 || r.accepted() {
-			l.Add(e)
-		}
+func (a answer) end(bounds law.Bounds) law.Entry {
+	e, revision, s := a.Entry(), a.made(), a.s
+	if untold := s.f.untold(e, revision); revision > s.since && untold.Ending != "" {
+		return untold
 	}
-}
-
-var refusedTag, registeredTag = []string{"refused"}, []string{"registered"}
-
-// place judges a write by the revision that it made.
-func (b barrier) place(e *law.Entry, revision int64) {
-	id, v := b.s.id, b.StorageVersion(b.name)
 	switch {
-	case b.s.silent():
-		e.Ending, e.Why = law.Excused, "the server has no StorageVersion API"
-	case !b.heldDuring(b.s, b.name, revision, anyEntry) && b.s.hosts(b.name) == fact.No:
-		e.Ending, e.Why = law.Excused, "the server does not host the resource, and hands writes on"
-	case !b.heldDuring(b.s, b.name, revision, anyEntry):
-		e.Ending = law.Broken
-		if left := v.ChangeAt(id, b.s.since); left != nil && left.Present() {
-			e.Evidence = law.Evidence(left.Seq, e.Evidence[0])
-			e.Why = fmt.Sprintf("%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left", b.s.Member, revision, b.name)
-			return
-		}
-		e.Why = fmt.Sprintf("%s accepted a write at revision %d although %s had no entry of %s", b.s.Member, revision, b.name, id)
-	case b.announced != nil && revision < b.announced.Revision:
-		e.Ending, e.Evidence = law.Broken, law.Evidence(e.Evidence[0], b.announced.Seq)
-		e.Why = fmt.Sprintf("%s accepted a write at revision %d, before it announced %s in %s at revision %d", b.s.Member, revision, b.announced.Entry.Encoding, b.name, b.announced.Revision)
+	case a.booting():
+		return e.Met("refused")
+	case a.barrier, revision > 0 && revision <= s.since:
+		return law.Entry{} // it changed nothing: the revision is of the change before
+	case revision > 0 && s.silent():
+		return e.Excused("the server has no StorageVersion API")
+	case revision > 0 && !s.held(a.object, revision, anyEntry):
+		return a.unannounced(e, revision)
+	case revision > 0 && a.announced != nil && revision < a.announced.Revision:
+		return e.Broken("%s accepted a write at revision %d, before it announced %s in %s at revision %d",
+			s.Member, revision, a.announced.Is.Encoding, a.object, a.announced.Revision).Shown(a.Seq, a.announced.Seq)
+	case a.accepted() && a.At <= a.until:
+		return e.Broken("%s accepted a %s in %s, and refused a later write because its registration was not complete", s.Member, a.verb, a.object)
+	case a.accepted() && revision == 0 && a.early():
+		return e.Broken("%s accepted a %s before it announced its version in %s", s.Member, a.verb, a.object).Shown(a.Seq, a.announced.Seq)
+	case a.odd() && a.early():
+		return e.Broken("%s refused a write with %d instead of 503, before it announced its version in %s", s.Member, a.code, a.object)
+	case a.accepted() && revision == 0 && a.write == 0 && a.tells():
+		return e.Unclear("the answer to an accepted %s does not tell what it made in etcd", a.verb)
+	case a.accepted() && revision > 0 && a.refused && a.announced != nil:
+		return e.Met("registered")
+	case a.accepted():
+		return e.Met()
+	case a.odd() || !a.instead():
+		return law.Entry{}
+	case a.slow() && float64(*a.late)*bounds.Number("answersForSlow") <= float64(*a.refusals):
+		return e.Excused("a few writes were not answered in time, among many that were refused")
+	case a.code == 0:
+		return e.Unclear("%s answered a %s in %s with nothing instead of 503 before it had registered", s.Member, a.verb, a.object)
 	}
+	return e.Unclear("%s answered a %s in %s with %d instead of 503 before it had registered", s.Member, a.verb, a.object, a.code)
 }
 
-// order judges an answer that certainly came before the registration.
-func (b barrier) order(e *law.Entry, r *request) {
-	switch later := r.At <= b.refusedUntil; {
-	case r.accepted() && later:
-		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s accepted a %s in %s, and refused a later write because its registration was not complete", b.s.Member, r.verb, b.name)
-	case r.accepted() && b.made(r) == 0:
-		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s accepted a %s before it announced its version in %s", b.s.Member, r.verb, b.name)
-	case r.odd():
-		e.Ending, e.Why = law.Broken, fmt.Sprintf("%s refused a write with %d instead of 503, before it announced its version in %s", b.s.Member, r.code, b.name)
-	default:
-		return
+// unannounced ends the obligation of a write that was stored when the server had no entry.
+func (a answer) unannounced(e law.Entry, revision int64) law.Entry {
+	left := a.s.f.StorageVersion(a.object).Entry(a.s.id).At(a.s.since)
+	switch {
+	case a.s.hosts(a.object) == fact.No:
+		return e.Excused("the server does not host the resource, and hands writes on")
+	case left != nil:
+		return e.Broken("%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left",
+			a.s.Member, revision, a.object).Shown(left.Seq, a.Seq)
 	}
-	if b.announced != nil {
-		e.Evidence = law.Evidence(r.Seq, b.announced.Seq)
-	}
+	return e.Broken("%s accepted a write at revision %d although %s had no entry of %s", a.s.Member, revision, a.object, a.s.id)
 }

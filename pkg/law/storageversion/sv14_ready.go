@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,86 +13,68 @@ import (
 // when the same process is ready before and after it. A server whose identity Lease had
 // lapsed in between, as when it stood still or was cut off, does not take part until it has
 // joined and registered anew.
-var sv14 = law.Written[*facts]{
+var sv14 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-14", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Requests, fact.Discovery}, Needs: []law.Need{
 		{Name: "starts", Tag: "start"}, {Name: "startsEach", Tag: "start", Each: true},
 		{Name: "writes", Tag: "write"}, {Name: "writesEach", Tag: "write", Each: true},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		f.doubtHosting(l, bounds)
-		for _, s := range f.allServers() {
-			if s.ready == nil {
-				continue
-			}
-			if since, _ := f.barrierUntil(s); since < s.ready.Latest {
-				l.MetBy(s.Member, s.Member, *s.ready, "start")
-			}
-			f.judgeEarly(l, s)
-			f.judgeLingering(l, s)
-		}
-	},
+	Parts: []law.Law[*facts]{hostingKnown, sv14Early, sv14Started, sv14Lingers},
 }
 
-// judgeEarly compares the first readiness of a process with what it announced only later,
-// or not at all.
-func (f *facts) judgeEarly(l *law.Ledger, s *server) {
-	if s.revision == 0 || len(s.looks) == 0 || s.silent() {
-		return
+// sv14Early: what a process announced it had announced when it was ready first. That any
+// entry is missing then is SV-01's.
+var sv14Early = law.Each[*facts, duty]{Over: (*facts).dutiesWhenReady, End: func(d duty, _ law.Bounds) law.Entry {
+	if c := d.s.registration(d.name); c != nil && c.Revision > d.revision {
+		return d.Entry().Broken("%s was ready at revision %d and announced its version in %s only at revision %d", d.s.Member, d.revision, d.name, c.Revision).Shown(d.at.Seq, c.Seq)
 	}
-	hosted, announced := 0, 0
-	for _, r := range s.looks[0].Resources {
-		if !fact.BuiltIn(r) {
-			continue // custom resources come and go while a server is ready
-		}
-		name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
-		if hosted++; f.announcedAny(s, name, s.until) {
-			announced++
-		}
-		if change := f.registration(s, name, s.until); change != nil && change.Revision > s.revision {
-			l.Broken(name, *s.ready, law.Evidence(s.ready.Seq, change.Seq), "%s was ready at revision %d and announced its version in %s only at revision %d", s.Member, s.revision, name, change.Revision)
-		}
-	}
-	// That any entry is missing is SV-01's.
-	if hosted > 0 && announced == 0 && s.until >= s.revision {
-		l.Broken(s.Member, *s.ready, law.Evidence(s.ready.Seq, f.ToldBy(s.until)), "%s was ready at revision %d and never announced any version", s.Member, s.revision)
-	}
-}
+	return law.Entry{}
+}}
 
-var writeTag = []string{"write"}
-
-// judgeLingering looks at what a ready server answered to writes.
-func (f *facts) judgeLingering(l *law.Ledger, s *server) {
-	answers := f.derive().answers[s]
-	for _, name := range law.SortedKeys(answers) {
-		for _, r := range answers[name] {
-			if r.accepted() && r.ready && r.From >= s.ready.Latest {
-				l.Add(law.Entry{Ending: law.Met, About: name, Member: s.Member, Began: f.When(r.Stamp), Tags: writeTag})
-			}
+// sv14Started: a process that refused writes, and then was ready, has announced something.
+var sv14Started = law.Each[*facts, *server]{Over: func(f *facts) []*server { return f.servers().all }, End: func(s *server, _ law.Bounds) law.Entry {
+	if s.ready == nil {
+		return law.Entry{}
+	}
+	e := law.Of(s.Member, *s.ready).By(s.Member)
+	if len(s.looks) > 0 && !s.silent() && s.revision > 0 && s.until >= s.revision {
+		duties := s.duties(s.looks[0], *s.ready, s.revision)
+		if len(duties) > 0 && !slices.ContainsFunc(duties, func(d duty) bool {
+			return s.f.StorageVersion(d.name).Entry(s.id).ChangeBy(s.since) != nil || s.held(d.name, s.until, anyEntry)
+		}) {
+			return e.Broken("%s was ready at revision %d and never announced any version", s.Member, s.revision).Shown(s.ready.Seq, s.f.ToldBy(s.until))
 		}
 	}
-	for _, x := range f.lingering {
-		r := &f.requests[x.request]
-		at := f.When(r.Stamp)
-		if f.serverAt(r.member, at) != s || x.before.At < s.ready.Latest {
-			continue
-		}
-		e := law.Entry{Ending: law.Broken, About: r.object, Member: s.Member, Began: at, Evidence: law.Evidence(x.before.Seq, r.Seq, x.after.Seq)}
-		e.Why = s.Member + " was ready, refused a write because its registration was not complete, and was ready again"
-		switch {
-		case !x.again || s.Exited != nil && x.after.At > s.Exited.Latest:
-			e.Ending, e.Why = law.Excused, "the server was not seen to be ready again right after"
-		case f.lapsed(s.id, x.before.At, x.after.At):
-			e.Ending, e.Why = law.Excused, "its identity Lease had lapsed, so that it had to register anew"
-		}
-		l.Add(e)
+	if s.barred.Begin < s.ready.Latest {
+		return e.Met("start")
 	}
-}
+	return law.Entry{}
+}}
 
-// lapsed is whether a server's identity Lease was taken up again, after it had run out or
-// was gone, between two times.
-func (f *facts) lapsed(id string, from, to int64) bool {
-	return slices.ContainsFunc(f.Participation(id).Renewals, func(r fact.Renewal) bool {
-		at := f.When(r.Stamp)
-		return r.Lapsed && at.Latest > from && at.Earliest <= to
-	})
-}
+// sv14Lingers: a ready server accepts writes.
+var sv14Lingers = law.Each[*facts, *request]{Over: func(f *facts) []*request {
+	f.servers()
+	return f.requests
+}, End: func(r *request, _ law.Bounds) law.Entry {
+	s := r.s
+	if s == nil || s.ready == nil || r.class != history.ClassGuarded {
+		return law.Entry{}
+	}
+	before, after := s.f.readyAround(r)
+	switch e := r.Entry(); {
+	case before == nil || !before.ok:
+		return law.Entry{}
+	case r.accepted() && r.From >= s.ready.Latest:
+		return e.Met("write")
+	case !r.barrier || before.At < s.ready.Latest:
+		return law.Entry{}
+	case after == nil || !after.ok || s.Exited != nil && after.At > s.Exited.Latest:
+		return e.Excused("the server was not seen to be ready again right after")
+	case slices.ContainsFunc(s.f.Participation(s.id).Renewals, func(x fact.Renewal) bool {
+		at := s.f.When(x.Stamp)
+		return x.Lapsed && at.Latest > before.At && at.Earliest <= after.At
+	}):
+		return e.Excused("its identity Lease had lapsed, so that it had to register anew")
+	default:
+		return e.Broken("%s was ready, refused a write because its registration was not complete, and was ready again", s.Member).Shown(before.Seq, r.Seq, after.Seq)
+	}
+}}

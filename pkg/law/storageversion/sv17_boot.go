@@ -18,47 +18,50 @@ const kindStaleAtBoot = "stale-at-boot"
 // where no other process can have removed it: no controller manager lived, and no other API
 // server, from its start until it was ready. That something is left is a breach whatever else
 // was there.
-var sv17 = law.Written[*facts]{
-	Row: law.Row{ID: "SV-17", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "found", Tag: "alone", Breaches: true}}, Kinds: []string{kindStaleAtBoot}},
-	Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
-		for _, s := range f.allServers() {
-			if s.ready == nil || s.revision == 0 || s.silent() || !f.told(l, s.Member, *s.ready, s.revision) {
-				continue // one without the StorageVersion API reports nowhere
-			}
-			f.judgeFound(l, s)
+var sv17 = law.Each[*facts, found]{
+	Row:  law.Row{ID: "SV-17", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "found", Tag: "alone", Breaches: true}}, Kinds: []string{kindStaleAtBoot}},
+	Over: (*facts).found,
+	End: func(d found, _ law.Bounds) law.Entry {
+		s := d.s
+		e := d.f.untold(law.Of(d.v.Name, *s.ready).By(s.Member).As(kindStaleAtBoot, s.Release), s.revision)
+		if d.alone {
+			e.Tags = []string{"alone"}
 		}
+		switch {
+		case e.Ending != "":
+			return e
+		case d.v.EntryAt(d.id, s.revision) == nil:
+			return e.Met()
+		case d.v.EntryAt(s.id, s.revision) == nil:
+			return law.Entry{} // the server does not report in the object
+		}
+		return e.Broken("%s was ready at revision %d and had left an entry in %s of %s, which does not take part", s.Member, s.revision, d.v.Name, d.id).
+			Shown(s.Started.Seq, s.ready.Seq, d.v.At(s.revision).Seq, d.f.ToldBy(s.revision))
 	},
 }
 
-func (f *facts) judgeFound(l *law.Ledger, s *server) {
-	var tags []string
-	if f.alone(s) {
-		tags = []string{"alone"}
-	}
-	for _, v := range f.StorageVersions() {
-		for _, id := range v.Servers() {
-			if id == s.id || v.EntryAt(id, s.since) == nil || f.Participation(id).During(s.since, s.revision) || f.TakesPart(id, s.since) {
-				continue
-			}
-			e := law.Entry{Ending: law.Met, About: v.Name, Member: s.Member, Began: *s.ready, Tags: tags}
-			switch {
-			case v.EntryAt(id, s.revision) == nil:
-			case v.EntryAt(s.id, s.revision) == nil:
-				continue // an object that is none of its business
-			default:
-				e.Ending, e.Kind, e.Release, e.Evidence = law.Broken, kindStaleAtBoot, s.Release, law.Evidence(s.Started.Seq, s.ready.Seq, v.At(s.revision).Seq, f.ToldBy(s.revision))
-				e.Why = sprintf("%s was ready at revision %d and had left an entry in %s of %s, which does not take part", s.Member, s.revision, v.Name, id)
-			}
-			l.Add(e)
-		}
-	}
+// found is a stale entry that a process found as it started, and that nothing made right
+// until it was ready; alone is whether no other process can have removed it.
+type found struct {
+	departure
+	s     *server
+	alone bool
 }
 
-// alone is whether no controller manager and no other API server lived from the start of a
-// process until it was ready.
-func (f *facts) alone(s *server) bool {
-	return !slices.ContainsFunc(f.AllProcesses(), func(p *fact.Process) bool {
-		other := p.Component == history.ComponentControllerManager || p.Component == history.ComponentAPIServer && p.Member != s.Member
-		return other && p.Started.Earliest <= s.ready.Latest && (p.Exited == nil || p.Exited.Latest >= s.Started.Earliest)
-	})
+func (f *facts) found() (out []found) {
+	for _, s := range f.servers().all {
+		if s.ready == nil || s.revision == 0 || s.silent() {
+			continue // one without the StorageVersion API reports nowhere
+		}
+		alone := !slices.ContainsFunc(f.AllProcesses(), func(p *fact.Process) bool {
+			other := p.Component == history.ComponentControllerManager || p.Component == history.ComponentAPIServer && p.Member != s.Member
+			return other && p.Started.Earliest <= s.ready.Latest && (p.Exited == nil || p.Exited.Latest >= s.Started.Earliest)
+		})
+		for _, d := range f.departures() {
+			if d.id != s.id && d.Through(s.since, s.since) && !f.Participation(d.id).During(s.since, s.revision) {
+				out = append(out, found{d, s, alone})
+			}
+		}
+	}
+	return out
 }

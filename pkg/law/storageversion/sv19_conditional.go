@@ -1,8 +1,7 @@
 package storageversion
 
 import (
-	"path"
-	"strings"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -13,62 +12,42 @@ import (
 // preconditioned with the revision that was read). It is put to the test where a fault holds
 // such a write back, and a server that takes part puts its entry into the very object
 // meanwhile: what was decided before must not happen.
-var sv19 = law.Written[*facts]{
+var sv19 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-19", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "deletes", Tag: "delete"}, {Name: "updates", Tag: "update"},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		for _, x := range f.losses() {
-			if !f.raced(x, bounds.Of("underWay")) {
-				continue // SV-20's
-			}
-			what := "a write to"
-			if x.withObject {
-				what = "the removal of"
-			}
-			l.Broken(x.v.Name, f.When(x.Stamp), []int64{x.Seq}, "%s %s took the entry of %s away, which takes part and had come while that write was under way", what, x.v.Name, x.id)
-		}
-		for _, x := range f.exchanges {
-			// What failed for want of time, or of permission, shows no precondition.
-			if name := x.storageVersion(); name != "" && x.Sent && x.Held > 0 && (x.Code == 409 || x.Code >= 200 && x.Code < 300) && f.cameMeanwhile(x, name) {
-				tag := "update"
-				if x.Method == "DELETE" {
-					tag = "delete"
-				}
-				l.Met(name, f.When(x.Stamp), tag)
-			}
-		}
-	},
+	Parts: []law.Law[*facts]{sv19Lost, sv19Held},
 }
 
-// storageVersionsPath is where API servers have StorageVersions.
-const storageVersionsPath = "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/"
-
-// storageVersion is the name of the StorageVersion that it writes to; empty if it is none.
-func (x exchange) storageVersion() string {
-	name := strings.TrimSuffix(x.Path, "/status")
-	if !strings.HasPrefix(name, storageVersionsPath) {
-		return ""
+var sv19Lost = law.Each[*facts, loss]{Over: (*facts).losses, End: func(x loss, bounds law.Bounds) law.Entry {
+	what := "a write to"
+	switch {
+	case !x.raced(bounds):
+		return law.Entry{} // SV-20's
+	case x.whole:
+		what = "the removal of"
 	}
-	return path.Base(name)
-}
+	return x.Entry().Broken("%s %s took the entry of %s away, which takes part and had come while that write was under way", what, x.of.Name, x.id)
+}}
 
-// cameMeanwhile is whether a server that takes part, and that the harness plays, put its
-// entry in an object while a write to it was held back.
-func (f *facts) cameMeanwhile(x exchange, name string) bool {
-	v := f.StorageVersion(name)
-	if v == nil {
-		return false
-	}
-	for _, a := range f.harness.added[name] {
-		if a.sent <= x.From || a.answered >= x.From+x.Held {
+// sv19Held counts the writes that were held back while an entry came. What failed for want of
+// time, or of permission, shows no precondition.
+var sv19Held = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
+	for _, x := range f.exchanges {
+		v := f.StorageVersion(x.object())
+		if x.Code != 409 && (x.Code < 200 || x.Code >= 300) || !slices.ContainsFunc(f.asked(v.Name), func(a *fact.Asked) bool {
+			added := slices.ContainsFunc(v.Servers(), func(id string) bool {
+				c := v.Entry(id).At(a.ResourceVersion)
+				return c != nil && c.Revision == a.ResourceVersion && f.TakesPart(id, c.Revision)
+			})
+			return a.Took() == fact.Yes && added && x.heldFor(a.From, a.At)
+		}) {
 			continue
 		}
-		for _, id := range v.Servers() {
-			if c := v.ChangeAt(id, a.revision); c != nil && c.Revision == a.revision && c.Present() && f.TakesPart(id, a.revision) {
-				return true
-			}
+		tag := "update"
+		if x.Method == "DELETE" {
+			tag = "delete"
 		}
+		l.Met(v.Name, f.When(x.Stamp), tag)
 	}
-	return false
-}
+}}

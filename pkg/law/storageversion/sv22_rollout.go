@@ -3,7 +3,6 @@ package storageversion
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -14,142 +13,94 @@ import (
 // the new version is agreed, and a rollback is no different. What is true is taken from the
 // bytes that each member stored during a hold; what can be seen is what clients of every
 // member were shown.
-var sv22 = law.Written[*facts]{
+var sv22 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-22", Sources: []fact.Source{fact.Etcd, fact.Watches}, Needs: []law.Need{
 		{Name: "mixed", Tag: "mixed"}, {Name: "rolledBack", Tag: "rolled back"}, {Name: "finished", Tag: "finished"},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		f.doubtHosting(l, bounds)
-		f.doubtTags(l)
-		c := course{f: f, l: l, repaired: bounds.Of("tamperRepaired"), wrote: map[fact.Resource]string{}, agreed: map[fact.Resource]string{}}
-		for _, hold := range f.Holds {
-			if hold.Ended != nil {
-				c.judge(hold)
-			}
+	Parts: []law.Law[*facts]{hostingKnown, tagsKnown, law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
+		c := course{f: f, l: l, bounds: bounds, wrote: map[string]string{}, agreed: map[string]string{}}
+		for _, c.hold = range f.endedHolds() {
+			c.judge()
+			c.since = c.hold.Ended.Seq
 		}
-	},
+	}}},
 }
 
 // course follows what is written from hold to hold.
 type course struct {
-	f        *facts
-	l        *law.Ledger
-	repaired time.Duration
-	hold     *fact.Hold
-	// wrote are the versions found to be written at the last hold that was judged, and agreed
-	// the last one that was the only one, by resource. since is when the last hold was judged.
-	wrote, agreed map[fact.Resource]string
+	f      *facts
+	l      *law.Ledger
+	bounds law.Bounds
+	hold   *fact.Hold
+	// wrote are the versions that were written at the last hold that was judged, and agreed
+	// the last one that was the only one, by StorageVersion. since is when the last hold ended.
+	wrote, agreed map[string]string
 	since         int64
 }
 
-// stored is what each member wrote of a resource during a hold: by version, the last event.
-type stored map[string]map[string]int64
-
-func (c *course) judge(hold *fact.Hold) {
-	c.hold = hold
-	all := map[fact.Resource]stored{}
-	for _, w := range c.f.Writes() {
-		r, ok := c.f.ResourceOfWrite(w)
-		if !ok || w.Stored.Revision <= hold.BeganRevision || w.Stored.Seq < hold.Began.Seq || w.Stored.Seq > hold.Ended.Seq || c.f.Hosted(r) == fact.HostedOtherwise {
-			continue
+func (c *course) judge() {
+	all := map[string][]*storing{}
+	for _, w := range c.f.builtInStorings() {
+		if w.Stored.Revision > c.hold.BeganRevision && w.Stored.Seq >= c.hold.Began.Seq && w.Stored.Seq <= c.hold.Ended.Seq {
+			all[w.name] = append(all[w.name], w)
 		}
-		if all[r] == nil {
-			all[r] = stored{}
-		}
-		if all[r][w.Member] == nil {
-			all[r][w.Member] = map[string]int64{}
-		}
-		all[r][w.Member][w.APIVersion] = w.Stored.Seq
 	}
 	told := len(all) == 0
-	for _, r := range sortedResources(all) {
-		told = c.resource(r, all[r]) || told
+	for _, name := range law.SortedKeys(all) {
+		told = c.f.Hosted(all[name][0].resource) != fact.HostedBuiltIn || c.object(name, all[name]) || told
 	}
 	if !told {
-		c.l.Unclear(hold.Name, *hold.Ended, "no resource was seen to be written by all members that were up")
+		c.l.Unclear(c.hold.Name, *c.hold.Ended, "no resource was seen to be written by all members that were up")
 	}
-	c.since = hold.Ended.Seq
 }
 
-func sortedResources[V any](of map[fact.Resource]V) []fact.Resource {
-	out := make([]fact.Resource, 0, len(of))
-	for r := range of {
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b fact.Resource) int { return strings.Compare(a.StorageVersionName(), b.StorageVersionName()) })
-	return out
-}
-
-// resource is whether all was seen that can be seen of a resource in a hold. That members
-// write different versions shows even if some are not seen to write.
-func (c *course) resource(r fact.Resource, wrote stored) bool {
-	name, end := r.StorageVersionName(), c.hold.Ended
-	if c.f.Hosted(r) != fact.HostedBuiltIn {
-		return true // not this law's
-	}
-	if c.f.harness.repairing(name, end.Latest, c.repaired) {
-		c.l.Excused(name, *end, "the harness changed the object shortly before")
+// object is whether all was seen that can be seen of an object in a hold. That members write
+// different versions shows even if some are not seen to write.
+func (c *course) object(name string, wrote []*storing) bool {
+	if c.f.repairing(name, c.hold.Ended.Latest, c.bounds) {
+		c.l.Excused(name, *c.hold.Ended, "the harness changed the object shortly before")
 		return true
 	}
-	members := law.SortedKeys(c.hold.Releases)
-	silent, idle, without := 0, 0, false
-	for _, m := range members {
-		without = without || c.f.lastServer(m, end.Latest).silent()
-		if len(wrote[m]) > 0 {
-			continue
-		}
-		if silent++; c.f.upAt(m, end.Latest) != nil {
-			idle++
+	quiet, idle, without := false, false, false
+	for m := range c.hold.Releases {
+		without = without || c.f.lastServer(m, c.hold.Ended.Latest).silent()
+		if !slices.ContainsFunc(wrote, func(w *storing) bool { return w.Member == m }) {
+			quiet, idle = true, idle || c.f.upAt(m, c.hold.Ended.Latest) != nil
 		}
 	}
-	versions := wrote.versions()
-	switch {
-	case silent > 0 && len(versions) == 1:
-		return idle == 0
-	case len(versions) == 1 && without:
-		return true // a server without the StorageVersion API has agreed to nothing, which is SV-25's
+	last := map[string]int64{} // the last write of each version
+	for _, w := range wrote {
+		last[w.APIVersion] = w.Stored.Seq
 	}
-	seen := c.views(name, members, versions, wrote)
-	if silent > 0 {
-		return idle == 0
+	versions := law.SortedKeys(last)
+	if len(versions) == 1 && (quiet || without) {
+		return !idle || without && !quiet // without the API a server has agreed to nothing, which is SV-25's
 	}
-	if seen {
-		c.count(r, versions)
+	seen := c.views(name, versions, last)
+	if seen && !quiet {
+		c.count(name, versions)
 	}
-	return true
-}
-
-func (s stored) versions() []string {
-	all := map[string]bool{}
-	for _, of := range s {
-		for v := range of {
-			all[v] = true
-		}
-	}
-	return law.SortedKeys(all)
+	return !idle
 }
 
 // views judges what clients of each member saw, and is false if those of any saw nothing.
-func (c *course) views(name string, members, versions []string, wrote stored) bool {
+func (c *course) views(name string, versions []string, last map[string]int64) bool {
 	all := true
-	for _, m := range members {
-		v, known := c.f.shown.see(m, name, c.hold.Ended.Seq)
-		if !known {
-			all = false
-			if c.f.upAt(m, c.hold.Ended.Latest) != nil {
-				c.l.Unclear(name, *c.hold.Ended, "in hold %q clients of %s were shown no StorageVersions", c.hold.Name, m)
-			}
-			continue
+	for _, m := range law.SortedKeys(c.hold.Releases) {
+		v, known := c.f.see(m, name, c.hold.Ended.Seq)
+		e := law.Of(name, *c.hold.Ended).By(m).Shown(v.seq, c.hold.Ended.Seq, last[versions[0]], last[versions[len(versions)-1]])
+		all = all && known
+		switch wrong := c.wrong(name, m, v, versions); {
+		case !known && c.f.upAt(m, c.hold.Ended.Latest) == nil:
+		case !known:
+			c.l.Add(e.Unclear("in hold %q clients of %s were shown no StorageVersions", c.hold.Name, m))
+		case len(versions) == 1 && v.common == nil && c.outsider():
+			c.l.Add(e.Excused("a server that is no member took part, whose agreement counts too"))
+		case wrong != "":
+			c.l.Add(e.Broken("%s", wrong))
+		default:
+			c.l.Add(e.Met())
 		}
-		if len(versions) == 1 && v.common == nil && c.outsider() {
-			c.l.Excused(name, *c.hold.Ended, "a server that is no member took part, whose agreement counts too")
-			continue
-		}
-		e := law.Entry{Ending: law.Met, About: name, Member: m, Began: *c.hold.Ended}
-		if e.Why = c.wrong(name, m, v, versions); e.Why != "" {
-			e.Ending, e.Evidence = law.Broken, wrote.evidence(v.seq, c.hold.Ended.Seq)
-		}
-		c.l.Add(e)
 	}
 	return all
 }
@@ -162,20 +113,8 @@ func (c *course) outsider() bool {
 	})
 }
 
-// evidence are the last writes of each version, and other events.
-func (s stored) evidence(seqs ...int64) []int64 {
-	for _, version := range s.versions() {
-		last := int64(0)
-		for _, of := range s {
-			last = max(last, of[version])
-		}
-		seqs = append(seqs, last)
-	}
-	return law.Evidence(seqs...)
-}
-
 // wrong is what is wrong with a view, empty if nothing is.
-func (c *course) wrong(name, member string, v view, versions []string) string {
+func (c *course) wrong(name, member string, v showing, versions []string) string {
 	all := strings.Join(versions, " and ")
 	switch {
 	case v.gone:
@@ -189,26 +128,20 @@ func (c *course) wrong(name, member string, v view, versions []string) string {
 }
 
 // count notes which kind of hold it was.
-func (c *course) count(r fact.Resource, versions []string) {
-	now := strings.Join(versions, " and ")
-	before, known := c.wrote[r]
-	c.wrote[r] = now
-	if known && before != now && c.rolledBack() {
+func (c *course) count(name string, versions []string) {
+	now, before := strings.Join(versions, " and "), c.wrote[name]
+	c.wrote[name] = now
+	if before != "" && before != now && slices.ContainsFunc(c.f.Steps, func(s *fact.Step) bool {
+		return s.Action == "rollback" && s.Phase == history.PhaseEnd && s.Ended.Seq > c.since && s.Ended.Seq < c.hold.Ended.Seq
+	}) {
 		c.l.Met(c.hold.Name, *c.hold.Ended, "rolled back")
 	}
 	if len(versions) > 1 {
 		c.l.Met(c.hold.Name, *c.hold.Ended, "mixed")
 		return
 	}
-	if before, ok := c.agreed[r]; ok && before != now {
+	if agreed := c.agreed[name]; agreed != "" && agreed != now {
 		c.l.Met(c.hold.Name, *c.hold.Ended, "finished")
 	}
-	c.agreed[r] = now
-}
-
-// rolledBack is whether a rollback ended since the last hold.
-func (c *course) rolledBack() bool {
-	return slices.ContainsFunc(c.f.Steps, func(s *fact.Step) bool {
-		return s.Action == "rollback" && s.Phase == history.PhaseEnd && s.Ended.Seq > c.since && s.Ended.Seq < c.hold.Ended.Seq
-	})
+	c.agreed[name] = now
 }

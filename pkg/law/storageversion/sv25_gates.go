@@ -12,144 +12,111 @@ import (
 // takes part and stores objects. So a version may be called agreed only if no server stores
 // another one, whichever have reported; and when the API is switched on again the server
 // reports as before, and the agreement is formed anew.
-var sv25 = law.Written[*facts]{
+var sv25 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-25", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "skewed", Tag: "skewed"}, {Name: "returned", Tag: "returned"}, {Name: "formed", Tag: "formed"},
 	}},
-	Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
-		f.doubtTags(l)
-		g := gates{f: f, l: l, bounds: bounds, since: map[string]int64{}, skewed: map[string]int64{}}
-		for _, s := range f.allServers() {
+	Parts: []law.Law[*facts]{tagsKnown, sv25Stored, sv25Formed, sv25Returned},
+}
+
+// gates is what became of servers that were without the API: by which event each member's
+// was so first, and by which revision one stored a resource otherwise than the others had
+// announced, by StorageVersion.
+type gates struct{ since, skewed map[string]int64 }
+
+func (f *facts) gates() gates {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() gates {
+		g := gates{map[string]int64{}, map[string]int64{}}
+		for _, s := range f.servers().all {
 			if g.since[s.Member] == 0 && s.silent() {
 				g.since[s.Member] = s.Started.Seq
 			}
 		}
-		if len(g.since) == 0 {
-			return // no server has been without the API
-		}
-		for _, w := range f.Writes() {
-			g.write(w)
-		}
-		for _, v := range f.StorageVersions() {
-			g.follow(v)
-		}
-		for _, hold := range f.Holds {
-			if hold.Ended != nil {
-				g.look(hold)
+		for _, w := range f.builtInStorings() {
+			if g.skewed[w.name] == 0 && w.skewed() {
+				g.skewed[w.name] = w.Stored.Revision
 			}
 		}
-	},
-}
-
-// gates is what became of servers that were without the API.
-type gates struct {
-	f      *facts
-	l      *law.Ledger
-	bounds law.Bounds
-	// since is by which event each member's server was without the API first, and skewed by
-	// which revision one stored a resource otherwise than the others had announced.
-	since  map[string]int64
-	skewed map[string]int64
-}
-
-func (g *gates) write(w *fact.Write) {
-	f := g.f
-	r, ok := f.ResourceOfWrite(w)
-	if !ok || f.Hosted(r) == fact.HostedOtherwise || !g.begun(w.Stored.Seq) {
-		return
-	}
-	name := r.StorageVersionName()
-	v := f.StorageVersion(name).At(w.Stored.Revision)
-	if v == nil {
-		return
-	}
-	s := f.serverOf(w.Member, w.Stored.Revision)
-	e := law.Entry{Ending: law.Met, About: name, Member: w.Member, Began: f.When(w.Stored)}
-	switch common := v.Content.Common; {
-	case f.harness.repairing(name, e.Began.Latest, g.bounds.Of("tamperRepaired")):
-		e.Ending, e.Why = law.Excused, "the harness changed the object shortly before"
-	case common == nil || *common == w.APIVersion:
-	case f.finishes(w, name, g.bounds.Of("finishesWithin")):
-		e.Ending, e.Why = law.Excused, "the server had left, and finished what it had been asked for"
-	default:
-		state := ""
-		if s.silent() {
-			state = ", without the StorageVersion API"
-		}
-		e.Ending, e.Evidence = law.Broken, law.Evidence(v.Seq, w.Stored.Seq)
-		e.Why = sprintf("%s called %s agreed when %s stored %s as %s at revision %d%s", name, *common, w.Member, w.Name, w.APIVersion, w.Stored.Revision, state)
-	}
-	others := slices.DeleteFunc(slices.Clone(v.Content.Entries), func(e history.Entry) bool { return e.ServerID == f.serverID(w.Member) })
-	if announced, equal := fact.Agreed(others); s.silent() && equal && announced != w.APIVersion {
-		if e.Ending == law.Met {
-			e.Tags = []string{"skewed"}
-		}
-		if g.skewed[name] == 0 {
-			g.skewed[name] = w.Stored.Revision
-		}
-	}
-	g.l.Add(e)
+		return g
+	})
 }
 
 // begun is whether any server had been without the API by an event.
-func (g *gates) begun(seq int64) bool {
-	for _, since := range g.since {
-		if since < seq {
-			return true
-		}
-	}
-	return false
+func (g gates) begun(seq int64) bool {
+	return slices.ContainsFunc(law.SortedKeys(g.since), func(member string) bool { return g.since[member] < seq })
 }
 
-// follow notes that a version is called agreed again, by all that have been without the API.
-func (g *gates) follow(v *fact.StorageVersion) {
-	var before *string
-	for _, r := range v.Revisions {
-		var now *string
-		if r.Content != nil {
-			now = r.Content.Common
-		}
-		if skewed := g.skewed[v.Name]; now != nil && before == nil && skewed > 0 && r.Revision > skewed && g.restored(r) {
-			g.l.Met(v.Name, g.f.When(r.Stamp), "formed")
-		}
-		before = now
+// skewed is whether a server without the API stored another version than all others had
+// announced.
+func (w *storing) skewed() bool {
+	if !w.s.silent() || w.object == nil {
+		return false
 	}
+	announced, equal := fact.Agreed(fact.Where(w.object.Is.Entries, func(e history.Entry) bool { return e.ServerID != w.id }))
+	return equal && announced != w.APIVersion
 }
 
-// restored is whether all that have been without the API by a revision have reported again.
-func (g *gates) restored(r fact.VersionRevision) bool {
-	for member, since := range g.since {
-		if since < r.Seq && (g.f.serverOf(member, r.Revision).silent() || fact.EntryIn(r.Content.Entries, g.f.serverID(member)) == nil) {
-			return false
-		}
+// sv25Stored: while a server is without the API, or has been, no version is called agreed
+// when another one is stored.
+var sv25Stored = law.Each[*facts, *storing]{Over: (*facts).builtInStorings, End: func(w *storing, bounds law.Bounds) law.Entry {
+	if w.object == nil || !w.f.gates().begun(w.Stored.Seq) {
+		return law.Entry{}
 	}
-	return true
-}
+	e := w.withdrawn(w.Entry(), bounds.Of("finishesWithin"), bounds.Of("tamperRepaired"))
+	switch {
+	case w.f.repairing(w.name, w.at.Latest, bounds):
+		return w.Entry().Excused("the harness changed the object shortly before")
+	case w.falsely() && e.Ending != "":
+		return e
+	case w.falsely():
+		return e.Broken("%s called %s agreed when %s stored %s as %s at revision %d", w.name, *w.object.Is.Common, w.Member, w.Name, w.APIVersion, w.Stored.Revision).
+			Shown(w.object.Seq, w.Stored.Seq)
+	case w.skewed():
+		return w.Entry().Met("skewed")
+	}
+	return w.Entry().Met()
+}}
 
-// look compares, at the end of a hold, what servers that have the API again have reported of
-// the resources that they reported before or that it was about.
-func (g *gates) look(hold *fact.Hold) {
-	f, end := g.f, hold.Ended.Latest
-	for _, member := range f.Members() {
-		s := f.upAt(member, end)
-		if since := g.since[member]; since == 0 || since > hold.Ended.Seq || s == nil || s.silent() {
-			continue
-		}
-		for _, v := range f.StorageVersions() {
-			skewed := g.skewed[v.Name] > 0 && g.skewed[v.Name] <= hold.EndedRevision
-			if !s.lookBy(end).Hosts(v.Name) || !skewed && v.ChangeAt(s.id, hold.EndedRevision) == nil {
-				continue
+// sv25Formed counts agreements that were formed anew, with all that have been without the API.
+var sv25Formed = law.Each[*facts, revision]{Over: (*facts).revisions, End: func(r revision, _ law.Bounds) law.Entry {
+	g := r.f.gates()
+	fresh := r.Is.Common != nil && (r.before == nil || r.before.Is.Common == nil)
+	skewed := g.skewed[r.of.Name]
+	if !fresh || skewed == 0 || r.Revision <= skewed || slices.ContainsFunc(law.SortedKeys(g.since), func(member string) bool {
+		return g.since[member] < r.Seq && (r.f.serverOf(member, r.Revision).silent() || fact.EntryIn(r.Is.Entries, r.f.ServerID(member)) == nil)
+	}) {
+		return law.Entry{}
+	}
+	return r.Entry().Met("formed")
+}}
+
+// sv25Returned: servers that have the API again have reported, by the end of a hold, of the
+// resources that they reported before or that the skew was about.
+var sv25Returned = law.Each[*facts, duty]{
+	Over: func(f *facts) (out []duty) {
+		for _, hold := range f.endedHolds() {
+			for _, member := range f.Members() {
+				s, since := f.upAt(member, hold.Ended.Latest), f.gates().since[member]
+				if since > 0 && since < hold.Ended.Seq && s != nil && !s.silent() {
+					out = append(out, s.duties(s.lookBy(hold.Ended.Latest), *hold.Ended, hold.EndedRevision)...)
+				}
 			}
-			switch {
-			case f.harness.repairing(v.Name, end, g.bounds.Of("tamperRepaired")):
-				g.l.Excused(v.Name, *hold.Ended, "the harness changed the object shortly before")
-			case v.EntryAt(s.id, hold.EndedRevision) == nil:
-				g.l.Broken(v.Name, *hold.Ended, law.Evidence(s.Started.Seq, hold.Ended.Seq), "%s has the StorageVersion API again, and no entry in %s at revision %d", member, v.Name, hold.EndedRevision)
-			case skewed:
-				g.l.MetBy(member, v.Name, *hold.Ended, "returned")
-			default:
-				g.l.MetBy(member, v.Name, *hold.Ended)
-			}
 		}
-	}
+		return out
+	},
+	End: func(d duty, bounds law.Bounds) law.Entry {
+		first := d.s.f.gates().skewed[d.name]
+		switch skewed := first > 0 && first <= d.revision; {
+		case !skewed && d.change == nil:
+			return law.Entry{}
+		case d.s.f.repairing(d.name, d.at.Latest, bounds):
+			return d.Entry().Excused("the harness changed the object shortly before")
+		case !d.reported():
+			return d.Entry().Broken("%s has the StorageVersion API again, and no entry in %s at revision %d", d.s.Member, d.name, d.revision).Shown(d.s.Started.Seq, d.at.Seq)
+		case skewed:
+			return d.Entry().Met("returned")
+		}
+		return d.Entry().Met()
+	},
 }
