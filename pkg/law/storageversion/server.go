@@ -1,9 +1,11 @@
 package storageversion
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // server is one process of a member's API server.
@@ -74,14 +76,8 @@ func (d *servers) at(f *facts, member string, s fact.Stamp) *server {
 // answerReady notes the first ready answer, and the first revision read after one.
 func (s *server) answerReady() {
 	for _, a := range s.f.ReadyAnswers(s.Member) {
-		if a.Code != 200 || a.Earliest < s.Started.Earliest || s.Exited != nil && a.Latest > s.Exited.Latest {
-			continue
-		}
-		if s.ready == nil {
-			s.ready = &a.Moment
-		}
-		if s.revision == 0 {
-			s.revision = a.EtcdRevision
+		if a.Code == 200 && a.Earliest >= s.Started.Earliest && (s.Exited == nil || a.Latest <= s.Exited.Latest) {
+			s.ready, s.revision = cmp.Or(s.ready, &a.Moment), cmp.Or(s.revision, a.EtcdRevision)
 		}
 	}
 }
@@ -101,16 +97,11 @@ func (s *server) hosts(name string) fact.Truth {
 func (s *server) readyBy(at int64) bool { return s.ready != nil && s.ready.Latest <= at }
 
 // lookBy is the last look at it by an instant; nil if there is none.
-func (s *server) lookBy(at int64) (found *fact.Look) {
-	if s == nil {
+func (s *server) lookBy(at int64) *fact.Look {
+	if s == nil || len(s.looks) == 0 || s.looks[0].At > at {
 		return nil
 	}
-	for _, look := range s.looks {
-		if look.At <= at {
-			found = look
-		}
-	}
-	return found
+	return s.looks[fact.Last(s.looks, at, func(l *fact.Look) int64 { return l.At })]
 }
 
 // registration gives the change by which the process announced what it writes; nil where its
@@ -119,23 +110,12 @@ func (s *server) lookBy(at int64) (found *fact.Look) {
 // stood in the end, so that what others wrote in between is not taken for its word.
 func (s *server) registration(name string) *fact.EntryChange {
 	of := s.f.StorageVersion(name).Entry(s.id)
-	in := of.In(s.since, s.until)
-	var stood *fact.EntryChange
-	for i := range in {
-		if in[i].There {
-			stood = &in[i]
-		}
-	}
+	put := fact.Where(of.In(s.since, s.until), func(c fact.EntryChange) bool { return c.There })
 	before := of.At(s.since)
-	if stood == nil || before != nil && fact.SameEntry(*before.Is, *stood.Is) {
+	if len(put) == 0 || before != nil && fact.SameEntry(*before.Is, *put[len(put)-1].Is) {
 		return nil
 	}
-	for i := range in {
-		if in[i].There && fact.SameEntry(*in[i].Is, *stood.Is) {
-			return &in[i]
-		}
-	}
-	return nil
+	return &put[slices.IndexFunc(put, func(c fact.EntryChange) bool { return fact.SameEntry(*c.Is, *put[len(put)-1].Is) })]
 }
 
 // held is whether at some time in the life of the process, up to a revision, its server had
@@ -146,7 +126,7 @@ func (s *server) held(name string, until int64, fits func(*history.Entry) bool) 
 	if e := of.At(s.since); e != nil && fits(e.Is) && s.f.Participation(s.id).During(s.since, until) {
 		return true
 	}
-	return len(fact.Where(of.In(s.since, until), func(c fact.EntryChange) bool { return c.There && fits(c.Is) })) > 0
+	return slices.ContainsFunc(of.In(s.since, until), func(c fact.EntryChange) bool { return c.There && fits(c.Is) })
 }
 
 func anyEntry(*history.Entry) bool { return true }
@@ -189,53 +169,4 @@ func (f *facts) hasEntry(v *fact.StorageVersion, id string) fact.Signal {
 func (f *facts) hostsNot(id, name string) fact.Signal {
 	of := fact.Where(f.servers().all, func(s *server) bool { return s.id == id })
 	return fact.Follow(of, func(s *server) fact.Moment { return s.Started }, func(s *server) bool { return s.hosts(name) == fact.No })
-}
-
-// duty is a built-in resource that a process hosts: at a revision its server must have an
-// entry in the StorageVersion of the name.
-type duty struct {
-	s        *server
-	look     *fact.Look
-	name     string
-	resource history.HostedResource
-	at       fact.Moment
-	revision int64
-	// change is the entry's that was in force; nil if it had never been there.
-	change *fact.EntryChange
-	// first is whether it is the first one of the look.
-	first bool
-}
-
-// duties are those by a look, at a moment when etcd had a revision.
-func (s *server) duties(look *fact.Look, at fact.Moment, revision int64) (out []duty) {
-	for _, r := range look.Resources {
-		if fact.BuiltIn(r) {
-			name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
-			change := s.f.StorageVersion(name).Entry(s.id).ChangeBy(revision)
-			out = append(out, duty{s, look, name, r, at, revision, change, len(out) == 0})
-		}
-	}
-	return out
-}
-
-// dutiesWhenReady are those of all processes when they had just become ready.
-func (f *facts) dutiesWhenReady() (out []duty) {
-	for _, s := range f.servers().all {
-		if s.ready != nil && !s.silent() && len(s.looks) > 0 && s.revision > 0 {
-			out = append(out, s.duties(s.looks[0], *s.ready, s.revision)...)
-		}
-	}
-	return out
-}
-
-func (d duty) reported() bool { return d.change != nil && d.change.There }
-
-// Entry is the obligation about it, which has an ending where etcd told too little.
-func (d duty) Entry() law.Entry {
-	return d.s.f.untold(law.Of(d.name, d.at).By(d.s.Member), d.revision)
-}
-
-// evidence are the events that show what was read, and others.
-func (d duty) evidence(seqs ...int64) []int64 {
-	return append(seqs, d.at.Seq, d.look.Seq, d.s.f.ToldBy(d.revision))
 }

@@ -27,17 +27,10 @@ var sv03Once = law.Each[*facts, written]{Over: (*facts).entries, End: func(w wri
 // sv03Complete: a server that takes part has its entry in the object of each resource that it
 // hosts, if it is not booting yet.
 var sv03Complete = law.Each[*facts, duty]{
-	Over: func(f *facts) (out []duty) {
-		for _, hold := range f.endedHolds() {
-			at := hold.Ended.Latest
-			for _, member := range f.Members() {
-				s := f.lastServer(member, at)
-				if look := s.lookBy(at); look != nil && s.readyBy(at) && !s.silent() && f.TakesPart(s.id, hold.EndedRevision) {
-					out = append(out, s.duties(look, *hold.Ended, hold.EndedRevision)...)
-				}
-			}
-		}
-		return out
+	Over: func(f *facts) []duty {
+		return f.dutiesAtHolds(func(s *server, hold *fact.Hold) bool {
+			return s.readyBy(hold.Ended.Latest) && f.TakesPart(s.id, hold.EndedRevision)
+		})
 	},
 	End: func(d duty, bounds law.Bounds) law.Entry {
 		what := "has no entry in " + d.name
@@ -69,11 +62,15 @@ var sv03Foreign = law.Each[*facts, staleAtHold]{
 		return out
 	},
 	End: func(d staleAtHold, bounds law.Bounds) law.Entry {
-		since, e := d.f.When(d.Began).Latest, law.Of(d.v.Name, *d.hold.Ended)
-		if able := d.f.collectorAble("SV-03"); able.Lasts(since, d.hold.Ended.Earliest, fact.Yes) <= int64(bounds.Of("departedGoes")) {
-			return e.Excused("the collector had no time to remove the entry of a server without an identity Lease")
+		able, e := d.f.collectorAble("SV-03"), law.Of(d.v.Name, *d.hold.Ended)
+		began, bound := d.f.When(d.Began), int64(bounds.Of("departedGoes"))
+		switch {
+		case able.Lasts(began.Latest, d.hold.Ended.Earliest, fact.Yes) > bound:
+			return e.Broken("%s has an entry of %q, which has no identity Lease, at the end of hold %q", d.v.Name, d.id, d.hold.Name).Shown(d.Began.Seq, d.hold.Ended.Seq)
+		case able.Lasts(began.Earliest, d.hold.Ended.Latest, fact.Unknown) > bound:
+			return e.Unclear("it is not certain whether the collector had time to remove the entry of %q, which has no identity Lease", d.id)
 		}
-		return e.Broken("%s has an entry of %q, which has no identity Lease, at the end of hold %q", d.v.Name, d.id, d.hold.Name).Shown(d.Began.Seq, d.hold.Ended.Seq)
+		return e.Excused("the collector had no time to remove the entry of a server without an identity Lease")
 	},
 }
 

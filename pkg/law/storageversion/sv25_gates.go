@@ -94,16 +94,11 @@ var sv25Formed = law.Each[*facts, revision]{Over: (*facts).revisions, End: func(
 // sv25Returned: servers that have the API again have reported, by the end of a hold, of the
 // resources that they reported before or that the skew was about.
 var sv25Returned = law.Each[*facts, duty]{
-	Over: func(f *facts) (out []duty) {
-		for _, hold := range f.endedHolds() {
-			for _, member := range f.Members() {
-				s, since := f.upAt(member, hold.Ended.Latest), f.gates().since[member]
-				if since > 0 && since < hold.Ended.Seq && s != nil && !s.silent() {
-					out = append(out, s.duties(s.lookBy(hold.Ended.Latest), *hold.Ended, hold.EndedRevision)...)
-				}
-			}
-		}
-		return out
+	Over: func(f *facts) []duty {
+		return f.dutiesAtHolds(func(s *server, hold *fact.Hold) bool {
+			since := f.gates().since[s.Member]
+			return since > 0 && since < hold.Ended.Seq && s.Alive().At(hold.Ended.Latest) != fact.No
+		})
 	},
 	End: func(d duty, bounds law.Bounds) law.Entry {
 		first := d.s.f.gates().skewed[d.name]
