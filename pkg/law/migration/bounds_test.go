@@ -201,7 +201,7 @@ func TestRestLands(t *testing.T) {
 	after := func(d time.Duration) *historyBuilder {
 		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 13, 11, nowFailed).after(d).stores("x", v2, "other", 5, 14, 0)
 	}
-	after(restLands()-time.Second).finds(t, "SVM-05", "after migration m had ended, and its metadata is not what it was")
+	after(restLands()-time.Second).finds(t, "SVM-05", "by migration m, and its metadata is not what it was")
 	after(restLands()+time.Second).finds(t, "SVM-05")
 }
 

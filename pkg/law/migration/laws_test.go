@@ -426,8 +426,8 @@ func TestSVM23WantsASuccess(t *testing.T) {
 	counted(t, begun().migrates("m", 10, 20, 11, nowSucceeded).defines("v2", 2, 22, "v2").finds(t, "SVM-23"), "trims", 1)
 	begun().defines("v2", 2, 15, "v2").migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-23", "did not succeed")
 	begun().migrates("m", 10, 20, 11, nowFailed).defines("v2", 2, 22, "v2").finds(t, "SVM-23", "did not succeed")
-	begun().defines("v2", 3, 15, "v1", "v2").defines("v2", 3, 16, "v2").finds(t, "SVM-23", "is not the one that migration m began with")
-	newHistory().defines("v1", 1, 3, "v1", "v2").defines("v1", 1, 5, "v1").finds(t, "SVM-23", "nothing migrates it")
+	begun().defines("v2", 3, 15, "v1", "v2").defines("v2", 3, 16, "v2").finds(t, "SVM-23", "no migration had begun with the definition as it is")
+	newHistory().defines("v1", 1, 3, "v1", "v2").defines("v1", 1, 5, "v1").finds(t, "SVM-23", "no migration had begun with the definition as it is")
 	begun().stores("y", v1, "m", 15, 15, 2).defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded).
 		finds(t, "SVM-23", "things y is stored as v1")
 	// What never ends has not succeeded either; what ends with the history may have.
@@ -822,7 +822,7 @@ func TestWritesAfterARewrite(t *testing.T) {
 	}
 	ended().stores("x", v2, "m", 5, 15, 1).finds(t, "SVM-07", "at revision 15 write 1 of a is back; a migration had begun")
 	ended().stores("x", v2, "m2", 5, 15, 0).finds(t, "SVM-05")
-	ended().stores("x", v2, "other", 5, 15, 0).finds(t, "SVM-05", "after migration m had ended, and its metadata is not what it was")
+	ended().stores("x", v2, "other", 5, 15, 0).finds(t, "SVM-05", "by migration m, and its metadata is not what it was")
 }
 
 func TestMigrationsThatNeverEnd(t *testing.T) {

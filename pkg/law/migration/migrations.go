@@ -80,7 +80,7 @@ func (f *Facts) observeMigration(ev *history.Event) {
 // with the servers in agreement. What follows on another one may be the rest of that.
 func (f *Facts) showsBegun(c *Change) {
 	t := newTouch(c)
-	if !t.untagged() || !t.converts() || !f.sameObject(&t) {
+	if !t.rewrites() || !t.sameObject() {
 		return
 	}
 	var waits *Migration
@@ -223,7 +223,7 @@ func those(fits func(*Migration) bool) func(*Facts) []*Migration {
 	return func(f *Facts) []*Migration { return fact.Where(f.Migrations, fits) }
 }
 
-// of are the migrations of a resource that have begun.
+// begunOf are the migrations of a resource that have begun.
 func (f *Facts) begunOf(r Resource) []*Migration {
 	return fact.Where(f.Migrations, func(m *Migration) bool { return m.Of == r && was(m.Started) })
 }
@@ -259,7 +259,9 @@ func outcomeOf(m *history.Migration) string {
 
 // statementOf is what the conditions say.
 func statementOf(m *history.Migration) string {
-	return fmt.Sprint(fact.Each(m.Conditions, func(c history.Condition) string { return fmt.Sprintf("%q %q %q %q", c.Type, c.Status, c.Reason, c.Message) }))
+	return fmt.Sprint(fact.Each(m.Conditions, func(c history.Condition) string {
+		return fmt.Sprintf("%q %q %q %q", c.Type, c.Status, c.Reason, c.Message)
+	}))
 }
 
 // checkpointOf is the revision that the checkpoint names; 0 if none.

@@ -8,11 +8,13 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // population is all that etcd stored of one resource, in the order of revisions. There may
 // be a hundred thousand objects, so that a Change is compact.
 type population struct {
+	*Facts
 	of       Resource
 	changes  []Change
 	versions []string
@@ -27,11 +29,10 @@ type Object struct {
 	// Name has the namespace in front where there is one.
 	Name string
 	in   *population
-	// number counts the objects of the population.
-	number int32
-	// last is the index of its latest Change, and tagged whether a tagged write made any.
-	last   int32
-	tagged bool
+	// number counts the objects, last is the index of its latest Change, and tagged whether
+	// a tagged write made any.
+	number, last int32
+	tagged       bool
 }
 
 // Change is one change of an object.
@@ -39,13 +40,10 @@ type Change struct {
 	fact.Stamp
 	Object *Object
 	// before is the index of the change before it; -1 if there is none.
-	before  int32
-	version int32
-	// Gone is whether it was deleted, and Again whether its tag had been applied to what has
-	// its key before.
-	Gone, Again bool
-	// Deleting is whether it is being deleted, and a finalizer holds it.
-	Deleting bool
+	before, version int32
+	// Gone is whether it was deleted, Again whether its tag had been applied to what has its
+	// key before, and Deleting whether it is being deleted, and a finalizer holds it.
+	Gone, Again, Deleting bool
 	// By is the tagged write that made it; the zero value for any other client.
 	By writeID
 	// Metadata and Content are digests of digests, 0 where there is none.
@@ -82,11 +80,10 @@ func digest(s string) uint64 {
 }
 
 func (f *Facts) observeObject(ev *history.Event) {
-	s := ev.Stored
-	o := f.keys[s.Key]
+	s, o := ev.Stored, f.keys[ev.Stored.Key]
 	if s.Type == history.StoredDelete {
 		if o != nil && !o.in.changes[o.last].Gone {
-			o.in.add(Change{Stamp: fact.StampOf(ev), Object: o, Gone: true})
+			o.add(Change{Stamp: fact.StampOf(ev), Object: o, Gone: true})
 		}
 		return
 	}
@@ -112,13 +109,12 @@ func (f *Facts) observeObject(ev *history.Event) {
 		_, c.Again = o.in.tags[t]
 		o.in.tags[t] = struct{}{}
 	}
-	o.in.add(c)
-	f.showsBegun(&o.in.changes[o.last])
+	f.showsBegun(o.add(c))
 }
 
 func (f *Facts) population(r Resource) *population {
 	if f.populations[r] == nil {
-		f.populations[r] = &population{of: r, tags: map[tag]struct{}{}}
+		f.populations[r] = &population{Facts: f, of: r, tags: map[tag]struct{}{}}
 	}
 	return f.populations[r]
 }
@@ -132,9 +128,10 @@ func (p *population) version(v string) int32 {
 	return int32(i)
 }
 
-func (p *population) add(c Change) {
-	c.before, c.Object.last = c.Object.last, int32(len(p.changes))
-	p.changes = append(p.changes, c)
+func (o *Object) add(c Change) *Change {
+	c.before, o.last = o.last, int32(len(o.in.changes))
+	o.in.changes = append(o.in.changes, c)
+	return &o.in.changes[o.last]
 }
 
 // Version is the one that it is stored in.
@@ -142,6 +139,15 @@ func (c *Change) Version() string { return c.Object.in.versions[c.version] }
 
 // tagged is whether a tagged write made it.
 func (c *Change) tagged() bool { return c.By != writeID{} }
+
+// when is the moment of a change.
+func (c *Change) when() fact.Moment { return c.Object.in.When(c.Stamp) }
+
+// String is the object with its resource.
+func (c *Change) String() string { return c.Object.in.of.Name + " " + c.Object.Name }
+
+// Entry is the obligation of a change.
+func (c *Change) Entry() law.Entry { return law.Of(c.Object.Name, c.when()).Shown(c.Seq) }
 
 // Before is the change before; nil if there is none.
 func (c *Change) Before() *Change {
@@ -159,16 +165,14 @@ func (p *population) until(revision int64) []Change {
 // at are the objects that existed at a revision, each by its latest change until then, in
 // the order of those.
 func (p *population) at(revision int64) []*Change {
-	made := p.until(revision)
-	seen := make([]bool, p.objects)
+	made, seen := p.until(revision), make([]bool, p.objects)
 	var out []*Change
 	for i := len(made) - 1; i >= 0; i-- {
-		if c := &made[i]; !seen[c.Object.number] {
-			seen[c.Object.number] = true
-			if !c.Gone {
-				out = append(out, c)
-			}
+		c := &made[i]
+		if !seen[c.Object.number] && !c.Gone {
+			out = append(out, c)
 		}
+		seen[c.Object.number] = true
 	}
 	slices.Reverse(out)
 	return out
@@ -194,19 +198,9 @@ func (n *counts) apply(c *Change) {
 
 // storedAt counts the objects of a resource at a revision.
 func (f *Facts) storedAt(r Resource, revision int64) counts {
-	n := counts{in: map[string]int64{}}
-	made := f.population(r).until(revision)
+	n, made := counts{in: map[string]int64{}}, f.population(r).until(revision)
 	for i := range made {
 		n.apply(&made[i])
 	}
 	return n
-}
-
-// toldBy is the last revision of an object that the history had told of by an event.
-func (p *population) toldBy(seq int64) int64 {
-	i := sort.Search(len(p.changes), func(i int) bool { return p.changes[i].Seq > seq })
-	if i == 0 {
-		return 0
-	}
-	return p.changes[i-1].Revision
 }

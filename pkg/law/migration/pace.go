@@ -27,7 +27,7 @@ func (p pace) beyond(limit float64, longer time.Duration) float64 {
 type edges func(fact.Moment) (begin, end int64)
 
 // apart has writes as far from each other as their moments allow, and adjacent as close.
-func apart(m fact.Moment) (begin, end int64) { return m.Earliest, m.Latest }
+func apart(m fact.Moment) (begin, end int64)    { return m.Earliest, m.Latest }
 func adjacent(m fact.Moment) (begin, end int64) { return m.Latest, m.Earliest }
 
 // fastest is the stretch of at least a length in which writes exceed a rate by most.

@@ -81,7 +81,7 @@ func (p *passage) disturbed(m *Migration) {
 		percent, at := float64(n.in[target]*100/n.total), p.bounds.Number(mark)
 		return max(percent-at, at-percent) <= p.bounds.Number(by)
 	}
-	told := func(e *fact.Process) counts { return p.storedAt(p.of, p.population(p.of).toldBy(e.Exited.Seq)) }
+	told := func(e *fact.Process) counts { return p.storedAt(p.of, p.RevisionBy(e.Exited.Latest)) }
 	p.counts["servers"] += int64(len(fact.Where(m.ends(history.ComponentAPIServer), func(e *fact.Process) bool { return p.large(told(e)) })))
 	for _, crash := range fact.Where(m.crashes(), p.killed) {
 		for _, mark := range []string{"early", "half", "late"} {

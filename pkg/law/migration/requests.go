@@ -85,12 +85,12 @@ func refuses(flaw, what string) law.Law[*Facts] {
 }
 
 // untoldWrites doubts a law that goes by tags where accepted writes never showed in etcd.
-func (f *Facts) untoldWrites(l *law.Ledger) {
+var untoldWrites = written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 	untold := f.UntoldWrites()
 	for _, member := range law.SortedKeys(untold) {
 		l.Doubt("%d writes that %s accepted never showed in etcd under their tag, so that it is not known what it stored", untold[member], member)
 	}
-}
+}}
 
 // deletions are the requests of clients to delete an object that may have been heeded.
 func (f *Facts) deletions(of Resource, name string) []*fact.Asked {
@@ -108,7 +108,7 @@ func (f *Facts) unasked(r Resource) []*Change {
 		if !c.Gone {
 			continue
 		}
-		at, name := f.when(c), c.Object.Name
+		at, name := c.when(), c.Object.Name
 		asked := f.deletions(r, name)
 		if n := used[name]; n < len(asked) && asked[n].From <= at.Latest {
 			used[name]++

@@ -8,24 +8,23 @@ import (
 )
 
 // svm06: what is stored in the target version when a migration begins, and no other client
-// changes, is not written to etcd again (KEP-25, "Goals": no needless load).
+// changes, is not written to etcd again (KEP-25, "Goals": no needless load). What is on its
+// way when a migration ends is a write of it too.
 var svm06 = together{
-	Row:   law.Row{ID: "SVM-06", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "untouched"}}},
-	Parts: parts{writesNothingAgain, each[*Migration]{Over: those((*Migration).Succeeded), End: (*Migration).leftAlone}},
+	Row: law.Row{ID: "SVM-06", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "untouched"}}},
+	Parts: parts{
+		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
+			if !t.untagged() || t.converts() || !t.sameObject() {
+				return law.Entry{}
+			}
+			if m := cmp.Or(t.During, t.justEnded()); m != nil && t.Version() == m.target().Version {
+				return t.Entry().Broken("%s was stored as %s at revision %d, and migration %s wrote it again at revision %d", t, t.Version(), t.Before.Revision, m.Name, t.Revision)
+			}
+			return law.Entry{}
+		}),
+		each[*Migration]{Over: those((*Migration).Succeeded), End: (*Migration).leftAlone},
+	},
 }
-
-var writesNothingAgain = written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for t := range f.allTouches() {
-		if !t.untagged() || t.converts() || !f.sameObject(t) {
-			continue
-		}
-		// What is on its way when a migration ends is a write of it too.
-		if m := cmp.Or(t.During, f.justEnded(t)); m != nil && t.Version() == m.target().Version {
-			l.Add(law.Of(t.Object.Name, f.when(t.Change)).Shown(t.Before.Seq, t.Seq).Broken("%s %s was stored as %s at revision %d, and migration %s wrote it again at revision %d",
-				m.Of.Name, t.Object.Name, t.Version(), t.Before.Revision, m.Name, t.Revision))
-		}
-	}
-}}
 
 // leftAlone counts the objects that were in the target version before and after.
 func (m *Migration) leftAlone(law.Bounds) law.Entry {

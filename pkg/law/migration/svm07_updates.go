@@ -11,45 +11,42 @@ import (
 // (KEP-25, "Migrator": it writes with the resource version that it read). Each write of the
 // harness leaves its tag in the object, so that an earlier tag that comes back is a later
 // write that was lost. One that is on its way when the migration ends may come after it.
-var svm07 = written{
+var svm07 = together{
 	Row: law.Row{ID: "SVM-07", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "updates"}, {Name: "ahead", Tag: "ahead"}}},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		f.untoldWrites(l)
-		updates, ahead := map[*Migration]int64{}, map[*Migration]int64{}
-		for t := range f.allTouches() {
-			switch {
-			case t.Gone || t.New || !t.tagged():
-			case t.Again && f.begunBy(t.Object.in.of, t.Revision):
-				last := t.lastTagged()
-				l.Add(law.Of(t.Object.Name, f.when(t.Change)).Shown(t.Before.Seq, t.Seq).Broken("%s %s had write %d of %s at revision %d, and at revision %d write %d of %s is back; a migration had begun",
-					t.Object.in.of.Name, t.Object.Name, last.number, last.member, t.Before.Revision, t.Revision, t.By.number, t.By.member))
-			case t.During != nil && t.isAhead():
-				ahead[t.During]++
-			case t.During != nil:
-				updates[t.During]++
+	Parts: parts{
+		untoldWrites,
+		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
+			if t.Gone || t.New || !t.Again || !t.Object.in.begunBy(t.Object.in.of, t.Revision) {
+				return law.Entry{}
 			}
-		}
-		for _, m := range f.Migrations {
-			l.Add(tally(m.Entry(), updates[m]), tally(m.Entry(), ahead[m], "ahead"))
-		}
+			last := t.Before
+			for !last.tagged() {
+				last = last.Before()
+			}
+			return t.Entry().Broken("%s had write %d of %s at revision %d, and at revision %d write %d of %s is back; a migration had begun",
+				t, last.By.number, last.By.member, t.Before.Revision, t.Revision, t.By.number, t.By.member)
+		}),
+		written{Judge: countsUpdates},
 	},
 }
 
-// isAhead is whether an update is of an object that the migration had not come to: what a
-// server writes back in the old version it had.
-func (t *Touch) isAhead() bool {
-	m := t.During
-	return t.converts() && t.Before.Version() != cmp.Or(m.target().Version, m.agreement(m.Of, t.Revision).Is.Version)
-}
-
-// lastTagged is the tagged write that was applied to an object last before a change.
-func (t *Touch) lastTagged() writeID {
-	for c := t.Before; c != nil; c = c.Before() {
-		if c.tagged() {
-			return c.By
+// countsUpdates counts the updates while migrations ran, and those of objects that the
+// migration had not come to: what a server writes back in the old version it had.
+func countsUpdates(f *Facts, l *law.Ledger, _ law.Bounds) {
+	updates, ahead := map[*Migration]int64{}, map[*Migration]int64{}
+	for t := range f.touches(f.resources()...) {
+		m := t.During
+		switch {
+		case m == nil || t.Gone || t.New || !t.tagged() || t.Again:
+		case t.converts() && t.Before.Version() != cmp.Or(m.target().Version, m.agreement(m.Of, t.Revision).Is.Version):
+			ahead[m]++
+		default:
+			updates[m]++
 		}
 	}
-	return writeID{}
+	for _, m := range f.Migrations {
+		l.Add(tally(m.Entry(), updates[m]), tally(m.Entry(), ahead[m], "ahead"))
+	}
 }
 
 // begunBy is whether a migration of a resource had begun by a revision.

@@ -20,7 +20,7 @@ var svm09 = written{
 				continue
 			}
 			after := fmt.Sprintf(" after %d of its objects had been deleted by users", len(deleted))
-			l.Add(m.survives(f.when(deleted[0]), after, func(e law.Entry) law.Entry {
+			l.Add(m.survives(deleted[0].when(), after, func(e law.Entry) law.Entry {
 				if m.target().Untold && m.finished() == "" {
 					return e.Excused("nothing tells in which version objects are to be, so that the migration may have rewritten them")
 				}

@@ -16,7 +16,8 @@ var svm16 = together{
 	}},
 	Parts: parts{
 		each[*Migration]{Over: all, End: (*Migration).comesToTheEnd},
-		written{Judge: altersNone},
+		altersNone,
+		untoldWrites,
 		written{Judge: losesNone},
 		written{Judge: largestPassage},
 	},
@@ -45,26 +46,16 @@ func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
 	return law.Entry{}
 }
 
-// altersNone judges what only migrations can have written.
-func altersNone(f *Facts, l *law.Ledger, _ law.Bounds) {
-	f.untoldWrites(l)
-	for t := range f.allTouches() {
-		if t.again() || t.byMigrator() && (t.converts() || t.content != "") {
-			f.alters(l, t, t.During)
-		}
-	}
-}
-
 // losesNone judges what went since the first migration of a resource began.
 func losesNone(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	for _, r := range f.resources() {
 		for _, c := range f.unasked(r) {
-			switch e := law.Of(c.Object.Name, f.when(c)).Shown(c.Before().Seq, c.Seq); {
+			switch e := c.Entry().Shown(c.Before().Seq, c.Seq); {
 			case !f.begunBy(r, c.Revision):
 			case f.Now-e.Began.Latest <= int64(bounds.Of("requestsTake")):
 				l.Add(e.Open("it was deleted shortly before the end, and the request may not have been answered"))
 			default:
-				l.Add(e.Broken("%s %s went after a migration of it had begun, and no client had asked for that", r.Name, c.Object.Name))
+				l.Add(e.Broken("%s went after a migration of it had begun, and no client had asked for that", c))
 			}
 		}
 	}

@@ -23,11 +23,11 @@ func (m *Migration) begins() bool { return was(m.Started) && !m.Found && m.targe
 // longer than any other one took shows that the controller waits.
 func (m *Migration) beginsAgreed(bounds law.Bounds) law.Entry {
 	e := law.Of(m.Name, m.When(m.Started))
-	disputed := m.agreements(m.Of).While(m.History, Agreement.disputed)
 	if m.target().Version == "" {
 		return e.Met("begun", "waited").Broken("migration %s of %s began to run when the servers agreed on no version", m.Name, m.Of.Name).
 			Shown(m.agreement(m.Of, m.Started.Revision).Seq, m.Started.Seq).As(kindDisagreed, m.releaseAt(m.Started.Revision, m.Started.At))
 	}
+	disputed := m.agreements(m.Of).While(m.History, Agreement.disputed)
 	waited, _ := lasted(fact.And(m.clock(), disputed), m.When(m.Created), e.Began)
 	if m.agreement(m.Of, m.Created.Revision).Is.disputed() && waited > m.slowestBegin(bounds) {
 		return e.Met("begun", "waited")
@@ -49,13 +49,14 @@ func (f *Facts) slowestBegin(bounds law.Bounds) time.Duration {
 
 // writesNothingYet judges the objects that no client with a tag rewrote while a migration
 // waited. With the servers in agreement it may be the rest of an earlier one.
-var writesNothingYet = written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-	for _, m := range f.Migrations {
-		for t := range f.touches(m.Of) {
-			if t.During == nil && m.waited(t.Revision) && t.untagged() && t.converts() && f.agreement(m.Of, t.Revision).Is.disputed() {
-				l.Add(law.Of(t.Object.Name, f.when(t.Change)).Shown(m.Created.Seq, t.Seq).As(kindDisagreed, f.releaseAt(t.Revision, t.At)).
-					Broken("%s %s was rewritten as %s when the servers agreed on no version and migration %s had not begun", m.Of.Name, t.Object.Name, t.Version(), m.Name))
-			}
-		}
+var writesNothingYet = neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
+	if t.During != nil || !t.rewrites() {
+		return law.Entry{}
 	}
-}}
+	m := t.waits()
+	if m == nil || !m.agreement(m.Of, t.Revision).Is.disputed() {
+		return law.Entry{}
+	}
+	return t.Entry().Broken("%s was rewritten as %s when the servers agreed on no version and migration %s had not begun", t, t.Version(), m.Name).
+		Shown(m.Created.Seq, t.Seq).As(kindDisagreed, m.releaseAt(t.Revision, t.At))
+})

@@ -19,9 +19,11 @@ var svm21 = together{
 
 // endsWhenLost has a migration end soon enough after a loss, whatever comes of it later.
 var endsWhenLost = deadline{
-	Bound:   "endsWithin",
-	Over:    all,
-	Begin:   func(m *Migration) []fact.Moment { return fact.Each(m.losses(), func(l loss) fact.Moment { return m.When(l.from) }) },
+	Bound: "endsWithin",
+	Over:  all,
+	Begin: func(m *Migration) []fact.Moment {
+		return fact.Each(m.losses(), func(l loss) fact.Moment { return m.When(l.from) })
+	},
 	Running: (*Migration).clock,
 	Done:    func(m *Migration) []fact.Moment { return m.Moments(m.Ended) },
 	Void: func(m *Migration) []law.Void {
@@ -42,8 +44,9 @@ var stopsWhenLost = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Boun
 		for _, lost := range m.losses() {
 			back := m.agreedAgain(lost)
 			for t := range f.touches(m.Of) {
-				if t.untagged() && t.converts() && t.Revision >= lost.from.Revision && t.Revision <= back && (t.During == m || m.goesOnAfterFailure(t)) {
-					l.Add(m.stopsWriting(t, lost, bounds))
+				if t.rewrites() && t.Revision >= lost.from.Revision && t.Revision <= back && (t.During == m || m.goesOnAfterFailure(t)) {
+					l.Add(t.tooLate(f.When(lost.from), bounds.Of("stopsWithin"), "migration "+m.Name+" had lost its agreement").
+						As(kindDisagreed, m.releaseAt(t.Revision, t.when().Latest)))
 				}
 			}
 		}
@@ -53,12 +56,13 @@ var stopsWhenLost = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Boun
 // agreedAgain is the revision at which the servers agreed again after a loss: on the same
 // version, while the migration had not ended.
 func (m *Migration) agreedAgain(lost loss) int64 {
-	for _, a := range m.agreements(m.Of).In(lost.from.Revision, fact.Forever) {
-		if a.Is.Version != "" && (!was(m.Ended) || a.Revision > m.Ended.Revision || a.Is.Version == m.target().Version) {
-			return a.Revision
-		}
+	again := fact.Where(m.agreements(m.Of).In(lost.from.Revision, fact.Forever), func(a fact.Value[Agreement]) bool {
+		return a.Is.Version != "" && (a.Revision > m.endRevision() || a.Is.Version == m.target().Version)
+	})
+	if len(again) == 0 {
+		return fact.Forever
 	}
-	return fact.Forever
+	return again[0].Revision
 }
 
 // goesOnAfterFailure is whether a migration that says that it has failed may have made a
@@ -69,19 +73,7 @@ func (m *Migration) goesOnAfterFailure(t *Touch) bool {
 		return o.Started.Revision > m.Ended.Revision && o.Started.Revision < t.Revision
 	})
 	return m.Failed() && t.During == nil && t.Revision > m.Ended.Revision && len(next) == 0 &&
-		t.Before.Metadata != 0 && t.Version() == m.target().Version && m.altered(t) == ""
-}
-
-func (m *Migration) stopsWriting(t *Touch, lost loss, bounds law.Bounds) law.Entry {
-	e := law.Of(t.Object.Name, m.when(t.Change))
-	switch least, most := m.When(lost.from).Until(e.Began); {
-	case least > bounds.Of("stopsWithin"):
-		return e.Broken("%s %s was rewritten at revision %d, %v after migration %s had lost its agreement", m.Of.Name, t.Object.Name, t.Revision, rounded(least), m.Name).
-			Shown(lost.from.Seq, m.Ended.Seq, t.Seq).As(kindDisagreed, m.releaseAt(t.Revision, e.Began.Latest))
-	case most > bounds.Of("stopsWithin"):
-		return e.Unclear("%s %s may have been rewritten too late after migration %s had lost its agreement", m.Of.Name, t.Object.Name, m.Name)
-	}
-	return law.Entry{}
+		t.Before.Metadata != 0 && t.Version() == m.target().Version && t.altered() == ""
 }
 
 // endsWithoutSuccess judges how it ended. One that had nothing left to migrate when it lost

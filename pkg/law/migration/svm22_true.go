@@ -17,8 +17,8 @@ var svm22 = together{
 	Parts: parts{
 		// Without any agreement it is not known what objects are to be stored in.
 		leavesNone("which were created on the way", func(m *Migration, c *Change) bool { return m.finished() == "" || c.created > m.checkpoint() }),
+		untoldWrites,
 		written{Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-			f.untoldWrites(l)
 			for _, m := range those((*Migration).Succeeded)(f) {
 				if m.finished() != "" {
 					m.staysTrue(l)
@@ -40,7 +40,7 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 	p := m.population(m.Of)
 	for i := len(p.until(m.Ended.Revision)); i < len(p.changes) && p.changes[i].Revision < until; i++ {
 		c := &p.changes[i]
-		e := law.Of(c.Object.Name, m.when(c))
+		e := c.Entry()
 		now := m.agreement(m.Of, c.Revision)
 		agreed := now.Is.Version == target
 		switch {
@@ -52,13 +52,13 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		// A server that was started without the StorageVersion API since leaves what it had
 		// announced as it was.
 		case agreed && (m.silent(c.By.member, m.Ended.At) || !m.silent(c.By.member, c.At)):
-			l.Add(e.Broken("%s %s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
-				m.Of.Name, c.Object.Name, c.Version(), c.Revision, m.Name, target).Shown(m.Ended.Seq, c.Seq))
+			l.Add(e.Broken("%s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
+				c, c.Version(), c.Revision, m.Name, target).Shown(m.Ended.Seq, c.Seq))
 		// What a server stores of a built-in resource is settled when it is started; one that
 		// was started at another release since is the user's will.
 		case !m.custom(m.Of) && m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)):
-			l.Add(e.Broken("%s %s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
-				m.Of.Name, c.Object.Name, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq))
+			l.Add(e.Broken("%s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
+				c, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq))
 		default:
 			excused[c.By.member] = e.Began
 		}
@@ -92,6 +92,5 @@ func (f *Facts) joinedBefore(member string, at, before fact.Moment) bool {
 	}
 	leases := fact.Where(f.Participation(f.ServerID(member)).Spans, func(s fact.ParticipationSpan) bool { return s.Joined.Revision <= before.Revision })
 	joined := leases[len(leases)-1].Joined
-	created := joined.At <= p.Started.Latest // found by the recorder, and not created under it
-	return !created && p.Started.Before(f.When(joined)) == fact.Yes
+	return joined.At > p.Started.Latest && p.Started.Before(f.When(joined)) == fact.Yes
 }

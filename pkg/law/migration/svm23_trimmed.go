@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -24,8 +25,8 @@ func namesAllStored(f *Facts, l *law.Ledger, _ law.Bounds) {
 		compare := func(d *Definition, c *Change) {
 			compared++
 			if stored := c.Version()[strings.LastIndex(c.Version(), "/")+1:]; !slices.Contains(d.Is.Stored, stored) {
-				l.Add(law.Of(c.Object.Name, f.when(c)).Shown(c.Seq, d.Seq).Broken("%s %s is stored as %s since revision %d, and storedVersions of its definition is %v at revision %d",
-					r.Name, c.Object.Name, stored, c.Revision, d.Is.Stored, max(d.Revision, c.Revision)))
+				l.Add(c.Entry().Shown(c.Seq, d.Seq).Broken("%s is stored as %s since revision %d, and storedVersions of its definition is %v at revision %d",
+					c, stored, c.Revision, d.Is.Stored, max(d.Revision, c.Revision)))
 			}
 		}
 		definition := f.definition(r)
@@ -69,50 +70,30 @@ func trims(f *Facts) []trim {
 	return fact.Where(out, func(t trim) bool { return len(t.gone) > 0 })
 }
 
+// isDue judges a trim by the migrations that had begun with the definition as it is.
 func (t trim) isDue(bounds law.Bounds) law.Entry {
-	e, m := law.Of(t.of.String(), t.When(t.now.Stamp)), t.by()
-	lost := func(why string) law.Entry {
-		return e.Broken("storedVersions of %s lost %v at revision %d, and %s", t.of, t.gone, t.now.Revision, why)
-	}
+	e := law.Of(t.of.String(), t.When(t.now.Stamp))
+	due := fact.Where(t.begunOf(t.of), func(m *Migration) bool {
+		return m.Started.Revision < t.now.Revision && !m.Found && m.beganWith(t.now)
+	})
+	goesOn := fact.Where(due, func(m *Migration) bool { return !was(m.end()) })
+	found := fact.Where(t.Migrations, func(m *Migration) bool { return m.Of == t.of && m.Found && m.Outcome != history.MigrationFailed })
+	why := "no migration had begun with the definition as it is"
 	switch {
-	case m == nil:
-		return lost("nothing migrates it")
-	case m.Found && !m.Failed():
-		return e.Unclear("storedVersions of %s lost %v, and it is not known with which definition migration %s had begun", t.of, t.gone, m.Name)
-	case !m.beganWith(t.now):
-		return lost("the definition is not the one that migration " + m.Name + " began with")
-	case m.Succeeded():
+	case slices.ContainsFunc(due, (*Migration).Succeeded):
 		return e.Met("trimmed")
-	case was(m.end()):
-		return lost("migration " + m.Name + " did not succeed")
-	}
-	if least, _ := m.When(m.lastProgress()).Until(t.Over()); least > bounds.Of("succeedsAfter") {
-		return lost("migration " + m.Name + " has not succeeded since")
-	}
-	return e.Open("migration %s trimmed storedVersions at the end of the history, and it is not known whether it succeeded", m.Name)
-}
-
-// by is the migration that trimmed the definition: one that had succeeded with it as it is,
-// else one that ran, else the last one that had ended.
-func (t trim) by() *Migration {
-	var found *Migration
-	best := 0
-	for _, m := range t.Migrations {
-		rank := 0
-		switch {
-		case m.Of != t.of:
-		case m.endRevision() < t.now.Revision && m.Succeeded() && m.beganWith(t.now):
-			rank = 3
-		case m.ran(t.now.Revision):
-			rank = 2
-		case m.endRevision() < t.now.Revision:
-			rank = 1
+	case len(found) > 0:
+		return e.Unclear("storedVersions of %s lost %v, and it is not known with which definition migration %s had begun", t.of, t.gone, found[0].Name)
+	case len(goesOn) > 0:
+		m := goesOn[0]
+		if least, _ := m.When(m.lastProgress()).Until(t.Over()); least <= bounds.Of("succeedsAfter") {
+			return e.Open("migration %s trimmed storedVersions at the end of the history, and it is not known whether it succeeded", m.Name)
 		}
-		if rank > 0 && rank >= best {
-			found, best = m, rank
-		}
+		why = "migration " + m.Name + " has not succeeded since"
+	case len(due) > 0:
+		why = "migration " + due[0].Name + " did not succeed"
 	}
-	return found
+	return e.Broken("storedVersions of %s lost %v at revision %d, and %s", t.of, t.gone, t.now.Revision, why)
 }
 
 // beganWith is whether a migration began with a revision of its definition: with one that

@@ -21,7 +21,7 @@ var svm25 = written{
 		before := int64(0)
 		for _, h := range f.Holds {
 			if h.Ended != nil {
-				f.showsMigrations(l, bounds, h, before)
+				l.Add(f.showsMigrations(bounds, h, before)...)
 				before = h.Ended.Seq
 			}
 		}
@@ -31,110 +31,116 @@ var svm25 = written{
 	},
 }
 
-// showsMigrations judges a hold, after the one that ended before.
-func (f *Facts) showsMigrations(l *law.Ledger, bounds law.Bounds, h *fact.Hold, before int64) {
-	stored := f.leftovers(h.Ended.Seq)
-	whole := len(fact.Where(stored, func(m leftover) bool { return !m.gone })) > 0
+// showsMigrations judges a hold, after the one that ended before. One in which every member
+// lists and shows all migrations is told apart by what was done before.
+func (f *Facts) showsMigrations(bounds law.Bounds, h *fact.Hold, before int64) []law.Entry {
+	stored, whole, releases := f.leftovers(h.Ended.Seq), true, map[string]bool{}
+	var out []law.Entry
 	for _, member := range f.Members() {
-		if f.Alive(member, history.ComponentAPIServer).During(*h.Ended) != fact.Yes {
+		releases[h.Releases[member]] = true
+		if f.Alive(member, history.ComponentAPIServer).During(*h.Ended) == fact.Yes {
+			v := viewer{f, member, h, law.Of(member, *h.Ended).By(member)}
+			out = append(append(out, v.lists()...), v.views(stored, bounds)...)
+		} else {
 			whole = false
-			continue
 		}
-		whole = f.listsIn(l, h, member) && whole
-		whole = f.viewsIn(l, bounds, h, member, stored) && whole
 	}
-	releases := map[string]bool{}
-	for _, r := range h.Releases {
-		releases[r] = true
+	existing := fact.Where(stored, func(m leftover) bool { return !m.gone })
+	wrong := fact.Where(out, func(e law.Entry) bool { return e.Ending != law.Met })
+	if !whole || len(wrong) > 0 || len(existing) == 0 {
+		return out
 	}
-	rolledBack := fact.Where(f.Steps, func(s *fact.Step) bool {
+	e := law.Of(h.Name, *h.Ended).Met()
+	if len(releases) > 1 {
+		e = e.Met("mixed")
+	}
+	if len(fact.Where(f.Steps, func(s *fact.Step) bool {
 		return s.Action == "rollback" && s.Ended != nil && s.Phase == history.PhaseEnd && s.Ended.Seq > before && s.Ended.Seq < h.Ended.Seq
-	})
-	e := law.Of(h.Name, *h.Ended)
-	if whole && len(releases) > 1 {
-		l.Add(e.Met("mixed"))
+	})) > 0 {
+		e = e.Met("rolledBack")
 	}
-	if whole && len(rolledBack) > 0 {
-		l.Add(e.Met("rolledBack"))
-	}
+	return append(out, e)
 }
 
-// listsIn is whether a member answered a list in each version that it was asked in.
-func (f *Facts) listsIn(l *law.Ledger, h *fact.Hold, member string) bool {
+// viewer is a member in a hold, and what it owes in it.
+type viewer struct {
+	*Facts
+	member string
+	hold   *fact.Hold
+	owes   law.Entry
+}
+
+// lists judges the answers to lists, in each version that the member was asked in.
+func (v viewer) lists() []law.Entry {
 	answers := map[string]request{}
-	for _, r := range f.requests.lists {
-		if r.Member == member && r.Seq > h.Began.Seq && r.Seq < h.Ended.Seq {
-			if a, asked := answers[r.Version]; !asked || a.Code == 0 || a.Code >= 300 && r.Code > 0 {
+	for _, r := range v.requests.lists {
+		if r.Member == v.member && r.Seq > v.hold.Began.Seq && r.Seq < v.hold.Ended.Seq {
+			if a, asked := answers[r.Version]; !asked || a.Code == 0 || !accepted(a.Request) && r.Code > 0 {
 				answers[r.Version] = r
 			}
 		}
 	}
-	whole := len(answers) > 0
-	e := law.Of(member, *h.Ended).By(member)
+	unknown := v.owes.Unclear("in hold %q it is not known in which versions %s lists migrations", v.hold.Name, v.member)
+	if len(answers) == 0 {
+		return []law.Entry{unknown}
+	}
+	var out []law.Entry
 	for _, version := range law.SortedKeys(answers) {
 		switch r := answers[version]; {
 		case accepted(r.Request):
-			l.Add(law.Of(version, r.Moment).By(member).Met("lists"))
-			continue
+			out = append(out, v.owes.Met("lists"))
 		case r.Code > 0:
-			l.Add(e.Broken("in hold %q every list of migrations in %s was refused by %s, at last with %d", h.Name, version, member, r.Code).Shown(r.Seq, h.Ended.Seq))
+			out = append(out, v.owes.Broken("in hold %q every list of migrations in %s was refused by %s, at last with %d", v.hold.Name, version, v.member, r.Code).Shown(r.Seq, v.hold.Ended.Seq))
+		default:
+			out = append(out, unknown)
 		}
-		whole = false
 	}
-	if !whole {
-		l.Add(e.Unclear("in hold %q it is not known in which versions %s lists migrations", h.Name, member))
-	}
-	return whole
+	return out
 }
 
-// viewsIn is whether a member's clients were shown all migrations.
-func (f *Facts) viewsIn(l *law.Ledger, bounds law.Bounds, h *fact.Hold, member string, stored []leftover) bool {
-	v, e := f.viewAt(member, h.Ended.Seq), law.Of(member, *h.Ended).By(member)
-	if !v.open {
-		if b := v.broken; b != nil && b.Code > 0 && b.seq < h.Began.Seq {
-			l.Add(e.Broken("all through hold %q clients of %s could not list and watch migrations: %s", h.Name, member, b.Message).Shown(b.seq, h.Began.Seq, h.Ended.Seq))
-		} else {
-			l.Add(e.Unclear("in hold %q it is not known which migrations clients of %s are shown", h.Name, member))
-		}
-		return false
+// views judges whether the member's clients were shown all migrations as they are.
+func (v viewer) views(stored []leftover, bounds law.Bounds) []law.Entry {
+	shown := v.viewAt(v.member, v.hold.Ended.Seq)
+	if b := shown.broken; !shown.open && b != nil && b.Code > 0 && b.seq < v.hold.Began.Seq {
+		return []law.Entry{v.owes.Broken("all through hold %q clients of %s could not list and watch migrations: %s", v.hold.Name, v.member, b.Message).
+			Shown(b.seq, v.hold.Began.Seq, v.hold.Ended.Seq)}
 	}
-	whole := true
-	for _, m := range stored {
-		revision, seen := v.byName[m.Name]
+	if !shown.open {
+		return []law.Entry{v.owes.Unclear("in hold %q it is not known which migrations clients of %s are shown", v.hold.Name, v.member)}
+	}
+	return fact.Each(stored, func(m leftover) law.Entry {
+		revision, seen := shown.byName[m.Name]
 		why := ""
 		switch {
 		case m.gone && seen:
 			why = "though it was deleted"
 		case m.gone:
-			continue
+			return v.owes.Met()
 		case !seen:
 			why = "no more, and etcd has it"
 		case revision < m.last.Revision:
 			why = fmt.Sprintf("as it was before revision %d", m.last.Revision)
 		default:
-			l.Add(f.outlives(h, member, m))
-			continue
+			return v.owes.Met(v.outlives(m)...)
 		}
-		whole = false
-		if least, _ := f.When(m.last).Until(*h.Ended); least > bounds.Of("showsWithin") {
-			l.Add(e.Broken("in hold %q clients of %s are shown migration %s %s", h.Name, member, m.Name, why).Shown(m.last.Seq, h.Ended.Seq))
-		} else {
-			l.Add(e.Excused("what changed just before the end of a hold may have been on its way"))
+		if least, _ := v.When(m.last).Until(*v.hold.Ended); least <= bounds.Of("showsWithin") {
+			return v.owes.Excused("what changed just before the end of a hold may have been on its way")
 		}
-	}
-	return whole
+		return v.owes.Broken("in hold %q clients of %s are shown migration %s %s", v.hold.Name, v.member, m.Name, why).Shown(m.last.Seq, v.hold.Ended.Seq)
+	})
 }
 
-// outlives is a migration that is shown by a member which was replaced by another release
-// since it was created.
-func (f *Facts) outlives(h *fact.Hold, member string, m leftover) law.Entry {
-	p := f.LastProcess(member, history.ComponentAPIServer, h.Ended.Latest)
-	if p == nil || p.Before == nil || p.Before.Release == p.Release || f.When(m.Created).Before(p.Started) != fact.Yes {
-		return law.Entry{}
+// outlives tells how far a migration was that the member shows, which was replaced by
+// another release since the migration was created.
+func (v viewer) outlives(m leftover) []string {
+	p := v.LastProcess(v.member, history.ComponentAPIServer, v.hold.Ended.Latest)
+	switch {
+	case p == nil || p.Before == nil || p.Before.Release == p.Release || v.When(m.Created).Before(p.Started) != fact.Yes:
+		return nil
+	case !was(m.Ended) || m.Ended.Seq > v.hold.Ended.Seq:
+		return []string{"outlived", "going"}
+	case m.Outcome == history.MigrationFailed:
+		return []string{"outlived", "failed"}
 	}
-	tag := "going"
-	if was(m.Ended) && m.Ended.Seq <= h.Ended.Seq {
-		tag = map[string]string{history.MigrationSucceeded: "succeeded", history.MigrationFailed: "failed"}[m.Outcome]
-	}
-	return law.Of(m.Name, *h.Ended).By(member).Met("outlived", tag)
+	return []string{"outlived", "succeeded"}
 }

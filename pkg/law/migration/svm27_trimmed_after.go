@@ -21,7 +21,9 @@ var svm27 = deadline{
 	Begin:    law.Once(func(m *Migration) fact.Moment { return m.When(m.Ended) }),
 	Running:  (*Migration).clock,
 	Done: func(m *Migration) []fact.Moment {
-		return m.definedSince(func(d Definition) bool { return m.beganWith(d) && len(d.Is.Stored) == 1 && d.Is.Stored[0] == d.Is.Storage })
+		return m.definedSince(func(d Definition) bool {
+			return m.beganWith(d) && len(d.Is.Stored) == 1 && d.Is.Stored[0] == d.Is.Storage
+		})
 	},
 	Void: func(m *Migration) []law.Void {
 		return law.Voids("the definition was changed or deleted, so that it is to be migrated again", m.definedSince(func(d Definition) bool { return !m.beganWith(d) })...)

@@ -3,8 +3,10 @@ package migration
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Touch is a Change with what was going on when it was made.
@@ -20,8 +22,9 @@ type Touch struct {
 	// learned is whether it shows what one content becomes.
 	content string
 	learned bool
-	// rewrote is the migration that rewrote the object last, if that was the change before.
-	rewrote *Migration
+	// again is whether the migration that rewrote the object last has made it, too: other
+	// clients write with a tag to what the harness created.
+	again bool
 }
 
 func newTouch(c *Change) Touch {
@@ -30,59 +33,75 @@ func newTouch(c *Change) Touch {
 	return t
 }
 
-// byMigrator is whether no other client than the migrator is known to have written.
+// Entry is the obligation of a change, with the one before as evidence.
+func (t *Touch) Entry() law.Entry {
+	if t.Before == nil {
+		return t.Change.Entry()
+	}
+	return t.Change.Entry().Shown(t.Before.Seq, t.Seq)
+}
+
+// untagged is whether it changes an object that existed, without a tag, and byMigrator
+// whether no other client than the migrator is known to have done so.
+func (t *Touch) untagged() bool   { return !t.tagged() && !t.New && !t.Gone }
 func (t *Touch) byMigrator() bool { return t.During != nil && t.untagged() }
 
-// untagged is whether it changes an object that existed, without a tag.
-func (t *Touch) untagged() bool { return !t.tagged() && !t.New && !t.Gone }
-
-// converts is whether it stores an object in another version.
+// converts is whether it stores an object in another version, and rewrites whether no
+// client with a tag did so.
 func (t *Touch) converts() bool { return !t.New && !t.Gone && t.Before.version != t.Change.version }
+func (t *Touch) rewrites() bool { return t.untagged() && t.converts() }
 
-// again is whether it is a second write by the migrator: other clients write with a tag
-// to what the harness created.
-func (t *Touch) again() bool {
-	return t.byMigrator() && t.rewrote == t.During && t.Object.tagged
-}
-
-// touches are all changes of a resource, in order.
-func (f *Facts) touches(r Resource) iter.Seq[*Touch] {
+// touches are all changes of resources, in order.
+func (f *Facts) touches(of ...Resource) iter.Seq[*Touch] {
 	return func(yield func(*Touch) bool) {
-		p, begun := f.population(r), f.begunOf(r)
-		match := newContents(sameForms[r] || f.custom(r))
-		rewrote := make([]*Migration, p.objects)
-		for i := range p.changes {
-			c := &p.changes[i]
-			t := newTouch(c)
-			// Of several that run, the one that was created first counts.
-			if j := slices.IndexFunc(begun, func(m *Migration) bool { return m.ran(c.Revision) }); j >= 0 {
-				t.During = begun[j]
-			}
-			t.rewrote, rewrote[c.Object.number] = rewrote[c.Object.number], nil
-			if t.byMigrator() {
-				t.content, t.learned = match.weigh(&t)
-				if t.converts() {
-					rewrote[c.Object.number] = t.During
+		for _, r := range of {
+			begun, p := f.begunOf(r), f.population(r)
+			match, rewrote := newContents(sameForms[r] || f.custom(r)), make([]*Migration, p.objects)
+			for i := range p.changes {
+				c := &p.changes[i]
+				t := newTouch(c)
+				// Of several that run, the one that was created first counts.
+				if j := slices.IndexFunc(begun, func(m *Migration) bool { return m.ran(c.Revision) }); j >= 0 {
+					t.During = begun[j]
 				}
-			}
-			if !yield(&t) {
-				return
-			}
-		}
-	}
-}
-
-// allTouches are the changes of all resources.
-func (f *Facts) allTouches() iter.Seq[*Touch] {
-	return func(yield func(*Touch) bool) {
-		for _, r := range f.resources() {
-			for t := range f.touches(r) {
-				if !yield(t) {
+				last := rewrote[c.Object.number]
+				rewrote[c.Object.number] = nil
+				if t.byMigrator() {
+					t.content, t.learned = match.weigh(&t)
+					t.again = last == t.During && c.Object.tagged
+					if t.converts() {
+						rewrote[c.Object.number] = t.During
+					}
+				}
+				if !yield(&t) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// neverTouches is a law by which no change of an object is a breach: what ends one is
+// entered.
+func neverTouches(breach func(*Touch, law.Bounds) law.Entry) law.Law[*Facts] {
+	return written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
+		for t := range f.touches(f.resources()...) {
+			l.Add(breach(t, bounds))
+		}
+	}}
+}
+
+// tooLate ends what was rewritten when a migration had to have stopped: longer afterwards
+// than what was on its way lands.
+func (t *Touch) tooLate(stop fact.Moment, within time.Duration, what string) law.Entry {
+	e := t.Entry().Shown(stop.Seq, t.Seq)
+	switch least, most := stop.Until(e.Began); {
+	case least > within:
+		return e.Broken("%s was rewritten at revision %d, %v after %s", t, t.Revision, rounded(least), what)
+	case most > within:
+		return e.Unclear("%s may have been rewritten too late after %s", t, what)
+	}
+	return law.Entry{}
 }
 
 // rewritten are the changes with which a migration stored objects in another version.
@@ -91,7 +110,7 @@ func (m *Migration) rewritten() []*Change {
 	return fact.Cached(m.History, key{m.Of}, func() map[*Migration][]*Change {
 		out := map[*Migration][]*Change{}
 		for t := range m.touches(m.Of) {
-			if t.byMigrator() && t.converts() {
+			if t.During != nil && t.rewrites() {
 				out[t.During] = append(out[t.During], t.Change)
 			}
 		}
@@ -99,68 +118,55 @@ func (m *Migration) rewritten() []*Change {
 	})[m]
 }
 
-// sameForms are the built-in resources, of those that the harness writes, whose versions
-// have the same fields. All custom resources that it defines have.
-var sameForms = map[Resource]bool{{"storage.k8s.io", "volumeattributesclasses"}: true}
-
-// contents matches what objects hold, by the digest of it, before and after a migration
-// stores them in another version. The forms of two versions may differ, and only the API
-// server knows how the one becomes the other; but objects that held the same hold the
-// same afterwards, and those that held something else, something else.
-type contents struct {
-	// same is whether the versions of the resource have the same fields.
-	same         bool
-	became, came map[storedForm]transition
-}
-
-type storedForm struct {
-	from, to int32
-	content  uint64
-}
-
-// transition is what a content became, or came of, and the object that showed it.
-type transition struct {
-	content uint64
-	name    string
-}
-
-func newContents(same bool) *contents {
-	return &contents{same: same, became: map[storedForm]transition{}, came: map[storedForm]transition{}}
-}
-
-// weigh says what is wrong with the content after a write that only a migrator can have
-// made, empty if nothing is; and whether it shows for the first time what a content becomes.
-func (c *contents) weigh(t *Touch) (wrong string, learned bool) {
-	before, now := t.Before, t.Change
+// writer is the migration that made a change, as far as can be told; nil if it was none.
+// Other clients write too, and not all of them leave a tag: a migration made a write that
+// changed the version, one to an object that had been left alone since before it began, and
+// one to an object of the harness that it had rewritten.
+func (t *Touch) writer() *Migration {
+	m := t.During
 	switch {
-	case before.Content == 0 || now.Content == 0:
-		return "", false
-	case (before.version == now.version || c.same) && before.Content != now.Content:
-		return "content is", false
-	case before.version == now.version:
-		return "", false // nothing can be learned of it
+	case !t.untagged() || t.Before.Metadata == 0:
+		return nil
+	case m != nil && !t.converts() && t.Before.Revision > m.Started.Revision && !t.again && t.content == "":
+		return nil // a controller of the resource may have written
+	case m != nil || !t.converts():
+		return m
 	}
-	forth := storedForm{before.version, now.version, before.Content}
-	back := storedForm{before.version, now.version, now.Content}
-	first, known := c.became[forth]
-	if known && first.content != now.Content {
-		return "content (which " + first.name + " had too, and was left with another one) is", false
+	if m = t.justEnded(); m == nil {
+		m = t.waits()
 	}
-	if first, ok := c.came[back]; ok && first.content != before.Content {
-		return "content (now that of " + first.name + ", from which it had differed) is", false
+	return m
+}
+
+// justEnded is the migration of the resource that ended last before a change, if what was
+// on its way then may land as late.
+func (t *Touch) justEnded() *Migration {
+	f := t.Object.in
+	ended := fact.Where(f.begunOf(f.of), func(m *Migration) bool { return m.endRevision() < t.Revision })
+	if n := len(ended); n > 0 {
+		if least, _ := f.When(ended[n-1].end()).Until(t.when()); least <= restLands() {
+			return ended[n-1]
+		}
 	}
-	c.became[forth] = transition{now.Content, now.Object.Name}
-	c.came[back] = transition{before.Content, now.Object.Name}
-	return "", !known
+	return nil
+}
+
+// waits is the oldest migration of the resource that had not begun; nil if there is none.
+func (t *Touch) waits() *Migration {
+	f := t.Object.in
+	if i := slices.IndexFunc(f.Migrations, func(m *Migration) bool { return m.Of == f.of && m.waited(t.Revision) }); i >= 0 {
+		return f.Migrations[i]
+	}
+	return nil
 }
 
 // altered says what of an object is not as it was before a change, with its verb; empty
 // if all of it is.
-func (f *Facts) altered(t *Touch) string {
+func (t *Touch) altered() string {
 	if t.Before.Metadata != t.Metadata {
 		return "metadata is"
 	}
-	if version := f.managedChanged(t); version != "" {
+	if version := t.managedChanged(); version != "" {
 		return "managed fields of " + version + " are"
 	}
 	return t.content
@@ -169,29 +175,26 @@ func (f *Facts) altered(t *Touch) string {
 // managedChanged is a version whose managed fields are not as they were; empty if there is
 // none. Managed fields of a version that some member does not serve are lost with any
 // write through that one.
-func (f *Facts) managedChanged(t *Touch) string {
-	versions := t.Object.in.versions
+func (t *Touch) managedChanged() string {
+	f := t.Object.in
 	of := func(in []managedFields, version int32) int {
 		return slices.IndexFunc(in, func(m managedFields) bool { return m.version == version })
 	}
 	for _, b := range t.Before.Managed {
 		i := of(t.Managed, b.version)
-		if i >= 0 && t.Managed[i] != b || i < 0 && f.servedByAll(t.Object.in.of, versions[b.version], t.Seq) {
-			return versions[b.version]
+		if i >= 0 && t.Managed[i] != b || i < 0 && f.servedByAll(f.of, f.versions[b.version], t.Seq) {
+			return f.versions[b.version]
 		}
 	}
 	for _, n := range t.Managed {
 		if of(t.Before.Managed, n.version) < 0 {
-			return versions[n.version]
+			return f.versions[n.version]
 		}
 	}
 	return ""
 }
 
 // sameObject is whether a change has an object's metadata and managed fields as they were.
-func (f *Facts) sameObject(t *Touch) bool {
-	return t.Metadata != 0 && t.Before.Metadata == t.Metadata && f.managedChanged(t) == ""
+func (t *Touch) sameObject() bool {
+	return t.Metadata != 0 && t.Before.Metadata == t.Metadata && t.managedChanged() == ""
 }
-
-// when is the moment of a change.
-func (f *Facts) when(c *Change) fact.Moment { return f.When(c.Stamp) }

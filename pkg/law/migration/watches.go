@@ -3,6 +3,7 @@ package migration
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // shownEvent is one event of a watch of migrations through a member.
@@ -50,25 +51,17 @@ type leftover struct {
 
 // leftovers are the migrations that there were until an event, the last one of each name.
 func (f *Facts) leftovers(seq int64) []leftover {
-	var out []leftover
-	at := map[string]int{}
+	last := map[string]leftover{}
 	for _, m := range f.Migrations {
-		reports := fact.Where(m.Reports, func(r Report) bool { return r.Seq <= seq })
-		if len(reports) == 0 {
-			continue
+		i := fact.Last(m.Reports, seq, func(r Report) int64 { return r.Seq })
+		switch {
+		case was(m.Gone) && m.Gone.Seq <= seq:
+			last[m.Name] = leftover{m, m.Gone, true}
+		case i >= 0:
+			last[m.Name] = leftover{m, m.Reports[i].Stamp, false}
 		}
-		one := leftover{m, reports[len(reports)-1].Stamp, was(m.Gone) && m.Gone.Seq <= seq}
-		if one.gone {
-			one.last = m.Gone
-		}
-		if i, again := at[m.Name]; again {
-			out[i] = one
-			continue
-		}
-		at[m.Name] = len(out)
-		out = append(out, one)
 	}
-	return out
+	return fact.Each(law.SortedKeys(last), func(name string) leftover { return last[name] })
 }
 
 // changesShown counts the changes that a member's watch showed while members had different

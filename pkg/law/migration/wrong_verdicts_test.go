@@ -364,10 +364,10 @@ func TestSVM23DefinitionMadeAnew(t *testing.T) {
 		return newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").
 			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).loses("x", 21).undefines(22)
 	}
-	removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").defines("v2", 2, 25, "v2").finds(t, "SVM-23", "is not the one that migration m began with")
+	removed().defines("v1", 1, 23, "v1").defines("v2", 2, 24, "v1", "v2").defines("v2", 2, 25, "v2").finds(t, "SVM-23", "no migration had begun with the definition as it is")
 	spans := newHistory().defines("v1", 1, 3, "v1").defines("v2", 2, 7, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).undefines(13).
 		defines("v1", 1, 14, "v1").defines("v2", 2, 15, "v1", "v2").defines("v2", 2, 16, "v2").migrates("m", 10, 20, 11, nowSucceeded)
-	spans.finds(t, "SVM-23", "the definition is not the one that migration m began with")
+	spans.finds(t, "SVM-23", "no migration had begun with the definition as it is")
 	// What it names of what had been left is judged from its first revision on.
 	newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).undefines(6).defines("v2", 1, 7, "v2").finds(t, "SVM-23", "things x is stored as v1")
 	// A later migration of the new one is as good as any.
