@@ -128,7 +128,7 @@ func (m *Migration) losses() []loss {
 	}
 	var out []loss
 	lost := false
-	during := m.agreements(m.Of).In(m.Started.Revision, m.endRevision()-1)
+	during := m.agreements(m.Of).In(m.Started.Revision, m.end().Revision-1)
 	for _, a := range append([]fact.Value[Agreement]{m.agreement(m.Of, m.Started.Revision)}, during...) {
 		switch {
 		case a.Is.Version != target && !lost:
@@ -152,7 +152,7 @@ func (m *Migration) lost() (loss, bool) {
 // held is whether the servers were in agreement from its start to its end, or to now.
 func (m *Migration) held() bool {
 	if t := m.target(); t.Version == "" && !m.failedBeforeStart() {
-		now := m.agreement(m.Of, m.endRevision()-1).Is
+		now := m.agreement(m.Of, m.end().Revision-1).Is
 		return t.Untold && now.Version == "" && !now.disputed()
 	}
 	return len(m.losses()) == 0
@@ -177,7 +177,7 @@ func (m *Migration) changedAtEnd() bool {
 
 // standing says that the servers do not keep a migration from going on.
 func (m *Migration) standing() string {
-	if version := m.agreement(m.Of, m.endRevision()-1).Is.Version; version != "" {
+	if version := m.agreement(m.Of, m.end().Revision-1).Is.Version; version != "" {
 		return "the servers in agreement on " + version
 	}
 	return "no server having announced anything"

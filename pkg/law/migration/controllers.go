@@ -38,7 +38,7 @@ func (m *Migration) ends(component string) []*fact.Process {
 	begin := m.begun()
 	return fact.Where(m.AllProcesses(), func(p *fact.Process) bool {
 		return p.Component == component && p.Exited != nil && was(begin) && m.When(begin).Before(*p.Exited) == fact.Yes &&
-			(!was(m.end()) || p.Exited.Before(m.When(m.end())) == fact.Yes)
+			(m.goesOn() || p.Exited.Before(m.When(m.end())) == fact.Yes)
 	})
 }
 
@@ -85,7 +85,7 @@ func (m *Migration) lastProgress() fact.Stamp {
 // the target version, which leaves no trace in etcd.
 func (m *Migration) passesDone(since fact.Stamp) time.Duration {
 	controllers := 1 + len(fact.Where(m.takeovers(), func(s fact.Stamp) bool { return s.Revision > since.Revision }))
-	until := m.endRevision() - 1
+	until := m.end().Revision - 1
 	target := cmp.Or(m.target().Version, m.agreement(m.Of, until).Is.Version)
 	return time.Duration(int64(controllers)*m.storedAt(m.Of, until).in[target]) * passesObject()
 }

@@ -87,9 +87,9 @@ func (f *Facts) showsBegun(c *Change) {
 	for _, m := range f.Migrations {
 		switch {
 		case m.Of != c.Object.in.of:
-		case was(m.Started) && (!was(m.end()) || c.At-m.end().At <= int64(restLands())):
+		case was(m.Started) && (m.goesOn() || c.At-m.end().At <= int64(restLands())):
 			return
-		case waits == nil && m.Seen && !was(m.Started) && !was(m.end()):
+		case waits == nil && m.Seen && !was(m.Started) && m.goesOn():
 			waits = m
 		}
 	}
@@ -123,41 +123,32 @@ func (m *Migration) endedAs(outcome string) bool {
 	return m.Outcome == outcome && (was(m.Started) || !m.Found)
 }
 
-// end is when it ended or was deleted; the zero Stamp while it goes on.
+// goesOn is whether it had neither ended nor been deleted at the end of the history.
+func (m *Migration) goesOn() bool { return !was(m.Ended) && !was(m.Gone) }
+
+// end is when it ended or was deleted; while it goes on, the end of the history after all
+// revisions.
 func (m *Migration) end() fact.Stamp {
-	if was(m.Ended) {
+	switch {
+	case was(m.Ended):
 		return m.Ended
+	case was(m.Gone):
+		return m.Gone
 	}
-	return m.Gone
+	return fact.Stamp{Seq: m.Seq, At: m.Now, Revision: fact.Forever}
 }
 
-// endRevision is that of its end; the last one that there can be while it goes on.
-func (m *Migration) endRevision() int64 {
-	if end := m.end(); was(end) {
-		return end.Revision
-	}
-	return fact.Forever
-}
-
-// over is the moment at which it ended or was deleted, or the end of the history.
+// over is the moment of its end.
 func (m *Migration) over() fact.Moment {
-	if end := m.end(); was(end) {
-		return m.When(end)
+	if m.goesOn() {
+		return m.Over()
 	}
-	return m.Over()
-}
-
-// asked is the Stamp by which to ask how its resource was: its end, or that of the history.
-func (m *Migration) asked() fact.Stamp {
-	if end := m.end(); was(end) {
-		return end
-	}
-	return fact.Stamp{Seq: m.Seq, At: m.Now, Revision: fact.Forever - 1}
+	return m.When(m.end())
 }
 
 // ran is whether it ran when etcd made a revision.
 func (m *Migration) ran(revision int64) bool {
-	return was(m.Started) && m.Started.Revision < revision && revision < m.endRevision()
+	return was(m.Started) && m.Started.Revision < revision && revision < m.end().Revision
 }
 
 // waited is whether it existed and had not begun when etcd made a revision.
@@ -167,24 +158,24 @@ func (m *Migration) waited(revision int64) bool {
 
 // lived is whether it existed and had not ended when etcd made a revision.
 func (m *Migration) lived(revision int64) bool {
-	return m.Created.Revision < revision && revision < m.endRevision()
+	return m.Created.Revision < revision && revision < m.end().Revision
 }
 
 // Running is while it runs, and Pending while it exists and has not ended.
-func (m *Migration) Running() fact.Signal { return m.between(m.begun()) }
+func (m *Migration) Running() fact.Signal { return m.until(m.begun()) }
 
 // Pending is while it exists and has not ended.
-func (m *Migration) Pending() fact.Signal { return m.between(m.Created) }
+func (m *Migration) Pending() fact.Signal { return m.until(m.Created) }
 
-func (m *Migration) between(begin fact.Stamp) fact.Signal {
-	if !was(begin) {
+func (m *Migration) until(begin fact.Stamp) fact.Signal {
+	over := m.over()
+	switch {
+	case !was(begin):
 		return fact.Constant(fact.No)
+	case m.goesOn():
+		return fact.From(m.When(begin))
 	}
-	if end := m.end(); was(end) {
-		over := m.When(end)
-		return fact.Between(m.When(begin), &over)
-	}
-	return fact.From(m.When(begin))
+	return fact.Between(m.When(begin), &over)
 }
 
 // checkpoint is the revision up to which it has to know of objects: that of its

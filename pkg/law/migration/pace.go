@@ -68,35 +68,15 @@ func inOrder(stamps []fact.Stamp) []fact.Stamp {
 	return slices.SortedFunc(slices.Values(stamps), func(a, b fact.Stamp) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-// latencies are how long requests took, and the event of the longest.
-type latencies struct {
-	took       []time.Duration
-	longest    time.Duration
-	longestSeq int64
+type signalOf struct {
+	what   string
+	member int32
 }
-
-func (l *latencies) add(d time.Duration, seq int64) {
-	l.took = append(l.took, d)
-	if d > l.longest {
-		l.longest, l.longestSeq = d, seq
-	}
-}
-
-// slowest is what one of a hundred takes or exceeds.
-func (l *latencies) slowest() time.Duration {
-	if len(l.took) == 0 {
-		return 0
-	}
-	slices.Sort(l.took)
-	return l.took[len(l.took)-1-len(l.took)/100]
-}
-
-type signalOf struct{ what, member string }
 
 // calm is while nothing stands in the way at a member, and every etcd runs.
-func (f *Facts) calm(member string) fact.Signal {
+func (f *Facts) calm(member int32) fact.Signal {
 	return fact.Cached(f.History, signalOf{"calm", member}, func() fact.Signal {
-		calm := []fact.Signal{f.Healthy(member)}
+		calm := []fact.Signal{f.Healthy(f.Members()[member])}
 		for _, m := range f.Members() {
 			if len(f.Processes(m, history.ComponentEtcd)) > 0 {
 				calm = append(calm, f.Running(m, history.ComponentEtcd))
@@ -108,9 +88,9 @@ func (f *Facts) calm(member string) fact.Signal {
 
 // unready is while a member's /readyz answers that it is not ready. One that does not answer
 // may have too much to do.
-func (f *Facts) unready(member string) fact.Signal {
+func (f *Facts) unready(member int32) fact.Signal {
 	return fact.Cached(f.History, signalOf{"unready", member}, func() fact.Signal {
-		answers := fact.Where(f.ReadyAnswers(member), func(a fact.ReadyAnswer) bool { return a.Code != 0 })
+		answers := fact.Where(f.ReadyAnswers(f.Members()[member]), func(a fact.ReadyAnswer) bool { return a.Code != 0 })
 		return fact.Follow(answers, func(a fact.ReadyAnswer) fact.Moment { return a.Moment }, func(a fact.ReadyAnswer) bool { return a.Code != 200 })
 	})
 }

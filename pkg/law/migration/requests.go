@@ -2,6 +2,7 @@ package migration
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type requests struct {
 }
 
 type request struct {
+	*Facts
 	fact.Moment
 	Member string
 	*history.Request
@@ -36,7 +38,7 @@ const watchedMigrations = "storageversionmigrations"
 
 func (f *Facts) observeRequest(ev *history.Event) {
 	r, q := ev.Request, &f.requests
-	one := request{f.When(fact.StampOf(ev)), ev.Member, r}
+	one := request{f, f.When(fact.StampOf(ev)), ev.Member, r}
 	switch {
 	case r.Class == history.ClassMigration && r.Invalid != "":
 		q.flawed = append(q.flawed, one)
@@ -165,27 +167,17 @@ func (f *Facts) observeExchange(ev *history.Event) {
 	}
 }
 
-// objectOf reads which object a path of the API names; ok is false for any other path, one
-// of a subresource too.
+// objectPath is the path of an object of the API, and not of a subresource: its group, its
+// namespace, its resource and its name.
+var objectPath = regexp.MustCompile(`^/api(?:s/([^/]+))?/[^/]+/(?:namespaces/([^/]+/))?([^/]+)/([^/]+)$`)
+
+// objectOf reads which object a path of the API names; ok is false for any other path.
 func objectOf(path string) (of Resource, name string, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	switch {
-	case len(parts) > 2 && parts[0] == "api":
-		parts = parts[2:]
-	case len(parts) > 3 && parts[0] == "apis":
-		of.Group, parts = parts[1], parts[3:]
-	default:
+	parts := objectPath.FindStringSubmatch(path)
+	if parts == nil {
 		return of, "", false
 	}
-	namespace := ""
-	if len(parts) == 4 && parts[0] == "namespaces" {
-		namespace, parts = parts[1]+"/", parts[2:]
-	}
-	if len(parts) != 2 || parts[0] == "" || parts[1] == "" {
-		return of, "", false
-	}
-	of.Name = parts[0]
-	return of, namespace + parts[1], true
+	return Resource{parts[1], parts[3]}, parts[2] + parts[4], true
 }
 
 // sent are the writes of the controller that its link saw while a migration may have run.

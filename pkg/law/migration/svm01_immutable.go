@@ -16,7 +16,7 @@ var svm01 = together{
 	}},
 	Parts: parts{
 		each[*Migration]{Over: all, End: (*Migration).keepsResource},
-		each[creation]{Over: creations, End: creation.leavesStatusOut},
+		each[request]{Over: func(f *Facts) []request { return f.requests.created }, End: request.leavesStatusOut},
 		refuses(history.InvalidResource, "a migration of a resource that cannot be one"),
 		refuses(history.InvalidGroup, "a migration of a group that cannot be one"),
 		refuses(history.InvalidChange, "another resource in a migration than it was created with"),
@@ -34,30 +34,12 @@ func (m *Migration) keepsResource(law.Bounds) law.Entry {
 	return m.Entry().Met()
 }
 
-// creation is a request that created a migration with a status, and the migration if etcd
-// showed it.
-type creation struct {
-	request
-	of *Migration
-}
-
-func creations(f *Facts) []creation {
-	return fact.Each(f.requests.created, func(r request) creation {
-		for _, m := range f.Migrations {
-			if m.Name == r.Name && m.Seen {
-				return creation{r, m}
-			}
-		}
-		return creation{r, nil}
-	})
-}
-
 // leavesStatusOut ends the creation of a migration with a status in the request: what etcd
 // showed of it is judged where it is created.
-func (c creation) leavesStatusOut(law.Bounds) law.Entry {
-	e := law.Of(c.Name, c.Moment).By(c.Member)
-	if c.of == nil {
-		return e.Unclear("%s accepted migration %s with a status, and etcd has not shown what was created", c.Member, c.Name)
+func (r request) leavesStatusOut(law.Bounds) law.Entry {
+	e := law.Of(r.Name, r.Moment).By(r.Member)
+	if !slices.ContainsFunc(r.Migrations, func(m *Migration) bool { return m.Name == r.Name && m.Seen }) {
+		return e.Unclear("%s accepted migration %s with a status, and etcd has not shown what was created", r.Member, r.Name)
 	}
 	return e.Met("created")
 }

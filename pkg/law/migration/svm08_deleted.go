@@ -35,7 +35,7 @@ func (m *Migration) leavesDeleted(law.Bounds) law.Entry {
 		return law.Entry{}
 	case m.Succeeded():
 		return tally(m.Entry(), int64(len(deleted)), "deleted")
-	case was(m.end()):
+	case !m.goesOn():
 		return m.Entry().Excused("the migration that had still to rewrite deleted objects did not succeed")
 	}
 	return m.Entry().Open("migration %s has not ended since %s was deleted", m.Name, deleted[0])

@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -69,50 +71,55 @@ func (w writer) keepsPace(bounds law.Bounds) law.Entry {
 	return e.Met(w.tags...)
 }
 
-// servesOthers compares the slowest requests while migrations ran with those while none did.
+// answer is how long a request took.
+type answer struct {
+	took time.Duration
+	seq  int64
+}
+
+// servesOthers compares the slowest requests while migrations ran with those while none
+// did. One that was not served counts if its member was ready with nothing in its way, and
+// stayed so; where it ceased to be ready with nothing in its way, that is doubted.
 func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
-	var with, without latencies
-	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), int64(0)
+	var with, without []answer
+	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), 0
 	for _, r := range f.requests.timed {
-		took, during := time.Duration(r.At-r.From), busy.At(r.At) == fact.Yes
+		one, during := answer{time.Duration(r.At - r.From), r.Seq}, busy.At(r.At) == fact.Yes
 		if !r.served {
-			switch f.blamed(r, bounds) {
-			case fact.No:
+			until := r.At + int64(bounds.Of("endShows"))
+			if r.member < 0 || until > f.Now || f.calm(r.member).Lasts(r.From, until, fact.Yes) < until-r.From {
 				continue
-			case fact.Unknown:
+			}
+			if f.unready(r.member).Lasts(r.From, until, fact.Yes) > 0 {
 				if during {
 					unexplained++
 				}
 				continue
 			}
-			took = max(took, bounds.Of("unservedTakes"))
+			one.took = max(one.took, bounds.Of("unservedTakes"))
 		}
 		if during {
-			with.add(took, r.Seq)
+			with = append(with, one)
 		} else {
-			without.add(took, r.Seq)
+			without = append(without, one)
 		}
 	}
 	if unexplained > 0 {
 		l.Doubt("%d requests were not served while migrations ran, by members that had ceased to be ready with nothing in their way", unexplained)
 	}
-	e, slowest, usual := law.Of("clients", f.Over()), with.slowest(), without.slowest()
-	if slowest > bounds.Of("slowRequest") && float64(slowest) > bounds.Number("slowerThan")*float64(usual) && float64(len(without.took)) >= bounds.Number("measured") {
-		l.Add(e.Shown(with.longestSeq).Broken("while migrations ran the slowest of a hundred requests took %v, and %v while none did", slowest.Round(time.Millisecond), usual.Round(time.Millisecond)))
+	e, slowest, usual := law.Of("clients", f.Over()), slowestOf(with), slowestOf(without)
+	if slowest.took > bounds.Of("slowRequest") && float64(slowest.took) > bounds.Number("slowerThan")*float64(usual.took) && float64(len(without)) >= bounds.Number("measured") {
+		l.Add(e.Shown(slowest.seq).Broken("while migrations ran the slowest of a hundred requests took %v, and %v while none did",
+			slowest.took.Round(time.Millisecond), usual.took.Round(time.Millisecond)))
 	}
-	l.Add(tally(e, int64(len(with.took)), "during"), tally(e, int64(len(without.took)), "before"))
+	l.Add(tally(e, int64(len(with)), "during"), tally(e, int64(len(without)), "before"))
 }
 
-// blamed is whether a request was not served by a member that was ready with nothing in
-// its way, and stayed so; Unknown where the member ceased to be ready, with nothing in its
-// way either.
-func (f *Facts) blamed(r timedRequest, bounds law.Bounds) fact.Truth {
-	until := r.At + int64(bounds.Of("endShows"))
-	switch {
-	case r.member < 0 || until > f.Now || f.calm(f.Header.Members[r.member].Name).Lasts(r.From, until, fact.Yes) < until-r.From:
-		return fact.No
-	case f.unready(f.Header.Members[r.member].Name).Lasts(r.From, until, fact.Yes) > 0:
-		return fact.Unknown
+// slowestOf is what one of a hundred takes or exceeds.
+func slowestOf(all []answer) answer {
+	if len(all) == 0 {
+		return answer{}
 	}
-	return fact.Yes
+	slices.SortFunc(all, func(a, b answer) int { return cmp.Compare(a.took, b.took) })
+	return all[len(all)-1-len(all)/100]
 }

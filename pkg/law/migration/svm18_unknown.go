@@ -19,7 +19,7 @@ var svm18 = together{
 // unknown is whether it is known of each member that it does not host the resource, and
 // nothing defines it.
 func (m *Migration) unknown() bool {
-	at := m.asked()
+	at := m.end()
 	said, silent := m.hosting(m.Of, at.Seq)
 	return !silent && len(said) == 0 && m.definition(m.Of).At(at.Revision) == nil && !m.written(m.Of)
 }
@@ -27,7 +27,7 @@ func (m *Migration) unknown() bool {
 // vainSince is since when there is nothing that it could migrate: since its creation, or
 // since its resource was deleted.
 func (m *Migration) vainSince() fact.Stamp {
-	if gone := m.undefinedSince(m.Of, m.asked().Revision); was(gone) && gone.Revision > m.Created.Revision {
+	if gone := m.undefinedSince(m.Of, m.end().Revision); was(gone) && gone.Revision > m.Created.Revision {
 		return gone
 	}
 	return m.Created

@@ -21,7 +21,7 @@ var svm19 = together{
 // unstored is whether its resource is hosted by the API servers themselves, and none says
 // that it is stored.
 func (m *Migration) unstored() bool {
-	said, _ := m.hosting(m.Of, m.asked().Seq)
+	said, _ := m.hosting(m.Of, m.end().Seq)
 	for _, h := range said {
 		if h.Persisted || h.Custom || h.Aggregated {
 			return false
@@ -40,7 +40,9 @@ var staysOpen = deadline{
 	Over:    those(func(m *Migration) bool { return !m.unstored() && !m.unknown() }),
 	Begin:   law.Once(func(m *Migration) fact.Moment { return m.When(m.lastBegan()) }),
 	Running: func(m *Migration) fact.Signal { return fact.And(m.clock(), m.free()) },
-	Done:    func(m *Migration) []fact.Moment { return m.Moments(m.end()) },
+	Done: func(m *Migration) []fact.Moment {
+		return m.Moments(cmp.Or(m.Ended, m.Gone))
+	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 		if was(m.Started) {
 			return fmt.Sprintf("migration %s has run for %v and not ended, with %s", m.Name, rounded(took), m.standing())

@@ -57,7 +57,7 @@ var stopsWhenLost = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Boun
 // version, while the migration had not ended.
 func (m *Migration) agreedAgain(lost loss) int64 {
 	again := fact.Where(m.agreements(m.Of).In(lost.from.Revision, fact.Forever), func(a fact.Value[Agreement]) bool {
-		return a.Is.Version != "" && (a.Revision > m.endRevision() || a.Is.Version == m.target().Version)
+		return a.Is.Version != "" && (a.Revision > m.end().Revision || a.Is.Version == m.target().Version)
 	})
 	if len(again) == 0 {
 		return fact.Forever

@@ -76,7 +76,7 @@ func (t trim) isDue(bounds law.Bounds) law.Entry {
 	due := fact.Where(t.begunOf(t.of), func(m *Migration) bool {
 		return m.Started.Revision < t.now.Revision && !m.Found && m.beganWith(t.now)
 	})
-	goesOn := fact.Where(due, func(m *Migration) bool { return !was(m.end()) })
+	goesOn := fact.Where(due, func(m *Migration) bool { return m.goesOn() })
 	found := fact.Where(t.Migrations, func(m *Migration) bool { return m.Of == t.of && m.Found && m.Outcome != history.MigrationFailed })
 	why := "no migration had begun with the definition as it is"
 	switch {

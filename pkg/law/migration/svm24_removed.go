@@ -77,7 +77,7 @@ var freesTheQueue = deadline{
 // began since or waits; nil if there is none.
 func (m *Migration) next() *Migration {
 	i := slices.IndexFunc(m.Migrations, func(o *Migration) bool {
-		return o != m && o.Of == m.Of && (was(o.Started) && o.Started.Revision > m.Gone.Revision || !was(o.Started) && !was(o.end()))
+		return o != m && o.Of == m.Of && (was(o.Started) && o.Started.Revision > m.Gone.Revision || !was(o.Started) && o.goesOn())
 	})
 	if i < 0 {
 		return nil

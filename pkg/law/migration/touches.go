@@ -142,7 +142,7 @@ func (t *Touch) writer() *Migration {
 // on its way then may land as late.
 func (t *Touch) justEnded() *Migration {
 	f := t.Object.in
-	ended := fact.Where(f.begunOf(f.of), func(m *Migration) bool { return m.endRevision() < t.Revision })
+	ended := fact.Where(f.begunOf(f.of), func(m *Migration) bool { return m.end().Revision < t.Revision })
 	if n := len(ended); n > 0 {
 		if least, _ := f.When(ended[n-1].end()).Until(t.when()); least <= restLands() {
 			return ended[n-1]
