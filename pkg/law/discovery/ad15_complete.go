@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,25 +18,10 @@ import (
 var ad15 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-15", Sources: readiness, Needs: append(each("prompt", "whole"), anyOf("custom")...)},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, firstMoment]{
-			Row: law.Row{ID: "AD-15"}, Bound: "givesWithin", Over: (*Facts).firstMoments,
-			Begin:   law.Once(func(m firstMoment) fact.Moment { return m.ready }),
-			Running: func(m firstMoment) fact.Signal { return m.member.serving() },
-			Looks: func(m firstMoment) []law.Look {
-				return m.member.shown(m.ready.Latest, func(k *answer) bool { return k == m.document })
-			},
-			Void:    func(m firstMoment) []law.Void { return law.Ended(m.process) },
-			Lacking: func(m firstMoment) string { return m.member.name + " was ready, and gave no document" },
-			Breaks:  firstMoment.refused,
-			Tag: func(m firstMoment, _, _ fact.Moment) []string {
-				if m.denied == nil && m.document.from <= m.ready.Latest+int64(requirement.MustBound("AD-15", "firstMoment")) {
-					return []string{"prompt"}
-				}
-				return nil
-			},
-		},
+		dutyLaw(law.Row{ID: "AD-15"}, "givesWithin", (*member).serving, func(f *Facts) []duty { return fact.Each(f.firstMoments(), firstMoment.duty) }),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-15"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 			for _, m := range f.firstMoments() {
+				l.Add(m.refused())
 				if m.document != nil && (m.denied == nil || m.denied.Code == 0) {
 					m.hasCustom(l)
 					l.Add(m.hasAll())
@@ -57,8 +41,20 @@ type firstMoment struct {
 	document, denied *answer
 }
 
-// Entry is the obligation.
-func (m firstMoment) Entry() law.Entry { return law.Of(m.member.name, m.ready).By(m.member.name) }
+// duty is to give any document.
+func (m firstMoment) duty() duty {
+	d := duty{member: m.member, about: m.member.name, since: "it was ready", began: m.ready, until: endless, why: "the process ended", wrong: func(*answer) string { return "" }}
+	if m.process.Exited != nil {
+		d.until = *m.process.Exited
+	}
+	d.tags = func(fact.Moment) []string {
+		if m.document != nil && m.denied == nil && m.document.from <= m.ready.Latest+int64(requirement.MustBound("AD-15", "firstMoment")) {
+			return []string{"prompt"}
+		}
+		return nil
+	}
+	return d
+}
 
 func (f *Facts) firstMoments() (out []firstMoment) {
 	for _, m := range f.all() {
@@ -68,7 +64,7 @@ func (f *Facts) firstMoments() (out []firstMoment) {
 				continue
 			}
 			first := firstMoment{member: m, process: p, ready: *ready}
-			for _, k := range m.since(ready.Latest) {
+			for _, k := range m.from(ready.Latest) {
 				if k.by() != p || k.from < ready.Latest {
 					continue
 				}
@@ -86,11 +82,13 @@ func (f *Facts) firstMoments() (out []firstMoment) {
 	return out
 }
 
-func (m firstMoment) refused() (string, []int64) {
-	if k := m.denied; k != nil && !k.busy() && k.Code >= http.StatusBadRequest && k.Code < http.StatusInternalServerError {
-		return fmt.Sprintf("%s was ready and answered %d in the place of the document", m.member.name, k.Code), []int64{m.process.Started.Seq, k.seq}
+// refused looks for a refusal in the place of the first document.
+func (m firstMoment) refused() law.Entry {
+	k := m.denied
+	if k == nil || k.busy() || k.Code < http.StatusBadRequest || k.Code >= http.StatusInternalServerError {
+		return law.Entry{}
 	}
-	return "", nil
+	return k.entry(m.member.name).Broken("%s was ready and answered %d in the place of the document", m.member.name, k.Code).Shown(m.process.Started.Seq, k.seq)
 }
 
 // hasCustom looks in the first document for the custom resources that the harness had

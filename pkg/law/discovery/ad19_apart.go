@@ -31,16 +31,16 @@ func apart(k *answer, c *change) string {
 }
 
 // survived are the tags of a removal at which all that others define in the group stays.
-func survived(o owedChange, _, done fact.Moment) []string {
-	if len(o.versions) > 0 || len(o.before) == 0 {
+func survived(m *member, c *change, done fact.Moment) []string {
+	if len(c.versions) > 0 || len(c.before) == 0 {
 		return nil
 	}
-	for _, k := range o.member.between(done.Earliest, o.over()) {
-		for _, other := range o.of.of.definitionsOf(o.of.group) {
+	for _, k := range m.between(done.Earliest, c.over()) {
+		for _, other := range c.of.of.definitionsOf(c.of.group) {
 			now := other.certain(k.from)
-			if other.remote != o.of.remote && now != nil && len(now.versions) > 0 && k.from > now.at+int64(showsWithin()) && o.shows(k) &&
+			if other.remote != c.of.remote && now != nil && len(now.versions) > 0 && k.from > now.at+int64(showsWithin()) && k.told() != nil && apart(k, c) == "" &&
 				!slices.ContainsFunc(now.versions, func(v string) bool { return k.listing.version(groupVersion{other.group, v}) == nil }) {
-				return []string{map[bool]string{true: "remote", false: "custom"}[o.of.remote]}
+				return []string{map[bool]string{true: "remote", false: "custom"}[c.of.remote]}
 			}
 		}
 	}

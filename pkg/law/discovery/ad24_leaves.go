@@ -1,9 +1,7 @@
 package discovery
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -15,28 +13,11 @@ import (
 var ad24 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-24", Sources: peers, Needs: anyOf("went")},
 	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, departure]{
-			Row: law.Row{ID: "AD-24"}, Bound: "peersLeave", Over: (*Facts).departures,
-			Begin:   law.Once(func(d departure) fact.Moment { return d.since }),
-			Running: func(d departure) fact.Signal { return d.member.serving() },
-			Looks:   func(d departure) []law.Look { return d.member.shown(d.since.Latest, d.gone) },
-			Void: func(d departure) []law.Void {
-				return law.Voids("another member was started, which may host it too", d.over)
-			},
-			Breach: func(d departure, _ fact.Moment, _ *fact.Moment, took time.Duration) string { return d.breach(took) },
-			Breaks: func(d departure) (string, []int64) {
-				k := d.member.goesBack(d.since.Latest, d.over.Earliest, peersLeave, func(k *answer) bool { return d.gone(k) || d.member.isForeign(d.one.groupVersion, k.from) })
-				if k == nil {
-					return "", nil
-				}
-				return d.breach(time.Duration(k.from - d.since.Latest)), []int64{d.theirs.local.seq, k.seq}
-			},
-			Tag: departure.went,
-		},
+		dutyLaw(law.Row{ID: "AD-24"}, "peersLeave", (*member).serving, func(f *Facts) []duty { return fact.Each(f.departures(), departure.duty) }),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-24"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 			for _, m := range f.all() {
 				all := fact.Where(f.departures(), func(d departure) bool { return d.member == m })
-				if len(all) > 0 && !slices.ContainsFunc(all, func(d departure) bool { return len(d.went(d.since, d.since)) > 0 }) {
+				if len(all) > 0 && !slices.ContainsFunc(all, func(d departure) bool { return len(d.went(d.since)) > 0 }) {
 					l.Doubt("%s was there after a member had left that alone had hosted something, and nothing was seen to go from its documents", m.name)
 				}
 			}
@@ -68,9 +49,18 @@ type departure struct {
 	one  exclusive
 }
 
-// Entry is the obligation.
-func (d departure) Entry() law.Entry {
-	return law.Of(d.host.name+" "+d.one.String(), d.since).By(d.member.name)
+// duty is to give documents without it.
+func (d departure) duty() duty {
+	return duty{
+		member: d.member, about: d.host.name + " " + d.one.String(), since: d.host.name + " had left, which was the last to host it", began: d.since,
+		shown: []int64{d.theirs.local.seq}, until: d.over, why: "another member was started, which may host it too", tags: d.went,
+		wrong: func(k *answer) string {
+			if k.lists(d.one) && !d.member.isForeign(d.one.groupVersion, k.from) {
+				return "lists " + d.one.String()
+			}
+			return ""
+		},
+	}
 }
 
 func (f *Facts) departures() []departure {
@@ -103,13 +93,6 @@ func (m *member) nextStart(since fact.Moment) fact.Moment {
 	return over
 }
 
-func (d departure) breach(took time.Duration) string {
-	return fmt.Sprintf("%s lists %s %s after %s had left, which was the last to host that", d.member.name, d.one, took.Round(100*time.Millisecond), d.host.name)
-}
-
-// gone is whether a document was given that does not list it.
-func (d departure) gone(k *answer) bool { return k.told() != nil && !k.lists(d.one) }
-
 // lists is whether the document has it.
 func (a *answer) lists(one exclusive) bool {
 	return a.listing.version(one.groupVersion) != nil && (one.resource == "" || a.listing.hosts(one.groupVersion, one.resource))
@@ -117,7 +100,7 @@ func (a *answer) lists(one exclusive) bool {
 
 // went are the tags of what the process that gave a document after the bound had listed
 // while the other member was there.
-func (d departure) went(fact.Moment, fact.Moment) []string {
+func (d departure) went(fact.Moment) []string {
 	there := fact.And(d.host.serves(), d.host.leased())
 	before := fact.Where(d.member.between(0, d.since.Latest), func(k *answer) bool {
 		return k.told() != nil && k.lists(d.one) && there.At(k.at) == fact.Yes

@@ -21,7 +21,7 @@ func TestAD14KnowsWhoWasReachedBefore(t *testing.T) {
 	up := func() *historyBuilder { return newHistory().starts("a", 1).ready("a", 200, 5) }
 	for _, codes := range [][]int{{200}, {0, 200}, {200, 0, 200}, {0, 0, 200}} {
 		again(up().hands(200).pass(time.Minute).listsTides(history.FreshnessCurrent), codes...).blames(t, "AD-14")
-		again(up(), codes...).blames(t, "AD-14", "a never reached the server of tides.io/v1, and lists resources in it")
+		again(up(), codes...).blames(t, "AD-14", "after the server of tides.io/v1 could not be reached, a lists resources in it")
 	}
 }
 
@@ -32,7 +32,7 @@ func TestAD14KnowsWhoWasNeverReachedWhateverItDoes(t *testing.T) {
 		rest  time.Duration
 		want  []string
 	}{
-		"at once":                        {history.BackendHang, 0, []string{`a never reached the server of tides.io/v1, and calls it "Current"`}},
+		"at once":                        {history.BackendHang, 0, []string{`after the server of tides.io/v1 could not be reached, a calls it "Current"`}},
 		"after a while":                  {history.BackendHang, time.Second, nil},
 		"after something like an answer": {history.BackendGarbage, 0, nil},
 	} {

@@ -23,7 +23,7 @@ func TestABreachIsComplainedOfWhenNothingExplainsItAnyMore(t *testing.T) {
 	})
 	t.Run("AD-14", func(t *testing.T) {
 		lone().backend(history.PhaseInject, "").hands(201).backend(history.PhaseWitness, "asked").
-			hidden(again, lists(current)).blames(t, "AD-14", `a never reached the server of tides.io/v1, and calls it "Current"`)
+			hidden(again, lists(current)).blames(t, "AD-14", `after the server of tides.io/v1 could not be reached, a calls it "Current"`)
 	})
 	t.Run("AD-17", func(t *testing.T) {
 		lone().hands(201).listsTides(current).backend(history.PhaseInject, "").backend(history.PhaseWitness, "asked").

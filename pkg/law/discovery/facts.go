@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // Facts are the facts of KEP-3352 about one history.
@@ -146,14 +145,14 @@ func (m *member) process(from, at int64) *fact.Process {
 	return m.facts.ProcessAt(m.name, history.ComponentAPIServer, fact.Moment{Earliest: from, Latest: at})
 }
 
-// since are the looks that were answered at a time or later.
-func (m *member) since(at int64) []*answer {
+// from are the looks that were answered at a time or later.
+func (m *member) from(at int64) []*answer {
 	return m.looks[sort.Search(len(m.looks), func(i int) bool { return m.looks[i].at >= at }):]
 }
 
 // between are the looks that were asked for from a time on and answered by another one.
 func (m *member) between(from, to int64) (out []*answer) {
-	for _, k := range m.since(from) {
+	for _, k := range m.from(from) {
 		if k.at > to {
 			break
 		}
@@ -164,38 +163,7 @@ func (m *member) between(from, to int64) (out []*answer) {
 	return out
 }
 
-// shown are the looks since a time, up to the first that shows something.
-func (m *member) shown(since int64, shows func(*answer) bool) (out []law.Look) {
-	for _, k := range m.since(since) {
-		out = append(out, law.Look{Asked: k.from, Answered: k.at, Until: k.from, Seq: k.seq, Shows: shows(k), Lasting: k.lasting()})
-		if out[len(out)-1].Shows {
-			break
-		}
-	}
-	return out
-}
-
-// goesBack is the first document between two times that does not fit any more, although its
-// process had the time to know; nil if there is none.
-func (m *member) goesBack(from, to int64, bound time.Duration, fits func(*answer) bool) *answer {
-	var last *listing
-	for _, k := range m.between(from+int64(bound), to) {
-		p := k.by()
-		if k.told() == nil || k.listing == last || p == nil {
-			continue
-		}
-		if last = k.listing; fits(k) {
-			continue
-		}
-		last = nil
-		if m.able().Lasts(max(from, p.Started.Latest), k.from, fact.Yes) > int64(bound) {
-			return k
-		}
-	}
-	return nil
-}
-
-// lacked says how long something lasted that a document shows, for a breach.
+// lasted is how long something lasted, for a sentence.
 func lasted(from, to int64) time.Duration {
 	return time.Duration(to - from).Round(100 * time.Millisecond)
 }

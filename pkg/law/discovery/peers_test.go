@@ -154,7 +154,7 @@ func TestAD24(t *testing.T) {
 	})
 	t.Run("it stays", func(t *testing.T) {
 		known().stops("c", 1).leaves("c", 40).pass(long).polled("a", newer...).polled("b", both...).
-			blames(t, "AD-24", "b lists x.io/v1beta1 36s after c had left")
+			blames(t, "AD-24", "36s after c had left, which was the last to host it, b lists x.io/v1beta1")
 	})
 	t.Run("it may stay until the bound", func(t *testing.T) {
 		known().stops("c", 1).leaves("c", 40).pass(29*time.Second).polled("b", both...).blames(t, "AD-24")
