@@ -10,9 +10,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Process is the last process of a component.
@@ -61,14 +61,13 @@ type Tracker struct {
 	now       int64
 	processes map[key]*Process
 	leases    map[string]*Lease
-	versions  map[string]*version.Version
 }
 
 type key struct{ member, component string }
 
 // New follows the history that the header is of.
 func New(header history.Header) *Tracker {
-	return &Tracker{header: header, processes: map[key]*Process{}, leases: map[string]*Lease{}, versions: map[string]*version.Version{}}
+	return &Tracker{header: header, processes: map[key]*Process{}, leases: map[string]*Lease{}}
 }
 
 // Take sees one more event; they must come in their order. What it returns is how
@@ -102,7 +101,7 @@ func (t *Tracker) Leases() []*Lease {
 // the oldest API server that runs.
 func (t *Tracker) Skewed(l *Lease) bool {
 	p := t.leader(l)
-	return p.able() && t.now <= l.until && t.newer(p, t.oldestServer())
+	return p.able() && t.now <= l.until && newer(p, t.oldestServer())
 }
 
 // leader is the process that holds a Lease; nil if it is none of a member.
@@ -119,7 +118,7 @@ func (t *Tracker) advance(now int64) []Stretch {
 			s.Led = time.Duration(max(min(now, l.until)-t.now, 0))
 		}
 		s.Absent = time.Duration(now-t.now) - s.Led
-		if t.newer(p, oldest) {
+		if newer(p, oldest) {
 			s.Skewed = s.Led
 		}
 		out = append(out, s)
@@ -128,37 +127,27 @@ func (t *Tracker) advance(now int64) []Stretch {
 	return out
 }
 
-func (t *Tracker) newer(p *Process, oldest *version.Version) bool {
-	if p == nil || oldest == nil {
+// newer is whether a process is of a newer release than the oldest API server.
+func newer(p *Process, oldest string) bool {
+	if p == nil || oldest == "" {
 		return false
 	}
-	v := t.version(p.Release)
-	return v != nil && oldest.LessThan(v)
+	return release.Compare(oldest, p.Release) < 0
 }
 
-// oldestServer is the oldest release of an API server that runs; nil if none does
+// oldestServer is the oldest release of an API server that runs; empty if none does
 // whose release is known.
-func (t *Tracker) oldestServer() *version.Version {
-	var oldest *version.Version
+func (t *Tracker) oldestServer() string {
+	oldest := ""
 	for k, p := range t.processes {
 		if k.component != history.ComponentAPIServer || !p.Alive {
 			continue
 		}
-		if v := t.version(p.Release); v != nil && (oldest == nil || v.LessThan(oldest)) {
-			oldest = v
+		if release.Valid(p.Release) && (oldest == "" || release.Compare(p.Release, oldest) < 0) {
+			oldest = p.Release
 		}
 	}
 	return oldest
-}
-
-// version reads a release; nil if it is none.
-func (t *Tracker) version(release string) *version.Version {
-	v, known := t.versions[release]
-	if !known {
-		v, _ = version.ParseGeneric(release) // nil where it cannot be read
-		t.versions[release] = v
-	}
-	return v
 }
 
 func (t *Tracker) takeProcess(member string, p *history.Process) {

@@ -3,9 +3,8 @@ package report
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/version"
-
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Rollout is the way of the members through releases, as far as the control plane
@@ -47,17 +46,16 @@ func (r *ConformanceReport) Rollout() Rollout {
 // walked is whether a way goes up, down after that, and up again after that.
 func walked(path []string) (up, down, again bool) {
 	for i := 1; i < len(path); i++ {
-		from, fromErr := version.ParseGeneric(path[i-1])
-		to, toErr := version.ParseGeneric(path[i])
-		if fromErr != nil || toErr != nil {
+		from, to := path[i-1], path[i]
+		if !release.Valid(from) || !release.Valid(to) {
 			continue // whichever of the two is the later one cannot be told
 		}
-		switch rises := from.LessThan(to); {
+		switch rises := release.Compare(from, to) < 0; {
 		case rises && down:
 			again = true
 		case rises:
 			up = true
-		case up && to.LessThan(from):
+		case up && release.Compare(to, from) < 0:
 			down = true
 		}
 	}

@@ -77,22 +77,3 @@ func TestTwinsAreTwo(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestSameRelease(t *testing.T) {
-	for _, tc := range []struct {
-		release, version string
-		want             bool
-	}{
-		{"v1.36.3", "v1.36.3", true}, {"1.36.3", "v1.36.3", true}, {"v1.36.3", "v1.36.3+k3s1", true}, {"v1.36.3", "v1.36.3-eks-1234", true},
-		{"1.2", "v1.2.0", true}, {"v1.36", "v1.36.3", true}, {"v1.36", "v1.36.3-gke.1", true},
-		{"v1.36.3", "v1.36.30", false}, {"v1.3", "v1.36.3", false}, {"v1.36.0", "v1.36.0-rc.1", false}, {"v1.36", "v1.36.0-beta.2", false},
-		{"v1.36.3", "v1.36.3.1", false}, {"v1.36.3", "", false}, {"v1.36.3", "v1.35.4", false},
-	} {
-		if got := sameRelease(tc.release, tc.version); got != tc.want {
-			t.Errorf("%s is %s: %v", tc.version, tc.release, got)
-		}
-	}
-	if compareVersions("v1.9.0", "v1.10.0") >= 0 || compareVersions("v1.10.0", "v1.9.0") <= 0 || compareVersions("x", "v1.0.0") >= 0 {
-		t.Error("releases are not in their order")
-	}
-}

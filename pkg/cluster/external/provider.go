@@ -27,6 +27,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Name is what topologies call this provider.
@@ -206,25 +207,25 @@ func (c *external) settleReleases() error {
 		for _, m := range c.members {
 			c.releases = append(c.releases, cmp.Or(m.wanted, m.version))
 		}
-		slices.SortFunc(c.releases, compareVersions)
+		slices.SortFunc(c.releases, func(a, b string) int { return cmp.Or(release.Compare(a, b), strings.Compare(a, b)) })
 		c.releases = slices.Compact(c.releases)
 	}
 	for _, m := range c.members {
-		if m.wanted != "" && !sameRelease(m.wanted, m.version) {
+		if m.wanted != "" && !release.Is(m.wanted, m.version) {
 			return fmt.Errorf("member %s: the topology says that it runs %s, and its /version says %s", m.name, m.wanted, m.version)
 		}
-		release, ok := c.named(m.version)
+		named, ok := c.named(m.version)
 		if !ok {
 			return fmt.Errorf("member %s: it runs %s, which is none of spec.external.releases: %s", m.name, m.version, strings.Join(c.releases, ", "))
 		}
-		m.release = release
+		m.release = named
 	}
 	return nil
 }
 
 // named is the name of the release that a version is of.
 func (c *external) named(version string) (string, bool) {
-	at := slices.IndexFunc(c.releases, func(release string) bool { return sameRelease(release, version) })
+	at := slices.IndexFunc(c.releases, func(one string) bool { return release.Is(one, version) })
 	if at < 0 {
 		return "", false
 	}
