@@ -144,7 +144,7 @@ func (l *lookout) take(obj any, gone bool) {
 	case *coordinationv1beta1.LeaseCandidate:
 		l.takeCandidate(now, o, gone)
 	case *corev1.ConfigMap:
-		var acted history.Acted
+		var acted history.LeaderAction
 		if raw := o.Annotations[observe.ActedAnnotation]; !gone && json.Unmarshal([]byte(raw), &acted) == nil {
 			l.actions = append(l.actions, action{now, strings.TrimPrefix(acted.Lease, namespace+"/"), acted.Holder})
 		}

@@ -12,7 +12,7 @@ import (
 func TestOnlyALargeHistoryIsCompressed(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, HistoryFile)
-	text := `{"format":"evenkeel-history","version":1,"run":"r"}` + "\n" + `{"seq":1,"at":1,"kind":"end","end":{"complete":true}}` + "\n"
+	text := `{"format":"evenkeel-history","version":2,"run":"r"}` + "\n" + `{"seq":1,"at":1,"kind":"end","end":{"complete":true}}` + "\n"
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,10 @@ const keptEtcd = 20
 
 func (a *account) observe(ev *history.Event) {
 	switch {
-	case ev.Etcd != nil:
-		a.etcd = append(a.etcd, EtcdSeen{Event: ev.Seq, Problem: ev.Etcd.Problem(), EtcdHealth: *ev.Etcd})
+	case ev.EtcdHealth != nil:
+		a.etcd = append(a.etcd, EtcdSeen{Event: ev.Seq, Problem: ev.EtcdHealth.Problem(), EtcdHealth: *ev.EtcdHealth})
 		a.etcd = a.etcd[max(len(a.etcd)-keptEtcd, 0):]
-	case ev.Balancer != nil:
+	case ev.LoadBalancer != nil:
 		a.balancer.take(ev)
 	case ev.NotReached != nil && !ev.NotReached.Judged:
 		// Also where a member was not ready: the history may end before the bound of RO-02

@@ -24,7 +24,7 @@ type BalancerSeen struct {
 }
 
 func (b *BalancerSeen) take(ev *history.Event) {
-	if !ev.Balancer.Answered() {
+	if !ev.LoadBalancer.Answered() {
 		if b.good > 0 {
 			b.Asked++
 			b.failed = true

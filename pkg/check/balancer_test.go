@@ -26,7 +26,7 @@ func TestBalancerSeen(t *testing.T) {
 			now := int64(0)
 			for i, code := range tc.codes {
 				now = int64(i+1) * second
-				b.take(&history.Event{At: now, Balancer: &history.Balancer{Code: code}})
+				b.take(&history.Event{At: now, LoadBalancer: &history.LoadBalancer{Code: code}})
 			}
 			got := b.end(now)
 			if tc.asked == 0 {

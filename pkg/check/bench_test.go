@@ -158,11 +158,11 @@ func (e *endless) version(n, upTo int, all bool) {
 }
 
 func (e *endless) look(i int) {
-	d := history.Discovery{Revision: e.revision}
+	d := history.HostedResources{Revision: e.revision}
 	for n := range benchObjects {
 		d.Resources = append(d.Resources, history.HostedResource{Group: group, Resource: fmt.Sprint("r", n), Kind: kindOf(n), Served: []string{v1, v2}, Persisted: true})
 	}
-	e.emit(history.Event{Kind: history.KindDiscovery, Member: benchMembers[i], From: e.now, Discovery: &d})
+	e.emit(history.Event{Kind: history.KindHostedResources, Member: benchMembers[i], From: e.now, HostedResources: &d})
 }
 
 func kindOf(n int) string {

@@ -56,7 +56,7 @@ func (b *historyBuilder) store(revision int64) *historyBuilder {
 }
 
 func (b *historyBuilder) gap(source string) *historyBuilder {
-	return b.add(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: source, Message: "m"}})
+	return b.add(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: source, Message: "m"}})
 }
 
 func (b *historyBuilder) fault(phase history.Phase, proof string) *historyBuilder {

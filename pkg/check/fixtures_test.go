@@ -97,7 +97,7 @@ func TestEveryLawHasStoriesOfAllOutcomes(t *testing.T) {
 }
 
 func TestReadGivesWhatTheReaderHas(t *testing.T) {
-	reader, err := history.NewReader(strings.NewReader(`{"format":"evenkeel-history","version":1,"run":"r"}` + "\n" + `{"seq":2,"at":1,"kind":"end","end":{"complete":true}}` + "\n"))
+	reader, err := history.NewReader(strings.NewReader(`{"format":"evenkeel-history","version":2,"run":"r"}` + "\n" + `{"seq":2,"at":1,"kind":"end","end":{"complete":true}}` + "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestNothingElseIsJudgedOfAForeignCluster(t *testing.T) {
 // What relies on etcd never passes where that may not be read, also if the header does
 // not say so: the history has a gap then.
 func TestAGapOfEtcdIsNoPass(t *testing.T) {
-	gap := &history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: "etcd", Message: "nothing that lies in etcd is known"}}
+	gap := &history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: "etcd", Message: "nothing that lies in etcd is known"}}
 	for _, id := range []requirement.ID{"SV-04", "SV-06"} {
 		one, _ := requirement.Lookup(id)
 		if result := abroad(t, one).End(nil).Results[0]; result.Verdict != Pass {

@@ -70,7 +70,7 @@ func TestJudge_DoubtTurnsAPassIntoInconclusive(t *testing.T) {
 		"not played to its end":                 {told: newHistory().add(ended(false)), reason: "not played to its end: no time"},
 		"a gap of a source of the law":          {told: newHistory().gap("etcd").end(), reason: "the etcd recorder may have missed something 1 times"},
 		"a gap of another source":               {told: newHistory().gap("watch").end()},
-		"a clock that was set":                  {told: newHistory().gap(history.GapOfClock).end(), reason: "times cannot be told: m"},
+		"a clock that was set":                  {told: newHistory().gap(history.SourceClock).end(), reason: "times cannot be told: m"},
 		"a gap of a recorder that is not known": {told: newHistory().gap("gps").end(), reason: "recorders that this evenkeel does not know"},
 		"damage":                                {told: damaged, reason: "damaged: Line 3 is no event."},
 		"a missing line that the reader missed": {told: lost, reason: "lines are missing"},
@@ -133,7 +133,7 @@ func TestJudge_BreachAfterAGap(t *testing.T) {
 		"inferred, after the gap":            {newHistory().gap("etcd").store(5).end(), breaks, Inconclusive},
 		"inferred, before the gap":           {newHistory().store(5).gap("etcd").end(), breaks, Fail},
 		"inferred, and the gap is another's": {newHistory().gap("watch").store(5).end(), breaks, Fail},
-		"inferred, and the clock was set":    {newHistory().gap(history.GapOfClock).store(5).end(), breaks, Inconclusive},
+		"inferred, and the clock was set":    {newHistory().gap(history.SourceClock).store(5).end(), breaks, Inconclusive},
 		"self-evident, after the gap":        {newHistory().gap("etcd").store(5).end(), evident, Fail},
 	} {
 		t.Run(name, func(t *testing.T) {

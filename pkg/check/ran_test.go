@@ -11,12 +11,12 @@ import (
 
 func TestRan(t *testing.T) {
 	started := func(member, release string, off ...string) *history.Event {
-		return &history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{Change: history.ProcessStarted, Release: release, Off: off}}
+		return &history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{Change: history.ProcessStarted, Release: release, DisabledFeatures: off}}
 	}
 	h := fact.NewHistory(history.Header{Members: []history.MemberHeader{{Name: "a", Release: "1.2"}, {Name: "b", Release: "1.1"}, {Name: "c", Release: "1.2"}}})
 	for _, ev := range []*history.Event{
 		started("a", "1.2"), started("a", "1.3", "x", "y"), started("c", "1.3", "x"), started("a", "1.2", "x"), started("b", ""),
-		{Kind: history.KindProcess, Member: "b", Process: &history.Process{Change: history.ProcessExited, Release: "1.9", Off: []string{"z"}}},
+		{Kind: history.KindProcess, Member: "b", Process: &history.Process{Change: history.ProcessExited, Release: "1.9", DisabledFeatures: []string{"z"}}},
 		{Kind: history.KindEnd, End: &history.End{}},
 	} {
 		h.Observe(ev)

@@ -152,9 +152,9 @@ func (m *mutator) history(t *testing.T, dir string) (what string, disordered boo
 		}
 		lines[i] = timePattern.ReplaceAllLiteral(lines[i], []byte(by))
 	case 8:
-		kind := m.pick("step", "process", "request", "stored", "gap", "end", "leap")
+		kind := m.pick("step", "process", "request", "stored", "recorderMissed", "end", "leap")
 		what = "retype to " + kind
-		lines[i] = regexp.MustCompile(`"kind":"[a-z]+"`).ReplaceAllLiteral(lines[i], []byte(`"kind":"`+kind+`"`))
+		lines[i] = regexp.MustCompile(`"kind":"[a-zA-Z]+"`).ReplaceAllLiteral(lines[i], []byte(`"kind":"`+kind+`"`))
 	case 9, 10:
 		if m.random.IntN(4) == 0 {
 			i = 0
@@ -310,7 +310,7 @@ func bomb(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = io.WriteString(zipped, `{"format":"evenkeel-history","version":1,"run":"r","members":[{"name":"cp1"}]}`+"\n")
+	_, err = io.WriteString(zipped, `{"format":"evenkeel-history","version":2,"run":"r","members":[{"name":"cp1"}]}`+"\n")
 	chunk := bytes.Repeat([]byte("\n"), 1_000_000)
 	for range 100 {
 		if err == nil {

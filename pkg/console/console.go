@@ -92,10 +92,10 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 		c.showReady(ev)
 	case ev.Fault != nil:
 		c.showFault(ev)
-	case ev.Etcd != nil:
-		c.line(ev.Etcd.Summary())
-	case ev.Gap != nil:
-		c.line(fmt.Sprintf("the %s recorder may have missed something: %s", ev.Gap.Source, ev.Gap.Message))
+	case ev.EtcdHealth != nil:
+		c.line(ev.EtcdHealth.Summary())
+	case ev.RecorderMissed != nil:
+		c.line(fmt.Sprintf("the %s recorder may have missed something: %s", ev.RecorderMissed.Source, ev.RecorderMissed.Message))
 	case ev.Stored != nil && ev.Stored.Lease != nil && !ev.Stored.Lease.Identity:
 		c.showLease(ev.Stored)
 	}
@@ -127,7 +127,7 @@ func (c *Console) showStep(ev *history.Event) {
 		c.line(c.step)
 	case history.PhaseFailed:
 		c.line(fmt.Sprintf("step %d/%d %s failed: %s", s.Index, c.steps, what, s.Message))
-	case history.PhaseLeftOut:
+	case history.PhaseSkipped:
 		c.line(fmt.Sprintf("step %d/%d %s is left out: %s", s.Index, c.steps, what, s.Message))
 	}
 }

@@ -55,13 +55,13 @@ func TestLines(t *testing.T) {
 		{"fault", []*history.Event{fault(history.PhaseInject), fault(history.PhaseWitness), fault(history.PhaseHeal), fault(history.PhaseWitness)}, []string{
 			"fault f-1 (PodChaos pod-kill on cp1) injected", "fault f-1 (PodChaos pod-kill on cp1) bit: another process", "fault f-1 (PodChaos pod-kill on cp1) healed",
 			"fault f-1 (PodChaos pod-kill on cp1) is over: another process"}},
-		{"etcd", []*history.Event{{Etcd: &history.EtcdHealth{}}}, []string{"no etcd was asked"}},
-		{"gap", []*history.Event{{Gap: &history.Gap{Source: "etcd", Message: "compacted"}}}, []string{"the etcd recorder may have missed something: compacted"}},
+		{"etcd", []*history.Event{{EtcdHealth: &history.EtcdHealth{}}}, []string{"no etcd was asked"}},
+		{"gap", []*history.Event{{RecorderMissed: &history.RecorderMissed{Source: "etcd", Message: "compacted"}}}, []string{"the etcd recorder may have missed something: compacted"}},
 		{"leader", []*history.Event{lease("kcm", "cp1_x"), lease("kcm", "cp1_x"), lease("kcm", ""), lease("kcm", "cp2_y"), lease("other", "cp2_y")},
 			[]string{"cp1_x now leads kcm", "cp2_y now leads kcm", "cp2_y now leads other"}},
 		{"a node's Lease leads nothing", []*history.Event{{Stored: &history.Stored{Name: "kube-node-lease/a", Lease: &history.Lease{Holder: "a"}}}}, nil},
 		{"an identity Lease leads nothing", []*history.Event{{Stored: &history.Stored{Name: "a", Lease: &history.Lease{Holder: "a", Identity: true}}}}, nil},
-		{"other events", []*history.Event{{Request: &history.Request{}}, {Watch: &history.Watch{}}, {Discovery: &history.Discovery{}}, {End: &history.End{}},
+		{"other events", []*history.Event{{Request: &history.Request{}}, {Watch: &history.Watch{}}, {HostedResources: &history.HostedResources{}}, {End: &history.End{}},
 			{Stored: &history.Stored{}}, {}}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

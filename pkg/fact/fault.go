@@ -57,7 +57,7 @@ func (h *History) observeFault(ev *history.Event) {
 
 func (h *History) observeEtcd(ev *history.Event) {
 	for _, f := range h.Faults {
-		f.Whole = f.Whole || f.Healed != nil && ev.Etcd.Problem() == ""
+		f.Whole = f.Whole || f.Healed != nil && ev.EtcdHealth.Problem() == ""
 	}
 }
 

@@ -72,8 +72,8 @@ func (h *History) Observe(ev *history.Event) {
 	case ev.Ready != nil:
 		h.clock.Seen(ev.Ready.Revision, ev.At)
 		h.observeReady(ev)
-	case ev.Discovery != nil:
-		h.clock.Seen(ev.Discovery.Revision, ev.At)
+	case ev.HostedResources != nil:
+		h.clock.Seen(ev.HostedResources.Revision, ev.At)
 		h.hosting.observe(ev)
 	case ev.Hold != nil:
 		h.clock.Seen(ev.Hold.Revision, ev.At)
@@ -82,7 +82,7 @@ func (h *History) Observe(ev *history.Event) {
 		h.observeStep(ev)
 	case ev.Fault != nil:
 		h.observeFault(ev)
-	case ev.Etcd != nil:
+	case ev.EtcdHealth != nil:
 		h.observeEtcd(ev)
 	case ev.End != nil:
 		end := *ev.End

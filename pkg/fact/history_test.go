@@ -52,7 +52,7 @@ func TestHistory_TimesFarAwayCanBeReckonedWith(t *testing.T) {
 }
 
 func TestHistory_AChangeToldByADelayedRecorderMayBeAsOldAsTheDelay(t *testing.T) {
-	h := observed(stored(20*s, 5), history.Event{From: 12 * s, At: 20 * s, Away: &history.Away{Source: string(fact.Etcd)}}, stored(40*s, 6))
+	h := observed(stored(20*s, 5), history.Event{From: 12 * s, At: 20 * s, RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}}, stored(40*s, 6))
 	if m := h.When(fact.Stamp{Seq: 1, At: 20 * s, Revision: 5}); m.Earliest > 12*s || m.Latest != 20*s {
 		t.Errorf("a change told at the end of a delay came about in %+v", m)
 	}
@@ -92,11 +92,11 @@ func TestHistory_IsUntrustedFromTheFirstEventAfterAMissingLine(t *testing.T) {
 	if got := observed(stored(s, 1), stored(2*s, 2)).Untrusted(); got != 0 {
 		t.Errorf("it is untrusted from event %d, and nothing is missing", got)
 	}
-	missed := observed(history.Event{At: s, Gap: &history.Gap{Source: string(fact.Readyz)}})
+	missed := observed(history.Event{At: s, RecorderMissed: &history.RecorderMissed{Source: string(fact.Readyz)}})
 	if times, seq := missed.Missed(fact.Readyz); times != 1 || seq != 1 || missed.Untrusted() != 0 {
 		t.Errorf("a known recorder missed something %d times from %d, untrusted from %d", times, seq, missed.Untrusted())
 	}
-	if got := observed(history.Event{At: s, Gap: &history.Gap{Source: "unheard-of"}}).Untrusted(); got != 1 {
+	if got := observed(history.Event{At: s, RecorderMissed: &history.RecorderMissed{Source: "unheard-of"}}).Untrusted(); got != 1 {
 		t.Errorf("an unknown recorder missed something: untrusted from %d, want 1", got)
 	}
 }
@@ -112,7 +112,7 @@ func TestHistory_EvidenceIsTheFirstEventAtATimeOrLater(t *testing.T) {
 
 // The recorder of etcd tells up to a second late, and later after a delay that it tells of.
 func TestHistory_AllIsToldWhenTheRecorderOfEtcdCanBeLateNoMore(t *testing.T) {
-	delay := history.Event{At: 5 * s, From: 2 * s, Away: &history.Away{Source: string(fact.Etcd)}}
+	delay := history.Event{At: 5 * s, From: 2 * s, RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}}
 	for name, tc := range map[string]struct {
 		events []history.Event
 		at     int64

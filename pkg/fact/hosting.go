@@ -99,7 +99,7 @@ func newHosting(header history.Header) hosting {
 }
 
 func (s *hosting) observe(ev *history.Event) {
-	d := ev.Discovery
+	d := ev.HostedResources
 	look := &Look{Stamp: StampOf(ev), Member: ev.Member, EtcdRevision: d.Revision, Resources: d.Resources}
 	before := s.looks[ev.Member]
 	s.looks[ev.Member] = append(before, look)

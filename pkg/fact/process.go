@@ -78,7 +78,7 @@ func (ps *processes) observe(ev *history.Event) {
 	last := ps.last(ev.Member, p.Component)
 	switch p.Change {
 	case history.ProcessStarted:
-		started := &Process{Member: ev.Member, Component: p.Component, Instance: p.Instance, Release: p.Release, Off: p.Off, Started: at, Before: last}
+		started := &Process{Member: ev.Member, Component: p.Component, Instance: p.Instance, Release: p.Release, Off: p.DisabledFeatures, Started: at, Before: last}
 		if last != nil {
 			last.After = started
 			if last.Exited == nil {

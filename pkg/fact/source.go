@@ -14,18 +14,18 @@ type Source string
 // The recorders, by the names that they have in events of a recorder that missed
 // something.
 const (
-	Etcd      Source = "etcd"
-	Readyz    Source = "ready"
-	Requests  Source = "request"
-	Watches   Source = "watch"
-	Discovery Source = "discovery"
-	Documents Source = "document"
+	Etcd      Source = history.SourceEtcd
+	Readyz    Source = history.SourceReady
+	Requests  Source = history.SourceRequest
+	Watches   Source = history.SourceWatch
+	Discovery Source = history.SourceHostedResources
+	Documents Source = history.SourceDiscoveryDocument
 
-	Reads        Source = "read"
-	Visibilities Source = "visibility"
-	Hashes       Source = "hash"
-	Customs      Source = "custom"
-	Balancers    Source = "balancer"
+	Reads        Source = history.SourceRead
+	Visibilities Source = history.SourceVisibility
+	Hashes       Source = history.SourceEtcdHash
+	Customs      Source = history.SourceCustomResource
+	Balancers    Source = history.SourceLoadBalancer
 )
 
 // Sources are all of them.
@@ -52,20 +52,20 @@ type missed struct{ seq, times int64 }
 
 func (r *recorders) observe(ev *history.Event) {
 	switch {
-	case ev.Gap != nil && !slices.Contains(Sources, Source(ev.Gap.Source)):
+	case ev.RecorderMissed != nil && !slices.Contains(Sources, Source(ev.RecorderMissed.Source)):
 		r.distrust(ev.Seq)
-		if ev.Gap.Source == history.GapOfClock {
-			r.stepped = ev.Gap.Message
+		if ev.RecorderMissed.Source == history.SourceClock {
+			r.stepped = ev.RecorderMissed.Message
 		} else {
 			r.unknown++
 		}
-	case ev.Gap != nil:
+	case ev.RecorderMissed != nil:
 		if r.missed == nil {
 			r.missed = map[Source]missed{}
 		}
-		m := r.missed[Source(ev.Gap.Source)]
-		r.missed[Source(ev.Gap.Source)] = missed{cmp.Or(m.seq, ev.Seq), m.times + 1}
-	case ev.Away != nil && Source(ev.Away.Source) == Etcd && ev.From < ev.At:
+		m := r.missed[Source(ev.RecorderMissed.Source)]
+		r.missed[Source(ev.RecorderMissed.Source)] = missed{cmp.Or(m.seq, ev.Seq), m.times + 1}
+	case ev.RecorderDelayed != nil && Source(ev.RecorderDelayed.Source) == Etcd && ev.From < ev.At:
 		r.delayed = append(r.delayed, Span{ev.From, ev.At})
 	}
 }

@@ -34,7 +34,7 @@ func TestWrites_JoinAnswersAndChanges(t *testing.T) {
 func TestHosting_NoServerTalksItselfOut(t *testing.T) {
 	h := NewHistory(history.Header{Members: []history.MemberHeader{{Name: "a"}, {Name: "b"}}})
 	for i, member := range []string{"a", "b"} {
-		h.Observe(&history.Event{Seq: int64(i + 1), At: int64(i + 1), Kind: history.KindDiscovery, Member: member, Discovery: &history.Discovery{
+		h.Observe(&history.Event{Seq: int64(i + 1), At: int64(i + 1), Kind: history.KindHostedResources, Member: member, HostedResources: &history.HostedResources{
 			Resources: []history.HostedResource{{Group: "g", Resource: "things", Kind: "Thing", Persisted: i == 0}}}})
 	}
 	if h.Hosted(Resource{"g", "things"}) != HostedBuiltIn {

@@ -133,7 +133,7 @@ func (a *Active) take(x cluster.HTTPExchange) {
 	recorder := a.executor.recorder
 	if x.Over {
 		at := recorder.Now()
-		recorder.Record(history.Event{Kind: history.KindExchange, Member: a.Member, From: max(1, at-int64(x.Took)), Exchange: &history.Exchange{
+		recorder.Record(history.Event{Kind: history.KindInterceptedRequest, Member: a.Member, From: max(1, at-int64(x.Took)), InterceptedRequest: &history.InterceptedRequest{
 			Fault: a.id, Component: string(a.Fault.Components[0]), Method: x.Method, Path: x.Path, Watch: x.Watch,
 			Held: int64(x.Held), Sent: x.Sent, Code: x.Code,
 		}})

@@ -121,11 +121,11 @@ func TestRequestsAreTheWitness(t *testing.T) {
 	if err := active.Heal(t.Context()); err != nil || p.healed != 1 {
 		t.Errorf("healed %d times, %v", p.healed, err)
 	}
-	var exchanges []history.Exchange
+	var exchanges []history.InterceptedRequest
 	phases := ""
 	for _, ev := range *recorded {
-		if ev.Exchange != nil {
-			exchanges = append(exchanges, *ev.Exchange)
+		if ev.InterceptedRequest != nil {
+			exchanges = append(exchanges, *ev.InterceptedRequest)
 			continue
 		}
 		phases += string(ev.Fault.Phase) + " "
@@ -136,7 +136,7 @@ func TestRequestsAreTheWitness(t *testing.T) {
 	if phases != "inject witness heal witness " {
 		t.Errorf("recorded %q", phases)
 	}
-	want := history.Exchange{Fault: "f-1", Component: "controller-manager", Method: "GET", Path: "/x", Held: int64(time.Second), Sent: true, Code: 200}
+	want := history.InterceptedRequest{Fault: "f-1", Component: "controller-manager", Method: "GET", Path: "/x", Held: int64(time.Second), Sent: true, Code: 200}
 	if len(exchanges) != 1 || exchanges[0] != want {
 		t.Errorf("recorded %+v", exchanges)
 	}

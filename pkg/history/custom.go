@@ -1,9 +1,9 @@
 package history
 
-// KindCustom is the kind of a CustomAnswer.
-const KindCustom Kind = "custom"
+// KindCustom is the kind of a CustomResourceAnswer.
+const KindCustomResourceAnswer Kind = "customResourceAnswer"
 
-// CustomAnswer is what an API server answered to a list of a custom resource while it
+// CustomResourceAnswer is what an API server answered to a list of a custom resource while it
 // started: from the first connection that it accepted until a while after it was ready.
 // The CustomResourceDefinition was established before the API server's process started.
 //
@@ -11,7 +11,7 @@ const KindCustom Kind = "custom"
 // at most a second, and when the recorder ends. The event's Member is who answered, its
 // From is when the first of the requests was sent, and At is when the last was answered or
 // a little later.
-type CustomAnswer struct {
+type CustomResourceAnswer struct {
 	Group    string `json:"group"`
 	Version  string `json:"version"`
 	Resource string `json:"resource"`

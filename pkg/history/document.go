@@ -2,15 +2,15 @@ package history
 
 import "time"
 
-// Document is the answer to one request for discovery, aggregated or not.
-type Document struct {
+// DiscoveryDocument is the answer to one request for discovery, aggregated or not.
+type DiscoveryDocument struct {
 	// Path that was asked for: /api, /apis, or that of a group-version. It is that of
 	// a resource where objects were asked for that only peers host (KEP-4020), to see
 	// whether the request is handed on; such an answer has no Listing.
 	Path string `json:"path"`
-	// Itself is whether the request said that a peer had handed it on, so that the
-	// server had to answer by itself.
-	Itself bool `json:"itself,omitempty"`
+	// LocalOnly is whether the request said that a peer API server had proxied it, so that
+	// this API server had to answer from its own resources only.
+	LocalOnly bool `json:"localOnly,omitempty"`
 	// Accept and IfNoneMatch are the request's headers; empty means that none was
 	// sent.
 	Accept      string `json:"accept,omitempty"`
@@ -46,7 +46,7 @@ type Document struct {
 	Aggregations *int64 `json:"aggregations,omitempty"`
 }
 
-// MetricsPath is the Path of a Document that is not one, but tells Aggregations.
+// MetricsPath is the Path of a DiscoveryDocument that is not one, but tells Aggregations.
 const MetricsPath = "/metrics"
 
 // Listing is what a discovery document says, whatever the encoding: two bodies
@@ -138,27 +138,27 @@ const (
 	BackendReset = "reset"
 	// BackendGarbage: it answers 200 with what is no document.
 	BackendGarbage = "garbage"
-	// BackendForeign: its document tells of groups that are not its own, and of
+	// BackendWrongGroups: its document tells of groups that are not its own, and of
 	// resources without a kind.
-	BackendForeign = "foreign"
-	// BackendUnchanged: it answers 304 to everything.
-	BackendUnchanged = "unchanged"
-	// BackendDrip: it answers a byte at a time and does not come to an end.
-	BackendDrip = "drip"
+	BackendWrongGroups = "wrongGroups"
+	// BackendNotModified: it answers 304 to everything.
+	BackendNotModified = "notModified"
+	// BackendSlowBody: it answers a byte at a time and does not come to an end.
+	BackendSlowBody = "slowBody"
 	// BackendHuge: its document has ten megabytes.
 	BackendHuge = "huge"
 )
 
-// BackendTakesNothing is whether clients get no answer at all from a server that
+// BackendGivesNoAnswer is whether clients get no answer at all from a server that
 // behaves so, which no server can take for one.
-func BackendTakesNothing(action string) bool {
+func BackendGivesNoAnswer(action string) bool {
 	switch action {
-	case BackendRefuse, BackendHang, BackendUnavailable, BackendReset, BackendDrip:
+	case BackendRefuse, BackendHang, BackendUnavailable, BackendReset, BackendSlowBody:
 		return true
 	}
 	return false
 }
 
-// DocumentRepeat is the longest time between two Document events of a member
+// DiscoveryDocumentRepeat is the longest time between two DiscoveryDocument events of a member
 // that answers, even when nothing changes.
-const DocumentRepeat = time.Second
+const DiscoveryDocumentRepeat = time.Second

@@ -23,9 +23,9 @@ func (c *Candidate) Answered() bool {
 	return !c.Renewed.IsZero() && !c.Renewed.Before(c.Pinged)
 }
 
-// Acted is an action of a leader, as the object says that it wrote to: see
+// LeaderAction is an action of a leader, as the object says that it wrote to: see
 // observe.ActedAnnotation and observe.ErrandNamespace.
-type Acted struct {
+type LeaderAction struct {
 	// Lease by which it leads, as <namespace>/<name>, and Holder who leads. Of some
 	// only the Host is known that they run on; then Holder is empty.
 	Lease  string `json:"lease"`
@@ -39,30 +39,30 @@ type Acted struct {
 	Number  int64  `json:"number,omitempty"`
 }
 
-// Holders that the harness gives to Leases: one that does not exist, and one by
-// whom somebody else than a coordinator has the Lease led.
+// Holders that the harness gives to Leases: AbsentHolder is no process at all, and
+// ThirdPartyHolder stands for a third party, which is no coordinator, that assigns the Lease.
 const (
-	ElectionNobody     = "evenkeel-nobody"
-	ElectionThirdParty = "evenkeel-third-party"
+	AbsentHolder     = "evenkeel-nobody"
+	ThirdPartyHolder = "evenkeel-third-party"
 )
 
 // What a request of ClassElection is about.
 const (
 	// ElectionDelete: a Lease is deleted.
 	ElectionDelete = "delete"
-	// ElectionSeize: a Lease is given to a holder that does not exist.
-	ElectionSeize = "seize"
-	// ElectionOdd: a Lease gets content that makes no sense.
-	ElectionOdd = "odd"
-	// ElectionTakePart: a participant of the harness's own is declared, renews,
+	// ElectionAbsentHolder: a Lease is given to a holder that does not exist.
+	ElectionAbsentHolder = "absent-holder"
+	// ElectionMalformed: a Lease gets content that makes no sense.
+	ElectionMalformed = "malformed"
+	// ElectionParticipate: a participant of the harness's own is declared, renews,
 	// leads or goes.
-	ElectionTakePart = "take-part"
+	ElectionParticipate = "participate"
 	// ElectionLegacy: a participant that knows nothing of coordination claims a
 	// Lease or renews it.
 	ElectionLegacy = "legacy"
 	// ElectionFields: a Lease of the harness's own is made or changed, with a strategy
 	// and a preferred holder in it.
 	ElectionFields = "fields"
-	// ElectionAssign: somebody else than the coordinator gives a Lease a holder.
+	// ElectionAssign: a third party, which is not the coordinator, gives a Lease a holder.
 	ElectionAssign = "assign"
 )

@@ -7,7 +7,7 @@ const Format = "evenkeel-history"
 
 // Version is raised whenever the meaning of a field changes, so that a bundle
 // is never judged by rules that it was not written for.
-const Version = 1
+const Version = 2
 
 // Header is the first line of a history. It holds what a judge must know
 // before the first event: the time base and who takes part.
@@ -52,15 +52,15 @@ type Header struct {
 	Implementation *Implementation `json:"implementation,omitempty"`
 	// Topology is what the topology sets.
 	Topology *Topology `json:"topology,omitempty"`
-	// Gates are the feature gates that members are started with at each release, while
+	// FeatureGates are the feature gates that members are started with at each release, while
 	// no feature is switched off at them: by release and program, in the notation of
 	// the flag --feature-gates.
-	Gates map[string]map[string]string `json:"gates,omitempty"`
+	FeatureGates map[string]map[string]string `json:"featureGates,omitempty"`
 	// Files are the SHA-256, in hexadecimal, of the files that were put beside the
 	// history as it was begun, by their names.
 	Files map[string]string `json:"files,omitempty"`
 	// Lacks are what judging a requirement may take and this run did not have, because
-	// somebody else runs the cluster; none with the other providers.
+	// Evenkeel did not make the cluster; none with the other providers.
 	Lacks []Lack `json:"lacks,omitempty"`
 }
 
@@ -89,27 +89,27 @@ type MemberHeader struct {
 type Kind string
 
 // The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
-// beside their payloads: KindRead, KindVisibility, KindHash, KindCustom.
+// beside their payloads: KindRead, KindVisibility, KindEtcdHash, KindCustomResourceAnswer.
 const (
-	KindStep       Kind = "step"
-	KindNotReached Kind = "notReached"
-	KindHold       Kind = "hold"
-	KindProcess    Kind = "process"
-	KindRequest    Kind = "request"
-	KindReady      Kind = "ready"
-	KindVersion    Kind = "version"
-	KindDiscovery  Kind = "discovery"
-	KindWatch      Kind = "watch"
-	KindStored     Kind = "stored"
-	KindFault      Kind = "fault"
-	KindExchange   Kind = "exchange"
-	KindEtcd       Kind = "etcd"
-	KindBalancer   Kind = "balancer"
-	KindDocument   Kind = "document"
-	KindForeign    Kind = "foreign"
-	KindGap        Kind = "gap"
-	KindAway       Kind = "away"
-	KindEnd        Kind = "end"
+	KindStep               Kind = "step"
+	KindNotReached         Kind = "notReached"
+	KindHold               Kind = "hold"
+	KindProcess            Kind = "process"
+	KindRequest            Kind = "request"
+	KindReady              Kind = "ready"
+	KindVersion            Kind = "version"
+	KindHostedResources    Kind = "hostedResources"
+	KindWatch              Kind = "watch"
+	KindStored             Kind = "stored"
+	KindFault              Kind = "fault"
+	KindInterceptedRequest Kind = "interceptedRequest"
+	KindEtcdHealth         Kind = "etcdHealth"
+	KindLoadBalancer       Kind = "loadBalancer"
+	KindDiscoveryDocument  Kind = "discoveryDocument"
+	KindThirdPartyObject   Kind = "thirdPartyObject"
+	KindRecorderMissed     Kind = "recorderMissed"
+	KindRecorderDelayed    Kind = "recorderDelayed"
+	KindEnd                Kind = "end"
 )
 
 // Event is one line of a history: something that was done, injected or seen.
@@ -128,67 +128,67 @@ type Event struct {
 
 	Step *Step `json:"step,omitempty"`
 	// NotReached is what a step waited for in vain.
-	NotReached *NotReached `json:"notReached,omitempty"`
-	Hold       *Hold       `json:"hold,omitempty"`
-	Process    *Process    `json:"process,omitempty"`
-	Request    *Request    `json:"request,omitempty"`
-	Ready      *Ready      `json:"ready,omitempty"`
-	Version    *Release    `json:"version,omitempty"`
-	Discovery  *Discovery  `json:"discovery,omitempty"`
-	Watch      *Watch      `json:"watch,omitempty"`
-	Stored     *Stored     `json:"stored,omitempty"`
-	Fault      *Fault      `json:"fault,omitempty"`
-	// Exchange is a request that a fault of HTTP hit.
-	Exchange *Exchange `json:"exchange,omitempty"`
-	// Etcd is how all members' etcd were.
-	Etcd *EtcdHealth `json:"etcd,omitempty"`
-	// Balancer is the answer to one client of the load balancer.
-	Balancer *Balancer `json:"balancer,omitempty"`
-	// Document is an answer to a request for discovery.
-	Document *Document `json:"document,omitempty"`
+	NotReached      *NotReached      `json:"notReached,omitempty"`
+	Hold            *Hold            `json:"hold,omitempty"`
+	Process         *Process         `json:"process,omitempty"`
+	Request         *Request         `json:"request,omitempty"`
+	Ready           *Ready           `json:"ready,omitempty"`
+	Version         *Release         `json:"version,omitempty"`
+	HostedResources *HostedResources `json:"hostedResources,omitempty"`
+	Watch           *Watch           `json:"watch,omitempty"`
+	Stored          *Stored          `json:"stored,omitempty"`
+	Fault           *Fault           `json:"fault,omitempty"`
+	// InterceptedRequest is a request that an HTTP fault intercepted.
+	InterceptedRequest *InterceptedRequest `json:"interceptedRequest,omitempty"`
+	// EtcdHealth is how all members' etcd were.
+	EtcdHealth *EtcdHealth `json:"etcdHealth,omitempty"`
+	// LoadBalancer is the answer to one client of the load balancer.
+	LoadBalancer *LoadBalancer `json:"loadBalancer,omitempty"`
+	// DiscoveryDocument is an answer to a request for discovery.
+	DiscoveryDocument *DiscoveryDocument `json:"discoveryDocument,omitempty"`
 	// Read is a member's answer to a read, held against etcd.
 	Read *Read `json:"read,omitempty"`
 	// Visibility is what a member showed of another one's write.
 	Visibility *Visibility `json:"visibility,omitempty"`
-	// Hash is etcd's hash of what each member's etcd holds.
-	Hash *EtcdHash `json:"hash,omitempty"`
-	// Custom is an API server's answer about a custom resource while it started.
-	Custom *CustomAnswer `json:"custom,omitempty"`
-	// Foreign is something that the harness did not make.
-	Foreign *Foreign `json:"foreign,omitempty"`
-	Gap     *Gap     `json:"gap,omitempty"`
-	Away    *Away    `json:"away,omitempty"`
-	End     *End     `json:"end,omitempty"`
+	// EtcdHash is etcd's hash of what each member's etcd holds.
+	EtcdHash *EtcdHash `json:"etcdHash,omitempty"`
+	// CustomResourceAnswer is an API server's answer about a custom resource while it started.
+	CustomResourceAnswer *CustomResourceAnswer `json:"customResourceAnswer,omitempty"`
+	// ThirdPartyObject is an object that neither the control plane nor the harness made.
+	ThirdPartyObject *ThirdPartyObject `json:"thirdPartyObject,omitempty"`
+	RecorderMissed   *RecorderMissed   `json:"recorderMissed,omitempty"`
+	RecorderDelayed  *RecorderDelayed  `json:"recorderDelayed,omitempty"`
+	End              *End              `json:"end,omitempty"`
 }
 
-// Balancer is what a client got that read an object through the load balancer,
+// LoadBalancer is what a client got that read an object through the load balancer,
 // over a connection of its own. Which member answered it cannot know.
-type Balancer struct {
+type LoadBalancer struct {
 	// Code is the HTTP status; 0 when no answer came, and Error says why.
 	Code  int    `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
 // Answered is whether the client was served.
-func (b *Balancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code != 429 }
+func (b *LoadBalancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code != 429 }
 
 // Phase is where in its course a step, hold or fault is.
 type Phase string
 
-// Phases of steps and holds (begin, end, failed; left-out of a step for which an
-// external cluster gives no means, or that cannot be played without what an earlier step
-// has not reached) and of faults (inject, witness, heal).
+// Phases of steps and holds (begin, end, failed; skipped of a step for which an
+// external cluster gives no means, or that cannot be played because an earlier step did
+// not reach its state) and of faults (inject, witness, heal).
 const (
 	PhaseBegin   Phase = "begin"
 	PhaseEnd     Phase = "end"
 	PhaseFailed  Phase = "failed"
-	PhaseLeftOut Phase = "left-out"
+	PhaseSkipped Phase = "skipped"
 	PhaseInject  Phase = "inject"
 	PhaseWitness Phase = "witness"
 	PhaseHeal    Phase = "heal"
 )
 
-// Step is a step of the Scenario that began, ended or failed, or was left out.
+// Step is a step of the Scenario that began, ended or failed, or was skipped.
 type Step struct {
 	// Index counts the steps of the Scenario from 1; 0 is the boot before them.
 	Index  int    `json:"index"`
@@ -250,8 +250,8 @@ type Process struct {
 	// boot: with the PID it names a process for ever.
 	StartTime int64  `json:"startTime,omitempty"`
 	Release   string `json:"release,omitempty"`
-	// Off are the features that the process was started without.
-	Off []string `json:"off,omitempty"`
+	// DisabledFeatures are the features that the process was started without.
+	DisabledFeatures []string `json:"disabledFeatures,omitempty"`
 	// Exit says how it ended, in words ("exit status 1", "signal: killed"), or that
 	// this was not seen (ExitUnseen).
 	Exit string `json:"exit,omitempty"`
@@ -264,15 +264,15 @@ type Process struct {
 	// had not ended, at most a few kilobytes, with credentials masked; empty where the
 	// log could not be read.
 	Log []string `json:"log,omitempty"`
-	// Noticed is whether this is only what an API server was noticed to say of itself,
-	// as of all processes of an external cluster: it may have happened some time before.
+	// SelfReported is whether only the API server itself reported this change, as on an
+	// external cluster: the change may have happened some time before the event.
 	// There is no PID then, and StartTime is in hundredths of a second since 1970, by
 	// the server's own clock.
-	Noticed bool `json:"noticed,omitempty"`
+	SelfReported bool `json:"selfReported,omitempty"`
 }
 
-// ExitUnseen is the Exit of a process that is gone, and of which nobody of the harness
-// is the parent, who alone is told how it ended.
+// ExitUnseen is the Exit of a process that is gone, whose parent is not the
+// harness: only the parent learns how a process ended.
 const ExitUnseen = "it is gone; how it ended only the container runtime knows"
 
 // Classes of requests.
@@ -292,7 +292,7 @@ const (
 	ClassAggregated = "aggregated"
 	// ClassInvalid is a write of a StorageVersion status that must be refused;
 	// Request.Invalid says what is wrong with it. Sent with dryRun=All unless
-	// Request.Lasting says otherwise.
+	// Request.WithoutDryRun says otherwise.
 	ClassInvalid = "invalid"
 	// ClassMigration is a write of a StorageVersionMigration or its status. One
 	// that must be refused says in Request.Invalid what is wrong with it.
@@ -338,9 +338,9 @@ type Request struct {
 	// Defines is what a write of a CustomResourceDefinition or an APIService asks
 	// to be hosted.
 	Defines *Definition `json:"defines,omitempty"`
-	// Lasting is whether a ClassInvalid request was sent for good, and not as a
-	// dry run: what a server looks at in a dry run it may let pass otherwise.
-	Lasting bool `json:"lasting,omitempty"`
+	// WithoutDryRun is whether a ClassInvalid request was sent without dryRun=All: an API
+	// server may accept what it refuses in a dry run.
+	WithoutDryRun bool `json:"withoutDryRun,omitempty"`
 	// Migrates is what the migration of a ClassMigration request is about.
 	Migrates *Migration `json:"migrates,omitempty"`
 	// Election is one of the Election… values, for a ClassElection request.
@@ -364,9 +364,9 @@ type Release struct {
 	GitVersion string `json:"gitVersion"`
 }
 
-// Discovery is what a member's API server hosts, as its unaggregated
+// HostedResources is what a member's API server hosts, as its unaggregated
 // discovery documents tell, fetched after it was ready.
-type Discovery struct {
+type HostedResources struct {
 	// Revision is an etcd revision read right after.
 	Revision  int64            `json:"revision"`
 	Resources []HostedResource `json:"resources"`
@@ -438,7 +438,7 @@ type Stored struct {
 	Deleting bool `json:"deleting,omitempty"`
 	// Writer and Write are the member and number of the tagged write that made
 	// the change; empty where the object has no tag, or still the one of an
-	// earlier change: then somebody else wrote.
+	// earlier change: then another client wrote.
 	Writer string `json:"writer,omitempty"`
 	Write  int64  `json:"write,omitempty"`
 
@@ -457,8 +457,8 @@ type Stored struct {
 	Migration      *Migration      `json:"migration,omitempty"`
 	CustomResource *CustomResource `json:"customResource,omitempty"`
 	Candidate      *Candidate      `json:"candidate,omitempty"`
-	// Acted is what the object says of the leader that has written to it.
-	Acted *Acted `json:"acted,omitempty"`
+	// LeaderAction is what the object says of the leader that wrote to it.
+	LeaderAction *LeaderAction `json:"leaderAction,omitempty"`
 }
 
 // StorageVersion is the content of a stored StorageVersion object.
@@ -517,12 +517,12 @@ const (
 // without warning.
 const FaultContainerKill = "container-kill"
 
-// FaultStorm and FaultStormEdits are type and action of a storm of conflicts:
-// somebody edits StorageVersions over and over while a server registers. Chaos
+// FaultConflictStorm and FaultConflictStormEdits are type and action of a conflict storm:
+// the harness edits StorageVersions over and over while an API server registers. Chaos
 // Mesh has no kind for it.
 const (
-	FaultStorm      = "Storm"
-	FaultStormEdits = "edits"
+	FaultConflictStorm      = "ConflictStorm"
+	FaultConflictStormEdits = "edits"
 )
 
 // FaultKeys is the type of a fault of requests to etcd about single keys, and
@@ -552,14 +552,14 @@ type Fault struct {
 	Component string `json:"component,omitempty"`
 	// Group is that of the APIs of a FaultBackend.
 	Group string `json:"group,omitempty"`
-	// Objects are the names of the StorageVersions that a FaultStorm is about.
+	// Objects are the names of the StorageVersions that a FaultConflictStorm is about.
 	Objects []string `json:"objects,omitempty"`
 	// Prefixes are those of the keys that a FaultKeys is about, or that the writes are
 	// about that a FaultAdmission has denied, if these are Leases.
 	Prefixes []string `json:"prefixes,omitempty"`
 	Phase    Phase    `json:"phase"`
 	// Count is, in the witness phase, how often the fault bit since its injection:
-	// the writes of the member's server that met a conflict in a FaultStorm, and the
+	// the writes of the member's server that met a conflict in a FaultConflictStorm, and the
 	// requests that a FaultKeys held or failed, or a FaultAdmission had denied.
 	Count int64 `json:"count,omitempty"`
 	// Proof says in words what was seen that only the fault explains; set in
@@ -577,10 +577,10 @@ const (
 	FaultHTTPReplace = "replace"
 )
 
-// Exchange is a request of a controller to the API server of its member that a
-// FaultHTTP hit. The event's From is when it came to the fault, At when it was
+// InterceptedRequest is a request of a controller to the API server of its member that
+// a FaultHTTP intercepted. The event's From is when it came to the fault, At when it was
 // over.
-type Exchange struct {
+type InterceptedRequest struct {
 	// Fault is the ID of the fault.
 	Fault string `json:"fault"`
 	// Component that asked.
@@ -600,30 +600,10 @@ type Exchange struct {
 	Code int `json:"code,omitempty"`
 }
 
-// GapOfClock is the source of a gap in time itself: by that clock all times are.
-const GapOfClock = "clock"
-
-// Gap says that a source may have missed something, and why. Checks that rely
-// on the source being complete must not pass over a gap.
-type Gap struct {
-	// Source is the recorder: "etcd", "watch", "ready", "request", "discovery",
-	// "document", "read", "visibility", "hash", "custom", "balancer"; or GapOfClock.
-	Source  string `json:"source"`
-	Message string `json:"message"`
-}
-
-// Away tells that a recorder has heard nothing of its source from From to At: what
-// follows may have happened that much earlier than it was recorded. Nothing is
-// missing.
-type Away struct {
-	// Source is the recorder, as in Gap; only that of etcd tells.
-	Source string `json:"source"`
-}
-
 // End is the last event. A history without one was cut off.
 type End struct {
-	// Complete is whether the harness did its part: every step was played, or was left
-	// out because of the control plane, which NotReached tells. A run that the harness or
+	// Complete is whether the harness did its part: every step was played, or was
+	// skipped because of the control plane, which NotReached tells. A run that the harness or
 	// its machine has spoiled, or that was interrupted, is not complete.
 	Complete bool   `json:"complete"`
 	Message  string `json:"message,omitempty"`

@@ -12,9 +12,9 @@ import (
 // Whatever a history holds, it is read to its end: events keep the format, times never go
 // back, and what does not follow from the file is damage.
 func FuzzReader(f *testing.F) {
-	f.Add([]byte(validHeader + `{"seq":1,"at":1,"kind":"gap","gap":{"source":"etcd","message":"m"}}` + "\n" + `{"seq":2,"at":2,"kind":"end","end":{"complete":true}}` + "\n"))
+	f.Add([]byte(validHeader + `{"seq":1,"at":1,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}` + "\n" + `{"seq":2,"at":2,"kind":"end","end":{"complete":true}}` + "\n"))
 	f.Add([]byte(validHeader + `{"seq":1,"at":null,"kind":"hold","hold":{"phase":"begin","releases":null}}`))
-	f.Add([]byte(validHeader + `{"seq":1,"at":1,"kind":"gap","gap":{"source":"\ud800","message":"m"}}` + "\n"))
+	f.Add([]byte(validHeader + `{"seq":1,"at":1,"kind":"recorderMissed","recorderMissed":{"source":"\ud800","message":"m"}}` + "\n"))
 	f.Add([]byte{0x1f, 0x8b, 8, 0})
 	if raw, err := os.ReadFile(filepath.Join("..", "..", "reports", "kubernetes", "local-v1.35.4-hopeless-migrations", "history.jsonl.gz")); err == nil {
 		f.Add(raw)

@@ -1,7 +1,7 @@
 package history
 
 // KindHash is the kind of an EtcdHash.
-const KindHash Kind = "hash"
+const KindEtcdHash Kind = "etcdHash"
 
 // EtcdHash is etcd's own hash of all keys that each member's etcd holds, with their
 // history since the last compaction, up to one revision. It is recorded at the end of each

@@ -64,13 +64,13 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: "<a> & b"}})
+	w.Record(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd", Message: "<a> & b"}})
 	clk.Step(1500 * time.Millisecond)
 	w.Record(Event{Kind: KindReady, Member: "cp1", From: int64(time.Second), Ready: &Ready{Code: 200, Revision: 1 << 60}})
 	if err := w.Close(End{Complete: true, Message: "done"}); err != nil {
 		t.Fatal(err)
 	}
-	w.Record(Event{Kind: KindGap, Gap: &Gap{}}) // dropped: after the end
+	w.Record(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{}}) // dropped: after the end
 	if err := w.Close(End{}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestWriterNumbersAndTimesEvents(t *testing.T) {
 	first, _ := r.Next()
 	second, _ := r.Next()
 	last, _ := r.Next()
-	if first.Seq != 1 || first.At != 0 || first.Gap.Message != "<a> & b" {
+	if first.Seq != 1 || first.At != 0 || first.RecorderMissed.Message != "<a> & b" {
 		t.Errorf("first event %+v", first)
 	}
 	if second.Seq != 2 || second.At != int64(1500*time.Millisecond) || second.Ready.Revision != 1<<60 {
@@ -132,7 +132,7 @@ func TestAClockThatIsSetLeavesAGap(t *testing.T) {
 		r, events := readAll(t, bytes.NewReader(raw))
 		found := 0
 		for _, e := range events {
-			if e.Gap != nil && e.Gap.Source == "clock" {
+			if e.RecorderMissed != nil && e.RecorderMissed.Source == "clock" {
 				found++
 			}
 		}
@@ -154,7 +154,7 @@ func TestWriterFromManyGoroutines(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for i := range 500 {
-				w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: strings.Repeat("x", i)}})
+				w.Record(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd", Message: strings.Repeat("x", i)}})
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestWriterReachesTheFileWithoutClose(t *testing.T) {
 			close(flushed)
 		}
 	})
-	w.Record(Event{Kind: KindGap, Gap: &Gap{Source: "etcd"}})
+	w.Record(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd"}})
 	<-flushed
 	raw, _ := os.ReadFile(path)
 	if r, events := readAll(t, bytes.NewReader(raw)); len(events) != 1 || len(r.Damage) != 1 {
@@ -202,7 +202,7 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = w.file.Close() // the next write fails
-	w.Record(Event{Kind: KindGap, Gap: &Gap{}})
+	w.Record(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{}})
 	<-w.Failed()
 	if w.Err() == nil || w.Close(End{}) == nil {
 		t.Error("the failure was not reported")
@@ -216,7 +216,7 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 }
 
 func TestReaderReportsDamage(t *testing.T) {
-	gap := Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: "m"}}
+	gap := Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd", Message: "m"}}
 	raw, err := os.ReadFile(record(t, gap, gap, gap))
 	if err != nil {
 		t.Fatal(err)
@@ -248,8 +248,8 @@ func TestReaderReportsDamage(t *testing.T) {
 		{"swapped", join(lines[0], lines[2], lines[1], lines[3], lines[4]), 3, []string{"Event 1 is missing", "not in the order"}},
 		{"after the end", join(string(raw), strings.Replace(lines[3], `"seq":3`, `"seq":5`, 1)), 4, []string{"after the end event"}},
 		{"compressed and cut", zip(string(raw))[:len(zip(string(raw)))-12], -1, []string{"cannot be read any further"}},
-		{"content lost", join(lines[0], lines[1], `{"seq":2,"at":0,"kind":"gap"}`+"\n", lines[3], lines[4]), 3, []string{`Line 3 has the kind "gap" without its content`}},
-		{"unknown kind", join(lines[0], lines[1], strings.Replace(lines[2], `"kind":"gap"`, `"kind":"leap"`, 1), lines[3], lines[4]), 3, []string{`Line 3 has the kind "leap"`}},
+		{"content lost", join(lines[0], lines[1], `{"seq":2,"at":0,"kind":"recorderMissed"}`+"\n", lines[3], lines[4]), 3, []string{`Line 3 has the kind "recorderMissed" without its content`}},
+		{"unknown kind", join(lines[0], lines[1], strings.Replace(lines[2], `"kind":"recorderMissed"`, `"kind":"leap"`, 1), lines[3], lines[4]), 3, []string{`Line 3 has the kind "leap"`}},
 		{"header only", lines[0], 0, []string{"no end event"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestReaderRefusesOtherFiles(t *testing.T) {
 
 func BenchmarkReader(b *testing.B) {
 	var raw bytes.Buffer
-	raw.WriteString(`{"format":"evenkeel-history","version":1,"members":[{"name":"cp1"}]}` + "\n")
+	raw.WriteString(`{"format":"evenkeel-history","version":2,"members":[{"name":"cp1"}]}` + "\n")
 	for i := range 100000 {
 		fmt.Fprintf(&raw, `{"seq":%d,"at":%d,"from":%d,"kind":"request","member":"cp1","request":{"class":"guarded","verb":"update","group":"reference.evenkeel.dev","version":"v1beta1","resource":"ballasts","name":"default/run-cp1-3","code":200,"rv":%d,"write":%d}}`+"\n", 2*i+1, i*1000, i*900, i, i)
 		fmt.Fprintf(&raw, `{"seq":%d,"at":%d,"kind":"stored","stored":{"type":"put","key":"/registry/reference.evenkeel.dev/ballasts/default/run-cp1-3","revision":%d,"created":12,"apiVersion":"reference.evenkeel.dev/v1beta1","objectKind":"Ballast","name":"default/run-cp1-3","writer":"cp1","write":%d}}`+"\n", 2*i+2, i*1000, i, i)
@@ -305,7 +305,7 @@ func BenchmarkReader(b *testing.B) {
 }
 
 func TestDigestIsThatOfThePlainText(t *testing.T) {
-	raw, err := os.ReadFile(record(t, Event{Kind: KindGap, Gap: &Gap{Source: "etcd", Message: strings.Repeat("long ", readBuffer/4)}}))
+	raw, err := os.ReadFile(record(t, Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd", Message: strings.Repeat("long ", readBuffer/4)}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestDigestIsThatOfThePlainText(t *testing.T) {
 // An interruption is noticed at any event, and is no damage.
 func TestReader_EndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := Open(ctx, record(t, Event{Kind: KindGap, Gap: &Gap{Source: "etcd"}}))
+	r, err := Open(ctx, record(t, Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: "etcd"}}))
 	if err != nil {
 		t.Fatal(err)
 	}

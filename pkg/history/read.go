@@ -44,21 +44,21 @@ type Read struct {
 	Asked int `json:"asked,omitempty"`
 	// Code is the HTTP status, of a ReadGet the first one that was neither 200 nor 404
 	// (404 is counted in Missing), or else 200; 0 when no answer came, and Error says why.
-	// It is 404 with Unserved where the member's discovery does not have the resource.
-	Code     int    `json:"code,omitempty"`
-	Unserved bool   `json:"unserved,omitempty"`
-	Reason   string `json:"reason,omitempty"`
-	Message  string `json:"message,omitempty"`
-	Error    string `json:"error,omitempty"`
+	// It is 404 with NotServed where the member's discovery does not have the resource.
+	Code      int    `json:"code,omitempty"`
+	NotServed bool   `json:"notServed,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Error     string `json:"error,omitempty"`
 	// Items is how many objects the member answered with.
 	Items int `json:"items"`
 	// ResourceVersion of the list; 0 of a ReadGet, and where there was no list.
 	ResourceVersion int64 `json:"rv,omitempty"`
 
 	// Compared is whether the answer was held against etcd; Stored, Missing, Extra and
-	// Differ say nothing where it was not, and Uncompared says why it was not.
-	Compared   bool   `json:"compared,omitempty"`
-	Uncompared string `json:"uncompared,omitempty"`
+	// Differ say nothing where it was not, and NotCompared says why it was not.
+	Compared    bool   `json:"compared,omitempty"`
+	NotCompared string `json:"notCompared,omitempty"`
 	// Stored is how many objects etcd holds at ResourceVersion, of a ReadLimited how many
 	// of them the answer should have had, of a ReadGet how many of those asked for it held
 	// all the time.

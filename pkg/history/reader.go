@@ -96,6 +96,9 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if r.Header.Format != Format {
 		return nil, fmt.Errorf("the first line names the format %q, and not %q: this is no history", r.Header.Format, Format)
 	}
+	if r.Header.Version > 0 && r.Header.Version < Version {
+		return nil, fmt.Errorf("the history has version %d of its format, and this evenkeel reads version %d: run `evenkeel bundle migrate` on the bundle", r.Header.Version, Version)
+	}
 	if r.Header.Version != Version {
 		return nil, fmt.Errorf("the history has version %d of its format, and this evenkeel reads version %d only; judge it with the evenkeel that recorded it (%s)",
 			r.Header.Version, Version, r.Header.Harness)

@@ -178,14 +178,14 @@ func (v *validator) names(e *Event) string {
 		}
 	case e.Visibility != nil && !slices.Contains(v.members, e.Visibility.Writer):
 		return v.stranger(e.Visibility.Writer)
-	case e.Hash != nil:
-		for _, m := range e.Hash.Members {
+	case e.EtcdHash != nil:
+		for _, m := range e.EtcdHash.Members {
 			if !slices.Contains(v.members, m.Member) {
 				return v.stranger(m.Member)
 			}
 		}
-	case e.Etcd != nil:
-		for _, m := range e.Etcd.Members {
+	case e.EtcdHealth != nil:
+		for _, m := range e.EtcdHealth.Members {
 			if !slices.Contains(v.members, m.Member) {
 				return v.stranger(m.Member)
 			}
@@ -195,7 +195,7 @@ func (v *validator) names(e *Event) string {
 }
 
 // ofMembers are the kinds of events that are always about a single member.
-var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindDiscovery, KindWatch, KindDocument, KindExchange, KindRead, KindVisibility, KindCustom}
+var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindHostedResources, KindWatch, KindDiscoveryDocument, KindInterceptedRequest, KindRead, KindVisibility, KindCustomResourceAnswer}
 
 func (v *validator) stranger(name string) string {
 	return fmt.Sprintf("names the member %s, which the header does not have", shown(name))

@@ -36,28 +36,28 @@ func numbers(e *Event) []number {
 		return []number{{"rv", e.Request.ResourceVersion}, {"write", e.Request.Write}}
 	case e.Ready != nil:
 		return []number{{"revision", e.Ready.Revision}}
-	case e.Discovery != nil:
-		return []number{{"revision", e.Discovery.Revision}}
+	case e.HostedResources != nil:
+		return []number{{"revision", e.HostedResources.Revision}}
 	case e.Watch != nil:
 		return []number{{"rv", e.Watch.ResourceVersion}}
 	case e.Stored != nil:
 		return []number{{"revision", e.Stored.Revision}, {"created", e.Stored.Created}, {"write", e.Stored.Write}}
 	case e.Fault != nil:
 		return []number{{"count", e.Fault.Count}}
-	case e.Exchange != nil:
-		return []number{{"held", e.Exchange.Held}}
+	case e.InterceptedRequest != nil:
+		return []number{{"held", e.InterceptedRequest.Held}}
 	case e.Read != nil:
 		r := e.Read
 		return []number{{"after", r.After}, {"asked", int64(r.Asked)}, {"items", int64(r.Items)}, {"stored", int64(r.Stored)},
 			{"missing", int64(r.Missing)}, {"extra", int64(r.Extra)}, {"older", int64(r.Older)}, {"newer", int64(r.Newer)}}
 	case e.Visibility != nil:
 		return []number{{"write", e.Visibility.Write}}
-	case e.Hash != nil:
-		return []number{{"revision", e.Hash.Revision}}
-	case e.Custom != nil:
-		return []number{{"instance", int64(e.Custom.Instance)}, {"count", int64(e.Custom.Count)}}
-	case e.Document != nil:
-		return []number{{"sweep", e.Document.Sweep}, {"size", int64(e.Document.Size)}}
+	case e.EtcdHash != nil:
+		return []number{{"revision", e.EtcdHash.Revision}}
+	case e.CustomResourceAnswer != nil:
+		return []number{{"instance", int64(e.CustomResourceAnswer.Instance)}, {"count", int64(e.CustomResourceAnswer.Count)}}
+	case e.DiscoveryDocument != nil:
+		return []number{{"sweep", e.DiscoveryDocument.Sweep}, {"size", int64(e.DiscoveryDocument.Size)}}
 	}
 	return nil
 }
@@ -70,16 +70,16 @@ func statusOf(e *Event) int {
 		return e.Request.Code
 	case e.Ready != nil:
 		return e.Ready.Code
-	case e.Exchange != nil:
-		return e.Exchange.Code
-	case e.Balancer != nil:
-		return e.Balancer.Code
+	case e.InterceptedRequest != nil:
+		return e.InterceptedRequest.Code
+	case e.LoadBalancer != nil:
+		return e.LoadBalancer.Code
 	case e.Read != nil:
 		return e.Read.Code
-	case e.Custom != nil:
-		return e.Custom.Code
-	case e.Document != nil:
-		return e.Document.Code
+	case e.CustomResourceAnswer != nil:
+		return e.CustomResourceAnswer.Code
+	case e.DiscoveryDocument != nil:
+		return e.DiscoveryDocument.Code
 	}
 	return 0
 }

@@ -14,33 +14,33 @@ import (
 	"time"
 )
 
-const validHeader = `{"format":"evenkeel-history","version":1,"members":[{"name":"cp1"},{"name":"cp2"}]}` + "\n"
+const validHeader = `{"format":"evenkeel-history","version":2,"members":[{"name":"cp1"},{"name":"cp2"}]}` + "\n"
 
 // Each line is the second of a history, and breaks one rule of the format.
 func TestReader_RefusesWhatBreaksTheFormat(t *testing.T) {
-	const first, last = `{"seq":1,"at":100,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, `{"seq":3,"at":300,"kind":"end","end":{"complete":true}}`
+	const first, last = `{"seq":1,"at":100,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, `{"seq":3,"at":300,"kind":"end","end":{"complete":true}}`
 	for _, test := range []struct{ name, line, want string }{
 		{"sound", `{"seq":2,"at":200,"from":150,"kind":"ready","member":"cp1","ready":{"code":200}}`, ""},
-		{"an empty list as null", `{"seq":2,"at":200,"kind":"discovery","member":"cp1","discovery":{"revision":1,"resources":[{"resource":"pods","kind":"Pod","served":null}]}}`, ""},
-		{"null in a text", `{"seq":2,"at":200,"kind":"gap","gap":{"source":"etcd","message":"null"}}`, ""},
+		{"an empty list as null", `{"seq":2,"at":200,"kind":"hostedResources","member":"cp1","hostedResources":{"revision":1,"resources":[{"resource":"pods","kind":"Pod","served":null}]}}`, ""},
+		{"null in a text", `{"seq":2,"at":200,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"null"}}`, ""},
 		{"what a server says of itself", `{"seq":2,"at":200,"kind":"stored","stored":{"type":"put","key":"k","revision":9,"lease":{"durationSeconds":-5}}}`, ""},
 		{"a field of a later version", `{"seq":2,"at":200,"kind":"ready","member":"cp1","more":{"x":null},"ready":{"code":200,"more":null}}`, ""},
 
-		{"no time", `{"seq":2,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, "has no time"},
-		{"null as time", `{"seq":2,"at":null,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, "has null as its \"at\""},
-		{"a negative time", `{"seq":2,"at":-1,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, "has the time -1"},
-		{"a time far away", `{"seq":2,"at":900000000000000,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, "has the time 900000000000000"},
-		{"a time that goes back", `{"seq":2,"at":99,"kind":"gap","gap":{"source":"etcd","message":"m"}}`, "has the time 99 after 100"},
+		{"no time", `{"seq":2,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "has no time"},
+		{"null as time", `{"seq":2,"at":null,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "has null as its \"at\""},
+		{"a negative time", `{"seq":2,"at":-1,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "has the time -1"},
+		{"a time far away", `{"seq":2,"at":900000000000000,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "has the time 900000000000000"},
+		{"a time that goes back", `{"seq":2,"at":99,"kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "has the time 99 after 100"},
 		{"a beginning after the end", `{"seq":2,"at":200,"from":201,"kind":"ready","member":"cp1","ready":{"code":200}}`, "was over before that"},
 		{"a negative beginning", `{"seq":2,"at":200,"from":-1,"kind":"ready","member":"cp1","ready":{"code":200}}`, "began at the time -1"},
-		{"a time as text", `{"seq":2,"at":"200","kind":"gap","gap":{"source":"etcd","message":"m"}}`, "is not valid JSON of this format"},
+		{"a time as text", `{"seq":2,"at":"200","kind":"recorderMissed","recorderMissed":{"source":"etcd","message":"m"}}`, "is not valid JSON of this format"},
 		{"an unknown member", `{"seq":2,"at":200,"kind":"ready","member":"cp9","ready":{"code":200}}`, `names the member "cp9"`},
 		{"no member", `{"seq":2,"at":200,"kind":"ready","ready":{"code":200}}`, "does not say of which member"},
 		{"an unknown member in a hold", `{"seq":2,"at":200,"kind":"hold","hold":{"phase":"end","releases":{"cp9":"1.2"}}}`, `names the member "cp9"`},
-		{"an unknown member of etcd", `{"seq":2,"at":200,"kind":"etcd","etcd":{"members":[{"member":"cp9"}]}}`, `names the member "cp9"`},
+		{"an unknown member of etcd", `{"seq":2,"at":200,"kind":"etcdHealth","etcdHealth":{"members":[{"member":"cp9"}]}}`, `names the member "cp9"`},
 		{"an unknown kind", `{"seq":2,"at":200,"kind":"leap"}`, `has the kind "leap"`},
-		{"another payload", `{"seq":2,"at":200,"kind":"ready","member":"cp1","gap":{"source":"etcd","message":"m"}}`, "without its content"},
-		{"two payloads", `{"seq":2,"at":200,"kind":"ready","member":"cp1","ready":{"code":200},"gap":{"source":"etcd"}}`, `with the content of "gap"`},
+		{"another payload", `{"seq":2,"at":200,"kind":"ready","member":"cp1","recorderMissed":{"source":"etcd","message":"m"}}`, "without its content"},
+		{"two payloads", `{"seq":2,"at":200,"kind":"ready","member":"cp1","ready":{"code":200},"recorderMissed":{"source":"etcd"}}`, `with the content of "recorderMissed"`},
 		{"a phase", `{"seq":2,"at":200,"kind":"step","step":{"index":1,"phase":"inject"}}`, `has the phase "inject"`},
 		{"a phase of a fault", `{"seq":2,"at":200,"kind":"fault","fault":{"id":"f","phase":"end"}}`, `has the phase "end"`},
 		{"a change", `{"seq":2,"at":200,"kind":"process","member":"cp1","process":{"component":"etcd","change":"left"}}`, `has the change "left"`},
@@ -48,11 +48,11 @@ func TestReader_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"a type of watch", `{"seq":2,"at":200,"kind":"watch","member":"cp1","watch":{"type":"LOST"}}`, `has the type "LOST"`},
 		{"a class", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"garded"}}`, `has the class "garded"`},
 		{"a flaw", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"invalid","invalid":"x"}}`, `has the invalid "x"`},
-		{"a source", `{"seq":2,"at":200,"kind":"gap","gap":{"source":"etc"}}`, `has the source "etc"`},
+		{"a source", `{"seq":2,"at":200,"kind":"recorderMissed","recorderMissed":{"source":"etc"}}`, `has the source "etc"`},
 		{"a null status", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"read","code":null}}`, `has null as its "request.code"`},
 		{"a negative status", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"read","code":-1}}`, "has the status -1"},
 		{"a negative revision", `{"seq":2,"at":200,"kind":"stored","stored":{"type":"put","revision":-1}}`, "has -1 as its revision"},
-		{"bytes that are not UTF-8", "{\"seq\":2,\"at\":200,\"kind\":\"gap\",\"gap\":{\"source\":\"etcd\",\"message\":\"\xff\"}}", "not UTF-8"},
+		{"bytes that are not UTF-8", "{\"seq\":2,\"at\":200,\"kind\":\"recorderMissed\",\"recorderMissed\":{\"source\":\"etcd\",\"message\":\"\xff\"}}", "not UTF-8"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, events := readAll(t, strings.NewReader(validHeader+strings.Join([]string{first, test.line, last}, "\n")+"\n"))
@@ -87,7 +87,7 @@ func TestNewReader_RefusesHeaders(t *testing.T) {
 		{`"profiles":["p","p"]`, "its list profiles"},
 		{`"migrationRate":-1`, "its migrationRate is -1"},
 	} {
-		_, err := NewReader(strings.NewReader(`{"format":"evenkeel-history","version":1,` + test.header + "}\n"))
+		_, err := NewReader(strings.NewReader(`{"format":"evenkeel-history","version":2,` + test.header + "}\n"))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%.60s: error %v, want %q", test.header, err, test.want)
 		}
@@ -180,8 +180,8 @@ func TestValuesAreThoseOfTheConstants(t *testing.T) {
 		"Watch":    watchTypes,
 		"Class":    requestClasses,
 		"Invalid":  invalidValues,
-		"Election": append(slices.Clone(electionValues), ElectionNobody, ElectionThirdParty),
-		"GapOf":    gapSources,
+		"Election": append(slices.Clone(electionValues), AbsentHolder, ThirdPartyHolder),
+		"GapOf":    recorderSources,
 		"Kind":     kindsOfPayloads(),
 	}
 	found := 0

@@ -9,7 +9,7 @@ import (
 // all checks. Types and actions of faults, components and steps are open, because they name
 // what the topology and the scenario name. A test holds the lists to the constants.
 var (
-	stepPhases  = []Phase{PhaseBegin, PhaseEnd, PhaseFailed, PhaseLeftOut}
+	stepPhases  = []Phase{PhaseBegin, PhaseEnd, PhaseFailed, PhaseSkipped}
 	holdPhases  = []Phase{PhaseBegin, PhaseEnd, PhaseFailed}
 	faultPhases = []Phase{PhaseInject, PhaseWitness, PhaseHeal}
 
@@ -23,11 +23,8 @@ var (
 		InvalidResource, InvalidGroup, InvalidChange, InvalidOutcome, InvalidBoth, InvalidCheckpoint,
 	}
 	electionValues = []string{
-		"", ElectionDelete, ElectionSeize, ElectionOdd, ElectionTakePart, ElectionLegacy, ElectionFields, ElectionAssign,
+		"", ElectionDelete, ElectionAbsentHolder, ElectionMalformed, ElectionParticipate, ElectionLegacy, ElectionFields, ElectionAssign,
 	}
-	// gapSources are the recorders; a gap of an unknown one could not be laid to the
-	// checks that rely on it.
-	gapSources = []string{GapOfClock, "etcd", "watch", "ready", "request", "discovery", "document", "read", "visibility", "hash", "custom", "balancer"}
 )
 
 // valueProblem is that a field has a value that the format does not have.
@@ -45,10 +42,10 @@ func valueProblem(e *Event) string {
 		return outside("type", storedTypes, e.Stored.Type)
 	case e.Watch != nil:
 		return outside("type", watchTypes, e.Watch.Type)
-	case e.Gap != nil:
-		return outside("source", gapSources, e.Gap.Source)
-	case e.Away != nil:
-		return outside("source", gapSources, e.Away.Source)
+	case e.RecorderMissed != nil:
+		return outside("source", recorderSources, e.RecorderMissed.Source)
+	case e.RecorderDelayed != nil:
+		return outside("source", recorderSources, e.RecorderDelayed.Source)
 	case e.Request != nil:
 		if problem := outside("class", requestClasses, e.Request.Class); problem != "" {
 			return problem

@@ -164,7 +164,7 @@ func (w *Writer) watchClock() {
 		return
 	}
 	w.stepped = true
-	w.append(Event{Kind: KindGap, Gap: &Gap{Source: GapOfClock, Message: fmt.Sprintf("the clock of the machine was set by %s, or the machine slept, while the history was recorded", off.Round(time.Millisecond))}})
+	w.append(Event{Kind: KindRecorderMissed, RecorderMissed: &RecorderMissed{Source: SourceClock, Message: fmt.Sprintf("the clock of the machine was set by %s, or the machine slept, while the history was recorded", off.Round(time.Millisecond))}})
 }
 
 // fail must be called with the lock held.

@@ -23,7 +23,7 @@ func weigh(t *testing.T, header history.Header, missed int64, doubts []string, e
 	for seq := int64(1); seq <= 20; seq++ {
 		ev := history.Event{Seq: seq, At: seq * s}
 		if seq == missed {
-			ev.Gap = &history.Gap{Source: string(fact.Etcd)}
+			ev.RecorderMissed = &history.RecorderMissed{Source: string(fact.Etcd)}
 		}
 		h.Observe(&ev)
 	}

@@ -26,8 +26,8 @@ func TestSweep(t *testing.T) {
 	clean := "2026 a line\nanother one\n"
 	dirty := "2026 a line\nBearer " + token + " came\nand " + token + " again\n"
 	masked := "2026 a line\nBearer (masked) came\nand (masked) again\n"
-	record := `{"format":"evenkeel-history","version":1}` + "\n" + `{"seq":1,"kind":"note","text":"` + token + `"}` + "\n" + `{"seq":2,"kind":"end","end":{}}` + "\n"
-	damaged := `{"format":"evenkeel-history","version":1}` + "\n(masked)\n" + `{"seq":2,"kind":"end","end":{}}` + "\n"
+	record := `{"format":"evenkeel-history","version":2}` + "\n" + `{"seq":1,"kind":"note","text":"` + token + `"}` + "\n" + `{"seq":2,"kind":"end","end":{}}` + "\n"
+	damaged := `{"format":"evenkeel-history","version":2}` + "\n(masked)\n" + `{"seq":2,"kind":"end","end":{}}` + "\n"
 	for _, tc := range []struct {
 		file, content, want string
 		zipped              bool

@@ -144,9 +144,9 @@ func TestRequests(t *testing.T) {
 		events = append(events, ev)
 	}
 	balancer := at(9, "")
-	balancer.Kind, balancer.Balancer = history.KindBalancer, &history.Balancer{Error: "refused"}
+	balancer.Kind, balancer.LoadBalancer = history.KindLoadBalancer, &history.LoadBalancer{Error: "refused"}
 	document := at(10, "cp2")
-	document.Kind, document.Document = history.KindDocument, &history.Document{Code: 304}
+	document.Kind, document.DiscoveryDocument = history.KindDiscoveryDocument, &history.DiscoveryDocument{Code: 304}
 	text := told(t, append(events, balancer, document)...)
 	want(t, text,
 		`evenkeel_requests_total{class="guarded",member="cp1",outcome="answered"} 2`,
@@ -182,7 +182,7 @@ func TestStepsFaultsAndMembers(t *testing.T) {
 	held := at(20, "")
 	held.Kind, held.Hold = history.KindHold, &history.Hold{Phase: history.PhaseEnd, Releases: map[string]string{"cp1": "1.3", "cp2": "1.2"}}
 	gap := at(21, "")
-	gap.Kind, gap.Gap = history.KindGap, &history.Gap{Source: "etcd"}
+	gap.Kind, gap.RecorderMissed = history.KindRecorderMissed, &history.RecorderMissed{Source: "etcd"}
 	text := told(t, ready(2, 200), step(3, 4, history.PhaseBegin), ready(4, 500), ready(5.5, 200), step(7, 4, history.PhaseEnd),
 		step(8, 5, history.PhaseBegin), step(9, 5, history.PhaseFailed),
 		fault(10, history.PhaseInject), fault(11, history.PhaseWitness), held, gap)

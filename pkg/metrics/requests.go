@@ -44,10 +44,10 @@ func (r *requests) take(ev *history.Event) {
 		if ev.From > 0 {
 			r.took.WithLabelValues(ev.Member).Observe(seconds(ev.At - ev.From))
 		}
-	case ev.Balancer != nil:
-		r.balancer.WithLabelValues(outcome(ev.Balancer.Code, false)).Inc()
-	case ev.Document != nil:
-		r.documents.WithLabelValues(ev.Member, outcome(ev.Document.Code, false)).Inc()
+	case ev.LoadBalancer != nil:
+		r.balancer.WithLabelValues(outcome(ev.LoadBalancer.Code, false)).Inc()
+	case ev.DiscoveryDocument != nil:
+		r.documents.WithLabelValues(ev.Member, outcome(ev.DiscoveryDocument.Code, false)).Inc()
 	}
 }
 

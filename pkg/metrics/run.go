@@ -33,10 +33,10 @@ func (r *run) take(ev *history.Event) {
 	r.seconds.Set(seconds(ev.At))
 	r.events.WithLabelValues(string(ev.Kind)).Inc()
 	switch {
-	case ev.Gap != nil:
-		r.gaps.WithLabelValues(ev.Gap.Source).Inc()
-	case ev.Away != nil:
-		r.away.WithLabelValues(ev.Away.Source).Add(seconds(ev.At - ev.From))
+	case ev.RecorderMissed != nil:
+		r.gaps.WithLabelValues(ev.RecorderMissed.Source).Inc()
+	case ev.RecorderDelayed != nil:
+		r.away.WithLabelValues(ev.RecorderDelayed.Source).Add(seconds(ev.At - ev.From))
 	case ev.End != nil:
 		complete := 0.0
 		if ev.End.Complete {

@@ -34,7 +34,7 @@ func NewBalancer(config *rest.Config, recorder Recorder, clk clock.WithTicker) *
 func (b *Balancer) Run(ctx context.Context) {
 	secured, err := rest.TLSConfigFor(b.config)
 	if err != nil {
-		b.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: "balancer", Message: err.Error()}})
+		b.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceLoadBalancer, Message: err.Error()}})
 		return
 	}
 	// Over a new connection each time: one that is kept would stay with a member.
@@ -49,7 +49,7 @@ func (b *Balancer) ask(ctx context.Context, client *http.Client) {
 	bounded, cancel := context.WithTimeout(ctx, BalancerTimeout)
 	defer cancel()
 	from := b.recorder.Now()
-	seen := history.Balancer{}
+	seen := history.LoadBalancer{}
 	request, err := http.NewRequestWithContext(bounded, http.MethodGet, b.config.Host+balancerPath, nil)
 	if err == nil {
 		var answer *http.Response
@@ -68,5 +68,5 @@ func (b *Balancer) ask(ctx context.Context, client *http.Client) {
 		}
 		seen.Error = err.Error()
 	}
-	b.recorder.Record(history.Event{Kind: history.KindBalancer, From: from, Balancer: &seen})
+	b.recorder.Record(history.Event{Kind: history.KindLoadBalancer, From: from, LoadBalancer: &seen})
 }

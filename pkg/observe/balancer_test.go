@@ -30,8 +30,8 @@ func TestBalancerRecordsEveryAnswer(t *testing.T) {
 		t.Fatalf("%d events, want %d", len(m.events), len(codes))
 	}
 	for i, ev := range m.events {
-		if ev.Balancer == nil || ev.Balancer.Code != codes[i] || ev.Balancer.Answered() != (codes[i] == http.StatusOK) {
-			t.Errorf("event %d: %+v", i, ev.Balancer)
+		if ev.LoadBalancer == nil || ev.LoadBalancer.Code != codes[i] || ev.LoadBalancer.Answered() != (codes[i] == http.StatusOK) {
+			t.Errorf("event %d: %+v", i, ev.LoadBalancer)
 		}
 	}
 }

@@ -76,7 +76,7 @@ type Call struct {
 	Query                    url.Values
 	// Body is sent as JSON.
 	Body any
-	// Write, Invalid, Lasting, Defines and Migrates go to the Request event as they
+	// Write, Invalid, WithoutDryRun, Defines and Migrates go to the Request event as they
 	// are.
 	Write    int64
 	Invalid  string
@@ -139,7 +139,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Missed records that the member was not asked what it should have been, and
 // why, in words.
 func (c *Client) Missed(why string) {
-	c.recorder.Record(history.Event{Kind: history.KindGap, Member: c.member, Gap: &history.Gap{Source: "request", Message: why}})
+	c.recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: c.member, RecorderMissed: &history.RecorderMissed{Source: history.SourceRequest, Message: why}})
 }
 
 // Get fetches a path without recording it.
@@ -185,7 +185,7 @@ func (c *Client) Do(ctx context.Context, call Call) Answer {
 		Write:           call.Write,
 		Invalid:         call.Invalid,
 		Defines:         call.Defines,
-		Lasting:         call.Lasting,
+		WithoutDryRun:   call.Lasting,
 		Migrates:        call.Migrates,
 		Election:        call.Election,
 	}

@@ -114,7 +114,7 @@ func (c *CustomResources) step(ctx context.Context, client *Client) {
 	if answer.Refused || ctx.Err() != nil {
 		return // there is no server, or the probe was cut off
 	}
-	seen := history.CustomAnswer{Group: of.group, Version: of.version, Resource: of.resource, Instance: c.session,
+	seen := history.CustomResourceAnswer{Group: of.group, Version: of.version, Resource: of.resource, Instance: c.session,
 		Ready: ready.Code, Code: answer.Code, Reason: answer.Reason, Message: shorten(answer.Message), Count: 1}
 	if answer.Err != nil {
 		seen.Error = shorten(answer.Err.Error())
@@ -123,18 +123,18 @@ func (c *CustomResources) step(ctx context.Context, client *Client) {
 }
 
 // add joins an answer to those before it that are alike, or records these.
-func (c *CustomResources) add(of customVersion, from int64, seen history.CustomAnswer) {
+func (c *CustomResources) add(of customVersion, from int64, seen history.CustomResourceAnswer) {
 	now := c.recorder.Now()
 	if waiting, ok := c.pending[of]; ok {
-		alike := *waiting.event.Custom
+		alike := *waiting.event.CustomResourceAnswer
 		alike.Count = 1
 		if alike == seen && now-waiting.since < int64(CustomRepeat) {
-			waiting.event.Custom.Count++
+			waiting.event.CustomResourceAnswer.Count++
 			return
 		}
 		c.recorder.Record(waiting.event)
 	}
-	c.pending[of] = pendingCustom{history.Event{Kind: history.KindCustom, Member: c.member, From: from, Custom: &seen}, now}
+	c.pending[of] = pendingCustom{history.Event{Kind: history.KindCustomResourceAnswer, Member: c.member, From: from, CustomResourceAnswer: &seen}, now}
 }
 
 // flush records what waits.

@@ -68,13 +68,15 @@ func TestCustomResourcesOfAStartingServer(t *testing.T) {
 	// What comes later need not be served yet, and what goes not any more.
 	d.set(thing("g.io"), thing("late.io"))
 	stop := hammering(t, h)
-	m.until(t, func(e history.Event) bool { return e.Custom != nil && e.Custom.Code == 404 && e.Custom.Ready == 200 })
+	m.until(t, func(e history.Event) bool {
+		return e.CustomResourceAnswer != nil && e.CustomResourceAnswer.Code == 404 && e.CustomResourceAnswer.Ready == 200
+	})
 	stop()
 
 	type told struct{ ready, code, count int }
 	want := []told{{500, 404, 2}, {200, 404, 1}, {200, 200, 1}}
-	for i, e := range m.of(history.KindCustom) {
-		c := e.Custom
+	for i, e := range m.of(history.KindCustomResourceAnswer) {
+		c := e.CustomResourceAnswer
 		if e.Member != "cp1" || c.Group != "g.io" || c.Version != "v1" || c.Resource != "things" || c.Instance != 1 || e.From == 0 {
 			t.Errorf("event %+v: %+v", e, c)
 		}
@@ -82,7 +84,7 @@ func TestCustomResourcesOfAStartingServer(t *testing.T) {
 			t.Errorf("event %d: %+v, want %+v", i, got, want[i])
 		}
 	}
-	if n := len(m.of(history.KindCustom)); n < len(want)-1 {
+	if n := len(m.of(history.KindCustomResourceAnswer)); n < len(want)-1 {
 		t.Errorf("%d events", n)
 	}
 }
@@ -93,8 +95,8 @@ func TestACustomHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	h.ProcessChanged(started(1))
 	h.Ready(1)
 	stop := hammering(t, h)
-	gap := m.until(t, func(e history.Event) bool { return e.Gap != nil })
-	if gap.Member != "cp1" || gap.Gap.Source != "custom" {
+	gap := m.until(t, func(e history.Event) bool { return e.RecorderMissed != nil })
+	if gap.Member != "cp1" || gap.RecorderMissed.Source != history.SourceCustomResource {
 		t.Errorf("gap %+v", gap)
 	}
 	stop()

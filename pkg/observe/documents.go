@@ -46,7 +46,7 @@ type Documents struct {
 	tags, outdated map[string]string
 
 	// Only the goroutine of Run uses what follows.
-	last      history.Document
+	last      history.DiscoveryDocument
 	lastTime  time.Time
 	sweptTime time.Time
 	sweptTag  string
@@ -116,13 +116,13 @@ func (d *Documents) look(ctx context.Context, client *Client) {
 		return
 	}
 	ev := d.ask(ctx, client, groupsPath, askJSON, "")
-	if ctx.Err() != nil || ev.Document.Code == 0 && !fresh && d.last.Code == 0 {
+	if ctx.Err() != nil || ev.DiscoveryDocument.Code == 0 && !fresh && d.last.Code == 0 {
 		return
 	}
-	seen := ev.Document
+	seen := ev.DiscoveryDocument
 	news := fresh || seen.Code != d.last.Code || seen.ETag != d.last.ETag || seen.Digest != d.last.Digest
 	now := d.clock.Now()
-	if news || now.Sub(d.lastTime) >= history.DocumentRepeat {
+	if news || now.Sub(d.lastTime) >= history.DiscoveryDocumentRepeat {
 		d.last, d.lastTime = *seen, now
 		d.library.record(d.recorder, ev)
 	}
@@ -146,14 +146,14 @@ func (d *Documents) Sweep(ctx context.Context, client *Client) {
 	d.sweeping.Lock()
 	defer d.sweeping.Unlock()
 	d.sweeps++
-	tell := func(ev history.Event, last bool) *history.Document {
-		ev.Document.Sweep, ev.Document.Last = d.sweeps, last
+	tell := func(ev history.Event, last bool) *history.DiscoveryDocument {
+		ev.DiscoveryDocument.Sweep, ev.DiscoveryDocument.Last = d.sweeps, last
 		if ctx.Err() == nil {
 			d.library.record(d.recorder, ev)
 		}
-		return ev.Document
+		return ev.DiscoveryDocument
 	}
-	ask := func(path, accept, tag string) *history.Document {
+	ask := func(path, accept, tag string) *history.DiscoveryDocument {
 		return tell(d.ask(ctx, client, path, accept, tag), false)
 	}
 	tell(d.measure(ctx, client), false)
@@ -201,12 +201,12 @@ func (d *Documents) versions(ctx context.Context, client *Client) []groupVersion
 
 // ask sends one request. What came of it is in the event's Document.
 func (d *Documents) ask(ctx context.Context, client *Client, path, accept, ifNoneMatch string) history.Event {
-	return d.send(ctx, client, &history.Document{Path: path, Accept: accept, IfNoneMatch: ifNoneMatch})
+	return d.send(ctx, client, &history.DiscoveryDocument{Path: path, Accept: accept, IfNoneMatch: ifNoneMatch})
 }
 
 // send sends the request that the document tells of, and fills in what came of it.
-func (d *Documents) send(ctx context.Context, client *Client, seen *history.Document) history.Event {
-	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
+func (d *Documents) send(ctx context.Context, client *Client, seen *history.DiscoveryDocument) history.Event {
+	ev := history.Event{Kind: history.KindDiscoveryDocument, Member: d.member, From: d.recorder.Now(), DiscoveryDocument: seen}
 	header, body, err := client.fetch(ctx, seen.Path, nil, headersOf(seen), &seen.Code)
 	if err != nil {
 		seen.Code, seen.Error = 0, shorten(err.Error())
@@ -225,8 +225,8 @@ func (d *Documents) send(ctx context.Context, client *Client, seen *history.Docu
 
 // measure reads the counter of aggregations.
 func (d *Documents) measure(ctx context.Context, client *Client) history.Event {
-	seen := &history.Document{Path: history.MetricsPath}
-	ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
+	seen := &history.DiscoveryDocument{Path: history.MetricsPath}
+	ev := history.Event{Kind: history.KindDiscoveryDocument, Member: d.member, From: d.recorder.Now(), DiscoveryDocument: seen}
 	_, body, err := client.fetch(ctx, history.MetricsPath, nil, nil, &seen.Code)
 	if err != nil {
 		seen.Code, seen.Error = 0, shorten(err.Error())
@@ -257,9 +257,9 @@ func aggregations(text []byte) *int64 {
 
 // headersOf are those of the request that a document tells of; empty ones are not
 // sent.
-func headersOf(d *history.Document) map[string]string {
+func headersOf(d *history.DiscoveryDocument) map[string]string {
 	headers := map[string]string{"Accept": d.Accept, "If-None-Match": d.IfNoneMatch}
-	if d.Itself {
+	if d.LocalOnly {
 		headers[handedOnHeader] = "true"
 	}
 	return headers

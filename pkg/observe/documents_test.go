@@ -175,11 +175,11 @@ func TestASweepAsksForEverythingBetweenTwoEqualAnswers(t *testing.T) {
 	d.Sweep(t.Context(), client)
 	d.Sweep(t.Context(), client)
 
-	events := recorded.of(history.KindDocument)
+	events := recorded.of(history.KindDiscoveryDocument)
 	var seen []string
 	told := map[string]bool{}
 	for i, ev := range events {
-		doc := ev.Document
+		doc := ev.DiscoveryDocument
 		if doc.Sweep == 1 {
 			seen = append(seen, fmt.Sprintf("%s %s %s %d", doc.Path, doc.Accept, doc.IfNoneMatch, doc.Code))
 		}
@@ -214,9 +214,9 @@ func TestDocumentsAreLookedAtWhenAServerIsReady(t *testing.T) {
 	d.ProcessChanged(cluster.Change{Member: "cp2", Component: cluster.APIServer, What: history.ProcessStarted})
 	d.ProcessChanged(change(history.ProcessStarted))
 	go d.Run(t.Context())
-	recorded.until(t, func(e history.Event) bool { return e.Document != nil && e.Document.Sweep == 0 })
+	recorded.until(t, func(e history.Event) bool { return e.DiscoveryDocument != nil && e.DiscoveryDocument.Sweep == 0 })
 	d.Ready(1)
-	recorded.until(t, func(e history.Event) bool { return e.Document != nil && e.Document.Last })
+	recorded.until(t, func(e history.Event) bool { return e.DiscoveryDocument != nil && e.DiscoveryDocument.Last })
 	d.ProcessChanged(change(history.ProcessExited))
 	d.Ready(1) // too late: it is gone
 	d.mu.Lock()

@@ -75,7 +75,7 @@ type storedKey struct {
 	name, tag string
 	resource  hostedResource
 	version   string
-	errands   []history.Acted
+	errands   []history.LeaderAction
 }
 
 type hostedResource struct{ group, resource string }
@@ -113,7 +113,7 @@ func NewUnreadEtcd(members []string, why string, recorder Recorder, clk clock.Wi
 // Run records until the context ends.
 func (r *Etcd) Run(ctx context.Context) {
 	if r.unread != "" {
-		r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: "etcd", Message: "nothing that lies in etcd is known: " + r.unread}})
+		r.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceEtcd, Message: "nothing that lies in etcd is known: " + r.unread}})
 		return
 	}
 	defer r.close()
@@ -212,8 +212,8 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 // take records a response; it is false when the watch has come to its end.
 func (r *Etcd) take(response clientv3.WatchResponse) bool {
 	if lost := response.CompactRevision; lost > r.next {
-		r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{
-			Source:  "etcd",
+		r.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{
+			Source:  history.SourceEtcd,
 			Message: fmt.Sprintf("etcd had compacted its history before it was recorded: changes of the revisions %d to %d may be missing", r.next, lost-1),
 		}})
 		r.next = lost
@@ -242,7 +242,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 		}
 		// All that etcd had at the time heard is recorded, so the change was made later.
 		r.recorder.Record(history.Event{Kind: history.KindStored, From: r.heard, Stored: &stored})
-		if a := stored.Acted; a != nil {
+		if a := stored.LeaderAction; a != nil {
 			r.acted(a.Lease, cmp.Or(a.Holder, a.Host))
 		}
 	}
@@ -321,7 +321,7 @@ func (r *Etcd) hear(from int64) {
 func (r *Etcd) excuse() {
 	now, since := r.recorder.Now(), max(r.heard, r.excused)
 	if r.heard > 0 && now-since > int64(EtcdAway) {
-		r.recorder.Record(history.Event{Kind: history.KindAway, From: since, Away: &history.Away{Source: "etcd"}})
+		r.recorder.Record(history.Event{Kind: history.KindRecorderDelayed, From: since, RecorderDelayed: &history.RecorderDelayed{Source: history.SourceEtcd}})
 		r.excused = now
 	}
 }
@@ -330,8 +330,8 @@ func (r *Etcd) excuse() {
 // The history has to be in the order of the revisions, so the change itself
 // has no place in it any more.
 func (r *Etcd) late(event *clientv3.Event) {
-	r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{
-		Source:  "etcd",
+	r.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{
+		Source:  history.SourceEtcd,
 		Message: fmt.Sprintf("etcd told of revision %d only after it had told of %d, so that a change of %s is missing", event.Kv.ModRevision, r.told, event.Kv.Key),
 	}})
 }
@@ -360,7 +360,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		Migration:      object.migration,
 		CustomResource: object.customResource,
 		Candidate:      object.candidate,
-		Acted:          object.acted,
+		LeaderAction:   object.acted,
 		Metadata:       object.metadata,
 		Content:        object.content,
 		Managed:        object.managed,
@@ -371,8 +371,8 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	if event.IsCreate() {
 		before = storedKey{}
 	}
-	if stored.Acted == nil {
-		stored.Acted = fresh(object.errands, before.errands, stored.Created)
+	if stored.LeaderAction == nil {
+		stored.LeaderAction = fresh(object.errands, before.errands, stored.Created)
 	}
 	// A tag that was there before is a leftover: somebody else changed the
 	// object, and this change is not the tagged write.

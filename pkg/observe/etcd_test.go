@@ -60,8 +60,8 @@ func TestEtcdReportsWhatWasCompacted(t *testing.T) {
 	if r.take(clientv3.WatchResponse{CompactRevision: 10, Canceled: true}) {
 		t.Error("the watch goes on")
 	}
-	gaps := m.of(history.KindGap)
-	if len(gaps) != 1 || gaps[0].Gap.Source != "etcd" || r.next != 10 {
+	gaps := m.of(history.KindRecorderMissed)
+	if len(gaps) != 1 || gaps[0].RecorderMissed.Source != "etcd" || r.next != 10 {
 		t.Errorf("gaps %v, next %d", gaps, r.next)
 	}
 }
@@ -183,12 +183,12 @@ func TestEtcdSaysThatItWasAway(t *testing.T) {
 	}
 	hears(9 * time.Second) // the first time it hears anything
 	hears(9*time.Second + EtcdAway)
-	if got := m.of(history.KindAway); len(got) > 0 {
+	if got := m.of(history.KindRecorderDelayed); len(got) > 0 {
 		t.Fatalf("it was not away: %v", got)
 	}
 	hears(15 * time.Second)
-	got := m.of(history.KindAway)
-	if len(got) != 1 || got[0].Away.Source != "etcd" || got[0].From != int64(9*time.Second+EtcdAway) {
+	got := m.of(history.KindRecorderDelayed)
+	if len(got) != 1 || got[0].RecorderDelayed.Source != "etcd" || got[0].From != int64(9*time.Second+EtcdAway) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -210,7 +210,7 @@ func TestEtcdIsAwayWhileItFollowsOneThatIsBehind(t *testing.T) {
 	for _, e := range m.events {
 		kinds = append(kinds, e.Kind)
 	}
-	if fmt.Sprint(kinds) != fmt.Sprint([]history.Kind{history.KindStored, history.KindAway, history.KindStored}) || m.events[1].From != int64(9*time.Second) {
+	if fmt.Sprint(kinds) != fmt.Sprint([]history.Kind{history.KindStored, history.KindRecorderDelayed, history.KindStored}) || m.events[1].From != int64(9*time.Second) {
 		t.Errorf("recorded %v, %+v", kinds, m.events)
 	}
 }

@@ -27,7 +27,7 @@ func (r *Etcd) Hash(ctx context.Context) {
 	from := r.recorder.Now()
 	revision, err := r.Revision(ctx)
 	if err != nil {
-		r.recorder.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: "hash", Message: "what each member's etcd holds was not compared: " + shorten(err.Error())}})
+		r.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceEtcdHash, Message: "what each member's etcd holds was not compared: " + shorten(err.Error())}})
 		return
 	}
 	hash := history.EtcdHash{Revision: revision}
@@ -37,7 +37,7 @@ func (r *Etcd) Hash(ctx context.Context) {
 			break // members compact their history one after the other, within moments
 		}
 	}
-	r.recorder.Record(history.Event{Kind: history.KindHash, From: from, Hash: &hash})
+	r.recorder.Record(history.Event{Kind: history.KindEtcdHash, From: from, EtcdHash: &hash})
 }
 
 // again waits until it is time for another attempt; it is false when the context ended.

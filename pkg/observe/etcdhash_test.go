@@ -34,11 +34,11 @@ func TestHashTellsEtcdsApartThatHoldDifferentData(t *testing.T) {
 		}
 	}
 	r.Hash(t.Context())
-	recorded := m.of(history.KindHash)
+	recorded := m.of(history.KindEtcdHash)
 	if len(recorded) != 1 {
 		t.Fatalf("recorded %+v", recorded)
 	}
-	hash := recorded[0].Hash
+	hash := recorded[0].EtcdHash
 	one, two, three, gone := hash.Members[0], hash.Members[1], hash.Members[2], hash.Members[3]
 	if hash.Revision != 2 || one.Hash == "" || one.Hash != two.Hash || one.Hash == three.Hash || three.Error != "" {
 		t.Errorf("hashes %+v", hash)
@@ -59,7 +59,7 @@ func TestHashTellsEtcdsApartThatHoldDifferentData(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Hash(t.Context())
-	if again := m.of(history.KindHash)[1].Hash.Members; again[0].Compacted != -1 || again[2].Compacted != 2 {
+	if again := m.of(history.KindEtcdHash)[1].EtcdHash.Members; again[0].Compacted != -1 || again[2].Compacted != 2 {
 		t.Errorf("members %+v", again)
 	}
 }
@@ -82,7 +82,7 @@ func TestHashOfAMemberThatIsBehindIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Hash(t.Context())
-	if members := m.of(history.KindHash)[0].Hash.Members; members[0].Error != "" || members[1].Error == "" || members[1].Hash != "" {
+	if members := m.of(history.KindEtcdHash)[0].EtcdHash.Members; members[0].Error != "" || members[1].Error == "" || members[1].Hash != "" {
 		t.Errorf("members %+v", members)
 	}
 }
@@ -90,7 +90,7 @@ func TestHashOfAMemberThatIsBehindIsAnError(t *testing.T) {
 func TestHashThatCannotBeTakenLeavesAGap(t *testing.T) {
 	m := newMemory()
 	NewEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) { return clientv3.Config{}, errors.New("not there") }, m, clock.RealClock{}).Hash(t.Context())
-	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Gap.Source != "hash" {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1 || gaps[0].RecorderMissed.Source != "hash" {
 		t.Errorf("gaps %+v", gaps)
 	}
 	m = newMemory()

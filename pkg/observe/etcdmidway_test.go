@@ -18,8 +18,8 @@ func TestEtcdThatMayNotBeRead(t *testing.T) {
 	m := newMemory()
 	r := NewUnreadEtcd([]string{"cp1"}, "nobody gave leave", m, clock.RealClock{})
 	r.Run(t.Context())
-	gaps := m.of(history.KindGap)
-	if len(gaps) != 1 || gaps[0].Gap.Source != "etcd" || !strings.Contains(gaps[0].Gap.Message, "nobody gave leave") {
+	gaps := m.of(history.KindRecorderMissed)
+	if len(gaps) != 1 || gaps[0].RecorderMissed.Source != "etcd" || !strings.Contains(gaps[0].RecorderMissed.Message, "nobody gave leave") {
 		t.Errorf("gaps %+v", gaps)
 	}
 	if revision, err := r.Revision(t.Context()); revision != 0 || err != nil {
@@ -110,7 +110,7 @@ func TestEtcdIsFollowedMidway(t *testing.T) {
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("told was\n%q\nwant\n%q", told, want)
 	}
-	if gaps := m.of(history.KindGap); len(gaps) != 0 {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 0 {
 		t.Errorf("gaps %+v", gaps)
 	}
 }

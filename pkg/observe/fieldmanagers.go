@@ -27,14 +27,14 @@ const coordinatorProgram = "kube-apiserver"
 
 // errands are the leaders that have written to an object, by their hosts: an Acted
 // each, without a number.
-func errands(namespace string, entries []metav1.ManagedFieldsEntry) []history.Acted {
+func errands(namespace string, entries []metav1.ManagedFieldsEntry) []history.LeaderAction {
 	if namespace != ErrandNamespace {
 		return nil
 	}
-	found := map[history.Acted]bool{}
+	found := map[history.LeaderAction]bool{}
 	for _, entry := range entries {
 		if program, host, ok := history.ParseProgram(entry.Manager); ok && ledPrograms[program] != "" {
-			found[history.Acted{Lease: ledPrograms[program], Host: host}] = true
+			found[history.LeaderAction{Lease: ledPrograms[program], Host: host}] = true
 		}
 	}
 	return slices.Collect(maps.Keys(found))
@@ -42,8 +42,8 @@ func errands(namespace string, entries []metav1.ManagedFieldsEntry) []history.Ac
 
 // fresh is the one of the leaders that had not written to an object before; nil if
 // there is none, or if it cannot be told which of several has made this change.
-func fresh(now, before []history.Acted, created int64) *history.Acted {
-	now = slices.DeleteFunc(slices.Clone(now), func(a history.Acted) bool { return slices.Contains(before, a) })
+func fresh(now, before []history.LeaderAction, created int64) *history.LeaderAction {
+	now = slices.DeleteFunc(slices.Clone(now), func(a history.LeaderAction) bool { return slices.Contains(before, a) })
 	if len(now) != 1 {
 		return nil
 	}

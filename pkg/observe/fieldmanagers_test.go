@@ -34,7 +34,7 @@ func TestCoordinatorOf(t *testing.T) {
 // Only who writes to an object for the first time is known to have made that change.
 func TestErrands(t *testing.T) {
 	var entries []metav1.ManagedFieldsEntry
-	var before []history.Acted
+	var before []history.LeaderAction
 	for _, step := range []struct {
 		manager, host, lease string
 	}{
@@ -50,7 +50,7 @@ func TestErrands(t *testing.T) {
 		got := fresh(now, before, 7)
 		if step.host == "" != (got == nil) {
 			t.Errorf("after %s: %+v", step.manager, got)
-		} else if got != nil && *got != (history.Acted{Lease: step.lease, Host: step.host, Number: 7}) {
+		} else if got != nil && *got != (history.LeaderAction{Lease: step.lease, Host: step.host, Number: 7}) {
 			t.Errorf("after %s: %+v", step.manager, *got)
 		}
 		before = now

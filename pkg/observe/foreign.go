@@ -76,7 +76,7 @@ type foreignList struct {
 
 // foreignObject is what the recorder remembers of an object.
 type foreignObject struct {
-	history.Foreign
+	history.ThirdPartyObject
 	// spec is the object's spec as JSON; empty where it is not compared.
 	spec string
 }
@@ -88,12 +88,12 @@ func NewForeign(members []string, config func(member string) (*rest.Config, erro
 		lists: []*foreignList{
 			{
 				resource: "apiservices", path: "/apis/apiregistration.k8s.io/v1/apiservices", accept: asJSON,
-				every: history.ForeignLook / 2, read: readAPIServices, known: map[string]foreignObject{},
+				every: history.ThirdPartyPollInterval / 2, read: readAPIServices, known: map[string]foreignObject{},
 			},
 			{
 				// The names say all that is recorded, and the schemas of many definitions are large.
 				resource: "customresourcedefinitions", path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", accept: asMetadata,
-				every: history.ForeignCRDLook / 2, read: readDefinitions, known: map[string]foreignObject{},
+				every: history.ThirdPartyCRDPollInterval / 2, read: readDefinitions, known: map[string]foreignObject{},
 			},
 		},
 	}
@@ -110,7 +110,7 @@ func (f *Foreign) Run(ctx context.Context) {
 		}
 	}()
 	for ctx.Err() == nil {
-		next := f.clock.Now().Add(history.ForeignLook / 2)
+		next := f.clock.Now().Add(history.ThirdPartyPollInterval / 2)
 		for _, list := range f.lists {
 			if now := f.clock.Now(); !now.Before(list.due) {
 				if f.look(ctx, list) {
@@ -197,25 +197,25 @@ func (f *Foreign) compare(list *foreignList, found map[string]foreignObject, fro
 	list.looked = from
 	tell := func(one foreignObject, change string) {
 		one.Change = change
-		f.recorder.Record(history.Event{Kind: history.KindForeign, From: since, Foreign: &one.Foreign})
+		f.recorder.Record(history.Event{Kind: history.KindThirdPartyObject, From: since, ThirdPartyObject: &one.ThirdPartyObject})
 	}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		one := found[name]
 		before, known := list.known[name]
 		switch {
 		case !list.seen:
-			tell(one, history.ForeignPresent)
+			tell(one, history.ThirdPartyPresent)
 		case !known:
-			tell(one, history.ForeignAppeared)
+			tell(one, history.ThirdPartyAppeared)
 		case before != one:
-			tell(one, history.ForeignChanged)
+			tell(one, history.ThirdPartyChanged)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(list.known)) {
 		if _, there := found[name]; !there {
 			gone := list.known[name]
 			gone.Available, gone.Reason = "", ""
-			tell(gone, history.ForeignWent)
+			tell(gone, history.ThirdPartyDeleted)
 		}
 	}
 	list.known, list.seen = found, true
@@ -256,8 +256,8 @@ func readAPIServices(body []byte) ([]foreignObject, error) {
 			continue
 		}
 		one := foreignObject{
-			Foreign: history.Foreign{Type: history.ForeignAPIService, Name: item.Metadata.Name, Group: spec.Group, Version: spec.Version},
-			spec:    string(item.Spec),
+			ThirdPartyObject: history.ThirdPartyObject{Type: history.ThirdPartyAPIService, Name: item.Metadata.Name, Group: spec.Group, Version: spec.Version},
+			spec:             string(item.Spec),
 		}
 		for _, condition := range item.Status.Conditions {
 			if condition.Type == "Available" {
@@ -285,7 +285,7 @@ func readDefinitions(body []byte) ([]foreignObject, error) {
 	var out []foreignObject
 	for _, item := range list.Items {
 		resource, group, _ := strings.Cut(item.Metadata.Name, ".")
-		out = append(out, foreignObject{Foreign: history.Foreign{Type: history.ForeignCRD, Name: item.Metadata.Name, Group: group, Resource: resource}})
+		out = append(out, foreignObject{ThirdPartyObject: history.ThirdPartyObject{Type: history.ThirdPartyCRD, Name: item.Metadata.Name, Group: group, Resource: resource}})
 	}
 	return out, nil
 }

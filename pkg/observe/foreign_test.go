@@ -34,7 +34,7 @@ func (t *told) Record(ev history.Event) { t.events = append(t.events, ev) }
 
 func (t *told) foreign() (out []string) {
 	for _, ev := range t.events {
-		if f := ev.Foreign; f != nil {
+		if f := ev.ThirdPartyObject; f != nil {
 			out = append(out, f.Change+" "+f.Type+" "+f.Name+" "+f.Available)
 		}
 	}
@@ -152,7 +152,7 @@ func TestForeign_SaysSinceWhenItMayBeSo(t *testing.T) {
 	}
 	l.code, l.services = 0, []any{service("v1.weather.io", "weather.io", "v1", "True", true, nil)}
 	f.look(t.Context(), list)
-	if n := len(recorder.events); n != 1 || recorder.events[0].From != before || recorder.events[0].Foreign.Change != history.ForeignAppeared {
+	if n := len(recorder.events); n != 1 || recorder.events[0].From != before || recorder.events[0].ThirdPartyObject.Change != history.ThirdPartyAppeared {
 		t.Errorf("%d events: %+v, want one from %d", n, recorder.events, before)
 	}
 }
@@ -169,7 +169,7 @@ func TestTellForeign_KnowsMembersAndTheHarness(t *testing.T) {
 	lease("kube-system/kube-scheduler", "host1_1", false)
 	lease("kube-system/apiserver-x", "apiserver-x_1", true)
 	lease("ns/evenkeel-x", "whoever", false)
-	lease("ns/taken", history.ElectionNobody, false)
+	lease("ns/taken", history.AbsentHolder, false)
 	lease("ns/free", "", false)
 	candidate("kube-system/host1_1")
 	candidate("ns/evenkeel-young")

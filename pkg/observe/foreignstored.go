@@ -42,15 +42,15 @@ func (f *foreignStored) Record(ev history.Event) {
 		return
 	}
 	if key, ok := strings.CutPrefix(s.Key, registryPrefix+"leases/"); ok {
-		f.tell(history.ForeignLease, key, s.Lease != nil && f.foreignLease(key, s.Lease))
+		f.tell(history.ThirdPartyLease, key, s.Lease != nil && f.foreignLease(key, s.Lease))
 	}
 	if key, ok := strings.CutPrefix(s.Key, registryPrefix+"leasecandidates/"); ok {
-		f.tell(history.ForeignCandidate, key, s.Candidate != nil && !f.own(key) && !f.onMember(base(key)))
+		f.tell(history.ThirdPartyCandidate, key, s.Candidate != nil && !f.own(key) && !f.onMember(base(key)))
 	}
 	if s.StorageVersion != nil {
 		for _, entry := range s.StorageVersion.Entries {
 			if !f.servers[entry.ServerID] && !f.own(entry.ServerID) {
-				f.tell(history.ForeignServer, entry.ServerID, true)
+				f.tell(history.ThirdPartyServer, entry.ServerID, true)
 			}
 		}
 	}
@@ -64,12 +64,12 @@ func (f *foreignStored) tell(what, name string, foreign bool) {
 		return
 	}
 	f.known[key] = foreign
-	change := history.ForeignAppeared
+	change := history.ThirdPartyAppeared
 	if !foreign {
-		change = history.ForeignWent
+		change = history.ThirdPartyDeleted
 		delete(f.known, key)
 	}
-	f.Recorder.Record(history.Event{Kind: history.KindForeign, Foreign: &history.Foreign{Type: what, Name: name, Change: change}})
+	f.Recorder.Record(history.Event{Kind: history.KindThirdPartyObject, ThirdPartyObject: &history.ThirdPartyObject{Type: what, Name: name, Change: change}})
 }
 
 // foreignLease is whether a Lease is held by a program that is neither a member's nor the

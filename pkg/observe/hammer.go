@@ -52,13 +52,13 @@ type Hammer struct {
 // NewHammer makes a hammer that uses the probes at each boot.
 func NewHammer(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker, probes []Probe) *Hammer {
 	return &Hammer{member: member, config: config, recorder: recorder, clock: clk, probes: probes, starts: make(chan int, 16),
-		source: "request", after: HammerAfterReady}
+		source: history.SourceRequest, after: HammerAfterReady}
 }
 
 // NewCustomHammer makes a hammer that asks for custom resources only.
 func NewCustomHammer(member string, config func() (*rest.Config, error), recorder Recorder, clk clock.WithTicker, custom *CustomResources) *Hammer {
 	h := NewHammer(member, config, recorder, clk, []Probe{custom.Probe()})
-	h.source, h.after = "custom", CustomAfterReady
+	h.source, h.after = history.SourceCustomResource, CustomAfterReady
 	return h
 }
 
@@ -118,10 +118,10 @@ func (h *Hammer) Run(ctx context.Context) {
 // missed records that the boot of an instance was not hammered.
 func (h *Hammer) missed(instance int) {
 	what := "written to"
-	if h.source == "custom" {
+	if h.source == history.SourceCustomResource {
 		what = "asked for custom resources"
 	}
-	h.recorder.Record(history.Event{Kind: history.KindGap, Member: h.member, Gap: &history.Gap{
+	h.recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: h.member, RecorderMissed: &history.RecorderMissed{
 		Source:  h.source,
 		Message: fmt.Sprintf("process number %d of the API server was not %s while it booted, or not to the end of that", instance, what),
 	}})

@@ -93,8 +93,8 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	h.ProcessChanged(started(1))
 	h.Ready(1)
 	stop := hammering(t, h)
-	gap := m.until(t, func(e history.Event) bool { return e.Gap != nil })
-	if gap.Member != "cp1" || gap.Gap.Source != "request" {
+	gap := m.until(t, func(e history.Event) bool { return e.RecorderMissed != nil })
+	if gap.Member != "cp1" || gap.RecorderMissed.Source != "request" {
 		t.Errorf("gap %+v", gap)
 	}
 	stop()
@@ -103,7 +103,7 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	for instance := range 2 * cap(h.starts) {
 		h.ProcessChanged(started(instance))
 	}
-	if gaps := m.of(history.KindGap); len(gaps) != 1+cap(h.starts) {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1+cap(h.starts) {
 		t.Errorf("%d gaps", len(gaps))
 	}
 }
@@ -118,9 +118,9 @@ func TestAHammerThatGivesUpLeavesAGap(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	clk.Step(HammerLongest)
-	m.until(t, func(e history.Event) bool { return e.Gap != nil })
+	m.until(t, func(e history.Event) bool { return e.RecorderMissed != nil })
 	stop()
-	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Member != "cp1" || gaps[0].Gap.Source != "request" {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1 || gaps[0].Member != "cp1" || gaps[0].RecorderMissed.Source != "request" {
 		t.Errorf("gaps %+v", gaps)
 	}
 }

@@ -18,7 +18,7 @@ func (r *Etcd) Health(ctx context.Context) history.EtcdHealth {
 	health := history.EtcdHealth{Target: leaderApplied(r.askAll(ctx))}
 	from := r.recorder.Now()
 	health.Members = r.askAll(ctx)
-	r.recorder.Record(history.Event{Kind: history.KindEtcd, From: from, Etcd: &health})
+	r.recorder.Record(history.Event{Kind: history.KindEtcdHealth, From: from, EtcdHealth: &health})
 	return health
 }
 

@@ -42,7 +42,7 @@ func TestHealthOfARealEtcd(t *testing.T) {
 	if problem := health.Problem(); problem != "" || health.Members[0].Version == "" || health.Members[0].Term == 0 {
 		t.Errorf("%s: %+v", problem, health)
 	}
-	if recorded := m.of(history.KindEtcd); len(recorded) != 1 || recorded[0].Etcd.Problem() != "" {
+	if recorded := m.of(history.KindEtcdHealth); len(recorded) != 1 || recorded[0].EtcdHealth.Problem() != "" {
 		t.Errorf("recorded %+v", recorded)
 	}
 	health, _ = look("here", "gone")

@@ -34,7 +34,7 @@ func NewLibrary() *Library {
 }
 
 // read fills in what a body tells. The Digest must be set.
-func (l *Library) read(seen *history.Document, body []byte) {
+func (l *Library) read(seen *history.DiscoveryDocument, body []byte) {
 	key := seen.ContentType + " " + seen.Digest
 	l.mu.Lock()
 	known := l.bodies[key]
@@ -64,9 +64,9 @@ func (l *Library) read(seen *history.Document, body []byte) {
 func (l *Library) record(recorder Recorder, ev history.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	document := *ev.Document
+	document := *ev.DiscoveryDocument
 	document.Listing = l.newsOf(document.Content, document.Listing)
-	ev.Document = &document
+	ev.DiscoveryDocument = &document
 	recorder.Record(ev)
 }
 

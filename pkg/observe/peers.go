@@ -43,7 +43,7 @@ func versionsOf(listing *history.Listing) []groupVersion {
 // askItself asks for a group-version in such a way that the server does not hand
 // the request on.
 func (d *Documents) askItself(ctx context.Context, client *Client, path string) history.Event {
-	return d.send(ctx, client, &history.Document{Path: path, Accept: asJSON, Itself: true})
+	return d.send(ctx, client, &history.DiscoveryDocument{Path: path, Accept: asJSON, LocalOnly: true})
 }
 
 // onlyPeers gives, for each group-version with resources that the union lists and
@@ -81,8 +81,8 @@ func (d *Documents) askThrough(ctx context.Context, client *Client, path string,
 		if attempt > 0 && !d.wait(ctx) {
 			return
 		}
-		seen := &history.Document{Path: path, Accept: asJSON}
-		ev := history.Event{Kind: history.KindDocument, Member: d.member, From: d.recorder.Now(), Document: seen}
+		seen := &history.DiscoveryDocument{Path: path, Accept: asJSON}
+		ev := history.Event{Kind: history.KindDiscoveryDocument, Member: d.member, From: d.recorder.Now(), DiscoveryDocument: seen}
 		header, body, err := client.fetch(ctx, path, url.Values{"limit": {"1"}}, headersOf(seen), &seen.Code)
 		if err != nil {
 			seen.Code, seen.Error = 0, shorten(err.Error())

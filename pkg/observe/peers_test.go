@@ -95,13 +95,13 @@ func TestASweepAsksForWhatPeersHost(t *testing.T) {
 	d := NewDocuments("cp1", config, recorded, NewLibrary(), clock.RealClock{})
 	d.Sweep(t.Context(), dial(t, config, recorded))
 	var codes []int
-	for _, ev := range recorded.of(history.KindDocument) {
-		if doc := ev.Document; doc.Path == "/apis/sea.io/v2/whales" {
+	for _, ev := range recorded.of(history.KindDiscoveryDocument) {
+		if doc := ev.DiscoveryDocument; doc.Path == "/apis/sea.io/v2/whales" {
 			codes = append(codes, doc.Code)
 			if doc.Sweep != 1 || doc.Content != "" || doc.Code == 503 && doc.Status != "ServiceUnavailable" {
 				t.Errorf("recorded %+v", doc)
 			}
-		} else if doc.Itself != (doc.Path == "/apis/sea.io/v1") {
+		} else if doc.LocalOnly != (doc.Path == "/apis/sea.io/v1") {
 			t.Errorf("recorded %+v", doc)
 		}
 	}

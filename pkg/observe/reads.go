@@ -44,7 +44,7 @@ func (r *Reads) Ask(ctx context.Context, client *Client, turn int) {
 			if why == "" {
 				why = "there was no time for it"
 			}
-			r.recorder.Record(history.Event{Kind: history.KindGap, Member: client.Member(), Gap: &history.Gap{Source: "read",
+			r.recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: client.Member(), RecorderMissed: &history.RecorderMissed{Source: history.SourceRead,
 				Message: fmt.Sprintf("the member was not asked for all that the harness wrote, only up to the resource %s: %s", resource.Resource, why)}})
 			return
 		}
@@ -58,7 +58,7 @@ func (o *resourceRead) ask(ctx context.Context, turn int) {
 	if !known || len(versions) == 0 {
 		seen := o.seen(history.ReadConsistent, "", answer)
 		if known {
-			seen.Code, seen.Unserved = http.StatusNotFound, true
+			seen.Code, seen.NotServed = http.StatusNotFound, true
 		}
 		o.record(ctx, from, seen)
 		return
@@ -182,18 +182,18 @@ func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Re
 		Items    []metav1.PartialObjectMetadata `json:"items"`
 	}
 	if err := json.Unmarshal(answer.Body, &list); err != nil {
-		read.Uncompared = "the list cannot be read: " + shorten(err.Error())
+		read.NotCompared = "the list cannot be read: " + shorten(err.Error())
 		return
 	}
 	read.Items, read.ResourceVersion = len(list.Items), number(list.Metadata.ResourceVersion)
 	if read.ResourceVersion <= 0 {
-		read.Uncompared = "the list has no resourceVersion"
+		read.NotCompared = "the list has no resourceVersion"
 		return
 	}
 	// Of a list that goes on, the first objects in the order of their keys are compared.
 	held, _, _, err := o.reads.etcd.held(ctx, o.of.prefix, read.ResourceVersion, int64(read.Limit))
 	if err != nil {
-		read.Uncompared = "etcd could not be read at the revision of the list: " + shorten(err.Error())
+		read.NotCompared = "etcd could not be read at the revision of the list: " + shorten(err.Error())
 		return
 	}
 	answered := map[string]int64{}
@@ -240,7 +240,7 @@ func (o *resourceRead) get(ctx context.Context, version string, turn int) {
 	if err != nil || len(before) == 0 {
 		if err != nil {
 			o.record(ctx, from, history.Read{How: history.ReadGet, Group: o.of.Group, Version: version, Resource: o.of.Resource,
-				Error: "nothing was asked: " + shorten(err.Error()), Uncompared: "etcd could not be read"})
+				Error: "nothing was asked: " + shorten(err.Error()), NotCompared: "etcd could not be read"})
 		}
 		return
 	}
@@ -260,7 +260,7 @@ func (o *resourceRead) get(ctx context.Context, version string, turn int) {
 	}
 	after, err := o.heldOf(ctx, sample)
 	if err != nil {
-		read.Uncompared = "etcd could not be read: " + shorten(err.Error())
+		read.NotCompared = "etcd could not be read: " + shorten(err.Error())
 		o.record(ctx, from, read)
 		return
 	}

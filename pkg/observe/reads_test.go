@@ -143,7 +143,7 @@ func TestReadsOfWhatAMemberDoesNotServe(t *testing.T) {
 	delete(reads.etcd.written, hostedResource{"", "configmaps"})
 	reads.Ask(t.Context(), client, 0)
 	recorded := m.of(history.KindRead)
-	if len(recorded) != 1 || !recorded[0].Read.Unserved || recorded[0].Read.Code != 404 || recorded[0].Read.Agrees() {
+	if len(recorded) != 1 || !recorded[0].Read.NotServed || recorded[0].Read.Code != 404 || recorded[0].Read.Agrees() {
 		t.Errorf("recorded %+v", recorded)
 	}
 }
@@ -154,7 +154,7 @@ func TestReadsOfASilentMemberLeaveAGap(t *testing.T) {
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	reads, client, m := readable(t, mux)
 	reads.Ask(t.Context(), client, 0)
-	if gaps := m.of(history.KindGap); len(gaps) != 1 || gaps[0].Gap.Source != "read" || gaps[0].Member != "cp1" {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1 || gaps[0].RecorderMissed.Source != "read" || gaps[0].Member != "cp1" {
 		t.Errorf("gaps %+v", gaps)
 	}
 	if recorded := m.of(history.KindRead); len(recorded) != 1 || recorded[0].Read.Error == "" || recorded[0].Read.Code != 0 {

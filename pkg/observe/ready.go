@@ -274,7 +274,7 @@ func (p *Prober) Look(ctx context.Context, client *Client) {
 			return
 		}
 	}
-	p.recorder.Record(history.Event{Kind: history.KindGap, Member: p.member, Gap: &history.Gap{Source: "discovery", Message: err.Error()}})
+	p.recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: p.member, RecorderMissed: &history.RecorderMissed{Source: history.SourceHostedResources, Message: err.Error()}})
 }
 
 func (p *Prober) look(ctx context.Context, client *Client) error {
@@ -295,8 +295,8 @@ func (p *Prober) look(ctx context.Context, client *Client) error {
 	if err != nil {
 		return err
 	}
-	p.recorder.Record(history.Event{Kind: history.KindDiscovery, Member: p.member, From: from,
-		Discovery: &history.Discovery{Revision: revision, Resources: resources}})
+	p.recorder.Record(history.Event{Kind: history.KindHostedResources, Member: p.member, From: from,
+		HostedResources: &history.HostedResources{Revision: revision, Resources: resources}})
 	return nil
 }
 

@@ -85,14 +85,14 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	}
 	m.until(t, func(e history.Event) bool { return e.Ready != nil && e.Ready.Code == 200 && e.Ready.Revision == 77 })
 	m.until(t, func(e history.Event) bool { return e.Version != nil && e.Version.GitVersion == "v1.2.0" })
-	discovery := m.until(t, func(e history.Event) bool { return e.Discovery != nil })
+	discovery := m.until(t, func(e history.Event) bool { return e.HostedResources != nil })
 	want := []history.HostedResource{
 		{Resource: "bindings", Kind: "Binding", Served: []string{"v1"}},
 		{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true},
 		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Unlisted: []string{"g/v3"}, Persisted: true, Custom: true},
 	}
-	if !reflect.DeepEqual(discovery.Discovery.Resources, want) || discovery.Discovery.Revision != 77 {
-		t.Errorf("discovery %+v", discovery.Discovery)
+	if !reflect.DeepEqual(discovery.HostedResources.Resources, want) || discovery.HostedResources.Revision != 77 {
+		t.Errorf("discovery %+v", discovery.HostedResources)
 	}
 	if instance := <-told; instance != 1 {
 		t.Errorf("instance %d was told to be ready", instance)

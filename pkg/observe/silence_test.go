@@ -26,8 +26,8 @@ func TestEtcdTellsOfChangesThatComeTooLate(t *testing.T) {
 	// The watch says that it has come to 5, and then tells of 4.
 	r.take(clientv3.WatchResponse{Header: progressHeader(5)})
 	r.take(clientv3.WatchResponse{Events: []*clientv3.Event{put(4, 4, "/registry/a", ""), put(6, 6, "/registry/b", "")}})
-	gaps := m.of(history.KindGap)
-	if len(gaps) != 1 || gaps[0].Gap.Source != "etcd" || !strings.Contains(gaps[0].Gap.Message, "a change of /registry/a is missing") {
+	gaps := m.of(history.KindRecorderMissed)
+	if len(gaps) != 1 || gaps[0].RecorderMissed.Source != "etcd" || !strings.Contains(gaps[0].RecorderMissed.Message, "a change of /registry/a is missing") {
 		t.Errorf("gaps %v", gaps)
 	}
 	if stored := m.of(history.KindStored); len(stored) != 1 || stored[0].Stored.Revision != 6 {
@@ -171,7 +171,7 @@ func TestWhatIsRefusedAsADryRunIsSentForGood(t *testing.T) {
 	var got []string
 	for _, e := range m.of(history.KindRequest) {
 		how := "dry"
-		if e.Request.Lasting {
+		if e.Request.WithoutDryRun {
 			how = "lasting"
 		}
 		got = append(got, strings.TrimSpace(how+" "+e.Request.Invalid)+" "+http.StatusText(e.Request.Code))

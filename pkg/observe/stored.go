@@ -64,9 +64,9 @@ type storedObject struct {
 	migration        *history.Migration
 	customResource   *history.CustomResource
 	candidate        *history.Candidate
-	acted            *history.Acted
+	acted            *history.LeaderAction
 	// errands are the leaders that have written to it, where it is there to show them.
-	errands []history.Acted
+	errands []history.LeaderAction
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string

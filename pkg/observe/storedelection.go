@@ -13,7 +13,7 @@ import (
 const (
 	// ActedAnnotation is what an elected component that wants to be judged by what it
 	// does puts on an object that it writes to over and over while it leads: a
-	// history.Acted as JSON. Nothing must guard the object, or else it would hide
+	// history.LeaderAction as JSON. Nothing must guard the object, or else it would hide
 	// what it is to show.
 	ActedAnnotation = "evenkeel.dev/acted"
 	// CoordinatorAnnotation is where a coordinator says in a Lease or a candidate who
@@ -22,12 +22,12 @@ const (
 )
 
 // acted reads what an object says of the leader that has written to it.
-func acted(annotations map[string]string) *history.Acted {
+func acted(annotations map[string]string) *history.LeaderAction {
 	raw, marked := annotations[ActedAnnotation]
 	if !marked {
 		return nil
 	}
-	out := &history.Acted{}
+	out := &history.LeaderAction{}
 	if json.Unmarshal([]byte(raw), out) != nil || out.Lease == "" || out.Holder == "" {
 		return nil
 	}

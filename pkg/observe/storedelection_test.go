@@ -22,7 +22,7 @@ func TestStoredElection(t *testing.T) {
 		t.Errorf("%+v", lease.lease)
 	}
 
-	for body, want := range map[string]*history.Acted{
+	for body, want := range map[string]*history.LeaderAction{
 		`{"lease":"kube-system/pilot","holder":"a_1","version":"1.2.0","term":3,"number":4}`: {Lease: "kube-system/pilot", Holder: "a_1", Version: "1.2.0", Term: 3, Number: 4},
 		`{"lease":"kube-system/pilot"}`: nil,
 		`nonsense`:                      nil,

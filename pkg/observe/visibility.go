@@ -162,7 +162,7 @@ func (v *Visibility) write(ctx context.Context, running *sync.WaitGroup, writer 
 					Name: QualifiedName(visibleNamespace, call.Name), ResourceVersion: answer.ResourceVersion})
 			})
 		default:
-			v.Recorder.Record(history.Event{Kind: history.KindGap, Member: name, Gap: &history.Gap{Source: "visibility",
+			v.Recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: name, RecorderMissed: &history.RecorderMissed{Source: history.SourceVisibility,
 				Message: fmt.Sprintf("it was not asked about write %d of %s, since %d questions were under way", number, writer.name, visibilityUnderWay)}})
 		}
 	}

@@ -49,7 +49,7 @@ func newTarget(j *check.Judgement) Target {
 		Provider: h.Provider, Distribution: h.Distribution, Members: present(h.Members), Releases: present(j.Releases), SwitchedOff: j.Off,
 	}
 	for _, release := range j.Releases {
-		if gates := h.Gates[release]; len(gates) > 0 {
+		if gates := h.FeatureGates[release]; len(gates) > 0 {
 			if t.Gates == nil {
 				t.Gates = map[string]map[string]string{}
 			}

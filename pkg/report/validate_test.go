@@ -25,7 +25,7 @@ func valid() *ConformanceReport {
 	h.HarnessDigest = strings.Repeat("1", 64)
 	h.Topology = &history.Topology{Name: "three", Settings: map[string]string{"leaderElectLeaseDuration": "15s"}}
 	h.Files = map[string]string{"topology.yaml": strings.Repeat("2", 64)}
-	h.Gates = map[string]map[string]string{"1.2": {"kube-apiserver": "A=true"}, "1.9": {"kube-apiserver": "A=true"}}
+	h.FeatureGates = map[string]map[string]string{"1.2": {"kube-apiserver": "A=true"}, "1.9": {"kube-apiserver": "A=true"}}
 	j := &check.Judgement{
 		Header: h, Events: 500, Complete: true, Releases: []string{"1.2", "1.3"}, Off: []check.FeatureOff{{Feature: "storageVersions", Members: []string{"cp1"}}},
 		Faults: []check.FaultSeen{{ID: "crash-1", Type: "PodChaos", Action: "pod-kill", Member: "cp1", Witness: "another process", Healed: true}},

@@ -25,7 +25,7 @@ func (p *plan) header(c cluster.Cluster, o Options, files map[string]string) (hi
 		Distribution: p.topology.Spec.Distribution, Asked: ids(p.asked), Judges: ids(p.requirements), Defect: o.Defect, Strict: o.Strict,
 		MigrationRate: p.topology.Spec.Settings.MigrationRate,
 		Topology:      &history.Topology{Name: p.topology.Metadata.Name, ReplaceWith: p.topology.Spec.ReplaceWith, Settings: settings},
-		Gates:         gates(c), Files: files,
+		FeatureGates:  gates(c), Files: files,
 	}
 	for _, profile := range p.profiles {
 		h.Profiles = append(h.Profiles, profile.Name)

@@ -54,8 +54,8 @@ func TestHeaderTellsOfTheTarget(t *testing.T) {
 	if _, set := h.Topology.Settings["basePort"]; set {
 		t.Error("a setting is told of that the topology does not make")
 	}
-	if want := map[string]map[string]string{"1.2": {"apiserver": "A=true,B=1.2"}, "1.3": {"apiserver": "A=true,B=1.3"}}; !reflect.DeepEqual(h.Gates, want) {
-		t.Errorf("gates %v, want %v", h.Gates, want)
+	if want := map[string]map[string]string{"1.2": {"apiserver": "A=true,B=1.2"}, "1.3": {"apiserver": "A=true,B=1.3"}}; !reflect.DeepEqual(h.FeatureGates, want) {
+		t.Errorf("gates %v, want %v", h.FeatureGates, want)
 	}
 	if !reflect.DeepEqual(h.Files, files) {
 		t.Errorf("files %v", h.Files)

@@ -76,7 +76,7 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	if err != nil {
 		err = fmt.Errorf("step %d (%s): %w", index, action, err)
 		if r.blames(ctx, err) {
-			r.report(index, action, "", "", history.PhaseLeftOut, err.Error())
+			r.report(index, action, "", "", history.PhaseSkipped, err.Error())
 		}
 		return err
 	}

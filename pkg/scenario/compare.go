@@ -34,7 +34,7 @@ func (rs *recorders) compare(ctx context.Context, r *Runner) {
 		asking.Go(func() {
 			client, err := r.client(member.name)
 			if err != nil {
-				r.History.Record(history.Event{Kind: history.KindGap, Member: member.name, Gap: &history.Gap{Source: "read", Message: "the member was not asked for what the harness wrote: " + err.Error()}})
+				r.History.Record(history.Event{Kind: history.KindRecorderMissed, Member: member.name, RecorderMissed: &history.RecorderMissed{Source: history.SourceRead, Message: "the member was not asked for what the harness wrote: " + err.Error()}})
 				return
 			}
 			defer client.Close()

@@ -93,8 +93,8 @@ func (e *Elect) validate() error {
 }
 
 func (d *Disturb) validate() error {
-	if d.Does != history.ElectionDelete && d.Does != history.ElectionSeize || d.Times < 0 {
-		return fmt.Errorf("does must be %s or %s, and times not negative", history.ElectionDelete, history.ElectionSeize)
+	if d.Does != history.ElectionDelete && d.Does != history.ElectionAbsentHolder || d.Times < 0 {
+		return fmt.Errorf("does must be %s or %s, and times not negative", history.ElectionDelete, history.ElectionAbsentHolder)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (r *Runner) thirdParty(ctx context.Context, c *crew) error {
 		return nil // there is nothing to give; which is judged
 	}
 	now := metav1.NewMicroTime(c.now())
-	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = ptr.To(history.ElectionThirdParty), &now, &now
+	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = ptr.To(history.ThirdPartyHolder), &now, &now
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(time.Hour / time.Second))
 	c.put(ctx, history.ElectionAssign, lease)
 	return r.workFor(ctx, c, 2*LeadFor)
@@ -225,7 +225,7 @@ func (c *crew) declare(ctx context.Context, p *Participant) error {
 	if emulation == "" {
 		emulation = p.Binary
 	}
-	call := electionCall(history.ElectionTakePart, candidateCall("create", c.name(p)))
+	call := electionCall(history.ElectionParticipate, candidateCall("create", c.name(p)))
 	call.Body = &coordinationv1beta1.LeaseCandidate{
 		TypeMeta:   metav1.TypeMeta{APIVersion: coordinationv1beta1.SchemeGroupVersion.String(), Kind: "LeaseCandidate"},
 		ObjectMeta: metav1.ObjectMeta{Name: c.name(p), Namespace: leaseNamespace},
@@ -272,7 +272,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 		}
 		k.TypeMeta = metav1.TypeMeta{APIVersion: coordinationv1beta1.SchemeGroupVersion.String(), Kind: "LeaseCandidate"}
 		k.Spec.RenewTime, k.ManagedFields = &renewed, nil
-		call := electionCall(history.ElectionTakePart, candidateCall("update", k.Name))
+		call := electionCall(history.ElectionParticipate, candidateCall("update", k.Name))
 		call.Body = k
 		// A conflict means that there is another ping, which is seen next time.
 		c.client.Do(ctx, call)
@@ -288,7 +288,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 	}
 	renewed := metav1.NewMicroTime(c.now())
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &renewed, ptr.To(int32(LeadFor/time.Second))
-	if c.put(ctx, history.ElectionTakePart, lease).OK() {
+	if c.put(ctx, history.ElectionParticipate, lease).OK() {
 		c.renewed = renewed.Time
 	}
 	return lease
@@ -313,7 +313,7 @@ func (c *crew) withdraw(ctx context.Context) {
 	for i := range c.step.Participants {
 		p := &c.step.Participants[i]
 		if c.standing[c.name(p)] != nil && p.Ago == 0 {
-			c.client.Do(ctx, electionCall(history.ElectionTakePart, candidateCall("delete", c.name(p))))
+			c.client.Do(ctx, electionCall(history.ElectionParticipate, candidateCall("delete", c.name(p))))
 		}
 	}
 	c.client.Do(ctx, electionCall(history.ElectionDelete, leaseCall("delete", c.lease)))
@@ -343,7 +343,7 @@ func (r *Runner) odd(ctx context.Context, c *crew) error {
 			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: c.lease, Namespace: leaseNamespace}}
 		}
 		lease.Spec = spec
-		if !c.put(ctx, history.ElectionOdd, lease).OK() {
+		if !c.put(ctx, history.ElectionMalformed, lease).OK() {
 			continue // a server may refuse it
 		}
 		if err := r.workUntil(ctx, c, OddTimeout, c.dealt); err != nil {
@@ -377,7 +377,7 @@ func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) erro
 			if err := c.erase(ctx); err != nil {
 				return err
 			}
-		case history.ElectionSeize:
+		case history.ElectionAbsentHolder:
 			if err := r.seize(ctx, c); err != nil {
 				return err
 			}
@@ -387,7 +387,7 @@ func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) erro
 			if l != nil {
 				holder = ptr.Deref(l.Spec.HolderIdentity, "")
 			}
-			return holder != "" && holder != history.ElectionNobody && (step.Does != history.ElectionDelete || l.UID != was)
+			return holder != "" && holder != history.AbsentHolder && (step.Does != history.ElectionDelete || l.UID != was)
 		})
 		if err == nil {
 			err = r.wait(ctx, ElectionSettle)
@@ -411,9 +411,9 @@ func (r *Runner) seize(ctx context.Context, c *crew) error {
 			return notThere(c.client.Member(), "there is no Lease %s to seize", c.lease)
 		}
 		now := metav1.NewMicroTime(c.now())
-		lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = ptr.To(history.ElectionNobody), &now, &now
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = ptr.To(history.AbsentHolder), &now, &now
 		lease.Spec.LeaseDurationSeconds = ptr.To(int32(SeizeFor / time.Second))
-		answer := c.put(ctx, history.ElectionSeize, lease)
+		answer := c.put(ctx, history.ElectionAbsentHolder, lease)
 		if answer.OK() {
 			return nil
 		}

@@ -69,7 +69,7 @@ func TestALegacyHolderKnowsNothingOfCoordination(t *testing.T) {
 		t.Errorf("the Lease is %v", lease)
 	}
 	lease.Spec.HolderIdentity = ptr.To("somebody")
-	c.put(t.Context(), history.ElectionSeize, lease)
+	c.put(t.Context(), history.ElectionAbsentHolder, lease)
 	now = now.Add(LeadRenewal)
 	c.claim(t.Context())
 	if got := c.read(t.Context()); ptr.Deref(got.Spec.HolderIdentity, "") != "somebody" {

@@ -221,7 +221,7 @@ func (r *Runner) leaveOut(index int) bool {
 	why, left := r.LeaveOut[index]
 	if left {
 		action, _, _ := r.Scenario.Steps[index-1].action()
-		r.report(index, action, "", "", history.PhaseLeftOut, why)
+		r.report(index, action, "", "", history.PhaseSkipped, why)
 	}
 	return left
 }

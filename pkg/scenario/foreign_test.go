@@ -218,7 +218,7 @@ func TestLeftOutStepsAreTold(t *testing.T) {
 	for i := range r.Scenario.Steps {
 		r.leaveOut(i + 1)
 	}
-	if got := h.told(); len(got) != 1 || got[0] != "1 stop "+string(history.PhaseLeftOut)+" " {
+	if got := h.told(); len(got) != 1 || got[0] != "1 stop "+string(history.PhaseSkipped)+" " {
 		t.Errorf("told was %q", got)
 	}
 	if len(r.cluster.(shelved).calls) != 0 {

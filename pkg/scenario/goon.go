@@ -27,7 +27,7 @@ func (r *Runner) playAll(ctx context.Context) error {
 		}
 		action, set, _ := r.Scenario.Steps[i].action()
 		if why := cmp.Or(r.ended, r.lacking(set)); why != "" {
-			r.report(index, action, "", "", history.PhaseLeftOut, why)
+			r.report(index, action, "", "", history.PhaseSkipped, why)
 			continue
 		}
 		began, before := r.Clock.Now(), r.injected()

@@ -127,18 +127,18 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 		}
 	}
 	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Process: &history.Process{
-		Component: string(change.Component),
-		Change:    change.What,
-		Instance:  change.Instance,
-		PID:       change.Process.PID,
-		StartTime: change.Process.StartTime,
-		Release:   change.Release,
-		Off:       featureNames(change.Off),
-		Exit:      change.Exit,
-		Expected:  change.Expected,
-		Forced:    change.Forced,
-		Log:       log,
-		Noticed:   change.Noticed,
+		Component:        string(change.Component),
+		Change:           change.What,
+		Instance:         change.Instance,
+		PID:              change.Process.PID,
+		StartTime:        change.Process.StartTime,
+		Release:          change.Release,
+		DisabledFeatures: featureNames(change.Off),
+		Exit:             change.Exit,
+		Expected:         change.Expected,
+		Forced:           change.Forced,
+		Log:              log,
+		SelfReported:     change.Noticed,
 	}})
 	r.lives.take(change)
 	r.recorders.processChanged(change)

@@ -66,7 +66,7 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (er
 	r.storms++
 	tell := func(phase history.Phase, count int64, proof string) {
 		r.History.Record(history.Event{Kind: history.KindFault, Member: member, Fault: &history.Fault{
-			ID: fmt.Sprintf("storm-%d", r.storms), Type: history.FaultStorm, Action: history.FaultStormEdits,
+			ID: fmt.Sprintf("storm-%d", r.storms), Type: history.FaultConflictStorm, Action: history.FaultConflictStormEdits,
 			Component: history.ComponentAPIServer, Objects: objects, Phase: phase, Count: count, Proof: proof,
 		}})
 	}

@@ -89,8 +89,8 @@ func (e *Edit) InsertStored(at int64, s history.Stored) {
 		if ev.Ready != nil {
 			move(&ev.Ready.Revision)
 		}
-		if ev.Discovery != nil {
-			move(&ev.Discovery.Revision)
+		if ev.HostedResources != nil {
+			move(&ev.HostedResources.Revision)
 		}
 		if ev.Watch != nil {
 			move(&ev.Watch.ResourceVersion)
@@ -180,23 +180,23 @@ func (e *Edit) FindLast(fits Match) int {
 func (e *Edit) Event(nth int, fits Match) *history.Event { return &e.Events[e.Find(nth, fits)] }
 
 // Document is the nth document that fits, to be changed.
-func (e *Edit) Document(nth int, fits Match) *history.Document {
+func (e *Edit) Document(nth int, fits Match) *history.DiscoveryDocument {
 	ev := e.Event(nth, fits)
-	copied := *ev.Document
-	ev.Document = &copied
+	copied := *ev.DiscoveryDocument
+	ev.DiscoveryDocument = &copied
 	return &copied
 }
 
 // RewriteListing has a document say something else, under another tag.
 func (e *Edit) RewriteListing(ev *history.Event, change func(*history.Listing)) {
-	copied := *ev.Document
+	copied := *ev.DiscoveryDocument
 	change(copied.Listing)
 	copied.Content += "-otherwise"
 	copied.Digest += "-otherwise"
 	if copied.ETag != "" {
 		copied.ETag = strings.TrimSuffix(copied.ETag, `"`) + `-otherwise"`
 	}
-	ev.Document = &copied
+	ev.DiscoveryDocument = &copied
 }
 
 // After are the events behind the first one that fits, and before those in front.

@@ -10,12 +10,12 @@ import (
 func omitRepeatedListings(events []history.Event) {
 	told := map[string]bool{}
 	for i := range events {
-		d := events[i].Document
+		d := events[i].DiscoveryDocument
 		if d == nil || d.Listing == nil {
 			continue
 		}
 		copied := *d
-		events[i].Document = &copied
+		events[i].DiscoveryDocument = &copied
 		if told[d.Content] {
 			copied.Listing = nil
 			continue

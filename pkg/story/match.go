@@ -79,7 +79,7 @@ func UserWrites(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.W
 func RollbackSteps(ev *history.Event) bool { return ev.Step != nil && ev.Step.Action == "rollback" }
 
 // DiscoveryReads fits what the recorder read of discovery.
-func DiscoveryReads(ev *history.Event) bool { return ev.Discovery != nil }
+func DiscoveryReads(ev *history.Event) bool { return ev.HostedResources != nil }
 
 // Deletions are of any key.
 func Deletions(ev *history.Event) bool {

@@ -11,7 +11,7 @@ func (p *ControlPlane) Start(m *Member, release string) {
 	m.Release, m.Instance = release, m.Instance+1
 	p.Emit(history.Event{Kind: history.KindProcess, Member: m.Name, Process: &history.Process{
 		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: m.Instance,
-		PID: 1000 + int(p.Now/Millisecond)%9000, StartTime: p.Now / Millisecond, Release: release, Off: m.DisabledFeatures,
+		PID: 1000 + int(p.Now/Millisecond)%9000, StartTime: p.Now / Millisecond, Release: release, DisabledFeatures: m.DisabledFeatures,
 	}})
 	p.Advance(200)
 }
@@ -114,7 +114,7 @@ func (p *ControlPlane) AnswerReady(m *Member, code int, first bool) {
 func (p *ControlPlane) ReadDiscovery(m *Member) {
 	from := p.Now
 	p.Advance(5)
-	d := history.Discovery{Revision: p.Revision}
+	d := history.HostedResources{Revision: p.Revision}
 	for _, r := range append(slices.Clone(Hosted), otherResources...) {
 		if r.Resource == "ballasts" {
 			r.Served = Releases[m.Release].Served
@@ -126,7 +126,7 @@ func (p *ControlPlane) ReadDiscovery(m *Member) {
 		served := []string{LanternsGroup + "/v1", LanternsGroup + "/v1beta1"}
 		d.Resources = append(d.Resources, history.HostedResource{Group: LanternsGroup, Resource: "lanterns", Kind: "Lanterns", Served: served, Persisted: true, Custom: true})
 	}
-	p.Emit(history.Event{Kind: history.KindDiscovery, Member: m.Name, From: from, Discovery: &d})
+	p.Emit(history.Event{Kind: history.KindHostedResources, Member: m.Name, From: from, HostedResources: &d})
 }
 
 // Step records a phase of a step of the scenario.

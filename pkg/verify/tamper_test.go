@@ -343,7 +343,7 @@ func build(t testing.TB, name string) string {
 		HarnessDigest:  strings.Repeat("5", 64),
 		Implementation: &history.Implementation{Organization: "Example, Inc.", Project: "exampleplane", URL: "https://example.org", Version: "1.2", Contact: []string{"me@example.org"}},
 		Topology:       &history.Topology{Name: "three", ReplaceWith: "static-pods", Settings: map[string]string{"migrationRate": "25"}},
-		Gates:          map[string]map[string]string{"1.2": {"apiserver": "A=true"}},
+		FeatureGates:   map[string]map[string]string{"1.2": {"apiserver": "A=true"}},
 		Files:          files,
 	})
 	if err != nil {

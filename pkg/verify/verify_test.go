@@ -114,7 +114,7 @@ func TestUnreadable(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			changed := strings.Replace(string(raw), `"version":1`, `"version":99`, 1)
+			changed := strings.Replace(string(raw), `"version":2`, `"version":99`, 1)
 			if err := os.WriteFile(filepath.Join(dir, bundle.HistoryFile), []byte(changed), 0o644); err != nil {
 				return err
 			}

@@ -242,7 +242,7 @@ func TestAHiddenResourceLeavesAGap(t *testing.T) {
 		}
 		gaps := 0
 		for _, e := range m.events {
-			if e.Gap != nil && e.Gap.Source == "request" && e.Member == "cp1" {
+			if e.RecorderMissed != nil && e.RecorderMissed.Source == "request" && e.Member == "cp1" {
 				gaps++
 			}
 		}

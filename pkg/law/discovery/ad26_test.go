@@ -12,7 +12,7 @@ import (
 // apps, and the server of tides.
 func besides() *historyBuilder {
 	t := lone().hands(201).listsAll("a", apps, tides+"/v1:flows").pass(time.Minute).listsAll("a", apps, tides+"/v1:flows")
-	return t.foreign(history.ForeignAppeared, weather, "False", time.Second)
+	return t.foreign(history.ThirdPartyAppeared, weather, "False", time.Second)
 }
 
 func (t *historyBuilder) listsOften(words ...string) *historyBuilder {
@@ -50,22 +50,22 @@ func TestAD26_ForeignServersTakeNothingElseOut(t *testing.T) {
 			t.exits("a", 1).starts("a", 2).pass(time.Second).ready("a", 200, 6).pass(12*time.Second).listsAll("a", apps)
 		}, []string{"does not list tides.io/v1 any more"}},
 		"no document": {func(t *historyBuilder) {
-			t.answered("a", history.Document{Path: groupsPath, Accept: askedJSON, Code: 500})
+			t.answered("a", history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Code: 500})
 		},
 			[]string{"while the foreign APIService v1.weather.io is in trouble, a answers 500 for the discovery document"}},
 		"busy": {func(t *historyBuilder) {
-			t.answered("a", history.Document{Path: groupsPath, Accept: askedJSON, Code: 503})
+			t.answered("a", history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Code: 503})
 		}, nil},
 		"while it recovers": {func(t *historyBuilder) {
-			t.foreign(history.ForeignChanged, weather, "True", time.Second).pass(time.Minute).listsAll("a", tidesGV)
+			t.foreign(history.ThirdPartyChanged, weather, "True", time.Second).pass(time.Minute).listsAll("a", tidesGV)
 		}, []string{"apps.io/v1"}},
 		"long after": {func(t *historyBuilder) {
-			t.foreign(history.ForeignChanged, weather, "True", time.Second).pass(3*time.Minute).listsAll("a", tidesGV)
+			t.foreign(history.ThirdPartyChanged, weather, "True", time.Second).pass(3*time.Minute).listsAll("a", tidesGV)
 		}, nil},
 		"the plain list loses one": {func(t *historyBuilder) {
 			t.looksThrough("a", []string{apps, tidesGV}, nil)
 			for i := range t.events {
-				if d := t.events[i].Document; d != nil && d.Listing != nil && d.Listing.Kind == "APIGroupList" {
+				if d := t.events[i].DiscoveryDocument; d != nil && d.Listing != nil && d.Listing.Kind == "APIGroupList" {
 					d.Listing = listingOf("APIGroupList", []string{tidesGV})
 					d.Content = "without"
 				}
@@ -82,8 +82,8 @@ func TestAD26_ForeignServersTakeNothingElseOut(t *testing.T) {
 
 // What was listed before the recorder told that it is foreign is not a built-in one.
 func TestAD26_WhatIsToldLateIsForeignAllTheSame(t *testing.T) {
-	told := lone().pass(time.Minute).listsAll("a", apps, weather+":rains").foreign(history.ForeignAppeared, weather, "False", 2*time.Second)
-	told.pass(30*time.Second).foreign(history.ForeignWent, weather, "", time.Second).pass(30*time.Second).listsAll("a", apps)
+	told := lone().pass(time.Minute).listsAll("a", apps, weather+":rains").foreign(history.ThirdPartyAppeared, weather, "False", 2*time.Second)
+	told.pass(30*time.Second).foreign(history.ThirdPartyDeleted, weather, "", time.Second).pass(30*time.Second).listsAll("a", apps)
 	told.pass(time.Minute).ready("a", 200, 7).blames(t, "AD-26")
 }
 
@@ -97,6 +97,6 @@ func TestAD26_NeedsTroubleToPass(t *testing.T) {
 	}
 	alone := besides()
 	alone.events = alone.events[:2]
-	r := alone.foreign(history.ForeignAppeared, weather, "False", time.Second).listsOften(apps).blames(t, "AD-26")
+	r := alone.foreign(history.ThirdPartyAppeared, weather, "False", time.Second).listsOften(apps).blames(t, "AD-26")
 	reason(t, r, "documents with an aggregated server of the harness in them")
 }

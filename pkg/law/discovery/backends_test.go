@@ -70,11 +70,11 @@ func TestAD22HasTheDocumentBeServed(t *testing.T) {
 			t.denies(0, 10*time.Second).stays(8*time.Second).polled("a", steady).stays(30 * time.Second)
 		}, nil},
 		"not modified": {func(t *historyBuilder) {
-			t.denies(503, 0).stays(15*time.Second).answered("a", history.Document{Path: groupsPath, Accept: askedJSON, IfNoneMatch: "tag", Code: 304})
+			t.denies(503, 0).stays(15*time.Second).answered("a", history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, IfNoneMatch: "tag", Code: 304})
 			t.stays(15 * time.Second)
 		}, nil},
 		"in a thorough look": {func(t *historyBuilder) {
-			t.answered("a", history.Document{Path: groupsPath, Accept: askedJSON, Code: 503, Sweep: 7})
+			t.answered("a", history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Code: 503, Sweep: 7})
 			t.stays(25 * time.Second)
 		}, nil},
 		"only since it was over": {func(t *historyBuilder) { heal(t.polled("a", steady)).denies(503, 0).stays(30 * time.Second) }, nil},
@@ -115,7 +115,7 @@ func TestAD22HasTheDocumentBeServed(t *testing.T) {
 // Who was asked during a misbehaviour has to show that it bore it: that it bore
 // others says nothing of that one.
 func TestAD22HasEveryKindBorne(t *testing.T) {
-	others := []string{history.BackendGarbage, history.BackendForeign, history.BackendUnchanged}
+	others := []string{history.BackendGarbage, history.BackendWrongGroups, history.BackendNotModified}
 	four := func() *historyBuilder {
 		told := struck().polled("a", steady).does(1, history.BackendHang, history.PhaseHeal)
 		for i, action := range others {

@@ -127,7 +127,7 @@ func TestMarksWithin_CountsFromTheWitness(t *testing.T) {
 		told := lone().hands(201).pass(time.Minute).polled("a", tides+"/v1:flows").does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
 		told.every(d, func() { told.polled("a", tides+"/v1:flows") })
 		told.polled("a", tides+"/v1:flows")
-		marked := told.events[len(told.events)-1].Document
+		marked := told.events[len(told.events)-1].DiscoveryDocument
 		marked.Listing = listingOf(listKind, []string{tides + "/v1:flows"})
 		marked.Listing.Groups[0].Versions[0].Freshness = history.FreshnessStale
 		marked.Content, marked.Digest, marked.ETag = "stale", "stale", "stale"

@@ -233,7 +233,7 @@ func (t *historyBuilder) listsTides(freshness string) *historyBuilder {
 	listing := &history.Listing{Groups: []history.ListedGroup{{Name: tides, Versions: []history.ListedVersion{
 		{Version: "v1", Freshness: freshness, Inventory: "known", Resources: []history.ListedResource{{Name: "flows"}}},
 	}}}}
-	return t.add(history.Event{Kind: history.KindDocument, Member: "a", From: t.now, Document: &history.Document{
+	return t.add(history.Event{Kind: history.KindDiscoveryDocument, Member: "a", From: t.now, DiscoveryDocument: &history.DiscoveryDocument{
 		Path: groupsPath, Accept: askedJSON, Code: 200, Content: freshness, Listing: listing,
 	}})
 }
@@ -271,7 +271,7 @@ func listingOf(kind string, words []string) *history.Listing {
 	return l
 }
 
-func (t *historyBuilder) answered(member string, d history.Document) *historyBuilder {
+func (t *historyBuilder) answered(member string, d history.DiscoveryDocument) *historyBuilder {
 	if d.Listing != nil {
 		d.Content = d.Listing.Kind + fmt.Sprint(d.Listing.Groups)
 		d.Digest, d.ETag = d.Content, d.Content
@@ -279,24 +279,24 @@ func (t *historyBuilder) answered(member string, d history.Document) *historyBui
 	if d.Code == 0 && d.Error == "" {
 		d.Code = 200
 	}
-	return t.add(history.Event{Kind: history.KindDocument, Member: member, From: t.now, Document: &d})
+	return t.add(history.Event{Kind: history.KindDiscoveryDocument, Member: member, From: t.now, DiscoveryDocument: &d})
 }
 
 // looksAt has a member looked at thoroughly.
 func (t *historyBuilder) looksAt(member string, s said) *historyBuilder {
 	number := int64(len(t.events) + 1)
-	all := func() history.Document {
-		return history.Document{Path: groupsPath, Accept: askedJSON, Sweep: number, Listing: listingOf("APIGroupDiscoveryList", s.union)}
+	all := func() history.DiscoveryDocument {
+		return history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Sweep: number, Listing: listingOf("APIGroupDiscoveryList", s.union)}
 	}
 	t.answered(member, all())
-	t.answered(member, history.Document{Path: groupsPath, Accept: askedLocal, Sweep: number, Listing: listingOf("APIGroupDiscoveryList", s.local)})
-	t.answered(member, history.Document{Path: groupsPath, Sweep: number, Listing: listingOf("APIGroupList", s.own)})
+	t.answered(member, history.DiscoveryDocument{Path: groupsPath, Accept: askedLocal, Sweep: number, Listing: listingOf("APIGroupDiscoveryList", s.local)})
+	t.answered(member, history.DiscoveryDocument{Path: groupsPath, Sweep: number, Listing: listingOf("APIGroupList", s.own)})
 	for _, word := range s.own {
 		name, _, _ := strings.Cut(word, ":")
-		t.answered(member, history.Document{Path: groupsPath + "/" + name, Sweep: number, Listing: listingOf("APIResourceList", []string{word})})
+		t.answered(member, history.DiscoveryDocument{Path: groupsPath + "/" + name, Sweep: number, Listing: listingOf("APIResourceList", []string{word})})
 	}
 	for _, name := range s.denied {
-		t.answered(member, history.Document{Path: groupsPath + "/" + name, Sweep: number, Code: 404, Status: "NotFound"})
+		t.answered(member, history.DiscoveryDocument{Path: groupsPath + "/" + name, Sweep: number, Code: 404, Status: "NotFound"})
 	}
 	for _, request := range s.handed {
 		var path string
@@ -304,7 +304,7 @@ func (t *historyBuilder) looksAt(member string, s said) *historyBuilder {
 		if _, err := fmt.Sscan(request, &path, &code); err != nil {
 			panic(err)
 		}
-		d := history.Document{Path: groupsPath + "/" + path, Sweep: number, Code: code}
+		d := history.DiscoveryDocument{Path: groupsPath + "/" + path, Sweep: number, Code: code}
 		if code == 0 {
 			d.Error = "no answer"
 		}
@@ -316,7 +316,7 @@ func (t *historyBuilder) looksAt(member string, s said) *historyBuilder {
 }
 
 func (t *historyBuilder) polled(member string, union ...string) *historyBuilder {
-	return t.answered(member, history.Document{Path: groupsPath, Accept: askedJSON, Listing: listingOf("APIGroupDiscoveryList", union)})
+	return t.answered(member, history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Listing: listingOf("APIGroupDiscoveryList", union)})
 }
 
 var (
@@ -363,12 +363,12 @@ func (t *historyBuilder) does(number int, action string, phases ...history.Phase
 
 // denies is a look at a that has no document to show.
 func (t *historyBuilder) denies(code int, took time.Duration) *historyBuilder {
-	d := &history.Document{Path: groupsPath, Accept: askedJSON, Code: code}
+	d := &history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Code: code}
 	if code == 0 {
 		d.Error = "no answer"
 	}
 	from := t.now
-	return t.pass(took).add(history.Event{Kind: history.KindDocument, Member: "a", From: from, Document: d})
+	return t.pass(took).add(history.Event{Kind: history.KindDiscoveryDocument, Member: "a", From: from, DiscoveryDocument: d})
 }
 
 // stays has a be ready for a time.
@@ -395,8 +395,8 @@ const (
 // ago.
 func (t *historyBuilder) foreign(change, name, available string, ago time.Duration) *historyBuilder {
 	g, v := parted(name)
-	return t.add(history.Event{Kind: history.KindForeign, From: max(t.now-int64(ago), 1), Foreign: &history.Foreign{
-		Type: history.ForeignAPIService, Name: v + "." + g, Change: change, Group: g, Version: v, Available: available,
+	return t.add(history.Event{Kind: history.KindThirdPartyObject, From: max(t.now-int64(ago), 1), ThirdPartyObject: &history.ThirdPartyObject{
+		Type: history.ThirdPartyAPIService, Name: v + "." + g, Change: change, Group: g, Version: v, Available: available,
 	}})
 }
 
@@ -420,23 +420,23 @@ func documentOf(words ...string) *history.Listing {
 
 // lists has a member give a document.
 func (t *historyBuilder) listsAll(member string, words ...string) *historyBuilder {
-	return t.answered(member, history.Document{Path: groupsPath, Accept: askedJSON, Listing: documentOf(words...)})
+	return t.answered(member, history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Listing: documentOf(words...)})
 }
 
 // looksThrough has a member looked at thoroughly: it gives the document, the list of groups
 // of the same, and the codes of the endpoints of group-versions.
 func (t *historyBuilder) looksThrough(member string, words []string, codes map[string]int) *historyBuilder {
 	number := int64(len(t.events) + 1)
-	all := func(last bool) history.Document {
-		return history.Document{Path: groupsPath, Accept: askedJSON, Sweep: number, Last: last, Listing: documentOf(words...)}
+	all := func(last bool) history.DiscoveryDocument {
+		return history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Sweep: number, Last: last, Listing: documentOf(words...)}
 	}
 	t.answered(member, all(false))
 	plain := documentOf(words...)
 	plain.Kind = "APIGroupList"
-	t.answered(member, history.Document{Path: groupsPath, Accept: "application/json", ContentType: "application/json", Sweep: number, Listing: plain})
+	t.answered(member, history.DiscoveryDocument{Path: groupsPath, Accept: "application/json", ContentType: "application/json", Sweep: number, Listing: plain})
 	for _, word := range words {
 		name, _, _ := strings.Cut(strings.TrimSuffix(word, "!"), ":")
-		d := history.Document{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: number, Code: codes[name]}
+		d := history.DiscoveryDocument{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: number, Code: codes[name]}
 		if d.Code == 0 {
 			d.Code, d.Listing = 200, listingOf("APIResourceList", []string{strings.TrimSuffix(word, "!")})
 		}
@@ -454,7 +454,7 @@ func parted(name string) (group, version string) {
 // stale has the group-version be called stale, and empty, in the documents told since.
 func (t *historyBuilder) stale(since int, group string) *historyBuilder {
 	for _, ev := range t.events[since:] {
-		d := ev.Document
+		d := ev.DiscoveryDocument
 		if d == nil || d.Listing == nil || d.Listing.Kind != listKind {
 			continue
 		}

@@ -90,8 +90,8 @@ func TestAD25TakesTimeForAFetch(t *testing.T) {
 		since := len(told.events)
 		told.looksAt("a", said{union: has, own: has}).stale(since, tides)
 		for _, ev := range told.events[since:] {
-			if code != 200 && ev.Document.Path == groupsPath+"/"+tides+"/v1" {
-				ev.Document.Code, ev.Document.Listing, ev.Document.Content = code, nil, ""
+			if code != 200 && ev.DiscoveryDocument.Path == groupsPath+"/"+tides+"/v1" {
+				ev.DiscoveryDocument.Code, ev.DiscoveryDocument.Listing, ev.DiscoveryDocument.Content = code, nil, ""
 			}
 		}
 		return told
@@ -139,17 +139,19 @@ func TestWhatAServerSaidMayBeListedUntilItIsAskedAgain(t *testing.T) {
 // A server that never answers at one of the two paths is not proven right by the other,
 // nor is one by a document that nobody was given to compare with.
 func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
-	on := func(path string, fits func(*history.Document) bool) func(*history.Event) bool {
+	on := func(path string, fits func(*history.DiscoveryDocument) bool) func(*history.Event) bool {
 		return func(ev *history.Event) bool {
-			return ev.Document != nil && ev.Document.Path == path && fits(ev.Document)
+			return ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Path == path && fits(ev.DiscoveryDocument)
 		}
 	}
-	accepts := func(part string) func(*history.Document) bool {
-		return func(d *history.Document) bool { return strings.Contains(d.Accept, part) && d.IfNoneMatch == "" }
+	accepts := func(part string) func(*history.DiscoveryDocument) bool {
+		return func(d *history.DiscoveryDocument) bool {
+			return strings.Contains(d.Accept, part) && d.IfNoneMatch == ""
+		}
 	}
-	whatever := func(*history.Document) bool { return true }
-	several := func(d *history.Document) bool { return strings.Contains(d.Accept, ",") }
-	conditional := func(d *history.Document) bool { return d.IfNoneMatch != "" }
+	whatever := func(*history.DiscoveryDocument) bool { return true }
+	several := func(d *history.DiscoveryDocument) bool { return strings.Contains(d.Accept, ",") }
+	conditional := func(d *history.DiscoveryDocument) bool { return d.IfNoneMatch != "" }
 	const endpoint = "/apis/coordination.k8s.io/v1"
 	for _, tc := range []struct {
 		id   requirement.ID
@@ -157,7 +159,7 @@ func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
 		says string
 	}{
 		{"AD-01", on(groupsPath, accepts("protobuf")), "saw 0 aggregated documents in protobuf at /apis"},
-		{"AD-02", on(groupsPath, func(d *history.Document) bool { return d.Accept == "" && d.IfNoneMatch == "" }), "saw 0 answers without a word"},
+		{"AD-02", on(groupsPath, func(d *history.DiscoveryDocument) bool { return d.Accept == "" && d.IfNoneMatch == "" }), "saw 0 answers without a word"},
 		{"AD-03", on(groupsPath, several), "saw 0 choices"},
 		{"AD-04", on(groupsPath, several), "saw 0 answers in the form that was left"},
 		{"AD-06", on(groupsPath, accepts("yaml")), "saw 0 documents in YAML compared with JSON at /apis"},
@@ -169,7 +171,7 @@ func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
 		for _, code := range []int{0, 503} {
 			r := edited(t, tc.id, func(e *story.Edit) {
 				e.Each(tc.fits, func(ev *history.Event) {
-					ev.Document.Code, ev.Document.Listing, ev.Document.Content, ev.Document.ETag = code, nil, "", ""
+					ev.DiscoveryDocument.Code, ev.DiscoveryDocument.Listing, ev.DiscoveryDocument.Content, ev.DiscoveryDocument.ETag = code, nil, "", ""
 				})
 			})
 			if r.Verdict != check.Inconclusive || !strings.Contains(strings.Join(r.Reasons, "; "), tc.says) {
@@ -183,7 +185,9 @@ func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
 // none of the core group: what nobody asked for is not missing.
 func TestAD02MissesNothingThatNobodyAskedFor(t *testing.T) {
 	r := edited(t, "AD-02", func(e *story.Edit) {
-		e.Drop(func(ev *history.Event) bool { return ev.Document != nil && ev.Document.Path == "/api/v1" })
+		e.Drop(func(ev *history.Event) bool {
+			return ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Path == "/api/v1"
+		})
 	})
 	if r.Verdict != check.Inconclusive {
 		t.Errorf("%s %q %v", r.Verdict, r.Reasons, r.Violations)
@@ -195,8 +199,10 @@ func TestAD05LooksAtBothPaths(t *testing.T) {
 	for _, path := range []string{corePath, groupsPath} {
 		r := edited(t, "AD-05", func(e *story.Edit) {
 			e.Each(func(ev *history.Event) bool {
-				return ev.Document != nil && ev.Document.Path == path && ev.Document.Accept == strings.Replace(askedJSON, "v=v2", "v=v2beta1", 1) && ev.Document.Code == 200
-			}, func(ev *history.Event) { ev.Document.Code, ev.Document.ContentType = 406, "application/json" })
+				return ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Path == path && ev.DiscoveryDocument.Accept == strings.Replace(askedJSON, "v=v2", "v=v2beta1", 1) && ev.DiscoveryDocument.Code == 200
+			}, func(ev *history.Event) {
+				ev.DiscoveryDocument.Code, ev.DiscoveryDocument.ContentType = 406, "application/json"
+			})
 		})
 		if r.Verdict != check.Fail {
 			t.Errorf("%s: %s %q", path, r.Verdict, r.Reasons)

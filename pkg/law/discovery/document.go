@@ -30,7 +30,7 @@ var plainKinds = map[string]string{corePath: "APIVersions", groupsPath: "APIGrou
 
 // answer is a request for a document, and what came of it.
 type answer struct {
-	history.Document
+	history.DiscoveryDocument
 	member        *member
 	seq, from, at int64
 	// options are what the Accept header asks for.
@@ -43,7 +43,7 @@ type answer struct {
 }
 
 func (f *Facts) observeDocument(ev *history.Event) {
-	m, d := f.member(ev.Member), ev.Document
+	m, d := f.member(ev.Member), ev.DiscoveryDocument
 	if d.Listing != nil && d.Content != "" && f.listings[d.Content] == nil {
 		f.listings[d.Content] = f.read(d.Listing)
 	}

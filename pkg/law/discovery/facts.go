@@ -41,13 +41,13 @@ func begin(h *fact.History) *Facts {
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
 	switch {
-	case ev.Document != nil:
+	case ev.DiscoveryDocument != nil:
 		f.observeDocument(ev)
 	case ev.Request != nil && ev.Request.Defines != nil:
 		f.observeDefinition(ev)
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
 		f.observeBackend(ev)
-	case ev.Foreign != nil:
+	case ev.ThirdPartyObject != nil:
 		f.observeForeign(ev)
 	}
 }

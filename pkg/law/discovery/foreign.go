@@ -11,7 +11,7 @@ import (
 // nor the harness has made. A law leaves its group-versions out of what it compares: what
 // becomes of them is their owner's business (requirement AD-26).
 type foreignThing struct {
-	history.Foreign
+	history.ThirdPartyObject
 	seq int64
 	// there are the times at which it may have been there, and troubled those at which its
 	// server may not have answered, or not the same as before. One that lasts ends at
@@ -20,8 +20,8 @@ type foreignThing struct {
 }
 
 func (f *Facts) observeForeign(ev *history.Event) {
-	told := ev.Foreign
-	if told.Type != history.ForeignAPIService && told.Type != history.ForeignCRD {
+	told := ev.ThirdPartyObject
+	if told.Type != history.ThirdPartyAPIService && told.Type != history.ThirdPartyCRD {
 		return
 	}
 	i := slices.IndexFunc(f.foreign, func(one *foreignThing) bool { return one.Type == told.Type && one.Name == told.Name })
@@ -29,10 +29,10 @@ func (f *Facts) observeForeign(ev *history.Event) {
 		i = len(f.foreign)
 		f.foreign = append(f.foreign, &foreignThing{seq: ev.Seq})
 	}
-	one, went := f.foreign[i], told.Change == history.ForeignWent
+	one, went := f.foreign[i], told.Change == history.ThirdPartyDeleted
 	one.Foreign = *told
 	one.there = mark(one.there, ev, !went)
-	if told.Type == history.ForeignAPIService {
+	if told.Type == history.ThirdPartyAPIService {
 		// Any change of an APIService is trouble too: members may have fetched at any time
 		// since the last look.
 		one.troubled = mark(mark(one.troubled, ev, true), ev, !went && told.Available != "True")
@@ -55,7 +55,7 @@ func mark(spans []fact.Span, ev *history.Event, holds bool) []fact.Span {
 }
 
 func (one *foreignThing) String() string {
-	if one.Type == history.ForeignCRD {
+	if one.Type == history.ThirdPartyCRD {
 		return "the foreign CustomResourceDefinition " + one.Name
 	}
 	return "the foreign APIService " + one.Name

@@ -26,7 +26,7 @@ var flapping = map[requirement.ID]struct {
 		at := len(t.events) - 1
 		last := t.events[at]
 		t.events = t.events[:at]
-		d := history.Document{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: last.Document.Sweep, Listing: listingOf("APIResourceList", []string{name + ":rains"})}
+		d := history.DiscoveryDocument{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: last.Document.Sweep, Listing: listingOf("APIResourceList", []string{name + ":rains"})}
 		t.answered("a", d)
 		again := *last.Document
 		t.answered("a", again)
@@ -56,12 +56,12 @@ func TestForeign_WhatFlapsIsBlamedOnlyWhereItIsNotForeign(t *testing.T) {
 			want    []string
 		}{
 			"a built-in one":     {weather, func(*historyBuilder) {}, func(*historyBuilder) {}, []string{story.wrong}},
-			"there before":       {weather, func(t *historyBuilder) { t.foreign(history.ForeignPresent, weather, "True", 0) }, func(*historyBuilder) {}, nil},
-			"told of afterwards": {weather, func(*historyBuilder) {}, func(t *historyBuilder) { t.foreign(history.ForeignAppeared, weather, "True", 2*time.Minute) }, nil},
-			"beside a foreign one": {"other.io/v1", func(t *historyBuilder) { t.foreign(history.ForeignPresent, weather, "False", 0) }, func(*historyBuilder) {},
+			"there before":       {weather, func(t *historyBuilder) { t.foreign(history.ThirdPartyPresent, weather, "True", 0) }, func(*historyBuilder) {}, nil},
+			"told of afterwards": {weather, func(*historyBuilder) {}, func(t *historyBuilder) { t.foreign(history.ThirdPartyAppeared, weather, "True", 2*time.Minute) }, nil},
+			"beside a foreign one": {"other.io/v1", func(t *historyBuilder) { t.foreign(history.ThirdPartyPresent, weather, "False", 0) }, func(*historyBuilder) {},
 				[]string{story.wrong}},
 			"gone long before": {weather, func(t *historyBuilder) {
-				t.foreign(history.ForeignPresent, weather, "True", 0).foreign(history.ForeignWent, weather, "", 0).pass(time.Minute)
+				t.foreign(history.ThirdPartyPresent, weather, "True", 0).foreign(history.ThirdPartyDeleted, weather, "", 0).pass(time.Minute)
 			}, func(*historyBuilder) {}, []string{story.wrong}},
 		} {
 			t.Run(string(id)+"/"+name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestForeign_MembersMayDifferInIt(t *testing.T) {
 			told.starts(member, 1).ready(member, 200, 5)
 		}
 		if tc.foreign {
-			told.foreign(history.ForeignPresent, weather, "True", 0)
+			told.foreign(history.ThirdPartyPresent, weather, "True", 0)
 		}
 		told.pass(time.Minute).looksThrough("a", []string{apps, weather + ":rains"}, nil).looksThrough("b", []string{apps, weather + ":rains!"}, map[string]int{weather: 500})
 		told.pass(time.Minute).ready("a", 200, 6).blames(t, "AD-25", tc.want...)
@@ -98,8 +98,8 @@ func TestForeign_MembersMayDifferInIt(t *testing.T) {
 func TestForeign_TagsFollowIt(t *testing.T) {
 	first, other := documentOf(apps, weather+":rains"), documentOf(apps, weather+":rains!")
 	another := documentOf("apps.io/v1:masts", weather+":rains")
-	given := func(l *history.Listing, change func(*history.Document)) history.Document {
-		d := history.Document{Path: groupsPath, Accept: askedJSON, Sweep: 7, Listing: l}
+	given := func(l *history.Listing, change func(*history.DiscoveryDocument)) history.DiscoveryDocument {
+		d := history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Sweep: 7, Listing: l}
 		if change != nil {
 			change(&d)
 		}
@@ -108,29 +108,29 @@ func TestForeign_TagsFollowIt(t *testing.T) {
 	tagOf := func(l *history.Listing) string { return `"` + fmt.Sprint(l.Groups) + `"` }
 	for name, tc := range map[string]struct {
 		id      requirement.ID
-		between history.Document
+		between history.DiscoveryDocument
 		foreign bool
 		want    []string
 	}{
-		"AD-06 foreign":                     {"AD-06", given(other, func(d *history.Document) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), true, nil},
-		"AD-06 not foreign":                 {"AD-06", given(other, func(d *history.Document) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), false, []string{"in application/yaml"}},
-		"AD-06 another":                     {"AD-06", given(another, func(d *history.Document) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), true, []string{"in application/yaml"}},
-		"AD-08 full":                        {"AD-08", given(other, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), true, nil},
-		"AD-08 not foreign":                 {"AD-08", given(other, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), false, []string{"which is the document's tag, and gave the document: it answered 200"}},
-		"AD-08 another":                     {"AD-08", given(another, func(d *history.Document) { d.IfNoneMatch = tagOf(first) }), true, []string{"which is the document's tag, and gave the document: it answered 200"}},
-		"AD-08 no change of the one before": {"AD-08", given(nil, func(d *history.Document) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), true, nil},
-		"AD-08 no change, not foreign":      {"AD-08", given(nil, func(d *history.Document) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), false, []string{"which is not the document's tag, and did not give the document: it answered 304"}},
-		"AD-09 weak":                        {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "W/" + tagOf(first) }), true, nil},
-		"AD-09 weak, not foreign":           {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "W/" + tagOf(first) }), false, []string{"matches, and did not answer 304: it answered 200"}},
-		"AD-09 asterisk":                    {"AD-09", given(other, func(d *history.Document) { d.IfNoneMatch = "*" }), true, []string{"matches, and did not answer 304: it answered 200"}},
+		"AD-06 foreign":                     {"AD-06", given(other, func(d *history.DiscoveryDocument) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), true, nil},
+		"AD-06 not foreign":                 {"AD-06", given(other, func(d *history.DiscoveryDocument) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), false, []string{"in application/yaml"}},
+		"AD-06 another":                     {"AD-06", given(another, func(d *history.DiscoveryDocument) { d.Accept = strings.Replace(askedJSON, "json", "yaml", 1) }), true, []string{"in application/yaml"}},
+		"AD-08 full":                        {"AD-08", given(other, func(d *history.DiscoveryDocument) { d.IfNoneMatch = tagOf(first) }), true, nil},
+		"AD-08 not foreign":                 {"AD-08", given(other, func(d *history.DiscoveryDocument) { d.IfNoneMatch = tagOf(first) }), false, []string{"which is the document's tag, and gave the document: it answered 200"}},
+		"AD-08 another":                     {"AD-08", given(another, func(d *history.DiscoveryDocument) { d.IfNoneMatch = tagOf(first) }), true, []string{"which is the document's tag, and gave the document: it answered 200"}},
+		"AD-08 no change of the one before": {"AD-08", given(nil, func(d *history.DiscoveryDocument) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), true, nil},
+		"AD-08 no change, not foreign":      {"AD-08", given(nil, func(d *history.DiscoveryDocument) { d.IfNoneMatch, d.Code = tagOf(other), 304 }), false, []string{"which is not the document's tag, and did not give the document: it answered 304"}},
+		"AD-09 weak":                        {"AD-09", given(other, func(d *history.DiscoveryDocument) { d.IfNoneMatch = "W/" + tagOf(first) }), true, nil},
+		"AD-09 weak, not foreign":           {"AD-09", given(other, func(d *history.DiscoveryDocument) { d.IfNoneMatch = "W/" + tagOf(first) }), false, []string{"matches, and did not answer 304: it answered 200"}},
+		"AD-09 asterisk":                    {"AD-09", given(other, func(d *history.DiscoveryDocument) { d.IfNoneMatch = "*" }), true, []string{"matches, and did not answer 304: it answered 200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := lone()
 			if tc.foreign {
-				told.foreign(history.ForeignPresent, weather, "True", 0)
+				told.foreign(history.ThirdPartyPresent, weather, "True", 0)
 			}
 			told.pass(time.Minute)
-			give := func(d history.Document) {
+			give := func(d history.DiscoveryDocument) {
 				told.answered("a", d)
 				if l := d.Listing; l != nil {
 					told.events[len(told.events)-1].Document.ETag = tagOf(l)
@@ -141,7 +141,7 @@ func TestForeign_TagsFollowIt(t *testing.T) {
 			give(alone)
 			give(given(first, nil))
 			give(tc.between)
-			give(given(first, func(d *history.Document) { d.Last = true }))
+			give(given(first, func(d *history.DiscoveryDocument) { d.Last = true }))
 			told.pass(time.Minute).ready("a", 200, 6).blames(t, tc.id, tc.want...)
 		})
 	}

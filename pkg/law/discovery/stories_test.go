@@ -36,7 +36,7 @@ func TestLaws_BlameNoPartOfWhatPasses(t *testing.T) {
 		}
 		for n := 1; n < len(events); n += 1 + len(events)/40 {
 			judge(fmt.Sprintf("up to event %d", n), events[:n])
-			if events[n].Document != nil {
+			if events[n].DiscoveryDocument != nil {
 				judge(fmt.Sprintf("without event %d", n+1), slices.Concat(events[:n], events[n+1:]))
 			}
 		}

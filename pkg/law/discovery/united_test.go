@@ -78,8 +78,8 @@ func TestUnionIsComparedWithoutWhatPeersHost(t *testing.T) {
 // typed has answers of plain documents tell what they are, and c run a release of its own.
 func (t *historyBuilder) typed() *historyBuilder {
 	for _, ev := range t.events {
-		if ev.Document != nil && ev.Document.Path == groupsPath && ev.Document.Accept == "" {
-			ev.Document.ContentType = "application/json"
+		if ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Path == groupsPath && ev.DiscoveryDocument.Accept == "" {
+			ev.DiscoveryDocument.ContentType = "application/json"
 		}
 		if ev.Process != nil && ev.Member == "c" {
 			ev.Process.Release = "0"
@@ -119,9 +119,9 @@ func TestAD25ComparesMembersWithoutWhatPeersHost(t *testing.T) {
 
 // measured is a thorough look with the counter of aggregations at its beginning and end.
 func (t *historyBuilder) measured(member string, s said, count int64) *historyBuilder {
-	metrics := history.Document{Path: history.MetricsPath, Aggregations: &count, Sweep: int64(len(t.events) + 2)}
+	metrics := history.DiscoveryDocument{Path: history.MetricsPath, Aggregations: &count, Sweep: int64(len(t.events) + 2)}
 	t.answered(member, metrics).looksAt(member, s)
-	t.events[len(t.events)-1].Document.Last = false
+	t.events[len(t.events)-1].DiscoveryDocument.Last = false
 	metrics.Last = true
 	return t.answered(member, metrics)
 }

@@ -93,13 +93,13 @@ func brackets() []bracket {
 			return b.wait(16*s).elect(managersLease, "b_1").wait(took).act(managersLease, "a_1")
 		}},
 		{id: "CLE-12", bound: "noticesWithin", of: "KEP-4355", build: func(took time.Duration) *electionBuilder {
-			return led().act(managersLease, "a_1").storeLease(managersLease, history.Lease{Holder: history.ElectionNobody}).wait(took).act(managersLease, "a_1")
+			return led().act(managersLease, "a_1").storeLease(managersLease, history.Lease{Holder: history.AbsentHolder}).wait(took).act(managersLease, "a_1")
 		}},
 		{id: "CLE-13", bound: "coordinatesWithin", build: func(took time.Duration) *electionBuilder {
 			return controlPlane("1.2.0").endServer("a", 1).wait(took).storeLease(coordinatorsLease, history.Lease{Holder: "b_c"})
 		}},
 		{id: "CLE-14", bound: "noticesWithin", of: "KEP-4355", atLeast: true, build: func(took time.Duration) *electionBuilder {
-			return controlPlane("1.2.0").wait(s).storeLease(coordinatorsLease, history.Lease{Holder: history.ElectionNobody}).wait(took).endServer("a", 1)
+			return controlPlane("1.2.0").wait(s).storeLease(coordinatorsLease, history.Lease{Holder: history.AbsentHolder}).wait(took).endServer("a", 1)
 		}},
 		{id: "CLE-15", bound: "quietAfter", build: func(took time.Duration) *electionBuilder {
 			return led().manager("c", history.ProcessStarted, "").wait(took).ping("b_1", managersLease, "1.2.0", 0)
@@ -162,7 +162,7 @@ func (b *electionBuilder) step(action string) *electionBuilder {
 func (b *electionBuilder) storeOdd(key string) *electionBuilder {
 	b.storeLease(key, history.Lease{Holder: "odd", Strategy: oldestStrategy, Coordinator: "a_c"})
 	return b.add(history.Event{Kind: history.KindRequest, Member: "a", From: b.now - int64(2*time.Millisecond), Request: &history.Request{
-		Class: history.ClassElection, Election: history.ElectionOdd, Verb: "update", Resource: "leases", Name: key, Code: 200, ResourceVersion: int64(len(b.events)),
+		Class: history.ClassElection, Election: history.ElectionMalformed, Verb: "update", Resource: "leases", Name: key, Code: 200, ResourceVersion: int64(len(b.events)),
 	}})
 }
 
@@ -223,7 +223,7 @@ func TestBrackets_EveryBoundHasOne(t *testing.T) {
 func TestBrackets_WhatIsCountedIsCountedOnlyAfterTheBound(t *testing.T) {
 	given := func(took time.Duration) *electionBuilder {
 		b := controlPlane().declareWith("evenkeel-rowers-a", thirdPartyStrategy).storeLease(probeLease, history.Lease{Strategy: thirdPartyStrategy, Coordinator: "a_c"})
-		return b.wait(time.Second).storeLease(probeLease, history.Lease{Holder: history.ElectionThirdParty, Duration: 3600, Strategy: thirdPartyStrategy}).wait(took).ready("a", 200)
+		return b.wait(time.Second).storeLease(probeLease, history.Lease{Holder: history.ThirdPartyHolder, Duration: 3600, Strategy: thirdPartyStrategy}).wait(took).ready("a", 200)
 	}
 	leftAlone := requirement.MustBound("CLE-21", "leftAlone")
 	for took, kept := range map[time.Duration]int64{leftAlone + justInside: 0, leftAlone + justOutside: 1} {

@@ -100,7 +100,7 @@ func (b *electionBuilder) waitWithoutEtcd(d time.Duration) *electionBuilder {
 
 // etcdDelayed tells that the recorder of etcd heard nothing for a time until now.
 func (b *electionBuilder) etcdDelayed(d time.Duration) *electionBuilder {
-	return b.add(history.Event{Kind: history.KindAway, From: b.now - int64(d), Away: &history.Away{Source: string(fact.Etcd)}})
+	return b.add(history.Event{Kind: history.KindRecorderDelayed, From: b.now - int64(d), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
 }
 
 func (b *electionBuilder) store(s history.Stored) *electionBuilder {
@@ -124,7 +124,7 @@ func (b *electionBuilder) endServer(member string, instance int) *electionBuilde
 
 func (b *electionBuilder) server(member, change string, instance int, off ...string) *electionBuilder {
 	return b.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: change, Instance: instance, Off: off}})
+		Component: history.ComponentAPIServer, Change: change, Instance: instance, DisabledFeatures: off}})
 }
 
 func (b *electionBuilder) ready(member string, code int) *electionBuilder {
@@ -143,7 +143,7 @@ func (b *electionBuilder) managerOf(member, change, exit, release string, off ..
 	}
 	return b.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
 		Component: history.ComponentControllerManager, Change: change, Exit: exit, Expected: exit == killed, Release: release,
-		Instance: b.managers[member], Off: off,
+		Instance: b.managers[member], DisabledFeatures: off,
 	}})
 }
 
@@ -244,7 +244,7 @@ func (b *electionBuilder) deleteCandidate(name string) *electionBuilder {
 
 // act has an instance act as the leader of a Lease.
 func (b *electionBuilder) act(key, holder string) *electionBuilder {
-	return b.store(history.Stored{Type: history.StoredPut, Key: "/registry/configmaps/kube-system/acting", Acted: &history.Acted{
+	return b.store(history.Stored{Type: history.StoredPut, Key: "/registry/configmaps/kube-system/acting", LeaderAction: &history.LeaderAction{
 		Lease: key, Holder: holder, Number: int64(len(b.events))}})
 }
 

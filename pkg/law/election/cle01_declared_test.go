@@ -42,7 +42,7 @@ func TestCLE01_CLE03_NothingIsOwedWhileTheServerOfTheMemberStarts(t *testing.T) 
 
 	// An instance that was started without coordination declares nothing.
 	without := controlPlane("1.2.0").add(history.Event{Kind: history.KindProcess, Member: "b", Process: &history.Process{
-		Component: history.ComponentControllerManager, Change: history.ProcessStarted, Off: []string{history.FeatureCoordination},
+		Component: history.ComponentControllerManager, Change: history.ProcessStarted, DisabledFeatures: []string{history.FeatureCoordination},
 	}})
 	without.waitWithChanges(40*second).expectBreaches(t, "CLE-01")
 	// An instance that was paused has to declare itself when it goes on.

@@ -49,5 +49,5 @@ func TestCLE08_ALeaseTakenBeforeTheLeaderGaveWayIsNoHandover(t *testing.T) {
 	expectCount(t, told().wait(2*second).renew(managersLease, "a_1").wait(second).elect(managersLease, "b_1").expectBreaches(t, "CLE-08", "was told to give "+managersLease+" up, and it was given to b_1"), handed, 0)
 	expectCount(t, told().wait(2*second).storeLease(managersLease, free).wait(second).elect(managersLease, "b_1").expectBreaches(t, "CLE-08"), handed, 1)
 	expectCount(t, told().wait(16*second).elect(managersLease, "b_1").expectBreaches(t, "CLE-08"), handed, 1)
-	expectCount(t, told().wait(2*second).storeLease(managersLease, history.Lease{Holder: history.ElectionNobody, Strategy: oldestStrategy, Coordinator: "a_c"}).expectBreaches(t, "CLE-08"), handed, 0)
+	expectCount(t, told().wait(2*second).storeLease(managersLease, history.Lease{Holder: history.AbsentHolder, Strategy: oldestStrategy, Coordinator: "a_c"}).expectBreaches(t, "CLE-08"), handed, 0)
 }

@@ -36,13 +36,13 @@ func TestCLE12_AnActionAfterTheLeaseRanOutIsABreach(t *testing.T) {
 		"told late, of before":                    {taken(renews(acts(led().wait(19 * second)).etcdDelayed(6 * second)).wait(second)), nil},
 		"a moment late":                           {taken(acts(renews(led().wait(15*second + second/2))).wait(second)), nil},
 		"just behind the other one's taking":      {acts(taken(led().wait(16 * second))), []string{late}},
-		"behind the harness's, by force":          {acts(led().wait(5*second).storeLease(managersLease, history.Lease{Holder: history.ElectionNobody}).wait(2 * second)), nil},
-		"long behind that":                        {acts(led().wait(5*second).storeLease(managersLease, history.Lease{Holder: history.ElectionNobody}).wait(17 * second)), []string{"after the harness had taken its Lease"}},
+		"behind the harness's, by force":          {acts(led().wait(5*second).storeLease(managersLease, history.Lease{Holder: history.AbsentHolder}).wait(2 * second)), nil},
+		"long behind that":                        {acts(led().wait(5*second).storeLease(managersLease, history.Lease{Holder: history.AbsentHolder}).wait(17 * second)), []string{"after the harness had taken its Lease"}},
 		"beside a fault that answers at once":     {acts(taken(fault(fault(led(), history.FaultAdmission, history.FaultAdmissionDeny, history.PhaseInject), history.FaultAdmission, "", history.PhaseWitness).wait(16 * second))), []string{late}},
 		"beside one that holds requests up":       {acts(taken(fault(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject), history.FaultHTTP, "", history.PhaseWitness).wait(16 * second))), nil},
 		"long behind, whatever holds requests up": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).wait(16 * second)).wait(6 * second)), []string{late}},
 		"told late, the recorder was away": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).wait(16 * second)).wait(9 * second).
-			add(history.Event{Kind: history.KindAway, From: int64(21 * second), Away: &history.Away{Source: string(fact.Etcd)}})), nil},
+			add(history.Event{Kind: history.KindRecorderDelayed, From: int64(21 * second), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})), nil},
 		"when it has the Lease again": {acts(acts(taken(led().wait(16*second)).wait(second).storeLease(managersLease, history.Lease{Strategy: oldestStrategy}).elect(managersLease, "a_1").wait(second)).
 			storeLease(managersLease, history.Lease{Strategy: oldestStrategy})), nil},
 		"after a process had stood still": {acts(taken(led().wait(second).manager("c", history.ProcessPaused, "").wait(15 * second))), nil},
@@ -56,7 +56,7 @@ func TestCLE12_AnActionAfterTheLeaseRanOutIsABreach(t *testing.T) {
 func TestCLE12_ALeaderWhoseLeaseTheHarnessTookCountsForNothing(t *testing.T) {
 	const second = time.Second
 	told := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(second).
-		storeLease(managersLease, history.Lease{Holder: history.ElectionNobody}).wait(16*second).elect(managersLease, "b_1").
+		storeLease(managersLease, history.Lease{Holder: history.AbsentHolder}).wait(16*second).elect(managersLease, "b_1").
 		storeCandidate("a_1", managersLease, "1.2.0", time.Time{}, started.Add(30*second)).wait(40*second).ready("a", 200)
 	r := told.expectBreaches(t, "CLE-12")
 	expectCount(t, r, "leaders that could not renew", 0)

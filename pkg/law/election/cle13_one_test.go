@@ -11,7 +11,7 @@ import (
 func TestCLE13_ACoordinatorThatGetsItsLeaseAgainIsNoTakeover(t *testing.T) {
 	const second = time.Second
 	forced := func() *electionBuilder {
-		return controlPlane("1.2.0").storeLease(coordinatorsLease, history.Lease{Holder: history.ElectionNobody, Duration: 5}).wait(6 * second)
+		return controlPlane("1.2.0").storeLease(coordinatorsLease, history.Lease{Holder: history.AbsentHolder, Duration: 5}).wait(6 * second)
 	}
 	const over = "coordinators that another one took over from"
 	expectCount(t, forced().coordinate(15*second).expectBreaches(t, "CLE-13"), over, 0)

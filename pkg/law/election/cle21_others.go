@@ -19,9 +19,9 @@ var cle21 = law.Each[*Facts, *Change]{
 		return c.ofThirdParty(c.Revision) && !c.byOwner() && !(c.Deleted() && c.ByHarness())
 	}),
 	End: func(c *Change, b law.Bounds) law.Entry {
-		e, given := c.Entry(), holder(c.Before) == history.ElectionThirdParty
+		e, given := c.Entry(), holder(c.Before) == history.ThirdPartyHolder
 		switch {
-		case c.Taken() && c.Now.Holder == history.ElectionThirdParty:
+		case c.Taken() && c.Now.Holder == history.ThirdPartyHolder:
 			return c.stays(b)
 		case c.Taken():
 			return e.Broken("%s was given to %s, and its candidates want a strategy that no coordinator knows", c.Key, c.Now.Holder)

@@ -18,7 +18,7 @@ var cle23 = law.Written[*Facts]{
 	}},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		var after fact.Builder // a while after odd Leases were stored
-		for _, r := range fact.Where(f.requests, func(r *fact.Asked) bool { return r.Election == history.ElectionOdd }) {
+		for _, r := range fact.Where(f.requests, func(r *fact.Asked) bool { return r.Election == history.ElectionMalformed }) {
 			e := law.Of(r.Name, f.When(r.Stamp))
 			switch {
 			case serverFailed(r):

@@ -9,8 +9,8 @@ import (
 
 // An etcd that has trouble fails requests whatever they ask for.
 func TestCLE23_CLE25_AFailureOfEtcdIsNoFailureOfTheServer(t *testing.T) {
-	for _, what := range []string{history.ElectionOdd, history.ElectionFields} {
-		id := map[string]requirement.ID{history.ElectionOdd: "CLE-23", history.ElectionFields: "CLE-25"}[what]
+	for _, what := range []string{history.ElectionMalformed, history.ElectionFields} {
+		id := map[string]requirement.ID{history.ElectionMalformed: "CLE-23", history.ElectionFields: "CLE-25"}[what]
 		answered := func(code int, message string) *electionBuilder {
 			told := controlPlane("1.2.0")
 			return told.add(history.Event{Kind: history.KindRequest, Member: "a", From: told.now, Request: &history.Request{

@@ -26,7 +26,7 @@ func TestHasWork_ByErrands(t *testing.T) {
 	}
 	tell(1, history.Stored{Type: history.StoredPut, Key: leasePrefix + scheduler, Lease: &history.Lease{Holder: "cp1_1"}})
 	tell(2, history.Stored{Type: history.StoredPut, Key: pod + "nowhere-1"})
-	tell(4, history.Stored{Type: history.StoredPut, Key: pod + "nowhere-1", Created: 1, Acted: &history.Acted{Lease: scheduler, Host: "cp1"}})
+	tell(4, history.Stored{Type: history.StoredPut, Key: pod + "nowhere-1", Created: 1, LeaderAction: &history.LeaderAction{Lease: scheduler, Host: "cp1"}})
 	tell(6, history.Stored{Type: history.StoredPut, Key: pod + "nowhere-2"})
 	tell(8, history.Stored{Type: history.StoredDelete, Key: pod + "nowhere-1"})
 	tell(10, history.Stored{Type: history.StoredDelete, Key: pod + "nowhere-2"})

@@ -20,8 +20,8 @@ func hostsOnly(events []history.Event) {
 		if s == nil {
 			continue
 		}
-		if a := s.Acted; a != nil {
-			s.Acted = &history.Acted{Lease: a.Lease, Host: history.Host(a.Holder), Number: a.Number}
+		if a := s.LeaderAction; a != nil {
+			s.LeaderAction = &history.LeaderAction{Lease: a.Lease, Host: history.Host(a.Holder), Number: a.Number}
 		}
 		if l := s.Lease; l != nil {
 			l.Coordinator = history.Host(l.Coordinator)

@@ -20,7 +20,7 @@ func TestRO03_AnExitIsUnclearIfARecorderMayHaveMissedItsExcuse(t *testing.T) {
 	serverEnds := func(h *stories.Builder) { h.Exit(h.Members[2], failed, false) }
 	gap := func(s fact.Source) func(*stories.Builder) {
 		return func(h *stories.Builder) {
-			h.Emit(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: string(s), Message: "changes may be missing"}})
+			h.Emit(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: string(s), Message: "changes may be missing"}})
 		}
 	}
 	// The controller of cp3 lost its Lease too long ago to end for that.

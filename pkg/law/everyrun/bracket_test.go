@@ -44,7 +44,7 @@ func TestWithoutAnswer_Bracket(t *testing.T) {
 			begin := b.Now
 			balance := func(code int, from, at time.Duration) {
 				b.Now = begin + int64(at)
-				b.Emit(history.Event{Kind: history.KindBalancer, From: begin + int64(from), Balancer: &history.Balancer{Code: code}})
+				b.Emit(history.Event{Kind: history.KindLoadBalancer, From: begin + int64(from), LoadBalancer: &history.LoadBalancer{Code: code}})
 			}
 			balance(0, 1, unsure)
 			for at := time.Second; at < took-unsure; at += time.Second {

@@ -53,7 +53,7 @@ type (
 	}
 	custom struct {
 		origin
-		*history.CustomAnswer
+		*history.CustomResourceAnswer
 	}
 	balanced struct {
 		fact.Moment
@@ -88,11 +88,11 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.reads = append(f.reads, read{o, ev.Read})
 	case ev.Visibility != nil:
 		f.visibilities = append(f.visibilities, visibility{o, ev.Visibility})
-	case ev.Hash != nil:
-		f.hashes = append(f.hashes, hash{o, ev.Hash})
-	case ev.Custom != nil:
-		f.customs = append(f.customs, custom{o, ev.Custom})
-	case ev.Balancer != nil:
+	case ev.EtcdHash != nil:
+		f.hashes = append(f.hashes, hash{o, ev.EtcdHash})
+	case ev.CustomResourceAnswer != nil:
+		f.customs = append(f.customs, custom{o, ev.CustomResourceAnswer})
+	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
 	case ev.Request != nil:
 		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 && r.ResourceVersion > 0 {
@@ -112,7 +112,7 @@ func (f *Facts) Observe(ev *history.Event) {
 // count, since the control plane was booting. Where no answer was recorded for longer than
 // clients may be without one, it is not known whether they were served.
 func (f *Facts) observeBalancer(ev *history.Event) {
-	served, n := fact.Of(ev.Balancer.Answered()), len(f.balanced)
+	served, n := fact.Of(ev.LoadBalancer.Answered()), len(f.balanced)
 	if n == 0 && served == fact.No {
 		return
 	}

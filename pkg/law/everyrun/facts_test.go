@@ -26,7 +26,7 @@ func process(member, component, change string, instance int, at int64) history.E
 }
 
 func balancer(code int, from, at int64) history.Event {
-	return history.Event{At: at, From: from, Balancer: &history.Balancer{Code: code}}
+	return history.Event{At: at, From: from, LoadBalancer: &history.LoadBalancer{Code: code}}
 }
 
 func TestQuorum_NeedsAMajority(t *testing.T) {

@@ -125,7 +125,7 @@ func TestBalancer_OutageGoesOnAfterTheReplacement(t *testing.T) {
 func TestSame_NeedsEachMember(t *testing.T) {
 	events := stories.Replaced(nil)
 	for i := range events {
-		if h := events[i].Hash; h != nil {
+		if h := events[i].EtcdHash; h != nil {
 			h.Members[2].Error, h.Members[2].Hash = "no answer", ""
 		}
 	}

@@ -110,7 +110,7 @@ func (b *historyBuilder) waits(d time.Duration) *historyBuilder {
 // known exactly when changes were made.
 func (b *historyBuilder) away(d time.Duration) *historyBuilder {
 	b.late = true
-	return b.add(history.Event{Kind: history.KindAway, From: b.now - int64(d), Away: &history.Away{Source: string(fact.Etcd)}})
+	return b.add(history.Event{Kind: history.KindRecorderDelayed, From: b.now - int64(d), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
 }
 
 func (b *historyBuilder) delayed(d time.Duration) *historyBuilder { return b.after(d).away(d) }
@@ -188,7 +188,7 @@ func (b *historyBuilder) hosts(member string, revision int64, more ...history.Ho
 }
 
 func (b *historyBuilder) hosting(member string, revision int64, resources ...history.HostedResource) *historyBuilder {
-	return b.add(history.Event{Kind: history.KindDiscovery, Member: member, From: b.now, Discovery: &history.Discovery{Revision: revision, Resources: resources}})
+	return b.add(history.Event{Kind: history.KindHostedResources, Member: member, From: b.now, HostedResources: &history.HostedResources{Revision: revision, Resources: resources}})
 }
 
 func (b *historyBuilder) holds(phase history.Phase, revision int64) *historyBuilder {

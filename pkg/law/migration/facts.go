@@ -60,7 +60,7 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeStored(ev)
 	case ev.Request != nil:
 		f.observeRequest(ev)
-	case ev.Exchange != nil:
+	case ev.InterceptedRequest != nil:
 		f.observeExchange(ev)
 	case ev.Watch != nil && ev.Watch.Resource == watchedMigrations:
 		f.watches[ev.Member] = append(f.watches[ev.Member], shownEvent{ev.Watch, ev.Seq, ev.At})

@@ -661,7 +661,7 @@ func (t *historyBuilder) errs(name string, code int) *historyBuilder {
 
 // asked is a request of a's controller manager that a fault has hit.
 func (t *historyBuilder) sends(method, path string, code int) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindExchange, Member: "a", From: t.now, Exchange: &history.Exchange{
+	return t.add(history.Event{Kind: history.KindInterceptedRequest, Member: "a", From: t.now, InterceptedRequest: &history.InterceptedRequest{
 		Fault: "f", Component: history.ComponentControllerManager, Method: method, Path: path, Sent: code > 0, Code: code}})
 }
 
@@ -747,7 +747,7 @@ func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	// Writes that no client saw may have been repetitions.
 	blind := interrupted(0)
 	for i := range blind.events {
-		if x := blind.events[i].Exchange; x != nil && x.Path == "/apis/g.io/v1/things/y8" {
+		if x := blind.events[i].InterceptedRequest; x != nil && x.Path == "/apis/g.io/v1/things/y8" {
 			x.Method = "GET"
 		}
 	}

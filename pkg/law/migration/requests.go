@@ -158,7 +158,7 @@ func (x *exchange) done() bool {
 }
 
 func (f *Facts) observeExchange(ev *history.Event) {
-	x := ev.Exchange
+	x := ev.InterceptedRequest
 	if x.Component != history.ComponentControllerManager || x.Method != http.MethodPut && x.Method != http.MethodPatch {
 		return
 	}

@@ -298,7 +298,7 @@ func TestSVM22RolledBackWithoutTheAPI(t *testing.T) {
 	b := newHistory().starts("a", 1).joins("a", 1).starts("b", 1).joins("b", 2).announces(things, 3, "a="+v2, "b="+v2).ready("a", 200, 4).
 		stores("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).
 		exits("a", 1).process("a", history.Process{
-		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 2, Release: "0", Off: []string{history.FeatureStorageVersions}}).
+		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 2, Release: "0", DisabledFeatures: []string{history.FeatureStorageVersions}}).
 		ready("a", 200, 21).stores("x", v1, "n", 5, 22, 2)
 	red(t, "rolled back to what does not announce anything", b, "SVM-22")
 }
@@ -339,7 +339,7 @@ func TestStillBlamedInSpiteOfAllowances(t *testing.T) {
 	// A server without the API that had joined before is no rollback.
 	off := func(t *historyBuilder, instance int) *historyBuilder {
 		return t.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
-			Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance, Off: []string{history.FeatureStorageVersions}}})
+			Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance, DisabledFeatures: []string{history.FeatureStorageVersions}}})
 	}
 	off(newHistory(), 1).joins("a", 1).starts("b", 1).joins("b", 2).announces(things, 3, "b="+v2).ready("a", 200, 4).
 		stores("x", v1, "m", 5, 5, 1).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).

@@ -63,7 +63,7 @@ func (t *historyBuilder) Next() (*history.Event, error) {
 
 func (t *historyBuilder) add(ev history.Event) *historyBuilder {
 	ev.Seq, ev.At = int64(len(t.events)+1), t.now
-	if ev.Away != nil {
+	if ev.RecorderDelayed != nil {
 		t.heard = ev.From
 	}
 	if ev.From == 0 {
@@ -202,7 +202,7 @@ func (t *historyBuilder) hosts(member string, revision int64, more ...history.Ho
 }
 
 func (t *historyBuilder) lists(member string, revision int64, resources ...history.HostedResource) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindDiscovery, Member: member, From: t.now, Discovery: &history.Discovery{Revision: revision, Resources: resources}})
+	return t.add(history.Event{Kind: history.KindHostedResources, Member: member, From: t.now, HostedResources: &history.HostedResources{Revision: revision, Resources: resources}})
 }
 
 func (t *historyBuilder) holds(phase history.Phase, revision int64) *historyBuilder {
@@ -223,7 +223,7 @@ func (t *historyBuilder) shows(member, what string, common *string) *historyBuil
 }
 
 func (t *historyBuilder) gap(source string) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: source, Message: "m"}})
+	return t.add(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: source, Message: "m"}})
 }
 
 // judge ends the historyBuilder in good order, and judges it.

@@ -128,7 +128,7 @@ func (t *historyBuilder) delays(phase history.Phase) *historyBuilder {
 // exchanged is a request of the controller manager that a fault has hit and that
 // came so long ago.
 func (t *historyBuilder) exchanged(method, path string, code int, ago, held time.Duration) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindExchange, Member: "a", From: t.now - int64(ago), Exchange: &history.Exchange{
+	return t.add(history.Event{Kind: history.KindInterceptedRequest, Member: "a", From: t.now - int64(ago), InterceptedRequest: &history.InterceptedRequest{
 		Component: history.ComponentControllerManager, Method: method, Path: path, Held: int64(held), Sent: true, Code: code}})
 }
 
@@ -200,7 +200,7 @@ func TestSV20Stripped(t *testing.T) {
 	}
 	blind := func() *historyBuilder { return stale().exchanged("GET", list, 500, time.Millisecond, 0) }
 	watched := blind()
-	watched.events[len(watched.events)-1].Exchange.Watch = true
+	watched.events[len(watched.events)-1].InterceptedRequest.Watch = true
 	// Who takes the others out with it was at work, too.
 	const went = "whose stale entries went later"
 	counted(t, blind().deletes(things, 12).blames(t, "SV-20", "removed with the entry of ida"), went, 1)

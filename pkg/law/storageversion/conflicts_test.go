@@ -9,7 +9,7 @@ import (
 
 // storms injects or heals a storm over things at a.
 func (t *historyBuilder) storms(phase history.Phase, count int64) *historyBuilder {
-	f := &history.Fault{ID: "storm-1", Type: history.FaultStorm, Action: history.FaultStormEdits, Objects: []string{things}, Phase: phase, Count: count}
+	f := &history.Fault{ID: "storm-1", Type: history.FaultConflictStorm, Action: history.FaultConflictStormEdits, Objects: []string{things}, Phase: phase, Count: count}
 	if phase == history.PhaseWitness {
 		f.Proof = "p"
 	}

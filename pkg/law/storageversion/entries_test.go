@@ -244,7 +244,7 @@ func TestSV05Served(t *testing.T) {
 			for _, v := range local {
 				l.Groups[0].Versions = append(l.Groups[0].Versions, history.ListedVersion{Version: v})
 			}
-			h.add(history.Event{Kind: history.KindDocument, Member: "a", From: h.now, Document: &history.Document{
+			h.add(history.Event{Kind: history.KindDiscoveryDocument, Member: "a", From: h.now, DiscoveryDocument: &history.DiscoveryDocument{
 				Path: "/apis", Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer", Code: 200, Content: "c", Listing: &l,
 			}})
 		}
@@ -271,7 +271,7 @@ func TestSV05Served(t *testing.T) {
 	})
 	t.Run("a discovery while one process took the place of another is nobody's", func(t *testing.T) {
 		h := serving(v1).ready("a", 200, 6).exits("a", 1).starts("a", 2).ready("a", 200, 7)
-		h.add(history.Event{Kind: history.KindDiscovery, Member: "a", From: 1, Discovery: &history.Discovery{Revision: 7, Resources: []history.HostedResource{thing()}}})
+		h.add(history.Event{Kind: history.KindHostedResources, Member: "a", From: 1, HostedResources: &history.HostedResources{Revision: 7, Resources: []history.HostedResource{thing()}}})
 		h.pass(time.Second).writes("a", v1, 9).blames(t, "SV-05")
 	})
 }

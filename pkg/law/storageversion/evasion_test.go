@@ -79,7 +79,7 @@ func storedBy(member string) func(*history.Event) bool {
 
 func ballast(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.ObjectKind == "Ballast" }
 
-func looked(ev *history.Event) bool { return ev.Discovery != nil }
+func looked(ev *history.Event) bool { return ev.HostedResources != nil }
 
 // answers changes a copied request into one that was answered so.
 func answers(verb string, code int, changes ...func(*history.Request)) func(*history.Request) {
@@ -98,8 +98,8 @@ func readsOf(r *history.Request) { r.Class = history.ClassRead }
 func foreign(ev *history.Event) { ev.Stored.APIVersion = "reference.evenkeel.dev/v9" }
 
 func unhash(ev *history.Event) {
-	for i := range ev.Discovery.Resources {
-		if r := &ev.Discovery.Resources[i]; r.Resource == "ballasts" {
+	for i := range ev.HostedResources.Resources {
+		if r := &ev.HostedResources.Resources[i]; r.Resource == "ballasts" {
 			r.Persisted = false
 		}
 	}
@@ -184,10 +184,10 @@ func TestEvasionsDoNotPass(t *testing.T) {
 			return e.without(func(ev *history.Event) bool { return invalid(ev) && ev.At > e[len(e)-1].At/2 })
 		}, check.Inconclusive, "at the end of holds members were not seen to refuse"},
 		{"only dry runs are looked at", "SV-04", func(e events) events {
-			return e.each(func(ev *history.Event) bool { return invalid(ev) && ev.Request.Lasting }, func(ev *history.Event) { ev.Request.Code = 200 })
+			return e.each(func(ev *history.Event) bool { return invalid(ev) && ev.Request.WithoutDryRun }, func(ev *history.Event) { ev.Request.Code = 200 })
 		}, check.Fail, "whose encoding version cannot be decoded"},
 		{"only dry runs are sent", "SV-06", func(e events) events {
-			return e.without(func(ev *history.Event) bool { return invalid(ev) && ev.Request.Lasting })
+			return e.without(func(ev *history.Event) bool { return invalid(ev) && ev.Request.WithoutDryRun })
 		}, check.Inconclusive, "not as a dry run"},
 
 		{"one member's writes lose their tag", "SV-15", func(e events) events {
@@ -201,7 +201,7 @@ func TestEvasionsDoNotPass(t *testing.T) {
 		}, check.Fail, "cp3 stored"},
 		{"all members deny what they store", "SV-15", func(e events) events { return e.each(looked, unhash) }, check.Inconclusive, "for which its discovery gives no storage version hash"},
 		{"one member lists nothing of what it stores", "SV-15", func(e events) events {
-			return e.each(by("cp3", looked), func(ev *history.Event) { ev.Discovery.Resources = ev.Discovery.Resources[:2] })
+			return e.each(by("cp3", looked), func(ev *history.Event) { ev.HostedResources.Resources = ev.HostedResources.Resources[:2] })
 		}, check.Inconclusive, "which its discovery does not list"},
 		{"one member denies what it stores", "SV-01", func(e events) events { return e.each(by("cp3", looked), unhash) }, check.Inconclusive, "do not agree on whether reference.evenkeel.dev.ballasts is"},
 		{"one member denies what it stores", "SV-03", func(e events) events { return e.each(by("cp3", looked), unhash) }, check.Inconclusive, "do not agree on whether reference.evenkeel.dev.ballasts is"},

@@ -47,11 +47,11 @@ func (f *facts) Observe(ev *history.Event) {
 		f.readyz[ev.Member] = append(f.readyz[ev.Member], readyz{fact.StampOf(ev), ev.Ready.Code == 200})
 	case ev.Stored != nil && ev.Stored.Type == history.StoredPut:
 		f.observeKind(ev)
-	case ev.Exchange != nil && ev.Exchange.Component == history.ComponentControllerManager:
-		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), ev.Member, ev.Exchange})
+	case ev.InterceptedRequest != nil && ev.InterceptedRequest.Component == history.ComponentControllerManager:
+		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), ev.Member, ev.InterceptedRequest})
 	case ev.Watch != nil:
 		f.observeShown(ev)
-	case ev.Document != nil:
+	case ev.DiscoveryDocument != nil:
 		f.locals.observe(ev)
 	}
 }

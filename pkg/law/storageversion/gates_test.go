@@ -10,7 +10,7 @@ import (
 // startsWithout starts a process of a member's API server without the API.
 func (t *historyBuilder) startsWithout(member string, instance int) *historyBuilder {
 	return t.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance, Off: []string{history.FeatureStorageVersions}}})
+		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance, DisabledFeatures: []string{history.FeatureStorageVersions}}})
 }
 
 // stops ends a process on purpose.

@@ -28,7 +28,7 @@ type localView struct {
 }
 
 func (s *locals) observe(ev *history.Event) {
-	d := ev.Document
+	d := ev.DiscoveryDocument
 	if d.Path != groupsPath {
 		return
 	}

@@ -115,7 +115,7 @@ type stormedDuty struct {
 
 func (f *facts) storms() (out []storm) {
 	for _, x := range f.Faults {
-		if x.Type == history.FaultStorm {
+		if x.Type == history.FaultConflictStorm {
 			out = append(out, storm{x, f, fact.Where(f.servers().all, func(s *server) bool {
 				return s.Member == x.Member && s.Started.Latest >= x.Injected.Earliest && (x.Healed == nil || s.Started.Earliest <= x.Healed.Latest)
 			})})

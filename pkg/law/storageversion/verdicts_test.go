@@ -180,7 +180,7 @@ func TestSV05ClaimsWhatItDoesNotHave(t *testing.T) {
 func TestSV06NobodyIsNotAllEqual(t *testing.T) {
 	h := newHistory()
 	for i, m := range []string{"a", "b", "c"} {
-		h.joins(m, int64(i+1)).asks(m, 0, 0, probe("", 200, "x")).asks(m, 0, 0, probe(history.InvalidAgreement, 422, "x"), func(ev *history.Event) { ev.Request.Lasting = true })
+		h.joins(m, int64(i+1)).asks(m, 0, 0, probe("", 200, "x")).asks(m, 0, 0, probe(history.InvalidAgreement, 422, "x"), func(ev *history.Event) { ev.Request.WithoutDryRun = true })
 	}
 	for i := range int64(3) {
 		h.says(things, 10+2*i, "a="+v1, "b="+v1).says(things, 11+2*i, "a="+v1, "b="+v1, "c="+v1)
@@ -213,7 +213,7 @@ func TestSV20CollectorStoodStill(t *testing.T) {
 
 // away has the recorder of etcd say that it heard nothing for so long.
 func (t *historyBuilder) away(d time.Duration) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindAway, From: t.now - int64(d), Away: &history.Away{Source: string(fact.Etcd)}})
+	return t.add(history.Event{Kind: history.KindRecorderDelayed, From: t.now - int64(d), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
 }
 
 // What was done in time and told late, because the recorder was away, is no breach.

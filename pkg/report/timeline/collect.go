@@ -139,21 +139,21 @@ func (c *collector) take(ev *history.Event) {
 		c.takeFault(ev)
 	case ev.Stored != nil:
 		c.takeStored(ev)
-	case ev.Document != nil:
+	case ev.DiscoveryDocument != nil:
 		c.takeDocument(ev)
 	case ev.Request != nil:
 		c.requestsOf(ev.Member).take(c.now, ev.Seq, ev.Request.Code, ev.Request.Barrier)
-	case ev.Balancer != nil:
-		c.balancer.take(c.now, ev.Seq, ev.Balancer.Code, false)
+	case ev.LoadBalancer != nil:
+		c.balancer.take(c.now, ev.Seq, ev.LoadBalancer.Code, false)
 	case ev.Read != nil:
 		c.takeRead(ev)
 	case ev.Visibility != nil:
 		c.takeVisibility(ev)
-	case ev.Custom != nil:
+	case ev.CustomResourceAnswer != nil:
 		c.takeCustom(ev)
-	case ev.Hash != nil:
+	case ev.EtcdHash != nil:
 		c.takeHash(ev)
-	case ev.Gap != nil:
+	case ev.RecorderMissed != nil:
 		c.gaps = append(c.gaps, mark{c.now, markGap, ev.Seq, 1})
 	}
 	c.course.take(ev)

@@ -24,7 +24,7 @@ func (c *collector) comparisonsOf(member string) *comparisons {
 // takeRead marks an answer that is not what etcd holds, or is none.
 func (c *collector) takeRead(ev *history.Event) {
 	code := 200
-	if !ev.Read.Agrees() && !ev.Read.Unserved && (ev.Read.Code != 200 || ev.Read.Compared) {
+	if !ev.Read.Agrees() && !ev.Read.NotServed && (ev.Read.Code != 200 || ev.Read.Compared) {
 		code = 500
 	}
 	c.comparisonsOf(ev.Member).reads.take(c.now, ev.Seq, code, false)
@@ -42,7 +42,7 @@ func (c *collector) takeVisibility(ev *history.Event) {
 
 // takeCustom shows what an API server answered about custom resources while it started.
 func (c *collector) takeCustom(ev *history.Event) {
-	a, style := ev.Custom, styleUp
+	a, style := ev.CustomResourceAnswer, styleUp
 	text := fmt.Sprintf("%s.%s answered with %d", a.Resource, a.Group, a.Code)
 	if a.Code != 200 {
 		style = styleUnready
@@ -63,7 +63,7 @@ func (c *collector) takeCustom(ev *history.Event) {
 func (c *collector) takeHash(ev *history.Event) {
 	hashes, silent := map[string]bool{}, []string{}
 	compacted := map[int64]bool{}
-	for _, m := range ev.Hash.Members {
+	for _, m := range ev.EtcdHash.Members {
 		if m.Error != "" {
 			silent = append(silent, m.Member)
 			continue
@@ -74,7 +74,7 @@ func (c *collector) takeHash(ev *history.Event) {
 	case len(compacted) > 1:
 		c.hashes.set(c.now, ev.Seq, stylePending, 0, c.text("the hashes cannot be compared, since members have compacted their history to different revisions"))
 	case len(hashes) > 1:
-		c.hashes.set(c.now, ev.Seq, styleDisagreed, 0, c.text("members hold different data at revision %d", ev.Hash.Revision))
+		c.hashes.set(c.now, ev.Seq, styleDisagreed, 0, c.text("members hold different data at revision %d", ev.EtcdHash.Revision))
 	case len(silent) > 0:
 		c.hashes.set(c.now, ev.Seq, stylePending, 0, c.text("no hash from %s", strings.Join(silent, ", ")))
 	default:

@@ -21,12 +21,12 @@ func TestComparisonsAreDrawn(t *testing.T) {
 		{Kind: history.KindRead, Member: "cp1", Read: &history.Read{Code: 200, Compared: true}},
 		{Kind: history.KindRead, Member: "cp1", Read: &history.Read{Code: 200, Compared: true, Missing: 1}},
 		{Kind: history.KindRead, Member: "cp1", Read: &history.Read{Code: 500}},
-		{Kind: history.KindRead, Member: "cp1", Read: &history.Read{Code: 404, Unserved: true}},
+		{Kind: history.KindRead, Member: "cp1", Read: &history.Read{Code: 404, NotServed: true}},
 		{Kind: history.KindVisibility, Member: "cp1", Visibility: &history.Visibility{ResourceVersion: 7, Get: shown, List: shown, Watch: shown}},
 		{Kind: history.KindVisibility, Member: "cp1", Visibility: &history.Visibility{ResourceVersion: 7, Get: stale, List: shown}},
-		{Kind: history.KindCustom, Member: "cp1", Custom: &history.CustomAnswer{Group: "g", Resource: "things", Ready: 200, Code: 404, Count: 1}},
-		{Kind: history.KindHash, Hash: hash("a", "a")},
-		{Kind: history.KindHash, Hash: hash("a", "b")},
+		{Kind: history.KindCustomResourceAnswer, Member: "cp1", CustomResourceAnswer: &history.CustomResourceAnswer{Group: "g", Resource: "things", Ready: 200, Code: 404, Count: 1}},
+		{Kind: history.KindEtcdHash, EtcdHash: hash("a", "a")},
+		{Kind: history.KindEtcdHash, EtcdHash: hash("a", "b")},
 		{Kind: history.KindProcess, Member: "cp1", Process: &history.Process{Component: history.ComponentEtcd, Change: history.ProcessExited, Exit: "exit status 1", Log: []string{"a", "panic: b"}}},
 	} {
 		ev.Seq, ev.At = int64(i+1), int64(i+1)*1_000_000

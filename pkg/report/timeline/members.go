@@ -165,7 +165,7 @@ func (c *collector) memberOf(holder string) (name string, number int) {
 // takeDocument notes the tag of a member's list of groups. What its other
 // documents are tagged with follows from the same changes.
 func (c *collector) takeDocument(ev *history.Event) {
-	d := ev.Document
+	d := ev.DiscoveryDocument
 	if d.Path != "/apis" || d.ETag == "" || !strings.Contains(d.ContentType+d.Accept, "as=APIGroupDiscoveryList") {
 		return
 	}
@@ -257,7 +257,7 @@ func (c *collector) takeStep(ev *history.Event) {
 	case history.PhaseFailed:
 		c.steps.set(c.now, ev.Seq, styleFailed, 0, c.text("%s failed: %s", stepName(ev), s.Message))
 		c.steps.end(c.now)
-	case history.PhaseLeftOut:
+	case history.PhaseSkipped:
 		c.steps.set(c.now, ev.Seq, styleStep, s.Index%2, c.text("%s left out: %s", stepName(ev), s.Message))
 		c.steps.end(c.now)
 	default:

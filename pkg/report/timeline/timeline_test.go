@@ -281,7 +281,7 @@ func tale() []history.Event {
 		return history.Event{Kind: history.KindRequest, Member: "cp1", Request: &history.Request{Class: "guarded", Verb: "create", Version: "v1", Resource: "configmaps", Code: code, Barrier: barrier}}
 	}
 	document := func(tag string) history.Event {
-		return history.Event{Kind: history.KindDocument, Member: "cp1", Document: &history.Document{Path: "/apis", Code: 200, ETag: `"` + tag + `"`, ContentType: "application/json;as=APIGroupDiscoveryList"}}
+		return history.Event{Kind: history.KindDiscoveryDocument, Member: "cp1", DiscoveryDocument: &history.DiscoveryDocument{Path: "/apis", Code: 200, ETag: `"` + tag + `"`, ContentType: "application/json;as=APIGroupDiscoveryList"}}
 	}
 	lease := func(holder string) history.Event {
 		return stored("leases/kube-system", "kube-system/boss", history.Stored{Lease: &history.Lease{Holder: holder}})
@@ -304,8 +304,8 @@ func tale() []history.Event {
 		stored("storageversions", "a", entries("", "id-1", "v1", "id-2", "v2")), stored("storageversions", "a", entries("v2", "id-1", "v2", "id-2", "v2")),
 		document("bb"), lease("somebody_else"),
 		apiserver("cp2", history.ProcessPaused, 1, "1.2"), ready("cp2", 0), apiserver("cp2", history.ProcessResumed, 1, "1.2"), ready("cp2", 200),
-		{Kind: history.KindGap, Gap: &history.Gap{Source: "etcd", Message: "compacted"}},
-		{Kind: history.KindBalancer, Balancer: &history.Balancer{Code: 503}},
+		{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: "etcd", Message: "compacted"}},
+		{Kind: history.KindLoadBalancer, LoadBalancer: &history.LoadBalancer{Code: 503}},
 		stored("storagemigration.k8s.io/storageversionmigrations", "m", migration()),
 		stored("storagemigration.k8s.io/storageversionmigrations", "m", migration(history.Condition{Type: "Running", Status: "True"})),
 		stored("storagemigration.k8s.io/storageversionmigrations", "m", migration(history.Condition{Type: "Running", Status: "True"}, history.Condition{Type: "Failed", Status: "True", Reason: "Why", Message: "because"})),

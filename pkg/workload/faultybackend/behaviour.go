@@ -17,7 +17,7 @@ const healthy = ""
 func Behaviours() []string {
 	return []string{
 		history.BackendRefuse, history.BackendHang, history.BackendUnavailable, history.BackendReset, history.BackendGarbage,
-		history.BackendForeign, history.BackendUnchanged, history.BackendDrip, history.BackendHuge,
+		history.BackendWrongGroups, history.BackendNotModified, history.BackendSlowBody, history.BackendHuge,
 	}
 }
 
@@ -37,15 +37,15 @@ func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.Res
 		http.Error(w, "this server has nothing here", http.StatusNotFound)
 	case fails:
 		http.Error(w, "this server fails", http.StatusInternalServerError)
-	case history.BackendUnchanged:
+	case history.BackendNotModified:
 		w.WriteHeader(http.StatusNotModified)
 	case history.BackendGarbage:
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":7},"versions":"` + "\x00"))
-	case history.BackendForeign:
+	case history.BackendWrongGroups:
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(foreign(s.group)))
-	case history.BackendDrip:
+	case history.BackendSlowBody:
 		s.drip(changed, w, r)
 	case history.BackendHuge:
 		w.Header().Set("Content-Type", aggregatedType)

@@ -73,9 +73,9 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 		{history.BackendUnavailable, 503, "", false},
 		{history.BackendReset, 0, "", false},
 		{history.BackendGarbage, 200, `"name":7`, false},
-		{history.BackendForeign, 200, "coordination.k8s.io", false},
-		{history.BackendUnchanged, 304, "", false},
-		{history.BackendDrip, 0, "", true},
+		{history.BackendWrongGroups, 200, "coordination.k8s.io", false},
+		{history.BackendNotModified, 304, "", false},
+		{history.BackendSlowBody, 0, "", true},
 		{history.BackendHuge, 200, Resource + "100", false},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

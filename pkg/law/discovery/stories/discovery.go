@@ -93,7 +93,7 @@ func discoveryStory() []history.Event {
 	h.Advance(12_000)
 	h.restart(cp2)
 	h.sweep(cp2)
-	for i, action := range []string{history.BackendGarbage, history.BackendForeign, history.BackendUnchanged, history.BackendHang} {
+	for i, action := range []string{history.BackendGarbage, history.BackendWrongGroups, history.BackendNotModified, history.BackendHang} {
 		h.fault("tides", sharedGroup, i+1, action, history.PhaseInject)
 		h.Advance(500)
 		h.fault("tides", sharedGroup, i+1, action, history.PhaseWitness)
@@ -193,7 +193,9 @@ func (h *builder) pollAll() {
 	}
 }
 
-func (h *builder) poll(m *story.Member) { h.answer(m, history.Document{Path: "/apis", Accept: v2JSON}) }
+func (h *builder) poll(m *story.Member) {
+	h.answer(m, history.DiscoveryDocument{Path: "/apis", Accept: v2JSON})
+}
 
 // settleAndSweep waits until everything shows, and looks at all of every member.
 func (h *builder) settleAndSweep() {
@@ -205,31 +207,31 @@ func (h *builder) settleAndSweep() {
 
 func (h *builder) sweep(m *story.Member) {
 	h.sweeps[m.Name]++
-	ask := func(d history.Document) {
+	ask := func(d history.DiscoveryDocument) {
 		d.Sweep = h.sweeps[m.Name]
 		h.answer(m, d)
 	}
-	ask(history.Document{Path: history.MetricsPath})
+	ask(history.DiscoveryDocument{Path: history.MetricsPath})
 	for _, path := range []string{"/api", "/apis"} {
 		for _, accept := range []string{v2JSON, "", v2YAML, v2Proto, v2JSON + "," + plainJSON, plainJSON + "," + v2JSON, betaJSON, unknownJSON, unknownJSON + "," + plainJSON} {
-			ask(history.Document{Path: path, Accept: accept})
+			ask(history.DiscoveryDocument{Path: path, Accept: accept})
 		}
 		tag := h.tag(path)
 		for _, condition := range []string{tag, `"0"`, "W/" + tag, `"0", ` + tag, "*"} {
-			ask(history.Document{Path: path, Accept: v2JSON, IfNoneMatch: condition})
+			ask(history.DiscoveryDocument{Path: path, Accept: v2JSON, IfNoneMatch: condition})
 		}
 	}
-	ask(history.Document{Path: "/api/v1", Accept: plainJSON})
+	ask(history.DiscoveryDocument{Path: "/api/v1", Accept: plainJSON})
 	for _, v := range slices.Concat(h.own, h.defined) {
-		ask(history.Document{Path: "/apis/" + v.group + "/" + v.version, Accept: plainJSON})
+		ask(history.DiscoveryDocument{Path: "/apis/" + v.group + "/" + v.version, Accept: plainJSON})
 	}
-	ask(history.Document{Path: "/api", Accept: v2JSON})
-	ask(history.Document{Path: "/apis", Accept: v2JSON})
-	ask(history.Document{Path: history.MetricsPath, Last: true})
+	ask(history.DiscoveryDocument{Path: "/api", Accept: v2JSON})
+	ask(history.DiscoveryDocument{Path: "/apis", Accept: v2JSON})
+	ask(history.DiscoveryDocument{Path: history.MetricsPath, Last: true})
 }
 
 // answer fills in what a member answers, and records it.
-func (h *builder) answer(m *story.Member, d history.Document) {
+func (h *builder) answer(m *story.Member, d history.DiscoveryDocument) {
 	from := h.Now
 	h.Advance(2)
 	d.Code, d.ContentType = 200, plainJSON
@@ -257,7 +259,7 @@ func (h *builder) answer(m *story.Member, d history.Document) {
 		d.Content = h.identify("told", d.Listing)
 		d.Digest, d.Size = d.Content+" "+d.ContentType, 900
 	}
-	h.Emit(history.Event{Kind: history.KindDocument, Member: m.Name, From: from, Document: &d})
+	h.Emit(history.Event{Kind: history.KindDiscoveryDocument, Member: m.Name, From: from, DiscoveryDocument: &d})
 }
 
 // identify gives what is the same the same short name.

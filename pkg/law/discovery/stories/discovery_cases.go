@@ -170,7 +170,7 @@ var discoveryCases = []story.Case{
 			e.RewriteListing(e.Event(2, story.AllOf(polls, story.OfMember("cp1"))), func(l *history.Listing) { l.Metadata = []string{"resourceVersion"} })
 		},
 		Weak: func(e *story.Edit) {
-			e.Drop(story.AllOf(story.OfMember("cp3"), func(ev *history.Event) bool { return ev.Document != nil }))
+			e.Drop(story.AllOf(story.OfMember("cp3"), func(ev *history.Event) bool { return ev.DiscoveryDocument != nil }))
 		},
 	},
 	{
@@ -182,13 +182,13 @@ var discoveryCases = []story.Case{
 			d.Aggregations = &more
 		},
 		Weak: func(e *story.Edit) {
-			e.Drop(story.AllOf(metrics, story.OfMember("cp3"), func(ev *history.Event) bool { return ev.Document.Sweep == 2 }))
+			e.Drop(story.AllOf(metrics, story.OfMember("cp3"), func(ev *history.Event) bool { return ev.DiscoveryDocument.Sweep == 2 }))
 		},
 	},
 	{
 		Requirement: "AD-22", Reads: story.AnyOf(story.Lifecycle, definitions, faults, polls),
 		Fail: func(e *story.Edit) {
-			e.RewriteListing(e.Event(1, story.AllOf(polls, story.OfMember("cp1"), e.After(func(ev *history.Event) bool { return witness(ev) && ev.Fault.Action == history.BackendForeign }))), func(l *history.Listing) {
+			e.RewriteListing(e.Event(1, story.AllOf(polls, story.OfMember("cp1"), e.After(func(ev *history.Event) bool { return witness(ev) && ev.Fault.Action == history.BackendWrongGroups }))), func(l *history.Listing) {
 				l.Groups = slices.DeleteFunc(l.Groups, func(g history.ListedGroup) bool { return g.Name == "coordination.k8s.io" })
 			})
 		},
@@ -199,7 +199,7 @@ var discoveryCases = []story.Case{
 	{
 		Requirement: "AD-25", Reads: story.AnyOf(story.Lifecycle, definitions, faults, story.AllOf(swept(v2JSON), at("/apis")), story.AllOf(asked(""), at("/apis")), single, lastOfSweep),
 		Fail: func(e *story.Edit) {
-			e.Each(story.AllOf(plainGroups, story.OfMember("cp1"), func(ev *history.Event) bool { return ev.Document.Sweep == 2 }), func(ev *history.Event) {
+			e.Each(story.AllOf(plainGroups, story.OfMember("cp1"), func(ev *history.Event) bool { return ev.DiscoveryDocument.Sweep == 2 }), func(ev *history.Event) {
 				e.RewriteListing(ev, omitUnreachable)
 			})
 		},
@@ -292,54 +292,60 @@ func unreachableHealed(ev *history.Event) bool {
 	return faults(ev) && ev.Fault.Group == unreachableGroup && ev.Fault.Phase == history.PhaseHeal
 }
 
-func documents(ev *history.Event) bool { return ev.Document != nil }
+func documents(ev *history.Event) bool { return ev.DiscoveryDocument != nil }
 
 func asked(accept string) story.Match {
 	return func(ev *history.Event) bool {
-		return documents(ev) && ev.Document.Accept == accept && ev.Document.IfNoneMatch == "" && (ev.Document.Path == "/api" || ev.Document.Path == "/apis")
+		return documents(ev) && ev.DiscoveryDocument.Accept == accept && ev.DiscoveryDocument.IfNoneMatch == "" && (ev.DiscoveryDocument.Path == "/api" || ev.DiscoveryDocument.Path == "/apis")
 	}
 }
 
 // swept are unconditional answers of thorough looks.
 func swept(accept string) story.Match {
-	return func(ev *history.Event) bool { return asked(accept)(ev) && ev.Document.Sweep > 0 }
+	return func(ev *history.Event) bool { return asked(accept)(ev) && ev.DiscoveryDocument.Sweep > 0 }
 }
 
-func polls(ev *history.Event) bool { return documents(ev) && ev.Document.Sweep == 0 }
+func polls(ev *history.Event) bool { return documents(ev) && ev.DiscoveryDocument.Sweep == 0 }
 
-func unconditional(ev *history.Event) bool { return documents(ev) && ev.Document.IfNoneMatch == "" }
+func unconditional(ev *history.Event) bool {
+	return documents(ev) && ev.DiscoveryDocument.IfNoneMatch == ""
+}
 
 func conditionalRequests(ev *history.Event) bool {
-	return documents(ev) && ev.Document.IfNoneMatch != ""
+	return documents(ev) && ev.DiscoveryDocument.IfNoneMatch != ""
 }
 
 func conditional(condition string) story.Match {
-	return func(ev *history.Event) bool { return conditionalRequests(ev) && ev.Document.IfNoneMatch == condition }
+	return func(ev *history.Event) bool {
+		return conditionalRequests(ev) && ev.DiscoveryDocument.IfNoneMatch == condition
+	}
 }
 
 func matching(ev *history.Event) bool {
-	return conditionalRequests(ev) && strings.HasPrefix(ev.Document.IfNoneMatch, `"tag`)
+	return conditionalRequests(ev) && strings.HasPrefix(ev.DiscoveryDocument.IfNoneMatch, `"tag`)
 }
 
 func single(ev *history.Event) bool {
-	return documents(ev) && strings.Count(ev.Document.Path, "/") > 1
+	return documents(ev) && strings.Count(ev.DiscoveryDocument.Path, "/") > 1
 }
 
 func plainGroups(ev *history.Event) bool {
-	return documents(ev) && ev.Document.Path == "/apis" && ev.Document.Listing != nil && ev.Document.Listing.Kind == "APIGroupList"
+	return documents(ev) && ev.DiscoveryDocument.Path == "/apis" && ev.DiscoveryDocument.Listing != nil && ev.DiscoveryDocument.Listing.Kind == "APIGroupList"
 }
 
-func metrics(ev *history.Event) bool { return documents(ev) && ev.Document.Path == history.MetricsPath }
+func metrics(ev *history.Event) bool {
+	return documents(ev) && ev.DiscoveryDocument.Path == history.MetricsPath
+}
 
-func lastOfSweep(ev *history.Event) bool { return documents(ev) && ev.Document.Last }
+func lastOfSweep(ev *history.Event) bool { return documents(ev) && ev.DiscoveryDocument.Last }
 
 func at(path string) story.Match {
-	return func(ev *history.Event) bool { return documents(ev) && ev.Document.Path == path }
+	return func(ev *history.Event) bool { return documents(ev) && ev.DiscoveryDocument.Path == path }
 }
 
 func stale(group string) story.Match {
 	return func(ev *history.Event) bool {
-		return documents(ev) && ev.Document.Listing != nil && slices.ContainsFunc(ev.Document.Listing.Groups, func(g history.ListedGroup) bool {
+		return documents(ev) && ev.DiscoveryDocument.Listing != nil && slices.ContainsFunc(ev.DiscoveryDocument.Listing.Groups, func(g history.ListedGroup) bool {
 			return g.Name == group && slices.ContainsFunc(g.Versions, func(v history.ListedVersion) bool { return v.Freshness == history.FreshnessStale })
 		})
 	}

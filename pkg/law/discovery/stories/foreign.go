@@ -32,16 +32,16 @@ func foreignStory() []history.Event {
 	h.Advance(12_000)
 	h.pollAll()
 	h.defined = append(h.defined, hostedVersion{group: foreignGroup, version: "v1", resource: "tides", remote: true, stale: true})
-	h.tellForeign(history.ForeignAppeared, "False")
+	h.tellForeign(history.ThirdPartyAppeared, "False")
 	for i := range troubledPolls {
 		if i == troubledPolls/2 {
 			h.setFreshness(foreignGroup, false)
-			h.tellForeign(history.ForeignChanged, "True")
+			h.tellForeign(history.ThirdPartyChanged, "True")
 		}
 		h.pollAll()
 	}
 	h.defined = slices.DeleteFunc(h.defined, func(v hostedVersion) bool { return v.group == foreignGroup })
-	h.tellForeign(history.ForeignWent, "")
+	h.tellForeign(history.ThirdPartyDeleted, "")
 	h.pollAll()
 	h.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
 	return h.Events
@@ -51,12 +51,12 @@ func foreignStory() []history.Event {
 func (h *builder) tellForeign(change, available string) {
 	from := h.Now
 	h.Advance(1000)
-	h.Emit(history.Event{Kind: history.KindForeign, From: from, Foreign: &history.Foreign{
-		Type: history.ForeignAPIService, Name: "v1." + foreignGroup, Change: change, Group: foreignGroup, Version: "v1", Available: available,
+	h.Emit(history.Event{Kind: history.KindThirdPartyObject, From: from, ThirdPartyObject: &history.ThirdPartyObject{
+		Type: history.ThirdPartyAPIService, Name: "v1." + foreignGroup, Change: change, Group: foreignGroup, Version: "v1", Available: available,
 	}})
 }
 
-func foreign(ev *history.Event) bool { return ev.Foreign != nil }
+func foreign(ev *history.Event) bool { return ev.ThirdPartyObject != nil }
 
 // foreignCases are how the story of a foreign server is changed.
 var foreignCases = []story.Case{

@@ -71,40 +71,40 @@ func (f *peerBuilder) pollAll() {
 	f.Advance(800)
 	for _, m := range f.Members {
 		if !m.Left {
-			f.ask(m, history.Document{Path: "/apis", Accept: v2JSON})
+			f.ask(m, history.DiscoveryDocument{Path: "/apis", Accept: v2JSON})
 		}
 	}
 }
 
 func (f *peerBuilder) sweep(m *story.Member) {
 	f.sweeps[m.Name]++
-	ask := func(d history.Document) {
+	ask := func(d history.DiscoveryDocument) {
 		d.Sweep = f.sweeps[m.Name]
 		f.ask(m, d)
 	}
-	ask(history.Document{Path: "/apis", Accept: v2JSON})
-	ask(history.Document{Path: "/apis", Accept: localJSON})
-	ask(history.Document{Path: "/apis"})
+	ask(history.DiscoveryDocument{Path: "/apis", Accept: v2JSON})
+	ask(history.DiscoveryDocument{Path: "/apis", Accept: localJSON})
+	ask(history.DiscoveryDocument{Path: "/apis"})
 	own := f.hosts(m)
 	for _, v := range own {
-		ask(history.Document{Path: "/apis/" + v.group + "/" + v.version, Accept: plainJSON})
+		ask(history.DiscoveryDocument{Path: "/apis/" + v.group + "/" + v.version, Accept: plainJSON})
 	}
 	for _, v := range f.all() {
 		if !slices.Contains(own, v) {
 			from := f.Now
 			f.Advance(4)
-			f.Emit(history.Event{Kind: history.KindDocument, Member: m.Name, From: from, Document: &history.Document{
+			f.Emit(history.Event{Kind: history.KindDiscoveryDocument, Member: m.Name, From: from, DiscoveryDocument: &history.DiscoveryDocument{
 				Path: "/apis/" + v.group + "/" + v.version + "/" + v.resource, Accept: plainJSON, Sweep: f.sweeps[m.Name],
 				Code: 200, ContentType: plainJSON, Size: 300,
 			}})
 		}
 	}
-	ask(history.Document{Path: "/apis", Accept: v2JSON, Last: true})
+	ask(history.DiscoveryDocument{Path: "/apis", Accept: v2JSON, Last: true})
 }
 
 // ask has a member tell of all, where that is what it is asked for, and of itself
 // else.
-func (f *peerBuilder) ask(m *story.Member, d history.Document) {
+func (f *peerBuilder) ask(m *story.Member, d history.DiscoveryDocument) {
 	f.own = f.hosts(m)
 	if d.Accept == v2JSON {
 		f.own = f.all()
@@ -163,7 +163,7 @@ var peersRead = story.AnyOf(story.Lifecycle, documents, story.IdentitiesCreated,
 
 // ofSweep fits the answers of a thorough look at a member.
 func ofSweep(number int64) story.Match {
-	return func(ev *history.Event) bool { return documents(ev) && ev.Document.Sweep == number }
+	return func(ev *history.Event) bool { return documents(ev) && ev.DiscoveryDocument.Sweep == number }
 }
 
 func withoutAlpha(l *history.Listing) {

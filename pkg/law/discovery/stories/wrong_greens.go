@@ -27,7 +27,7 @@ func unavailableAfterDelete(e *story.Edit) {
 		return defines("buoys")(ev) && len(ev.Request.Defines.Versions) == 0
 	}
 	afterwards := e.After(deletion)
-	refused := history.Document{Path: "/apis", Accept: v2JSON, Code: 503}
+	refused := history.DiscoveryDocument{Path: "/apis", Accept: v2JSON, Code: 503}
 	*e.Document(1, story.AllOf(polls, story.OfMember("cp2"), afterwards)) = refused
 	pause := e.Find(1, story.AllOf(definitions, afterwards))
 	begin := e.Events[pause-1].At
@@ -40,6 +40,6 @@ func unavailableAfterDelete(e *story.Edit) {
 			e.InsertAt(history.Event{Kind: history.KindReady, Member: member, At: at, From: at - 3*story.Millisecond, Ready: &answer})
 		}
 		document := refused
-		e.InsertAt(history.Event{Kind: history.KindDocument, Member: "cp2", At: at + 5*story.Millisecond, From: at + 3*story.Millisecond, Document: &document})
+		e.InsertAt(history.Event{Kind: history.KindDiscoveryDocument, Member: "cp2", At: at + 5*story.Millisecond, From: at + 3*story.Millisecond, DiscoveryDocument: &document})
 	}
 }

@@ -205,7 +205,7 @@ func (h *Builder) IdleFor(seconds int) {
 func (h *Builder) Act(who string) {
 	h.acts++
 	h.Store("/registry/configmaps/kube-system/acting-kube-controller-manager", "v1", "ConfigMap", "kube-system/acting-kube-controller-manager", history.Stored{
-		Acted: &history.Acted{Lease: ManagersLease, Holder: who, Version: "1.2.0", Term: int64(h.Leases[ManagersLease].Transitions), Number: h.acts},
+		LeaderAction: &history.LeaderAction{Lease: ManagersLease, Holder: who, Version: "1.2.0", Term: int64(h.Leases[ManagersLease].Transitions), Number: h.acts},
 	})
 }
 
@@ -426,9 +426,9 @@ func Seized(otherwise map[string]func(*Builder)) []history.Event {
 	h.RenewFor(10)
 	for _, next := range []string{"cp2_c", "cp1_c"} {
 		l := h.Leases[coordinatorsLease]
-		l.Holder, l.Duration, l.Renewed = history.ElectionNobody, 4, h.WallTime()
+		l.Holder, l.Duration, l.Renewed = history.AbsentHolder, 4, h.WallTime()
 		h.StoreLease(coordinatorsLease)
-		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionSeize, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: coordinatorsLease, Code: 200})
+		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionAbsentHolder, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: coordinatorsLease, Code: 200})
 		h.RenewFor(5, coordinatorsLease)
 		if next == "cp2_c" {
 			h.point("seized")
@@ -525,7 +525,7 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 		l := h.Leases[extraLease]
 		l.Holder, l.Renewed, l.Strategy, l.Coordinator = "", time.Time{}, "", ""
 		h.StoreLease(extraLease)
-		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionOdd, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: extraLease, Code: 200, ResourceVersion: h.Revision})
+		h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionMalformed, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: extraLease, Code: 200, ResourceVersion: h.Revision})
 		h.Advance(30)
 		h.PingAndElect(extraLease, old, twin, newer)
 		h.Advance(3000)
@@ -548,7 +548,7 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	h.Advance(500)
 	h.point("drafted")
 	l := h.Leases[draftLease]
-	l.Holder, l.Duration, l.Renewed = history.ElectionThirdParty, 3600, h.WallTime()
+	l.Holder, l.Duration, l.Renewed = history.ThirdPartyHolder, 3600, h.WallTime()
 	h.StoreLease(draftLease)
 	h.Request(cp1, history.Request{Class: history.ClassElection, Election: history.ElectionAssign, Verb: "update", Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Name: draftLease, Code: 200})
 	h.Advance(6000)

@@ -189,7 +189,7 @@ var seizedCases = []story.Case{
 			h.AnswerReady(cp1, 200, true)
 		}),
 		Weak: func(e *story.Edit) {
-			e.StopAt(e.Find(2, heldBy(history.ElectionNobody)))
+			e.StopAt(e.Find(2, heldBy(history.AbsentHolder)))
 		},
 	},
 }
@@ -233,7 +233,7 @@ var extraElectionsCases = []story.Case{
 			l.Holder, l.Renewed = "evenkeel-draft-a", h.WallTime()
 			h.StoreLease("kube-system/evenkeel-draft")
 		}),
-		Weak: func(e *story.Edit) { e.StopAt(e.Find(1, heldBy(history.ElectionThirdParty))) },
+		Weak: func(e *story.Edit) { e.StopAt(e.Find(1, heldBy(history.ThirdPartyHolder))) },
 	},
 	{
 		Requirement: "CLE-23", Reads: story.AnyOf(leaderLeases, candidatesStored, story.RequestsOfClass(history.ClassElection), story.OfKind(history.KindReady, history.KindProcess)),
@@ -309,7 +309,7 @@ func coordinations(ev *history.Event) bool {
 	return candidatesStored(ev) || leaderLeases(ev) && !coordinatorLeases(ev)
 }
 
-func leaderActions(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.Acted != nil }
+func leaderActions(ev *history.Event) bool { return ev.Stored != nil && ev.Stored.LeaderAction != nil }
 
 func managerProcesses(ev *history.Event) bool {
 	return ev.Process != nil && ev.Process.Component == history.ComponentControllerManager
@@ -324,7 +324,7 @@ func pauses(ev *history.Event) bool {
 }
 
 func oddLeases(ev *history.Event) bool {
-	return ev.Request != nil && ev.Request.Election == history.ElectionOdd
+	return ev.Request != nil && ev.Request.Election == history.ElectionMalformed
 }
 
 // nthLast is the number of the last event that fits.

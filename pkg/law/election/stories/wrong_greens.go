@@ -26,7 +26,7 @@ func actsWithoutLease(e *story.Edit) {
 	created := e.Event(1, leaderActions).Stored
 	for i := range int64(times) {
 		s := *created
-		s.Acted = &history.Acted{Lease: ManagersLease, Holder: "cp3_9", Version: "1.2.0", Term: term, Number: firstNumber + i}
+		s.LeaderAction = &history.LeaderAction{Lease: ManagersLease, Holder: "cp3_9", Version: "1.2.0", Term: term, Number: firstNumber + i}
 		e.InsertStored(begin+i*int64(time.Second), s)
 	}
 }

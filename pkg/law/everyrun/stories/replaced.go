@@ -101,7 +101,7 @@ func (b *Builder) Serve(m *story.Member, release string) {
 func (b *Builder) Custom(m *story.Member, ready, code int) {
 	from := b.Now
 	b.Advance(5)
-	b.Emit(history.Event{Kind: history.KindCustom, Member: m.Name, From: from, Custom: &history.CustomAnswer{
+	b.Emit(history.Event{Kind: history.KindCustomResourceAnswer, Member: m.Name, From: from, CustomResourceAnswer: &history.CustomResourceAnswer{
 		Group: CustomGroup, Version: "v1", Resource: CustomResource, Instance: m.Instance, Ready: ready, Code: code, Count: 1,
 	}})
 }
@@ -110,7 +110,7 @@ func (b *Builder) Custom(m *story.Member, ready, code int) {
 func (b *Builder) Balance(code int) {
 	from := b.Now
 	b.Advance(5)
-	b.Emit(history.Event{Kind: history.KindBalancer, From: from, Balancer: &history.Balancer{Code: code}})
+	b.Emit(history.Event{Kind: history.KindLoadBalancer, From: from, LoadBalancer: &history.LoadBalancer{Code: code}})
 }
 
 // WriteAndShow writes through each member so many times, and has the next member asked for
@@ -153,5 +153,5 @@ func (b *Builder) Compare() {
 	for _, m := range b.Members {
 		h.Members = append(h.Members, history.EtcdMemberHash{Member: m.Name, Hash: "5f4dcc3b", Compacted: -1, Current: b.Revision})
 	}
-	b.Emit(history.Event{Kind: history.KindHash, Hash: h})
+	b.Emit(history.Event{Kind: history.KindEtcdHash, EtcdHash: h})
 }

@@ -24,9 +24,9 @@ var (
 	lifecycle    = story.OfKind(history.KindProcess, history.KindReady, history.KindFault)
 	reads        = story.OfKind(history.KindRead)
 	visibilities = story.OfKind(history.KindVisibility)
-	hashes       = story.OfKind(history.KindHash)
-	customs      = story.OfKind(history.KindCustom)
-	balanced     = story.OfKind(history.KindBalancer)
+	hashes       = story.OfKind(history.KindEtcdHash)
+	customs      = story.OfKind(history.KindCustomResourceAnswer)
+	balanced     = story.OfKind(history.KindLoadBalancer)
 )
 
 // beyond is a time after a bound of a requirement.
@@ -75,9 +75,9 @@ var replacedCases = []story.Case{
 	},
 	{
 		Requirement: "RO-07", Reads: hashes,
-		Fail: func(e *story.Edit) { e.Event(2, hashes).Hash.Members[2].Hash = "98f13708" },
+		Fail: func(e *story.Edit) { e.Event(2, hashes).EtcdHash.Members[2].Hash = "98f13708" },
 		Weak: func(e *story.Edit) {
-			e.Each(hashes, func(ev *history.Event) { ev.Hash.Members[2].Compacted = 90 })
+			e.Each(hashes, func(ev *history.Event) { ev.EtcdHash.Members[2].Compacted = 90 })
 		},
 	},
 	{
@@ -90,7 +90,7 @@ var replacedCases = []story.Case{
 	{
 		Requirement: "RO-09", Reads: story.AnyOf(lifecycle, customs),
 		Fail: func(e *story.Edit) {
-			e.Event(1, story.AllOf(customs, story.OfMember("cp2"), func(ev *history.Event) bool { return ev.Custom.Ready == 200 })).Custom.Code = 404
+			e.Event(1, story.AllOf(customs, story.OfMember("cp2"), func(ev *history.Event) bool { return ev.CustomResourceAnswer.Ready == 200 })).CustomResourceAnswer.Code = 404
 		},
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(customs, story.OfMember("cp2"))) },
 	},

@@ -317,7 +317,7 @@ func (v *builder) failWrites(m *story.Member, phase history.Phase) {
 		}
 		fault(code, history.PhaseWitness, "the link hit a request")
 		for _, hit := range []int{6 + i%4, 7 + i%4} {
-			v.Emit(history.Event{Kind: history.KindExchange, Member: m.Name, Exchange: &history.Exchange{
+			v.Emit(history.Event{Kind: history.KindInterceptedRequest, Member: m.Name, InterceptedRequest: &history.InterceptedRequest{
 				Fault: fmt.Sprintf("write-%d", code), Component: history.ComponentControllerManager, Method: "PUT", Code: code, Sent: code != 0,
 				Path: "/apis/" + story.BallastGroup + "/v1/namespaces/default/ballasts/" + strings.TrimPrefix(ballast(hit).name, "default/"),
 			}})

@@ -98,10 +98,10 @@ var migrationCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.Deletions, ballastObjects)) },
 	},
 	{
-		Requirement: "SVM-10", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.OfKind(history.KindFault, history.KindExchange)),
+		Requirement: "SVM-10", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, story.OfKind(history.KindFault, history.KindInterceptedRequest)),
 		Fail: func(e *story.Edit) { failMigration(e, "early") },
 		Also: story.Because("it failed although an object was deleted, its controller had ended and servers were restarted, too", "SVM-09", "SVM-11", "SVM-13"),
-		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindExchange)) },
+		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindInterceptedRequest)) },
 	},
 	{
 		Requirement: "SVM-11", Reads: story.AnyOf(migrations, story.BallastVersionWrites, leaderLeaseWrites, story.Lifecycle),

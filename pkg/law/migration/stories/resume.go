@@ -57,7 +57,7 @@ func (v *builder) observeWrite(m *story.Member, i int) { v.Emit(tap(m, i)) }
 
 // tap is what a link tells of a write.
 func tap(m *story.Member, i int) history.Event {
-	return history.Event{Kind: history.KindExchange, Member: m.Name, Exchange: &history.Exchange{
+	return history.Event{Kind: history.KindInterceptedRequest, Member: m.Name, InterceptedRequest: &history.InterceptedRequest{
 		Fault: "tap", Component: history.ComponentControllerManager, Method: "PUT", Held: story.Millisecond, Sent: true, Code: 200,
 		Path: "/apis/" + story.BallastGroup + "/v1/namespaces/default/ballasts/" + strings.TrimPrefix(ballast(i).name, "default/"),
 	}}
@@ -72,11 +72,11 @@ func (v *builder) tapFault(m *story.Member, phase history.Phase, proof string) {
 // resumeCases are how that story is changed.
 var resumeCases = []story.Case{
 	{
-		Requirement: "SVM-12", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, leaderLeaseWrites, story.Lifecycle, story.OfKind(history.KindFault, history.KindExchange)),
+		Requirement: "SVM-12", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, leaderLeaseWrites, story.Lifecycle, story.OfKind(history.KindFault, history.KindInterceptedRequest)),
 		Fail: func(e *story.Edit) {
 			// It begins at the first object.
-			i := e.Find(13, story.OfKind(history.KindExchange)) - 1
-			first := e.Events[e.Find(1, story.OfKind(history.KindExchange))].Member
+			i := e.Find(13, story.OfKind(history.KindInterceptedRequest)) - 1
+			first := e.Events[e.Find(1, story.OfKind(history.KindInterceptedRequest))].Member
 			for n := 9; n >= 0; n-- {
 				e.InsertAfter(i, tap(&story.Member{Name: first}, n))
 			}

@@ -158,9 +158,9 @@ func (y *collectionBuilder) fault(m *story.Member, id, action string, phase hist
 }
 
 // exchange is a request that a fault hit, and that came so long ago.
-func (y *collectionBuilder) exchange(m *story.Member, came int64, x history.Exchange) {
+func (y *collectionBuilder) exchange(m *story.Member, came int64, x history.InterceptedRequest) {
 	x.Component = history.ComponentControllerManager
-	y.Emit(history.Event{Kind: history.KindExchange, Member: m.Name, From: came, Exchange: &x})
+	y.Emit(history.Event{Kind: history.KindInterceptedRequest, Member: m.Name, From: came, InterceptedRequest: &x})
 }
 
 // failLookups has the look-ups of the leader fail while there is something to clean up.
@@ -172,7 +172,7 @@ func (y *collectionBuilder) failLookups(m *story.Member) {
 	for i := range 6 {
 		came := y.Now
 		y.Advance(3)
-		y.exchange(m, came, history.Exchange{Fault: id, Method: "GET", Path: leasesPath, Sent: true, Code: 500})
+		y.exchange(m, came, history.InterceptedRequest{Fault: id, Method: "GET", Path: leasesPath, Sent: true, Code: 500})
 		if i == 0 {
 			y.fault(m, id, history.FaultHTTPReplace, history.PhaseWitness, "it hit a request")
 		}
@@ -199,7 +199,7 @@ func (y *collectionBuilder) raceRemovals(m *story.Member) {
 		y.Advance(500)
 		meanwhile()
 		y.Advance(2500)
-		y.exchange(m, came, history.Exchange{Fault: id, Method: method, Path: path, Held: 3000 * story.Millisecond, Sent: true, Code: 409})
+		y.exchange(m, came, history.InterceptedRequest{Fault: id, Method: method, Path: path, Held: 3000 * story.Millisecond, Sent: true, Code: 409})
 		y.fault(m, id, history.FaultHTTPDelay, history.PhaseHeal, "")
 	}
 	y.StorageVersions[racesName] = &history.StorageVersion{}

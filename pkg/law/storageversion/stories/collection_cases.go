@@ -46,13 +46,13 @@ var collectionCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(about(ghostsName)) },
 	},
 	{
-		Requirement: "SV-19", Reads: story.AnyOf(collection, story.OfKind(history.KindExchange, history.KindFault), reports, story.DiscoveryReads),
+		Requirement: "SV-19", Reads: story.AnyOf(collection, story.OfKind(history.KindInterceptedRequest, history.KindFault), reports, story.DiscoveryReads),
 		Fail: func(e *story.Edit) {
 			// It deletes whatever is there by then.
 			answered := e.Find(1, exchanged("DELETE"))
-			x := *e.Events[answered].Exchange
+			x := *e.Events[answered].InterceptedRequest
 			x.Code = 200
-			e.Events[answered].Exchange = &x
+			e.Events[answered].InterceptedRequest = &x
 			cleaned := e.Find(3, story.AllOf(about(racesName), withEntries))
 			s := *e.Events[cleaned].Stored
 			s.Type, s.APIVersion, s.ObjectKind, s.StorageVersion = history.StoredDelete, "", "", nil
@@ -61,7 +61,7 @@ var collectionCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(exchanged("DELETE")) },
 	},
 	{
-		Requirement: "SV-20", Reads: story.AnyOf(collection, story.OfKind(history.KindExchange, history.KindFault), story.DiscoveryReads),
+		Requirement: "SV-20", Reads: story.AnyOf(collection, story.OfKind(history.KindInterceptedRequest, history.KindFault), story.DiscoveryReads),
 		Fail: func(e *story.Edit) {
 			// It takes a failure for a sign that a server has gone.
 			cleaned := e.Find(1, func(ev *history.Event) bool {
@@ -88,7 +88,9 @@ func withEntries(ev *history.Event) bool {
 }
 
 func exchanged(method string) story.Match {
-	return func(ev *history.Event) bool { return ev.Exchange != nil && ev.Exchange.Method == method }
+	return func(ev *history.Event) bool {
+		return ev.InterceptedRequest != nil && ev.InterceptedRequest.Method == method
+	}
 }
 
 // collection is what the checks of collection read.

@@ -68,6 +68,6 @@ var gatesCases = []story.Case{
 // afterAPIDisabled is whether a state of the ballasts' StorageVersion is from after a member
 // was started without the StorageVersion API.
 func afterAPIDisabled(e *story.Edit, sv *history.StorageVersion) bool {
-	from := e.Find(1, func(ev *history.Event) bool { return ev.Process != nil && len(ev.Process.Off) > 0 })
+	from := e.Find(1, func(ev *history.Event) bool { return ev.Process != nil && len(ev.Process.DisabledFeatures) > 0 })
 	return slices.ContainsFunc(e.Events[from:], func(ev history.Event) bool { return ev.Stored != nil && ev.Stored.StorageVersion == sv })
 }

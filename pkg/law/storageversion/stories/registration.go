@@ -80,7 +80,7 @@ func (p *builder) storm(m *story.Member) {
 	through := p.Members[(slices.Index(p.Members, m)+1)%len(p.Members)]
 	fault := func(phase history.Phase, count int64, proof string) {
 		p.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: &history.Fault{
-			ID: "storm-" + m.Name, Type: history.FaultStorm, Action: history.FaultStormEdits, Component: history.ComponentAPIServer,
+			ID: "storm-" + m.Name, Type: history.FaultConflictStorm, Action: history.FaultConflictStormEdits, Component: history.ComponentAPIServer,
 			Objects: stormObjects, Phase: phase, Count: count, Proof: proof,
 		}})
 	}

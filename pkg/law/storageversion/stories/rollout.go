@@ -147,7 +147,7 @@ func (p *builder) probe(m *story.Member, of history.HostedResource) {
 		}
 		r.Code, r.Reason, r.ResourceVersion = 422, "Invalid", 0
 		p.Request(m, r)
-		r.Lasting = true
+		r.WithoutDryRun = true
 		p.Request(m, r)
 	}
 }

@@ -13,7 +13,7 @@ var rolloutCases = []story.Case{
 		Requirement: "SV-01", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindReady, history.KindHold), story.StorageVersionWrites, story.DiscoveryReads),
 		Fail: func(e *story.Edit) {
 			// cp2 hosts a resource that has no StorageVersion.
-			d := e.Events[e.Find(1, story.AllOf(story.OfKind(history.KindDiscovery), story.OfMember("cp2")))].Discovery
+			d := e.Events[e.Find(1, story.AllOf(story.OfKind(history.KindHostedResources), story.OfMember("cp2")))].HostedResources
 			d.Resources = append(d.Resources, history.HostedResource{Resource: "endpoints", Kind: "Endpoints", Served: []string{"v1"}, Persisted: true})
 		},
 		Weak: func(e *story.Edit) {
@@ -21,7 +21,7 @@ var rolloutCases = []story.Case{
 		},
 	},
 	{
-		Requirement: "SV-02", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindDiscovery, history.KindHold), story.StorageVersionWrites),
+		Requirement: "SV-02", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindHostedResources, history.KindHold), story.StorageVersionWrites),
 		Fail: func(e *story.Edit) {
 			// Secrets are published a second time, without the word for their group.
 			e.ReviseBefore(e.FindVersion(1, "core.secrets", entries(3)), func(s *history.Stored) {
@@ -56,7 +56,7 @@ var rolloutCases = []story.Case{
 			// cp1 says that it goes on serving what 1.3 only decodes.
 			e.Each(newerFirst, func(ev *history.Event) { ev.Stored.StorageVersion.Entries[0].Served = story.Decodable })
 		},
-		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindDiscovery)) },
+		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindHostedResources)) },
 	},
 	{
 		Requirement: "SV-06", Reads: story.AnyOf(story.StorageVersionWrites, story.IdentitiesCreated, flawed(""), flawed(history.InvalidAgreement)),
@@ -184,7 +184,7 @@ func flawed(flaw string) story.Match {
 	return story.AllOf(story.RequestsOfClass(history.ClassInvalid), func(ev *history.Event) bool { return ev.Request.Invalid == flaw })
 }
 
-func lasting(ev *history.Event) bool { return ev.Request != nil && ev.Request.Lasting }
+func lasting(ev *history.Event) bool { return ev.Request != nil && ev.Request.WithoutDryRun }
 
 // passingClasses are the classes of requests that the barrier lets through.
 var passingClasses = []string{history.ClassRead, history.ClassReview, history.ClassCustom, history.ClassAggregated}

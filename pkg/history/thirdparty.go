@@ -2,7 +2,7 @@ package history
 
 import "time"
 
-// Foreign is something in the cluster that neither the control plane nor the harness has
+// ThirdPartyObject is something in the cluster that neither the control plane nor the harness has
 // made: an APIService of another server, a CustomResourceDefinition, a Lease or a
 // LeaseCandidate of a program that is no member's, an entry of an unknown server in a
 // StorageVersion. What becomes of it is its owner's business, so that a judge must leave
@@ -11,13 +11,13 @@ import "time"
 // The event's At is when it was read, and From when it was known last not to be so. It
 // may have come about at any time in between. From is 0 for what was there before the
 // recorder's first look.
-type Foreign struct {
-	// Type is one of the Foreign… types.
+type ThirdPartyObject struct {
+	// Type is one of the ThirdParty… types.
 	Type string `json:"type"`
 	// Name of the object, with its namespace in front where it has one; for
-	// ForeignServer the server's ID.
+	// ThirdPartyServer the server's ID.
 	Name string `json:"name"`
-	// Change is one of the Foreign… changes.
+	// Change is one of the ThirdParty… changes.
 	Change string `json:"change"`
 	// Group and Version that an APIService hands on, or the Group and Resource that a
 	// CustomResourceDefinition defines, in whatever versions.
@@ -30,33 +30,33 @@ type Foreign struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Types of what is foreign.
+// Types of a ThirdPartyObject.
 const (
-	ForeignAPIService = "apiservice"
-	ForeignCRD        = "crd"
-	ForeignLease      = "lease"
-	ForeignCandidate  = "candidate"
-	// ForeignServer is an entry in a StorageVersion of a server that is no member.
-	ForeignServer = "server"
+	ThirdPartyAPIService = "apiservice"
+	ThirdPartyCRD        = "crd"
+	ThirdPartyLease      = "lease"
+	ThirdPartyCandidate  = "candidate"
+	// ThirdPartyServer is an entry in a StorageVersion of a server that is no member.
+	ThirdPartyServer = "server"
 )
 
-// Changes of what is foreign.
+// Changes of a ThirdPartyObject.
 const (
-	// ForeignPresent: it was there at the recorder's first look.
-	ForeignPresent = "present"
-	// ForeignAppeared: it was not there at the look before.
-	ForeignAppeared = "appeared"
-	// ForeignChanged: its spec or its availability is another one.
-	ForeignChanged = "changed"
-	// ForeignWent: it is there no more.
-	ForeignWent = "went"
+	// ThirdPartyPresent: it was there at the recorder's first look.
+	ThirdPartyPresent = "present"
+	// ThirdPartyAppeared: it was not there at the look before.
+	ThirdPartyAppeared = "appeared"
+	// ThirdPartyChanged: its spec or its availability is another one.
+	ThirdPartyChanged = "changed"
+	// ThirdPartyDeleted: it is there no more.
+	ThirdPartyDeleted = "deleted"
 )
 
-// ForeignLook is the longest time between two looks at the APIServices while an API
+// ThirdPartyPollInterval is the longest time between two looks at the APIServices while an API
 // server answers: so much earlier than it is recorded one may have appeared or changed.
 // CustomResourceDefinitions, of which there may be many, are looked at every
-// ForeignCRDLook.
+// ThirdPartyCRDPollInterval.
 const (
-	ForeignLook    = time.Second
-	ForeignCRDLook = 5 * time.Second
+	ThirdPartyPollInterval    = time.Second
+	ThirdPartyCRDPollInterval = 5 * time.Second
 )
