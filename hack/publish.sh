@@ -14,6 +14,7 @@ if [ $# -ne 2 ]; then
 fi
 bundle=$1 folder=$2
 told=(environment.yaml report.yaml scenario.yaml topology.yaml)
+[ ! -f "$bundle/migrated.yaml" ] || told+=(migrated.yaml)
 history=history.jsonl
 [ -f "$bundle/$history" ] || history=history.jsonl.gz # a large one is compressed already
 for file in "${told[@]}" "$history" SHA256SUMS; do
@@ -28,7 +29,7 @@ if [ "$(realpath "$bundle")" = "$(realpath --canonicalize-missing "$folder")" ];
 	exit 3
 fi
 if [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then
-	unknown=$(find "$folder" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vxF -e SHA256SUMS -e history.jsonl.gz -e signature.dsse.json "${told[@]/#/-e}" || true)
+	unknown=$(find "$folder" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vxF -e SHA256SUMS -e migrated.yaml -e history.jsonl.gz -e signature.dsse.json "${told[@]/#/-e}" || true)
 	if [ -n "$unknown" ] || [ ! -f "$folder/SHA256SUMS" ]; then
 		echo "$folder holds what is no published bundle: name a new folder" >&2
 		exit 3

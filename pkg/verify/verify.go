@@ -75,8 +75,20 @@ func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) 
 		}
 		o.problem("%v", err)
 	}
+	if err := o.noteMigrations(dir); err != nil {
+		return nil, err
+	}
 	o.signature(dir, options)
 	return o, nil
+}
+
+// noteMigrations tells of a bundle that was recorded in an older format.
+func (o *Outcome) noteMigrations(dir string) error {
+	migrations, err := bundle.ReadMigrations(dir)
+	for _, m := range migrations {
+		o.Notes = append(o.Notes, fmt.Sprintf("it was recorded in version %d of the history format, and converted to version %d by `evenkeel bundle migrate`: the digests of what was recorded are in %s", m.From, m.To, bundle.MigrationFile))
+	}
+	return err
 }
 
 // judgeAgain holds everything that follows from the history against it. An error
