@@ -22,7 +22,7 @@ func TestSources_AreAllKnownToTheFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range fact.Sources {
-		w.Record(history.Event{Kind: history.KindGap, Gap: &history.Gap{Source: string(s), Message: "something was missed"}})
+		w.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: string(s), Message: "something was missed"}})
 	}
 	if err := w.Close(history.End{Complete: true}); err != nil {
 		t.Fatal(err)
