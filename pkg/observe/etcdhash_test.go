@@ -90,7 +90,7 @@ func TestHashOfAMemberThatIsBehindIsAnError(t *testing.T) {
 func TestHashThatCannotBeTakenLeavesAGap(t *testing.T) {
 	m := newMemory()
 	NewEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) { return clientv3.Config{}, errors.New("not there") }, m, clock.RealClock{}).Hash(t.Context())
-	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1 || gaps[0].RecorderMissed.Source != "hash" {
+	if gaps := m.of(history.KindRecorderMissed); len(gaps) != 1 || gaps[0].RecorderMissed.Source != history.SourceEtcdHash {
 		t.Errorf("gaps %+v", gaps)
 	}
 	m = newMemory()

@@ -122,7 +122,7 @@ func TestForeign_RecordsWhatNeitherTheHarnessNorTheControlPlaneMade(t *testing.T
 		{func() { l.services[1] = service("v1.weather.io", "weather.io", "v1", "False", true, nil) }, []string{"changed apiservice v1.weather.io False"}},
 		{func() { l.services = append(l.services, service("v2.late.io", "late.io", "v2", "", true, nil)) }, []string{"appeared apiservice v2.late.io "}},
 		{func() { l.services = l.services[:1]; l.crds = nil }, []string{
-			"went apiservice v1.nowhere.io ", "went apiservice v1.weather.io ", "went apiservice v2.late.io ", "went crd rains.weather.io "}},
+			"deleted apiservice v1.nowhere.io ", "deleted apiservice v1.weather.io ", "deleted apiservice v2.late.io ", "deleted crd rains.weather.io "}},
 	} {
 		step.change()
 		if !f.lookAtAll(t) {
@@ -186,7 +186,7 @@ func TestTellForeign_KnowsMembersAndTheHarness(t *testing.T) {
 		f.Record(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredPut, Key: registryPrefix + "storageversions/x", StorageVersion: &history.StorageVersion{
 			Entries: []history.Entry{{ServerID: "apiserver-other"}}}}})
 	}
-	want := []string{"appeared lease ns/op ", "appeared candidate ns/op_1 ", "went lease ns/op ", "appeared server apiserver-other "}
+	want := []string{"appeared lease ns/op ", "appeared candidate ns/op_1 ", "deleted lease ns/op ", "appeared server apiserver-other "}
 	if got := recorder.foreign(); !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}

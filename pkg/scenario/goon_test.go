@@ -183,7 +183,7 @@ func TestPlayAll_LeavesOutWhatNeedsWhatWasNotReached(t *testing.T) {
 	if err := r.playAll(t.Context()); err != nil || !slices.Equal(fake.calls, []string{"stop cp1"}) {
 		t.Errorf("error %v after %v", err, fake.calls)
 	}
-	if told := h.told(); !slices.Contains(told, "1 await left-out ") {
+	if told := h.told(); !slices.Contains(told, "1 await skipped ") {
 		t.Errorf("told %v", told)
 	}
 	for _, step := range []any{
@@ -214,7 +214,7 @@ func TestPlayAll_LeavesOutAStepWithoutALeader(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if told := h.told(); !slices.Contains(told, "1 stop left-out ") || !slices.Contains(fake.calls, "stop cp1") {
+	if told := h.told(); !slices.Contains(told, "1 stop skipped ") || !slices.Contains(fake.calls, "stop cp1") {
 		t.Errorf("told %v, calls %v", told, fake.calls)
 	}
 	if found := h.notReached(); len(found) == 0 || found[0].NotReached.Awaited != history.AwaitedLeader {
@@ -235,7 +235,7 @@ func TestWeigh_EndsARunInWhichNoMemberServes(t *testing.T) {
 		}
 	})
 	found, told := h.notReached(), h.told()
-	if len(found) != 2 || found[1].NotReached.Awaited != history.AwaitedService || !slices.Contains(told, "2 stop left-out ") || slices.Contains(fake.calls, "stop cp2") {
+	if len(found) != 2 || found[1].NotReached.Awaited != history.AwaitedService || !slices.Contains(told, "2 stop skipped ") || slices.Contains(fake.calls, "stop cp2") {
 		t.Errorf("told %+v and %v, calls %v", found, told, fake.calls)
 	}
 	if end := r.End(nil); !end.Complete || !strings.Contains(end.Message, "no member has served for 1m0s") || len(end.NotReached) != 2 {

@@ -156,7 +156,7 @@ func TestAStormGoesOnWhileTheServerStarts(t *testing.T) {
 	if err := r.play(t.Context(), 1, &Step{Storm: &Storm{Members: []string{"@cp2"}, Objects: 2, Every: time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Storm cp2 inject 0", "Storm cp2 witness 3", "Storm cp2 heal 0"}
+	want := []string{"ConflictStorm cp2 inject 0", "ConflictStorm cp2 witness 3", "ConflictStorm cp2 heal 0"}
 	if got := h.phases(); !slices.Equal(got, want) {
 		t.Errorf("told %v, want %v", got, want)
 	}

@@ -353,7 +353,7 @@ func build(t testing.TB, name string) string {
 	if err := json.Unmarshal(more, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"harnessDigest", "implementation", "topology", "gates", "files"} {
+	for _, name := range []string{"harnessDigest", "implementation", "topology", "featureGates", "files"} {
 		header = fmt.Appendf(nil, `%s,%q:%s}`, bytes.TrimSuffix(header, []byte("}")), name, fields[name])
 	}
 	header = fmt.Appendf(nil, `%s,"profiles":["storage-version-rollout"],"judges":%s,"asked":%s}`, bytes.TrimSuffix(header, []byte("}")), ids, ids)

@@ -46,7 +46,7 @@ func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.Res
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(foreign(s.group)))
 	case history.BackendSlowBody:
-		s.drip(changed, w, r)
+		s.slowBody(changed, w, r)
 	case history.BackendHuge:
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(huge(s.group)))
@@ -55,8 +55,8 @@ func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.Res
 	}
 }
 
-// drip writes a document a byte at a time.
-func (s *Server) drip(changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
+// slowBody writes a document a byte at a time.
+func (s *Server) slowBody(changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", aggregatedType)
 	out := http.NewResponseController(w)
 	for _, b := range []byte(document(s.group)) {
