@@ -35,7 +35,7 @@ var changing = []string{"create", "update", "patch", "delete", "deletecollection
 
 func (h *History) observeAsked(ev *history.Event) {
 	r := ev.Request
-	dry := r.Class == history.ClassInvalid && !r.Lasting
+	dry := r.Class == history.ClassInvalid && !r.WithoutDryRun
 	if r.Write > 0 || r.Name == "" || dry || !slices.Contains(changing, r.Verb) {
 		return
 	}

@@ -99,7 +99,7 @@ func (c *convergence) compare(r *row) {
 		if !r.remote {
 			c.unfit = "an endpoint gave no answer to compare with"
 		}
-	case a.Code == http.StatusNotFound && !a.Itself && !r.remote:
+	case a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
 		c.differs(a.seq, "lists %s, and has nothing at %s", r.groupVersion, a.Path)
 	case r.told() != nil && r.told().Inventory != own.Inventory:
 		c.differs(a.seq, "lists other resources in %s than %s does", r.groupVersion, a.Path)

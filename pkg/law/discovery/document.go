@@ -47,7 +47,7 @@ func (f *Facts) observeDocument(ev *history.Event) {
 	if d.Listing != nil && d.Content != "" && f.listings[d.Content] == nil {
 		f.listings[d.Content] = f.read(d.Listing)
 	}
-	a := &answer{Document: *d, member: m, seq: ev.Seq, from: ev.From, at: ev.At, options: f.optionsOf(d.Accept), listing: f.listings[d.Content]}
+	a := &answer{DiscoveryDocument: *d, member: m, seq: ev.Seq, from: ev.From, at: ev.At, options: f.optionsOf(d.Accept), listing: f.listings[d.Content]}
 	a.Listing = nil
 	a.form, a.formed = formOf(d.ContentType)
 	if d.Sweep > 0 {

@@ -30,7 +30,7 @@ func (f *Facts) observeForeign(ev *history.Event) {
 		f.foreign = append(f.foreign, &foreignThing{seq: ev.Seq})
 	}
 	one, went := f.foreign[i], told.Change == history.ThirdPartyDeleted
-	one.Foreign = *told
+	one.ThirdPartyObject = *told
 	one.there = mark(one.there, ev, !went)
 	if told.Type == history.ThirdPartyAPIService {
 		// Any change of an APIService is trouble too: members may have fetched at any time

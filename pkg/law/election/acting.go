@@ -12,12 +12,12 @@ import (
 
 // Action is one action of a leader, as the object says that it wrote to.
 type Action struct {
-	history.Acted
+	history.LeaderAction
 	fact.Stamp
 }
 
 func (f *Facts) observeAction(ev *history.Event) {
-	a := &Action{*ev.Stored.Acted, fact.StampOf(ev)}
+	a := &Action{*ev.Stored.LeaderAction, fact.StampOf(ev)}
 	l := f.leases[a.Lease]
 	if l == nil {
 		return
@@ -27,7 +27,7 @@ func (f *Facts) observeAction(ev *history.Event) {
 		a.Holder = cmp.Or(l.lastOn(a.Host), a.Host)
 	}
 	own := fact.Where(l.actions, func(before *Action) bool { return before.Holder == a.Holder })
-	if n := len(own); n > 0 && own[n-1].Acted == a.Acted {
+	if n := len(own); n > 0 && own[n-1].LeaderAction == a.LeaderAction {
 		return // another client wrote to the object
 	}
 	l.actions = append(l.actions, a)

@@ -63,7 +63,7 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeCandidate(ev)
 	case strings.HasPrefix(s.Key, leasePrefix):
 		f.observeLease(ev)
-	case s.Acted != nil:
+	case s.LeaderAction != nil:
 		f.observeAction(ev)
 	case strings.Contains(s.Key, errandNamespace):
 		f.observeErrand(ev)

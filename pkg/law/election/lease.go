@@ -164,7 +164,7 @@ func (c *Change) Forced() bool {
 
 // byForce is whether the harness put a holder there that no component is.
 func byForce(holder string) bool {
-	return holder == history.ElectionNobody || holder == history.ElectionThirdParty
+	return holder == history.AbsentHolder || holder == history.ThirdPartyHolder
 }
 
 // ByHarness is whether the harness made the change by force, or tries fields out. What it
@@ -181,7 +181,7 @@ func (c *Change) ByHarness() bool {
 		return true
 	}
 	r := c.made[c.Revision]
-	return r != nil && r.Name == c.Key && slices.Contains([]string{history.ElectionOdd, history.ElectionSeize, history.ElectionAssign}, r.Election)
+	return r != nil && r.Name == c.Key && slices.Contains([]string{history.ElectionMalformed, history.ElectionAbsentHolder, history.ElectionAssign}, r.Election)
 }
 
 // ByCoordinator is whether a coordinator wrote what the Lease says, and not an instance

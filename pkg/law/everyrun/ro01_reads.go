@@ -29,12 +29,12 @@ func (r read) agrees(law.Bounds) law.Entry {
 		first = ", the first " + r.Names[0].Name
 	}
 	switch ok := r.Code == http.StatusOK; {
-	case r.Unserved:
+	case r.NotServed:
 		return e.Excused("the member does not serve the resource")
 	case ok && r.Compared && r.Stored+r.Extra == 0:
 		return e.Excused("etcd holds none of the objects")
 	case ok && !r.Compared:
-		return e.Unclear("%s, and it could not be held against etcd: %s", what, r.Uncompared)
+		return e.Unclear("%s, and it could not be held against etcd: %s", what, r.NotCompared)
 	case ok && r.Missing+r.Extra+r.Older+r.Newer == 0:
 		return e.Met()
 	case ok:

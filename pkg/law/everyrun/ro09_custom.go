@@ -27,7 +27,7 @@ var ro09 = law.Each[*Facts, custom]{
 // member says nothing of the resource.
 func (c custom) served(law.Bounds) law.Entry {
 	e, p := c.entry(named(c.Resource, c.Group)), c.process()
-	ready := c.CustomAnswer.Ready == http.StatusOK
+	ready := c.CustomResourceAnswer.Ready == http.StatusOK
 	if p != nil && !ready {
 		first := c.facts.FirstReady(p)
 		ready = first != nil && first.Latest <= c.From
