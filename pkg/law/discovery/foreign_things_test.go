@@ -26,9 +26,9 @@ var flapping = map[requirement.ID]struct {
 		at := len(t.events) - 1
 		last := t.events[at]
 		t.events = t.events[:at]
-		d := history.DiscoveryDocument{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: last.Document.Sweep, Listing: listingOf("APIResourceList", []string{name + ":rains"})}
+		d := history.DiscoveryDocument{Path: groupsPath + "/" + name, Accept: "application/json", Sweep: last.DiscoveryDocument.Sweep, Listing: listingOf("APIResourceList", []string{name + ":rains"})}
 		t.answered("a", d)
-		again := *last.Document
+		again := *last.DiscoveryDocument
 		t.answered("a", again)
 	}, "but the aggregated document at /apis does not have it"},
 	"AD-14": {func(t *historyBuilder, name string) {
@@ -133,7 +133,7 @@ func TestForeign_TagsFollowIt(t *testing.T) {
 			give := func(d history.DiscoveryDocument) {
 				told.answered("a", d)
 				if l := d.Listing; l != nil {
-					told.events[len(told.events)-1].Document.ETag = tagOf(l)
+					told.events[len(told.events)-1].DiscoveryDocument.ETag = tagOf(l)
 				}
 			}
 			alone := given(other, nil)
