@@ -18,10 +18,10 @@ import (
 func interfere(t *rapid.T, events []history.Event) []history.Event {
 	out := slices.Clone(events)
 	at := rapid.IntRange(0, len(out)-2).Draw(t, "at")
-	ev := history.Event{Kind: history.KindAway, At: out[at].At, Away: &history.Away{Source: string(fact.Etcd)}}
+	ev := history.Event{Kind: history.KindRecorderDelayed, At: out[at].At, RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}}
 	if rapid.Bool().Draw(t, "missed") {
 		source := rapid.SampledFrom(fact.Sources).Draw(t, "source")
-		ev = history.Event{Kind: history.KindGap, At: out[at].At, Gap: &history.Gap{Source: string(source), Message: "it missed something"}}
+		ev = history.Event{Kind: history.KindRecorderMissed, At: out[at].At, RecorderMissed: &history.RecorderMissed{Source: string(source), Message: "it missed something"}}
 	} else {
 		ev.From = max(1, ev.At-rapid.Int64Range(1, int64(time.Minute)).Draw(t, "delay"))
 	}

@@ -32,7 +32,7 @@ func TestPowerless_UntilTheMemberWasSeenToBeBack(t *testing.T) {
 	power := func(phase history.Phase, proof string) history.Fault {
 		return history.Fault{ID: "p", Type: history.FaultPower, Phase: phase, Proof: proof}
 	}
-	events := []history.Event{faultOf(2*s, power(history.PhaseInject, "")), faultOf(4*s, power(history.PhaseHeal, "")), {At: 5 * s, Etcd: &history.EtcdHealth{}}}
+	events := []history.Event{faultOf(2*s, power(history.PhaseInject, "")), faultOf(4*s, power(history.PhaseHeal, "")), {At: 5 * s, EtcdHealth: &history.EtcdHealth{}}}
 	truths(t, "it is powerless", observed(events...).Powerless("a"), map[int64]fact.Truth{2: fact.No, 6: fact.Yes, 12: fact.Yes})
 	h := observed(append(events, faultOf(6*s, power(history.PhaseWitness, "all is back")))...)
 	truths(t, "it is powerless", h.Powerless("a"), map[int64]fact.Truth{6: fact.Yes, 12: fact.No})
@@ -45,14 +45,14 @@ func TestStep_EndsTheOneThatBegan(t *testing.T) {
 	step := func(at int64, index int, phase history.Phase) history.Event {
 		return history.Event{At: at, Member: "a", Step: &history.Step{Index: index, Action: "upgrade", Phase: phase, Message: string(phase)}}
 	}
-	h := observed(step(2*s, 1, history.PhaseBegin), step(4*s, 1, history.PhaseEnd), step(5*s, 2, history.PhaseLeftOut), step(6*s, 3, history.PhaseBegin))
+	h := observed(step(2*s, 1, history.PhaseBegin), step(4*s, 1, history.PhaseEnd), step(5*s, 2, history.PhaseSkipped), step(6*s, 3, history.PhaseBegin))
 	if len(h.Steps) != 3 {
 		t.Fatalf("there are %d steps", len(h.Steps))
 	}
 	if one := h.Steps[0]; one.Began.Latest != 2*s || one.Ended == nil || one.Ended.Latest != 4*s || one.Phase != history.PhaseEnd {
 		t.Errorf("the first step is %+v", one)
 	}
-	if one := h.Steps[1]; one.Ended == nil || one.Phase != history.PhaseLeftOut || one.Message == "" {
+	if one := h.Steps[1]; one.Ended == nil || one.Phase != history.PhaseSkipped || one.Message == "" {
 		t.Errorf("the step that was left out is %+v", one)
 	}
 	if h.Steps[2].Ended != nil {

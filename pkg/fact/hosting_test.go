@@ -8,7 +8,7 @@ import (
 )
 
 func hosts(at int64, member string, resources ...history.HostedResource) history.Event {
-	return history.Event{At: at, Member: member, Discovery: &history.Discovery{Revision: at / s, Resources: resources}}
+	return history.Event{At: at, Member: member, HostedResources: &history.HostedResources{Revision: at / s, Resources: resources}}
 }
 
 var pods = history.HostedResource{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true}
@@ -69,7 +69,7 @@ func TestDefined_AlsoWithoutAnAnswer(t *testing.T) {
 
 func TestSource_MissedIsCountedFromTheFirstTime(t *testing.T) {
 	gap := func(source fact.Source) history.Event {
-		return history.Event{At: s, Gap: &history.Gap{Source: string(source), Message: "m"}}
+		return history.Event{At: s, RecorderMissed: &history.RecorderMissed{Source: string(source), Message: "m"}}
 	}
 	h := observed(gap(fact.Watches), gap(fact.Etcd), gap(fact.Etcd))
 	if times, seq := h.Missed(fact.Etcd); times != 2 || seq != 2 {
@@ -78,7 +78,7 @@ func TestSource_MissedIsCountedFromTheFirstTime(t *testing.T) {
 	if times, seq := h.Missed(fact.Reads); times != 0 || seq != 0 || h.Untrusted() != 0 || len(h.Doubts()) > 0 {
 		t.Error("a recorder that missed nothing is doubted")
 	}
-	stepped := observed(history.Event{At: s, Gap: &history.Gap{Source: history.GapOfClock, Message: "the clock was set"}}, gap("unheard of"))
+	stepped := observed(history.Event{At: s, RecorderMissed: &history.RecorderMissed{Source: history.SourceClock, Message: "the clock was set"}}, gap("unheard of"))
 	if stepped.Untrusted() != 1 || len(stepped.Doubts()) != 2 {
 		t.Errorf("the doubts are %q from event %d on", stepped.Doubts(), stepped.Untrusted())
 	}

@@ -76,7 +76,7 @@ func (x loss) raced(bounds law.Bounds) bool {
 type exchange struct {
 	fact.Stamp
 	member string
-	*history.Exchange
+	*history.InterceptedRequest
 }
 
 // Where API servers have StorageVersions, and the Leases among which identity Leases are.

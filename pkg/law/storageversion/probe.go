@@ -26,7 +26,7 @@ func (f *facts) observeProbe(ev *history.Event) {
 	case r.Class != history.ClassInvalid:
 	case r.Invalid != "":
 		refused := r.Code == 422 && r.Name != "" && f.taken[ev.Member] == r.Name
-		f.probes = append(f.probes, probe{fact.StampOf(ev), ev.Member, r.Name, r.Invalid, r.Lasting, accepted, refused})
+		f.probes = append(f.probes, probe{fact.StampOf(ev), ev.Member, r.Name, r.Invalid, r.WithoutDryRun, accepted, refused})
 	case accepted:
 		f.taken[ev.Member] = r.Name
 	default:
