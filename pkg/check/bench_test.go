@@ -99,7 +99,7 @@ func (e *endless) stored(s history.Stored) {
 
 func (e *endless) process(i int, change string) {
 	e.emit(history.Event{Kind: history.KindProcess, Member: benchMembers[i], Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: change, Instance: e.instance[i]}})
+		Component: history.ComponentAPIServer, Change: change, Expected: true, Instance: e.instance[i]}})
 }
 
 func (e *endless) boot(i int, all bool) {

@@ -15,6 +15,15 @@
 // was excused than met, and at least as much was met as the catalogue asks for. The clock
 // of an obligation stands while what it takes is not there; it never begins anew.
 //
+// # Shapes
+//
+// A law is declared in a shape, and the shape ends its obligations. [Each]: every subject is
+// one obligation, which ends by what is known of it alone. [Deadline]: something comes about
+// within a bound, as moments or looks at samples show. [Always]: a condition holds while
+// another one does. [SameAcross]: all give the same value. [Together]: a law of several
+// parts. [Written] is for what fits none of them. A subject with a method Entry describes its
+// obligation itself, and the methods of [Entry] end it.
+//
 // # Bounds
 //
 // Bounds, tolerances and the least that must be seen are rows of the catalogue
@@ -31,7 +40,7 @@
 // need it.
 //
 // A recorder: its event in pkg/history, the recorder in pkg/observe, its name in
-// [fact.Sources] if it can miss something.
+// [fact.Sources] and in the format (pkg/history/validate_values.go) if it can miss something.
 //
 // A KEP: a package below this one with a func KEP() law.KEP, and its line in
 // pkg/check/keps.go.
