@@ -33,7 +33,7 @@ func TestRead_AgreesWithEtcdOrIsNoAnswer(t *testing.T) {
 		"a member that cannot decode, before it serves": {history.Read{Code: 500}, 2, law.Excused},
 		"a busy member":                                 {history.Read{Code: 429}, 5, law.Unclear},
 		"no answer":                                     {history.Read{}, 5, law.Unclear},
-		"a resource that it does not serve":             {history.Read{Code: 404, Unserved: true}, 5, law.Excused},
+		"a resource that it does not serve":             {history.Read{Code: 404, NotServed: true}, 5, law.Excused},
 	} {
 		c.read.How, c.read.Resource = history.ReadConsistent, "configmaps"
 		f := healthyMember(history.Event{At: c.from*second + 5, From: c.from * second, Member: "cp1", Read: &c.read})
@@ -47,23 +47,23 @@ func TestRead_AgreesWithEtcdOrIsNoAnswer(t *testing.T) {
 func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
 	deleted := history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredDelete, Revision: 5, Key: definitions + "things.example.com"}}
 	for name, c := range map[string]struct {
-		custom history.CustomAnswer
+		custom history.CustomResourceAnswer
 		from   int64
 		before []history.Event
 		want   law.Ending
 	}{
-		"it serves the resource":              {history.CustomAnswer{Instance: 1, Code: 200}, 5, nil, law.Met},
-		"it says that there is none":          {history.CustomAnswer{Instance: 1, Code: 404}, 5, nil, law.Broken},
-		"it says so before it was ready":      {history.CustomAnswer{Instance: 1, Code: 404}, 2, nil, ""},
-		"it says so and calls itself ready":   {history.CustomAnswer{Instance: 1, Code: 404, Ready: 200}, 2, nil, law.Broken},
-		"the definition was deleted":          {history.CustomAnswer{Instance: 1, Code: 404}, 5, []history.Event{deleted}, law.Excused},
-		"a busy member":                       {history.CustomAnswer{Instance: 1, Code: 503}, 5, nil, law.Excused},
-		"an error that says nothing of that":  {history.CustomAnswer{Instance: 1, Code: 500}, 5, nil, law.Unclear},
-		"a process that was not seen":         {history.CustomAnswer{Instance: 7, Code: 404}, 5, nil, ""},
-		"one that was not seen, and is ready": {history.CustomAnswer{Instance: 7, Code: 404, Ready: 200}, 5, nil, law.Broken},
+		"it serves the resource":              {history.CustomResourceAnswer{Instance: 1, Code: 200}, 5, nil, law.Met},
+		"it says that there is none":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, nil, law.Broken},
+		"it says so before it was ready":      {history.CustomResourceAnswer{Instance: 1, Code: 404}, 2, nil, ""},
+		"it says so and calls itself ready":   {history.CustomResourceAnswer{Instance: 1, Code: 404, Ready: 200}, 2, nil, law.Broken},
+		"the definition was deleted":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, []history.Event{deleted}, law.Excused},
+		"a busy member":                       {history.CustomResourceAnswer{Instance: 1, Code: 503}, 5, nil, law.Excused},
+		"an error that says nothing of that":  {history.CustomResourceAnswer{Instance: 1, Code: 500}, 5, nil, law.Unclear},
+		"a process that was not seen":         {history.CustomResourceAnswer{Instance: 7, Code: 404}, 5, nil, ""},
+		"one that was not seen, and is ready": {history.CustomResourceAnswer{Instance: 7, Code: 404, Ready: 200}, 5, nil, law.Broken},
 	} {
 		c.custom.Group, c.custom.Resource = "example.com", "things"
-		f := healthyMember(append(c.before, history.Event{At: c.from*second + 5, From: c.from * second, Member: "cp1", Custom: &c.custom})...)
+		f := healthyMember(append(c.before, history.Event{At: c.from*second + 5, From: c.from * second, Member: "cp1", CustomResourceAnswer: &c.custom})...)
 		if e := f.customs[0].served(law.Bounds{}); e.Ending != c.want {
 			t.Errorf("%s: %+v, want %q", name, e, c.want)
 		}
