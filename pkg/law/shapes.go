@@ -38,53 +38,6 @@ func (t Together[F]) judge(facts F, bounds Bounds) *Ledger {
 	return l
 }
 
-// OnlyIf is a law by which something happens only if a condition holds at that moment.
-// Each time that it happens is an obligation.
-type OnlyIf[F, S any] struct {
-	Row
-	// Events are what happens.
-	Events func(F) []S
-	// Describe says what an event is about and when it was. Optional where S has a method
-	// Entry() Entry.
-	Describe func(S) Entry
-	// If is the condition.
-	If func(S) fact.Truth
-	// Excuse is why an event proves nothing; empty if it does. Optional.
-	Excuse func(S) string
-	// Breach says in a sentence what happened, with the evidence.
-	Breach func(S) (string, []int64)
-}
-
-func (o OnlyIf[F, S]) judge(facts F, _ Bounds) *Ledger {
-	l := &Ledger{}
-	for _, s := range o.Events(facts) {
-		why := ""
-		if o.Excuse != nil {
-			why = o.Excuse(s)
-		}
-		l.Add(weigh(entryOf(o.Describe, s), o.If(s), why, func() (string, []int64) { return o.Breach(s) }))
-	}
-	return l
-}
-
-// weigh ends an obligation by whether it was kept.
-func weigh(e Entry, kept fact.Truth, excuse string, breach func() (string, []int64)) Entry {
-	switch {
-	case excuse != "":
-		e.Ending, e.Why = Excused, excuse
-	case kept == fact.Yes:
-		e.Ending = Met
-	case kept == fact.No:
-		e.Ending = Broken
-		e.Why, e.Evidence = breach()
-	default:
-		e.Ending = Unclear
-		e.Why, e.Evidence = breach()
-		e.Why = "it is not certain whether " + e.Why
-	}
-	return e
-}
-
 // Always is a law by which a condition holds while another one does. Each stretch of time
 // in which it has to hold is an obligation.
 type Always[F, S any] struct {
@@ -127,17 +80,19 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 		for _, span := range stretches {
 			e := e
 			e.Began = fact.Exactly(max(span.Begin, 0), e.Began.Seq)
-			lacking, kept := slices.Concat(within(certain, span), within(possible, span)), fact.Unknown
-			switch {
-			case len(within(certain, span)) > 0:
-				kept = fact.No
-			case len(lacking) == 0:
-				kept = fact.Yes
-				if a.Tag != nil {
-					e.Tags = a.Tag(s, span)
-				}
+			switch broken, unclear := within(certain, span), within(possible, span); {
+			case len(broken) > 0:
+				why, shown := a.Breach(s, broken[0].Begin, min(broken[0].End, over))
+				e = e.Broken("%s", why).Shown(shown...)
+			case len(unclear) > 0:
+				why, shown := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
+				e = e.Unclear("it is not certain whether %s", why).Shown(shown...)
+			case a.Tag != nil:
+				e = e.Met(a.Tag(s, span)...)
+			default:
+				e = e.Met()
 			}
-			l.Add(weigh(e, kept, "", func() (string, []int64) { return a.Breach(s, lacking[0].Begin, min(lacking[0].End, over)) }))
+			l.Add(e)
 		}
 	}
 	return l
