@@ -325,6 +325,15 @@ func (l *lateWriter) Flush() {
 	l.header.Do(func() { _ = http.NewResponseController(l.ResponseWriter).Flush() })
 }
 
+// CloseNotify is what the filters of k8s.io/apiserver ask for before they hand a Flusher on,
+// without which there is no watch.
+func (l *lateWriter) CloseNotify() <-chan bool {
+	if of, ok := l.ResponseWriter.(interface{ CloseNotify() <-chan bool }); ok {
+		return of.CloseNotify()
+	}
+	return nil
+}
+
 // close waits until all was written, or the client has gone.
 func (l *lateWriter) close() {
 	close(l.queue)

@@ -1,8 +1,10 @@
 package apiserver
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"testing"
 	"time"
 
@@ -95,5 +97,44 @@ func TestAnswer_WithoutLast(t *testing.T) {
 	a.body.WriteString(`{"items":[{"a":1},{"b":2}]}`)
 	if got := a.withoutLast().body.String(); got != `{"items":[{"a":1}]}` {
 		t.Error(got)
+	}
+}
+
+// The filters of k8s.io/apiserver hand a Flusher on only of a writer that is a CloseNotifier,
+// and a client has its watch when the header comes.
+func TestLateWriter_SendsTheHeaderAtOnce(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Now())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		late := newLateWriter(w, clk, r.Context().Done())
+		defer late.close()
+		if late.CloseNotify() == nil {
+			t.Error("a writer that tells when its client has gone does not tell that any more")
+		}
+		late.WriteHeader(http.StatusOK)
+		late.Flush()
+		_, _ = late.Write([]byte("late"))
+	}))
+	defer server.Close()
+	response, err := server.Client().Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read := make(chan string)
+	go func() {
+		body, _ := io.ReadAll(response.Body)
+		read <- string(body)
+	}()
+	for !clk.HasWaiters() {
+		runtime.Gosched()
+	}
+	select {
+	case body := <-read:
+		t.Fatalf("%q came before it was due", body)
+	default:
+	}
+	clk.Step(watchesLate)
+	if body := <-read; body != "late" {
+		t.Errorf("%q came, want what was written", body)
 	}
 }
