@@ -57,7 +57,7 @@ var brackets = []bracket{
 	}, true},
 	{"SV-03", "departedGoes", requirement.MustBound("SV-03", "departedGoes"), func(took, late time.Duration) *historyBuilder {
 		h := led(v1).hosts("b", 7).joins("x", 8).says(things, 9, "a="+v1, "b="+v1, "x="+v1).pass(collectorStarts)
-		return h.told(late).leaves("x", 10).pass(took - late).holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20)
+		return h.told(late).leaves("x", 10).pass(took-late).holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20)
 	}, false},
 	{"SV-03", "tamperRepaired", tamperRepaired, func(took, _ time.Duration) *historyBuilder {
 		h := led(v1).asks("b", 200, 9, tampering(things)).deletes(things, 9).says(things, 10, "b="+v1).joins("b", 11)
