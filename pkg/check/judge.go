@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -113,8 +115,12 @@ func Judge(events Events, requirements []requirement.Requirement) (*Judgement, e
 
 // Judging is a judge at work, for callers that have the events one by one.
 type Judging struct {
-	laws         *laws
-	account      *account
+	history *fact.History
+	// facts are those of each KEP, and of finds them by the requirements that the KEP has
+	// laws for.
+	facts        []law.Facts
+	of           map[requirement.ID]law.Facts
+	account      account
 	requirements []requirement.Requirement
 	read         int64
 	// crashed is how the facts, on which all laws stand, failed, if they did.
@@ -123,8 +129,15 @@ type Judging struct {
 
 // Begin makes a judge of the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
-	j := &Judging{laws: newLaws(header, keps), requirements: requirements}
-	j.account = &account{history: j.laws.history}
+	h := fact.NewHistory(header)
+	j := &Judging{history: h, of: map[requirement.ID]law.Facts{}, account: account{history: h}, requirements: requirements}
+	for _, k := range keps {
+		facts := k.Begin(h)
+		j.facts = append(j.facts, facts)
+		for _, id := range k.IDs() {
+			j.of[id] = facts
+		}
+	}
 	return j
 }
 
@@ -139,7 +152,10 @@ func (j *Judging) Take(ev *history.Event) {
 			j.crashed = fmt.Sprintf("the judge itself crashed at event %d: %v", ev.Seq, p)
 		}
 	}()
-	j.laws.observe(ev)
+	j.history.Observe(ev)
+	for _, f := range j.facts {
+		f.Observe(ev)
+	}
 	j.account.observe(ev)
 }
 
@@ -162,21 +178,21 @@ type Progress struct {
 func (j *Judging) Progress() []Progress {
 	out := make([]Progress, 0, len(j.requirements))
 	for _, req := range j.requirements {
-		out = append(out, progressOf(j.laws.result(req, nil)))
+		out = append(out, progressOf(j.result(req, nil)))
 	}
 	return out
 }
 
 // End gives the verdicts. Damage is what the reader says of the file.
 func (j *Judging) End(damage []string) *Judgement {
-	out := &Judgement{Header: j.laws.history.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(j.laws.history.Now)}
+	out := &Judgement{Header: j.history.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(j.history.Now)}
 	j.account.fill(out)
 	out.Doubts = j.account.doubts(damage)
 	if j.crashed != "" {
 		out.Doubts = append(out.Doubts, j.crashed)
 	}
 	for _, req := range j.requirements {
-		out.Results = append(out.Results, j.laws.result(req, out.Doubts))
+		out.Results = append(out.Results, j.result(req, out.Doubts))
 	}
 	return out
 }

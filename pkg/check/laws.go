@@ -4,41 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/evenkeel/evenkeel/pkg/fact"
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// laws judge a history by the laws of all KEPs.
-type laws struct {
-	history *fact.History
-	facts   []law.Facts
-	of      map[requirement.ID]law.Facts
-}
-
-func newLaws(header history.Header, keps []law.KEP) *laws {
-	l := &laws{history: fact.NewHistory(header), of: map[requirement.ID]law.Facts{}}
-	for _, k := range keps {
-		facts := k.Begin(l.history)
-		l.facts = append(l.facts, facts)
-		for _, id := range k.IDs() {
-			l.of[id] = facts
-		}
-	}
-	return l
-}
-
-func (l *laws) observe(ev *history.Event) {
-	l.history.Observe(ev)
-	for _, f := range l.facts {
-		f.Observe(ev)
-	}
-}
-
 // result is the verdict on a requirement by all that was observed so far. A law that
 // crashes has judged nothing: it is inconclusive, and the others go on.
-func (l *laws) result(req requirement.Requirement, doubts []string) (res Result) {
+func (j *Judging) result(req requirement.Requirement, doubts []string) (res Result) {
 	unjudged := func(verdict Verdict, why string) Result {
 		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: verdict, Reasons: []string{why}}
 	}
@@ -47,14 +19,14 @@ func (l *laws) result(req requirement.Requirement, doubts []string) (res Result)
 			res = unjudged(Inconclusive, fmt.Sprintf("the law itself crashed: %v", p))
 		}
 	}()
-	if why, ok := Inapplicable(req.ID, l.history.Header); ok {
+	if why, ok := Inapplicable(req.ID, j.history.Header); ok {
 		return unjudged(NotApplicable, why)
 	}
-	if l.of[req.ID] == nil {
+	if j.of[req.ID] == nil {
 		return unjudged(Skipped, "no law judges it")
 	}
-	row, ledger := l.of[req.ID].Judge(req.ID)
-	return law.Weigh(req, row, ledger, l.history, doubts)
+	row, ledger := j.of[req.ID].Judge(req.ID)
+	return law.Weigh(req, row, ledger, j.history, doubts)
 }
 
 // progressOf is a result as onlookers are told of it while the history goes on: what is
