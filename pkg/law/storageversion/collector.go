@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -45,16 +46,44 @@ func (f *facts) inTime(id requirement.ID, began, done fact.Moment) bool {
 	return most <= requirement.MustBound(id, "departedGoes") || f.collectorAble(id).During(done) == fact.Yes
 }
 
-// departure is an entry of a server that does not take part: since the later of two things
-// came about, the entry, and that its server does not take part.
-type departure struct {
+// owed is a stretch of revisions of an object that has to end. It is gone where it ended
+// because that went which it is about.
+type owed struct {
 	fact.Stretch
-	f  *facts
-	v  *fact.StorageVersion
+	f    *facts
+	v    *fact.StorageVersion
+	gone bool
+}
+
+func (o owed) byHarness() bool { return o.gone && o.f.takenBy(o.v.Name, *o.Ended) }
+
+// done is when it ended, and voids when the harness ended it.
+func (o owed) done() []fact.Moment {
+	if o.Ended == nil || o.byHarness() {
+		return nil
+	}
+	return o.f.Moments(*o.Ended)
+}
+
+func (o owed) voids() []law.Void {
+	if !o.byHarness() {
+		return nil
+	}
+	return law.Voids("the harness took it away", o.f.When(*o.Ended))
+}
+
+// departure is an entry of a server that does not take part: since the later of two things
+// came about, the entry, and that its server does not take part. It is gone where the entry
+// went, and not where the server joined again.
+type departure struct {
+	owed
 	id string
-	// left is whether the server had taken part before, and gone whether it ended because the
-	// entry went, and not because the server joined again.
-	left, gone bool
+	// left is whether the server had taken part before.
+	left bool
+}
+
+func (d departure) Entry() law.Entry {
+	return law.Entry{About: d.v.Name, Member: d.f.MemberOfServer(d.id)}
 }
 
 // departures are those of all StorageVersions, in the order of names and servers.
@@ -65,20 +94,11 @@ func (f *facts) departures() []departure {
 			for _, id := range v.Servers() {
 				spans := f.Participation(id).Stretches()
 				for _, s := range fact.Overlaps(v.Entry(id).Stretches(anyEntry), fact.Gaps(spans)) {
-					d := departure{Stretch: s, f: f, v: v, id: id, gone: s.Ended != nil && v.EntryAt(id, s.Ended.Revision) == nil}
-					d.left = len(spans) > 0 && spans[0].Began.Revision < s.Began.Revision
-					out = append(out, d)
+					of := owed{s, f, v, s.Ended != nil && v.EntryAt(id, s.Ended.Revision) == nil}
+					out = append(out, departure{of, id, len(spans) > 0 && spans[0].Began.Revision < s.Began.Revision})
 				}
 			}
 		}
 		return out
 	})
-}
-
-// went is when the entry went; nil if it did not, or the harness took it.
-func (d departure) went() []fact.Moment {
-	if !d.gone || d.f.takenBy(d.v.Name, *d.Ended) {
-		return nil
-	}
-	return d.f.Moments(*d.Ended)
 }

@@ -21,16 +21,8 @@ var sv10 = law.Together[*facts]{
 		{Name: "conflicts", Tag: "conflict"}, {Name: "conflictsEach", Tag: "conflict", Each: true},
 		{Name: "registeredEach", Tag: "registered", Each: true}, {Name: "editsEach", Tag: "edit", Each: true},
 	}},
-	Parts: []law.Law[*facts]{sv10Conflicts, sv10Registers, sv10Whole},
+	Parts: []law.Law[*facts]{sv10Registers, sv10Whole},
 }
-
-// sv10Conflicts counts the conflicts that a server met. It tells when the storm is over.
-var sv10Conflicts = law.Each[*facts, storm]{Over: (*facts).storms, End: func(s storm, _ law.Bounds) law.Entry {
-	if s.Count == 0 {
-		return law.Entry{}
-	}
-	return law.Of("conflict", s.Injected).By(s.Member).Met("conflict").For(s.Count)
-}}
 
 // sv10Registers: a server that starts in a storm is ready in time. The clock stands while the
 // harness keeps the server from running, and does not begin anew when a server that ended by
@@ -66,38 +58,41 @@ var sv10Registers = law.Deadline[*facts, storm]{
 	},
 }
 
-// sv10Whole: a server that is ready has given up no object of the storm, whose edits count.
-var sv10Whole = law.Each[*facts, stormedDuty]{
-	Over: func(f *facts) (out []stormedDuty) {
-		for _, s := range f.storms() {
-			for _, p := range s.started {
-				if p.ready != nil && (p.revision == 0 || len(p.looks) == 0) {
-					out = append(out, stormedDuty{duty{s: p, at: *p.ready}, s})
-				}
+// sv10Whole: a server that is ready in a storm has given up no object of it. The conflicts
+// that it met it tells when the storm is over.
+var sv10Whole = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
+	for _, s := range f.storms() {
+		if s.Count > 0 {
+			l.Add(law.Of("conflict", s.Injected).By(s.Member).Met("conflict").For(s.Count))
+		}
+		for _, p := range s.started {
+			switch {
+			case p.ready == nil || s.Active().At(p.ready.Latest) == fact.No:
+				continue
+			case p.revision == 0 || len(p.looks) == 0:
+				l.Unclear(s.Member, *p.ready, "it is not known what %s hosted when it was ready", s.Member)
+				continue
 			}
-			for _, d := range f.dutiesWhenReady() {
-				if slices.Contains(s.started, d.s) && slices.Contains(s.Objects, d.name) && s.Active().At(d.at.Latest) != fact.No {
-					out = append(out, stormedDuty{d, s})
+			for _, d := range p.duties(p.looks[0], *p.ready, p.revision) {
+				if slices.Contains(s.Objects, d.name) {
+					l.Add(s.end(d))
 				}
 			}
 		}
-		return out
-	},
-	End: func(d stormedDuty, _ law.Bounds) law.Entry {
-		e, edits := d.Entry(), d.storm.edits(d.name, d.s.Started, d.at)
-		switch {
-		case d.look == nil:
-			return e.Unclear("it is not known what %s hosted when it was ready", d.s.Member)
-		case e.Ending != "":
-			return e
-		case !d.reported():
-			return e.Broken("%s was ready at revision %d and had no entry in %s, which the harness edited all the time", d.s.Member, d.revision, d.name).Shown(d.evidence()...)
-		case edits > 0:
-			return e.Met("edit").For(edits)
-		default:
-			return e.Met()
-		}
-	},
+	}
+}}
+
+func (s storm) end(d duty) law.Entry {
+	switch e, edits := d.Entry(), s.edits(d.name, d.s.Started, d.at); {
+	case e.Ending != "":
+		return e
+	case !d.reported():
+		return e.Broken("%s was ready at revision %d and had no entry in %s, which the harness edited all the time", s.Member, d.revision, d.name).Shown(d.evidence()...)
+	case edits > 0:
+		return e.Met("edit").For(edits)
+	default:
+		return e.Met()
+	}
 }
 
 // storm is a storm of edits at a member, with the processes of its API server that started
@@ -106,11 +101,6 @@ type storm struct {
 	*fact.Fault
 	f       *facts
 	started []*server
-}
-
-type stormedDuty struct {
-	duty
-	storm storm
 }
 
 func (f *facts) storms() (out []storm) {

@@ -1,6 +1,8 @@
 package storageversion
 
 import (
+	"strconv"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -52,39 +54,43 @@ type answer struct {
 	// refused is whether the barrier was seen shut, and until when.
 	refused bool
 	until   int64
-	// late of the member's answers to writes of the resource did not come in time, while it
-	// refused others as it must.
-	late, refusals *int
 }
 
-func (f *facts) answers() (out []answer) {
-	late, refusals := map[[2]string]*int{}, map[[2]string]*int{}
-	for _, s := range f.servers().all {
-		for _, name := range law.SortedKeys(s.guarded) {
-			key := [2]string{s.Member, name}
-			if late[key] == nil {
-				late[key], refusals[key] = new(int), new(int)
-			}
-			of := answer{announced: s.registration(name), until: fact.Never, late: late[key], refusals: refusals[key]}
-			if of.announced != nil {
-				of.at = f.When(of.announced.Stamp)
-			}
-			for _, r := range s.guarded[name] {
-				if r.booting() {
+func (f *facts) answers() []answer {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() (out []answer) {
+		for _, s := range f.servers().all {
+			for _, name := range law.SortedKeys(s.guarded) {
+				of := answer{announced: s.registration(name), until: fact.Never}
+				if of.announced != nil {
+					of.at = f.When(of.announced.Stamp)
+				}
+				for _, r := range fact.Where(s.guarded[name], (*request).booting) {
 					of.refused, of.until = true, max(of.until, r.From)
-					*of.refusals++
 				}
-			}
-			for _, r := range s.guarded[name] {
-				of.request = r
-				if r.slow() && of.instead() {
-					*of.late++
+				for _, of.request = range s.guarded[name] {
+					out = append(out, of)
 				}
-				out = append(out, of)
 			}
 		}
+		return out
+	})
+}
+
+// few is whether few of the member's answers to writes of the resource did not come in time,
+// beside those that it refused as it must.
+func (a answer) few(answersForSlow float64) bool {
+	late, refused := 0.0, 0.0
+	for _, other := range a.s.f.answers() {
+		switch {
+		case other.member != a.member || other.object != a.object:
+		case other.booting():
+			refused++
+		case other.slow() && other.instead():
+			late++
+		}
 	}
-	return out
+	return late*answersForSlow <= refused
 }
 
 // early is whether the answer certainly came before the registration: the barrier was seen
@@ -130,12 +136,14 @@ func (a answer) end(bounds law.Bounds) law.Entry {
 		return e.Met()
 	case a.odd() || !a.instead():
 		return law.Entry{}
-	case a.slow() && float64(*a.late)*bounds.Number("answersForSlow") <= float64(*a.refusals):
+	case a.slow() && a.few(bounds.Number("answersForSlow")):
 		return e.Excused("a few writes were not answered in time, among many that were refused")
-	case a.code == 0:
-		return e.Unclear("%s answered a %s in %s with nothing instead of 503 before it had registered", s.Member, a.verb, a.object)
 	}
-	return e.Unclear("%s answered a %s in %s with %d instead of 503 before it had registered", s.Member, a.verb, a.object, a.code)
+	with := "nothing"
+	if a.code > 0 {
+		with = strconv.Itoa(a.code)
+	}
+	return e.Unclear("%s answered a %s in %s with %s instead of 503 before it had registered", s.Member, a.verb, a.object, with)
 }
 
 // unannounced ends the obligation of a write that was stored when the server had no entry.

@@ -22,23 +22,12 @@ var sv16 = law.Together[*facts]{
 // sv16Gone: no entry of a server that does not take part stays for longer than the bound: it
 // goes, or the server takes part again.
 var sv16Gone = law.Deadline[*facts, departure]{
-	Bound:    "departedGoes",
-	Over:     (*facts).departures,
-	Describe: func(d departure) law.Entry { return law.Entry{About: d.v.Name, Member: d.f.MemberOfServer(d.id)} },
-	Begin:    law.Once(func(d departure) fact.Moment { return d.f.When(d.Began) }),
-	Running:  func(d departure) fact.Signal { return d.f.collectorAble("SV-16") },
-	Done: func(d departure) []fact.Moment {
-		if d.Ended == nil || d.gone && d.f.takenBy(d.v.Name, *d.Ended) {
-			return nil
-		}
-		return d.f.Moments(*d.Ended)
-	},
-	Void: func(d departure) []law.Void {
-		if d.gone && d.f.takenBy(d.v.Name, *d.Ended) {
-			return law.Voids("the harness removed the entry", d.f.When(*d.Ended))
-		}
-		return nil
-	},
+	Bound:   "departedGoes",
+	Over:    (*facts).departures,
+	Begin:   law.Once(func(d departure) fact.Moment { return d.f.When(d.Began) }),
+	Running: func(d departure) fact.Signal { return d.f.collectorAble("SV-16") },
+	Done:    departure.done,
+	Void:    departure.voids,
 	Tag: func(d departure, began, done fact.Moment) []string {
 		if d.gone && d.left && d.f.inTime("SV-16", began, done) {
 			return []string{"gone"}
@@ -55,7 +44,7 @@ var sv16Formed = law.Deadline[*facts, agreeing]{
 	Bound: "departedGoes",
 	Over: func(f *facts) (out []agreeing) {
 		for _, d := range f.departures() {
-			if !d.left || !d.gone || d.f.takenBy(d.v.Name, *d.Ended) || d.v.At(d.Ended.Revision) == nil {
+			if !d.left || !d.gone || d.byHarness() || d.v.At(d.Ended.Revision) == nil {
 				continue
 			}
 			after := d.v.At(d.Ended.Revision)

@@ -21,20 +21,10 @@ var sv18Empty = law.Deadline[*facts, emptiness]{
 	Over:    (*facts).emptinesses,
 	Begin:   law.Once(func(x emptiness) fact.Moment { return x.began }),
 	Running: func(x emptiness) fact.Signal { return x.f.collectorAble("SV-18") },
-	Done: func(x emptiness) []fact.Moment {
-		if x.Ended == nil || x.byHarness() {
-			return nil
-		}
-		return x.f.Moments(*x.Ended)
-	},
-	Void: func(x emptiness) []law.Void {
-		if x.byHarness() {
-			return law.Voids("the harness removed the object", x.f.When(*x.Ended))
-		}
-		return nil
-	},
+	Done:    emptiness.done,
+	Void:    emptiness.voids,
 	Tag: func(x emptiness, began, done fact.Moment) []string {
-		if x.v.At(x.Ended.Revision) == nil && x.f.inTime("SV-18", began, done) {
+		if x.gone && x.f.inTime("SV-18", began, done) {
 			return []string{"removed"}
 		}
 		return nil
@@ -56,8 +46,8 @@ var sv18Stale = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.B
 		}
 		switch at := f.When(*d.Ended); {
 		case stale[object] < len(object.Is.Entries):
-		case f.takenBy(d.v.Name, *d.Ended):
-			l.Excused(d.v.Name, at, "the harness removed the object")
+		case d.byHarness():
+			l.Excused(d.v.Name, at, "the harness took it away")
 		case f.inTime("SV-18", since[object], at):
 			l.Met(d.v.Name, at, "removed")
 		}
@@ -67,23 +57,17 @@ var sv18Stale = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.B
 // emptiness is a stretch in which an object had no entry, from when the collector had to look
 // at it.
 type emptiness struct {
-	fact.Stretch
-	f     *facts
-	v     *fact.StorageVersion
+	owed
 	began fact.Moment
 	what  string
 }
 
 func (x emptiness) Entry() law.Entry { return law.Entry{About: x.v.Name} }
 
-func (x emptiness) byHarness() bool {
-	return x.Ended != nil && x.v.At(x.Ended.Revision) == nil && x.f.takenBy(x.v.Name, *x.Ended)
-}
-
 func (f *facts) emptinesses() (out []emptiness) {
 	for _, v := range f.StorageVersions() {
 		for _, s := range v.Stretches(func(sv *history.StorageVersion) bool { return len(sv.Entries) == 0 }) {
-			x := emptiness{s, f, v, f.When(s.Began), "lost its last entry"}
+			x := emptiness{owed{s, f, v, s.Ended != nil && v.At(s.Ended.Revision) == nil}, f.When(s.Began), "lost its last entry"}
 			if v.At(s.Began.Revision-1) == nil {
 				next := f.nextTurnOfParticipants(s)
 				if next == nil {

@@ -17,7 +17,7 @@ var sv21 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "replaced", Tag: "replaced"}, {Name: "writes", Tag: "write"},
 	}, Kinds: []string{kindRejoined}},
-	Parts: []law.Law[*facts]{hostingKnown, tagsKnown, sv21Twice, sv21Vanished, sv21Replaced, sv21Writes},
+	Parts: []law.Law[*facts]{hostingKnown, tagsKnown, sv21Entries, sv21Writes},
 }
 
 // restart is a process that is not its member's first, and an object.
@@ -26,58 +26,46 @@ type restart struct {
 	v *fact.StorageVersion
 }
 
-func (f *facts) restarts() (out []restart) {
-	for _, s := range f.servers().all {
+// sv21Entries: in the life of such a process its server never has several entries, and none
+// of them vanishes.
+var sv21Entries = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
+	for _, s := range fact.Where(f.servers().all, func(s *server) bool { return s.Before != nil }) {
 		for _, v := range f.StorageVersions() {
-			if s.Before != nil {
-				out = append(out, restart{s, v})
+			for _, x := range v.In(s.since, s.until) {
+				if own := entriesOf(x, s.id); own > 1 {
+					l.Broken(v.Name, f.When(x.Stamp), law.Evidence(s.Started.Seq, x.Seq), "after its restart %s has %d entries in %s at revision %d", s.Member, own, v.Name, x.Revision)
+				}
+			}
+			for _, c := range v.Entry(s.id).In(s.since, s.until) {
+				l.Add(restart{s, v}.vanished(c))
+			}
+			if s.replaced(v.Name) {
+				l.Add(law.Of(v.Name, s.Started).By(s.Member).Met("replaced"))
 			}
 		}
 	}
-	return out
+}}
+
+// vanished ends the obligation to keep an entry that went although the server takes part and
+// hosts the resource. One that no longer hosts it rightly takes its entry back.
+func (r restart) vanished(c fact.EntryChange) law.Entry {
+	hosted := r.hosts(r.v.Name)
+	if hosted == fact.Unknown { // only a server that hosts a resource reports it
+		hosted = fact.Of(r.v.EntryAt(r.id, r.until) != nil)
+	}
+	e := law.Of(r.v.Name, r.f.When(c.Stamp)).By(r.Member)
+	switch {
+	case c.There || !r.f.TakesPart(r.id, c.Revision) || r.silent() || hosted == fact.No:
+		return law.Entry{}
+	case r.f.takenBy(r.v.Name, c.Stamp):
+		return e.Excused("the harness took the entry out")
+	}
+	e = e.Broken("after its restart %s has no entry in %s at revision %d, though it takes part", r.Member, r.v.Name, c.Revision).Shown(r.Started.Seq, c.Seq)
+	if r.rejoined(c.Revision) {
+		e = e.As(kindRejoined, r.Release).Shown(r.Started.Seq, c.Seq, r.ready.Seq)
+	}
+	return e
 }
-
-// sv21Twice: no revision in the life of a process has several entries of its server.
-var sv21Twice = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
-	for _, r := range f.restarts() {
-		for _, x := range r.v.In(r.since, r.until) {
-			if !x.There {
-				continue
-			}
-			own := fact.Where(x.Is.Entries, func(e history.Entry) bool { return e.ServerID == r.id })
-			if n := len(own); n > 1 {
-				l.Broken(r.v.Name, f.When(x.Stamp), law.Evidence(r.Started.Seq, x.Seq), "after its restart %s has %d entries in %s at revision %d", r.Member, n, r.v.Name, x.Revision)
-			}
-		}
-	}
-}}
-
-// sv21Vanished: no entry vanishes although the server takes part and hosts the resource. One
-// that no longer hosts it rightly takes its entry back.
-var sv21Vanished = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bounds) {
-	for _, r := range f.restarts() {
-		of := r.v.Entry(r.id)
-		for _, c := range of.In(r.since, r.until) {
-			hosted := r.hosts(r.v.Name)
-			if hosted == fact.Unknown { // only a server that hosts a resource reports it
-				hosted = fact.Of(of.At(r.until) != nil)
-			}
-			if c.There || !f.TakesPart(r.id, c.Revision) || r.silent() || hosted == fact.No {
-				continue
-			}
-			e := law.Of(r.v.Name, f.When(c.Stamp)).By(r.Member)
-			if f.takenBy(r.v.Name, c.Stamp) {
-				l.Add(e.Excused("the harness took the entry out"))
-				continue
-			}
-			e = e.Broken("after its restart %s has no entry in %s at revision %d, though it takes part", r.Member, r.v.Name, c.Revision).Shown(r.Started.Seq, c.Seq)
-			if r.rejoined(c.Revision) {
-				e = e.As(kindRejoined, r.Release).Shown(r.Started.Seq, c.Seq, r.ready.Seq)
-			}
-			l.Add(e)
-		}
-	}
-}}
 
 // rejoined is whether an entry went because the server had left and joined anew as it
 // started: it takes part under a Lease that is younger than its process, and the entry was
@@ -100,12 +88,13 @@ func (s *server) replaced(name string) bool {
 	return s.Before != nil && change != nil && old != nil && old.Encoding != change.Is.Encoding
 }
 
-var sv21Replaced = law.Each[*facts, restart]{Over: (*facts).restarts, End: func(r restart, _ law.Bounds) law.Entry {
-	if !r.replaced(r.v.Name) {
-		return law.Entry{}
+// entriesOf counts the entries of a server in a revision.
+func entriesOf(r fact.VersionRevision, id string) int {
+	if !r.There {
+		return 0
 	}
-	return law.Of(r.v.Name, r.Started).By(r.Member).Met("replaced")
-}}
+	return len(fact.Where(r.Is.Entries, func(e history.Entry) bool { return e.ServerID == id }))
+}
 
 var sv21Writes = law.Each[*facts, *storing]{Over: (*facts).builtInStorings, End: func(w *storing, bounds law.Bounds) law.Entry {
 	if w.s == nil || w.s.Before == nil || w.object == nil {

@@ -85,19 +85,26 @@ func (c *course) object(name string, wrote []*storing) bool {
 
 // views judges what clients of each member saw, and is false if those of any saw nothing.
 func (c *course) views(name string, versions []string, last map[string]int64) bool {
-	all := true
+	all, who, want := true, "the members", "none"
+	if len(versions) == 1 {
+		who, want = "all members", versions[0]
+	}
 	for _, m := range law.SortedKeys(c.hold.Releases) {
 		v, known := c.f.see(m, name, c.hold.Ended.Seq)
-		e := law.Of(name, *c.hold.Ended).By(m).Shown(v.seq, c.hold.Ended.Seq, last[versions[0]], last[versions[len(versions)-1]])
+		e, sees := law.Of(name, *c.hold.Ended).By(m), showCommon(v.common)+" agreed in "+name
+		if v.gone {
+			sees = "no " + name
+		}
 		all = all && known
-		switch wrong := c.wrong(name, m, v, versions); {
+		switch {
 		case !known && c.f.upAt(m, c.hold.Ended.Latest) == nil:
 		case !known:
 			c.l.Add(e.Unclear("in hold %q clients of %s were shown no StorageVersions", c.hold.Name, m))
 		case len(versions) == 1 && v.common == nil && c.outsider():
 			c.l.Add(e.Excused("a server that is no member took part, whose agreement counts too"))
-		case wrong != "":
-			c.l.Add(e.Broken("%s", wrong))
+		case v.gone || showCommon(v.common) != want:
+			c.l.Add(e.Broken("in hold %q %s write %s, but clients of %s see %s", c.hold.Name, who, strings.Join(versions, " and "), m, sees).
+				Shown(v.seq, c.hold.Ended.Seq, last[versions[0]], last[versions[len(versions)-1]]))
 		default:
 			c.l.Add(e.Met())
 		}
@@ -111,20 +118,6 @@ func (c *course) outsider() bool {
 	return slices.ContainsFunc(c.f.Participants(), func(p *fact.Participation) bool {
 		return c.f.MemberOfServer(p.Server) == "" && p.During(c.hold.BeganRevision, c.hold.EndedRevision)
 	})
-}
-
-// wrong is what is wrong with a view, empty if nothing is.
-func (c *course) wrong(name, member string, v showing, versions []string) string {
-	all := strings.Join(versions, " and ")
-	switch {
-	case v.gone:
-		return sprintf("in hold %q the members write %s, but clients of %s see no %s", c.hold.Name, all, member, name)
-	case len(versions) > 1 && v.common != nil:
-		return sprintf("in hold %q the members write %s, but clients of %s see %s agreed in %s", c.hold.Name, all, member, *v.common, name)
-	case len(versions) == 1 && (v.common == nil || *v.common != versions[0]):
-		return sprintf("in hold %q all members write %s, but clients of %s see %s agreed in %s", c.hold.Name, all, member, showCommon(v.common), name)
-	}
-	return ""
 }
 
 // count notes which kind of hold it was.
