@@ -172,3 +172,11 @@ func (f *facts) entries() (out []written) {
 	}
 	return out
 }
+
+// tagIf is a tag where a condition holds.
+func tagIf(holds bool, tag string) []string {
+	if holds {
+		return []string{tag}
+	}
+	return nil
+}

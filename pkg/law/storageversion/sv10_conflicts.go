@@ -43,12 +43,8 @@ var sv10Registers = law.Deadline[*facts, storm]{
 	},
 	Tag: func(s storm, began, done fact.Moment) []string {
 		every := int64(requirement.MustBound("SV-10", "editsAtLeastEvery"))
-		if s.Active().At(done.Latest) != fact.No && slices.ContainsFunc(s.Objects, func(name string) bool {
-			return s.edits(name, began, done)*every > done.Latest-began.Latest
-		}) {
-			return []string{"registered"}
-		}
-		return nil
+		often := slices.ContainsFunc(s.Objects, func(name string) bool { return s.edits(name, began, done)*every > done.Latest-began.Latest })
+		return tagIf(often && s.Active().At(done.Latest) != fact.No, "registered")
 	},
 	Breach: func(s storm, _ fact.Moment, done *fact.Moment, took time.Duration) string {
 		if done != nil {

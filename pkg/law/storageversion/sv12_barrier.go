@@ -1,8 +1,6 @@
 package storageversion
 
 import (
-	"strconv"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -106,28 +104,21 @@ func (a answer) instead() bool {
 }
 
 func (a answer) end(bounds law.Bounds) law.Entry {
-	e, revision, s := a.Entry(), a.made(), a.s
-	if untold := s.f.untold(e, revision); revision > s.since && untold.Ending != "" {
-		return untold
-	}
+	e, revision := a.Entry(), a.made()
 	switch {
 	case a.booting():
 		return e.Met("refused")
-	case a.barrier, revision > 0 && revision <= s.since:
+	case a.barrier, revision > 0 && revision <= a.s.since:
 		return law.Entry{} // it changed nothing: the revision is of the change before
-	case revision > 0 && s.silent():
-		return e.Excused("the server has no StorageVersion API")
-	case revision > 0 && !s.held(a.object, revision, anyEntry):
-		return a.unannounced(e, revision)
-	case revision > 0 && a.announced != nil && revision < a.announced.Revision:
-		return e.Broken("%s accepted a write at revision %d, before it announced %s in %s at revision %d",
-			s.Member, revision, a.announced.Is.Encoding, a.object, a.announced.Revision).Shown(a.Seq, a.announced.Seq)
-	case a.accepted() && a.At <= a.until:
-		return e.Broken("%s accepted a %s in %s, and refused a later write because its registration was not complete", s.Member, a.verb, a.object)
-	case a.accepted() && revision == 0 && a.early():
-		return e.Broken("%s accepted a %s before it announced its version in %s", s.Member, a.verb, a.object).Shown(a.Seq, a.announced.Seq)
-	case a.odd() && a.early():
-		return e.Broken("%s refused a write with %d instead of 503, before it announced its version in %s", s.Member, a.code, a.object)
+	case revision > 0:
+		if placed := a.placed(a.s.f.untold(e, revision), revision); placed.Ending != "" {
+			return placed
+		}
+	}
+	if early := a.ordered(e, revision); early.Ending != "" {
+		return early
+	}
+	switch {
 	case a.accepted() && revision == 0 && a.write == 0 && a.tells():
 		return e.Unclear("the answer to an accepted %s does not tell what it made in etcd", a.verb)
 	case a.accepted() && revision > 0 && a.refused && a.announced != nil:
@@ -138,23 +129,47 @@ func (a answer) end(bounds law.Bounds) law.Entry {
 		return law.Entry{}
 	case a.slow() && a.few(bounds.Number("answersForSlow")):
 		return e.Excused("a few writes were not answered in time, among many that were refused")
+	case a.code == 0:
+		return e.Unclear("%s answered a %s in %s with nothing instead of 503 before it had registered", a.s.Member, a.verb, a.object)
 	}
-	with := "nothing"
-	if a.code > 0 {
-		with = strconv.Itoa(a.code)
-	}
-	return e.Unclear("%s answered a %s in %s with %s instead of 503 before it had registered", s.Member, a.verb, a.object, with)
+	return e.Unclear("%s answered a %s in %s with %d instead of 503 before it had registered", a.s.Member, a.verb, a.object, a.code)
 }
 
-// unannounced ends the obligation of a write that was stored when the server had no entry.
-func (a answer) unannounced(e law.Entry, revision int64) law.Entry {
-	left := a.s.f.StorageVersion(a.object).Entry(a.s.id).At(a.s.since)
+// ordered ends the obligation of an answer that came before the registration.
+func (a answer) ordered(e law.Entry, revision int64) law.Entry {
+	why := "before it announced its version in " + a.object
+	if a.At <= a.until {
+		why += ", and refused a later write because its registration was not complete"
+	}
 	switch {
-	case a.s.hosts(a.object) == fact.No:
+	case a.early() && a.odd():
+		return e.Broken("%s refused a write with %d instead of 503, %s", a.s.Member, a.code, why)
+	case a.early() && a.accepted() && (revision == 0 || a.At <= a.until):
+		return e.Broken("%s accepted a %s %s", a.s.Member, a.verb, why)
+	}
+	return e
+}
+
+// placed ends the obligation of a write by the revision that it made: the server had an entry
+// by then, and had announced what it announces.
+func (a answer) placed(e law.Entry, revision int64) law.Entry {
+	left := a.s.f.StorageVersion(a.object).Entry(a.s.id).At(a.s.since)
+	held := a.s.held(a.object, revision, anyEntry)
+	switch {
+	case e.Ending != "":
+		return e
+	case a.s.silent():
+		return e.Excused("the server has no StorageVersion API")
+	case !held && a.s.hosts(a.object) == fact.No:
 		return e.Excused("the server does not host the resource, and hands writes on")
-	case left != nil:
+	case !held && left != nil:
 		return e.Broken("%s accepted a write at revision %d although it had not joined, and %s had no entry of it but what the process before had left",
 			a.s.Member, revision, a.object).Shown(left.Seq, a.Seq)
+	case !held:
+		return e.Broken("%s accepted a write at revision %d although %s had no entry of %s", a.s.Member, revision, a.object, a.s.id)
+	case a.announced != nil && revision < a.announced.Revision:
+		return e.Broken("%s accepted a write at revision %d, before it announced %s in %s at revision %d",
+			a.s.Member, revision, a.announced.Is.Encoding, a.object, a.announced.Revision).Shown(a.Seq, a.announced.Seq)
 	}
-	return e.Broken("%s accepted a write at revision %d although %s had no entry of %s", a.s.Member, revision, a.object, a.s.id)
+	return e
 }

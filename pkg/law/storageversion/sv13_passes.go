@@ -20,8 +20,8 @@ var sv13 = law.Together[*facts]{
 	}},
 	Parts: []law.Law[*facts]{sv13Held, sv13Own, law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, bounds law.Bounds) {
 		for _, p := range f.passages() {
-			if p.passed > 0 {
-				l.Add(p.last.Entry().Met(p.class).For(p.passed))
+			for _, r := range p.passed {
+				l.Add(r.Entry().Met(p.class))
 			}
 			l.Add(p.end(bounds))
 		}
@@ -50,14 +50,10 @@ var sv13Own = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bou
 }}
 
 // passage is what became of the requests of one class at one member while it held back
-// writes.
+// writes: those that passed, and those that did not between two refusals of writes.
 type passage struct {
-	member, class string
-	passed        int64
-	// failed of them did not pass between two refusals of writes, and slow of these were not
-	// answered in time, or shed; last is the last one of all.
-	failed, slow int64
-	last, first  *request
+	member, class  string
+	passed, failed []*request
 }
 
 // passages leave out reads of what is not there, and those of what is not built in: they
@@ -71,20 +67,12 @@ func (f *facts) passages() (out []*passage) {
 				of[key] = &passage{member: r.member, class: r.class}
 				out = append(out, of[key])
 			}
-			p := of[key]
-			switch {
+			switch p := of[key]; {
 			case r.barrier || r.At > s.barred.End:
 			case r.accepted():
-				p.passed, p.last = p.passed+1, r
-			case r.From < s.barred.Begin || r.class == history.ClassRead && (r.code == 404 || f.Hosted(r.resource) == fact.HostedOtherwise):
-			default:
-				p.failed++
-				if p.first == nil {
-					p.first = r
-				}
-				if r.slow() {
-					p.slow++
-				}
+				p.passed = append(p.passed, r)
+			case r.From >= s.barred.Begin && (r.class != history.ClassRead || r.code != 404 && f.Hosted(r.resource) != fact.HostedOtherwise):
+				p.failed = append(p.failed, r)
 			}
 		}
 	}
@@ -95,15 +83,16 @@ func (f *facts) passages() (out []*passage) {
 // failed then was not let pass; there may be another reason for it, so that it is no proof.
 // A slow machine lets a few requests time out among many that pass.
 func (p *passage) end(bounds law.Bounds) law.Entry {
-	if p.failed == 0 {
+	if len(p.failed) == 0 {
 		return law.Entry{}
 	}
-	e, needsOthers := p.first.Entry(), !slices.Contains(alone, p.class)
+	e, needsOthers := p.failed[0].Entry(), !slices.Contains(alone, p.class)
+	slow, passed := len(fact.Where(p.failed, (*request).slow)), len(p.passed)
 	switch {
-	case !needsOthers && p.failed == p.slow && float64(p.slow)*bounds.Number("answersForSlow") <= float64(p.passed):
+	case !needsOthers && len(p.failed) == slow && float64(slow)*bounds.Number("answersForSlow") <= float64(passed):
 		return e.Excused("a few requests were not answered in time, among many that passed")
-	case needsOthers && (p.passed > 0 || float64(p.failed) < bounds.Number("failuresOfDependent")):
+	case needsOthers && (passed > 0 || float64(len(p.failed)) < bounds.Number("failuresOfDependent")):
 		return e.Excused("requests of this class wait for another server, and others passed or few were sent")
 	}
-	return e.Unclear("%s let %d requests of class %s fail while it held back writes, the first with code %d", p.member, p.failed, p.class, p.first.code)
+	return e.Unclear("%s let %d requests of class %s fail while it held back writes, the first with code %d", p.member, len(p.failed), p.class, p.failed[0].code)
 }

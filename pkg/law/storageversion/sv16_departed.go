@@ -29,10 +29,7 @@ var sv16Gone = law.Deadline[*facts, departure]{
 	Done:    departure.done,
 	Void:    departure.voids,
 	Tag: func(d departure, began, done fact.Moment) []string {
-		if d.gone && d.left && d.f.inTime("SV-16", began, done) {
-			return []string{"gone"}
-		}
-		return nil
+		return tagIf(d.gone && d.left && d.f.inTime("SV-16", began, done), "gone")
 	},
 	Lacking: func(d departure) string {
 		return sprintf("%s still has an entry of %s, which has had no identity Lease", d.v.Name, d.id)
@@ -65,10 +62,7 @@ var sv16Formed = law.Deadline[*facts, agreeing]{
 	Running: func(a agreeing) fact.Signal { return fact.And(a.f.collectorAble("SV-16"), a.owed) },
 	Done:    agreeing.formed,
 	Tag: func(a agreeing, began, done fact.Moment) []string {
-		if a.f.inTime("SV-16", began, done) {
-			return []string{"formed"}
-		}
-		return nil
+		return tagIf(a.f.inTime("SV-16", began, done), "formed")
 	},
 	Lacking: func(a agreeing) string {
 		return "the entry of a server that has gone disappeared from " + a.v.Name + ", whose entries are equal now, and no version was called agreed"

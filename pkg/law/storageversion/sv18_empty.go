@@ -24,10 +24,7 @@ var sv18Empty = law.Deadline[*facts, emptiness]{
 	Done:    emptiness.done,
 	Void:    emptiness.voids,
 	Tag: func(x emptiness, began, done fact.Moment) []string {
-		if x.gone && x.f.inTime("SV-18", began, done) {
-			return []string{"removed"}
-		}
-		return nil
+		return tagIf(x.gone && x.f.inTime("SV-18", began, done), "removed")
 	},
 	Lacking: func(x emptiness) string { return x.v.Name + " " + x.what + ", and was not removed" },
 }
