@@ -26,11 +26,10 @@ func (f *Facts) observeAction(ev *history.Event) {
 		// One that never had the Lease is known by no other name than its host's.
 		a.Holder = cmp.Or(l.lastOn(a.Host), a.Host)
 	}
-	own := fact.Where(l.actions, func(before *Action) bool { return before.Holder == a.Holder })
-	if n := len(own); n > 0 && own[n-1].LeaderAction == a.LeaderAction {
+	if before := l.acted[a.Holder]; before != nil && before.LeaderAction == a.LeaderAction {
 		return // another client wrote to the object
 	}
-	l.actions = append(l.actions, a)
+	l.actions, l.acted[a.Holder] = append(l.actions, a), a
 }
 
 // lastOn is the holder that took the Lease last of those on a host; empty if none did.
@@ -79,7 +78,7 @@ func (l *Lease) successions() []*succession {
 	var last *Action
 	var lastBy *Tenure
 	for _, a := range l.actions {
-		if last != nil && slices.ContainsFunc(l.changes, func(c *Change) bool { return c.Deleted() && c.Revision > last.Revision && c.Revision < a.Revision }) {
+		if c := l.at(a.Revision); last != nil && c != nil && c.deletion > last.Revision {
 			last, lastBy = nil, nil // a deletion lets every holder go at once
 		}
 		by := l.tenureOf(a.Holder, a.Revision)
@@ -128,7 +127,7 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
 		}
 		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, s.how(s.now, s.by), s.before.Holder, s.how(s.before, s.byBefore)).
-			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(requestsEndWithin())))
+			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(notion("requestsEndWithin"))))
 	}}
 }
 

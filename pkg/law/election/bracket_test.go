@@ -67,6 +67,20 @@ func brackets() []bracket {
 		{id: "CLE-04", bound: "electsWithin", build: func(took time.Duration) *electionBuilder {
 			return led().deleteLeaseByHarness(managersLease).wait(took).elect(managersLease, "a_1")
 		}},
+		{id: "CLE-04", bound: "knownAfter", of: "KEP-4355", build: func(took time.Duration) *electionBuilder {
+			return controlPlane().declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(requirement.MustBound("CLE-04", "electsWithin")+took).elect(probeLease, "evenkeel-rowers-a")
+		}},
+		{id: "CLE-04", bound: "electionWaits", of: "KEP-4355", atLeast: true, build: func(took time.Duration) *electionBuilder {
+			b := led().ping("a_1", managersLease, "1.2.0", s).deleteCandidate("b_1").deleteLeaseByHarness(managersLease)
+			b.wait(took).declare("a_1", managersLease, "1.2.0")
+			return b.wait(requirement.MustBound("CLE-04", "electsWithin")-2100*time.Millisecond).elect(managersLease, "a_1").toldAtOnce(managersLease)
+		}},
+		{id: "CLE-06", bound: "certainlyAnswered", of: "KEP-4355", exact: true, atLeast: true, build: func(took time.Duration) *electionBuilder {
+			b := controlPlane("1.2.0", "1.1.0")
+			at := b.wall()
+			b.ping("b_1", managersLease, "1.1.0", 0).wait(took).storeCandidate("b_1", managersLease, "1.1.0", at, at.Add(took))
+			return b.declare("a_1", managersLease, "1.2.0").elect(managersLease, "a_1")
+		}},
 		{id: "CLE-05", bound: "answeredWithin", of: "KEP-4355", exact: true, build: func(took time.Duration) *electionBuilder {
 			b := newElection()
 			at := b.wall()
@@ -125,6 +139,10 @@ func brackets() []bracket {
 		{id: "CLE-17", bound: "flapsWithin", atLeast: true, build: func(took time.Duration) *electionBuilder {
 			return led().wait(60*s).elect(managersLease, "b_1").wait(took-time.Millisecond).elect(managersLease, "a_1")
 		}},
+		{id: "CLE-17", bound: "causeWithin", build: func(took time.Duration) *electionBuilder {
+			b := led().renewFor(managersLease, "a_1", 60*s).elect(managersLease, "b_1").renewFor(managersLease, "b_1", 30*s)
+			return b.step("upgrade").wait(took).elect(managersLease, "a_1")
+		}},
 		{id: "CLE-20", bound: "claimsWithin", build: func(took time.Duration) *electionBuilder {
 			b := controlPlane("1.2.0").storeLease(managersLease, history.Lease{Strategy: oldestStrategy}).storeLease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 1})
 			b.fault(history.FaultKeys, history.FaultKeysFail, coordinatorsLease, history.PhaseInject, history.PhaseWitness)
@@ -151,6 +169,16 @@ func brackets() []bracket {
 			return b.storeLease(probeLease, history.Lease{Holder: "evenkeel-rowers-a", Strategy: oldestStrategy, Coordinator: "a_c", Acquired: at.Add(-apart), Renewed: at})
 		}},
 	}
+}
+
+// toldAtOnce has the recorder of etcd tell of all changes of a Lease without a delay.
+func (b *electionBuilder) toldAtOnce(key string) *electionBuilder {
+	for i, ev := range b.events {
+		if ev.Stored != nil && ev.Stored.Key == leasePrefix+key {
+			b.events[i].From = ev.At
+		}
+	}
+	return b
 }
 
 // step begins a step of the scenario.

@@ -141,7 +141,7 @@ func (l *Lease) candidate(who string, revision int64) (found *Candidate, gone bo
 // expired is whether a candidate that says so counts no more at a time, since it has not
 // renewed for as long as a coordinator goes by.
 func (f *Facts) expired(s *statement, at int64) bool {
-	return time.Duration(at-f.Time(s.Renewed)) > candidateValidity()
+	return time.Duration(at-f.Time(s.Renewed)) > notion("candidateValidity")
 }
 
 // stands is while it exists, and answered while it owes no answer to a ping as well.
@@ -155,7 +155,7 @@ func (k *Candidate) answered() fact.Signal {
 // process runs beside an API server that is up. The harness answers for what it plays.
 func (k *Candidate) Present() fact.Signal {
 	return cached(k.Facts, "present", k, func() fact.Signal {
-		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, func(s *statement) int64 { return k.Time(s.Renewed) + int64(candidateValidity()) }))
+		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, func(s *statement) int64 { return k.Time(s.Renewed) + int64(notion("candidateValidity")) }))
 		if p := k.process(); p != nil {
 			return fact.And(present, p.Running(), k.up(p.Member))
 		}
@@ -168,7 +168,7 @@ func (k *Candidate) Present() fact.Signal {
 func (k *Candidate) Eligible() fact.Signal {
 	return cached(k.Facts, "eligible", k, func() fact.Signal {
 		known := k.Declared()
-		known.Earliest, known.Latest = known.Earliest+int64(knownAfter()), known.Latest+int64(knownAfter())
+		known.Earliest, known.Latest = known.Earliest+int64(notion("knownAfter")), known.Latest+int64(notion("knownAfter"))
 		return fact.And(k.Present(), fact.From(known), fact.Not(k.silent()))
 	})
 }
@@ -176,12 +176,14 @@ func (k *Candidate) Eligible() fact.Signal {
 // silent is while it owes an answer that does not come as long as an election waits: no
 // election in that time can count it among those that answered.
 func (k *Candidate) silent() fact.Signal {
-	owes := fact.And(k.stands(), fact.Not(k.answered())).Spans(fact.Yes)
-	long := fact.Where(owes, func(s fact.Span) bool { return min(s.End, k.Now)-s.Begin > int64(electionWaits()) })
-	return fact.Or(fact.Each(long, func(s fact.Span) fact.Signal {
+	owes := fact.And(k.stands(), fact.Not(k.answered()))
+	long := func(s fact.Span) bool { return min(s.End, k.Now)-s.Begin > int64(notion("electionWaits")) }
+	during := func(s fact.Span) fact.Signal {
 		end := fact.Exactly(s.End, 0)
 		return fact.Between(fact.Exactly(s.Begin, 0), &end)
-	})...)
+	}
+	maybe := fact.Or(fact.Each(fact.Where(owes.Spans(fact.Unknown), long), during)...)
+	return fact.Or(fact.And(maybe, fact.Constant(fact.Unknown)), fact.Or(fact.Each(fact.Where(owes.Spans(fact.Yes), long), during)...))
 }
 
 // someEligible is while any candidate of a Lease is eligible.

@@ -16,7 +16,7 @@ func (f *Facts) observeCause(ev *history.Event) {
 	case ev.Process != nil:
 		p := ev.Process
 		moves, causes = true, !takesPart(p.Component) || p.Change == history.ProcessPaused || p.Change == history.ProcessResumed
-	case ev.Fault != nil, ev.RecorderDelayed != nil && fact.Source(ev.RecorderDelayed.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= electionWaits():
+	case ev.Fault != nil, ev.RecorderDelayed != nil && fact.Source(ev.RecorderDelayed.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= notion("electionWaits"):
 		// While etcd stands still no leader can renew and no candidate can answer. A stall
 		// that is shorter than an election waits for answers moves no Lease.
 		moves, causes = true, true
@@ -93,25 +93,18 @@ func (f *Facts) lastLed(p *fact.Process) []*Tenure {
 	return out
 }
 
-// sinceLast is the time from the last of some times that is before an instant to it; very
-// long if there is none.
-func sinceLast(times []int64, at int64) time.Duration {
-	i, _ := slices.BinarySearch(times, at)
-	if i == 0 {
-		return time.Duration(fact.Forever)
-	}
-	return time.Duration(at - times[i-1])
-}
+// until is whether a signal holds at a moment; it does not where it does not at the end of it.
+func until(s fact.Signal, at fact.Moment) fact.Truth { return min(s.During(at), s.At(at.Latest)) }
 
-// longSince is whether the last of some times that is before a moment, whichever instant
-// that is, lies further back than a bound.
-func longSince(times []int64, at fact.Moment, bound time.Duration) fact.Truth {
-	since := sinceLast(times, at.Latest)
-	switch {
-	case since <= bound:
-		return fact.No
-	case since == time.Duration(fact.Forever), since-time.Duration(at.Latest-at.Earliest) > bound:
-		return fact.Yes
+// quiet is while none of some times, which are in order, was for so long.
+func quiet(times []int64, long time.Duration) fact.Signal {
+	var b fact.Builder
+	b.Begin(fact.Yes)
+	for i, at := range times {
+		b.SetAt(at+1, fact.No)
+		if end := at + int64(long) + 1; i+1 == len(times) || end <= times[i+1] {
+			b.SetAt(end, fact.Yes)
+		}
 	}
-	return fact.Unknown
+	return b.Signal()
 }

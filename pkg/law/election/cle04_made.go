@@ -10,31 +10,26 @@ import (
 
 // cle04: where a Lease does not exist and candidates do, the coordinator creates it for one
 // of them (KEP-4355, "Coordinated Election Controller").
-var cle04 = law.Together[*Facts]{
+var cle04 = law.Deadline[*Facts, *Lease]{
 	Row: law.Row{ID: "CLE-04", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "made", Tag: "made"}, {Name: "anew", Tag: "anew"},
 	}},
-	Parts: []law.Law[*Facts]{
-		law.Deadline[*Facts, *Lease]{
-			Row:     law.Row{ID: "CLE-04"},
-			Bound:   "electsWithin",
-			Over:    leases((*Lease).isElected),
-			Begin:   func(l *Lease) []fact.Moment { return l.turns(l.vacant, true) },
-			Running: (*Lease).electable,
-			Done:    func(l *Lease) []fact.Moment { return l.turns(l.vacant, false) },
-			Lacking: func(l *Lease) string {
-				return "though there are candidates and a coordinator, " + l.Key + " was made for no candidate"
-			},
-		},
-		law.Each[*Facts, *Change]{
-			Over: changes(func(c *Change) bool { return c.Taken() && c.Before == nil && c.ByCoordinator() && c.isElected() }),
-			End: func(c *Change, _ law.Bounds) law.Entry {
-				if c.deletedSince {
-					return c.Entry().Met("made", "anew")
-				}
-				return c.Entry().Met("made")
-			},
-		},
+	Bound:   "electsWithin",
+	Over:    leases((*Lease).isElected),
+	Begin:   func(l *Lease) []fact.Moment { return l.turns(l.vacant, true) },
+	Running: (*Lease).electable,
+	Done:    func(l *Lease) []fact.Moment { return l.turns(l.vacant, false) },
+	Lacking: func(l *Lease) string {
+		return "though there are candidates and a coordinator, " + l.Key + " was made for no candidate"
+	},
+	Tag: func(l *Lease, _, done fact.Moment) []string {
+		switch c := l.at(done.Revision); {
+		case c == nil || c.Seq != done.Seq || !c.Taken() || c.Before != nil || !c.ByCoordinator():
+			return nil
+		case c.deletedSince:
+			return []string{"made", "anew"}
+		}
+		return []string{"made"}
 	},
 }
 

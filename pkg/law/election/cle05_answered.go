@@ -22,13 +22,9 @@ var cle05 = law.Each[*Facts, *election]{
 			return e.Excused("no candidate stood")
 		case c.who == nil:
 			return e.Broken("%s, and has never been a candidate for it", elected)
-		case c.gone && c.goneBefore() <= answeredWithin():
-			return e.Excused("the candidate had answered, and withdrew a moment before its election")
-		case c.gone:
-			return e.Broken("%s, and had withdrawn %s before", elected, c.goneBefore().Round(time.Second)).Shown(c.who.gone.Seq, c.Seq)
 		case !c.said.Answered():
 			return e.Broken("%s, and had not answered the ping before", elected).Shown(c.said.Seq, c.Seq)
-		case c.renewedBefore(c.who) > answeredWithin():
+		case c.renewedBefore(c.who) > notion("answeredWithin"):
 			return e.Broken("%s, and had answered nothing for %s", elected, c.renewedBefore(c.who).Round(time.Second)).Shown(c.said.Seq, c.Seq)
 		case slices.ContainsFunc(c.standing(c.Revision), c.silentBefore):
 			return e.Met("beside")
@@ -37,14 +33,8 @@ var cle05 = law.Each[*Facts, *election]{
 	},
 }
 
-// goneBefore is how long before its election the candidate had been deleted, at least.
-func (e *election) goneBefore() time.Duration {
-	ago, _ := e.who.Gone().Until(e.madeAt())
-	return ago
-}
-
 // silentBefore is whether a candidate had not answered before the election.
 func (e *election) silentBefore(k *Candidate) bool {
 	said := k.at(e.Revision)
-	return !said.Answered() || e.expired(said, e.At) || fact.Harness(k.Name) && e.renewedBefore(k) > answeredWithin()
+	return !said.Answered() || e.expired(said, e.At) || fact.Harness(k.Name) && e.renewedBefore(k) > notion("answeredWithin")
 }

@@ -11,7 +11,7 @@ import (
 var cle08 = law.Together[*Facts]{
 	Row: law.Row{ID: "CLE-08", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "handed", Tag: "handed"}}},
 	Parts: []law.Law[*Facts]{
-		replaced("CLE-08", (*Lease).isCoordinated, anyCandidate),
+		replaced((*Lease).isCoordinated, anyCandidate),
 		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).isElected), End: (*Tenure).handedOver},
 	},
 }

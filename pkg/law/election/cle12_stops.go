@@ -3,7 +3,6 @@ package election
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -22,7 +21,6 @@ var cle12 = law.Together[*Facts]{
 	Parts: []law.Law[*Facts]{
 		law.Each[*Facts, *loss]{Over: (*Facts).losses, End: (*loss).stops},
 		law.Deadline[*Facts, *loss]{
-			Row:     law.Row{ID: "CLE-12"},
 			Bound:   "declaresWithin",
 			Over:    func(f *Facts) []*loss { return fact.Where(f.losses(), func(x *loss) bool { return !x.forced }) },
 			Begin:   law.Once(func(x *loss) fact.Moment { return x.at }),
@@ -107,8 +105,11 @@ func (t *Tenure) hindered() fact.Signal {
 }
 
 func (x *loss) stops(_ law.Bounds) law.Entry {
-	e := x.Entry()
+	e, what, since := x.Entry(), "its Lease had run out", x.expired
 	e.Began = x.at
+	if x.forced {
+		what, since = "the harness had taken its Lease", x.at.Earliest
+	}
 	act, late := x.acted()
 	switch {
 	case late == fact.No && x.forced:
@@ -116,18 +117,12 @@ func (x *loss) stops(_ law.Bounds) law.Entry {
 	case late == fact.No:
 		return e.Met("stopped")
 	case late == fact.Unknown:
-		return e.Unclear("whether %s acted in time before it had to have stopped as the leader of %s is not certain", x.Holder, x.Key).Shown(act.Seq)
+		return e.Unclear("whether %s acted before it had to have stopped as the leader of %s is not certain", x.Holder, x.Key).Shown(act.Seq)
 	case x.forced && !x.prompt(x.at.Earliest, x.When(act.Stamp).Latest):
 		return e.Excused("requests of before were held up")
-	case x.forced:
-		return e.Broken("%s acted as the leader of %s %s after the harness had taken its Lease", x.Holder, x.Key, x.after(act, x.at.Earliest)).Shown(x.at.Seq, act.Seq)
 	}
-	return e.Broken("%s acted as the leader of %s %s after its Lease had run out", x.Holder, x.Key, x.after(act, x.expired)).Shown(x.Last.Seq, x.at.Seq, act.Seq)
-}
-
-// after is in words how long an action was after an instant.
-func (x *loss) after(a *Action, at int64) string {
-	return time.Duration(x.When(a.Stamp).Latest - at).Round(100 * time.Millisecond).String()
+	after := time.Duration(x.When(act.Stamp).Latest - since).Round(100 * time.Millisecond)
+	return e.Broken("%s acted as the leader of %s %s after %s", x.Holder, x.Key, after, what).Shown(x.Last.Seq, x.at.Seq, act.Seq)
 }
 
 // acted is an action of the leader after it had to have stopped, while it had not got the
@@ -152,14 +147,14 @@ func (x *loss) late(a *Action) fact.Truth {
 	case x.forced && a.Revision < x.Lost.Revision:
 		return fact.No
 	case x.forced:
-		return within(x.at, when, noticesWithin).Not()
+		return within(x.at, when, notion("noticesWithin")).Not()
 	case !x.prompt(x.Last.When().Earliest, when.Latest):
 		gone := fact.Moment{Earliest: max(x.expired, x.at.Earliest), Latest: max(x.expired, x.at.Latest)}
-		return within(gone, when, func() time.Duration { return bound("CLE-12", "inFlight") }).Not()
+		return within(gone, when, bound("CLE-12", "inFlight")).Not()
 	case x.Lost != nil && a.Revision > x.Lost.Revision:
 		return fact.Yes
 	}
-	return within(fact.Exactly(x.expired, 0), when, clocksApart).Not()
+	return within(fact.Exactly(x.expired, 0), when, notion("clocksApart")).Not()
 }
 
 // prompt is whether nothing that is known of held requests up between two times: no
@@ -190,19 +185,16 @@ func (x *loss) successor() *fact.Process {
 
 // canReturn is while nothing keeps the instance from being a candidate again.
 func (x *loss) canReturn() fact.Signal {
-	return fact.And(x.Running(x.Member, x.component()), x.Healthy(x.Member))
+	if p := x.successor(); p != nil {
+		return x.able(p)
+	}
+	return fact.Constant(fact.No)
 }
 
 // own are the candidates by which the instance, or the one started in its place, stands for
 // the Lease. What an instance leaves behind that ended does not stand for it.
 func (x *loss) own() []*Candidate {
-	return fact.Where(x.candidates, func(k *Candidate) bool {
-		if !x.ended {
-			return strings.HasSuffix(k.Name, "/"+x.Holder)
-		}
-		p := k.process()
-		return p != nil && p.Member == x.Member && p.Instance > x.process.Instance
-	})
+	return fact.Where(x.candidates, func(k *Candidate) bool { return k.process() != nil && k.process() == x.successor() })
 }
 
 // returns are when the instance stands as a candidate that owes no answer, and could do so.

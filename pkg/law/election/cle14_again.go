@@ -27,7 +27,7 @@ var cle14 = law.Each[*Facts, *Tenure]{
 		if p.Exited != nil {
 			end = *p.Exited
 		}
-		switch soon := within(lost, end, noticesWithin); {
+		switch soon := within(lost, end, notion("noticesWithin")); {
 		case soon == fact.No && slices.ContainsFunc(t.tenures(), func(later *Tenure) bool {
 			return later.Taken.Revision > t.Lost.Revision && later.Member == t.Member && p.Lived(later.Taken.When()) == fact.Yes
 		}):

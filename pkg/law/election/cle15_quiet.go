@@ -21,9 +21,8 @@ func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 	// What moves without need is no reason to move more, however soon: the causes decide that.
 	moves := append(fact.Each(fact.Where(written, (*Change).moves), func(c *Change) int64 { return c.At }), f.moves...)
 	slices.Sort(moves)
-	quiet := func(at fact.Moment) fact.Truth {
-		return max(longSince(moves, at, b.Of("quietAfter")), longSince(f.whyMoves(), at, b.Of("settlesWithin")))
-	}
+	nothing := fact.Or(quiet(moves, b.Of("quietAfter")), quiet(f.whyMoves(), b.Of("settlesWithin")))
+	quiet := func(at fact.Moment) fact.Truth { return until(nothing, at) }
 	for _, k := range candidates((*Candidate).ofMember)(f) {
 		for _, s := range fact.Where(k.said[1:], func(s *statement) bool { return s.asked }) {
 			l.Add(needless(law.Of(k.Name, k.when(s)).Shown(s.Seq), quiet(k.when(s)), k.Name+" was pinged"))

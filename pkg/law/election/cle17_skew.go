@@ -17,7 +17,7 @@ var cle17 = law.Together[*Facts]{
 		{Name: "mixed", Tag: "mixed"}, {Name: "mixtures", Tag: "mixed", Distinct: true},
 	}},
 	Parts: []law.Law[*Facts]{
-		replaced("CLE-17", (*Lease).ofComponent, (*Candidate).ofMember),
+		replaced((*Lease).ofComponent, (*Candidate).ofMember),
 		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).ofComponent), End: (*Tenure).amongMixed},
 		law.Written[*Facts]{Judge: judgeFlapping},
 	},
@@ -49,25 +49,26 @@ func (t *Tenure) amongMixed(_ law.Bounds) law.Entry {
 // two by which a leader was made to go while nothing else happened in between.
 func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 	for _, lease := range leases((*Lease).ofComponent)(f) {
-		var last, lastDeposed *Change
-		for _, t := range fact.Where(lease.tenures(), (*Tenure).needless) {
-			c, before, soon := t.Taken, last, fact.No
+		var last, lastDeposed *Tenure
+		for _, t := range fact.Where(lease.tenures(), func(t *Tenure) bool { return t.needless() != fact.No }) {
+			c, before, flaps := t.Taken, last, fact.No
 			if last != nil {
-				soon = within(last.When(), c.When(), func() time.Duration { return b.Of("flapsWithin") })
+				flaps = within(last.Taken.When(), c.When(), b.Of("flapsWithin"))
 			}
-			if deposed := t.before.deposed(); deposed {
-				if soon != fact.Yes && lastDeposed != nil && sinceLast(f.whyMoves(), c.At) > time.Duration(c.At-lastDeposed.At) {
-					before, soon = lastDeposed, fact.Yes
+			if t.before.deposed() {
+				if flaps != fact.Yes && lastDeposed != nil && quiet(f.whyMoves(), time.Duration(c.At-lastDeposed.Taken.At)).At(c.At) == fact.Yes {
+					before, flaps = lastDeposed, fact.Yes
 				}
-				lastDeposed = c
+				lastDeposed = t
 			}
-			last = c
-			switch soon {
-			case fact.Unknown:
-				l.Add(c.Entry().Unclear("whether it changed within %s of a change without a reason to be seen is not certain", b.Of("flapsWithin")))
-			case fact.Yes:
+			last = t
+			switch {
+			case flaps == fact.No:
+			case min(flaps, t.needless(), before.needless()) == fact.Unknown:
+				l.Add(c.Entry().Unclear("whether it changed again within %s, each time without a reason to be seen, is not certain", b.Of("flapsWithin")))
+			default:
 				l.Add(c.Entry().Broken("%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
-					lease.Key, t.before.Holder, t.Holder, time.Duration(c.At-before.At).Round(100*time.Millisecond)).Shown(before.Seq, c.Seq))
+					lease.Key, t.before.Holder, t.Holder, time.Duration(c.At-before.Taken.At).Round(100*time.Millisecond)).Shown(before.Taken.Seq, c.Seq))
 			}
 		}
 	}
@@ -75,16 +76,19 @@ func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 
 // needless is whether the leader took the place of one that could have gone on, is no
 // older, and nothing had happened that may be the cause.
-func (t *Tenure) needless() bool {
+func (t *Tenure) needless() fact.Truth {
 	if !t.elected() || t.before == nil || t.before.candidate == nil || t.Taken.deletedSince {
-		return false
+		return fact.No
 	}
-	k := t.before.candidate
+	k, at := t.before.candidate, t.Taken.When()
 	if !k.ofMember() || k.process() == t.candidate.process() || older(t.candidate.last(), k.last()) {
-		return false
+		return fact.No
 	}
-	healthy := k.Eligible().During(t.Taken.When()) == fact.Yes || t.before.deposed() && t.ousted(k.process())
-	return healthy && sinceLast(t.whyMoves(), t.Taken.At) >= bound("CLE-17", "causeWithin")
+	if k.Eligible().During(at) != fact.Yes && !(t.before.deposed() && t.ousted(k.process())) {
+		return fact.No
+	}
+	quiet := cached(t.Facts, "no cause", nil, func() fact.Signal { return quiet(t.whyMoves(), bound("CLE-17", "causeWithin")) })
+	return until(quiet, at)
 }
 
 // deposed is whether the leader was made to go: told to give way to one that is not

@@ -17,7 +17,6 @@ var cle22 = law.Together[*Facts]{
 			return "of the candidates for " + other.Key + " the strategy " + other.Value + " was chosen, and before it was " + first.Value
 		}},
 		law.Deadline[*Facts, *Lease]{
-			Row:     law.Row{ID: "CLE-22"},
 			Bound:   "electsWithin",
 			Over:    leases((*Lease).isContested),
 			Begin:   func(l *Lease) []fact.Moment { return l.Rises(fact.And(l.contested(), fact.Not(l.settled()))) },

@@ -22,7 +22,6 @@ var cle25 = law.Together[*Facts]{
 			}
 		}},
 		law.Deadline[*Facts, *Lease]{
-			Row:     law.Row{ID: "CLE-25"},
 			Bound:   "convergesWithin",
 			Over:    leases((*Lease).ofComponent),
 			Begin:   func(l *Lease) []fact.Moment { return l.enabledAgain() },

@@ -47,12 +47,12 @@ func (c *Change) renewedBefore(k *Candidate) time.Duration {
 func (e *election) tookPart(k *Candidate) bool {
 	s := k.at(e.Revision)
 	known, _ := k.Declared().Until(e.When())
-	if !s.Answered() || e.expired(s, e.At) || known < knownAfter() || e.renewedBefore(k) > answeredWithin() {
+	if !s.Answered() || e.expired(s, e.At) || known < notion("knownAfter") || e.renewedBefore(k) > notion("answeredWithin") {
 		return false
 	}
 	// The answer has to reach the coordinator while it waits, whatever its watch takes.
 	if s.Pinged.IsZero() {
-		return e.renewedBefore(k) < certainlyAnswered()
+		return e.renewedBefore(k) < notion("certainlyAnswered")
 	}
-	return s.Renewed.Sub(s.Pinged) < certainlyAnswered()
+	return s.Renewed.Sub(s.Pinged) < notion("certainlyAnswered")
 }

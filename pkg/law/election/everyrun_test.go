@@ -1,6 +1,7 @@
 package election_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -138,6 +139,25 @@ func TestWorks_LeaderThatNeverActs(t *testing.T) {
 		h.RenewIdly(stories.ManagersLease)
 		h.IdleFor(40)
 	}), check.Fail)
+}
+
+// A controller manager that uses another Lease name from one release on shows in a rollout,
+// by its first candidate of that release.
+func TestLock_StandsForAnotherLeaseFromOneReleaseOn(t *testing.T) {
+	const next = "1.3"
+	renamed := 0
+	events := stories.Upgrade(nil)
+	for i := range events {
+		if s := events[i].Stored; s != nil && s.Candidate != nil && strings.HasPrefix(s.Candidate.Binary, next) {
+			s.Candidate.Lease = "kube-controller-manager-next"
+			renamed++
+		}
+	}
+	if renamed == 0 {
+		t.Fatalf("no candidate of release %s stands", next)
+	}
+	judgetest.Expect(t, "RO-10", stories.Upgrade(nil), check.Pass)
+	judgetest.Expect(t, "RO-10", events, check.Fail)
 }
 
 // Instances of different releases that lead by different Leases need no candidates for

@@ -83,7 +83,7 @@ func cached[T any](f *Facts, what string, of any, derive func() T) T {
 // lease is the Lease of a key, which may not exist yet.
 func (f *Facts) lease(key string) *Lease {
 	if f.leases[key] == nil {
-		f.leases[key] = &Lease{Facts: f, Key: key}
+		f.leases[key] = &Lease{Facts: f, Key: key, acted: map[string]*Action{}}
 	}
 	return f.leases[key]
 }
@@ -119,11 +119,11 @@ func tenures(fits func(*Lease) bool) func(*Facts) []*Tenure {
 }
 
 // within is whether a moment comes no later after another one than a bound.
-func within(before, after fact.Moment, bound func() time.Duration) fact.Truth {
+func within(before, after fact.Moment, bound time.Duration) fact.Truth {
 	switch least, most := before.Until(after); {
-	case most <= bound():
+	case most <= bound:
 		return fact.Yes
-	case least > bound():
+	case least > bound:
 		return fact.No
 	}
 	return fact.Unknown

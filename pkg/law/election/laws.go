@@ -1,3 +1,8 @@
+// Package election has the facts and laws of KEP-4355, coordinated leader election: the
+// Leases by which components elect their leaders, the LeaseCandidates that stand for them,
+// the coordinator that elects, and what acting leaders do.
+//
+// What every run owes by its Leases is here too (RO-03, RO-04, RO-05 and RO-10).
 package election
 
 import (
@@ -17,29 +22,6 @@ var laws = []law.Law[*Facts]{
 }
 
 // notion is a bound that is part of what a word of the KEP means.
-func notion(name string) func() time.Duration {
-	return func() time.Duration { return requirement.MustBound("KEP-4355", name) }
-}
-
-var (
-	// candidateValidity is how long a candidate counts that has not renewed.
-	candidateValidity = notion("candidateValidity")
-	// electionWaits is for how long an election waits for answers.
-	electionWaits = notion("electionWaits")
-	// answeredWithin is how long before an election its winner may have answered.
-	answeredWithin = notion("answeredWithin")
-	// certainlyAnswered is within which time after its ping an answer certainly reaches a
-	// coordinator that waits for it.
-	certainlyAnswered = notion("certainlyAnswered")
-	// knownAfter is how long after its creation a coordinator has to know a candidate.
-	knownAfter = notion("knownAfter")
-	// clocksApart is how far the clocks of two that write to a Lease may be apart.
-	clocksApart = notion("clocksApart")
-	// noticesWithin is how long a leader may take to notice that its Lease was taken by
-	// force or deleted.
-	noticesWithin = notion("noticesWithin")
-	// requestsEndWithin is how long after it began a request of the harness is over.
-	requestsEndWithin = notion("requestsEndWithin")
-)
+func notion(name string) time.Duration { return requirement.MustBound("KEP-4355", name) }
 
 func bound(id requirement.ID, name string) time.Duration { return requirement.MustBound(id, name) }

@@ -21,7 +21,9 @@ type Lease struct {
 	changes []*Change
 	// candidates are those that ever stood for it, in the order of their names.
 	candidates []*Candidate
-	actions    []*Action
+	// actions are those of its leaders, and acted is the last one of each.
+	actions []*Action
+	acted   map[string]*Action
 }
 
 // Entry is an obligation about the Lease.
@@ -49,7 +51,9 @@ func (l *Lease) isElected() bool {
 // isEnrolled is whether any instance ever stood for it, it ever named a strategy, or it is
 // the coordinators'.
 func (l *Lease) isEnrolled() bool {
-	return l.isCoordinators() || len(l.candidates) > 0 || slices.ContainsFunc(l.changes, func(c *Change) bool { return c.Now != nil && c.Now.Strategy != "" })
+	return cached(l.Facts, "enrolled", l, func() bool {
+		return l.isCoordinators() || len(l.candidates) > 0 || slices.ContainsFunc(l.changes, func(c *Change) bool { return !c.Deleted() && c.Now.Strategy != "" })
+	})
 }
 
 // component is the one whose instances lead by it. The scheduler has its own Lease, and so
@@ -86,9 +90,10 @@ type Change struct {
 	Before, Now *history.Lease
 	previous    *Change
 	// last held it last before the change, if it was held; deletedSince is whether it was
-	// deleted since then.
+	// deleted since then, and deletion is the revision of the last one that did so by then.
 	last         string
 	deletedSince bool
+	deletion     int64
 }
 
 func (f *Facts) observeLease(ev *history.Event) {
@@ -100,8 +105,11 @@ func (f *Facts) observeLease(ev *history.Event) {
 	c := &Change{Lease: l, Stamp: fact.StampOf(ev), Now: s.Lease}
 	if l.there() {
 		before := l.changes[len(l.changes)-1]
-		c.previous, c.Before, c.last = before, before.Now, cmp.Or(holder(before.Now), before.last)
+		c.previous, c.Before, c.last, c.deletion = before, before.Now, cmp.Or(holder(before.Now), before.last), before.deletion
 		c.deletedSince = before.Deleted() || before.deletedSince && holder(before.Now) == ""
+	}
+	if c.Deleted() {
+		c.deletion = c.Revision
 	}
 	l.changes = append(l.changes, c)
 	f.tells = f.tells || s.Lease != nil && s.Lease.Coordinator != ""
@@ -123,7 +131,7 @@ func (c *Change) Entry() law.Entry {
 		e = e.Shown(c.previous.Seq, c.Seq)
 	}
 	if c.Deleted() {
-		e = e.Unless(c.Evidence(c.When().Latest + int64(requestsEndWithin())))
+		e = e.Unless(c.Evidence(c.When().Latest + int64(notion("requestsEndWithin"))))
 	}
 	return e
 }
@@ -196,7 +204,7 @@ func (c *Change) early() fact.Truth {
 	if holder(c.Before) == "" {
 		return fact.No
 	}
-	return c.madeAt().Before(fact.Exactly(c.expires(c.Before)-int64(clocksApart()), 0))
+	return c.madeAt().Before(fact.Exactly(c.expires(c.Before)-int64(notion("clocksApart")), 0))
 }
 
 // earlyBy is in words how long before it expired the Lease was lost.
@@ -207,4 +215,30 @@ func (c *Change) earlyBy() string {
 // expires is when a Lease ends unless it is renewed, by the clock of its holder.
 func (f *Facts) expires(l *history.Lease) int64 {
 	return f.Time(l.Renewed) + int64(l.Duration)*int64(time.Second)
+}
+
+// Foreign Leases and candidates are those of programs that are neither a member's nor the
+// harness's. What such a program does with its own Lease is its business: a controller
+// deletes its Lease when it ends, and may know a strategy of its own. What a coordinator
+// does with it is judged like anything else of a coordinator's.
+
+// foreign is whether only foreign programs ever held the Lease or stood for it.
+func (l *Lease) foreign() bool {
+	return cached(l.Facts, "foreign", l, func() bool {
+		names := fact.Each(l.candidates, func(k *Candidate) string { return own(k.Name) })
+		for _, c := range l.changes {
+			if who := holder(c.Now); who != "" {
+				names = append(names, who)
+			}
+		}
+		return len(names) > 0 && !l.isCoordinators() && !fact.Harness(l.Key) && !slices.ContainsFunc(names, func(name string) bool {
+			return l.MemberOf(name) != "" || fact.Harness(name) || byForce(name)
+		})
+	})
+}
+
+// byOwner is whether the change is of a foreign Lease, and may be its owner's: a
+// coordinator that tells who it is in what it writes did not make it.
+func (c *Change) byOwner() bool {
+	return c.foreign() && (!c.tells || c.Now == nil || c.Now.Coordinator == "")
 }

@@ -8,14 +8,12 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
-	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // replaced is the law by which a leader is replaced within a bound when another candidate
 // that fits comes before it, in either order of the versions.
-func replaced(id requirement.ID, over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts] {
+func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts] {
 	return law.Deadline[*Facts, *Lease]{
-		Row:   law.Row{ID: id},
 		Bound: "replacesWithin",
 		Over:  leases(over),
 		// A candidate that comes before the leader may not be eligible yet: then the clock stands.

@@ -43,11 +43,8 @@ var ro03 = law.Written[*Facts]{
 // is documented. A control plane that never came up may have been given settings that no
 // release takes.
 func (f *Facts) excuseExit(p *fact.Process, givesUpAfter time.Duration) string {
-	cameUp := f.AnyMember(func(member string) fact.Signal {
-		return fact.Follow(f.ReadyAnswers(member), func(a fact.ReadyAnswer) fact.Moment { return fact.Exactly(a.Earliest, 0) }, func(a fact.ReadyAnswer) bool { return a.Code == 200 })
-	})
-	switch {
-	case len(cameUp.Spans(fact.Yes)) == 0 || cameUp.Spans(fact.Yes)[0].Begin > p.Exited.Latest:
+	switch served := f.AnyMember(f.Serves).Spans(fact.Unknown); {
+	case len(served) == 0 || served[0].Begin > p.Exited.Latest:
 		return "no API server had ever been ready"
 	case f.Powerless(p.Member).During(*p.Exited) != fact.No:
 		return "the power of the member was cut"
@@ -70,7 +67,7 @@ func (f *Facts) lostLately(p *fact.Process, givesUpAfter time.Duration) bool {
 		if told := t.told(); told != nil && told.When().Earliest <= end {
 			since, gaveUp = told.When().Latest, true
 		}
-		return gaveUp && time.Duration(able.Lasts(since, end, fact.Yes)) <= noticesWithin()
+		return gaveUp && time.Duration(able.Lasts(since, end, fact.Yes)) <= notion("noticesWithin")
 	})
 }
 

@@ -2,6 +2,7 @@ package election
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -20,25 +21,39 @@ var ro05 = law.Together[*Facts]{
 			While: (*Tenure).canWork,
 			Holds: (*Tenure).acts,
 			Grace: "actsWithin",
+			Idle:  "something kept the leader from its work all the time, or there was none",
 			Tag: func(t *Tenure, in fact.Span) []string {
-				for _, acted := range t.acts().Spans(fact.Yes) {
-					if acted.Begin < in.End && acted.End > in.Begin {
-						return []string{"worked"}
-					}
+				if slices.ContainsFunc(t.acts().Spans(fact.Yes), func(acted fact.Span) bool { return acted.Begin < in.End && acted.End > in.Begin }) {
+					return []string{"worked"}
 				}
 				return nil
 			},
 			Breach: func(t *Tenure, from, to int64) (string, []int64) {
-				return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Key, time.Duration(to-from).Round(time.Second)), law.Evidence(t.Taken.Seq, t.Evidence(from), t.Evidence(to))
+				return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Key, time.Duration(to-from).Round(time.Second)),
+					law.Evidence(t.Taken.Seq, t.Evidence(from), t.Evidence(to))
 			},
 		},
-		law.Each[*Facts, *Tenure]{Over: (*Facts).ledTenures, End: func(t *Tenure, _ law.Bounds) law.Entry {
-			if len(t.canWork().Spans(fact.Yes)) > 0 {
-				return law.Entry{}
+		law.Written[*Facts]{Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
+			for _, t := range f.ledTenures() {
+				l.Add(t.doubtfulGaps(b.Of("actsWithin"))...)
 			}
-			return t.Entry().Excused("something kept the leader from its work all the time, or there was none")
 		}},
 	},
+}
+
+// doubtfulGaps are the times between two actions that were too long by some of the times at
+// which these may have been, and not by all of them.
+func (t *Tenure) doubtfulGaps(bound time.Duration) []law.Entry {
+	var out []law.Entry
+	acts := fact.Where(t.actions, func(a *Action) bool { return a.Holder == t.Holder })
+	for i := 1; i < len(acts); i++ {
+		before, now := t.When(acts[i-1].Stamp), t.When(acts[i].Stamp)
+		least, most := before.Until(now)
+		if least <= bound && most > bound && t.canWork().Lasts(before.Latest, now.Earliest, fact.Yes) == int64(least) {
+			out = append(out, t.Entry().Unclear("whether %s did its work within %s is not certain", t.Holder, bound).Shown(before.Seq, now.Seq))
+		}
+	}
+	return out
 }
 
 // ledTenures are the tenures of members' instances, in Leases whose leaders tell what they
@@ -79,6 +94,6 @@ func (f *Facts) disturbed() fact.Signal {
 			known := len(f.Processes(member, history.ComponentEtcd)) > 0
 			return fact.And(fact.Constant(fact.Of(known)), fact.Not(f.Alive(member, history.ComponentEtcd)))
 		})
-		return fact.Or(down, f.FaultActive(func(*fact.Fault) bool { return true }))
+		return fact.Or(down, f.AnyFault())
 	})
 }

@@ -25,10 +25,13 @@ var ro10 = law.Together[*Facts]{
 }
 
 // stoodFor are the Leases that each instance stands for as a candidate. CLE-01 judges that
-// it is one.
+// it is one, and gives it so long for all of its candidates: one that ended sooner may not
+// have come to the last.
 func (f *Facts) stoodFor() []law.Sample {
 	var out []law.Sample
-	for _, i := range fact.Where(f.instances(), func(i *instance) bool { return len(i.candidates()) > 0 }) {
+	for _, i := range fact.Where(f.instances(), func(i *instance) bool {
+		return len(i.candidates()) > 0 && i.Alive().Lasts(0, f.Now, fact.Unknown) >= int64(bound("CLE-01", "declaresWithin"))
+	}) {
 		keys := fact.Each(i.candidates(), func(k *Candidate) string { return k.For.Key })
 		slices.Sort(keys)
 		out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(slices.Compact(keys), ", "), At: i.Started})

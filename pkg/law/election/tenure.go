@@ -171,7 +171,7 @@ func (l *Lease) mayNotNotice(who func(holder string) bool, revision int64, at fa
 		switch {
 		case c.Revision >= revision || !who(holder(c.Before)) && !who(holder(c.Now)):
 		case c.Forced():
-			return within(c.When(), at, noticesWithin)
+			return within(c.When(), at, notion("noticesWithin"))
 		default:
 			return fact.No
 		}

@@ -2,9 +2,9 @@ package election
 
 import (
 	"cmp"
-	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -30,17 +30,11 @@ func alike(a, b *statement) bool {
 	return e == 0 && n == 0
 }
 
-func compareVersions(a, b string) int { return slices.Compare(numbers(a), numbers(b)) }
+func canonical(version string) string { return "v" + strings.TrimPrefix(version, "v") }
 
-func numbers(version string) []int {
-	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "-")
-	version, _, _ = strings.Cut(version, "+")
-	out := make([]int, 3)
-	for i, part := range strings.SplitN(version, ".", len(out)) {
-		out[i], _ = strconv.Atoi(part)
-	}
-	return out
-}
+func compareVersions(a, b string) int { return semver.Compare(canonical(a), canonical(b)) }
 
 // sameMinor is whether two versions have the same first two numbers.
-func sameMinor(a, b string) bool { return slices.Equal(numbers(a)[:2], numbers(b)[:2]) }
+func sameMinor(a, b string) bool {
+	return semver.MajorMinor(canonical(a)) == semver.MajorMinor(canonical(b))
+}
