@@ -3,7 +3,6 @@ package discovery
 import (
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -120,18 +119,11 @@ func (m firstMoment) hasAll() law.Entry {
 	}
 	later := sweeps[i].steady(groupsPath)
 	for _, of := range later.listing.names {
-		found, wrong := k.listing.version(of), ""
-		switch {
-		case len(f.definitionsOf(of.group)) > 0 || m.member.isForeign(of, later.from):
-		case found == nil:
-			wrong = "did not list it"
-		case found.Freshness != history.FreshnessCurrent:
-			wrong = "called it " + strconv.Quote(found.Freshness)
-		case found.Inventory != later.listing.version(of).Inventory:
-			wrong = "listed other resources in it"
+		if len(f.definitionsOf(of.group)) > 0 || m.member.isForeign(of, later.from) {
+			continue
 		}
-		if wrong != "" {
-			return e.Broken("%s hosts %s, and when it was ready first it %s", m.member.name, of, wrong).Shown(m.process.Started.Seq, k.seq, later.seq)
+		if wrong := k.listing.otherwise(later.listing, of, true); wrong != "" {
+			return e.Broken("the first document of %s when it was ready %s, which it hosts", m.member.name, wrong).Shown(m.process.Started.Seq, k.seq, later.seq)
 		}
 	}
 	return e.Met("whole")

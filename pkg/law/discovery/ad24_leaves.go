@@ -16,6 +16,11 @@ var ad24 = law.Together[*Facts]{
 		dutyLaw(law.Row{ID: "AD-24"}, "peersLeave", (*member).serving, func(f *Facts) []duty { return fact.Each(f.departures(), departure.duty) }),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-24"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 			for _, m := range f.all() {
+				for _, since := range f.Rises(m.left()) {
+					if _, known := m.only(since); !known {
+						l.Excused(m.name, since, "it is not known what the members host")
+					}
+				}
 				all := fact.Where(f.departures(), func(d departure) bool { return d.member == m })
 				if len(all) > 0 && !slices.ContainsFunc(all, func(d departure) bool { return len(d.went(d.since)) > 0 }) {
 					l.Doubt("%s was there after a member had left that alone had hosted something, and nothing was seen to go from its documents", m.name)
@@ -25,18 +30,15 @@ var ad24 = law.Together[*Facts]{
 	},
 }
 
-// exclusive is a resource of a group-version, or with no resource all of it.
+// exclusive is a resource of a group-version that one member alone hosts. All is whether it
+// alone hosts anything of the group-version.
 type exclusive struct {
 	groupVersion
 	resource string
+	all      bool
 }
 
-func (x exclusive) String() string {
-	if x.resource == "" {
-		return x.groupVersion.String()
-	}
-	return x.resource + " in " + x.groupVersion.String()
-}
+func (x exclusive) String() string { return x.resource + " in " + x.groupVersion.String() }
 
 // departure is what a member alone had hosted that has left, as one that remains is to show.
 type departure struct {
@@ -69,7 +71,8 @@ func (f *Facts) departures() []departure {
 		for _, host := range f.all() {
 			for _, since := range f.Rises(host.left()) {
 				theirs := host.viewAt(since.Latest)
-				for _, one := range host.only(since) {
+				only, _ := host.only(since)
+				for _, one := range only {
 					for _, m := range f.all() {
 						if m != host && f.Alive(m.name, history.ComponentAPIServer).At(since.Latest) == fact.Yes {
 							out = append(out, departure{host, m, theirs, since, m.nextStart(since), one})
@@ -95,7 +98,7 @@ func (m *member) nextStart(since fact.Moment) fact.Moment {
 
 // lists is whether the document has it.
 func (a *answer) lists(one exclusive) bool {
-	return a.listing.version(one.groupVersion) != nil && (one.resource == "" || a.listing.hosts(one.groupVersion, one.resource))
+	return a.listing.hosts(one.groupVersion, one.resource) || one.all && a.listing.version(one.groupVersion) != nil
 }
 
 // went are the tags of what the process that gave a document after the bound had listed
@@ -115,8 +118,8 @@ func (d departure) went(fact.Moment) []string {
 }
 
 // only is what the member hosted that has left at a moment, and none that is still there or
-// left later. Nothing is known of it where it is not known what the others host.
-func (m *member) only(since fact.Moment) (only []exclusive) {
+// left later. It is not known where it is not known what the others host.
+func (m *member) only(since fact.Moment) (only []exclusive, known bool) {
 	theirs := m.viewAt(since.Latest)
 	var others []*sweep
 	for _, other := range m.facts.all() {
@@ -125,24 +128,19 @@ func (m *member) only(since fact.Moment) (only []exclusive) {
 		}
 	}
 	if theirs == nil || slices.Contains(others, nil) {
-		return nil
+		return nil, false
 	}
 	for _, of := range theirs.alone() {
-		elsewhere := slices.ContainsFunc(others, func(o *sweep) bool {
-			return o.local.listing.version(of) != nil || o.endpoints[of].told().version(of) != nil
-		})
-		if a := theirs.endpoints[of]; !elsewhere && (a == nil || a.Code != 404) {
-			only = append(only, exclusive{of, ""})
-			continue
-		}
 		for _, resource := range theirs.local.listing.resources(of) {
-			elsewhere := slices.ContainsFunc(others, func(o *sweep) bool {
+			elsewhere := func(o *sweep) bool {
 				return o.local.listing.hosts(of, resource.Name) || o.hosts(of, resource.Name) == fact.Yes
-			})
-			if !elsewhere && theirs.hosts(of, resource.Name) != fact.No {
-				only = append(only, exclusive{of, resource.Name})
+			}
+			if theirs.hosts(of, resource.Name) != fact.No && !slices.ContainsFunc(others, elsewhere) {
+				only = append(only, exclusive{of, resource.Name, !slices.ContainsFunc(others, func(o *sweep) bool {
+					return o.local.listing.version(of) != nil || o.endpoints[of].told().version(of) != nil
+				})})
 			}
 		}
 	}
-	return only
+	return only, true
 }

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -19,146 +20,139 @@ var ad25 = law.Written[*Facts]{
 				l.Met(d.String(), c.moment(), "change")
 			}
 		}
-		latest := map[*member]*convergence{} // the last quiet look at each
+		latest := map[*member]*sweep{} // the last quiet look at each
 		for _, s := range f.quiet() {
 			if s.steady(groupsPath).told() == nil || s.plain[groupsPath] == nil {
 				continue
 			}
-			c := &convergence{sweep: s, document: s.steady(groupsPath), ended: f.changedBy(s.to)}
-			l.Add(c.judge()...)
-			if c.stale == "" {
+			converges := s.converges()
+			l.Add(converges...)
+			if !isOld(converges[0]) {
 				for _, m := range f.all() {
-					l.Add(c.likeOther(latest[m]))
+					l.Add(s.likeOther(latest[m]))
 				}
-				latest[s.member] = c
+				latest[s.member] = s
 			}
 		}
 	},
 }
 
-// convergence is a quiet look at a member.
-type convergence struct {
-	*sweep
-	document *answer
-	// ended is when the last change was made.
-	ended int64
-	// wrong is what differs; unfit is what cannot be compared, and stale what an aggregated
-	// server may still be on its way with.
-	wrong        []law.Entry
-	unfit, stale string
-}
+// unfetched is why a look may say something old.
+const unfetched = "an aggregated server misbehaves, or may not have been asked since it did"
 
-func (c *convergence) judge() []law.Entry {
-	for _, r := range c.rows(groupsPath) {
-		c.compare(r)
+// converges ends the obligation of a quiet look: as all that differs, or as what cannot be
+// compared, first of all what may be old.
+func (s *sweep) converges() []law.Entry {
+	all := append(fact.Each(s.rows(groupsPath), (*row).converges), s.hasDefined()...)
+	if broken := fact.Where(all, func(e law.Entry) bool { return e.Ending == law.Broken }); len(broken) > 0 {
+		return broken
 	}
-	c.compareDefined()
-	e := law.Of("all documents", c.moment()).By(c.member.name)
-	switch {
-	case len(c.wrong) > 0:
-		return c.wrong
-	case c.unfit+c.stale != "":
-		return []law.Entry{e.Excused("%s", c.unfit+c.stale)}
+	for _, fits := range []func(law.Entry) bool{isOld, isUnfit} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return all[i : i+1]
+		}
 	}
-	return []law.Entry{e.Met("equal")}
+	return []law.Entry{s.entry().Met("equal")}
 }
 
-func (c *convergence) differs(seq int64, format string, args ...any) {
-	args = append([]any{lasted(c.ended, c.from), c.member.name}, args...)
-	c.wrong = append(c.wrong, law.Of("all documents", c.moment()).By(c.member.name).Broken("%s after the last change %s "+format, args...).Shown(c.document.seq, seq))
+func isOld(e law.Entry) bool { return e.Why == unfetched }
+
+func isUnfit(e law.Entry) bool { return e.Ending == law.Excused }
+
+func (s *sweep) entry() law.Entry { return law.Of("all documents", s.moment()).By(s.member.name) }
+
+// differs ends the obligation as broken.
+func (s *sweep) differs(seq int64, format string, args ...any) law.Entry {
+	args = append([]any{lasted(s.member.facts.changedBy(s.to), s.from), s.member.name}, args...)
+	return s.entry().Broken("%s after the last change %s "+format, args...).Shown(s.steadySeq(groupsPath), seq)
 }
 
-// compare compares what the documents have of one group-version.
-func (c *convergence) compare(r *row) {
-	f, own, a := c.member.facts, r.listed, r.endpoint
+// converges compares what the documents have of one group-version.
+func (r *row) converges() law.Entry {
+	f, own, a, plain := r.member.facts, r.listed, r.endpoint, r.sweep.plain[groupsPath].seq
 	switch {
+	case r.listed == nil && r.plain != nil && a != nil && a.Code == http.StatusOK:
+		return r.differs(plain, "lists %s only in the list of groups that is not aggregated", r.groupVersion)
 	case r.listed == nil:
-		if r.plain != nil && a != nil && a.Code == http.StatusOK {
-			c.differs(c.plain[groupsPath].seq, "lists %s only in the list of groups that is not aggregated", r.groupVersion)
-		}
-		return
-	case r.remote && f.behind(r.group, c.from, c.to):
-		c.stale = "an aggregated server misbehaves, or did so a moment ago"
-		return
+		return law.Entry{}
+	case r.remote && f.behind(r.group, r.from, r.to):
+		return r.entry().Excused(unfetched)
 	case r.listed.Freshness != history.FreshnessCurrent:
-		c.notCurrent(r)
-		return
+		return r.notCurrent()
 	case r.byPeers == fact.Unknown:
-		c.unfit = "it is not known what a peer hosts"
-		return
+		return r.entry().Excused("it is not known what a peer hosts")
 	case r.byPeers == fact.Yes:
-		if own = c.local.listing.version(r.groupVersion); own == nil {
-			return
-		}
-	}
-	if r.plain == nil {
-		c.differs(c.plain[groupsPath].seq, "lists %s, but not in the list of groups that is not aggregated", r.groupVersion)
+		own = r.local.listing.version(r.groupVersion)
 	}
 	switch {
-	case a == nil || a.busy():
-		if !r.remote {
-			c.unfit = "an endpoint gave no answer to compare with"
-		}
-	case a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
-		c.differs(a.seq, "lists %s, and has nothing at %s", r.groupVersion, a.Path)
+	case own == nil:
+		return law.Entry{}
+	case r.plain == nil:
+		return r.differs(plain, "lists %s, but not in the list of groups that is not aggregated", r.groupVersion)
+	case (a == nil || a.busy()) && !r.remote:
+		return r.entry().Excused("an endpoint gave no answer to compare with")
+	case a != nil && a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
+		return r.differs(a.seq, "lists %s, and has nothing at %s", r.groupVersion, a.Path)
 	case r.told() != nil && r.told().Inventory != own.Inventory:
-		c.differs(a.seq, "lists other resources in %s than %s does", r.groupVersion, a.Path)
+		return r.differs(a.seq, "lists other resources in %s than %s does", r.groupVersion, a.Path)
 	}
+	return law.Entry{}
 }
 
 // notCurrent judges a group-version that is stale. A process has to fetch from an
 // aggregated server first, and so has one that was frozen; and what a server was to answer
 // for that is dead, of the harness or foreign, is rightly stale.
-func (c *convergence) notCurrent(r *row) {
-	since := c.ended
-	for _, s := range c.member.serves().Spans(fact.Yes) {
-		if s.Begin <= c.from {
+func (r *row) notCurrent() law.Entry {
+	since := r.member.facts.changedBy(r.to)
+	for _, s := range r.member.serves().Spans(fact.Yes) {
+		if s.Begin <= r.from {
 			since = max(since, s.Begin)
 		}
 	}
-	if r.remote && c.from < since+int64(recoversWithin()) || !r.remote && r.endpoint != nil && r.endpoint.busy() {
-		c.stale = "an aggregated server may not have been asked yet"
-		return
+	if r.remote && r.from < since+int64(recoversWithin()) || !r.remote && r.endpoint != nil && r.endpoint.busy() {
+		return r.entry().Excused(unfetched)
 	}
-	c.differs(c.document.seq, "calls %s %q", r.groupVersion, r.listed.Freshness)
+	return r.differs(r.document.seq, "calls %s %q", r.groupVersion, r.listed.Freshness)
 }
 
-// compareDefined looks for what the harness has defined.
-func (c *convergence) compareDefined() {
-	for _, d := range c.member.facts.definitions {
-		now := d.certain(c.to)
-		switch {
-		case now == nil:
-		case !d.remote:
-			if wrong := now.lacks(c.document.listing, c.to); wrong != "" {
-				c.differs(now.seq, "%s", wrong)
-			}
-		default:
-			for _, version := range now.ever {
-				of := groupVersion{d.group, version}
-				if c.document.listing.version(of) != nil && !c.member.facts.wanted(of, c.from, c.to, anyDefinition) {
-					c.differs(now.seq, "still lists %s, which was handed on to an aggregated server and is not any more", of)
-				}
+// hasDefined looks for what the harness has defined.
+func (s *sweep) hasDefined() (out []law.Entry) {
+	f, document := s.member.facts, s.steady(groupsPath).listing
+	for _, d := range f.definitions {
+		now := d.certain(s.to)
+		if now == nil {
+			continue
+		}
+		if wrong := now.lacks(document, s.to); !d.remote && wrong != "" {
+			out = append(out, s.differs(now.seq, "%s", wrong))
+		}
+		for _, version := range now.ever {
+			of := groupVersion{d.group, version}
+			if d.remote && document.version(of) != nil && !f.wanted(of, s.from, s.to, anyDefinition) {
+				out = append(out, s.differs(now.seq, "still lists %s, which was handed on to an aggregated server and is not any more", of))
 			}
 		}
 	}
+	return out
 }
 
 // likeOther compares what members of one release have after the same last change, but for
 // what is foreign, and what either has from peers, which each learns of at another time.
-func (c *convergence) likeOther(other *convergence) law.Entry {
-	if other == nil || other.member == c.member || other.ended != c.ended || other.by.Release != c.by.Release {
+func (s *sweep) likeOther(other *sweep) law.Entry {
+	f := s.member.facts
+	if other == nil || other.member == s.member || f.changedBy(other.to) != f.changedBy(s.to) || other.by.Release != s.by.Release {
 		return law.Entry{}
 	}
-	but := func(one *convergence) string {
-		contents, _ := one.document.listing.without(func(of groupVersion) bool {
-			return one.member.isForeign(of, one.from) || c.byPeers(c.document, of) != fact.No || other.byPeers(other.document, of) != fact.No
+	mine, theirs := s.steady(groupsPath), other.steady(groupsPath)
+	but := func(document *answer) string {
+		contents, _ := document.listing.without(func(of groupVersion) bool {
+			return document.member.isForeign(of, document.from) || s.byPeers(mine, of) != fact.No || other.byPeers(theirs, of) != fact.No
 		})
 		return contents
 	}
-	if but(c) == but(other) {
+	if but(mine) == but(theirs) {
 		return law.Entry{}
 	}
-	return law.Of("all documents", c.moment()).Broken("%s after the last change %s and %s, which run the same release, have different documents",
-		lasted(c.ended, c.from), other.member.name, c.member.name).Shown(other.document.seq, c.document.seq)
+	return s.entry().Broken("%s after the last change %s and %s, which run the same release, have different documents",
+		lasted(f.changedBy(s.to), s.from), other.member.name, s.member.name).Shown(theirs.seq, mine.seq)
 }

@@ -62,6 +62,11 @@ func TestBounds_InsideOutsideAndBetween(t *testing.T) {
 			lacking: func(t *historyBuilder) { t.listsAll("a", steady) },
 			has:     func(t *historyBuilder) { t.listsAll("a", steady, flows+"!") },
 		}, {
+			id: "AD-15", bound: "givesWithin",
+			before:  lone,
+			lacking: func(t *historyBuilder) { t.denies(503, 0) },
+			has:     func(t *historyBuilder) { t.polled("a", steady) },
+		}, {
 			id: "AD-18", bound: "recoversWithin",
 			before: func() *historyBuilder {
 				t := lone().hands(201).pass(time.Minute).listsAll("a", flows).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
@@ -134,6 +139,39 @@ func TestMarksWithin_CountsFromTheWitness(t *testing.T) {
 		if got := within(t, told, "AD-17"); got != want {
 			t.Errorf("after %s it is %s, want %s", d, got, want)
 		}
+	}
+}
+
+// A document shows the first moment of readiness if it was asked for so soon.
+func TestFirstMoment_CountsFromReadiness(t *testing.T) {
+	tolerance, step := requirement.MustBound("AD-15", "firstMoment"), 50*time.Millisecond
+	for d, want := range map[time.Duration]int64{tolerance - step: 1, tolerance + step: 0} {
+		saw(t, lone().pass(d).polled("a", steady).blames(t, "AD-15"), "given right after the server was ready", want)
+	}
+}
+
+// The clock of what a member owes stands while the harness keeps an etcd from running: what
+// is written when the leader of etcd goes may time out.
+func TestAble_TheClockStandsWhileAnEtcdIsStopped(t *testing.T) {
+	etcd := func(t *historyBuilder, change string, instance int, expected bool) {
+		t.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: expected}})
+	}
+	for name, tc := range map[string]struct {
+		stopped bool
+		want    string
+	}{"the harness stopped it": {true, "inside"}, "it ended by itself": {false, "outside"}} {
+		t.Run(name, func(t *testing.T) {
+			told := lone()
+			etcd(told, history.ProcessStarted, 1, false)
+			told.serves("lamps", 201, "v1").polled("a", steady)
+			etcd(told, history.ProcessExited, 1, tc.stopped)
+			told.every(8*time.Second, func() { told.polled("a", steady) })
+			etcd(told, history.ProcessStarted, 2, false)
+			told.every(4*time.Second, func() { told.polled("a", steady) }).polled("a", lights+"/v1:lamps")
+			if got := within(t, told, "AD-13"); got != tc.want {
+				t.Errorf("it is %s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 

@@ -37,7 +37,7 @@ var flapping = map[requirement.ID]struct {
 	}, `"Stale", which it hosts itself`},
 	"AD-15": {func(t *historyBuilder, name string) {
 		t.listsAll("a", apps).pass(time.Minute).looksThrough("a", []string{apps, name + ":rains"}, nil)
-	}, "when it was ready first it did not list it"},
+	}, "the first document of a when it was ready does not list "},
 	"AD-22": {func(t *historyBuilder, name string) {
 		t.hands(201).pass(time.Minute).listsAll("a", apps, name+":rains", tides+"/v1:flows")
 		t.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second).listsAll("a", apps, name+":rains!", tides+"/v1:flows!")

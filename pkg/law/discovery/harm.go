@@ -104,20 +104,25 @@ func (c *comparison) left(of groupVersion) bool {
 
 func (c *comparison) compareBuiltin() {
 	for _, of := range c.base.listing.names {
-		before, found, what := c.base.listing.versions[of], c.listing.version(of), ""
-		switch {
-		case c.left(of):
-		case found == nil:
-			what = "does not list " + of.String() + " any more"
-		case found.Freshness != before.Freshness && found.Freshness != history.FreshnessCurrent:
-			what = "calls " + of.String() + " " + strconv.Quote(found.Freshness)
-		case found.Freshness == before.Freshness && found.Inventory != before.Inventory && c.alike:
-			what = "lists other resources in " + of.String()
-		}
-		if what != "" {
+		if what := c.listing.otherwise(c.base.listing, of, c.alike); what != "" && !c.left(of) {
 			c.harms = append(c.harms, harm{of: of, what: what, before: c.base.seq})
 		}
 	}
+}
+
+// otherwise says how a group-version is not as in another listing, in which it is: it may
+// only have become current since. Its resources have to be the same where that is asked for.
+func (l *listing) otherwise(than *listing, of groupVersion, same bool) string {
+	before, found := than.version(of), l.version(of)
+	switch {
+	case found == nil:
+		return "does not list " + of.String()
+	case found.Freshness != before.Freshness && found.Freshness != history.FreshnessCurrent:
+		return "calls " + of.String() + " " + strconv.Quote(found.Freshness)
+	case found.Freshness == before.Freshness && found.Inventory != before.Inventory && same:
+		return "lists other resources in " + of.String()
+	}
+	return ""
 }
 
 func (c *comparison) compareAdded() {
@@ -145,15 +150,19 @@ func (b *baseline) compareDefined(c *comparison) {
 			of := groupVersion{d.group, version}
 			is := c.listing.current(of)
 			listed, must := b.must(c, now, current[of])
-			switch found := c.listing.version(of); {
+			found, what := c.listing.version(of), ""
+			switch {
 			case is:
 				current[of], c.aggregated = c.from, c.aggregated || d.remote
 			case found == nil && listed:
-				c.harms = append(c.harms, harm{of: of, what: "does not list " + of.String() + " any more", before: now.seq})
+				what = "does not list " + of.String()
 			case found != nil && must && found.Freshness != history.FreshnessCurrent:
-				c.harms = append(c.harms, harm{of: of, what: "calls " + of.String() + " " + strconv.Quote(found.Freshness), before: now.seq})
+				what = "calls " + of.String() + " " + strconv.Quote(found.Freshness)
 			case found != nil && must:
-				c.harms = append(c.harms, harm{of: of, what: "lists no resources in " + of.String(), before: now.seq})
+				what = "lists no resources in " + of.String()
+			}
+			if what != "" {
+				c.harms = append(c.harms, harm{of: of, what: what, before: now.seq})
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func TestAD24(t *testing.T) {
 	})
 	t.Run("it stays", func(t *testing.T) {
 		known().stops("c", 1).leaves("c", 40).pass(long).polled("a", newer...).polled("b", both...).
-			blames(t, "AD-24", "36s after c had left, which was the last to host it, b lists x.io/v1beta1")
+			blames(t, "AD-24", "36s after c had left, which was the last to host it, b lists ships in x.io/v1beta1")
 	})
 	t.Run("it may stay until the bound", func(t *testing.T) {
 		known().stops("c", 1).leaves("c", 40).pass(29*time.Second).polled("b", both...).blames(t, "AD-24")
@@ -170,7 +170,7 @@ func TestAD24(t *testing.T) {
 		told := known().renews("c", 40, 12, 0).stops("c", 1).pass(46 * time.Second)
 		told.polled("a", newer...).blames(t, "AD-24")
 		told = known().renews("c", 40, 12, 0).stops("c", 1).pass(48 * time.Second)
-		told.polled("a", both...).blames(t, "AD-24", "a lists x.io/v1beta1")
+		told.polled("a", both...).blames(t, "AD-24", "a lists ships in x.io/v1beta1")
 	})
 	t.Run("another one hosts it still", func(t *testing.T) {
 		told := known()

@@ -24,8 +24,6 @@ type sweep struct {
 	// offered are the versions of the aggregated document that the server showed to have: it
 	// gave one to a client that asked for nothing else.
 	offered []string
-	// steadily are the documents that steady gives, by path.
-	steadily map[string]*answer
 	// plain are the last documents that are not aggregated, by path, and endpoints the last
 	// answers of those of single group-versions.
 	plain     map[string]*answer
@@ -84,7 +82,7 @@ func (s *sweep) moment() fact.Moment {
 
 func (s *sweep) derive() {
 	s.by, s.settled, s.offered, s.local = nil, s.member.facts.settled(s.from, s.to), nil, nil
-	s.steadily, s.plain, s.endpoints = map[string]*answer{}, map[string]*answer{}, map[groupVersion]*answer{}
+	s.plain, s.endpoints = map[string]*answer{}, map[groupVersion]*answer{}
 	if s.member.wasReady().During(fact.Moment{Earliest: s.from, Latest: s.last().from}) == fact.Yes {
 		s.by = s.member.process(s.from, s.to)
 	}
@@ -105,9 +103,6 @@ func (s *sweep) derive() {
 	if s.local != nil && s.local.told() == nil {
 		s.local = nil
 	}
-	if s.by != nil && s.settled {
-		s.steadily[corePath], s.steadily[groupsPath] = s.same(corePath), s.same(groupsPath)
-	}
 }
 
 // same is the document at a path in JSON if it was the same at the beginning and at the
@@ -127,7 +122,12 @@ func (s *sweep) same(path string) *answer {
 
 // steady is the document at a path if it was the same at the beginning and the end, and the
 // member was ready and nothing was changed all the time; nil else.
-func (s *sweep) steady(path string) *answer { return s.steadily[path] }
+func (s *sweep) steady(path string) *answer {
+	if s.by == nil || !s.settled {
+		return nil
+	}
+	return s.same(path)
+}
 
 // steadySeq is the number of the event of steady; 0 where that gives none.
 func (s *sweep) steadySeq(path string) int64 {
