@@ -42,7 +42,7 @@ func (r *row) hasEndpoint(law.Bounds) law.Entry {
 			return e.Unclear("%s was not seen to have an endpoint for %s", name, r.groupVersion)
 		}
 		return e.Excused("the endpoint gave no answer")
-	case r.told() == nil:
+	case r.told == nil:
 		return e.Broken("%s lists %s, but %s does not tell of its resources: it answered %d", name, r.groupVersion, a.Path, a.Code).Shown(r.document.seq, a.seq)
 	}
 	return e.Met("endpoints")

@@ -20,7 +20,7 @@ var ad10 = law.Each[*Facts, *row]{
 			tag = "remote"
 		}
 		switch {
-		case r.told() == nil:
+		case r.told == nil:
 			return law.Entry{}
 		case r.listed == nil:
 			return e.Broken("%s serves %s, but the aggregated document at %s does not have it", r.member.name, r.groupVersion, r.path()).Shown(r.endpoint.seq, r.document.seq)

@@ -93,7 +93,7 @@ func (r *row) converges() law.Entry {
 		return r.entry().Excused("an endpoint gave no answer to compare with")
 	case a != nil && a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
 		return r.differs(a.seq, "lists %s, and has nothing at %s", r.groupVersion, a.Path)
-	case r.told() != nil && r.told().Inventory != own.Inventory:
+	case r.told != nil && r.told.Inventory != own.Inventory:
 		return r.differs(a.seq, "lists other resources in %s than %s does", r.groupVersion, a.Path)
 	}
 	return law.Entry{}

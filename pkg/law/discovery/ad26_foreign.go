@@ -19,7 +19,7 @@ var ad26 = law.Written[*Facts]{
 			}
 			harms := 0
 			for _, h := range append(c.harms, c.plainHarms(quiet[c.answer])...) {
-				if !h.added {
+				if h.before > 0 {
 					harms++
 					l.Add(c.breach(h, c.trouble.String()+" is in trouble", c.trouble.seq))
 				}
@@ -42,7 +42,7 @@ func (c *comparison) plainHarms(s *sweep) (out []harm) {
 	}
 	for _, of := range c.base.listing.names {
 		if !c.left(of) && s.plain[groupsPath].listing.version(of) == nil {
-			out = append(out, harm{of: of, what: "does not have " + of.String() + " in its list of groups that is not aggregated", before: s.plain[groupsPath].seq})
+			out = append(out, harm{"does not have " + of.String() + " in its list of groups that is not aggregated", s.plain[groupsPath].seq})
 		}
 	}
 	return out

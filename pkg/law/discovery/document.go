@@ -187,6 +187,14 @@ func (l *listing) version(of groupVersion) *history.ListedVersion {
 	return l.versions[of]
 }
 
+// all are the group-versions of the listing; none where there is no listing.
+func (l *listing) all() []groupVersion {
+	if l == nil {
+		return nil
+	}
+	return l.names
+}
+
 // resources are those of a group-version as the listing has it.
 func (l *listing) resources(of groupVersion) []history.ListedResource {
 	if v := l.version(of); v != nil {

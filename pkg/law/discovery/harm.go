@@ -34,11 +34,9 @@ type comparison struct {
 
 // harm is what is wrong with a document, in words.
 type harm struct {
-	of groupVersion
-	// added is whether it lists what it must not, and whole whether it is no document.
-	added, whole bool
-	what         string
-	// before is the number of the event that shows what has to be listed.
+	what string
+	// before is the number of the event that shows what has to be listed; 0 where the document
+	// lists what it must not.
 	before int64
 }
 
@@ -82,7 +80,7 @@ func (f *Facts) alike(p *fact.Process, at int64) bool {
 func (b *baseline) compare(c *comparison) {
 	if c.told() == nil {
 		if c.Code >= 400 && !c.busy() {
-			c.harms = append(c.harms, harm{whole: true, what: "answers " + strconv.Itoa(c.Code) + " for the discovery document"})
+			c.harms = append(c.harms, harm{"answers " + strconv.Itoa(c.Code) + " for the discovery document", c.seq})
 		}
 		return
 	}
@@ -105,7 +103,7 @@ func (c *comparison) left(of groupVersion) bool {
 func (c *comparison) compareBuiltin() {
 	for _, of := range c.base.listing.names {
 		if what := c.listing.otherwise(c.base.listing, of, c.alike); what != "" && !c.left(of) {
-			c.harms = append(c.harms, harm{of: of, what: what, before: c.base.seq})
+			c.harms = append(c.harms, harm{what, c.base.seq})
 		}
 	}
 }
@@ -128,7 +126,7 @@ func (l *listing) otherwise(than *listing, of groupVersion, same bool) string {
 func (c *comparison) compareAdded() {
 	for _, of := range c.listing.names {
 		if c.alike && c.base.listing.version(of) == nil && !c.left(of) {
-			c.harms = append(c.harms, harm{of: of, added: true, what: "lists " + of.String() + ", which was never defined"})
+			c.harms = append(c.harms, harm{what: "lists " + of.String() + ", which was never defined"})
 		}
 	}
 }
@@ -162,7 +160,7 @@ func (b *baseline) compareDefined(c *comparison) {
 				what = "lists no resources in " + of.String()
 			}
 			if what != "" {
-				c.harms = append(c.harms, harm{of: of, what: what, before: now.seq})
+				c.harms = append(c.harms, harm{what, now.seq})
 			}
 		}
 	}
@@ -187,9 +185,5 @@ func (b *baseline) must(c *comparison, now *change, current int64) (listed, asCu
 // breach is the harm that a look shows as an obligation that was broken, beside what may
 // have done it.
 func (c *comparison) breach(h harm, beside string, seq int64) law.Entry {
-	about := h.of.String()
-	if h.whole {
-		about = "the document"
-	}
-	return c.entry(about).Broken("while %s, %s %s", beside, c.member.name, h.what).Shown(h.before, seq, c.seq)
+	return c.entry("the document").Broken("while %s, %s %s", beside, c.member.name, h.what).Shown(h.before, seq, c.seq)
 }

@@ -47,7 +47,7 @@ func each(names ...string) []law.Need {
 	return fact.Each(names, func(name string) law.Need { return law.Need{Name: name, Tag: name, Each: true} })
 }
 
-// any is a need of obligations with a tag, of whichever member.
+// anyOf is a need of obligations with a tag, of whichever member.
 func anyOf(names ...string) []law.Need {
 	return fact.Each(names, func(name string) law.Need { return law.Need{Name: name, Tag: name} })
 }
@@ -69,7 +69,7 @@ func onPath(tag, path string) string {
 	return tag + "AtGroups"
 }
 
-// form is a law about the form of the answers of thorough looks. Judge gives the tag of an
+// formLaw is a law about the form of the answers of thorough looks. Judge gives the tag of an
 // answer that is right, or what is wrong with one that is not; neither where the law does
 // not speak of it.
 func formLaw(row law.Row, judge func(*sweep, *answer) (tag, wrong string)) law.Law[*Facts] {

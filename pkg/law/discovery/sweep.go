@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 
@@ -144,10 +145,11 @@ type row struct {
 	// document is the aggregated one, and listed what it says; nil if it says nothing.
 	document *answer
 	listed   *history.ListedVersion
-	// plain is what the document says that is not aggregated, and endpoint what the answer
-	// of its own is.
+	// plain is what the document says that is not aggregated, endpoint the answer of its own,
+	// and told what that says.
 	plain    *history.ListedVersion
 	endpoint *answer
+	told     *history.ListedVersion
 	// remote is whether an aggregated server of the harness hosts it, and byPeers whether
 	// peers host it, or a part of it.
 	remote  bool
@@ -157,31 +159,20 @@ type row struct {
 // rows are the group-versions that any of the documents at a path has, but for foreign ones;
 // none where the document was not steady.
 func (s *sweep) rows(path string) []*row {
-	document := s.steady(path)
-	if document == nil || document.listing == nil {
+	document, plain := s.steady(path), s.plain[path]
+	if document.told() == nil {
 		return nil
 	}
-	names := slices.Clone(document.listing.names)
-	if plain := s.plain[path]; plain != nil {
-		names = append(names, plain.listing.names...)
-	}
-	for of := range s.endpoints {
-		if (of.group == "") == (path == corePath) {
-			names = append(names, of)
-		}
-	}
+	names := slices.Concat(document.listing.names, plain.told().all(), slices.Collect(maps.Keys(s.endpoints)))
 	slices.SortFunc(names, byName)
 	var out []*row
 	for _, of := range slices.Compact(names) {
-		if s.member.isForeign(of, s.from) {
-			continue
+		if of.path() == path && !s.member.isForeign(of, s.from) {
+			out = append(out, &row{
+				sweep: s, groupVersion: of, document: document, listed: document.listing.version(of), plain: plain.told().version(of),
+				endpoint: s.endpoints[of], told: s.endpoints[of].told().version(of), remote: s.member.facts.remote(of, s.to), byPeers: s.byPeers(document, of),
+			})
 		}
-		r := &row{sweep: s, groupVersion: of, document: document, listed: document.listing.version(of), endpoint: s.endpoints[of], remote: s.member.facts.remote(of, s.to)}
-		if s.plain[path] != nil {
-			r.plain = s.plain[path].listing.version(of)
-		}
-		r.byPeers = s.byPeers(document, of)
-		out = append(out, r)
 	}
 	return out
 }
@@ -195,11 +186,3 @@ func (f *Facts) rows() (out []*row) {
 }
 
 func (r *row) entry() law.Entry { return r.document.entry(r.groupVersion.String()) }
-
-// told is the group-version as its own document has it; nil if that does not.
-func (r *row) told() *history.ListedVersion {
-	if r.endpoint == nil || r.endpoint.Code != http.StatusOK {
-		return nil
-	}
-	return r.endpoint.listing.version(r.groupVersion)
-}
