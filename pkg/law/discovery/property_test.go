@@ -24,7 +24,7 @@ var changes = map[string]func([]history.Event, int, time.Duration) []history.Eve
 	},
 	"delay": func(all []history.Event, i int, by time.Duration) []history.Event {
 		late := all[i]
-		if late.Document == nil {
+		if late.DiscoveryDocument == nil {
 			return all
 		}
 		late.At += int64(by)
