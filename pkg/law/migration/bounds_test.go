@@ -240,5 +240,5 @@ func TestPassesObject(t *testing.T) {
 	}
 	within := mustBound("SVM-19", "open") + objects*passesObject()
 	runs(within-time.Second).finds(t, "SVM-19")
-	runs(within+time.Second).finds(t, "SVM-19", "and not ended")
+	runs(within+time.Second).finds(t, "SVM-19", "has not come to an end")
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Where etcd has what is known by its key, by the layout that Kubernetes and the reference
-// share.
-const (
-	migrationInfix  = "/storageversionmigrations/"
-	definitionInfix = "/customresourcedefinitions/"
-	namespacePrefix = "/registry/namespaces/"
-)
-
 // Resource is a resource by its group and its plural name.
 type Resource struct{ Group, Name string }
 
@@ -69,11 +61,11 @@ func (f *Facts) Observe(ev *history.Event) {
 
 func (f *Facts) observeStored(ev *history.Event) {
 	s := ev.Stored
-	namespace, isNamespace := strings.CutPrefix(s.Key, namespacePrefix)
+	namespace, isNamespace := strings.CutPrefix(s.Key, "/registry/namespaces/")
 	switch {
-	case s.Migration != nil, strings.Contains(s.Key, migrationInfix):
+	case s.Migration != nil, strings.Contains(s.Key, "/storageversionmigrations/"):
 		f.observeMigration(ev)
-	case s.CustomResource != nil, strings.Contains(s.Key, definitionInfix):
+	case s.CustomResource != nil, strings.Contains(s.Key, "/customresourcedefinitions/"):
 		f.observeDefinition(ev)
 	case isNamespace && s.Type == history.StoredDelete:
 		f.removed[namespace] = append(f.removed[namespace], fact.StampOf(ev))
@@ -84,20 +76,19 @@ func (f *Facts) observeStored(ev *history.Event) {
 }
 
 // definitions are the revisions of the CustomResourceDefinition of a resource.
-type definitions = fact.Values[*history.CustomResource]
-
-// Definition is one revision of a CustomResourceDefinition.
-type Definition = fact.Value[*history.CustomResource]
+type (
+	definitions = fact.Values[*history.CustomResource]
+	Definition  = fact.Value[*history.CustomResource]
+)
 
 func (f *Facts) observeDefinition(ev *history.Event) {
 	s := ev.Stored
-	var r Resource
 	switch {
 	case s.Type == history.StoredDelete:
-		r.Name, r.Group, _ = strings.Cut(s.Key[strings.LastIndex(s.Key, "/")+1:], ".")
-		f.definition(r).Delete(fact.StampOf(ev))
+		name, group, _ := strings.Cut(s.Key[strings.LastIndex(s.Key, "/")+1:], ".")
+		f.definition(Resource{group, name}).Delete(fact.StampOf(ev))
 	case s.CustomResource != nil:
-		r = Resource{s.CustomResource.Group, s.CustomResource.Resource}
+		r := Resource{s.CustomResource.Group, s.CustomResource.Resource}
 		if f.definitions[r] == nil {
 			f.definitions[r] = &definitions{}
 		}
@@ -123,12 +114,6 @@ func (f *Facts) undefinedSince(r Resource, revision int64) fact.Stamp {
 	return fact.Stamp{}
 }
 
-// undefined are the deletions of a definition after a revision.
-func (f *Facts) undefined(r Resource, after int64) []fact.Moment {
-	gone := fact.Where(f.definition(r).In(after, fact.Forever), func(d Definition) bool { return !d.There })
-	return fact.Each(gone, func(d Definition) fact.Moment { return f.When(d.Stamp) })
-}
-
 // custom is whether a definition of a resource was recorded, or the harness made one.
 func (f *Facts) custom(r Resource) bool {
 	return f.definitions[r] != nil || f.Defined(fact.Resource{Group: r.Group, Resource: r.Name})
@@ -144,30 +129,23 @@ func (f *Facts) resources() []Resource {
 	return slices.SortedFunc(maps.Keys(f.populations), func(a, b Resource) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// hosting is what the members' API servers said last that they host of a resource, by
-// an event: nil for a member whose answer does not have it. silent is whether some member
-// had given no answer.
-func (f *Facts) hosting(r Resource, seq int64) (said map[string]*history.HostedResource, silent bool) {
-	said = map[string]*history.HostedResource{}
+// offers are what the members' API servers said last that they host of a resource, by an
+// event; silent is whether some member had given no answer.
+func (f *Facts) offers(r Resource, seq int64) (out []history.HostedResource, silent bool) {
 	for _, member := range f.Members() {
 		looks := f.Looks(member)
 		i := fact.Last(looks, seq, func(l *fact.Look) int64 { return l.Seq })
 		if i < 0 {
 			silent = true
 		} else if h, ok := looks[i].Find(fact.Resource{Group: r.Group, Resource: r.Name}); ok {
-			said[member] = &h
+			out = append(out, h)
 		}
 	}
-	return said, silent
+	return out, silent
 }
 
 // servedByAll is whether no member is known not to serve a version of a resource.
 func (f *Facts) servedByAll(r Resource, version string, seq int64) bool {
-	said, _ := f.hosting(r, seq)
-	for _, h := range said {
-		if !slices.Contains(h.Served, version) {
-			return false
-		}
-	}
-	return true
+	offers, _ := f.offers(r, seq)
+	return !slices.ContainsFunc(offers, func(h history.HostedResource) bool { return !slices.Contains(h.Served, version) })
 }

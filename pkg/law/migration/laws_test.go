@@ -459,7 +459,7 @@ func TestSVM19LeavesNothingOpen(t *testing.T) {
 	returned := func(b *historyBuilder) *historyBuilder {
 		return lost(b).after(minute).announces(things, 14, "a="+v2, "b="+v2)
 	}
-	const run, begun = "and not ended", "with the servers in agreement on g.io/v2"
+	const run, begun = "has not come to an end", "with the servers in agreement on g.io/v2"
 
 	began().after(14*minute).finds(t, "SVM-19")
 	began().after(16*minute).finds(t, "SVM-19", run)
@@ -487,7 +487,7 @@ func TestSVM19LeavesNothingOpen(t *testing.T) {
 	two := func() *historyBuilder {
 		return upgraded().manages("a", 8).migrates("old", 9, 9, 0).migrates("old", 9, 10, 9, nowRuns).migrates("m", 11, 11, 0)
 	}
-	two().after(16*minute).finds(t, "SVM-19", "and not ended")
+	two().after(16*minute).finds(t, "SVM-19", "has not come to an end")
 	two().after(10*minute).migrates("old", 9, 12, 9, nowSucceeded).after(10*minute).finds(t, "SVM-19")
 	two().after(10*minute).migrates("old", 9, 12, 9, nowSucceeded).after(16*minute).finds(t, "SVM-19", begun)
 	// And for an older one, which is blamed.
@@ -838,6 +838,6 @@ func TestMigrationsThatNeverEnd(t *testing.T) {
 	alone := func() *historyBuilder {
 		return newHistory().manages("a", 8).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 	}
-	alone().after(16*time.Minute).finds(t, "SVM-19", "and not ended, with no server having announced anything")
+	alone().after(16*time.Minute).finds(t, "SVM-19", "has not come to an end for 15m50s, with no server having announced anything")
 	begun().after(10*time.Minute).stores("x", v2, "m", 5, 14, 0).after(10*time.Minute).finds(t, "SVM-19")
 }

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,11 +225,12 @@ func (m *Migration) siblings() []*Migration {
 
 // conditionOf is a condition by its type; nil if there is none.
 func conditionOf(m *history.Migration, kind string) *history.Condition {
-	i := slices.IndexFunc(m.Conditions, func(c history.Condition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
+	for i := range m.Conditions {
+		if m.Conditions[i].Type == kind {
+			return &m.Conditions[i]
+		}
 	}
-	return &m.Conditions[i]
+	return nil
 }
 
 func isTrue(m *history.Migration, kind string) bool {
@@ -240,26 +240,17 @@ func isTrue(m *history.Migration, kind string) bool {
 
 // outcomeOf is the type of the condition that says how it ended; empty if none does.
 func outcomeOf(m *history.Migration) string {
-	for _, kind := range []string{history.MigrationSucceeded, history.MigrationFailed} {
-		if isTrue(m, kind) {
-			return kind
-		}
+	switch {
+	case isTrue(m, history.MigrationSucceeded):
+		return history.MigrationSucceeded
+	case isTrue(m, history.MigrationFailed):
+		return history.MigrationFailed
 	}
 	return ""
 }
 
-// statementOf is what the conditions say.
-func statementOf(m *history.Migration) string {
-	return fmt.Sprint(fact.Each(m.Conditions, func(c history.Condition) string {
-		return fmt.Sprintf("%q %q %q %q", c.Type, c.Status, c.Reason, c.Message)
-	}))
-}
-
 // checkpointOf is the revision that the checkpoint names; 0 if none.
 func checkpointOf(m *history.Migration) int64 {
-	revision, err := strconv.ParseInt(m.Checkpoint, 10, 64)
-	if err != nil {
-		return 0
-	}
+	revision, _ := strconv.ParseInt(m.Checkpoint, 10, 64)
 	return revision
 }

@@ -8,25 +8,24 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
-// passage is how the objects of one resource came to another version, and what happened on
-// the way, by the tags of what SVM-16 needs. How far they are is read from what is stored
-// in etcd.
+// passage is how the objects of one resource came to another version, by what is stored in
+// etcd, and what happened on the way.
 type passage struct {
 	*Facts
 	of     Resource
 	bounds law.Bounds
-	// counts are by tag: before is how many objects were stored in another version than the
-	// agreed one when a migration of them began, at most; rewritten how many migrations
-	// stored in another version; after how many there were, at most, when one succeeded and
-	// all were in the agreed version.
+	// counts are by the tags of what SVM-16 needs: before is how many objects were stored in
+	// an old version when a migration began, at most, and after how many when one succeeded
+	// and all were in the agreed version, which is to.
 	counts map[string]int64
+	to     string
 }
 
 // largestPassage enters the passage of the resource with the most objects.
 func largestPassage(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	var largest passage
 	for _, r := range f.resources() {
-		p := passage{f, r, bounds, map[string]int64{}}
+		p := passage{f, r, bounds, map[string]int64{}, ""}
 		p.follow()
 		if a, b := p.counts, largest.counts; a["after"] > b["after"] || a["after"] == b["after"] && a["before"] > b["before"] {
 			largest = p
@@ -38,29 +37,19 @@ func largestPassage(f *Facts, l *law.Ledger, bounds law.Bounds) {
 }
 
 func (p *passage) follow() {
-	begun := p.begunOf(p.of)
-	var last *Migration
+	begun := fact.Where(p.begunOf(p.of), func(m *Migration) bool { return m.target().Version != "" })
 	for _, m := range begun {
+		n, end := p.storedAt(p.of, m.Started.Revision), p.storedAt(p.of, m.Ended.Revision)
 		p.counts["rewritten"] += int64(len(m.rewritten()))
-		if target := m.target().Version; target != "" {
-			n := p.storedAt(p.of, m.Started.Revision)
-			p.counts["before"] = max(p.counts["before"], n.total-n.in[target])
-		}
-		if !m.Succeeded() || p.agreement(p.of, m.Ended.Revision).Is.Version == "" {
-			continue
-		}
-		if n := p.storedAt(p.of, m.Ended.Revision); n.in[m.finished()] == n.total && n.total >= p.counts["after"] {
-			p.counts["after"], last = n.total, m
+		p.counts["before"] = max(p.counts["before"], n.total-n.in[m.target().Version])
+		if m.Succeeded() && p.agreement(p.of, m.Ended.Revision).Is.Version != "" && end.in[m.finished()] == end.total && end.total >= p.counts["after"] {
+			p.counts["after"], p.to = end.total, m.finished()
 		}
 	}
 	for _, m := range begun {
-		if m.target().Version != "" {
-			p.disturbed(m)
-		}
+		p.disturbed(m)
 	}
-	if last != nil {
-		p.counts["upgraded"] = p.turned(last.finished(), p.firstLarge())
-	}
+	p.counts["upgraded"] = int64(len(fact.Where(p.Members(), p.turned)))
 }
 
 // large is whether nearly all of the objects were there that were to be migrated: what
@@ -73,16 +62,16 @@ func (p *passage) large(n counts) bool {
 // of its controller by the share of objects that were migrated, and a loss of the
 // agreement by which it ended because a member stores another version.
 func (p *passage) disturbed(m *Migration) {
-	target := m.target().Version
-	near := func(n counts, mark, by string) bool {
-		if !p.large(n) {
-			return false
-		}
-		percent, at := float64(n.in[target]*100/n.total), p.bounds.Number(mark)
-		return max(percent-at, at-percent) <= p.bounds.Number(by)
-	}
 	told := func(e *fact.Process) counts { return p.storedAt(p.of, p.RevisionBy(e.Exited.Latest)) }
-	p.counts["servers"] += int64(len(fact.Where(m.ends(history.ComponentAPIServer), func(e *fact.Process) bool { return p.large(told(e)) })))
+	near := func(n counts, mark, by string) bool {
+		share, at := float64(n.in[m.target().Version]*100/max(n.total, 1)), p.bounds.Number(mark)
+		return p.large(n) && max(share-at, at-share) <= p.bounds.Number(by)
+	}
+	for _, e := range m.ends(history.ComponentAPIServer) {
+		if p.large(told(e)) {
+			p.counts["servers"]++
+		}
+	}
 	for _, crash := range fact.Where(m.crashes(), p.killed) {
 		for _, mark := range []string{"early", "half", "late"} {
 			if near(told(crash), mark, "killedWithin") {
@@ -92,38 +81,23 @@ func (p *passage) disturbed(m *Migration) {
 	}
 	lost, ok := m.lost()
 	now := p.agreement(p.of, m.Ended.Revision).Is
-	strayed := slices.ContainsFunc(now.Encodings, func(v string) bool { return v != target })
-	if ok && was(m.Ended) && now.Version == "" && strayed && near(p.storedAt(p.of, lost.from.Revision), "half", "lostWithin") {
+	if ok && was(m.Ended) && now.Version == "" && len(now.Encodings) > 1 && near(p.storedAt(p.of, lost.from.Revision), "half", "lostWithin") {
 		p.counts["halfway"]++
 	}
 }
 
-// firstLarge is the first revision at which nearly all of the objects were there.
-func (p *passage) firstLarge() int64 {
-	n, changes := counts{in: map[string]int64{}}, p.population(p.of).changes
-	for i := range changes {
-		if n.apply(&changes[i]); p.large(n) {
-			return changes[i].Revision
+// turned is whether a member came to store the new version, having stored another one
+// before, while nearly all of the objects were there.
+func (p *passage) turned(member string) bool {
+	before := p.to
+	return slices.ContainsFunc(p.StorageVersion(p.of.storageVersion()).Entry(p.ServerID(member)).All(), func(c fact.EntryChange) bool {
+		if !c.There {
+			return false
 		}
-	}
-	return fact.Forever
-}
-
-// turned counts the members that came to store a version, having stored another one before,
-// after a revision.
-func (p *passage) turned(version string, after int64) int64 {
-	turned := fact.Where(p.Members(), func(member string) bool {
-		before := version
-		return slices.ContainsFunc(p.StorageVersion(p.of.storageVersion()).Entry(p.ServerID(member)).All(), func(c fact.EntryChange) bool {
-			if !c.There {
-				return false
-			}
-			turns := before != version && c.Is.Encoding == version && c.Revision > after
-			before = c.Is.Encoding
-			return turns
-		})
+		turns := before != p.to && c.Is.Encoding == p.to && p.large(p.storedAt(p.of, c.Revision))
+		before = c.Is.Encoding
+		return turns
 	})
-	return int64(len(turned))
 }
 
 // killed is whether a fault was there that ends a controller without warning.

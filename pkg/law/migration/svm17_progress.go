@@ -39,12 +39,18 @@ func (f *Facts) led() fact.Signal {
 // progress counts the reports while it ran that say something else than the one before, and
 // more than that it runs or has ended.
 func (m *Migration) progress() int64 {
-	before := m.Reports[0].Migration
-	reports := slices.Clone(m.Reports[1:])
-	return int64(len(fact.Where(reports, func(r Report) bool {
-		runs := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
-		says := m.ran(r.Revision) && !runs && statementOf(before) != statementOf(r.Migration)
-		before = r.Migration
-		return says
-	})))
+	n := int64(0)
+	for i, r := range m.Reports[1:] {
+		before := m.Reports[i].Migration
+		begins := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
+		if m.ran(r.Revision) && !begins && !slices.EqualFunc(before.Conditions, r.Conditions, saysSame) {
+			n++
+		}
+	}
+	return n
+}
+
+// saysSame is whether two conditions say the same, whenever that was.
+func saysSame(a, b history.Condition) bool {
+	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
 }

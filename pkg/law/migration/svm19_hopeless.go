@@ -3,9 +3,11 @@ package migration
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -15,19 +17,14 @@ import (
 // version controller).
 var svm19 = together{
 	Row:   law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "failed", Tag: "failed"}}},
-	Parts: append(fails((*Migration).unstored, "SVM-19", "which is never stored"), staysOpen),
+	Parts: parts{fails(law.Row{ID: "SVM-19"}, (*Migration).unstored, "which is never stored"), staysOpen},
 }
 
 // unstored is whether its resource is hosted by the API servers themselves, and none says
 // that it is stored.
 func (m *Migration) unstored() bool {
-	said, _ := m.hosting(m.Of, m.end().Seq)
-	for _, h := range said {
-		if h.Persisted || h.Custom || h.Aggregated {
-			return false
-		}
-	}
-	return len(said) > 0
+	offers, _ := m.offers(m.Of, m.end().Seq)
+	return len(offers) > 0 && !slices.ContainsFunc(offers, func(h history.HostedResource) bool { return h.Persisted || h.Custom || h.Aggregated })
 }
 
 // staysOpen has migrations begin, and go on to their end. They may have to wait for an
@@ -44,10 +41,11 @@ var staysOpen = deadline{
 		return m.Moments(cmp.Or(m.Ended, m.Gone))
 	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+		what := "begun"
 		if was(m.Started) {
-			return fmt.Sprintf("migration %s has run for %v and not ended, with %s", m.Name, rounded(took), m.standing())
+			what = "come to an end"
 		}
-		return fmt.Sprintf("migration %s has not begun for %v, with %s", m.Name, rounded(took), m.standing())
+		return fmt.Sprintf("migration %s has not %s for %v, with %s", m.Name, what, rounded(took), m.standing())
 	},
 }
 
@@ -78,17 +76,8 @@ func (m *Migration) free() fact.Signal {
 // turn is while nothing but a controller keeps a migration from beginning: the servers are
 // in agreement, no other migration runs, and no older one of its resource waits.
 func (m *Migration) turn() fact.Signal {
-	var others []fact.Signal
-	older := true
-	for _, o := range m.Migrations {
-		switch {
-		case o == m:
-			older = false
-		case o.Of == m.Of && older:
-			others = append(others, o.Running(), o.Pending())
-		default:
-			others = append(others, o.Running())
-		}
-	}
-	return fact.And(m.Pending(), m.agreeing(m.Of, func(string) bool { return true }), fact.Not(fact.Or(others...)))
+	others := fact.Where(m.Migrations, func(o *Migration) bool { return o != m })
+	older := fact.Where(m.Migrations[:slices.Index(m.Migrations, m)], func(o *Migration) bool { return o.Of == m.Of })
+	busy := fact.Or(append(fact.Each(others, (*Migration).Running), fact.Each(older, (*Migration).Pending)...)...)
+	return fact.And(m.Pending(), m.agreeing(m.Of, func(string) bool { return true }), fact.Not(busy))
 }

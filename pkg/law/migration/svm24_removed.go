@@ -103,12 +103,12 @@ var unmarks = deadline{
 	Running:  (*Migration).clock,
 	Done:     func(m *Migration) []fact.Moment { return m.saysMigrating(false) },
 	Void: func(m *Migration) []law.Void {
-		gone := fact.Where(m.definition(m.Of).In(m.Gone.Revision, fact.Forever), func(d Definition) bool { return !d.There })
-		out := law.Voids("the definition was deleted", m.Moments(fact.Each(gone, stampOf)...)...)
+		over := fact.Where(m.definition(m.Of).In(m.Gone.Revision, fact.Forever), func(d Definition) bool { return !d.There })
+		stamps := fact.Each(over, stampOf)
 		if next := m.next(); next != nil {
-			out = append(out, law.Voids("another migration of it began", m.Moments(next.Started)...)...)
+			stamps = append(stamps, next.Started)
 		}
-		return out
+		return law.Voids("the definition was deleted, or another migration of it began", m.Moments(stamps...)...)
 	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 		return fmt.Sprintf("the definition of %s has said for %v that it is being migrated, and migration %s was deleted", m.Of, rounded(took), m.Name)
