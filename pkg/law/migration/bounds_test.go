@@ -140,6 +140,26 @@ func TestSVM25ShowsWithinTheBound(t *testing.T) {
 	}
 }
 
+// A trim before a success is one by a migration that succeeds, if that comes soon enough.
+func TestSVM23SucceedsAfterTheTrim(t *testing.T) {
+	within := mustBound("SVM-23", "succeedsAfter")
+	trimmed := func(d, delay time.Duration) law.Result {
+		b := newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+		if delay > 0 {
+			b.delayed(delay)
+		}
+		return b.stores("x", v2, "m", 5, 14, 0).defines("v2", 2, 15, "v2").after(d).judge(t, "SVM-23")[0]
+	}
+	for _, tc := range []struct {
+		took, delay time.Duration
+		found       bool
+	}{{within - time.Second, 0, false}, {within + time.Second, 0, true}, {within - 2*time.Second, 4 * time.Second, false}} {
+		if r := trimmed(tc.took, tc.delay); (r.Verdict == law.Fail) != tc.found || r.Verdict == law.Pass {
+			t.Errorf("%v after it, and up to %v longer: %s", tc.took, tc.delay, r.Verdict)
+		}
+	}
+}
+
 func TestSVM12RepeatsAChunk(t *testing.T) {
 	chunk := int(mustNumber("SVM-12", "chunk"))
 	all := int(float64(chunk)/mustNumber("SVM-12", "repeats")) + 100

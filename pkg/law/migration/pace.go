@@ -26,9 +26,18 @@ func (p pace) beyond(limit float64, longer time.Duration) float64 {
 // edges are between which instants a stretch of time lies that begins or ends with a write.
 type edges func(fact.Moment) (begin, end int64)
 
-// apart has writes as far from each other as their moments allow, and adjacent as close.
-func apart(m fact.Moment) (begin, end int64)    { return m.Earliest, m.Latest }
-func adjacent(m fact.Moment) (begin, end int64) { return m.Latest, m.Earliest }
+// apart has writes as far from each other as their moments allow.
+func apart(m fact.Moment) (begin, end int64) { return m.Earliest, m.Latest }
+
+// closeIfLate has those as close to others that the recorder of etcd told of later than that.
+func closeIfLate(within time.Duration) edges {
+	return func(m fact.Moment) (begin, end int64) {
+		if m.Latest-m.Earliest > int64(within) {
+			return m.Latest, m.Earliest
+		}
+		return apart(m)
+	}
+}
 
 // fastest is the stretch of at least a length in which writes exceed a rate by most.
 func fastest(writes []fact.Moment, limit float64, length time.Duration, of edges) pace {

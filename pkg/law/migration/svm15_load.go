@@ -58,15 +58,15 @@ func (w writer) keepsPace(bounds law.Bounds) law.Entry {
 	if limit == 0 {
 		limit = bounds.Number("rate")
 	}
-	e := law.Of(w.does, w.writes[0])
-	far := fastest(w.writes, limit, bounds.Of("measuredOver"), apart)
-	near := fastest(w.writes, limit, bounds.Of("measuredOver"), adjacent)
+	e, length, heldUp := law.Of(w.does, w.writes[0]), bounds.Of("measuredOver"), bounds.Of("heldUp")
+	surely := fastest(w.writes, limit, length, apart)
+	perhaps := fastest(w.writes, limit, length, closeIfLate(bounds.Of("toldWithin")))
 	const sentence = "%s %d objects within %v, which are %.1f a second, and %v a second are declared"
-	switch heldUp, told := bounds.Of("heldUp"), bounds.Of("toldWithin"); {
-	case far.beyond(limit, heldUp) > 0:
-		return e.Broken(sentence, w.does, far.count+1, far.took.Round(time.Millisecond), far.rate(), limit).Shown(far.first.Seq, far.last.Seq)
-	case near.beyond(limit, heldUp+2*told) > 0:
-		return e.Unclear("perhaps "+sentence, w.does, near.count+1, near.took.Round(time.Millisecond), near.rate(), limit)
+	switch {
+	case surely.beyond(limit, heldUp) > 0:
+		return e.Broken(sentence, w.does, surely.count+1, surely.took.Round(time.Millisecond), surely.rate(), limit).Shown(surely.first.Seq, surely.last.Seq)
+	case perhaps.beyond(limit, heldUp) > 0:
+		return e.Unclear("perhaps "+sentence, w.does, perhaps.count+1, perhaps.took.Round(time.Millisecond), perhaps.rate(), limit)
 	}
 	return e.Met(w.tags...)
 }
