@@ -53,10 +53,6 @@ const (
 	LinkNode Link = "node"
 )
 
-// ErrUnsupported is what a provider answers to an operation that it cannot do;
-// it is wrapped in an error that says which and why.
-var ErrUnsupported = errors.New("not supported by this provider")
-
 // Member is what is known of one control-plane member before anything runs.
 type Member struct {
 	Name string

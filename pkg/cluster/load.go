@@ -1,13 +1,12 @@
 package cluster
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/evenkeel/evenkeel/clusters"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -18,7 +17,7 @@ import (
 func LoadTopology(file string) (*Topology, error) {
 	raw, err := clusters.Read(file)
 	if err != nil {
-		return nil, exit.Environmentf("cannot read the topology: %w", err)
+		return nil, fmt.Errorf("cannot read the topology: %w", err)
 	}
 	return ParseTopology(file, raw)
 }
@@ -33,11 +32,13 @@ func ParseTopology(file string, raw []byte) (*Topology, error) {
 		Kind       string `yaml:"kind"`
 	}
 	if yaml.Unmarshal(raw, &header) == nil && (header.APIVersion != APIVersion || header.Kind != TopologyKind) {
-		return nil, exit.Environmentf("%s: is a %q of %q, but a %q of %q is needed", file, header.Kind, header.APIVersion, TopologyKind, APIVersion)
+		return nil, &TopologyError{File: file, Problems: []string{
+			fmt.Sprintf("is a %q of %q, but a %q of %q is needed", header.Kind, header.APIVersion, TopologyKind, APIVersion),
+		}}
 	}
 	topology := &Topology{File: file}
 	if err := strictyaml.Decode(file, raw, topology); err != nil {
-		return nil, exit.Environment(errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		return nil, &TopologyError{File: file, Problems: strings.Split(err.Error(), "\n")}
 	}
 	if topology.Spec.Distribution == "" {
 		topology.Spec.Distribution = DefaultDistribution
@@ -46,7 +47,7 @@ func ParseTopology(file string, raw []byte) (*Topology, error) {
 		}
 	}
 	if err := topology.Validate(); err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	return topology, nil
 }

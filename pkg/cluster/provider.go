@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // Provider makes clusters of one way of running members.
@@ -92,28 +90,29 @@ func (r Registry) Lookup(name string) (Provider, error) {
 		}
 		known = append(known, provider.Name())
 	}
-	return nil, exit.Environmentf("there is no provider %q; known are: %s", name, strings.Join(known, ", "))
+	return nil, &UnknownProviderError{Name: name, Known: known}
 }
 
 // New checks the topology against what its provider can run, and prepares a
-// cluster.
+// cluster. Its errors are those of Check, and the provider's own.
 func (r Registry) New(ctx context.Context, topology *Topology, options Options) (Cluster, error) {
 	if options.Name != "" && !isLabel(options.Name) {
-		return nil, exit.Environmentf("the cluster's name %q is no DNS label (lower-case letters, digits and dashes)", options.Name)
+		return nil, fmt.Errorf("the cluster's name %q is no DNS label (lower-case letters, digits and dashes)", options.Name)
 	}
 	provider, err := r.Check(ctx, topology, options.Defects)
 	if err != nil {
 		return nil, err
 	}
 	made, err := provider.New(ctx, topology, options)
-	return made, exit.Environment(err)
+	return made, err
 }
 
 // Check validates the topology and asks its provider whether it has the
-// releases and the defects.
+// releases and the defects. Its error is a *TopologyError, an *UnknownProviderError, an
+// *UnknownReleaseError, an *UnknownDefectError, or the provider's.
 func (r Registry) Check(ctx context.Context, topology *Topology, defects []string) (Provider, error) {
 	if err := topology.Validate(); err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	provider, err := r.Lookup(topology.Spec.Provider)
 	if err != nil {
@@ -121,7 +120,7 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 	}
 	releases, err := provider.Releases(ctx, topology.Spec.Distribution)
 	if err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	members := topology.Spec.Members
 	if topology.Foreign() {
@@ -129,14 +128,15 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 	}
 	for _, member := range members {
 		if release := topology.ReleaseOf(member); !slices.Contains(releases, release) {
-			return nil, exit.Environmentf("%s: the distribution %q has no release %q for member %s; it has: %s",
-				topology.source(), topology.Spec.Distribution, release, member.Name, strings.Join(releases, ", "))
+			return nil, fmt.Errorf("%s: %w", topology.source(), &UnknownReleaseError{
+				Distribution: topology.Spec.Distribution, Release: release, Member: member.Name, Known: releases,
+			})
 		}
 	}
 	if len(defects) == 0 {
 		return provider, nil
 	}
-	return provider, exit.Environment(checkDefects(ctx, provider, topology.Spec.Distribution, defects))
+	return provider, checkDefects(ctx, provider, topology.Spec.Distribution, defects)
 }
 
 func checkDefects(ctx context.Context, provider Provider, distribution string, wanted []string) error {
@@ -149,13 +149,9 @@ func checkDefects(ctx context.Context, provider Provider, distribution string, w
 		ids = append(ids, defect.ID)
 	}
 	for _, id := range wanted {
-		if slices.Contains(ids, id) {
-			continue
+		if !slices.Contains(ids, id) {
+			return &UnknownDefectError{Distribution: distribution, ID: id, Known: ids}
 		}
-		if len(ids) == 0 {
-			return fmt.Errorf("the distribution %q has no defects that could be planted, so not %q either", distribution, id)
-		}
-		return fmt.Errorf("the distribution %q has no defect %q; it has: %s", distribution, id, strings.Join(ids, ", "))
 	}
 	return nil
 }

@@ -2,9 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"testing"
-
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // listing is a provider that has something to offer but makes no clusters.
@@ -27,20 +26,22 @@ func TestRegistryNew(t *testing.T) {
 		change      func(*Topology)
 		defects     []string
 		expectError string
+		// kind is one that the error is to be of.
+		kind any
 	}{
 		{name: "fits", registry: Registry{full}, defects: []string{"SV-06"}},
 		{name: "unknown provider", registry: Registry{full}, change: func(t *Topology) { t.Spec.Provider = "moon" },
-			expectError: `f.yaml: there is no provider "moon"; known are: local`},
+			expectError: `f.yaml: there is no provider "moon"; known are: local`, kind: new(*UnknownProviderError)},
 		{name: "unknown release", registry: Registry{full}, change: func(t *Topology) { t.SetRelease("9") },
-			expectError: `has no release "9" for member cp1; it has: 1.1, 1.2`},
+			expectError: `has no release "9" for member cp1; it has: 1.1, 1.2`, kind: new(*UnknownReleaseError)},
 		{name: "unknown release of one member", registry: Registry{full}, change: func(t *Topology) { t.Spec.Members[2].Release = "8" },
-			expectError: `no release "8" for member cp3`},
+			expectError: `no release "8" for member cp3`, kind: new(*UnknownReleaseError)},
 		{name: "unknown defect", registry: Registry{full}, defects: []string{"SV-99"},
-			expectError: `has no defect "SV-99"; it has: SV-06`},
+			expectError: `has no defect "SV-99"; it has: SV-06`, kind: new(*UnknownDefectError)},
 		{name: "nothing to plant", registry: Registry{listing{releases: full.releases}}, defects: []string{"SV-99"},
-			expectError: "no defects that could be planted"},
+			expectError: "no defects that could be planted", kind: new(*UnknownDefectError)},
 		{name: "invalid", registry: Registry{full}, change: func(t *Topology) { t.Metadata.Name = "" },
-			expectError: "metadata.name"},
+			expectError: "metadata.name", kind: new(*TopologyError)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			topology, err := ParseTopology("f.yaml", []byte(valid+members(3)))
@@ -52,8 +53,8 @@ func TestRegistryNew(t *testing.T) {
 			}
 			_, err = tc.registry.New(t.Context(), topology, Options{Defects: tc.defects})
 			checkError(t, err, tc.expectError)
-			if err != nil && exit.Code(err) != exit.CouldNotRun {
-				t.Errorf("status %d, want %d", exit.Code(err), exit.CouldNotRun)
+			if tc.kind != nil && !errors.As(err, tc.kind) {
+				t.Errorf("%v is no %T", err, tc.kind)
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -251,7 +250,7 @@ func (t *Topology) Validate() error {
 	wrong = append(wrong, implementationProblems(t.Spec.Implementation)...)
 	wrong = append(wrong, t.foreignProblems()...)
 	if len(wrong) > 0 {
-		return fmt.Errorf("%s: %s", t.source(), strings.Join(wrong, "; "))
+		return &TopologyError{File: t.File, Problems: wrong}
 	}
 	return nil
 }

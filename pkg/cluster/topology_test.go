@@ -1,14 +1,13 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // valid is a topology without members and settings, for tests to complete.
@@ -60,8 +59,8 @@ func TestParseTopology(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := ParseTopology("f.yaml", []byte(tc.content))
 			checkError(t, err, tc.expectError)
-			if err != nil && exit.Code(err) != exit.CouldNotRun {
-				t.Errorf("status %d, want %d", exit.Code(err), exit.CouldNotRun)
+			if wrong := (*TopologyError)(nil); err != nil && (!errors.As(err, &wrong) || wrong.File != "f.yaml") {
+				t.Errorf("%T is no error of the topology: %v", err, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("the error is more than one line: %q", err)

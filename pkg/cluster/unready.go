@@ -30,10 +30,6 @@ func (u *Unready) Error() string {
 	return fmt.Sprintf("the %s of member %s %s", u.Component, u.Member, u.What)
 }
 
-// ErrNoProcess is wrapped by the error of an operation that needs a process where there
-// is none.
-var ErrNoProcess = errors.New("no process runs")
-
 // TimedOut is whether the context ended because a bound has passed, and not because
 // the wait was given up for another reason.
 func TimedOut(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }

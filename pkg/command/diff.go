@@ -25,7 +25,7 @@ Exit status: 0 no requirement came out worse in the second, 1 one did, 3 a bundl
 cannot be read.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return exit.Environmentf("%s needs two BUNDLEs; see `%s --help`", cmd.CommandPath(), cmd.CommandPath())
+				return fmt.Errorf("%s needs two BUNDLEs; see `%s --help`", cmd.CommandPath(), cmd.CommandPath())
 			}
 			return nil
 		},
@@ -34,7 +34,7 @@ cannot be read.`,
 			for i, dir := range args {
 				rep, err := judge.Bundle(cmd.Context(), dir)
 				if err != nil {
-					return exit.Environment(err)
+					return err
 				}
 				reports[i] = rep
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/doctor"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 func newDoctor() *cobra.Command {
@@ -34,7 +33,7 @@ func newDoctor() *cobra.Command {
 				return err
 			}
 			if missing > 0 {
-				return exit.Environmentf("%d things that every run needs are missing, see above", missing)
+				return fmt.Errorf("%d things that every run needs are missing, see above", missing)
 			}
 			return nil
 		},

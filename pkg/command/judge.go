@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
@@ -31,7 +30,7 @@ with them: for bundles of one's own, when a check has changed on purpose.`,
 		Args: exactlyOne("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "table" && output != "yaml" {
-				return exit.Environmentf("--output %q is neither table nor yaml", output)
+				return fmt.Errorf("--output %q is neither table nor yaml", output)
 			}
 			if update {
 				if err := resealable(cmd.Context(), args[0]); err != nil {
@@ -40,11 +39,11 @@ with them: for bundles of one's own, when a check has changed on purpose.`,
 			}
 			rep, err := judge.Bundle(cmd.Context(), args[0])
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			if update {
 				if err := rewrite(cmd.Context(), args[0], rep); err != nil {
-					return exit.Environment(err)
+					return err
 				}
 			}
 			if output == "yaml" {
@@ -97,7 +96,7 @@ func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) err
 // none is cobra.NoArgs with a sentence that does not call an argument a command.
 func none(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return exit.Environmentf("%s takes no arguments, but got %q; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+		return fmt.Errorf("%s takes no arguments, but got %q; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
 	}
 	return nil
 }
@@ -106,7 +105,7 @@ func none(cmd *cobra.Command, args []string) error {
 func exactlyOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return exit.Environmentf("%s needs exactly one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
+			return fmt.Errorf("%s needs exactly one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
 		}
 		return nil
 	}

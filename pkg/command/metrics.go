@@ -1,11 +1,11 @@
 package command
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
 )
@@ -36,15 +36,15 @@ With --dashboard a Grafana dashboard of these metrics is printed instead.`,
 			if !dashboard {
 				rep, err := judge.Bundle(cmd.Context(), args[0])
 				if err != nil {
-					return exit.Environment(err)
+					return err
 				}
 				if data, err = metrics.Bundle(cmd.Context(), args[0], rep); err != nil {
-					return exit.Environment(err)
+					return err
 				}
 			}
 			if out != "" {
 				if err := os.WriteFile(out, data, 0o644); err != nil {
-					return exit.Environmentf("the metrics cannot be written: %w", err)
+					return fmt.Errorf("the metrics cannot be written: %w", err)
 				}
 				return nil
 			}

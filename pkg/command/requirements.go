@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -60,7 +59,7 @@ func describe(out io.Writer, ids []string) error {
 	for _, id := range ids {
 		r, ok := requirement.Lookup(requirement.ID(id))
 		if !ok {
-			return exit.Environmentf("there is no requirement %s; `evenkeel requirements` lists them", id)
+			return fmt.Errorf("there is no requirement %s; `evenkeel requirements` lists them", id)
 		}
 		fmt.Fprintf(out, "%s (%s, %s): %s\n", r.ID, r.Level, r.Source, r.Promise)
 		for _, b := range r.Bounds {

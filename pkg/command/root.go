@@ -48,7 +48,7 @@ func interrupted(stderr io.Writer) func(int, os.Signal) {
 func sheltered(ctx context.Context, root *cobra.Command) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = exit.Environmentf("evenkeel itself has crashed, which is a bug: please report it with this text and what it was given: %v at %s", p, debug.Stack())
+			err = fmt.Errorf("evenkeel itself has crashed, which is a bug: please report it with this text and what it was given: %v at %s", p, debug.Stack())
 		}
 	}()
 	return root.ExecuteContext(ctx)
@@ -67,9 +67,9 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 		// Neither may look like a pass, so both have the status of bad usage.
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Environmentf("name what to do; see `%s --help`", cmd.CommandPath())
+				return fmt.Errorf("name what to do; see `%s --help`", cmd.CommandPath())
 			}
-			return exit.Environmentf("there is no `%s %s`; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+			return fmt.Errorf("there is no `%s %s`; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
 		},
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -79,7 +79,7 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit.Environmentf("%w; see `%s --help`", err, cmd.CommandPath())
+		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.AddCommand(newRun(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newMetrics(), newRequirements(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()))
 	return root

@@ -31,14 +31,14 @@ you can read. It is needed nowhere else, and never goes into a bundle.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			if key == "" {
-				return exit.Environmentf("name the key to sign with: --key FILE; `evenkeel keygen FILE` makes one")
+				return fmt.Errorf("name the key to sign with: --key FILE; `evenkeel keygen FILE` makes one")
 			}
 			if err := unsigned(dir); err != nil {
 				return err
 			}
 			outcome, err := verify.Bundle(cmd.Context(), dir, verify.Options{Harness: Version()})
 			if err != nil {
-				return exit.Environmentf("%s cannot be signed: %w", dir, err)
+				return fmt.Errorf("%s cannot be signed: %w", dir, err)
 			}
 			if !outcome.Holds() {
 				if err := tellOutcome(cmd.OutOrStdout(), dir, outcome); err != nil {
@@ -49,7 +49,7 @@ you can read. It is needed nowhere else, and never goes into a bundle.`,
 			// The digests are those that were just verified, not those of a moment later.
 			id, err := attest.Sign(cmd.Context(), dir, key, attest.NewStatement(outcome.Digests, outcome.Report))
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is signed by %s\n", dir, id)
 			return err
@@ -67,9 +67,9 @@ func unsigned(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return exit.Environment(err)
+		return err
 	}
-	return exit.Environmentf("%s is signed already: remove its %s first", dir, bundle.SignatureFile)
+	return fmt.Errorf("%s is signed already: remove its %s first", dir, bundle.SignatureFile)
 }
 
 func newKeygen() *cobra.Command {
@@ -80,7 +80,7 @@ func newKeygen() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := attest.GenerateKey(args[0])
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "The key %s is in %s: keep it to yourself.\nPublish %s, by which anybody can check what it signs.\n",
 				id, args[0], args[0]+attest.PublicKeySuffix)

@@ -15,7 +15,6 @@ import (
 	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/fixtures"
 	"github.com/evenkeel/evenkeel/pkg/bundle"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -32,11 +31,11 @@ command that repeats the run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rep, err := judge.Bundle(cmd.Context(), args[0])
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			command, remarks, err := repeat(args[0], rep)
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			_, err = fmt.Fprint(cmd.OutOrStdout(), rep.Markdown(command, remarks))
 			return err

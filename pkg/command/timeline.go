@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/report/timeline"
 )
@@ -38,18 +37,18 @@ must hold before that.`,
 			}
 			rep, err := judge.Bundle(cmd.Context(), dir)
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			page, err := timeline.Bundle(cmd.Context(), dir, rep)
 			if err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			if err := os.WriteFile(out, page, 0o644); err != nil {
-				return exit.Environmentf("the timeline cannot be written: %w", err)
+				return fmt.Errorf("the timeline cannot be written: %w", err)
 			}
 			if inside {
 				if err := bundle.Seal(cmd.Context(), dir); err != nil {
-					return exit.Environment(err)
+					return err
 				}
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", out)
@@ -68,10 +67,10 @@ func resealable(ctx context.Context, dir string) error {
 	}
 	problems, _, err := bundle.Audit(ctx, dir)
 	if err != nil {
-		return exit.Environment(err)
+		return err
 	}
 	if len(problems) > 0 {
-		return exit.Environmentf("%s is not whole, and new digests would hide that: %s", dir, strings.Join(problems, "; "))
+		return fmt.Errorf("%s is not whole, and new digests would hide that: %s", dir, strings.Join(problems, "; "))
 	}
 	return nil
 }

@@ -40,12 +40,12 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options := verify.Options{Report: report, Harness: Version()}
 			if report != "" && len(args) > 1 {
-				return exit.Environmentf("--report is the report of a single bundle, and %d are named", len(args))
+				return fmt.Errorf("--report is the report of a single bundle, and %d are named", len(args))
 			}
 			if key != "" {
 				public, err := attest.LoadPublicKey(key)
 				if err != nil {
-					return exit.Environment(err)
+					return err
 				}
 				options.Key = public
 			}
@@ -69,7 +69,7 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 				}
 				return &exit.Error{Code: exit.Fail, Err: unreadable}
 			case unreadable != nil:
-				return exit.Environment(unreadable)
+				return unreadable
 			}
 			return nil
 		},
@@ -104,7 +104,7 @@ func tellOutcome(out io.Writer, dir string, o *verify.Outcome) error {
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return exit.Environmentf("%s needs at least one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
+			return fmt.Errorf("%s needs at least one %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
 		}
 		return nil
 	}

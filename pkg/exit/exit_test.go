@@ -13,11 +13,9 @@ func TestCode(t *testing.T) {
 		want int
 	}{
 		{"nil", nil, Pass},
-		{"nil marked", Environment(nil), Pass},
 		{"unmarked", errors.New("x"), CouldNotRun},
-		{"environment", Environmentf("x %d", 1), CouldNotRun},
 		{"wrapped", fmt.Errorf("y: %w", &Error{Code: Fail, Err: errors.New("x")}), Fail},
-		{"keeps the first status", Environment(&Error{Code: Inconclusive, Err: errors.New("x")}), Inconclusive},
+		{"inconclusive", &Error{Code: Inconclusive, Err: errors.New("x")}, Inconclusive},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := Code(tc.err); got != tc.want {

@@ -12,3 +12,13 @@ func (e *LeftBehindError) Error() string {
 
 // Unwrap gives the reason to errors.Is and errors.As.
 func (e *LeftBehindError) Unwrap() error { return e.Err }
+
+// LeakError says that the bundle held credentials, or may hold some that it was not
+// searched for: its verdict must not count.
+type LeakError struct{ Err error }
+
+// Error says which credentials, and where.
+func (e *LeakError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason to errors.Is and errors.As.
+func (e *LeakError) Unwrap() error { return e.Err }

@@ -18,7 +18,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/disk"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
@@ -37,8 +36,9 @@ type Outcome struct {
 	Oversize bundle.Size
 }
 
-// Run plays the main job once. An error means that nothing could be judged, and
-// carries the exit status; what had been recorded by then is in the bundle.
+// Run plays the main job once. An error means that nothing could be judged, or with an
+// Outcome beside it that its verdict must not count as a success: a *LeakError or a
+// *LeftBehindError. What had been recorded by then is in the bundle.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if o.Console == nil {
 		o.Console = io.Discard
@@ -46,15 +46,15 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	clk := clock.RealClock{}
 	p, err := prepare(ctx, o, clk.Now())
 	if err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	r := &running{options: o, plan: p, clock: clk, disks: disk.NewWatch(clk, folders(p.out)...)}
 	if err := r.disks.Check(); err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	if o.MetricsAddr != "" {
 		if r.metrics, err = metrics.Listen(ctx, o.MetricsAddr); err != nil {
-			return nil, exit.Environment(err)
+			return nil, err
 		}
 		defer func() {
 			if closeErr := r.metrics.Close(); closeErr != nil {
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		}()
 	}
 	if err := bundle.Create(p.out); err != nil {
-		return nil, exit.Environment(err)
+		return nil, err
 	}
 	playErr := r.play(ctx)
 	return r.conclude(ctx, playErr)
@@ -229,34 +229,34 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 	if !r.recorded {
 		// There is nothing to judge, nor to keep.
 		bundle.Discard(p.out)
-		return nil, exit.Environment(errors.Join(playErr, leaked))
+		return nil, errors.Join(playErr, leaked)
 	}
 	rep, err := judge.Bundle(ctx, p.out)
 	if err != nil {
-		return nil, exit.Environment(errors.Join(playErr, leaked, err))
+		return nil, errors.Join(playErr, leaked, err)
 	}
 	if err := r.publish(ctx, rep); err != nil {
-		return nil, exit.Environment(errors.Join(playErr, leaked, err))
+		return nil, errors.Join(playErr, leaked, err)
 	}
 	leaked = oneline.Join(leaked, r.hush(ctx))
 	if err := bundle.Seal(ctx, p.out); err != nil {
-		return nil, exit.Environment(errors.Join(playErr, leaked, err))
+		return nil, errors.Join(playErr, leaked, err)
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
 	if leaked != nil {
 		// Nothing is green that has told a secret, or may have.
-		return out, &exit.Error{Code: exit.CouldNotRun, Err: errors.Join(playErr, leaked)}
+		return out, errors.Join(playErr, &LeakError{leaked})
 	}
 	if r.leftBehind != nil {
 		return out, errors.Join(playErr, r.leftBehind)
 	}
 	if out.Oversize, err = bundle.Oversize(p.out, bundle.MaxCompressed); err != nil {
-		return out, exit.Environment(errors.Join(playErr, err))
+		return out, errors.Join(playErr, err)
 	}
 	if playErr != nil && (!r.booted || r.unsaved) && rep.Verdict != check.Fail {
 		// Nothing was played, or what was seen is not on the disk, so there is no
 		// verdict either way.
-		return out, exit.Environment(playErr)
+		return out, playErr
 	}
 	return out, nil
 }
@@ -298,18 +298,6 @@ func (r *running) save(name string, data []byte) error {
 		return fmt.Errorf("the bundle cannot be written%s: %w", remedy(err), err)
 	}
 	return nil
-}
-
-// Status is the exit status that tells of a report's verdict.
-func Status(v check.Verdict) int {
-	switch v {
-	case check.Pass:
-		return exit.Pass
-	case check.Fail:
-		return exit.Fail
-	default:
-		return exit.Inconclusive
-	}
 }
 
 // played is the scenario file as it was read, with the seed that it was played

@@ -13,7 +13,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/credential"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/leak"
 	"github.com/evenkeel/evenkeel/pkg/verify"
 )
@@ -24,7 +23,7 @@ func TestRunMasksWhatLogsTell(t *testing.T) {
 	spying := &spy{Provider: local.Provider{}}
 	o.Providers = cluster.Registry{spying}
 	outcome, err := Run(t.Context(), o)
-	if exit.Code(err) != exit.CouldNotRun || !strings.Contains(err.Error(), "the flag of the year is missing") || strings.Contains(err.Error(), "held credentials") {
+	if err == nil || !strings.Contains(err.Error(), "the flag of the year is missing") || strings.Contains(err.Error(), "held credentials") {
 		t.Errorf("error %v", err)
 	}
 	if outcome == nil {
@@ -62,7 +61,7 @@ func TestRunWhoseHistoryHeldACredential(t *testing.T) {
 	spying := &spy{Provider: local.Provider{}}
 	o.Providers = cluster.Registry{spying}
 	outcome, err := Run(t.Context(), o)
-	if exit.Code(err) != exit.CouldNotRun {
+	if leaked := (*LeakError)(nil); !errors.As(err, &leaked) {
 		t.Fatalf("error %v\n%s", err, shown)
 	}
 	for _, want := range []string{"there is no verdict, since the bundle", "the private key cp", "in history.jsonl, line ", "report it"} {
@@ -87,7 +86,7 @@ func TestRunThatCannotLearnTheCredentials(t *testing.T) {
 	o.Providers = cluster.Registry{&spy{Provider: local.Provider{}, more: []credential.Credential{credential.Token("the password of x", "short")},
 		failing: errors.New("the folder of keys is gone")}}
 	outcome, err := Run(t.Context(), o)
-	if outcome == nil || exit.Code(err) != exit.CouldNotRun || !strings.Contains(err.Error(), "not all of them could be learned: the folder of keys is gone") {
+	if outcome == nil || !errors.As(err, new(*LeakError)) || !strings.Contains(err.Error(), "not all of them could be learned: the folder of keys is gone") {
 		t.Errorf("%+v, %v", outcome, err)
 	}
 	if !strings.Contains(shown.String(), "was not searched for the password of x, which is too short") {
@@ -101,7 +100,7 @@ func TestMaskedTopologyDoesNotHold(t *testing.T) {
 	o, _ := fakeRun(t, fakeplane.Broken)
 	o.Providers = cluster.Registry{&spy{Provider: local.Provider{}, more: []credential.Credential{credential.Token("the token of x", "Production waits an hour")}}}
 	outcome, err := Run(t.Context(), o)
-	if outcome == nil || exit.Code(err) != exit.CouldNotRun || !strings.Contains(err.Error(), "the token of x in topology.yaml, line ") {
+	if outcome == nil || !errors.As(err, new(*LeakError)) || !strings.Contains(err.Error(), "the token of x in topology.yaml, line ") {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 	held, err := verify.Bundle(t.Context(), outcome.Bundle, verify.Options{})

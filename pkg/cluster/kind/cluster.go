@@ -21,7 +21,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/credential"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // kindCluster is a cluster of kind nodes.
@@ -229,7 +228,7 @@ func (c *kindCluster) Kubeconfig() string { return filepath.Join(c.entry.Dir, "k
 func (c *kindCluster) Prepare(ctx context.Context, releases []string) error {
 	for _, release := range releases {
 		if err := c.distribution.available(ctx, release); err != nil {
-			return exit.Environment(err)
+			return err
 		}
 	}
 	c.mu.Lock()
@@ -248,7 +247,7 @@ func (c *kindCluster) Start(ctx context.Context) error {
 	both, done := c.within(ctx)
 	defer done()
 	if err := c.start(both); err != nil {
-		return exit.Environmentf("the cluster %s did not start: %w", c.entry.Record().Name, err)
+		return &cluster.StartError{Cluster: c.entry.Record().Name, Err: err}
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // local is a cluster of processes on this machine.
@@ -110,7 +109,7 @@ func (c *local) Start(ctx context.Context) error {
 		releases[m.name] = c.Release(m.name)
 	}
 	if err := c.StartMembers(ctx, releases); err != nil {
-		return exit.Environmentf("the cluster %s did not start: %w", c.entry.Record().Name, err)
+		return &cluster.StartError{Cluster: c.entry.Record().Name, Err: err}
 	}
 	return nil
 }

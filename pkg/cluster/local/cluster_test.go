@@ -28,7 +28,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -467,8 +466,8 @@ func TestStartFails(t *testing.T) {
 	} {
 		expectError(t, err, want)
 	}
-	if exit.Code(err) != exit.CouldNotRun || strings.Contains(err.Error(), "\n") {
-		t.Errorf("status %d of %q", exit.Code(err), err)
+	if !errors.As(err, new(*cluster.StartError)) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%T: %q", err, err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 func newClean(streams Streams, registry cluster.Registry) *cobra.Command {
@@ -28,7 +27,7 @@ named or --all is given; then its owner is ended too.`,
 			return nil
 		}),
 		RunE: func(command *cobra.Command, args []string) error {
-			return exit.Environment(clean(command.Context(), streams.Out, registry, all, args))
+			return clean(command.Context(), streams.Out, registry, all, args)
 		},
 	}
 	command.Flags().BoolVar(&all, "all", false, "also remove clusters whose owner lives, and end the owner")

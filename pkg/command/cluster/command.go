@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // Streams are where a command writes.
@@ -27,7 +26,7 @@ func NewCommand(streams Streams, registry cluster.Registry) *cobra.Command {
 		Short: "Bring up a control plane to work on by hand, and clean up what is left of others",
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return exit.Environmentf("there is no `%s %s`; see `%s --help`", command.CommandPath(), args[0], command.CommandPath())
+				return fmt.Errorf("there is no `%s %s`; see `%s --help`", command.CommandPath(), args[0], command.CommandPath())
 			}
 			return nil
 		},
@@ -41,7 +40,7 @@ func NewCommand(streams Streams, registry cluster.Registry) *cobra.Command {
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if err := check(command, args); err != nil {
-			return exit.Environment(fmt.Errorf("%w; see `%s --help`", err, command.CommandPath()))
+			return fmt.Errorf("%w; see `%s --help`", err, command.CommandPath())
 		}
 		return nil
 	}

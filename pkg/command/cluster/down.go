@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 func newDown(streams Streams, registry cluster.Registry) *cobra.Command {
@@ -18,7 +17,7 @@ func newDown(streams Streams, registry cluster.Registry) *cobra.Command {
 		Short: "End a cluster that `cluster up` made and remove all of it",
 		Args:  usage(cobra.MaximumNArgs(1)),
 		RunE: func(command *cobra.Command, args []string) error {
-			return exit.Environment(down(command.Context(), streams, registry, strings.Join(args, "")))
+			return down(command.Context(), streams, registry, strings.Join(args, ""))
 		},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // askBound is how long a member may take to answer whether it is up.
@@ -27,7 +26,7 @@ func newList(streams Streams) *cobra.Command {
 		Short: "List the clusters on this machine",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			return exit.Environment(list(command.Context(), streams))
+			return list(command.Context(), streams)
 		},
 	}
 }

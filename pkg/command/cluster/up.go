@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 func newUp(streams Streams) *cobra.Command {
@@ -29,7 +28,7 @@ func newUp(streams Streams) *cobra.Command {
 		Example: "  evenkeel cluster up --topology clusters/local-3.yaml",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			return exit.Environment(up(command.Context(), streams, &wanted))
+			return up(command.Context(), streams, &wanted)
 		},
 	}
 	wanted.addFlags(command)
