@@ -159,21 +159,47 @@ type LinkStats struct {
 	Delayed int64
 }
 
-// Cluster is a control plane under test. Methods may be called from several
-// goroutines; a member's operations exclude each other. All return an error
-// that says in one sentence what was tried, what went wrong and what to do.
+// Cluster is a control plane under test: what every provider can do, in parts that a caller
+// can ask for alone. What only some can do are interfaces of their own, such as NodeUpgrader
+// and LoadBalanced, which a caller finds by a type assertion, and never by the provider's
+// name. Methods may be called from several goroutines; a member's operations exclude each
+// other. All return an error that says in one sentence what was tried, what went wrong and
+// what to do; of what the provider cannot do, ErrUnsupported is in its chain.
 type Cluster interface {
+	Describer
+	Lifecycle
+	ComponentOperator
+	Pauser
+	PowerSwitcher
+	ProcessWatcher
+	LinkShaper
+	Connector
+}
+
+// Describer tells what a control plane consists of.
+type Describer interface {
 	// Members in the order of the topology.
 	Members() []Member
 	// Releases are those that a member can be replaced with, oldest first.
 	Releases() []string
+	// Release that the member runs, or ran last.
+	Release(member string) string
+	// LogDir holds one log file for each component, <member>-<component>.log.
+	LogDir() string
+}
+
+// Lifecycle brings a control plane up and down.
+type Lifecycle interface {
 	// Start brings all members up in parallel and returns when every component
 	// is ready.
 	Start(ctx context.Context) error
 	// Stop ends everything that Start began and removes what it left, except
 	// the logs. It is safe to call at any moment and more than once.
 	Stop(ctx context.Context) error
+}
 
+// ComponentOperator starts and stops members and their components.
+type ComponentOperator interface {
 	// StopMember ends all components of a member as a service manager would
 	// (terminate, then kill after a bound).
 	StopMember(ctx context.Context, member string) error
@@ -187,17 +213,26 @@ type Cluster interface {
 	StartComponent(ctx context.Context, member string, component Component) error
 	// StopComponent ends one component as a service manager would.
 	StopComponent(ctx context.Context, member string, component Component) error
-	// Release that the member runs, or ran last.
-	Release(member string) string
-
 	// Kill ends a component's process without warning and leaves it down.
 	Kill(ctx context.Context, member string, component Component) error
+}
+
+// Pauser freezes what runs on a member.
+type Pauser interface {
 	// Pause stops a component's process from running; Resume lets it go on. With
 	// Whole they do so for all that runs on the member, and the Observer is told
 	// of each component; a Pause that fails has let everything go on again. It is
 	// an error if nothing runs.
 	Pause(ctx context.Context, member string, component Component) error
 	Resume(ctx context.Context, member string, component Component) error
+	// Paused is whether the kernel really holds the component's process; with
+	// Whole, whether it holds all that runs on the member, which is an error if
+	// nothing does.
+	Paused(member string, component Component) (bool, error)
+}
+
+// PowerSwitcher cuts the power of a member.
+type PowerSwitcher interface {
 	// PowerOff takes a member's power away: all its processes and its network
 	// are gone at once, without warning, and stay away. It is an error if
 	// nothing of the member runs. PowerOn brings the member back at the release
@@ -205,30 +240,33 @@ type Cluster interface {
 	// are ready. The exits that a power cut causes are expected ones.
 	PowerOff(ctx context.Context, member string) error
 	PowerOn(ctx context.Context, member string) error
+}
 
+// ProcessWatcher tells of the processes of members.
+type ProcessWatcher interface {
 	// Process that runs now; ok is false where there is none.
 	Process(member string, component Component) (p Process, ok bool)
-	// Paused is whether the kernel really holds the component's process; with
-	// Whole, whether it holds all that runs on the member, which is an error if
-	// nothing does.
-	Paused(member string, component Component) (bool, error)
+}
 
+// LinkShaper cuts and delays the links of members.
+type LinkShaper interface {
 	// SetLink shapes a link; the zero Shape heals it.
 	SetLink(ctx context.Context, member string, link Link, shape Shape) error
 	// LinkStats tells what a link has carried since the start.
 	LinkStats(member string, link Link) (LinkStats, error)
+}
 
+// Connector leads to the API servers and etcd of members.
+type Connector interface {
 	// ClientConfig reaches one member's API server as an administrator:
 	// directly, or through its client link when faulty is set.
 	ClientConfig(member string, faulty bool) (*rest.Config, error)
 	// EtcdConfig reaches one member's etcd directly.
 	EtcdConfig(member string) (clientv3.Config, error)
-	// LogDir holds one log file for each component, <member>-<component>.log.
-	LogDir() string
 	// Credentials are all that open the cluster and that it has made or was given so
 	// far, those of what it has replaced since among them: nothing that is kept of a run
-	// may hold one. More may come for as long as the cluster lives, and after Stop there
-	// may be nobody left to ask. What could be learned is also given with an error,
+	// may hold one. More may come for as long as the cluster lives, and after Stop they may
+	// not be known any more. What could be learned is also given with an error,
 	// which says that more may be there.
 	Credentials(ctx context.Context) ([]credential.Credential, error)
 }

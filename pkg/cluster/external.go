@@ -101,14 +101,15 @@ var hookUndoneBy = map[string]string{
 	HookStart: "", HookResume: "", HookReconnect: "", HookPowerOn: "",
 }
 
-// Foreign is whether the topology is of a cluster that somebody else runs.
-func (t *Topology) Foreign() bool { return t.Spec.Provider == ProviderExternal }
+// ExternallyManaged is whether the topology is of a cluster that is there before a run and
+// stays after it, which no provider brings up.
+func (t *Topology) ExternallyManaged() bool { return t.Spec.Provider == ProviderExternal }
 
-// foreignProblems says what is wrong in what only such a topology has, or in what it
+// externalProblems says what is wrong in what only such a topology has, or in what it
 // must not have.
-func (t *Topology) foreignProblems() (wrong []string) {
+func (t *Topology) externalProblems() (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	if !t.Foreign() {
+	if !t.ExternallyManaged() {
 		if t.Spec.External != nil {
 			complain("spec.external belongs to the provider %s", ProviderExternal)
 		}
@@ -213,7 +214,7 @@ const hidden = "(not published)"
 // leads to the cluster, and of its hooks the names only, whose commands may hold
 // secrets.
 func (t *Topology) Published() *Topology {
-	if !t.Foreign() {
+	if !t.ExternallyManaged() {
 		return t
 	}
 	out := *t

@@ -58,7 +58,7 @@ func TestParseExternal(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error tells a password: %v", err)
 			}
-			if err == nil && (topology.Spec.Distribution != ForeignDistribution || !topology.Foreign()) {
+			if err == nil && (topology.Spec.Distribution != ForeignDistribution || !topology.ExternallyManaged()) {
 				t.Errorf("the distribution is %s", topology.Spec.Distribution)
 			}
 		})

@@ -42,9 +42,9 @@ func CheckFeatures(names []Feature) error {
 	return nil
 }
 
-// Switchable is a Cluster whose members can be started with features switched off,
+// FeatureSwitcher is a Cluster whose members can be started with features switched off,
 // each by itself.
-type Switchable interface {
+type FeatureSwitcher interface {
 	// SwitchOff says which features a member's components are without from their next
 	// start on, whoever starts them; none means that they have all of them again.
 	SwitchOff(member string, features []Feature) error

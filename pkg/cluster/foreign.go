@@ -13,10 +13,10 @@ const (
 	MeansPolicies Means = "policies"
 )
 
-// Foreign is a Cluster that somebody else runs, so that it was there before the run
+// ExternallyManaged is a Cluster that somebody else runs, so that it was there before the run
 // and stays after it. It sees no processes: that an API server is another one than
 // before it knows from what that says of itself. Of other components it knows nothing.
-type Foreign interface {
+type ExternallyManaged interface {
 	// Lacks says in half a sentence why the cluster does not give the means; it is empty
 	// where it does.
 	Lacks(means Means) string

@@ -91,9 +91,9 @@ type HTTPExchange struct {
 	Held, Took time.Duration
 }
 
-// HTTPFaulter is a Cluster that understands the HTTP between a member's
+// HTTPFaultInjector is a Cluster that understands the HTTP between a member's
 // controllers and its API server.
-type HTTPFaulter interface {
+type HTTPFaultInjector interface {
 	// FaultHTTP has the requests of a component hit from now on, until heal is
 	// called, which may be done more than once. What is under way and would be hit
 	// is broken off, so that whoever watches has to ask again. The observer is told

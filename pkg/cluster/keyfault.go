@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// KeyFaulty is a Cluster that can hold or fail single requests of a member's API
+// EtcdKeyFaultInjector is a Cluster that can hold or fail single requests of a member's API
 // server to its etcd, by the keys that they are about. Where a Cluster is none,
 // only whole links can be shaped.
-type KeyFaulty interface {
+type EtcdKeyFaultInjector interface {
 	// SetKeyFault sets what becomes of requests from now on; the zero KeyFault lets
 	// all of them pass, and those that were held go on. Connections that were made
 	// before the first fault of a member are broken when it is set, so that their

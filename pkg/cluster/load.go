@@ -42,7 +42,7 @@ func ParseTopology(file string, raw []byte) (*Topology, error) {
 	}
 	if topology.Spec.Distribution == "" {
 		topology.Spec.Distribution = DefaultDistribution
-		if topology.Foreign() {
+		if topology.ExternallyManaged() {
 			topology.Spec.Distribution = ForeignDistribution
 		}
 	}

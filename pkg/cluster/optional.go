@@ -6,9 +6,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Preparer is a Cluster that has to have something at hand for each release,
+// ReleasePreparer is a Cluster that has to have something at hand for each release,
 // such as binaries or images.
-type Preparer interface {
+type ReleasePreparer interface {
 	// Prepare makes sure, before Start, that members can run each of the
 	// releases, which are all that the cluster is going to be asked for. It
 	// returns an error that says what is missing and how to get it, so that
@@ -16,38 +16,38 @@ type Preparer interface {
 	Prepare(ctx context.Context, releases []string) error
 }
 
-// Replacer is a Cluster that has a way of its own to take a member from one
+// NodeUpgrader is a Cluster that has a way of its own to take a member from one
 // release to another, such as the upgrade of an installer. Where a Cluster is
 // none, members are stopped and started at the other release.
-type Replacer interface {
+type NodeUpgrader interface {
 	// Replace takes a running member to another release than its own, and
 	// returns when all its components are ready at that.
 	Replace(ctx context.Context, member, release string) error
 }
 
-// Gated is a Cluster whose components are started with feature gates.
-type Gated interface {
+// FeatureGated is a Cluster whose components are started with feature gates.
+type FeatureGated interface {
 	// Gates are those of a release, by program, in the notation of --feature-gates, as
 	// they are while no feature is switched off at a member. There are none for a
 	// release that the cluster cannot run.
 	Gates(release string) map[string]string
 }
 
-// Policed is a Cluster whose API servers may know ValidatingAdmissionPolicies.
-type Policed interface {
-	// TakesPolicies is whether they do, as far as that is known before they run.
-	TakesPolicies() bool
+// AdmissionPolicySupporter is a Cluster whose API servers may know ValidatingAdmissionPolicies.
+type AdmissionPolicySupporter interface {
+	// SupportsAdmissionPolicies is whether they do, as far as that is known before they run.
+	SupportsAdmissionPolicies() bool
 }
 
-// Apart is a Cluster whose members are not on this machine's loopback.
-type Apart interface {
+// HostAddressProvider is a Cluster whose members are not on this machine's loopback.
+type HostAddressProvider interface {
 	// HostAddress is an address of this machine by which members reach servers
 	// of this process. It is known once the cluster was started.
 	HostAddress(ctx context.Context) (string, error)
 }
 
-// Balanced is a Cluster with a load balancer before its members.
-type Balanced interface {
+// LoadBalanced is a Cluster with a load balancer before its members.
+type LoadBalanced interface {
 	// BalancerConfig reaches the API servers through the balancer; ok is false
 	// where there is none.
 	BalancerConfig() (config *rest.Config, ok bool)

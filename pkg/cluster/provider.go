@@ -123,7 +123,7 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 		return nil, err
 	}
 	members := topology.Spec.Members
-	if topology.Foreign() {
+	if topology.ExternallyManaged() {
 		members = nil // what they run, they say themselves
 	}
 	for _, member := range members {

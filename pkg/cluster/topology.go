@@ -234,7 +234,7 @@ func (t *Topology) Validate() error {
 			complain("spec.members[%d].name %q is used twice", i, member.Name)
 		}
 		names = append(names, member.Name)
-		if t.ReleaseOf(member) == "" && !t.Foreign() {
+		if t.ReleaseOf(member) == "" && !t.ExternallyManaged() {
 			complain("spec.members[%d] has no release, and spec.release is missing too", i)
 		}
 	}
@@ -248,7 +248,7 @@ func (t *Topology) Validate() error {
 	}
 	wrong = append(wrong, t.Spec.Settings.problems(len(t.Spec.Members))...)
 	wrong = append(wrong, implementationProblems(t.Spec.Implementation)...)
-	wrong = append(wrong, t.foreignProblems()...)
+	wrong = append(wrong, t.externalProblems()...)
 	if len(wrong) > 0 {
 		return &TopologyError{File: t.File, Problems: wrong}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle/convert"
-	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 )
 
@@ -18,9 +17,9 @@ func newBundle() *cobra.Command {
 		Short: "Change bundles: migrate",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Environmentf("name what to do with bundles; see `%s --help`", cmd.CommandPath())
+				return fmt.Errorf("name what to do with bundles; see `%s --help`", cmd.CommandPath())
 			}
-			return exit.Environmentf("there is no `%s %s`; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+			return fmt.Errorf("there is no `%s %s`; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -64,7 +63,7 @@ format of this evenkeel stays as it is.`,
 				}
 			}
 			if err := errors.Join(errs...); err != nil {
-				return exit.Environment(err)
+				return err
 			}
 			return nil
 		},

@@ -117,7 +117,7 @@ type met struct {
 // disturb has the link hit requests, of which each is recorded. The first one is
 // the witness; there is no asking for one, because whoever asks is the controller.
 func (a *Active) disturb() error {
-	faulter, ok := a.executor.cluster.(cluster.HTTPFaulter)
+	faulter, ok := a.executor.cluster.(cluster.HTTPFaultInjector)
 	if !ok {
 		return fmt.Errorf("its links do not understand HTTP: %w", cluster.ErrUnsupported)
 	}

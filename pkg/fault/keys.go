@@ -59,8 +59,8 @@ func parseKeys(file string, raw []byte) (*Fault, error) {
 }
 
 // keyed is the cluster, if it can do something about single keys.
-func (e *Executor) keyed() (cluster.KeyFaulty, error) {
-	if keyed, ok := e.cluster.(cluster.KeyFaulty); ok {
+func (e *Executor) keyed() (cluster.EtcdKeyFaultInjector, error) {
+	if keyed, ok := e.cluster.(cluster.EtcdKeyFaultInjector); ok {
 		return keyed, nil
 	}
 	return nil, fmt.Errorf("requests to etcd cannot be told apart by their keys: %w", cluster.ErrUnsupported)

@@ -11,7 +11,7 @@ import (
 
 // spare refuses what may not be done to a cluster that somebody else runs.
 func (p *plan) spare(o Options) error {
-	if !p.topology.Foreign() {
+	if !p.topology.ExternallyManaged() {
 		return nil
 	}
 	if o.Release != "" {
@@ -42,7 +42,7 @@ func (p *plan) worthwhile(h history.Header) error {
 
 // publishTopology has the bundle get no more of a topology than anybody may know.
 func (p *plan) publishTopology() error {
-	if !p.topology.Foreign() {
+	if !p.topology.ExternallyManaged() {
 		return nil
 	}
 	raw, err := yaml.Marshal(p.topology.Published())

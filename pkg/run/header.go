@@ -69,7 +69,7 @@ func implementation(named *history.Implementation, members []history.MemberHeade
 
 // gates are those of each release that the cluster can run, where it has any.
 func gates(c cluster.Cluster) map[string]map[string]string {
-	gated, ok := c.(cluster.Gated)
+	gated, ok := c.(cluster.FeatureGated)
 	if !ok {
 		return nil
 	}

@@ -245,7 +245,7 @@ func (p *plan) writeTopology() (err error) {
 // and nowhere else: what a server lists is taken for what it hosts there.
 func (p *plan) acquaint() error {
 	settings := &p.topology.Spec.Settings
-	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.Foreign() {
+	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.ExternallyManaged() {
 		return nil
 	}
 	if settings.PeerDiscovery {
@@ -261,7 +261,7 @@ func (p *plan) acquaint() error {
 func (p *plan) coordinate() error {
 	settings, wanted := &p.topology.Spec.Settings, p.scenario.LeaderElection
 	before := *settings
-	if p.topology.Foreign() {
+	if p.topology.ExternallyManaged() {
 		return nil
 	}
 	settings.CoordinatedLeaderElection = settings.CoordinatedLeaderElection || wanted.Coordinated
@@ -278,7 +278,7 @@ func (p *plan) coordinate() error {
 // where the topology has a limit at all: others could not be told.
 func (p *plan) migrateAt(rate float64) error {
 	settings := &p.topology.Spec.Settings
-	if rate == 0 || settings.MigrationRate == 0 || p.topology.Foreign() {
+	if rate == 0 || settings.MigrationRate == 0 || p.topology.ExternallyManaged() {
 		return nil
 	}
 	settings.MigrationRate = rate

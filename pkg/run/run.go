@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 
 // startAt has the members begin at the release that the scenario starts from.
 func (p *plan) startAt(ctx context.Context, asked string) error {
-	if p.topology.Foreign() {
+	if p.topology.ExternallyManaged() {
 		return nil // its members run what they run
 	}
 	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
@@ -133,7 +133,7 @@ func (r *running) play(ctx context.Context) (err error) {
 		if stopErr := c.Stop(stopCtx); stopErr != nil {
 			// The history is written, and nothing that comes after it bears on
 			// the verdict.
-			if p.topology.Foreign() {
+			if p.topology.ExternallyManaged() {
 				r.leftBehind = &LeftBehindError{Err: stopErr}
 				return
 			}

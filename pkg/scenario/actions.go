@@ -233,7 +233,7 @@ func (r *Runner) targets(members []string, name string) (map[string]string, erro
 // replace takes members to other releases one after the other, in the
 // provider's own way if it has one.
 func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string, off []cluster.Feature) error {
-	replacer, replaces := r.cluster.(cluster.Replacer)
+	replacer, replaces := r.cluster.(cluster.NodeUpgrader)
 	for _, member := range members {
 		err := r.around(ctx, []string{member}, with, func() error {
 			if release := releases[member]; replaces && release != r.cluster.Release(member) {

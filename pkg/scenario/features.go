@@ -16,7 +16,7 @@ func withoutOf(set any) []cluster.Feature {
 // switchOff says what a member's components are started without the next time. A
 // provider that cannot say that has never switched anything off.
 func (r *Runner) switchOff(member string, off []cluster.Feature) error {
-	if switchable, can := r.cluster.(cluster.Switchable); can {
+	if switchable, can := r.cluster.(cluster.FeatureSwitcher); can {
 		return switchable.SwitchOff(member, off)
 	}
 	return nil

@@ -40,7 +40,7 @@ func harmless(set any) bool {
 // somebody else runs, and why not. Where the harness runs it itself, there are none:
 // what cannot be played there is an error.
 func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
-	foreign, ok := c.(cluster.Foreign)
+	foreign, ok := c.(cluster.ExternallyManaged)
 	if !ok {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
 // have, given the steps that are left out, and whether servers are sent what they must
 // refuse.
 func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool) []history.Lack {
-	foreign, ok := c.(cluster.Foreign)
+	foreign, ok := c.(cluster.ExternallyManaged)
 	if !ok {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (s *Scenario) endsServers(name string) bool {
 }
 
 // impossible says why a step cannot be played; empty if it can.
-func (s *Scenario) impossible(c cluster.Foreign, action string, set any) string {
+func (s *Scenario) impossible(c cluster.ExternallyManaged, action string, set any) string {
 	switch v := set.(type) {
 	case *Hold:
 		return ""
@@ -165,7 +165,7 @@ func (s *Scenario) impossible(c cluster.Foreign, action string, set any) string 
 const unseen = "only of an API server it shows that it was hit"
 
 // remote is why an aggregated server cannot be had; empty if none is asked for.
-func remote(c cluster.Foreign, backend string) string {
+func remote(c cluster.ExternallyManaged, backend string) string {
 	if backend == "" {
 		return ""
 	}
@@ -173,7 +173,7 @@ func remote(c cluster.Foreign, backend string) string {
 }
 
 // replaced is why members cannot be replaced or restarted as a step says.
-func (s *Scenario) replaced(c cluster.Foreign, with []string, off []cluster.Feature, hook cluster.Means) string {
+func (s *Scenario) replaced(c cluster.ExternallyManaged, with []string, off []cluster.Feature, hook cluster.Means) string {
 	if len(off) > 0 {
 		return "features of a cluster that somebody else runs are not switched off"
 	}
@@ -189,7 +189,7 @@ func (s *Scenario) replaced(c cluster.Foreign, with []string, off []cluster.Feat
 }
 
 // unstruck is why a fault cannot be injected.
-func (s *Scenario) unstruck(c cluster.Foreign, name string) string {
+func (s *Scenario) unstruck(c cluster.ExternallyManaged, name string) string {
 	f := s.Faults[name]
 	if f == nil {
 		return "" // which is another error

@@ -141,7 +141,7 @@ func TestARunCleansUpInSomebodysCluster(t *testing.T) {
 	s.lag = 0
 	r.Run = "run-1"
 	r.cluster = foreignCluster{shelved: r.cluster.(shelved), gives: []cluster.Means{cluster.MeansAddress}}
-	r.foreign = r.cluster.(cluster.Foreign)
+	r.foreign = r.cluster.(cluster.ExternallyManaged)
 	for i, step := range []Step{
 		{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
 		{Define: &Define{Member: "@cp3", Backend: "tides"}},
@@ -173,7 +173,7 @@ func TestARunCleansUpInSomebodysCluster(t *testing.T) {
 func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
 	r, _, _ := onShelf(t)
 	r.cluster = foreignCluster{shelved: shelved{newFake(), "http://127.0.0.1:1"}}
-	r.foreign = r.cluster.(cluster.Foreign)
+	r.foreign = r.cluster.(cluster.ExternallyManaged)
 	if err := r.cleanUp(t.Context()); err != nil {
 		t.Errorf("with nothing made: %v", err)
 	}

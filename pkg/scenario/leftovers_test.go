@@ -40,7 +40,7 @@ func standingCluster(t *testing.T, s *slowServer) *Runner {
 	t.Cleanup(server.Close)
 	r, _, _ := onShelf(t)
 	r.cluster = foreignCluster{shelved: shelved{newFake(), server.URL}}
-	r.foreign = r.cluster.(cluster.Foreign)
+	r.foreign = r.cluster.(cluster.ExternallyManaged)
 	return r
 }
 

@@ -93,7 +93,7 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		r.owned.Note(one.Resource, one.Name)
 	}
 	rs.probes.Go(func() { observe.NewForeign(r.members(), r.directConfig, r.History, &r.owned, r.Clock).Run(ctx) })
-	if balanced, ok := r.cluster.(cluster.Balanced); ok {
+	if balanced, ok := r.cluster.(cluster.LoadBalanced); ok {
 		if config, ok := balanced.BalancerConfig(); ok {
 			rs.probes.Go(func() { observe.NewBalancer(config, r.History, r.Clock).Run(ctx) })
 		}
@@ -305,7 +305,7 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 // backendHost is the host of this machine at which API servers reach a server of the
 // harness.
 func (r *Runner) backendHost(ctx context.Context) (string, error) {
-	if apart, ok := r.cluster.(cluster.Apart); ok {
+	if apart, ok := r.cluster.(cluster.HostAddressProvider); ok {
 		return apart.HostAddress(ctx)
 	}
 	return "localhost", nil

@@ -83,9 +83,9 @@ type Runner struct {
 	// created, by name.
 	populations map[string]*population
 	migrated    map[string]*migrating
-	turn        int             // of the probes with invalid statuses
-	storms      int             // that were begun
-	foreign     cluster.Foreign // nil where the cluster goes with the run
+	turn        int                       // of the probes with invalid statuses
+	storms      int                       // that were begun
+	foreign     cluster.ExternallyManaged // nil where the cluster goes with the run
 	made        leftovers
 	// owned are the APIServices and CustomResourceDefinitions that the run makes.
 	owned observe.Owned
@@ -163,7 +163,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	})
 	r.cluster = c
-	if r.foreign, _ = c.(cluster.Foreign); r.foreign != nil {
+	if r.foreign, _ = c.(cluster.ExternallyManaged); r.foreign != nil {
 		r.NoTraffic = true
 	}
 	defer func() {
@@ -251,21 +251,21 @@ func (r *Runner) check() error {
 			if named.Member != fault.StepMember {
 				selectors = append(selectors, named.Member)
 			}
-			if _, tells := r.cluster.(cluster.KeyFaulty); named.Type == fault.TypeKeys && !tells {
+			if _, tells := r.cluster.(cluster.EtcdKeyFaultInjector); named.Type == fault.TypeKeys && !tells {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits requests to etcd by their keys, which this provider cannot tell apart: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
-			if policed, ok := r.cluster.(cluster.Policed); named.Type == fault.TypeAdmission && (!ok || !policed.TakesPolicies()) {
+			if policed, ok := r.cluster.(cluster.AdmissionPolicySupporter); named.Type == fault.TypeAdmission && (!ok || !policed.SupportsAdmissionPolicies()) {
 				return fmt.Errorf("%s: step %d (%s): the fault %s has API servers deny writes by a policy, which these do not know: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
-			if _, understands := r.cluster.(cluster.HTTPFaulter); named.Type == fault.TypeHTTP && !understands {
+			if _, understands := r.cluster.(cluster.HTTPFaultInjector); named.Type == fault.TypeHTTP && !understands {
 				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
 		}
 		if off := withoutOf(set); len(off) > 0 {
-			if _, can := r.cluster.(cluster.Switchable); !can {
+			if _, can := r.cluster.(cluster.FeatureSwitcher); !can {
 				return fmt.Errorf("%s: step %d (%s): starts a member without %v, and this provider cannot switch features off: %w",
 					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
 			}
@@ -314,7 +314,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Scenario.File, err)
 	}
-	preparer, ok := r.cluster.(cluster.Preparer)
+	preparer, ok := r.cluster.(cluster.ReleasePreparer)
 	if !ok {
 		return nil
 	}
@@ -354,7 +354,7 @@ func (r *Runner) members() []string {
 
 // bound is the longest that a step of the action may take.
 func (r *Runner) bound(action string) time.Duration {
-	_, replaces := r.cluster.(cluster.Replacer)
+	_, replaces := r.cluster.(cluster.NodeUpgrader)
 	switch {
 	case action == actionBoot:
 		return BootTimeout

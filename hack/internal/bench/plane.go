@@ -57,7 +57,7 @@ func (r *Running) switchOff(off []cluster.Feature) error {
 	if len(off) == 0 {
 		return nil
 	}
-	switches, ok := r.Cluster.(cluster.Switchable)
+	switches, ok := r.Cluster.(cluster.FeatureSwitcher)
 	if !ok {
 		return fmt.Errorf("%s cannot be without %v", r.title, off)
 	}

@@ -105,12 +105,12 @@ func (c *external) ClientConfig(name string, faulty bool) (*rest.Config, error) 
 	return rest.CopyConfig(m.config), nil
 }
 
-// BalancerConfig implements cluster.Balanced.
+// BalancerConfig implements cluster.LoadBalanced.
 func (c *external) BalancerConfig() (config *rest.Config, ok bool) {
 	return c.balancer, c.balancer != nil
 }
 
-// HostAddress implements cluster.Apart.
+// HostAddress implements cluster.HostAddressProvider.
 func (c *external) HostAddress(context.Context) (string, error) {
 	if why := c.Lacks(cluster.MeansAddress); why != "" {
 		return "", fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
@@ -118,9 +118,9 @@ func (c *external) HostAddress(context.Context) (string, error) {
 	return c.spec.Address, nil
 }
 
-// TakesPolicies implements cluster.Policed: that they do not, they say when they are
+// SupportsAdmissionPolicies implements cluster.AdmissionPolicySupporter: that they do not, they say when they are
 // asked to.
-func (*external) TakesPolicies() bool { return true }
+func (*external) SupportsAdmissionPolicies() bool { return true }
 
 // Process implements cluster.Cluster, as far as the API servers' own word goes.
 func (c *external) Process(name string, component cluster.Component) (cluster.Process, bool) {

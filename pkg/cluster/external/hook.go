@@ -33,7 +33,7 @@ type task struct {
 	release string
 }
 
-// Lacks implements cluster.Foreign.
+// Lacks implements cluster.ExternallyManaged.
 func (c *external) Lacks(means cluster.Means) string {
 	switch means {
 	case cluster.MeansEtcd:

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/interrupt"
 )
 
-// Replace implements cluster.Replacer by the hook upgrade or rollback.
+// Replace implements cluster.NodeUpgrader by the hook upgrade or rollback.
 func (c *external) Replace(ctx context.Context, name, release string) error {
 	return c.change(name, "replace the release of", func(m *member) error {
 		from, to := slices.Index(c.releases, c.Release(name)), slices.Index(c.releases, release)

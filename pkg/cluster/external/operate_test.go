@@ -21,7 +21,7 @@ n=$(cat n 2>/dev/null || echo 1800000000); echo $((n + 1)) > n
 echo $EVENKEEL_RELEASE > cp1.version; cp n cp1.start`
 	p.hook("upgrade", script).hook("rollback", script)
 	c := p.up()
-	replacer := c.(cluster.Replacer)
+	replacer := c.(cluster.NodeUpgrader)
 	for _, release := range []string{"v1.36.3", "v1.35.4"} {
 		if err := replacer.Replace(t.Context(), "cp1", release); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestUpgradeThatIsNone(t *testing.T) {
 	p := newPlane(t, "cp1")
 	p.releases = []string{"v1.35.4", "v1.36.3"}
 	c := p.hook("upgrade", "echo 1800000000 > cp1.start").up()
-	err := c.(cluster.Replacer).Replace(t.Context(), "cp1", "v1.36.3")
+	err := c.(cluster.NodeUpgrader).Replace(t.Context(), "cp1", "v1.36.3")
 	if err == nil || !strings.Contains(err.Error(), "the hook upgrade has ended, and the API server says that it runs v1.35.4, not v1.36.3") {
 		t.Errorf("error %v", err)
 	}
@@ -108,7 +108,7 @@ func TestNothingIsDoneWithoutLeave(t *testing.T) {
 	}
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"replace": c.(cluster.Replacer).Replace(ctx, "cp1", "v1.36.3"),
+		"replace": c.(cluster.NodeUpgrader).Replace(ctx, "cp1", "v1.36.3"),
 		"stop":    c.StopMember(ctx, "cp1"), "stop a component": c.StopComponent(ctx, "cp1", cluster.APIServer),
 		"start": c.StartMembers(ctx, map[string]string{"cp1": "v1.35.4"}), "start a component": c.StartComponent(ctx, "cp1", cluster.APIServer),
 		"kill": c.Kill(ctx, "cp1", cluster.APIServer), "pause": c.Pause(ctx, "cp1", cluster.Whole), "resume": c.Resume(ctx, "cp1", cluster.Whole),
@@ -143,10 +143,10 @@ func TestWhatHasNoHookIsUnsupported(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if why := c.(cluster.Foreign).Lacks("upgrade"); why != "the topology has no hook upgrade" {
+	if why := c.(cluster.ExternallyManaged).Lacks("upgrade"); why != "the topology has no hook upgrade" {
 		t.Errorf("it lacks: %s", why)
 	}
-	if why := c.(cluster.Foreign).Lacks(cluster.MeansEtcd); why != "the topology names no etcd of cp1 that may be read" {
+	if why := c.(cluster.ExternallyManaged).Lacks(cluster.MeansEtcd); why != "the topology names no etcd of cp1 that may be read" {
 		t.Errorf("it lacks: %s", why)
 	}
 }

@@ -96,11 +96,11 @@ type external struct {
 }
 
 var (
-	_ cluster.Cluster  = (*external)(nil)
-	_ cluster.Foreign  = (*external)(nil)
-	_ cluster.Replacer = (*external)(nil)
-	_ cluster.Balanced = (*external)(nil)
-	_ cluster.Apart    = (*external)(nil)
+	_ cluster.Cluster             = (*external)(nil)
+	_ cluster.ExternallyManaged   = (*external)(nil)
+	_ cluster.NodeUpgrader        = (*external)(nil)
+	_ cluster.LoadBalanced        = (*external)(nil)
+	_ cluster.HostAddressProvider = (*external)(nil)
 )
 
 func newCluster(topology *cluster.Topology, options cluster.Options) (*external, error) {

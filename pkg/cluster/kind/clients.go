@@ -55,7 +55,7 @@ func (m *member) dial(ctx context.Context, network, _ string) (net.Conn, error) 
 	return dialer.DialContext(ctx, network, net.JoinHostPort(address, strconv.Itoa(apiserverPort)))
 }
 
-// BalancerConfig implements cluster.Balanced; ok is false where there is only
+// BalancerConfig implements cluster.LoadBalanced; ok is false where there is only
 // one member.
 func (c *kindCluster) BalancerConfig() (config *rest.Config, ok bool) {
 	if c.balancer == 0 {

@@ -65,17 +65,17 @@ type kindCluster struct {
 }
 
 var (
-	_ cluster.Cluster          = (*kindCluster)(nil)
-	_ cluster.KubeconfigWriter = (*kindCluster)(nil)
-	_ cluster.Preparer         = (*kindCluster)(nil)
-	_ cluster.Replacer         = (*kindCluster)(nil)
-	_ cluster.Balanced         = (*kindCluster)(nil)
-	_ cluster.Apart            = (*kindCluster)(nil)
-	_ cluster.KeyFaulty        = (*kindCluster)(nil)
-	_ cluster.HTTPFaulter      = (*kindCluster)(nil)
-	_ cluster.Gated            = (*kindCluster)(nil)
-	_ cluster.Policed          = (*kindCluster)(nil)
-	_ cluster.Switchable       = (*kindCluster)(nil)
+	_ cluster.Cluster                  = (*kindCluster)(nil)
+	_ cluster.KubeconfigWriter         = (*kindCluster)(nil)
+	_ cluster.ReleasePreparer          = (*kindCluster)(nil)
+	_ cluster.NodeUpgrader             = (*kindCluster)(nil)
+	_ cluster.LoadBalanced             = (*kindCluster)(nil)
+	_ cluster.HostAddressProvider      = (*kindCluster)(nil)
+	_ cluster.EtcdKeyFaultInjector     = (*kindCluster)(nil)
+	_ cluster.HTTPFaultInjector        = (*kindCluster)(nil)
+	_ cluster.FeatureGated             = (*kindCluster)(nil)
+	_ cluster.AdmissionPolicySupporter = (*kindCluster)(nil)
+	_ cluster.FeatureSwitcher          = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.
@@ -191,7 +191,7 @@ func (c *kindCluster) Members() []cluster.Member {
 // Releases implements cluster.Cluster.
 func (c *kindCluster) Releases() []string { return slices.Clone(c.releaseNames) }
 
-// Gates implements cluster.Gated; the reference has none.
+// Gates implements cluster.FeatureGated; the reference has none.
 func (c *kindCluster) Gates(release string) map[string]string {
 	if gated, ok := c.distribution.(*published); ok {
 		return gated.gates(release)
@@ -199,8 +199,8 @@ func (c *kindCluster) Gates(release string) map[string]string {
 	return nil
 }
 
-// TakesPolicies implements cluster.Policed.
-func (c *kindCluster) TakesPolicies() bool {
+// SupportsAdmissionPolicies implements cluster.AdmissionPolicySupporter.
+func (c *kindCluster) SupportsAdmissionPolicies() bool {
 	_, ok := c.distribution.(*published)
 	return ok
 }
@@ -223,7 +223,7 @@ func (c *kindCluster) LogDir() string { return c.logDir }
 // Kubeconfig implements cluster.KubeconfigWriter.
 func (c *kindCluster) Kubeconfig() string { return filepath.Join(c.entry.Dir, "kubeconfig") }
 
-// Prepare implements cluster.Preparer: the nodes will get what the releases
+// Prepare implements cluster.ReleasePreparer: the nodes will get what the releases
 // need before the cluster counts as started.
 func (c *kindCluster) Prepare(ctx context.Context, releases []string) error {
 	for _, release := range releases {

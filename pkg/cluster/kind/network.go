@@ -91,7 +91,7 @@ func pinAddress(ctx context.Context, network, node, address string) error {
 	return err
 }
 
-// HostAddress implements cluster.Apart: the gateway of the cluster's network is
+// HostAddress implements cluster.HostAddressProvider: the gateway of the cluster's network is
 // this machine.
 func (c *kindCluster) HostAddress(ctx context.Context) (string, error) {
 	address, err := docker(ctx, "network", "inspect", "--format", "{{(index .IPAM.Config 0).Gateway}}", c.id())

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
 
-// Replace implements cluster.Replacer: in the way that the topology wants.
+// Replace implements cluster.NodeUpgrader: in the way that the topology wants.
 func (c *kindCluster) Replace(ctx context.Context, name, release string) error {
 	if err := c.knows(name, release); err != nil {
 		return err

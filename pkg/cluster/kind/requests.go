@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// SetKeyFault implements cluster.KeyFaulty: the agent in the member's node has
+// SetKeyFault implements cluster.EtcdKeyFaultInjector: the agent in the member's node has
 // the link.
 func (c *kindCluster) SetKeyFault(name string, fault cluster.KeyFault) error {
 	if err := fault.Validate(); err != nil {
@@ -24,7 +24,7 @@ func (c *kindCluster) SetKeyFault(name string, fault cluster.KeyFault) error {
 	return nil
 }
 
-// KeyFaultStats implements cluster.KeyFaulty.
+// KeyFaultStats implements cluster.EtcdKeyFaultInjector.
 func (c *kindCluster) KeyFaultStats(name string) (cluster.KeyFaultStats, error) {
 	m, err := c.look(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *kindCluster) KeyFaultStats(name string) (cluster.KeyFaultStats, error) 
 	return m.agent.KeyFaultStats(c.life)
 }
 
-// FaultHTTP implements cluster.HTTPFaulter. A fault ends with the power of the
+// FaultHTTP implements cluster.HTTPFaultInjector. A fault ends with the power of the
 // node.
 func (c *kindCluster) FaultHTTP(name string, component cluster.Component, fault cluster.HTTPFault, observe func(cluster.HTTPExchange)) (heal func(), err error) {
 	if err := fault.Validate(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// SwitchOff implements cluster.Switchable. What the kubelet starts again by itself is of
+// SwitchOff implements cluster.FeatureSwitcher. What the kubelet starts again by itself is of
 // the static Pod that it has, so that it counts for the next one that is put.
 func (c *kindCluster) SwitchOff(name string, features []cluster.Feature) error {
 	m, err := c.look(name)

@@ -35,9 +35,9 @@ type balancer struct {
 	chosen map[string]*member
 }
 
-var _ cluster.Balanced = (*local)(nil)
+var _ cluster.LoadBalanced = (*local)(nil)
 
-// BalancerConfig implements cluster.Balanced; ok is false where there is only one member.
+// BalancerConfig implements cluster.LoadBalanced; ok is false where there is only one member.
 func (c *local) BalancerConfig() (config *rest.Config, ok bool) {
 	if c.balancer == nil {
 		return nil, false

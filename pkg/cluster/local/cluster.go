@@ -45,14 +45,14 @@ type local struct {
 }
 
 var (
-	_ cluster.Cluster          = (*local)(nil)
-	_ cluster.KubeconfigWriter = (*local)(nil)
-	_ cluster.Preparer         = (*local)(nil)
-	_ cluster.KeyFaulty        = (*local)(nil)
-	_ cluster.HTTPFaulter      = (*local)(nil)
-	_ cluster.Switchable       = (*local)(nil)
-	_ cluster.Gated            = (*local)(nil)
-	_ cluster.Policed          = (*local)(nil)
+	_ cluster.Cluster                  = (*local)(nil)
+	_ cluster.KubeconfigWriter         = (*local)(nil)
+	_ cluster.ReleasePreparer          = (*local)(nil)
+	_ cluster.EtcdKeyFaultInjector     = (*local)(nil)
+	_ cluster.HTTPFaultInjector        = (*local)(nil)
+	_ cluster.FeatureSwitcher          = (*local)(nil)
+	_ cluster.FeatureGated             = (*local)(nil)
+	_ cluster.AdmissionPolicySupporter = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -70,7 +70,7 @@ func (c *local) Members() []cluster.Member {
 // Releases implements cluster.Cluster.
 func (c *local) Releases() []string { return slices.Clone(c.releases) }
 
-// Gates implements cluster.Gated; the reference has none.
+// Gates implements cluster.FeatureGated; the reference has none.
 func (c *local) Gates(release string) map[string]string {
 	if gated, ok := c.distribution.(published); ok {
 		return gated.gates(release)
@@ -78,8 +78,8 @@ func (c *local) Gates(release string) map[string]string {
 	return nil
 }
 
-// TakesPolicies implements cluster.Policed.
-func (c *local) TakesPolicies() bool {
+// SupportsAdmissionPolicies implements cluster.AdmissionPolicySupporter.
+func (c *local) SupportsAdmissionPolicies() bool {
 	_, ok := c.distribution.(published)
 	return ok
 }

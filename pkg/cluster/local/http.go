@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 )
 
-// FaultHTTP implements cluster.HTTPFaulter. The first fault of a member puts an
+// FaultHTTP implements cluster.HTTPFaultInjector. The first fault of a member puts an
 // interceptor into the link of its controllers, which stays there: what there is
 // of connections is broken once, and the controllers make others.
 func (c *local) FaultHTTP(name string, component cluster.Component, fault cluster.HTTPFault, observe func(cluster.HTTPExchange)) (heal func(), err error) {

@@ -48,7 +48,7 @@ func (c *local) toEtcd(m *member) (link.Dialer, error) {
 	}, nil
 }
 
-// SetKeyFault implements cluster.KeyFaulty.
+// SetKeyFault implements cluster.EtcdKeyFaultInjector.
 func (c *local) SetKeyFault(name string, fault cluster.KeyFault) error {
 	if err := fault.Validate(); err != nil {
 		return fmt.Errorf("cannot set a fault of keys at member %s: %w", name, err)
@@ -64,7 +64,7 @@ func (c *local) SetKeyFault(name string, fault cluster.KeyFault) error {
 	return nil
 }
 
-// KeyFaultStats implements cluster.KeyFaulty.
+// KeyFaultStats implements cluster.EtcdKeyFaultInjector.
 func (c *local) KeyFaultStats(name string) (cluster.KeyFaultStats, error) {
 	m, err := c.look(name)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Prepare implements cluster.Preparer: whatever a release needs to run shows
+// Prepare implements cluster.ReleasePreparer: whatever a release needs to run shows
 // when its command lines are made.
 func (c *local) Prepare(ctx context.Context, releases []string) error {
 	for _, release := range releases {

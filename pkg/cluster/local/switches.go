@@ -28,7 +28,7 @@ func (s *switches) get() []cluster.Feature {
 	return slices.Clone(s.off)
 }
 
-// SwitchOff implements cluster.Switchable.
+// SwitchOff implements cluster.FeatureSwitcher.
 func (c *local) SwitchOff(name string, features []cluster.Feature) error {
 	m, err := c.look(name)
 	if err != nil {
