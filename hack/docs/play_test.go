@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/command"
+	"github.com/evenkeel/evenkeel/pkg/exit"
 )
 
 // withoutCluster are the commands of evenkeel that need no cluster and no bundle of the
@@ -51,11 +52,11 @@ func checkout(t *testing.T) string {
 }
 
 // play runs a command line of evenkeel as it stands, and fails where it could not run. That
-// a verdict is no pass is no failure of the document.
-func play(t *testing.T, c Command, broken int) {
+// a verdict is no pass is no failure of the document, where worst says so.
+func play(t *testing.T, c Command, worst int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := command.Main(c.Words[1:], &stdout, &stderr); code > broken {
+	if code := command.Main(c.Words[1:], &stdout, &stderr); code > worst {
 		t.Errorf("%s: `%s` ends with exit status %d: %s", c.Where, strings.Join(c.Words, " "), code, stderr.String())
 	}
 }
@@ -78,11 +79,9 @@ func TestCommands_ThatNeedNoClusterRun(t *testing.T) {
 			continue
 		}
 		played = append(played, line)
-		broken := 1
-		if c.Words[1] == "verify" {
-			broken = 0
-		}
-		play(t, c, broken)
+		// Published runs of Kubernetes fail. That all published bundles hold is tested by
+		// pkg/verify, and that they were judged by the laws of now.
+		play(t, c, exit.Fail)
 	}
 	if len(played) < 8 {
 		t.Errorf("only these were run: %q", played)
@@ -101,6 +100,8 @@ func TestSubmission_WorksAsDocumented(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(folder, "_out", "mine"), os.DirFS(filepath.Join(root, "reports", "reference", "local"))); err != nil {
 		t.Fatal(err)
 	}
+	// What was published before a law has changed does not hold until `make reports`.
+	play(t, Command{Where: "this test", Words: []string{"evenkeel", "judge", "--update", "_out/mine"}}, exit.Pass)
 	var done []string
 	for _, c := range all {
 		line := strings.Join(c.Words, " ")
@@ -110,7 +111,7 @@ func TestSubmission_WorksAsDocumented(t *testing.T) {
 		done = append(done, c.of())
 		if c.of() == "evenkeel" {
 			done[len(done)-1] = c.Words[1]
-			play(t, c, 0)
+			play(t, c, exit.Pass)
 			continue
 		}
 		if said, err := exec.CommandContext(t.Context(), filepath.Join(root, c.Words[0]), c.Words[1:]...).CombinedOutput(); err != nil {
