@@ -62,7 +62,7 @@ func TestFindings_AreThoseOfTheReports(t *testing.T) {
 	written, told := reports.Tables(text)
 	if written != text {
 		if *update {
-			if err := os.WriteFile(filepath.Join(root, findings), []byte(written), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(root, findings), []byte(written), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		} else {

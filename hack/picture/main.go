@@ -73,7 +73,7 @@ func run(ctx context.Context, evenkeel, bundle, out string) (err error) {
 	if len(picture) > sizeBound {
 		return fmt.Errorf("the picture of %s takes %d bytes, and may take %d: show less of the page", bundle, len(picture), sizeBound)
 	}
-	if err := os.WriteFile(out, picture, 0o644); err != nil {
+	if err := os.WriteFile(out, picture, 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s: %d bytes\n", out, len(picture))
