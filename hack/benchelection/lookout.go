@@ -145,7 +145,7 @@ func (l *lookout) take(obj any, gone bool) {
 		l.takeCandidate(now, o, gone)
 	case *corev1.ConfigMap:
 		var acted history.LeaderAction
-		if raw := o.Annotations[observe.ActedAnnotation]; !gone && json.Unmarshal([]byte(raw), &acted) == nil {
+		if raw := o.Annotations[observe.LeaderActionAnnotation]; !gone && json.Unmarshal([]byte(raw), &acted) == nil {
 			l.actions = append(l.actions, action{now, strings.TrimPrefix(acted.Lease, namespace+"/"), acted.Holder})
 		}
 	}

@@ -14,9 +14,9 @@ const (
 	// and still be called healthy.
 	HealthTolerance = 20 * time.Second
 
-	// DefaultWatchkeepers is how many components that do nothing but act a process is an
+	// DefaultExtraElections is how many components that do nothing but act a process is an
 	// instance of.
-	DefaultWatchkeepers = 1
+	DefaultExtraElections = 1
 
 	// CollectorWorkers is how many objects are worked on at a time.
 	CollectorWorkers = 2

@@ -65,9 +65,9 @@ type Options struct {
 	Migrator *Migrator
 	// AutomaticMigration is whether resources are migrated without being asked.
 	AutomaticMigration bool
-	// Watchkeepers is how many components beside its controllers the process is an
-	// instance of where a coordinator elects; 0 is DefaultWatchkeepers.
-	Watchkeepers int
+	// ExtraElections is how many components beside its controllers the process is an
+	// instance of where a coordinator elects; 0 is DefaultExtraElections.
+	ExtraElections int
 	// Evidence is whether a leader that no coordinator elects leaves evidence of acting,
 	// as one does that a coordinator elects.
 	Evidence bool
@@ -116,11 +116,11 @@ func (o *Options) complete() error {
 	if o.RetryPeriod == 0 {
 		o.RetryPeriod = DefaultRetryPeriod
 	}
-	if o.Watchkeepers < 0 {
-		return fmt.Errorf("there cannot be %d watchkeepers", o.Watchkeepers)
+	if o.ExtraElections < 0 {
+		return fmt.Errorf("there cannot be %d extra elections", o.ExtraElections)
 	}
-	if o.Watchkeepers == 0 {
-		o.Watchkeepers = DefaultWatchkeepers
+	if o.ExtraElections == 0 {
+		o.ExtraElections = DefaultExtraElections
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

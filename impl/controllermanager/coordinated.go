@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election/candidacy"
 )
 
-// WatchkeeperLease is the Lease of a second component that this process is an
+// ExtraElectionLease is the Lease of a second component that this process is an
 // instance of. It does nothing but act, so that of two components it can be seen
 // who acts when. Further ones have its name with their number behind.
-const WatchkeeperLease = "watchkeeper"
+const ExtraElectionLease = "extra-election"
 
-// watchkeeperLease is the Lease of the watchkeeper of a number, from 1 on.
-func watchkeeperLease(n int) string {
+// extraElectionLease is the Lease of the extra election of a number, from 1 on.
+func extraElectionLease(n int) string {
 	if n == 1 {
-		return WatchkeeperLease
+		return ExtraElectionLease
 	}
-	return fmt.Sprintf("%s-%d", WatchkeeperLease, n)
+	return fmt.Sprintf("%s-%d", ExtraElectionLease, n)
 }
 
 // coordinated is whether a coordinator elects the leader.
@@ -42,12 +42,12 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 		return fmt.Errorf("controller manager: %w", err)
 	}
 	electors := []*candidacy.Elector{main}
-	for n := range m.options.Watchkeepers {
-		watchkeeper, err := m.candidacy(watchkeeperLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
+	for n := range m.options.ExtraElections {
+		extra, err := m.candidacy(extraElectionLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
 		if err != nil {
 			return fmt.Errorf("controller manager: %w", err)
 		}
-		electors = append(electors, watchkeeper)
+		electors = append(electors, extra)
 	}
 	var all sync.WaitGroup
 	for _, elector := range electors {

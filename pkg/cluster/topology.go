@@ -114,10 +114,10 @@ type Settings struct {
 	// CoordinatedLeaderElection is whether a coordinator elects the leaders
 	// (KEP-4355). Where the table of releases switches that on, it is on anyway.
 	CoordinatedLeaderElection bool `yaml:"coordinatedLeaderElection,omitempty"`
-	// Watchkeepers is how many more components a controller manager is an instance of
+	// ExtraElections is how many more components a controller manager is an instance of
 	// where a coordinator elects, each with a Lease of its own, and a distribution has
-	// such: watchkeeper, watchkeeper-2 and so on. 0 keeps its own number.
-	Watchkeepers int `yaml:"watchkeepers,omitempty"`
+	// such: extra-election, extra-election-2 and so on. 0 keeps its own number.
+	ExtraElections int `yaml:"extraElections,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write; 0 keeps the distribution's own limit.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
@@ -289,8 +289,8 @@ func (s Settings) problems(members int) []string {
 	if delay := time.Duration(s.ShutdownDelayDuration); delay > MaxShutdownDelay {
 		wrong = append(wrong, fmt.Sprintf("spec.settings.shutdownDelayDuration %s is longer than %s: a step that stops a member would take it for broken", delay, MaxShutdownDelay))
 	}
-	if s.Watchkeepers < 0 {
-		wrong = append(wrong, "spec.settings.watchkeepers is negative")
+	if s.ExtraElections < 0 {
+		wrong = append(wrong, "spec.settings.extraElections is negative")
 	}
 	if s.MigrationRate < 0 {
 		wrong = append(wrong, "spec.settings.migrationRate is negative")

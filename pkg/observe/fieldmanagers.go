@@ -13,7 +13,7 @@ import (
 // ErrandNamespace is where objects lie that only a leader of a published component
 // makes or changes. Whoever has done so is told by the field managers, where the
 // provider has called the components' programs by history.ProgramOn.
-const ErrandNamespace = "evenkeel-errands"
+const LeaderActivityNamespace = "evenkeel-errands"
 
 // ledPrograms are the published components that act only while they lead, with their
 // Leases.
@@ -28,7 +28,7 @@ const coordinatorProgram = "kube-apiserver"
 // errands are the leaders that have written to an object, by their hosts: an Acted
 // each, without a number.
 func errands(namespace string, entries []metav1.ManagedFieldsEntry) []history.LeaderAction {
-	if namespace != ErrandNamespace {
+	if namespace != LeaderActivityNamespace {
 		return nil
 	}
 	found := map[history.LeaderAction]bool{}

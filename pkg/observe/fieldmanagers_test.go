@@ -46,7 +46,7 @@ func TestErrands(t *testing.T) {
 		{"kube-controller-manager@cp2", "cp2", "kube-system/kube-controller-manager"},
 	} {
 		entries = append(entries, owns(step.manager, `{}`))
-		now := errands(ErrandNamespace, entries)
+		now := errands(LeaderActivityNamespace, entries)
 		got := fresh(now, before, 7)
 		if step.host == "" != (got == nil) {
 			t.Errorf("after %s: %+v", step.manager, got)

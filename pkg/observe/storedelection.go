@@ -15,7 +15,7 @@ const (
 	// does puts on an object that it writes to over and over while it leads: a
 	// history.LeaderAction as JSON. Nothing must guard the object, or else it would hide
 	// what it is to show.
-	ActedAnnotation = "evenkeel.dev/acted"
+	LeaderActionAnnotation = "evenkeel.dev/acted"
 	// CoordinatorAnnotation is where a coordinator says in a Lease or a candidate who
 	// it is: the holder of the coordinators' own Lease.
 	CoordinatorAnnotation = "evenkeel.dev/coordinator"
@@ -23,7 +23,7 @@ const (
 
 // acted reads what an object says of the leader that has written to it.
 func acted(annotations map[string]string) *history.LeaderAction {
-	raw, marked := annotations[ActedAnnotation]
+	raw, marked := annotations[LeaderActionAnnotation]
 	if !marked {
 		return nil
 	}

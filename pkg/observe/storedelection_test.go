@@ -28,7 +28,7 @@ func TestStoredElection(t *testing.T) {
 		`nonsense`:                      nil,
 		``:                              nil,
 	} {
-		if got := acted(map[string]string{ActedAnnotation: body}); !reflect.DeepEqual(got, want) {
+		if got := acted(map[string]string{LeaderActionAnnotation: body}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v", body, got)
 		}
 	}

@@ -56,11 +56,11 @@ func Cost(s *scenario.Scenario) time.Duration {
 			continue
 		}
 		total += stepCost
-		if step.Turmoil != nil {
-			total += time.Duration(step.Turmoil.Elections) * electionCost
+		if step.RandomFaults != nil {
+			total += time.Duration(step.RandomFaults.LeaderChanges) * electionCost
 		}
 		if step.Populate != nil {
-			total += time.Duration(step.Populate.Count)*objectCost + step.Populate.Lasts
+			total += time.Duration(step.Populate.Count)*objectCost + step.Populate.MigrationDuration
 		}
 	}
 	return total

@@ -265,8 +265,8 @@ func (p *plan) coordinate() error {
 		return nil
 	}
 	settings.CoordinatedLeaderElection = settings.CoordinatedLeaderElection || wanted.Coordinated
-	if wanted.Watchkeepers > 0 {
-		settings.Watchkeepers = wanted.Watchkeepers
+	if wanted.ExtraElections > 0 {
+		settings.ExtraElections = wanted.ExtraElections
 	}
 	if *settings == before {
 		return nil

@@ -29,35 +29,35 @@ func selectorsOf(set any) []string {
 		}
 	case *PowerCycle:
 		return []string{v.Member}
-	case *Storm:
+	case *ConflictStorm:
 		return v.Members
-	case *JoinSilently:
+	case *JoinWithoutReporting:
 		return []string{v.Member}
 	case *Target:
 		return []string{v.Member}
 	case *Tamper:
 		return []string{v.Member}
-	case *Guest:
+	case *SimulatedServer:
 		return []string{v.Member}
-	case *Define:
+	case *RegisterAPI:
 		return []string{v.Member}
-	case *Undefine:
+	case *UnregisterAPI:
 		return []string{v.Member}
 	case *Churn:
 		return v.Members
-	case *ForeignAPIService:
+	case *ThirdPartyAPIService:
 		return []string{v.Member}
 	case *Migrate:
 		return []string{v.Member}
-	case *Abort:
+	case *DeleteMigration:
 		return []string{v.Member}
-	case *Raze:
+	case *DeleteNamespace:
 		return []string{v.Member}
-	case *Elect:
+	case *SimulateElection:
 		return []string{v.Member}
-	case *Disturb:
+	case *DisruptLease:
 		return []string{v.Member}
-	case *Fields:
+	case *LeaseFields:
 		return []string{v.Member}
 	}
 	return nil
@@ -95,7 +95,9 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 			return fmt.Errorf("step %d (%s): %w", index, action, err)
 		}
 		release = targets[members[0]]
-		do = func(ctx context.Context) error { return r.replace(ctx, members, targets, v.With, v.Off) }
+		do = func(ctx context.Context) error {
+			return r.replace(ctx, members, targets, v.WithFaults, v.DisabledFeatures)
+		}
 	case *Restart:
 		targets, err := r.targets(members, v.Release)
 		if err != nil {
@@ -109,48 +111,48 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 		do = func(ctx context.Context) error { return r.strike(ctx, action, members, v) }
 	case *PowerCycle:
 		do = func(ctx context.Context) error { return r.powerCycle(ctx, members, v) }
-	case *JoinSilently:
-		do = func(ctx context.Context) error { return r.joinSilently(ctx, members, v) }
-	case *Storm:
-		do = func(ctx context.Context) error { return r.storm(ctx, members, v) }
+	case *JoinWithoutReporting:
+		do = func(ctx context.Context) error { return r.joinWithoutReporting(ctx, members, v) }
+	case *ConflictStorm:
+		do = func(ctx context.Context) error { return r.conflictStorm(ctx, members, v) }
 	case *Target:
 		do = func(ctx context.Context) error { return r.target(ctx, action, members, cluster.Component(v.Component)) }
 	case *Tamper:
 		do = func(ctx context.Context) error { return r.tamper(ctx, members[0], v) }
-	case *Guest:
-		do = func(ctx context.Context) error { return r.guest(ctx, members[0], v) }
-	case *Meet:
-		do = func(ctx context.Context) error { return r.meet(ctx, v) }
-	case *Define:
-		do = func(ctx context.Context) error { return r.define(ctx, members[0], v) }
-	case *Undefine:
-		do = func(ctx context.Context) error { return r.undefine(ctx, members[0], v) }
+	case *SimulatedServer:
+		do = func(ctx context.Context) error { return r.simulatedServer(ctx, members[0], v) }
+	case *WaitForHits:
+		do = func(ctx context.Context) error { return r.waitForHits(ctx, v) }
+	case *RegisterAPI:
+		do = func(ctx context.Context) error { return r.registerAPI(ctx, members[0], v) }
+	case *UnregisterAPI:
+		do = func(ctx context.Context) error { return r.unregisterAPI(ctx, members[0], v) }
 	case *Churn:
 		do = func(ctx context.Context) error { return r.churn(ctx, members, v) }
-	case *Backend:
-		do = func(ctx context.Context) error { return r.behave(ctx, v) }
-	case *ForeignAPIService:
-		do = func(ctx context.Context) error { return r.foreignAPIService(ctx, members[0], v) }
+	case *SetBackendBehavior:
+		do = func(ctx context.Context) error { return r.setBackendBehavior(ctx, v) }
+	case *ThirdPartyAPIService:
+		do = func(ctx context.Context) error { return r.thirdPartyAPIService(ctx, members[0], v) }
 	case *Populate:
 		do = func(ctx context.Context) error { return r.populate(ctx, v) }
-	case *Meddle:
-		do = func(ctx context.Context) error { return r.meddle(ctx, v) }
+	case *Mutate:
+		do = func(ctx context.Context) error { return r.mutate(ctx, v) }
 	case *Migrate:
 		do = func(ctx context.Context) error { return r.migrate(ctx, members[0], v) }
-	case *Await:
+	case *AwaitMigrations:
 		do = func(ctx context.Context) error { return r.awaitEach(ctx, v) }
-	case *Abort:
-		do = func(ctx context.Context) error { return r.abort(ctx, members[0], v) }
-	case *Raze:
-		do = func(ctx context.Context) error { return r.raze(ctx, members[0], v) }
-	case *Elect:
-		do = func(ctx context.Context) error { return r.elect(ctx, members[0], v) }
-	case *Disturb:
-		do = func(ctx context.Context) error { return r.disturb(ctx, members[0], v) }
-	case *Fields:
-		do = func(ctx context.Context) error { return r.fields(ctx, members[0], v) }
-	case *Turmoil:
-		do = func(ctx context.Context) error { return r.turmoil(ctx, v) }
+	case *DeleteMigration:
+		do = func(ctx context.Context) error { return r.deleteMigration(ctx, members[0], v) }
+	case *DeleteNamespace:
+		do = func(ctx context.Context) error { return r.deleteNamespace(ctx, members[0], v) }
+	case *SimulateElection:
+		do = func(ctx context.Context) error { return r.simulateElection(ctx, members[0], v) }
+	case *DisruptLease:
+		do = func(ctx context.Context) error { return r.disruptLease(ctx, members[0], v) }
+	case *LeaseFields:
+		do = func(ctx context.Context) error { return r.leaseFields(ctx, members[0], v) }
+	case *RandomFaults:
+		do = func(ctx context.Context) error { return r.randomFaults(ctx, v) }
 	}
 	// Most take the members one after the other.
 	bound := r.bound(action) * time.Duration(max(len(members), 1))
@@ -164,12 +166,12 @@ func within(set any) time.Duration {
 		// What it has made is taken back after that.
 		return v.For + StepTimeout
 	case *Populate:
-		return v.Within
-	case *Turmoil:
-		return v.Within
-	case *Await:
-		if v.Within > 0 {
-			return v.Within + MigrationSlack
+		return v.Timeout
+	case *RandomFaults:
+		return v.Timeout
+	case *AwaitMigrations:
+		if v.Timeout > 0 {
+			return v.Timeout + MigrationSlack
 		}
 	}
 	return 0
@@ -258,7 +260,7 @@ func (r *Runner) restart(ctx context.Context, members []string, releases map[str
 		groups = slices.Collect(slices.Chunk(members, 1))
 	}
 	for _, group := range groups {
-		if err := r.around(ctx, group, step.With, func() error { return r.stopAndStart(ctx, group, releases, step.Off) }); err != nil {
+		if err := r.around(ctx, group, step.WithFaults, func() error { return r.stopAndStart(ctx, group, releases, step.DisabledFeatures) }); err != nil {
 			return err
 		}
 	}
@@ -438,11 +440,11 @@ func (r *Runner) target(ctx context.Context, action string, members []string, co
 func (r *Runner) hold(ctx context.Context, index int, hold *Hold) error {
 	const action = "hold"
 	bound := r.bound(action)
-	if hold.Led > 0 {
+	if hold.LeaderStableFor > 0 {
 		bound += LedTimeout
 	}
 	unsettled := r.stepWithin(ctx, bound, index, action, "", "", func(ctx context.Context) error {
-		if err := r.stays(ctx, hold.Led); err != nil {
+		if err := r.stays(ctx, hold.LeaderStableFor); err != nil {
 			return err
 		}
 		if err := r.settle(ctx); err != nil {

@@ -59,7 +59,7 @@ const (
 	// failed: what was deleted just now may still be there.
 	DefineTimeout = 30 * time.Second
 	// RazeTimeout is how long a control plane may take to empty and delete a namespace.
-	RazeTimeout = 120 * time.Second
+	DeleteNamespaceTimeout = 120 * time.Second
 	// DepartTimeout is how long the entries of a server may stay whose identity Lease
 	// was deleted, before the step has failed; twice what the checks allow.
 	DepartTimeout = 60 * time.Second
@@ -82,7 +82,7 @@ const (
 	LedTimeout = 3 * time.Minute
 	// MeetTimeout is how long a step waits for requests that a fault is to hit: a
 	// collector that has something to do asks at once, or tries again soon.
-	MeetTimeout = 60 * time.Second
+	HitsTimeout = 60 * time.Second
 	// ChurnPauseLeast and ChurnPauseMost are around what is waited between two
 	// changes of a churn: about as long as a change takes to show, so that many
 	// are under way at once and some are not.

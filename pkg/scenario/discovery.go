@@ -53,8 +53,8 @@ type aggregated struct {
 // groupOf is the group that a backend hosts.
 func groupOf(backend string) string { return backend + "." + aggregatedGroup }
 
-// validate says what is wrong with a Define.
-func (d *Define) validate() error {
+// validate says what is wrong with a RegisterAPI.
+func (d *RegisterAPI) validate() error {
 	if err := definesOne(d.CRD, d.Group, d.Backend); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *Define) validate() error {
 	return nil
 }
 
-func (u *Undefine) validate() error { return definesOne(u.CRD, u.Group, u.Backend) }
+func (u *UnregisterAPI) validate() error { return definesOne(u.CRD, u.Group, u.Backend) }
 
 func definesOne(crd, group, backend string) error {
 	if (crd == "") == (backend == "") || (crd == "") != (group == "") {
@@ -81,10 +81,10 @@ func definesOne(crd, group, backend string) error {
 	return nil
 }
 
-func (b *Backend) validate() error {
+func (b *SetBackendBehavior) validate() error {
 	var err error
-	if b.Does != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Does) {
-		err = fmt.Errorf("does must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", "))
+	if b.Behavior != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Behavior) {
+		err = fmt.Errorf("behavior must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", "))
 	}
 	if b.For < 0 {
 		err = errors.Join(err, errors.New("for must not be negative"))
@@ -95,14 +95,14 @@ func (b *Backend) validate() error {
 // backend is the name of the aggregated server that a step needs.
 func (s *Step) backend() string {
 	switch {
-	case s.Define != nil:
-		return s.Define.Backend
-	case s.Undefine != nil:
-		return s.Undefine.Backend
+	case s.RegisterAPI != nil:
+		return s.RegisterAPI.Backend
+	case s.UnregisterAPI != nil:
+		return s.UnregisterAPI.Backend
 	case s.Churn != nil:
 		return s.Churn.Backend
-	case s.Backend != nil:
-		return s.Backend.Name
+	case s.SetBackendBehavior != nil:
+		return s.SetBackendBehavior.Name
 	}
 	return ""
 }
@@ -137,11 +137,11 @@ func (r *Runner) backendOf(name string) (*aggregated, error) {
 }
 
 // define has something hosted.
-func (r *Runner) define(ctx context.Context, member string, define *Define) error {
-	if define.Backend == "" {
-		return r.defineCRD(ctx, member, define.CRD, define.Group, define.Storage, define.Versions)
+func (r *Runner) registerAPI(ctx context.Context, member string, registerAPI *RegisterAPI) error {
+	if registerAPI.Backend == "" {
+		return r.defineCRD(ctx, member, registerAPI.CRD, registerAPI.Group, registerAPI.Storage, registerAPI.Versions)
 	}
-	backend, err := r.backendOf(define.Backend)
+	backend, err := r.backendOf(registerAPI.Backend)
 	if err != nil {
 		return err
 	}
@@ -152,11 +152,11 @@ func (r *Runner) define(ctx context.Context, member string, define *Define) erro
 }
 
 // undefine takes something back.
-func (r *Runner) undefine(ctx context.Context, member string, undefine *Undefine) error {
-	if undefine.Backend == "" {
-		return r.undefineCRD(ctx, member, undefine.CRD, undefine.Group)
+func (r *Runner) unregisterAPI(ctx context.Context, member string, unregisterAPI *UnregisterAPI) error {
+	if unregisterAPI.Backend == "" {
+		return r.undefineCRD(ctx, member, unregisterAPI.CRD, unregisterAPI.Group)
 	}
-	backend, err := r.backendOf(undefine.Backend)
+	backend, err := r.backendOf(unregisterAPI.Backend)
 	if err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func (r *Runner) send(ctx context.Context, member string, call observe.Call, asG
 
 // behave has a backend do something else, and waits until somebody has met that
 // if anybody can.
-func (r *Runner) behave(ctx context.Context, step *Backend) error {
+func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavior) error {
 	backend, err := r.backendOf(step.Name)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (r *Runner) behave(ctx context.Context, step *Backend) error {
 	if backend.does != "" {
 		r.tellBackend(backend, history.PhaseHeal, "")
 	}
-	does := step.Does
+	does := step.Behavior
 	if does == doesAnswer {
 		does = ""
 	}

@@ -123,11 +123,11 @@ func (h *fakeHistory) defined() (out []string) {
 func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
 	r, s, h := onShelf(t, "tides")
 	for i, step := range []Step{
-		{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}}},
-		{Define: &Define{Member: "@cp2", CRD: "buoys", Group: "sea.io", Versions: []string{"v1beta1"}}},
-		{Define: &Define{Member: "@cp3", Backend: "tides"}},
-		{Undefine: &Undefine{Member: "@cp1", CRD: "buoys", Group: "sea.io"}},
-		{Undefine: &Undefine{Member: "@cp1", Backend: "tides"}},
+		{RegisterAPI: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}}},
+		{RegisterAPI: &RegisterAPI{Member: "@cp2", CRD: "buoys", Group: "sea.io", Versions: []string{"v1beta1"}}},
+		{RegisterAPI: &RegisterAPI{Member: "@cp3", Backend: "tides"}},
+		{UnregisterAPI: &UnregisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io"}},
+		{UnregisterAPI: &UnregisterAPI{Member: "@cp1", Backend: "tides"}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -201,8 +201,8 @@ func TestAChurnGoesOnForAsLongAsItIsTold(t *testing.T) {
 
 func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	r, _, h := onShelf(t, "tides")
-	refuse := &Step{Backend: &Backend{Name: "tides", Does: history.BackendRefuse}}
-	for i, step := range []*Step{refuse, {Define: &Define{Member: "@cp1", Backend: "tides"}}, {Backend: &Backend{Name: "tides", Does: doesAnswer, For: time.Millisecond}}} {
+	refuse := &Step{SetBackendBehavior: &SetBackendBehavior{Name: "tides", Behavior: history.BackendRefuse}}
+	for i, step := range []*Step{refuse, {RegisterAPI: &RegisterAPI{Member: "@cp1", Backend: "tides"}}, {SetBackendBehavior: &SetBackendBehavior{Name: "tides", Behavior: doesAnswer, For: time.Millisecond}}} {
 		if err := r.play(t.Context(), i+1, step); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("got %q, want %q", told, want)
 	}
-	if err := r.play(t.Context(), 4, &Step{Backend: &Backend{Name: "wrecks", Does: doesAnswer}}); err == nil {
+	if err := r.play(t.Context(), 4, &Step{SetBackendBehavior: &SetBackendBehavior{Name: "wrecks", Behavior: doesAnswer}}); err == nil {
 		t.Error("a backend that was not started behaves")
 	}
 }
@@ -231,7 +231,7 @@ func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
 	const path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.tides.aggregated.evenkeel.dev"
 	var before any
 	for range 3 {
-		if err := r.play(t.Context(), 1, &Step{Define: &Define{Member: "@cp1", Backend: "tides"}}); err != nil {
+		if err := r.play(t.Context(), 1, &Step{RegisterAPI: &RegisterAPI{Member: "@cp1", Backend: "tides"}}); err != nil {
 			t.Fatal(err)
 		}
 		now := s.objects[path]["spec"].(map[string]any)["versionPriority"]
@@ -244,20 +244,20 @@ func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
 
 func TestMistakesInStepsOfDiscovery(t *testing.T) {
 	for _, test := range []struct{ step, want string }{
-		{"define: {member: cp1}", "needs either crd and group, or backend"},
-		{"define: {member: cp1, crd: a, versions: [v1]}", "needs either crd and group, or backend"},
-		{"define: {member: cp1, crd: a, group: g.io}", "versions belongs to a crd"},
-		{"define: {member: cp1, crd: a, group: g.io, versions: [v9]}", `"v9" is none of the versions`},
-		{"define: {crd: a, group: g.io, versions: [v1]}", "member is missing"},
-		{"define: {member: cp1, backend: tides}", `there is no backend "tides"`},
-		{"undefine: {member: cp1, crd: a, backend: b}", "needs either"},
+		{"registerAPI: {member: cp1}", "needs either crd and group, or backend"},
+		{"registerAPI: {member: cp1, crd: a, versions: [v1]}", "needs either crd and group, or backend"},
+		{"registerAPI: {member: cp1, crd: a, group: g.io}", "versions belongs to a crd"},
+		{"registerAPI: {member: cp1, crd: a, group: g.io, versions: [v9]}", `"v9" is none of the versions`},
+		{"registerAPI: {crd: a, group: g.io, versions: [v1]}", "member is missing"},
+		{"registerAPI: {member: cp1, backend: tides}", `there is no backend "tides"`},
+		{"unregisterAPI: {member: cp1, crd: a, backend: b}", "needs either"},
 		{"churn: {rounds: 3}", "members must be there"},
 		{"churn: {members: [cp1]}", "either rounds or for"},
 		{"churn: {members: [cp1], rounds: 1, for: 1s}", "either rounds or for"},
 		{"churn: {members: [cp1], for: -1s}", "must be positive"},
 		{"churn: {members: [cp1], rounds: 1, resources: -1}", "resources not negative"},
-		{"backend: {name: b, does: sulk}", "does must be answer or one of"},
-		{"backend: {name: b, does: hang, for: -1s}", "for must not be negative"},
+		{"setBackendBehavior: {name: b, behavior: sulk}", "behavior must be answer or one of"},
+		{"setBackendBehavior: {name: b, behavior: hang, for: -1s}", "for must not be negative"},
 	} {
 		_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- " + test.step + "\n")}}, "s/x.yaml")
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "s/x.yaml:5") {

@@ -19,10 +19,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// Elect has participants of the harness's own stand for a Lease that nobody else
+// SimulateElection has participants of the harness's own stand for a Lease that nobody else
 // wants. They answer pings, lead when they are elected, and give way when they are
 // told to, as KEP-4355 has it. At the end they withdraw, and the Lease goes.
-type Elect struct {
+type SimulateElection struct {
 	// Member is through whose API server they do so.
 	Member string `yaml:"member"`
 	// Lease is a name, in kube-system; it gets a prefix that marks it.
@@ -31,14 +31,14 @@ type Elect struct {
 	Participants []Participant `yaml:"participants"`
 	// Elections is how many there are: before each but the first the Lease is deleted.
 	Elections int `yaml:"elections,omitempty"`
-	// Odd has the Lease get content that makes no sense before the last election.
-	Odd bool `yaml:"odd,omitempty"`
+	// MalformedLease has the Lease get content that makes no sense before the last election.
+	MalformedLease bool `yaml:"malformedLease,omitempty"`
 	// Strategy that all of them want; empty is the oldest version. For any other one
 	// the Lease is waited for, and then given a holder that is none of them.
 	Strategy string `yaml:"strategy,omitempty"`
-	// Legacy has a holder that knows nothing of coordination claim the Lease before
+	// LegacyHolderFor has a holder that knows nothing of coordination claim the Lease before
 	// they stand, and renew it for so long. Then it lets it expire.
-	Legacy time.Duration `yaml:"legacy,omitempty"`
+	LegacyHolderFor time.Duration `yaml:"legacyHolderFor,omitempty"`
 }
 
 // Participant wants to lead.
@@ -47,27 +47,27 @@ type Participant struct {
 	// Binary and Emulation are versions such as 1.2.0; an empty Emulation is Binary.
 	Binary    string `yaml:"binary"`
 	Emulation string `yaml:"emulation,omitempty"`
-	// Silent has it answer no ping.
-	Silent bool `yaml:"silent,omitempty"`
-	// Ago is how long ago it has renewed for the last time; it is silent then.
-	Ago time.Duration `yaml:"ago,omitempty"`
-	// Late has it stand only after the elections, and the step wait until it leads.
-	Late bool `yaml:"late,omitempty"`
+	// IgnoresPings has it answer no ping.
+	IgnoresPings bool `yaml:"ignoresPings,omitempty"`
+	// RenewedAgo is how long ago it has renewed for the last time; it is silent then.
+	RenewedAgo time.Duration `yaml:"renewedAgo,omitempty"`
+	// JoinsLast has it stand only after the elections, and the step wait until it leads.
+	JoinsLast bool `yaml:"joinsLast,omitempty"`
 	// Strategy that it wants; empty is that of all of them.
 	Strategy string `yaml:"strategy,omitempty"`
 }
 
-// Disturb does something to a Lease that components lead by, as an administrator,
+// DisruptLease does something to a Lease that components lead by, as an administrator,
 // and waits until somebody leads by it again.
-type Disturb struct {
+type DisruptLease struct {
 	// Member is through whose API server.
 	Member string `yaml:"member"`
 	// Lease is a name, in kube-system.
 	Lease string `yaml:"lease"`
-	// Does is delete, or seize, which gives it a holder that does not exist.
-	Does string `yaml:"does"`
-	// Times is how often; 0 is once.
-	Times int `yaml:"times,omitempty"`
+	// Action is delete, or absent-holder, which gives it a holder that does not exist.
+	Action string `yaml:"action"`
+	// Count is how often; 0 is once.
+	Count int `yaml:"count,omitempty"`
 }
 
 // ownPrefix marks what belongs to participants of the harness's own.
@@ -75,9 +75,9 @@ const ownPrefix = "evenkeel-"
 
 const oldestStrategy = string(coordinationv1.OldestEmulationVersion)
 
-func (e *Elect) validate() error {
-	if len(e.Participants) == 0 || e.Elections < 0 || e.Legacy < 0 {
-		return errors.New("participants must be there, and elections and legacy not negative")
+func (e *SimulateElection) validate() error {
+	if len(e.Participants) == 0 || e.Elections < 0 || e.LegacyHolderFor < 0 {
+		return errors.New("participants must be there, and elections and legacyHolderFor not negative")
 	}
 	names := map[string]bool{}
 	for _, p := range e.Participants {
@@ -92,18 +92,18 @@ func (e *Elect) validate() error {
 	return nil
 }
 
-func (d *Disturb) validate() error {
-	if d.Does != history.ElectionDelete && d.Does != history.ElectionAbsentHolder || d.Times < 0 {
-		return fmt.Errorf("does must be %s or %s, and times not negative", history.ElectionDelete, history.ElectionAbsentHolder)
+func (d *DisruptLease) validate() error {
+	if d.Action != history.ElectionDelete && d.Action != history.ElectionAbsentHolder || d.Count < 0 {
+		return fmt.Errorf("action must be %s or %s, and count not negative", history.ElectionDelete, history.ElectionAbsentHolder)
 	}
 	return nil
 }
 
-// crew is the participants of an Elect at work.
+// crew is the participants of a SimulateElection at work.
 type crew struct {
 	client *observe.Client
 	now    func() time.Time
-	step   *Elect
+	step   *SimulateElection
 	lease  string
 	// renewed is when the leader of them renewed last.
 	renewed time.Time
@@ -111,8 +111,8 @@ type crew struct {
 	standing map[string]*Participant
 }
 
-// elect plays an Elect.
-func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
+// elect plays a SimulateElection.
+func (r *Runner) simulateElection(ctx context.Context, member string, step *SimulateElection) error {
 	client, err := r.client(member)
 	if err != nil {
 		return err
@@ -124,12 +124,12 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 		defer cancel()
 		c.withdraw(ctx)
 	}()
-	if step.Legacy > 0 {
+	if step.LegacyHolderFor > 0 {
 		c.claim(ctx)
 	}
 	var late []*Participant
 	for i := range step.Participants {
-		if p := &step.Participants[i]; p.Late {
+		if p := &step.Participants[i]; p.JoinsLast {
 			late = append(late, p)
 		} else if err := c.declare(ctx, p); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 	if step.Strategy != "" && step.Strategy != oldestStrategy {
 		return r.thirdParty(ctx, c)
 	}
-	if err := r.claimFor(ctx, c, step.Legacy); err != nil {
+	if err := r.claimFor(ctx, c, step.LegacyHolderFor); err != nil {
 		return err
 	}
 	for i := range max(1, step.Elections) {
@@ -146,7 +146,7 @@ func (r *Runner) elect(ctx context.Context, member string, step *Elect) error {
 			if err := r.workFor(ctx, c, ElectionSettle); err != nil {
 				return err
 			}
-			if step.Odd && i == step.Elections-1 {
+			if step.MalformedLease && i == step.Elections-1 {
 				if err := r.odd(ctx, c); err != nil {
 					return err
 				}
@@ -219,7 +219,7 @@ func (r *Runner) workUntil(ctx context.Context, c *crew, bound time.Duration, en
 
 // declare makes the candidate of a participant.
 func (c *crew) declare(ctx context.Context, p *Participant) error {
-	renewed := metav1.NewMicroTime(c.now().Add(-p.Ago))
+	renewed := metav1.NewMicroTime(c.now().Add(-p.RenewedAgo))
 	strategy := coordinationv1.CoordinatedLeaseStrategy(cmp.Or(p.Strategy, c.step.Strategy, oldestStrategy))
 	emulation := p.Emulation
 	if emulation == "" {
@@ -263,7 +263,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 	for i := range all.Items {
 		k := &all.Items[i]
 		p := c.standing[k.Name]
-		if p == nil || p.Silent || p.Ago > 0 || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
+		if p == nil || p.IgnoresPings || p.RenewedAgo > 0 || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
 			continue
 		}
 		renewed := metav1.NewMicroTime(c.now())
@@ -283,7 +283,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 		return lease
 	}
 	preferred := ptr.Deref(lease.Spec.PreferredHolder, "")
-	if preferred != "" && preferred != c.name(leader) || leader.Silent || leader.Ago > 0 || c.now().Sub(c.renewed) < LeadRenewal {
+	if preferred != "" && preferred != c.name(leader) || leader.IgnoresPings || leader.RenewedAgo > 0 || c.now().Sub(c.renewed) < LeadRenewal {
 		return lease // told to give way, it lets the Lease expire
 	}
 	renewed := metav1.NewMicroTime(c.now())
@@ -298,7 +298,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 // an election before is a matter of when the coordinator looked for such.
 func (c *crew) revive(ctx context.Context) error {
 	for i := range c.step.Participants {
-		if p := &c.step.Participants[i]; p.Ago > 0 {
+		if p := &c.step.Participants[i]; p.RenewedAgo > 0 {
 			if err := c.declare(ctx, p); err != nil {
 				return err
 			}
@@ -312,7 +312,7 @@ func (c *crew) revive(ctx context.Context) error {
 func (c *crew) withdraw(ctx context.Context) {
 	for i := range c.step.Participants {
 		p := &c.step.Participants[i]
-		if c.standing[c.name(p)] != nil && p.Ago == 0 {
+		if c.standing[c.name(p)] != nil && p.RenewedAgo == 0 {
 			c.client.Do(ctx, electionCall(history.ElectionParticipate, candidateCall("delete", c.name(p))))
 		}
 	}
@@ -359,20 +359,20 @@ func (c *crew) dealt(l *coordinationv1.Lease) bool {
 }
 
 // disturb plays a Disturb.
-func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) error {
+func (r *Runner) disruptLease(ctx context.Context, member string, step *DisruptLease) error {
 	client, err := r.client(member)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	c := &crew{client: client, now: r.Clock.Now, step: &Elect{}, lease: step.Lease, standing: map[string]*Participant{}}
-	for range max(1, step.Times) {
+	c := &crew{client: client, now: r.Clock.Now, step: &SimulateElection{}, lease: step.Lease, standing: map[string]*Participant{}}
+	for range max(1, step.Count) {
 		lease := c.read(ctx)
 		if lease == nil {
 			return notThere(member, "there is no Lease %s to disturb", step.Lease)
 		}
 		was := lease.UID
-		switch step.Does {
+		switch step.Action {
 		case history.ElectionDelete:
 			if err := c.erase(ctx); err != nil {
 				return err
@@ -387,7 +387,7 @@ func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) erro
 			if l != nil {
 				holder = ptr.Deref(l.Spec.HolderIdentity, "")
 			}
-			return holder != "" && holder != history.AbsentHolder && (step.Does != history.ElectionDelete || l.UID != was)
+			return holder != "" && holder != history.AbsentHolder && (step.Action != history.ElectionDelete || l.UID != was)
 		})
 		if err == nil {
 			err = r.wait(ctx, ElectionSettle)
@@ -396,7 +396,7 @@ func (r *Runner) disturb(ctx context.Context, member string, step *Disturb) erro
 			return err
 		}
 	}
-	if step.Does == history.ElectionDelete && "kube-system/"+step.Lease == leaderLeaseName {
+	if step.Action == history.ElectionDelete && "kube-system/"+step.Lease == leaderLeaseName {
 		// Whether anybody leads then is for the checks to say.
 		_, _ = r.leader(ctx)
 	}

@@ -10,20 +10,20 @@ import (
 
 func TestElectionsThatMakeNoSense(t *testing.T) {
 	for want, step := range map[string]interface{ validate() error }{
-		"participants must be there": &Elect{Lease: "a"},
-		"legacy not negative":        &Elect{Lease: "a", Legacy: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
-		"not negative":               &Elect{Lease: "a", Elections: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
-		"a name of its own":          &Elect{Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}, {Name: "a", Binary: "1.2.0"}}},
-		"a binary version":           &Elect{Lease: "a", Participants: []Participant{{Name: "a"}}},
-		"no short DNS label":         &Elect{Lease: "A/b", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
-		"does must be":               &Disturb{Lease: "a", Does: "shake"},
-		"times not negative":         &Disturb{Lease: "a", Does: history.ElectionDelete, Times: -1},
+		"participants must be there": &SimulateElection{Lease: "a"},
+		"legacyHolderFor not negative":        &SimulateElection{Lease: "a", LegacyHolderFor: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
+		"not negative":               &SimulateElection{Lease: "a", Elections: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
+		"a name of its own":          &SimulateElection{Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}, {Name: "a", Binary: "1.2.0"}}},
+		"a binary version":           &SimulateElection{Lease: "a", Participants: []Participant{{Name: "a"}}},
+		"no short DNS label":         &SimulateElection{Lease: "A/b", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
+		"action must be":               &DisruptLease{Lease: "a", Action: "shake"},
+		"count not negative":         &DisruptLease{Lease: "a", Action: history.ElectionDelete, Count: -1},
 	} {
 		if err := step.validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, without %q", err, want)
 		}
 	}
-	if err := (&Elect{Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}}).validate(); err != nil {
+	if err := (&SimulateElection{Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}}).validate(); err != nil {
 		t.Error(err)
 	}
 }

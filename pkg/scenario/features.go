@@ -6,9 +6,9 @@ import "github.com/evenkeel/evenkeel/pkg/cluster"
 func withoutOf(set any) []cluster.Feature {
 	switch v := set.(type) {
 	case *Replace:
-		return v.Off
+		return v.DisabledFeatures
 	case *Restart:
-		return v.Off
+		return v.DisabledFeatures
 	}
 	return nil
 }

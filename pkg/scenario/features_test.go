@@ -23,9 +23,9 @@ func TestFeaturesAreSwitchedOffBeforeTheStart(t *testing.T) {
 	r.cluster = switchable{fake}
 	off := []cluster.Feature{cluster.FeatureStorageVersions}
 	for i, step := range []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", Off: off}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", DisabledFeatures: off}},
 		{Restart: &Restart{Members: []string{"@cp1"}}},
-		{Restart: &Restart{Members: []string{"@cp2"}, Off: off}},
+		{Restart: &Restart{Members: []string{"@cp2"}, DisabledFeatures: off}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestFeaturesAreSwitchedOffBeforeAReplacement(t *testing.T) {
 	r := newRunner(fake, newHistory())
 	r.cluster = switchableOwnWay{ownWay{fakeCluster: fake}}
 	for i, step := range []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", Off: []cluster.Feature{cluster.FeatureStorageVersions}}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}},
 		{Rollback: &Replace{Member: "@cp1", To: "@start"}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
@@ -68,8 +68,8 @@ func TestFeaturesAreSwitchedOffBeforeAReplacement(t *testing.T) {
 
 func TestWhoCannotSwitchFeaturesOffIsToldSo(t *testing.T) {
 	for _, step := range []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", Off: []cluster.Feature{cluster.FeatureStorageVersions}}},
-		{Restart: &Restart{Members: []string{"@cp1"}, Off: []cluster.Feature{cluster.FeatureStorageVersions}}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}},
+		{Restart: &Restart{Members: []string{"@cp1"}, DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}},
 	} {
 		r := newRunner(newFake(), newHistory())
 		r.Scenario.Steps = []Step{step}
@@ -81,7 +81,7 @@ func TestWhoCannotSwitchFeaturesOffIsToldSo(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- restart: {members: [cp1], off: [gravity]}\n")}}, "s/x.yaml")
+	_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- restart: {members: [cp1], disabledFeatures: [gravity]}\n")}}, "s/x.yaml")
 	if err == nil || !strings.Contains(err.Error(), `s/x.yaml:5: step 1 (restart): there is no feature "gravity"`) {
 		t.Errorf("error %v", err)
 	}

@@ -13,30 +13,30 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Fields writes what KEP-4355 has added to Leases, through a member that may be
+// LeaseFields writes what KEP-4355 has added to Leases, through a member that may be
 // without coordination: to a new Lease of the harness's own, and to one that has it
 // already, because a member with coordination made it. Both go at the end.
-type Fields struct {
+type LeaseFields struct {
 	// Member is through whose API server.
 	Member string `yaml:"member"`
-	// With is a member with coordination.
-	With string `yaml:"with"`
+	// CoordinatedMember is a member with coordination.
+	CoordinatedMember string `yaml:"coordinatedMember"`
 }
 
-// The Leases that Fields writes to.
+// The Leases that LeaseFields writes to.
 const (
 	newFields  = ownPrefix + "fields-new"
 	keptFields = ownPrefix + "fields-kept"
 )
 
-// fields plays a Fields.
-func (r *Runner) fields(ctx context.Context, member string, step *Fields) error {
-	with, err := r.selected(ctx, []string{step.With})
+// fields plays a LeaseFields.
+func (r *Runner) leaseFields(ctx context.Context, member string, step *LeaseFields) error {
+	with, err := r.selected(ctx, []string{step.CoordinatedMember})
 	if err != nil {
 		return err
 	}
 	if len(with) != 1 {
-		return fmt.Errorf("with: %s means %d members, and must mean one", step.With, len(with))
+		return fmt.Errorf("coordinatedMember: %s means %d members, and must mean one", step.CoordinatedMember, len(with))
 	}
 	for _, one := range []struct {
 		lease  string
@@ -57,7 +57,7 @@ func (r *Runner) writeFields(ctx context.Context, name string, members []string)
 		if err != nil {
 			return err
 		}
-		c := &crew{client: client, now: r.Clock.Now, step: &Elect{}, lease: name}
+		c := &crew{client: client, now: r.Clock.Now, step: &SimulateElection{}, lease: name}
 		err = c.giveFields(ctx)
 		if err == nil && i == len(members)-1 {
 			err = c.erase(ctx)

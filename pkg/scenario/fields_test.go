@@ -24,7 +24,7 @@ func (h *fakeHistory) electionRequests() (out []string) {
 
 func TestFieldsAreWrittenToALeaseThatHasThemAndToANewOne(t *testing.T) {
 	r, s, h := onShelf(t)
-	if err := r.play(t.Context(), 1, &Step{Fields: &Fields{Member: "@cp1", With: "@cp2"}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{LeaseFields: &LeaseFields{Member: "@cp1", CoordinatedMember: "@cp2"}}); err != nil {
 		t.Fatal(err)
 	}
 	const kept, fresh = "kube-system/evenkeel-fields-kept", "kube-system/evenkeel-fields-new"
@@ -40,7 +40,7 @@ func TestFieldsAreWrittenToALeaseThatHasThemAndToANewOne(t *testing.T) {
 			t.Errorf("%s was written without the fields: %v", path, spec)
 		}
 	}
-	if err := r.fields(t.Context(), "cp1", &Fields{Member: "@cp1", With: "@all"}); err == nil {
+	if err := r.leaseFields(t.Context(), "cp1", &LeaseFields{Member: "@cp1", CoordinatedMember: "@all"}); err == nil {
 		t.Error("several members can make one Lease")
 	}
 }
@@ -53,7 +53,7 @@ func TestALegacyHolderKnowsNothingOfCoordination(t *testing.T) {
 	}
 	defer client.Close()
 	now := time.Unix(1_800_000_000, 0)
-	c := &crew{client: client, now: func() time.Time { return now }, step: &Elect{}, lease: "evenkeel-manned"}
+	c := &crew{client: client, now: func() time.Time { return now }, step: &SimulateElection{}, lease: "evenkeel-manned"}
 	c.claim(t.Context())
 	for path := range s.objects {
 		s.objects[path]["spec"].(map[string]any)["preferredHolder"] = "somebody"

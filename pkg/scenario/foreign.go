@@ -28,10 +28,10 @@ func (s *Scenario) Disrupts() (step int, action string, ok bool) {
 
 func harmless(set any) bool {
 	switch v := set.(type) {
-	case *Hold, *Define, *Undefine, *Churn:
+	case *Hold, *RegisterAPI, *UnregisterAPI, *Churn:
 		return true
-	case *Backend:
-		return v.Does == doesAnswer
+	case *SetBackendBehavior:
+		return v.Behavior == doesAnswer
 	}
 	return false
 }
@@ -94,13 +94,13 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 // restarts is whether after the step another process of an API server runs than before.
 func (s *Scenario) restarts(set any) bool {
 	switch v := set.(type) {
-	case *Replace, *Restart, *PowerCycle, *Storm, *JoinSilently:
+	case *Replace, *Restart, *PowerCycle, *ConflictStorm, *JoinWithoutReporting:
 		return true
 	case *Target:
 		return v.Component == "" || v.Component == string(cluster.APIServer)
 	case *Strike:
 		return s.endsServers(v.Fault)
-	case *Turmoil:
+	case *RandomFaults:
 		return slices.ContainsFunc(v.Faults, s.endsServers)
 	}
 	return false
@@ -117,25 +117,25 @@ func (s *Scenario) impossible(c cluster.ExternallyManaged, action string, set an
 	switch v := set.(type) {
 	case *Hold:
 		return ""
-	case *Define:
+	case *RegisterAPI:
 		return remote(c, v.Backend)
-	case *Undefine:
+	case *UnregisterAPI:
 		return remote(c, v.Backend)
 	case *Churn:
 		return remote(c, v.Backend)
-	case *Backend:
+	case *SetBackendBehavior:
 		return c.Lacks(cluster.MeansAddress)
 	case *Replace:
 		hook := cluster.Means(cluster.HookUpgrade)
 		if action == "rollback" {
 			hook = cluster.HookRollback
 		}
-		return s.replaced(c, v.With, v.Off, hook)
+		return s.replaced(c, v.WithFaults, v.DisabledFeatures, hook)
 	case *Restart:
 		if v.Release != "" {
 			return "members of a cluster that somebody else runs are restarted at their own release only"
 		}
-		return s.replaced(c, v.With, v.Off, cluster.HookStop)
+		return s.replaced(c, v.WithFaults, v.DisabledFeatures, cluster.HookStop)
 	case *Target:
 		if v.Component != "" && v.Component != string(cluster.APIServer) {
 			return unseen
@@ -148,14 +148,14 @@ func (s *Scenario) impossible(c cluster.ExternallyManaged, action string, set an
 		return c.Lacks(cluster.MeansEtcd)
 	case *Strike:
 		return s.unstruck(c, v.Fault)
-	case *Turmoil:
+	case *RandomFaults:
 		for _, name := range v.Faults {
 			if why := s.unstruck(c, name); why != "" {
 				return why
 			}
 		}
 		return ""
-	case *Await, *Meet:
+	case *AwaitMigrations, *WaitForHits:
 		return "it waits for what is left out itself"
 	}
 	return "it writes what is not the harness's own, which a cluster that somebody else runs is spared"
@@ -241,9 +241,9 @@ func (r *Runner) ownsGroup(set any) error {
 	}
 	group := ""
 	switch v := set.(type) {
-	case *Define:
+	case *RegisterAPI:
 		group = v.Group
-	case *Undefine:
+	case *UnregisterAPI:
 		group = v.Group
 	}
 	if group != "" && !strings.HasSuffix(group, ownDomain) {

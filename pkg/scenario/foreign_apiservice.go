@@ -16,13 +16,13 @@ import (
 // Servers of a foreign APIService.
 const (
 	// serverFlaps: it answers 404 and 500, is killed and revived.
-	serverFlaps = "flaps"
+	serverFlapping = "flapping"
 	// serverMissing: the APIService names a Service that does not exist.
 	serverMissing = "missing"
 )
 
-// validate says what is wrong with a ForeignAPIService.
-func (f *ForeignAPIService) validate() error {
+// validate says what is wrong with a ThirdPartyAPIService.
+func (f *ThirdPartyAPIService) validate() error {
 	var err error
 	if f.Group == "evenkeel.dev" || strings.HasSuffix(f.Group, ownDomain) || !strings.Contains(f.Group, ".") {
 		err = fmt.Errorf("group must be a domain that is not %s, such as weather.example.com", strings.TrimPrefix(ownDomain, "."))
@@ -30,10 +30,10 @@ func (f *ForeignAPIService) validate() error {
 	switch {
 	case f.Remove && (f.Server != "" || f.Period != 0):
 		err = errors.Join(err, errors.New("remove goes with neither server nor period"))
-	case !f.Remove && f.Server != serverFlaps && f.Server != serverMissing:
-		err = errors.Join(err, fmt.Errorf("server must be %s or %s", serverFlaps, serverMissing))
-	case (f.Server == serverFlaps) != (f.Period > 0):
-		err = errors.Join(err, fmt.Errorf("period must be a positive duration, and belongs to a server that %s", serverFlaps))
+	case !f.Remove && f.Server != serverFlapping && f.Server != serverMissing:
+		err = errors.Join(err, fmt.Errorf("server must be %s or %s", serverFlapping, serverMissing))
+	case (f.Server == serverFlapping) != (f.Period > 0):
+		err = errors.Join(err, fmt.Errorf("period must be a positive duration, and belongs to a server that is %s", serverFlapping))
 	}
 	return err
 }
@@ -44,10 +44,10 @@ type foreignService struct {
 	stop func() error
 }
 
-// foreignAPIService makes an APIService, or deletes the one that a step before has made.
+// thirdPartyAPIService makes an APIService, or deletes the one that a step before has made.
 // Neither the requests nor the objects say that they are the harness's, so that the judge
 // has to take them for what they stand for.
-func (r *Runner) foreignAPIService(ctx context.Context, member string, step *ForeignAPIService) error {
+func (r *Runner) thirdPartyAPIService(ctx context.Context, member string, step *ThirdPartyAPIService) error {
 	if step.Remove {
 		return r.removeForeign(ctx, step.Group)
 	}
@@ -56,7 +56,7 @@ func (r *Runner) foreignAPIService(ctx context.Context, member string, step *For
 	}
 	host, port := "localhost", foreignPort
 	made := &foreignService{stop: func() error { return nil }}
-	if step.Server == serverFlaps {
+	if step.Server == serverFlapping {
 		server, err := r.startFlapping(ctx, step.Group, step.Period, made)
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func shipped(t *testing.T, name string) *Scenario {
 func TestDisrupts(t *testing.T) {
 	for name, want := range map[string]string{
 		"discovery-quick": "", "quick": "", "election-soak": "",
-		"discovery": "7 restart", "discovery-upgrade": "4 upgrade", "discovery-outage": "3 backend", "upgrade-rollback-crash": "2 upgrade",
+		"discovery": "7 restart", "discovery-upgrade": "4 upgrade", "discovery-outage": "3 setBackendBehavior", "upgrade-rollback-crash": "2 upgrade",
 		"migration": "1 populate",
 	} {
 		step, action, disrupts := shipped(t, name).Disrupts()
@@ -73,7 +73,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		// left are the actions of the steps that are left out, and lacks what follows.
 		left, lacks string
 	}{
-		{"discovery-quick", nil, "2 define", "etcd backends probes"},
+		{"discovery-quick", nil, "2 registerAPI", "etcd backends probes"},
 		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "probes"},
 		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "etcd probes restarts"},
 		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "etcd probes"},
@@ -143,8 +143,8 @@ func TestARunCleansUpInSomebodysCluster(t *testing.T) {
 	r.cluster = foreignCluster{shelved: r.cluster.(shelved), gives: []cluster.Means{cluster.MeansAddress}}
 	r.foreign = r.cluster.(cluster.ExternallyManaged)
 	for i, step := range []Step{
-		{Define: &Define{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
-		{Define: &Define{Member: "@cp3", Backend: "tides"}},
+		{RegisterAPI: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
+		{RegisterAPI: &RegisterAPI{Member: "@cp3", Backend: "tides"}},
 		{Churn: &Churn{Members: []string{"@all"}, Rounds: 2}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
@@ -196,8 +196,8 @@ func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
 
 func TestOnlyOwnGroupsAreDefinedInSomebodysCluster(t *testing.T) {
 	r, _, _ := onShelf(t)
-	theirs := &Define{Member: "@cp1", CRD: "widgets", Group: "example.com", Versions: []string{"v1"}}
-	r.Scenario.Steps = []Step{{Define: theirs}}
+	theirs := &RegisterAPI{Member: "@cp1", CRD: "widgets", Group: "example.com", Versions: []string{"v1"}}
+	r.Scenario.Steps = []Step{{RegisterAPI: theirs}}
 	if err := r.check(); err != nil {
 		t.Errorf("in a cluster of our own: %v", err)
 	}

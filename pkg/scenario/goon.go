@@ -180,29 +180,29 @@ func (r *Runner) lacking(set any) string {
 		return fmt.Sprintf("an earlier step did not come to make the %s %s", what, name)
 	}
 	switch v := set.(type) {
-	case *Meddle:
+	case *Mutate:
 		return missing("population", v.Population, r.populations[v.Population] != nil)
-	case *Raze:
+	case *DeleteNamespace:
 		return missing("population", v.Population, r.populations[v.Population] != nil)
 	case *Migrate:
 		return missing("population", v.Population, r.populations[v.Population] != nil)
-	case *Await:
+	case *AwaitMigrations:
 		for _, name := range v.Migrations {
 			if why := missing("migration", name, r.migrated[name] != nil); why != "" {
 				return why
 			}
 		}
-	case *Abort:
+	case *DeleteMigration:
 		return missing("migration", v.Migration, r.migrated[v.Migration] != nil)
-	case *Meet:
+	case *WaitForHits:
 		return missing("fault", v.Fault, len(r.active[v.Fault]) > 0)
-	case *Define:
+	case *RegisterAPI:
 		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
-	case *Undefine:
+	case *UnregisterAPI:
 		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
 	case *Churn:
 		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
-	case *Backend:
+	case *SetBackendBehavior:
 		return missing("backend", v.Name, r.backends[v.Name] != nil)
 	}
 	return ""

@@ -43,7 +43,7 @@ func TestPlayAll_GoesOnAfterAMemberThatIsNotReady(t *testing.T) {
 	fake.fail["start cp1 1.3"] = broken("cp1")
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", With: []string{"slow.yaml"}}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}},
 		{Rollback: &Replace{Member: "@cp1", To: "@start"}},
 	}
 	if err := r.playAll(t.Context()); err != nil {
@@ -172,7 +172,7 @@ func TestPlayAll_LeavesOutWhatNeedsWhatWasNotReached(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{
-		{Await: &Await{Migrations: []string{"m"}}},
+		{AwaitMigrations: &AwaitMigrations{Migrations: []string{"m"}}},
 		{Stop: &Target{Member: "cp1"}},
 	}
 	// Without anything that was not reached, what is missing is a mistake of the scenario.
@@ -183,19 +183,19 @@ func TestPlayAll_LeavesOutWhatNeedsWhatWasNotReached(t *testing.T) {
 	if err := r.playAll(t.Context()); err != nil || !slices.Equal(fake.calls, []string{"stop cp1"}) {
 		t.Errorf("error %v after %v", err, fake.calls)
 	}
-	if told := h.told(); !slices.Contains(told, "1 await skipped ") {
+	if told := h.told(); !slices.Contains(told, "1 awaitMigrations skipped ") {
 		t.Errorf("told %v", told)
 	}
 	for _, step := range []any{
-		&Meddle{Population: "p"}, &Raze{Population: "p"}, &Migrate{Population: "p"}, &Await{Migrations: []string{"m"}}, &Abort{Migration: "m"},
-		&Meet{Fault: "slow.yaml"}, &Define{Backend: "b"}, &Undefine{Backend: "b"}, &Churn{Backend: "b"}, &Backend{Name: "b"},
+		&Mutate{Population: "p"}, &DeleteNamespace{Population: "p"}, &Migrate{Population: "p"}, &AwaitMigrations{Migrations: []string{"m"}}, &DeleteMigration{Migration: "m"},
+		&WaitForHits{Fault: "slow.yaml"}, &RegisterAPI{Backend: "b"}, &UnregisterAPI{Backend: "b"}, &Churn{Backend: "b"}, &SetBackendBehavior{Name: "b"},
 	} {
 		if r.lacking(step) == "" {
 			t.Errorf("%T lacks nothing", step)
 		}
 	}
 	r.populations["p"], r.migrated["m"] = &population{}, &migrating{}
-	for _, step := range []any{&Meddle{Population: "p"}, &Migrate{Population: "p"}, &Migrate{Resource: "r"}, &Await{Migrations: []string{"m"}}, &Churn{}, &Hold{}} {
+	for _, step := range []any{&Mutate{Population: "p"}, &Migrate{Population: "p"}, &Migrate{Resource: "r"}, &AwaitMigrations{Migrations: []string{"m"}}, &Churn{}, &Hold{}} {
 		if why := r.lacking(step); why != "" {
 			t.Errorf("%T is left out: %s", step, why)
 		}

@@ -14,16 +14,16 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 		name, complaint string
 		step            Step
 	}{
-		{"guest", "", Step{Guest: &Guest{Member: "cp1", Name: "g", Reports: []string{"core.configmaps"}}}},
-		{"guest without a name", "is no name for a guest", Step{Guest: &Guest{Member: "cp1"}}},
-		{"guest called nobody", "is no name for a guest", Step{Guest: &Guest{Member: "cp1", Name: "nobody"}}},
-		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{Guest: &Guest{Member: "cp1", Name: "g", Reports: []string{"configmaps"}}}},
-		{"tampering with a Lease", "", Step{Tamper: &Tamper{Member: "cp1", DeleteLeases: []string{"cp2"}}}},
-		{"tampering with nothing", "needs one of delete, deleteLeases and invent", Step{Tamper: &Tamper{Member: "cp1"}}},
-		{"inventing no name", "is not <group or core>.<resource>", Step{Tamper: &Tamper{Member: "cp1", Invent: []string{"x"}}}},
-		{"meet", "", Step{Meet: &Meet{Fault: "f.yaml", Over: 2}}},
-		{"meet nothing", "fault is missing", Step{Meet: &Meet{}}},
-		{"meet a negative number", "must not be negative", Step{Meet: &Meet{Fault: "f.yaml", Requests: -1}}},
+		{"guest", "", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
+		{"guest without a name", "is no name for a guest", Step{SimulatedServer: &SimulatedServer{Member: "cp1"}}},
+		{"guest called nobody", "is no name for a guest", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "nobody"}}},
+		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
+		{"tampering with a Lease", "", Step{Tamper: &Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
+		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{Tamper: &Tamper{Member: "cp1"}}},
+		{"inventing no name", "is not <group or core>.<resource>", Step{Tamper: &Tamper{Member: "cp1", AddUnknownServer: []string{"x"}}}},
+		{"meet", "", Step{WaitForHits: &WaitForHits{Fault: "f.yaml", Completed: 2}}},
+		{"meet nothing", "fault is missing", Step{WaitForHits: &WaitForHits{}}},
+		{"meet a negative number", "must not be negative", Step{WaitForHits: &WaitForHits{Fault: "f.yaml", Requests: -1}}},
 	} {
 		_, err := tc.step.validate()
 		if tc.complaint == "" && err != nil || tc.complaint != "" && (err == nil || !strings.Contains(err.Error(), tc.complaint)) {
@@ -33,7 +33,7 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 }
 
 func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
-	met := &Meet{Fault: "f"}
+	met := &WaitForHits{Fault: "f"}
 	if err := fits("meet", met, &fault.Fault{Type: fault.TypePod}); err == nil {
 		t.Error("a kill can be met")
 	}
@@ -56,7 +56,7 @@ func TestFaultsOfHTTPNeedALinkThatUnderstandsIt(t *testing.T) {
 
 func TestAGuestJoinsBeforeItReports(t *testing.T) {
 	r, s, _ := onShelf(t)
-	if err := r.guest(t.Context(), "cp1", &Guest{Member: "cp1", Name: "g", Reports: []string{"g.io.things"}}); err != nil {
+	if err := r.simulatedServer(t.Context(), "cp1", &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"g.io.things"}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"POST apiserver-evenkeel-g", "POST g.io.things", "PUT status"}; !slices.Equal(s.calls, want) {

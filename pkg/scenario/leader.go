@@ -26,7 +26,7 @@ type leadership struct{ holder, renewed, preferred string }
 // nothing yet that could be seen to stop.
 func (r *Runner) leader(ctx context.Context) (string, error) {
 	name, err := r.holder(ctx, leaderLease)
-	if err != nil || !r.Scenario.LeaderElection.Errands {
+	if err != nil || !r.Scenario.LeaderElection.LeaderActivityProbe {
 		return name, err
 	}
 	since := r.History.Now()

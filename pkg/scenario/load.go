@@ -85,8 +85,8 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.Metadata.Name == "" {
 		wrong("metadata", "metadata.name is missing")
 	}
-	if s.LeaderElection.Watchkeepers < 0 {
-		wrong("leaderElection.watchkeepers", "leaderElection.watchkeepers must not be negative")
+	if s.LeaderElection.ExtraElections < 0 {
+		wrong("leaderElection.extraElections", "leaderElection.extraElections must not be negative")
 	}
 	if share := s.Traffic.Share; share != nil && !(*share > 0 && *share <= 1) {
 		wrong("traffic.share", "traffic.share must be above 0 and at most 1")
@@ -174,12 +174,12 @@ func (s *Step) validate() (action string, err error) {
 	}
 	switch v := set.(type) {
 	case *Replace:
-		err = errors.Join(missing("member", v.Member), missing("to", v.To), cluster.CheckFeatures(v.Off))
+		err = errors.Join(missing("member", v.Member), missing("to", v.To), cluster.CheckFeatures(v.DisabledFeatures))
 	case *Restart:
 		if len(v.Members) == 0 {
 			err = errors.New("members is missing")
 		}
-		err = errors.Join(err, cluster.CheckFeatures(v.Off))
+		err = errors.Join(err, cluster.CheckFeatures(v.DisabledFeatures))
 	case *Strike:
 		err = missing("fault", v.Fault)
 		if v.DownFor != 0 && action != "crash" {
@@ -200,11 +200,11 @@ func (s *Step) validate() (action string, err error) {
 		if v.OffFor <= 0 {
 			err = errors.Join(err, errors.New("offFor must be a positive duration"))
 		}
-	case *Storm:
-		if len(v.Members) == 0 || v.Objects <= 0 || v.Every <= 0 {
-			err = errors.New("members must be there, and objects and every positive")
+	case *ConflictStorm:
+		if len(v.Members) == 0 || v.Objects <= 0 || v.Interval <= 0 {
+			err = errors.New("members must be there, and objects and interval positive")
 		}
-	case *JoinSilently:
+	case *JoinWithoutReporting:
 		err = errors.Join(missing("member", v.Member), missing("fault", v.Fault))
 		if v.For <= 0 {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
@@ -214,21 +214,21 @@ func (s *Step) validate() (action string, err error) {
 		if v.For <= 0 {
 			err = errors.Join(err, errors.New("for must be a positive duration"))
 		}
-		if v.Led < 0 || v.Led >= LedTimeout {
-			err = errors.Join(err, fmt.Errorf("led must be a duration shorter than %s", LedTimeout))
+		if v.LeaderStableFor < 0 || v.LeaderStableFor >= LedTimeout {
+			err = errors.Join(err, fmt.Errorf("leaderStableFor must be a duration shorter than %s", LedTimeout))
 		}
 	case *Tamper:
 		err = errors.Join(missing("member", v.Member), v.validate())
-	case *Guest:
+	case *SimulatedServer:
 		err = errors.Join(missing("member", v.Member), v.validate())
-	case *Meet:
+	case *WaitForHits:
 		err = missing("fault", v.Fault)
-		if v.Requests < 0 || v.Over < 0 {
-			err = errors.Join(err, errors.New("requests and over must not be negative"))
+		if v.Requests < 0 || v.Completed < 0 {
+			err = errors.Join(err, errors.New("requests and completed must not be negative"))
 		}
-	case *Define:
+	case *RegisterAPI:
 		err = errors.Join(missing("member", v.Member), v.validate())
-	case *Undefine:
+	case *UnregisterAPI:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Churn:
 		if len(v.Members) == 0 || v.Resources < 0 {
@@ -237,32 +237,32 @@ func (s *Step) validate() (action string, err error) {
 		if v.Rounds < 0 || v.For < 0 || (v.Rounds == 0) == (v.For == 0) {
 			err = errors.Join(err, errors.New("give either rounds or for, which must be positive"))
 		}
-	case *Backend:
+	case *SetBackendBehavior:
 		err = errors.Join(missing("name", v.Name), v.validate())
-	case *ForeignAPIService:
+	case *ThirdPartyAPIService:
 		err = errors.Join(missing("member", v.Member), v.validate())
 	case *Populate:
 		err = errors.Join(missing("name", v.Name), v.validate())
-	case *Meddle:
+	case *Mutate:
 		err = missing("population", v.Population)
 		if wrong := workload.CheckRate(v.Rate); wrong != nil {
 			err = errors.Join(err, fmt.Errorf("rate %w", wrong))
 		}
 	case *Migrate:
 		err = errors.Join(missing("name", v.Name), missing("member", v.Member), v.validate())
-	case *Await:
+	case *AwaitMigrations:
 		err = errors.Join(missing("migrations", strings.Join(v.Migrations, "")), v.validate())
-	case *Abort:
+	case *DeleteMigration:
 		err = errors.Join(missing("member", v.Member), missing("migration", v.Migration))
-	case *Raze:
+	case *DeleteNamespace:
 		err = errors.Join(missing("member", v.Member), missing("population", v.Population))
-	case *Elect:
+	case *SimulateElection:
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
-	case *Disturb:
+	case *DisruptLease:
 		err = errors.Join(missing("member", v.Member), missing("lease", v.Lease), v.validate())
-	case *Fields:
-		err = errors.Join(missing("member", v.Member), missing("with", v.With))
-	case *Turmoil:
+	case *LeaseFields:
+		err = errors.Join(missing("member", v.Member), missing("coordinatedMember", v.CoordinatedMember))
+	case *RandomFaults:
 		err = v.validate()
 	}
 	return action, err
@@ -273,18 +273,18 @@ func (s *Step) faults() []string {
 	_, set, _ := s.action()
 	switch v := set.(type) {
 	case *Replace:
-		return v.With
+		return v.WithFaults
 	case *Restart:
-		return v.With
-	case *Storm:
-		return v.With
+		return v.WithFaults
+	case *ConflictStorm:
+		return v.WithFaults
 	case *Strike:
 		return []string{v.Fault}
-	case *JoinSilently:
+	case *JoinWithoutReporting:
 		return []string{v.Fault}
-	case *Meet:
+	case *WaitForHits:
 		return []string{v.Fault}
-	case *Turmoil:
+	case *RandomFaults:
 		return v.Faults
 	}
 	return nil
@@ -367,12 +367,12 @@ func (s *Scenario) fit(complain func(where string, err error) error) error {
 
 // fits is an error that says what of a fault a step would not do.
 func fits(action string, set any, named *fault.Fault) error {
-	if turmoil, ok := set.(*Turmoil); ok {
+	if turmoil, ok := set.(*RandomFaults); ok {
 		return turmoil.suits(named)
 	}
 	strike, struck := set.(*Strike)
-	_, silenced := set.(*JoinSilently)
-	_, meets := set.(*Meet)
+	_, silenced := set.(*JoinWithoutReporting)
+	_, meets := set.(*WaitForHits)
 	switch {
 	case silenced && (!named.Holds() || named.Member != fault.StepMember):
 		return fmt.Errorf("must hold requests to etcd, of the member %s", fault.StepMember)

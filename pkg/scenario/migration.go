@@ -73,15 +73,15 @@ func (m *Migrate) validate() error {
 	return err
 }
 
-func (a *Await) validate() error {
+func (a *AwaitMigrations) validate() error {
 	var err error
 	if a.Until != "" {
 		if _, err = share(a.Until); len(a.Migrations) > 1 {
 			err = errors.Join(err, errors.New("until is of one migration"))
 		}
 	}
-	if a.Within < 0 {
-		err = errors.Join(err, errors.New("within must not be negative"))
+	if a.Timeout < 0 {
+		err = errors.Join(err, errors.New("timeout must not be negative"))
 	}
 	return err
 }
@@ -126,16 +126,16 @@ func (n *named) meet(step *Step) error {
 			n.namespaces[step.Populate.Name] = true
 		}
 		return made("population", n.populations, step.Populate.Name)
-	case step.Meddle != nil:
-		return needed("population", n.populations, step.Meddle.Population)
-	case step.Raze != nil:
-		return needed("population with a namespace of its own", n.namespaces, step.Raze.Population)
+	case step.Mutate != nil:
+		return needed("population", n.populations, step.Mutate.Population)
+	case step.DeleteNamespace != nil:
+		return needed("population with a namespace of its own", n.namespaces, step.DeleteNamespace.Population)
 	case step.Migrate != nil:
 		return errors.Join(needed("population", n.populations, step.Migrate.Population), made("migration", n.migrations, step.Migrate.Name))
-	case step.Await != nil:
-		return needed("migration", n.migrations, step.Await.Migrations...)
-	case step.Abort != nil:
-		return needed("migration", n.migrations, step.Abort.Migration)
+	case step.AwaitMigrations != nil:
+		return needed("migration", n.migrations, step.AwaitMigrations.Migrations...)
+	case step.DeleteMigration != nil:
+		return needed("migration", n.migrations, step.DeleteMigration.Migration)
 	}
 	return nil
 }
@@ -176,10 +176,10 @@ func (r *Runner) migrate(ctx context.Context, member string, step *Migrate) erro
 }
 
 // awaitEach waits as the step says.
-func (r *Runner) awaitEach(ctx context.Context, step *Await) error {
+func (r *Runner) awaitEach(ctx context.Context, step *AwaitMigrations) error {
 	bound := MigrationTimeout
-	if step.Within > 0 {
-		bound = step.Within
+	if step.Timeout > 0 {
+		bound = step.Timeout
 	}
 	if step.Until == "" {
 		return r.await(ctx, step.Migrations, bound)
@@ -451,7 +451,7 @@ func (r *Runner) migrationTarget(ctx context.Context, m *migrating) string {
 }
 
 // abort deletes a migration.
-func (r *Runner) abort(ctx context.Context, member string, step *Abort) error {
+func (r *Runner) deleteMigration(ctx context.Context, member string, step *DeleteMigration) error {
 	m := r.migrated[step.Migration]
 	if m == nil {
 		return fmt.Errorf("nothing was migrated under the name %s", step.Migration)

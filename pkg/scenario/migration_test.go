@@ -95,7 +95,7 @@ func (s *shelf) held() (n int) {
 func TestALargePopulationHasSeveralWriters(t *testing.T) {
 	r, s, h := migrable(t)
 	const each = PopulateAlone + 1
-	step := Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3 * each, Within: time.Hour}}
+	step := Step{Populate: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3 * each, Timeout: time.Hour}}
 	if err := r.play(t.Context(), 1, &step); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestAMigrationIsTriedInEveryWay(t *testing.T) {
 		map[string]any{"type": "Succeeded", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
 	}}
 	s.mu.Unlock()
-	if err := r.play(t.Context(), 3, &Step{Await: &Await{Migrations: []string{"first"}}}); err != nil {
+	if err := r.play(t.Context(), 3, &Step{AwaitMigrations: &AwaitMigrations{Migrations: []string{"first"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var tried []string
@@ -153,7 +153,7 @@ func TestAMigrationIsTriedInEveryWay(t *testing.T) {
 	if !slices.Equal(tried, want) {
 		t.Errorf("tried %q\nwant  %q", tried, want)
 	}
-	if err := r.play(t.Context(), 4, &Step{Abort: &Abort{Member: "@cp2", Migration: "first"}}); err != nil {
+	if err := r.play(t.Context(), 4, &Step{DeleteMigration: &DeleteMigration{Member: "@cp2", Migration: "first"}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.objects[path]["deleted"] != true {
@@ -166,13 +166,13 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 	for _, test := range []struct{ step, want string }{
 		{"populate: {name: p, count: 3}", "workloads must be there"},
 		{"populate: {workloads: [w.yaml], count: 3}", "name is missing"},
-		{"populate: {name: p, workloads: [w.yaml], count: 0}", "either count or lasts"},
-		{"populate: {name: p, workloads: [w.yaml], count: 3, lasts: 1s}", "either count or lasts"},
-		{"populate: {name: p, workloads: [w.yaml], lasts: -1s}", "either count or lasts"},
+		{"populate: {name: p, workloads: [w.yaml], count: 0}", "either count or migrationDuration"},
+		{"populate: {name: p, workloads: [w.yaml], count: 3, migrationDuration: 1s}", "either count or migrationDuration"},
+		{"populate: {name: p, workloads: [w.yaml], migrationDuration: -1s}", "either count or migrationDuration"},
 		{"populate: {name: p, workloads: [x.yaml], count: 3}", "read the workload workloads/x.yaml"},
-		{"meddle: {population: p, rate: 3}", `no earlier step makes a population "p"`},
-		{"meddle: {population: p, rate: -3}", "rate is -3 a second, and must be 0 or between"},
-		{"meddle: {population: p, rate: 1e10}", "and must be 0 or between"},
+		{"mutate: {population: p, rate: 3}", `no earlier step makes a population "p"`},
+		{"mutate: {population: p, rate: -3}", "rate is -3 a second, and must be 0 or between"},
+		{"mutate: {population: p, rate: 1e10}", "and must be 0 or between"},
 		{"migrate: {name: m, member: cp1}", "needs either population, or resource"},
 		{"migrate: {name: m, member: cp1, population: q}", `no earlier step makes a population "q"`},
 		{"migrate: {name: m, resource: r}", "member is missing"},
@@ -180,14 +180,14 @@ func TestMistakesInStepsOfMigration(t *testing.T) {
 		{"migrate: {name: m, member: cp1, resource: r, until: 120%}", "must be a percentage"},
 		{"migrate: {name: m, member: cp1, resource: r, until: NaN%}", "must be a percentage"},
 		{"migrate: {name: m, member: cp1, resource: r, until: 5%, wait: true}", "exclude each other"},
-		{"await: {migrations: [m]}", `no earlier step makes a migration "m"`},
-		{"await: {}", "migrations is missing"},
-		{"await: {migrations: [m], until: most}", "must be a percentage"},
-		{"await: {migrations: [m, n], until: 5%}", "until is of one migration"},
-		{"await: {migrations: [m], within: -1s}", "within must not be negative"},
-		{"populate: {name: p, workloads: [w.yaml], count: 3, within: -1s}", "within must not be negative"},
-		{"abort: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
-		{"define: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
+		{"awaitMigrations: {migrations: [m]}", `no earlier step makes a migration "m"`},
+		{"awaitMigrations: {}", "migrations is missing"},
+		{"awaitMigrations: {migrations: [m], until: most}", "must be a percentage"},
+		{"awaitMigrations: {migrations: [m, n], until: 5%}", "until is of one migration"},
+		{"awaitMigrations: {migrations: [m], timeout: -1s}", "timeout must not be negative"},
+		{"populate: {name: p, workloads: [w.yaml], count: 3, timeout: -1s}", "timeout must not be negative"},
+		{"deleteMigration: {member: cp1, migration: m}", `no earlier step makes a migration "m"`},
+		{"registerAPI: {member: cp1, crd: a, group: g.io, versions: [v1], storage: v9}", "storage belongs to a crd"},
 	} {
 		_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(head + "steps:\n- " + test.step + "\n")}}, "s/x.yaml")
 		if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -37,11 +37,11 @@ type population struct {
 }
 
 func (p *Populate) validate() error {
-	if len(p.Workloads) == 0 || p.Count < 0 || p.Lasts < 0 || (p.Count > 0) == (p.Lasts > 0) {
-		return errors.New("workloads must be there, and either count or lasts, which are positive")
+	if len(p.Workloads) == 0 || p.Count < 0 || p.MigrationDuration < 0 || (p.Count > 0) == (p.MigrationDuration > 0) {
+		return errors.New("workloads must be there, and either count or migrationDuration, which are positive")
 	}
-	if p.Within < 0 {
-		return errors.New("within must not be negative")
+	if p.Timeout < 0 {
+		return errors.New("timeout must not be negative")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (p *Populate) objects(pace float64) int {
 	if p.Count > 0 {
 		return p.Count
 	}
-	return int(math.Ceil(p.Lasts.Seconds() * pace))
+	return int(math.Ceil(p.MigrationDuration.Seconds() * pace))
 }
 
 // Written are the workloads of the scenario, and of each resource one.
@@ -216,7 +216,7 @@ func (r *Runner) populated(name string) (*population, error) {
 }
 
 // meddle begins to write to a population, or ends that.
-func (r *Runner) meddle(ctx context.Context, step *Meddle) error {
+func (r *Runner) mutate(ctx context.Context, step *Mutate) error {
 	p, err := r.populated(step.Population)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (r *Runner) meddle(ctx context.Context, step *Meddle) error {
 }
 
 // stopMeddling ends what meddle steps have left.
-func (r *Runner) stopMeddling() {
+func (r *Runner) stopMutating() {
 	for _, p := range r.populations {
 		p.stop()
 		p.done.Wait()

@@ -8,15 +8,15 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// raze deletes the namespace of a population. What is in it the control plane has to
+// deleteNamespace deletes the namespace of a population. What is in it the control plane has to
 // delete, which takes a while.
-func (r *Runner) raze(ctx context.Context, member string, step *Raze) error {
+func (r *Runner) deleteNamespace(ctx context.Context, member string, step *DeleteNamespace) error {
 	p, err := r.populated(step.Population)
 	if err != nil {
 		return err
 	}
 	namespace := observe.Call{Version: "v1", Resource: "namespaces", Name: p.workload.Spec.Namespace}
-	ctx, cancel := r.within(ctx, RazeTimeout, history.AwaitedState, member, "namespace %s was not gone", namespace.Name)
+	ctx, cancel := r.within(ctx, DeleteNamespaceTimeout, history.AwaitedState, member, "namespace %s was not gone", namespace.Name)
 	defer cancel()
 	namespace.Verb = "delete"
 	if err := r.send(ctx, member, namespace, http.StatusNotFound); err != nil {

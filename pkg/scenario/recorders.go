@@ -175,7 +175,7 @@ func (rs *recorders) beginErrands(ctx context.Context, r *Runner) {
 	ctx, stop := context.WithCancel(ctx)
 	before := rs.stopProbes
 	rs.stopProbes = func() { stop(); before() }
-	rs.probes.Go(func() { workload.NewErrands(r.members(), r.client, r.Clock).Run(ctx) })
+	rs.probes.Go(func() { workload.NewLeaderActivityProbe(r.members(), r.client, r.Clock).Run(ctx) })
 }
 
 func (rs *recorders) beginTraffic(ctx context.Context) {

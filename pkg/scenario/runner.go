@@ -191,7 +191,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	defer func() { err = errors.Join(err, r.removeAllForeign(orderly)) }()
 	defer func() { err = errors.Join(err, r.cleanUp(orderly)) }()
 	defer r.recorders.end()
-	defer r.stopMeddling()
+	defer r.stopMutating()
 	defer r.release(orderly)
 	defer func() { err = errors.Join(err, r.undoFaults(orderly)) }()
 
@@ -204,13 +204,13 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	if !r.NoTraffic && !r.Scenario.Traffic.Off {
 		r.recorders.beginTraffic(ctx)
 	}
-	if !r.NoTraffic && r.Scenario.LeaderElection.Errands {
+	if !r.NoTraffic && r.Scenario.LeaderElection.LeaderActivityProbe {
 		r.recorders.beginErrands(ctx, r)
 	}
 	if err := r.playAll(ctx); err != nil {
 		return err
 	}
-	r.stopMeddling()
+	r.stopMutating()
 	r.release(ctx)
 	r.recorders.endTraffic()
 	r.recorders.compare(ctx, r)
@@ -271,14 +271,14 @@ func (r *Runner) check() error {
 			}
 		}
 		if tamper, ok := set.(*Tamper); ok {
-			if _, err := r.selectable(tamper.DeleteLeases); err != nil {
+			if _, err := r.selectable(tamper.DeleteIdentityLeases); err != nil {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
 			}
 		}
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
 			switch set.(type) {
-			case *Guest, *Tamper, *Define, *Undefine, *ForeignAPIService, *Migrate, *Abort, *Raze, *Elect, *Disturb, *Fields:
+			case *SimulatedServer, *Tamper, *RegisterAPI, *UnregisterAPI, *ThirdPartyAPIService, *Migrate, *DeleteMigration, *DeleteNamespace, *SimulateElection, *DisruptLease, *LeaseFields:
 				if len(members) > 1 {
 					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 				}

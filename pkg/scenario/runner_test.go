@@ -48,7 +48,7 @@ func TestStepsAreCarriedOutInOrder(t *testing.T) {
 	fake.process["cp1"] = cluster.Process{PID: 7, StartTime: 7}
 	r := newRunner(fake, h)
 	steps := []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", With: []string{"slow.yaml"}}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}},
 		{Rollback: &Replace{Member: "cp1", To: "@start"}},
 		{Restart: &Restart{Members: []string{"@cp3", "@cp3"}, Release: "1.1"}},
 		{Inject: &Strike{Fault: "slow.yaml", Member: "cp2"}},
@@ -94,7 +94,7 @@ func TestFaultsAreHealedWhereTheStepSays(t *testing.T) {
 		{Inject: &Strike{Fault: "slow.yaml", Member: "@all"}},
 		{Heal: &Strike{Fault: "slow.yaml", Member: "@cp2"}},
 		{Heal: &Strike{Fault: "slow.yaml"}},
-		{Restart: &Restart{Members: []string{"@all"}, Together: true, With: []string{"first.yaml"}}},
+		{Restart: &Restart{Members: []string{"@all"}, Together: true, WithFaults: []string{"first.yaml"}}},
 	}
 	var links []string
 	for i := range steps {
@@ -173,7 +173,7 @@ func TestAFailingStepEndsTheRunAndHeals(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	fake.fail["stop cp1"] = errors.New("it will not stop")
 	r := newRunner(fake, h)
-	err := r.play(t.Context(), 4, &Step{Upgrade: &Replace{Member: "cp1", To: "1.3", With: []string{"slow.yaml"}}})
+	err := r.play(t.Context(), 4, &Step{Upgrade: &Replace{Member: "cp1", To: "1.3", WithFaults: []string{"slow.yaml"}}})
 	if err == nil || !strings.Contains(err.Error(), "step 4 (upgrade): it will not stop") {
 		t.Errorf("error %v", err)
 	}
@@ -197,9 +197,9 @@ func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
 	}{
 		{"too few members", "", Step{Stop: &Target{Member: "@cp5"}}, "step 1 (stop)"},
 		{"fault at nobody", "", Step{Crash: &Strike{Fault: "lost.yaml"}}, "step 1 (crash)"},
-		{"a Lease of nobody", "", Step{Tamper: &Tamper{Member: "@cp1", DeleteLeases: []string{"cp9"}}}, "selects no member"},
-		{"guest through many", "", Step{Guest: &Guest{Member: "@all", Name: "g"}}, "means 3 members"},
-		{"tamper through many", "", Step{Tamper: &Tamper{Member: "@all", Delete: []string{"x"}}}, "means 3 members"},
+		{"a Lease of nobody", "", Step{Tamper: &Tamper{Member: "@cp1", DeleteIdentityLeases: []string{"cp9"}}}, "selects no member"},
+		{"guest through many", "", Step{SimulatedServer: &SimulatedServer{Member: "@all", Name: "g"}}, "means 3 members"},
+		{"tamper through many", "", Step{Tamper: &Tamper{Member: "@all", DeleteStorageVersions: []string{"x"}}}, "means 3 members"},
 		{"other release", "1.3", Step{Stop: &Target{Member: "@cp1"}}, "begins with release 1.3"},
 		{"no such release", "7.7", Step{Stop: &Target{Member: "@cp1"}}, "no release \"7.7\""},
 	} {
@@ -334,7 +334,7 @@ func TestAProvidersOwnWayToAnotherRelease(t *testing.T) {
 	r := newRunner(fake, newHistory())
 	r.cluster = ownWay{fakeCluster: fake}
 	steps := []Step{
-		{Upgrade: &Replace{Member: "@cp1", To: "@next", With: []string{"slow.yaml"}}},
+		{Upgrade: &Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}},
 		{Rollback: &Replace{Member: "@cp1", To: "@start"}},
 		{Rollback: &Replace{Member: "@cp1", To: "@start"}}, // it is there: nothing to replace it with
 		{Restart: &Restart{Members: []string{"@cp2"}, Release: "@next"}},

@@ -95,12 +95,12 @@ type LeaderElection struct {
 	// Coordinated has a coordinator elect them, as the topology's
 	// settings.coordinatedLeaderElection has it.
 	Coordinated bool `yaml:"coordinated,omitempty"`
-	// Watchkeepers is how many more components a controller manager is an instance of, as
-	// the topology's settings.watchkeepers has it; 0 leaves that to the topology.
-	Watchkeepers int `yaml:"watchkeepers,omitempty"`
-	// Errands has leaders that do not tell by themselves what they do given something
-	// to do, by which it is seen who acts: see workload.Errands.
-	Errands bool `yaml:"errands,omitempty"`
+	// ExtraElections is how many more components a controller manager is an instance of, as
+	// the topology's settings.extraElections has it; 0 leaves that to the topology.
+	ExtraElections int `yaml:"extraElections,omitempty"`
+	// LeaderActivityProbe has leaders that do not tell by themselves what they do given something
+	// to do, by which it is seen who acts: see workload.LeaderActivityProbe.
+	LeaderActivityProbe bool `yaml:"leaderActivityProbe,omitempty"`
 }
 
 // Start is how the control plane begins.
@@ -114,41 +114,41 @@ type Start struct {
 
 // Step is one step; exactly one of its fields is set.
 type Step struct {
-	Upgrade    *Replace    `yaml:"upgrade,omitempty"`
-	Rollback   *Replace    `yaml:"rollback,omitempty"`
-	Restart    *Restart    `yaml:"restart,omitempty"`
-	Crash      *Strike     `yaml:"crash,omitempty"`
-	Pause      *Strike     `yaml:"pause,omitempty"`
-	Partition  *Strike     `yaml:"partition,omitempty"`
-	Inject     *Strike     `yaml:"inject,omitempty"`
-	Heal       *Strike     `yaml:"heal,omitempty"`
-	PowerCycle *PowerCycle `yaml:"powerCycle,omitempty"`
-	Storm      *Storm      `yaml:"storm,omitempty"`
-	// JoinSilently needs a provider that can tell requests to etcd by their keys.
-	JoinSilently *JoinSilently `yaml:"joinSilently,omitempty"`
-	Stop         *Target       `yaml:"stop,omitempty"`
-	Boot         *Target       `yaml:"boot,omitempty"`
-	Hold         *Hold         `yaml:"hold,omitempty"`
-	Tamper       *Tamper       `yaml:"tamper,omitempty"`
-	Guest        *Guest        `yaml:"guest,omitempty"`
-	Meet         *Meet         `yaml:"meet,omitempty"`
-	Define       *Define       `yaml:"define,omitempty"`
-	Undefine     *Undefine     `yaml:"undefine,omitempty"`
-	Churn        *Churn        `yaml:"churn,omitempty"`
-	Backend      *Backend      `yaml:"backend,omitempty"`
-	// ForeignAPIService stands for what a user of the cluster does.
-	ForeignAPIService *ForeignAPIService `yaml:"foreignAPIService,omitempty"`
+	Upgrade       *Replace       `yaml:"upgrade,omitempty"`
+	Rollback      *Replace       `yaml:"rollback,omitempty"`
+	Restart       *Restart       `yaml:"restart,omitempty"`
+	Crash         *Strike        `yaml:"crash,omitempty"`
+	Pause         *Strike        `yaml:"pause,omitempty"`
+	Partition     *Strike        `yaml:"partition,omitempty"`
+	Inject        *Strike        `yaml:"inject,omitempty"`
+	Heal          *Strike        `yaml:"heal,omitempty"`
+	PowerCycle    *PowerCycle    `yaml:"powerCycle,omitempty"`
+	ConflictStorm *ConflictStorm `yaml:"conflictStorm,omitempty"`
+	// JoinWithoutReporting needs a provider that can tell requests to etcd by their keys.
+	JoinWithoutReporting *JoinWithoutReporting `yaml:"joinWithoutReporting,omitempty"`
+	Stop                 *Target               `yaml:"stop,omitempty"`
+	Boot                 *Target               `yaml:"boot,omitempty"`
+	Hold                 *Hold                 `yaml:"hold,omitempty"`
+	Tamper               *Tamper               `yaml:"tamper,omitempty"`
+	SimulatedServer      *SimulatedServer      `yaml:"simulatedServer,omitempty"`
+	WaitForHits          *WaitForHits          `yaml:"waitForHits,omitempty"`
+	RegisterAPI          *RegisterAPI          `yaml:"registerAPI,omitempty"`
+	UnregisterAPI        *UnregisterAPI        `yaml:"unregisterAPI,omitempty"`
+	Churn                *Churn                `yaml:"churn,omitempty"`
+	SetBackendBehavior   *SetBackendBehavior   `yaml:"setBackendBehavior,omitempty"`
+	// ThirdPartyAPIService stands for what a user of the cluster does.
+	ThirdPartyAPIService *ThirdPartyAPIService `yaml:"thirdPartyAPIService,omitempty"`
 
-	Populate *Populate `yaml:"populate,omitempty"`
-	Meddle   *Meddle   `yaml:"meddle,omitempty"`
-	Migrate  *Migrate  `yaml:"migrate,omitempty"`
-	Await    *Await    `yaml:"await,omitempty"`
-	Abort    *Abort    `yaml:"abort,omitempty"`
-	Raze     *Raze     `yaml:"raze,omitempty"`
-	Elect    *Elect    `yaml:"elect,omitempty"`
-	Disturb  *Disturb  `yaml:"disturb,omitempty"`
-	Fields   *Fields   `yaml:"fields,omitempty"`
-	Turmoil  *Turmoil  `yaml:"turmoil,omitempty"`
+	Populate         *Populate         `yaml:"populate,omitempty"`
+	Mutate           *Mutate           `yaml:"mutate,omitempty"`
+	Migrate          *Migrate          `yaml:"migrate,omitempty"`
+	AwaitMigrations  *AwaitMigrations  `yaml:"awaitMigrations,omitempty"`
+	DeleteMigration  *DeleteMigration  `yaml:"deleteMigration,omitempty"`
+	DeleteNamespace  *DeleteNamespace  `yaml:"deleteNamespace,omitempty"`
+	SimulateElection *SimulateElection `yaml:"simulateElection,omitempty"`
+	DisruptLease     *DisruptLease     `yaml:"disruptLease,omitempty"`
+	LeaseFields      *LeaseFields      `yaml:"leaseFields,omitempty"`
+	RandomFaults     *RandomFaults     `yaml:"randomFaults,omitempty"`
 }
 
 // Replace stops all components of a member and starts them at another release.
@@ -157,12 +157,12 @@ type Replace struct {
 	// To is a release, or one relative to the member's: @next, @previous, @oldest,
 	// @newest, @start, which it began with, and @start+1, the one after that.
 	To string `yaml:"to"`
-	// With names faults that are there from before the stop until the member is
+	// WithFaults names faults that are there from before the stop until the member is
 	// ready again.
-	With []string `yaml:"with,omitempty"`
-	// Off are features that the member's components are without from then on, such as
+	WithFaults []string `yaml:"withFaults,omitempty"`
+	// DisabledFeatures are features that the member's components are without from then on, such as
 	// storageVersions; empty means that they have all of them again.
-	Off []cluster.Feature `yaml:"off,omitempty"`
+	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
 }
 
 // Restart stops members and starts them again.
@@ -174,9 +174,9 @@ type Restart struct {
 	Together bool `yaml:"together,omitempty"`
 	// Release to start them at; empty means that each keeps its own.
 	Release string `yaml:"release,omitempty"`
-	// With and Off are as for Replace.
-	With []string          `yaml:"with,omitempty"`
-	Off  []cluster.Feature `yaml:"off,omitempty"`
+	// WithFaults and DisabledFeatures are as for Replace.
+	WithFaults       []string          `yaml:"withFaults,omitempty"`
+	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
 }
 
 // Strike injects a fault, or heals it. A crash, pause or partition does both, and
@@ -198,25 +198,25 @@ type PowerCycle struct {
 	OffFor time.Duration `yaml:"offFor"`
 }
 
-// Storm restarts the API servers of members one after the other, each while
+// ConflictStorm restarts the API servers of members one after the other, each while
 // StorageVersions that it has to write to are edited over and over through another
 // member. Before, its entries are taken out of these.
-type Storm struct {
+type ConflictStorm struct {
 	// Members are selectors.
 	Members []string `yaml:"members"`
 	// Objects is how many StorageVersions are edited.
 	Objects int `yaml:"objects"`
-	// Every is the mean pause between two edits of one; the pauses are random.
-	Every time.Duration `yaml:"every"`
-	// With names faults that are there from before the start until the member is
+	// Interval is the mean pause between two edits of one; the pauses are random.
+	Interval time.Duration `yaml:"interval"`
+	// WithFaults names faults that are there from before the start until the member is
 	// ready. A slow link to etcd makes it likelier that an edit falls between a
 	// server's read and its write.
-	With []string `yaml:"with,omitempty"`
+	WithFaults []string `yaml:"withFaults,omitempty"`
 }
 
-// JoinSilently has a member's API server leave the participants and join them
+// JoinWithoutReporting has a member's API server leave the participants and join them
 // anew, and for a while be unable to report.
-type JoinSilently struct {
+type JoinWithoutReporting struct {
 	Member string `yaml:"member"`
 	// Fault names the file of a fault that holds its reports.
 	Fault string `yaml:"fault"`
@@ -235,54 +235,54 @@ type Target struct {
 type Hold struct {
 	Name string        `yaml:"name"`
 	For  time.Duration `yaml:"for"`
-	// Led has it begin only when the same controller manager has led for so long, and
+	// LeaderStableFor has it begin only when the same controller manager has led for so long, and
 	// nobody is to take over from it: a fault that is to meet the leader comes to
 	// nothing where leaders have just been chosen and change once more.
-	Led time.Duration `yaml:"led,omitempty"`
+	LeaderStableFor time.Duration `yaml:"leaderStableFor,omitempty"`
 }
 
 // Tamper changes something behind the control plane's back, as an administrator
 // through one member's API server.
 type Tamper struct {
 	Member string `yaml:"member"`
-	// Delete names StorageVersions to delete, as <group or core>.<resource>.
-	Delete []string `yaml:"delete,omitempty"`
-	// DeleteLeases selects the members whose identity Leases are deleted, as one
+	// DeleteStorageVersions names StorageVersions to delete, as <group or core>.<resource>.
+	DeleteStorageVersions []string `yaml:"deleteStorageVersions,omitempty"`
+	// DeleteIdentityLeases selects the members whose identity Leases are deleted, as one
 	// does with a server that will not come back.
-	DeleteLeases []string `yaml:"deleteLeases,omitempty"`
-	// Invent names StorageVersions to put the entry of a server into that does not
+	DeleteIdentityLeases []string `yaml:"deleteIdentityLeases,omitempty"`
+	// AddUnknownServer names StorageVersions to put the entry of a server into that does not
 	// exist; one that is not there is made.
-	Invent []string `yaml:"invent,omitempty"`
+	AddUnknownServer []string `yaml:"addUnknownServer,omitempty"`
 }
 
-// Guest has a server of the harness's own take part in publishing storage
+// SimulatedServer has a server of the harness's own take part in publishing storage
 // versions, as API servers do: it joins with an identity Lease, and then puts its
 // entries in. Once it has joined it lives to the end of the run.
-type Guest struct {
+type SimulatedServer struct {
 	// Member is through whose API server it does so.
 	Member string `yaml:"member"`
 	// Name tells guests apart.
 	Name string `yaml:"name"`
-	// Reports names StorageVersions to put its entry into; one that is not there
+	// StorageVersions names StorageVersions to put its entry into; one that is not there
 	// is made.
-	Reports []string `yaml:"reports,omitempty"`
+	StorageVersions []string `yaml:"storageVersions,omitempty"`
 }
 
-// Meet waits until a fault that hits requests has met some. It goes on after a
+// WaitForHits waits until a fault that hits requests has met some. It goes on after a
 // while also if it has not: then the fault has no witness, and the run shows
 // nothing.
-type Meet struct {
+type WaitForHits struct {
 	// Fault names the file that an inject step has named.
 	Fault string `yaml:"fault"`
-	// Requests is how many must have come, at least one; Over is how many of them
+	// Requests is how many must have come, at least one; Completed is how many of them
 	// must have been answered.
-	Requests int `yaml:"requests,omitempty"`
-	Over     int `yaml:"over,omitempty"`
+	Requests  int `yaml:"requests,omitempty"`
+	Completed int `yaml:"completed,omitempty"`
 }
 
-// Define has a custom resource hosted, or an aggregated server; or otherwise
+// RegisterAPI has a custom resource hosted, or an aggregated server; or otherwise
 // than before.
-type Define struct {
+type RegisterAPI struct {
 	// Member is through whose API server.
 	Member string `yaml:"member"`
 	// CRD is the plural name of a custom resource, and Group and Versions those in
@@ -297,8 +297,8 @@ type Define struct {
 	Backend string `yaml:"backend,omitempty"`
 }
 
-// Undefine takes back what a Define has made.
-type Undefine struct {
+// UnregisterAPI takes back what a RegisterAPI has made.
+type UnregisterAPI struct {
 	// Member is through whose API server.
 	Member  string `yaml:"member"`
 	CRD     string `yaml:"crd,omitempty"`
@@ -326,19 +326,19 @@ type Churn struct {
 	Backend string `yaml:"backend,omitempty"`
 }
 
-// Backend has an aggregated server do something else than before.
-type Backend struct {
+// SetBackendBehavior has an aggregated server do something else than before.
+type SetBackendBehavior struct {
 	Name string `yaml:"name"`
-	// Does is what it does wrong; "answer" is that it does as it should again.
-	Does string `yaml:"does"`
+	// Behavior is what it does wrong; "answer" is that it does as it should again.
+	Behavior string `yaml:"behavior"`
 	// For is how long it is left so before the next step.
 	For time.Duration `yaml:"for,omitempty"`
 }
 
-// ForeignAPIService makes an APIService that the judge must take for one that a user of
+// ThirdPartyAPIService makes an APIService that the judge must take for one that a user of
 // the cluster has made, or deletes it. What the steps have left is deleted when the run
 // ends.
-type ForeignAPIService struct {
+type ThirdPartyAPIService struct {
 	// Member is through whose API server it is made.
 	Member string `yaml:"member"`
 	// Group that the APIService hands on, in the version v1. It must not be one of
@@ -356,7 +356,7 @@ type ForeignAPIService struct {
 }
 
 // Populate writes a number of objects, through the members in turn, which stay
-// until a Meddle changes them.
+// until a Mutate changes them.
 type Populate struct {
 	// Name is what later steps call them.
 	Name string `yaml:"name"`
@@ -364,20 +364,20 @@ type Populate struct {
 	// written whose resource the control plane serves and does not store in its newest
 	// version yet; where there is none, the first one that it serves.
 	Workloads []string `yaml:"workloads"`
-	// Count is how many objects there are to be, or Lasts for how long a migration of them
+	// Count is how many objects there are to be, or MigrationDuration for how long a migration of them
 	// is to go on, at the pace of the control plane.
-	Count int           `yaml:"count,omitempty"`
-	Lasts time.Duration `yaml:"lasts,omitempty"`
+	Count             int           `yaml:"count,omitempty"`
+	MigrationDuration time.Duration `yaml:"migrationDuration,omitempty"`
 	// Namespace is where they are, and is made for them; where it is left out, that
 	// is the one of the workload, which is there.
 	Namespace string `yaml:"namespace,omitempty"`
-	// Within is how long the step may take where that is longer than usual.
-	Within time.Duration `yaml:"within,omitempty"`
+	// Timeout is how long the step may take where that is longer than usual.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 
-// Meddle has users change, delete and create the objects of a Populate through
+// Mutate has users change, delete and create the objects of a Populate through
 // every member from now on.
-type Meddle struct {
+type Mutate struct {
 	Population string `yaml:"population"`
 	// Rate is how many writes a second each member gets, at most workload.HighestRate; 0
 	// ends it.
@@ -401,26 +401,26 @@ type Migrate struct {
 	Until string `yaml:"until,omitempty"`
 }
 
-// Await waits until migrations have ended, one way or the other.
-type Await struct {
+// AwaitMigrations waits until migrations have ended, one way or the other.
+type AwaitMigrations struct {
 	Migrations []string `yaml:"migrations"`
 	// Until has it wait only until that share of the objects is migrated, such as
 	// 50%, of those that were to be when the migration was first waited for.
 	Until string `yaml:"until,omitempty"`
-	// Within is how long the step may take where that is longer than usual.
-	Within time.Duration `yaml:"within,omitempty"`
+	// Timeout is how long the step may take where that is longer than usual.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 
-// Raze deletes the namespace that was made for a Populate, with all that is in it, and
+// DeleteNamespace deletes the namespace that was made for a Populate, with all that is in it, and
 // waits until it has gone.
-type Raze struct {
+type DeleteNamespace struct {
 	// Member is through whose API server.
 	Member     string `yaml:"member"`
 	Population string `yaml:"population"`
 }
 
-// Abort deletes a migration.
-type Abort struct {
+// DeleteMigration deletes a migration.
+type DeleteMigration struct {
 	// Member is through whose API server.
 	Member    string `yaml:"member"`
 	Migration string `yaml:"migration"`

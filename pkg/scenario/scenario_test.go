@@ -98,7 +98,7 @@ func TestStepsFitTheirFaults(t *testing.T) {
 		{"pause by a crash", "pause: {member: cp1, fault: f.yaml}", crashFault, "freezes no process"},
 		{"pause for no time", "pause: {member: cp1, fault: f.yaml}", pauseFault, "would be over at once"},
 		{"duration that nobody waits for", "inject: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", "leave the duration out"},
-		{"crash during an upgrade", "upgrade: {member: cp1, to: \"@next\", with: [f.yaml]}", crashFault, "stops and starts"},
+		{"crash during an upgrade", "upgrade: {member: cp1, to: \"@next\", withFaults: [f.yaml]}", crashFault, "stops and starts"},
 		{"no member", "crash: {fault: f.yaml}", crashFault, "which names none"},
 		{"two members", "crash: {member: cp1, fault: f.yaml}", strings.Replace(crashFault, "@member", "@leader", 1), "must not name one"},
 	} {

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// joinSilently has the API servers of members join anew one after the other, each
+// joinWithoutReporting has the API servers of members join anew one after the other, each
 // with its reports held.
-func (r *Runner) joinSilently(ctx context.Context, members []string, silence *JoinSilently) error {
+func (r *Runner) joinWithoutReporting(ctx context.Context, members []string, silence *JoinWithoutReporting) error {
 	for _, member := range members {
 		if err := r.silenceOver(ctx, member, silence); err != nil {
 			return err
@@ -22,7 +22,7 @@ func (r *Runner) joinSilently(ctx context.Context, members []string, silence *Jo
 	return nil
 }
 
-func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinSilently) error {
+func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinWithoutReporting) error {
 	if err := r.depart(ctx, member); err != nil {
 		// The run may go on, which it is to do with all members.
 		if _, runs := r.cluster.Process(member, cluster.APIServer); !runs && ctx.Err() == nil {

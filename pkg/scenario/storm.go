@@ -18,18 +18,18 @@ import (
 // stormAnnotation is what a storm changes: nothing that anybody reports.
 const stormAnnotation = "evenkeel.dev/storm"
 
-// storm restarts the API servers of members one after the other, each while
+// conflictStorm restarts the API servers of members one after the other, each while
 // somebody edits StorageVersions that it has to write to.
-func (r *Runner) storm(ctx context.Context, members []string, storm *Storm) error {
+func (r *Runner) conflictStorm(ctx context.Context, members []string, conflictStorm *ConflictStorm) error {
 	for _, member := range members {
-		if err := r.stormOver(ctx, member, storm); err != nil {
+		if err := r.stormOver(ctx, member, conflictStorm); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (err error) {
+func (r *Runner) stormOver(ctx context.Context, member string, storm *ConflictStorm) (err error) {
 	// The edits go through another member, so that the conflicts which this one
 	// counts are its own.
 	through, err := r.otherThan(member)
@@ -47,7 +47,7 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (er
 		return err
 	}
 	// A fault proves that it bites while there is a server that feels it.
-	for _, name := range storm.With {
+	for _, name := range storm.WithFaults {
 		active, err := r.inject(ctx, name, member)
 		r.active[name] = slices.Concat(r.active[name], active)
 		if err != nil {
@@ -71,7 +71,7 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (er
 		}})
 	}
 	tell(history.PhaseInject, 0, "")
-	edits, ended := r.rage(ctx, client, objects, storm.Every)
+	edits, ended := r.rage(ctx, client, objects, storm.Interval)
 	err = r.cluster.StartComponent(ctx, member, cluster.APIServer)
 	if err == nil {
 		err = r.recorders.waitReady(ctx, member)
@@ -86,7 +86,7 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *Storm) (er
 	if err = errors.Join(err, edits()); err != nil {
 		return err
 	}
-	for _, name := range storm.With {
+	for _, name := range storm.WithFaults {
 		if err := r.heal(ctx, name, []string{member}); err != nil {
 			return err
 		}

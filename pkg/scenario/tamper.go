@@ -22,10 +22,10 @@ const (
 
 // validate says what is wrong with a Tamper.
 func (t *Tamper) validate() error {
-	if len(t.Delete)+len(t.DeleteLeases)+len(t.Invent) == 0 {
-		return errors.New("needs one of delete, deleteLeases and invent")
+	if len(t.DeleteStorageVersions)+len(t.DeleteIdentityLeases)+len(t.AddUnknownServer) == 0 {
+		return errors.New("needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer")
 	}
-	for _, name := range t.Invent {
+	for _, name := range t.AddUnknownServer {
 		if group, resource := parted(name); group == "" || resource == "" {
 			return fmt.Errorf("%q is not <group or core>.<resource>", name)
 		}
@@ -49,7 +49,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 		return err
 	}
 	defer client.Close()
-	for _, name := range tamper.Delete {
+	for _, name := range tamper.DeleteStorageVersions {
 		// A control plane may have lost one by itself, which is for checks to judge.
 		call := observe.Call{Group: storageVersionGroup, Version: storageVersionVersion, Resource: storageVersionResource, Name: name}
 		call.Verb = "delete"
@@ -57,7 +57,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 			return err
 		}
 	}
-	departed, err := r.selected(ctx, tamper.DeleteLeases)
+	departed, err := r.selected(ctx, tamper.DeleteIdentityLeases)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 			return err
 		}
 	}
-	for _, name := range tamper.Invent {
+	for _, name := range tamper.AddUnknownServer {
 		if err := observe.AddEntry(ctx, client, name, nobody, inventedVersion(name), r.Clock.Now()); err != nil {
 			return err
 		}

@@ -54,7 +54,9 @@ func TestATamperStepEndsWhenEtcdHasToldOfIt(t *testing.T) {
 	r.cluster = &served{newFake(), server.URL}
 	r.recorders.etcd = observe.NewEtcd([]string{"cp1"}, func(string) (clientv3.Config, error) { return etcd, nil }, h, clock.RealClock{})
 	ended := make(chan error, 1)
-	go func() { ended <- r.tamper(t.Context(), "cp1", &Tamper{Delete: []string{"core.configmaps"}}) }()
+	go func() {
+		ended <- r.tamper(t.Context(), "cp1", &Tamper{DeleteStorageVersions: []string{"core.configmaps"}})
+	}()
 	<-deleted
 	select {
 	case err := <-ended:

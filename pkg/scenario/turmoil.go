@@ -16,34 +16,34 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// Turmoil hits members with faults, over and over, until leaders have changed so often.
+// RandomFaults hits members with faults, over and over, until leaders have changed so often.
 // Which fault, which member and for how long is random, by the run's seed; every other
 // time it is a member that leads. It goes on when every Lease has a leader again that
 // renews it. A Lease without one ends the run.
-type Turmoil struct {
+type RandomFaults struct {
 	// Faults name files in the fixtures' folder of faults. Each kills or freezes what it
 	// hits, of the member @member.
 	Faults []string `yaml:"faults"`
-	// Least and Most are around how long a fault lasts.
-	Least time.Duration `yaml:"least"`
-	Most  time.Duration `yaml:"most"`
+	// MinDuration and MaxDuration are around how long a fault lasts.
+	MinDuration time.Duration `yaml:"minDuration"`
+	MaxDuration time.Duration `yaml:"maxDuration"`
 	// Leases are names, in kube-system.
 	Leases []string `yaml:"leases"`
-	// Elections is how many changes of leader there are to be, of all Leases together. Of
+	// LeaderChanges is how many changes of leader there are to be, of all Leases together. Of
 	// two changes of one Lease by the same fault only one counts.
-	Elections int `yaml:"elections"`
-	// Within is how long the step may take.
-	Within time.Duration `yaml:"within"`
+	LeaderChanges int `yaml:"leaderChanges"`
+	// Timeout is how long the step may take.
+	Timeout time.Duration `yaml:"timeout"`
 }
 
-func (t *Turmoil) validate() error {
+func (t *RandomFaults) validate() error {
 	switch {
 	case len(t.Faults) == 0 || len(t.Leases) == 0:
 		return errors.New("faults and leases are missing")
-	case t.Elections <= 0 || t.Within <= 0:
-		return errors.New("elections and within must be positive")
-	case t.Least <= 0 || t.Most < t.Least:
-		return errors.New("least must be positive, and most no less than that")
+	case t.LeaderChanges <= 0 || t.Timeout <= 0:
+		return errors.New("leaderChanges and timeout must be positive")
+	case t.MinDuration <= 0 || t.MaxDuration < t.MinDuration:
+		return errors.New("minDuration must be positive, and maxDuration not less")
 	}
 	for i, lease := range t.Leases {
 		if slices.Contains(t.Leases[:i], lease) {
@@ -53,8 +53,8 @@ func (t *Turmoil) validate() error {
 	return nil
 }
 
-// suits is an error that says why a fault cannot be one of a Turmoil.
-func (t *Turmoil) suits(named *fault.Fault) error {
+// suits is an error that says why a fault cannot be one of a RandomFaults.
+func (t *RandomFaults) suits(named *fault.Fault) error {
 	switch {
 	case !named.Crashes() && !named.Pauses():
 		return errors.New("neither kills nor freezes a process")
@@ -66,13 +66,13 @@ func (t *Turmoil) suits(named *fault.Fault) error {
 	return nil
 }
 
-// turmoil plays a Turmoil.
-func (r *Runner) turmoil(ctx context.Context, step *Turmoil) error {
+// randomFaults plays a RandomFaults.
+func (r *Runner) randomFaults(ctx context.Context, step *RandomFaults) error {
 	holders, err := r.led(ctx, step.Leases)
 	if err != nil {
 		return err
 	}
-	for made := 0; made < step.Elections; {
+	for made := 0; made < step.LeaderChanges; {
 		struck, err := r.strikeAtRandom(ctx, step, holders)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (r *Runner) turmoil(ctx context.Context, step *Turmoil) error {
 }
 
 // strikeAtRandom injects and heals one fault, and tells which.
-func (r *Runner) strikeAtRandom(ctx context.Context, step *Turmoil, holders map[string]string) (string, error) {
+func (r *Runner) strikeAtRandom(ctx context.Context, step *RandomFaults, holders map[string]string) (string, error) {
 	members := r.members()
 	member := members[r.Rand.IntN(len(members))]
 	if r.Rand.IntN(2) == 0 {
@@ -101,9 +101,9 @@ func (r *Runner) strikeAtRandom(ctx context.Context, step *Turmoil, holders map[
 		}
 	}
 	file := step.Faults[r.Rand.IntN(len(step.Faults))]
-	lasts := step.Least + time.Duration(r.Rand.Int64N(int64(step.Most-step.Least)+1))
+	lasts := step.MinDuration + time.Duration(r.Rand.Int64N(int64(step.MaxDuration-step.MinDuration)+1))
 	what := fmt.Sprintf("%s at %s for %s", strings.TrimSuffix(file, ".yaml"), member, lasts.Round(time.Millisecond))
-	if err := r.strike(ctx, "turmoil", []string{member}, &Strike{Fault: file, Member: member, DownFor: lasts}); err != nil {
+	if err := r.strike(ctx, "randomFaults", []string{member}, &Strike{Fault: file, Member: member, DownFor: lasts}); err != nil {
 		return what, fmt.Errorf("%s: %w", what, err)
 	}
 	return what, nil

@@ -22,14 +22,14 @@ import (
 )
 
 func TestTurmoilThatMakesNoSense(t *testing.T) {
-	whole := func() *Turmoil {
-		return &Turmoil{Faults: []string{"a"}, Leases: []string{"x", "y"}, Elections: 1, Least: time.Second, Most: time.Second, Within: time.Minute}
+	whole := func() *RandomFaults {
+		return &RandomFaults{Faults: []string{"a"}, Leases: []string{"x", "y"}, LeaderChanges: 1, MinDuration: time.Second, MaxDuration: time.Second, Timeout: time.Minute}
 	}
-	for want, spoil := range map[string]func(*Turmoil){
-		"faults and leases":  func(s *Turmoil) { s.Leases = nil },
-		"elections and with": func(s *Turmoil) { s.Within = 0 },
-		"no less than that":  func(s *Turmoil) { s.Most = time.Millisecond },
-		"named twice":        func(s *Turmoil) { s.Leases = []string{"x", "x"} },
+	for want, spoil := range map[string]func(*RandomFaults){
+		"faults and leases":         func(s *RandomFaults) { s.Leases = nil },
+		"leaderChanges and timeout": func(s *RandomFaults) { s.Timeout = 0 },
+		"maxDuration not less":      func(s *RandomFaults) { s.MaxDuration = time.Millisecond },
+		"named twice":               func(s *RandomFaults) { s.Leases = []string{"x", "x"} },
 	} {
 		step := whole()
 		spoil(step)
@@ -111,8 +111,8 @@ func TestTurmoil(t *testing.T) {
 		r.Clock = clock.RealClock{}
 		r.cluster = l
 		r.faults = fault.NewExecutor(l, fault.NewAPI(r.directConfig, r.Clock), r.History, r.Clock)
-		step := &Turmoil{Faults: []string{"crash.yaml"}, Leases: []string{"x"}, Elections: 3, Least: time.Millisecond, Most: 5 * time.Millisecond}
-		if err := r.turmoil(t.Context(), step); err != nil {
+		step := &RandomFaults{Faults: []string{"crash.yaml"}, Leases: []string{"x"}, LeaderChanges: 3, MinDuration: time.Millisecond, MaxDuration: 5 * time.Millisecond}
+		if err := r.randomFaults(t.Context(), step); err != nil {
 			t.Fatal(err)
 		}
 		return l.calls

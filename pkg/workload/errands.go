@@ -15,12 +15,12 @@ import (
 )
 
 // ErrandInterval is the pause between two errands: what leaders do is seen that often.
-const ErrandInterval = 500 * time.Millisecond
+const LeaderActivityInterval = 500 * time.Millisecond
 
 // Paths of the objects by which leaders show that they act.
 const (
 	namespacesPath      = "/api/v1/namespaces"
-	errandPath          = namespacesPath + "/" + observe.ErrandNamespace
+	errandPath          = namespacesPath + "/" + observe.LeaderActivityNamespace
 	errandAccountsPath  = errandPath + "/serviceaccounts"
 	errandAuthorityPath = errandPath + "/configmaps/kube-root-ca.crt"
 	errandPodsPath      = errandPath + "/pods"
@@ -32,7 +32,7 @@ const (
 // makes for every namespace, with the authority of API servers in it, and gets a Pod
 // that the scheduler can only say of that it fits nowhere. Elected components that tell by themselves what they do need
 // none; where Pods are not served nothing is done.
-type Errands struct {
+type LeaderActivityProbe struct {
 	members []string
 	client  func(member string) (*observe.Client, error)
 	clock   clock.WithTicker
@@ -45,14 +45,14 @@ type Errands struct {
 }
 
 // NewErrands makes Errands that ask the members' API servers by the clients given.
-func NewErrands(members []string, client func(member string) (*observe.Client, error), clk clock.WithTicker) *Errands {
-	return &Errands{members: members, client: client, clock: clk}
+func NewLeaderActivityProbe(members []string, client func(member string) (*observe.Client, error), clk clock.WithTicker) *LeaderActivityProbe {
+	return &LeaderActivityProbe{members: members, client: client, clock: clk}
 }
 
 // Run goes on until the context ends. What fails is tried again with the next member;
 // what was not done is not seen, and nobody is blamed for it.
-func (e *Errands) Run(ctx context.Context) {
-	ticker := e.clock.NewTicker(ErrandInterval)
+func (e *LeaderActivityProbe) Run(ctx context.Context) {
+	ticker := e.clock.NewTicker(LeaderActivityInterval)
 	defer ticker.Stop()
 	for {
 		wanted, err := e.errand(ctx)
@@ -71,7 +71,7 @@ func (e *Errands) Run(ctx context.Context) {
 }
 
 // errand does one; wanted is whether the control plane is one that has use for them.
-func (e *Errands) errand(ctx context.Context) (wanted bool, err error) {
+func (e *LeaderActivityProbe) errand(ctx context.Context) (wanted bool, err error) {
 	client, err := e.client(e.members[e.at])
 	if err != nil {
 		return true, err
@@ -95,7 +95,7 @@ func (e *Errands) errand(ctx context.Context) (wanted bool, err error) {
 }
 
 // prepare makes the namespace, if there is use for it.
-func (e *Errands) prepare(ctx context.Context, client *observe.Client) (wanted bool, err error) {
+func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Client) (wanted bool, err error) {
 	answer := client.Get(ctx, errandCoreResources)
 	if err := outcome(answer); err != nil {
 		return true, err
@@ -110,7 +110,7 @@ func (e *Errands) prepare(ctx context.Context, client *observe.Client) (wanted b
 		}
 	}
 	for _, made := range []struct{ path, kind, name string }{
-		{namespacesPath, "Namespace", observe.ErrandNamespace},
+		{namespacesPath, "Namespace", observe.LeaderActivityNamespace},
 		// Without it no Pod is admitted, and who makes it is not always there.
 		{errandAccountsPath, "ServiceAccount", "default"},
 	} {

@@ -34,14 +34,14 @@ func (h *hosting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func errandsOf(t *testing.T, members map[string]*hosting, names ...string) *Errands {
+func errandsOf(t *testing.T, members map[string]*hosting, names ...string) *LeaderActivityProbe {
 	t.Helper()
 	servers := map[string]*httptest.Server{}
 	for name, member := range members {
 		servers[name] = httptest.NewServer(member)
 		t.Cleanup(servers[name].Close)
 	}
-	return NewErrands(names, func(member string) (*observe.Client, error) {
+	return NewLeaderActivityProbe(names, func(member string) (*observe.Client, error) {
 		return observe.NewClient(member, &rest.Config{Host: servers[member].URL}, &memory{})
 	}, clock.RealClock{})
 }

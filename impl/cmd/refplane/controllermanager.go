@@ -60,7 +60,7 @@ func controllerManagerCommand() *cobra.Command {
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", controllermanager.DefaultLeaseDuration, "how long a leader is believed without a renewal")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", controllermanager.DefaultRenewDeadline, "how long a leader tries to renew before it gives up")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", controllermanager.DefaultRetryPeriod, "how long to wait between two attempts")
-	flags.IntVar(&o.Watchkeepers, "watchkeepers", controllermanager.DefaultWatchkeepers, "how many components beside the controllers the process is an instance of where a coordinator elects, each with a Lease of its own; they do nothing but act")
+	flags.IntVar(&o.ExtraElections, "extra-elections", controllermanager.DefaultExtraElections, "how many components beside the controllers the process is an instance of where a coordinator elects, each with a Lease of its own; they do nothing but act")
 	flags.Float64Var(&o.MigrationRate, "migration-rate", migration.DefaultRate, "most objects a second that storage version migrations write; they slow down by themselves when servers are busy")
 	flags.BoolVar(&o.AutomaticMigration, "automatic-migration", false, "migrate a resource as soon as all servers agree on another storage version, and not only when asked")
 	return command

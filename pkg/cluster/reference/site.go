@@ -159,8 +159,8 @@ func controllerManager(s *Site, release string) []string {
 	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
 	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)
 	f.duration("leader-elect-retry-period", s.Settings.LeaderElectRetryPeriod)
-	if n := s.Settings.Watchkeepers; n > 0 {
-		f.add("watchkeepers", strconv.Itoa(n))
+	if n := s.Settings.ExtraElections; n > 0 {
+		f.add("extra-elections", strconv.Itoa(n))
 	}
 	if rate := s.Settings.MigrationRate; rate > 0 {
 		f.add("migration-rate", strconv.FormatFloat(rate, 'f', -1, 64))

@@ -68,10 +68,10 @@ func TestWithout(t *testing.T) {
 			t.Errorf("without %v the controller manager is started with %q (%v)", off, args, err)
 		}
 	}
-	coordinated.Settings.Watchkeepers = 9
+	coordinated.Settings.ExtraElections = 9
 	args, err := Args(cluster.ControllerManager, coordinated, "1.2")
-	if at := slices.Index(args, "--watchkeepers"); err != nil || at < 0 || args[at+1] != "9" {
-		t.Errorf("with 9 watchkeepers the controller manager is started with %q (%v)", args, err)
+	if at := slices.Index(args, "--extra-elections"); err != nil || at < 0 || args[at+1] != "9" {
+		t.Errorf("with 9 extra elections the controller manager is started with %q (%v)", args, err)
 	}
 	args, err = Args(cluster.APIServer, &Site{Settings: cluster.Settings{APIServerGates: "A=false"}}, "1.2")
 	if at := slices.Index(args, "--feature-gates"); err != nil || at < 0 || args[at+1] != "A=false" {
