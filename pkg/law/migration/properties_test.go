@@ -26,7 +26,7 @@ func told(t *rapid.T, events []history.Event, cut bool) []history.Event {
 		i := rapid.IntRange(0, len(out)-1).Draw(t, "delayed")
 		at := out[i].At
 		from := max(at-int64(rapid.IntRange(1, 60).Draw(t, "seconds"))*int64(time.Second), 0)
-		out = slices.Insert(out, i+1, history.Event{Kind: history.KindAway, At: at, From: from, Away: &history.Away{Source: string(fact.Etcd)}})
+		out = slices.Insert(out, i+1, history.Event{Kind: history.KindRecorderDelayed, At: at, From: from, RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
 	}
 	out = append(out, history.Event{Kind: history.KindEnd, At: events[last].At, End: &history.End{Complete: true}})
 	for i := range out {
