@@ -78,7 +78,10 @@ func (f *facts) storings() []*storing {
 
 // builtInStorings are those of resources that are not known to be custom ones.
 func (f *facts) builtInStorings() []*storing {
-	return fact.Where(f.storings(), func(w *storing) bool { return f.Hosted(w.resource) != fact.HostedOtherwise })
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() []*storing {
+		return fact.Where(f.storings(), func(w *storing) bool { return f.Hosted(w.resource) != fact.HostedOtherwise })
+	})
 }
 
 // Entry is an obligation about the write.
