@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -39,7 +40,7 @@ func (f *facts) storings() []*storing {
 		fact.Resource
 	}
 	return fact.Cached(f.History, key{}, func() (out []*storing) {
-		now, been, announced := map[writer]string{}, map[writer]map[string]bool{}, map[fact.Resource]map[string]bool{}
+		been, announced := map[writer][]string{}, map[fact.Resource][]string{} // versions, the last one at the end
 		for _, w := range f.Writes() {
 			r, ok := f.ResourceOfWrite(w)
 			id := f.ServerID(w.Member)
@@ -51,24 +52,17 @@ func (f *facts) storings() []*storing {
 				Write: w, f: f, resource: r, name: v.Name, id: id, at: f.When(w.Stored), s: f.serverOf(w.Member, w.Stored.Revision),
 				object: v.At(w.Stored.Revision), change: v.Entry(id).ChangeBy(w.Stored.Revision), tags: []string{"write"},
 			}
-			switch {
-			case now[by] == "" || now[by] == w.APIVersion:
-			case been[by][w.APIVersion]:
+			switch of := been[by]; {
+			case len(of) > 0 && of[len(of)-1] == w.APIVersion:
+			case len(of) > 0 && slices.Contains(of, w.APIVersion):
 				s.tags = append(s.tags, "back")
-			default:
+			case len(of) > 0:
 				s.tags = append(s.tags, "onward")
 			}
-			if now[by] = w.APIVersion; been[by] == nil {
-				been[by] = map[string]bool{}
-			}
-			been[by][w.APIVersion] = true
-			if s.announced() == w.APIVersion && !s.s.silent() && !announced[r][w.APIVersion] {
-				if announced[r] == nil {
-					announced[r] = map[string]bool{}
-				} else {
-					s.tags = append(s.tags, "version")
-				}
-				announced[r][w.APIVersion] = true
+			been[by] = append(slices.DeleteFunc(been[by], func(v string) bool { return v == w.APIVersion }), w.APIVersion)
+			if s.announced() == w.APIVersion && !s.s.silent() && !slices.Contains(announced[r], w.APIVersion) {
+				s.tags = append(s.tags, tagIf(len(announced[r]) > 0, "version")...)
+				announced[r] = append(announced[r], w.APIVersion)
 			}
 			out = append(out, s)
 		}

@@ -20,10 +20,8 @@ var sv01 = law.Together[*facts]{
 		case !d.reported():
 			return e.Broken("%s was ready at revision %d and hosts %s, but StorageVersion %s had no entry of %s",
 				d.s.Member, d.revision, d.resource.Resource, d.name, d.s.id).Shown(d.evidence()...)
-		case d.first:
-			return e.Met("resource", "server")
 		default:
-			return e.Met("resource")
+			return e.Met(append(tagIf(d.first, "server"), "resource")...)
 		}
 	}}},
 }

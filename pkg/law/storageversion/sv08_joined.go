@@ -86,7 +86,12 @@ func (s silence) end(bounds law.Bounds) law.Entry {
 		return e.Broken("%s called %s agreed when %s, which takes part and has no entry there, stored an object", s.v.Name, *w.object.Is.Common, s.member).
 			Shown(e.Began.Seq, w.object.Seq, w.Stored.Seq)
 	}
-	wrong := s.lastAgreed(end)
+	var wrong fact.VersionRevision // the last one that calls a version agreed
+	for _, r := range s.v.All() {
+		if r.There && r.Is.Common != nil && s.When(r.Stamp).Latest < end {
+			wrong = r
+		}
+	}
 	e = e.Shown(e.Began.Seq, wrong.Seq, s.Evidence(due+1))
 	p := s.lastServer(s.member, end)
 	reports := slices.ContainsFunc(s.v.Entry(s.id).All(), func(c fact.EntryChange) bool { return c.There && s.When(c.Stamp).Latest >= end })
@@ -103,16 +108,6 @@ func (s silence) end(bounds law.Bounds) law.Entry {
 		e = e.As(kindBarrierInstead, p.Release)
 	}
 	return e
-}
-
-// lastAgreed is the last revision before an instant that called a version agreed.
-func (s silence) lastAgreed(end int64) (found fact.VersionRevision) {
-	for _, r := range s.v.All() {
-		if r.There && r.Is.Common != nil && s.When(r.Stamp).Latest < end {
-			found = r
-		}
-	}
-	return found
 }
 
 // stored is the first object that the server stored while a version was called agreed, and

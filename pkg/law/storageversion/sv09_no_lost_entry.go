@@ -27,10 +27,8 @@ var sv09 = law.Each[*facts, report]{
 			return e.Broken("revision %d of %s changed the entries of %s at once, of which at most one is the writer's own", r.Revision, r.of.Name, strings.Join(r.writers, " and "))
 		case lost >= 0:
 			return e.Broken("revision %d of %s brought the entry of %s and lost that of %s, which takes part", r.Revision, r.of.Name, r.writers[0], r.before.Is.Entries[lost].ServerID)
-		case r.together:
-			return e.Met("concurrent")
 		default:
-			return e.Met()
+			return e.Met(tagIf(r.together, "concurrent")...)
 		}
 	},
 }

@@ -20,10 +20,8 @@ var sv11 = law.Each[*facts, arrival]{
 		switch {
 		case a.f.byHarness(a.v.Name, a.Stamp):
 			return e.Excused("the harness wrote the entry")
-		case a.f.TakesPart(a.id, a.Revision) && a.Made == a.Revision:
-			return e.Met("entry")
 		case a.f.TakesPart(a.id, a.Revision):
-			return e.Met()
+			return e.Met(tagIf(a.Made == a.Revision, "entry")...)
 		case member != "":
 			return e.Broken("%s got an entry of %s at revision %d, when that server had no identity Lease", a.v.Name, a.id, a.Revision)
 		case len(spans) > 0 && spans[0].Began.Revision > a.Revision && a.v.Entry(a.id).At(spans[0].Began.Revision) != nil:

@@ -121,10 +121,8 @@ func (a answer) end(bounds law.Bounds) law.Entry {
 	switch {
 	case a.accepted() && revision == 0 && a.write == 0 && a.tells():
 		return e.Unclear("the answer to an accepted %s does not tell what it made in etcd", a.verb)
-	case a.accepted() && revision > 0 && a.refused && a.announced != nil:
-		return e.Met("registered")
 	case a.accepted():
-		return e.Met()
+		return e.Met(tagIf(revision > 0 && a.refused && a.announced != nil, "registered")...)
 	case a.odd() || !a.instead():
 		return law.Entry{}
 	case a.slow() && a.few(bounds.Number("answersForSlow")):

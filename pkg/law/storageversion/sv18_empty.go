@@ -81,11 +81,10 @@ func (f *facts) emptinesses() (out []emptiness) {
 // nextTurnOfParticipants is when a server joined or left first in a stretch; nil if none did.
 func (f *facts) nextTurnOfParticipants(in fact.Stretch) (next *fact.Stamp) {
 	for _, p := range f.Participants() {
-		for _, s := range p.Stretches() {
-			for _, turn := range []*fact.Stamp{&s.Began, s.Ended} {
-				if turn != nil && turn.Revision > in.Began.Revision && in.Through(turn.Revision, turn.Revision) && (next == nil || turn.Revision < next.Revision) {
-					next = turn
-				}
+		for _, s := range append(p.Stretches(), fact.Gaps(p.Stretches())...) {
+			turn := s.Began.Revision
+			if turn > in.Began.Revision && in.Through(turn, turn) && (next == nil || turn < next.Revision) {
+				next = &s.Began
 			}
 		}
 	}

@@ -102,10 +102,8 @@ var sv21Writes = law.Each[*facts, *storing]{Over: (*facts).builtInStorings, End:
 	}
 	e := w.withdrawn(w.Entry(), bounds.Of("finishesWithin"), 0)
 	switch {
-	case !w.falsely() && w.s.replaced(w.name):
-		return w.Entry().Met("write")
 	case !w.falsely():
-		return w.Entry().Met()
+		return w.Entry().Met(tagIf(w.s.replaced(w.name), "write")...)
 	case e.Ending != "":
 		return e
 	case w.s.Started.Before(w.at) != fact.Yes && (w.Answer.Seq == 0 || w.Answer.From < w.s.Started.Latest):

@@ -72,10 +72,8 @@ var sv25Stored = law.Each[*facts, *storing]{Over: (*facts).builtInStorings, End:
 	case w.falsely():
 		return e.Broken("%s called %s agreed when %s stored %s as %s at revision %d", w.name, *w.object.Is.Common, w.Member, w.Name, w.APIVersion, w.Stored.Revision).
 			Shown(w.object.Seq, w.Stored.Seq)
-	case w.skewed():
-		return w.Entry().Met("skewed")
 	}
-	return w.Entry().Met()
+	return w.Entry().Met(tagIf(w.skewed(), "skewed")...)
 }}
 
 // sv25Formed counts agreements that were formed anew, with all that have been without the API.
@@ -109,9 +107,8 @@ var sv25Returned = law.Each[*facts, duty]{
 			return d.Entry().Excused("the harness changed the object shortly before")
 		case !d.reported():
 			return d.Entry().Broken("%s has the StorageVersion API again, and no entry in %s at revision %d", d.s.Member, d.name, d.revision).Shown(d.s.Started.Seq, d.at.Seq)
-		case skewed:
-			return d.Entry().Met("returned")
+		default:
+			return d.Entry().Met(tagIf(skewed, "returned")...)
 		}
-		return d.Entry().Met()
 	},
 }
