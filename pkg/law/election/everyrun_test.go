@@ -160,6 +160,17 @@ func TestLock_StandsForAnotherLeaseFromOneReleaseOn(t *testing.T) {
 	judgetest.Expect(t, "RO-10", events, check.Fail)
 }
 
+// An instance that ended before it had come to its second candidate stands for no other
+// Lease; one that had the time for it does.
+func TestLock_AnInstanceThatEndsSoonMayNotHaveDeclaredAll(t *testing.T) {
+	declares := requirement.MustBound("CLE-01", "declaresWithin")
+	for lived, breaches := range map[time.Duration][]string{declares - time.Second: nil, declares + time.Second: {"the controller-manager of c () stands for " + managersLease}} {
+		b := controlPlane("1.2.0", "1.2.0").declare("a_2", probeLease, "1.2.0").declare("b_2", probeLease, "1.2.0")
+		b.manager("c", history.ProcessStarted, "").declare("c_1", managersLease, "1.2.0").wait(lived).manager("c", history.ProcessExited, killed)
+		b.wait(declares).expectBreaches(t, "RO-10", breaches...)
+	}
+}
+
 // Instances of different releases that lead by different Leases need no candidates for
 // that.
 func TestLock_LeadByDifferentLeases(t *testing.T) {

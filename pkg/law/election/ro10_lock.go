@@ -26,17 +26,28 @@ var ro10 = law.Together[*Facts]{
 
 // stoodFor are the Leases that each instance stands for as a candidate. CLE-01 judges that
 // it is one, and gives it so long for all of its candidates: one that ended sooner may not
-// have come to the last.
+// have come to those for which another one stands besides.
 func (f *Facts) stoodFor() []law.Sample {
 	var out []law.Sample
-	for _, i := range fact.Where(f.instances(), func(i *instance) bool {
-		return len(i.candidates()) > 0 && i.Alive().Lasts(0, f.Now, fact.Unknown) >= int64(bound("CLE-01", "declaresWithin"))
-	}) {
-		keys := fact.Each(i.candidates(), func(k *Candidate) string { return k.For.Key })
-		slices.Sort(keys)
-		out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(slices.Compact(keys), ", "), At: i.Started})
+	all := fact.Where(f.instances(), func(i *instance) bool { return len(i.candidates()) > 0 })
+	for _, i := range all {
+		keys := i.locks()
+		fewer := slices.ContainsFunc(all, func(other *instance) bool {
+			more := other.locks()
+			return other.Component == i.Component && len(more) > len(keys) && !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(more, key) })
+		})
+		if lived := i.Alive().Lasts(0, f.Now, fact.Unknown); !fewer || lived >= int64(bound("CLE-01", "declaresWithin")) {
+			out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(keys, ", "), At: i.Started})
+		}
 	}
 	return out
+}
+
+// locks are the keys of the Leases that the instance stands for.
+func (i *instance) locks() []string {
+	keys := fact.Each(i.candidates(), func(k *Candidate) string { return k.For.Key })
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // judgeLocks judges the Leases that instances hold without candidates: each is led at
