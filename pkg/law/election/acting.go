@@ -126,7 +126,8 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 		case fact.Unknown:
 			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
 		}
-		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, s.how(s.now, s.by), s.before.Holder, s.how(s.before, s.byBefore)).
+		now, before := s.how(s.now, s.by), s.how(s.before, s.byBefore)
+		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, now, s.before.Holder, before).
 			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(notion("requestsEndWithin"))))
 	}}
 }

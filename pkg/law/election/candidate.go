@@ -155,7 +155,8 @@ func (k *Candidate) answered() fact.Signal {
 // process runs beside an API server that is up. The harness answers for what it plays.
 func (k *Candidate) Present() fact.Signal {
 	return cached(k.Facts, "present", k, func() fact.Signal {
-		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, func(s *statement) int64 { return k.Time(s.Renewed) + int64(notion("candidateValidity")) }))
+		until := func(s *statement) int64 { return k.Time(s.Renewed) + int64(notion("candidateValidity")) }
+		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, until))
 		if p := k.process(); p != nil {
 			return fact.And(present, p.Running(), k.up(p.Member))
 		}

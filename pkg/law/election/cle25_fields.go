@@ -66,12 +66,8 @@ func (f *Facts) storedFields(r *fact.Asked) law.Entry {
 	if serverFailed(r) {
 		return e.Broken("%s answered %d to a Lease with the fields of coordination: %s", r.Member, r.Code, r.Message).Shown(r.Seq)
 	}
-	l := f.leases[r.Name]
-	if l == nil || r.Took() != fact.Yes {
-		return law.Entry{}
-	}
-	c, p := l.at(r.ResourceVersion), f.LastProcess(r.Member, history.ComponentAPIServer, e.Began.Latest)
-	if c == nil || c.Revision != r.ResourceVersion || c.Deleted() {
+	c, p := f.madeBy(r), f.LastProcess(r.Member, history.ComponentAPIServer, e.Began.Latest)
+	if c == nil {
 		return law.Entry{}
 	}
 	had := c.Before != nil && c.Before.Strategy != "" && c.Before.Preferred != ""
@@ -91,4 +87,16 @@ func (f *Facts) storedFields(r *fact.Asked) law.Entry {
 		return e.Broken("%s, without coordination, stored the fields that are for it in a Lease that had none", r.Member).Shown(r.Seq, c.Seq)
 	}
 	return e.Met("dropped")
+}
+
+// madeBy is the change of a Lease that a request made; nil if it made none.
+func (f *Facts) madeBy(r *fact.Asked) *Change {
+	l := f.leases[r.Name]
+	if l == nil || r.Took() != fact.Yes {
+		return nil
+	}
+	if c := l.at(r.ResourceVersion); c != nil && c.Revision == r.ResourceVersion && !c.Deleted() {
+		return c
+	}
+	return nil
 }

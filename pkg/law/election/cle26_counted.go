@@ -20,29 +20,48 @@ var cle26 = law.Each[*Facts, *Change]{
 		return c.isEnrolled() && !c.Deleted() && !byHarness && (c.Taken() || c.Before != nil)
 	}),
 	End: func(c *Change, b law.Bounds) law.Entry {
-		e, counted := c.Entry(), c.Now.Transitions-transitions(c.Before)
-		// The first holder of a Lease may be counted or not, and so may one that takes again
-		// what it had given up.
-		changed := c.Taken() && c.Before != nil && c.last != "" && c.last != c.Now.Holder
-		may := c.Taken() && !changed && counted == 1
-		switch apart := c.acquiredApart(); {
+		e, wrong := c.Entry(), c.acquiredWrongly(b.Of("acquiredApart"))
+		switch {
 		case c.previous != nil && c.previous.ByHarness():
 			return e.Excused("the harness had given the Lease other content before")
-		case changed && counted != 1, !changed && counted != 0 && !may:
+		case !c.counted():
 			return e.Broken("%s went from %q to %q, and leaseTransitions from %d to %d", c.Key, c.last, c.Now.Holder, transitions(c.Before), c.Now.Transitions)
-		case !c.Taken() && c.Now.Holder != "" && !c.Before.Acquired.IsZero() && !c.Now.Acquired.Equal(c.Before.Acquired):
-			return e.Broken("%s kept the holder %s, and its acquireTime changed", c.Key, c.Now.Holder)
-		case c.Taken() && c.Now.Acquired.IsZero():
-			return e.Broken("%s took %s, and its acquireTime is empty", c.Now.Holder, c.Key)
-		case c.Taken() && apart > b.Of("acquiredApart"):
-			return e.Broken("%s took %s, and its acquireTime is %s away from when that was", c.Now.Holder, c.Key, apart.Round(100*time.Millisecond))
-		case changed && c.Now.Strategy != "":
+		case wrong != "":
+			return e.Broken("%s has %s, and its acquireTime %s", c.Now.Holder, c.Key, wrong)
+		case !c.fromAnother():
+			return e.Met()
+		case c.Now.Strategy != "":
 			return e.Met("coordinated")
-		case changed:
-			return e.Met("uncoordinated")
 		}
-		return e.Met()
+		return e.Met("uncoordinated")
 	},
+}
+
+// fromAnother is whether another one had the Lease before its holder took it.
+func (c *Change) fromAnother() bool {
+	return c.Taken() && c.Before != nil && c.last != "" && c.last != c.Now.Holder
+}
+
+// counted is whether leaseTransitions went on by one for another holder, and not otherwise.
+// The first holder of a Lease may be counted or not, and so may one that takes again what it
+// had given up.
+func (c *Change) counted() bool {
+	counted := c.Now.Transitions - transitions(c.Before)
+	return counted == 1 && c.Taken() || counted == 0 && !c.fromAnother()
+}
+
+// acquiredWrongly is what is wrong with the acquireTime; empty if nothing is.
+func (c *Change) acquiredWrongly(mayBeApart time.Duration) string {
+	apart := c.acquiredApart()
+	switch {
+	case !c.Taken() && c.Now.Holder != "" && !c.Before.Acquired.IsZero() && !c.Now.Acquired.Equal(c.Before.Acquired):
+		return "changed while it kept it"
+	case c.Taken() && c.Now.Acquired.IsZero():
+		return "is empty"
+	case c.Taken() && apart > mayBeApart:
+		return "is " + apart.Round(100*time.Millisecond).String() + " away from when it took it"
+	}
+	return ""
 }
 
 // acquiredApart is how far the acquireTime is from when the holder took the Lease, at least.

@@ -27,7 +27,7 @@ func (f *Facts) elections() []*election {
 	})
 }
 
-// ofCandidates are the elections of candidates that existed; CLE-05 judges the others.
+// electionsOfCandidates are those of candidates that existed; CLE-05 judges the others.
 func (f *Facts) electionsOfCandidates() []*election {
 	return fact.Where(f.elections(), func(e *election) bool { return e.who != nil && !e.gone })
 }

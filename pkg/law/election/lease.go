@@ -38,7 +38,7 @@ func (l *Lease) isCoordinators() bool { return l.Key == coordinators }
 // ofComponent is whether instances of the members stand for it.
 func (l *Lease) ofComponent() bool { return slices.ContainsFunc(l.candidates, (*Candidate).ofMember) }
 
-// tells is whether its leaders tell what they do.
+// tellsActions is whether its leaders tell what they do.
 func (l *Lease) tellsActions() bool { return len(l.actions) > 0 }
 
 // isElected is whether all that ever stood for it want what coordinators elect by.
@@ -79,7 +79,7 @@ func (l *Lease) at(revision int64) *Change {
 // faulty is while a fault keeps requests about the Lease from passing.
 func (l *Lease) faulty() fact.Signal { return l.FaultOn(leasePrefix + l.Key) }
 
-// uncoordinated is while a fault keeps requests about the coordinators' Lease from passing.
+// coordinatorsFaulty is while a fault keeps requests about the coordinators' Lease from passing.
 func (f *Facts) coordinatorsFaulty() fact.Signal { return f.FaultOn(leasePrefix + coordinators) }
 
 // Change is a change of a Lease in etcd.

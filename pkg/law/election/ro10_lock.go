@@ -34,7 +34,8 @@ func (f *Facts) stoodFor() []law.Sample {
 		keys := i.locks()
 		fewer := slices.ContainsFunc(all, func(other *instance) bool {
 			more := other.locks()
-			return other.Component == i.Component && len(more) > len(keys) && !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(more, key) })
+			beside := slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(more, key) })
+			return other.Component == i.Component && len(more) > len(keys) && !beside
 		})
 		if lived := i.Alive().Lasts(0, f.Now, fact.Unknown); !fewer || lived >= int64(bound("CLE-01", "declaresWithin")) {
 			out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(keys, ", "), At: i.Started})

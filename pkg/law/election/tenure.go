@@ -64,8 +64,7 @@ func (t *Tenure) Shown() bool {
 		}))
 }
 
-// mark is the change that told the holder to give way to another one, and told the one that
-// told it that it leads no more: the mark, or else the loss of the Lease. Both may be nil.
+// mark is the change that told the holder to give way to another one; nil if none did.
 func (t *Tenure) mark() *Change {
 	for _, c := range t.changes {
 		if c.Marked() && c.Now.Preferred != t.Holder && c.Revision > t.Taken.Revision && (t.next == nil || c.Revision < t.next.Taken.Revision) {
@@ -75,6 +74,8 @@ func (t *Tenure) mark() *Change {
 	return nil
 }
 
+// told is the change that told the holder that it leads no more: the mark, or else the loss of
+// the Lease; nil if it lost it never.
 func (t *Tenure) told() *Change {
 	if mark := t.mark(); mark != nil && (t.Lost == nil || mark.Revision < t.Lost.Revision) {
 		return mark
@@ -147,7 +148,8 @@ func (l *Lease) leaderEnds() []fact.Moment {
 	var out []fact.Moment
 	for _, p := range l.AllProcesses() {
 		for _, t := range l.tenures() {
-			if p.Exited != nil && p.Component == l.component() && t.Member == p.Member && p.Started.Before(t.Taken.When()) != fact.No && t.held().At(p.Exited.Latest) == fact.Yes {
+			if p.Exited != nil && p.Component == l.component() && t.Member == p.Member &&
+				p.Started.Before(t.Taken.When()) != fact.No && t.held().At(p.Exited.Latest) == fact.Yes {
 				at := *p.Exited
 				at.Earliest = min(max(at.Earliest, t.Taken.When().Latest+1), at.Latest)
 				out = append(out, at)
