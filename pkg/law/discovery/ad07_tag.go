@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
-// ad07: the tag follows from the content alone: who has the same document has the same
+// ad07: the tag follows from the content alone: the same document has the same
 // tag, on every server and after every restart (KEP-3352, caching).
 var ad07 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-07", Sources: documents, Needs: append(anyOf("common", "restarted", "returned"), law.Need{Name: "tags", Tag: "tag"})},

@@ -2,7 +2,7 @@ package discovery
 
 import "github.com/evenkeel/evenkeel/pkg/law"
 
-// ad12: groups and resources come in one stable order on all servers, so that those who
+// ad12: groups and resources come in one stable order on all servers, so that servers that
 // have the same have the same document.
 var ad12 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-12", Sources: documents, Needs: append(anyOf("common", "restarted"), law.Need{Name: "contents", Tag: "content"})},

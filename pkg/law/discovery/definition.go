@@ -51,11 +51,14 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 		return // it was refused
 	}
 	f.changes = append(f.changes, fact.Span{Begin: ev.From, End: ev.At})
-	d := f.definition(told.Remote, told.Group, told.Resource)
-	if d == nil {
-		d = &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource}
-		f.definitions = append(f.definitions, d)
+	i := slices.IndexFunc(f.definitions, func(d *definition) bool {
+		return d.remote == told.Remote && d.group == told.Group && d.resource == told.Resource
+	})
+	if i < 0 {
+		i = len(f.definitions)
+		f.definitions = append(f.definitions, &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource})
 	}
+	d := f.definitions[i]
 	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, begun: ev.From}
 	if c.index > 0 {
 		last := d.changes[c.index-1]
@@ -76,15 +79,6 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 		}
 	}
 	d.changes = append(d.changes, c)
-}
-
-func (f *Facts) definition(remote bool, group, resource string) *definition {
-	for _, d := range f.definitionsOf(group) {
-		if d.remote == remote && d.resource == resource {
-			return d
-		}
-	}
-	return nil
 }
 
 // definitionsOf are those of a group.

@@ -1,0 +1,102 @@
+package discovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+)
+
+// marked is a control plane whose server of tides hangs, and that has marked it stale in
+// time; the resources of tides stay listed.
+func marked() (*historyBuilder, func(freshness, inventory string)) {
+	told := lone().hands(201).pass(time.Minute).polled("a", tides+"/v1:flows")
+	told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+	lists := func(freshness, inventory string) {
+		told.answered("a", history.DiscoveryDocument{Path: groupsPath, Accept: askedJSON, Listing: &history.Listing{Kind: listKind, Groups: []history.ListedGroup{
+			{Name: tides, Versions: []history.ListedVersion{{Version: "v1", Freshness: freshness, Inventory: inventory, Resources: []history.ListedResource{{Name: "flows"}}}}},
+		}}})
+	}
+	told.pass(time.Second)
+	lists(history.FreshnessStale, "inventory flows")
+	return told, lists
+}
+
+// What was marked stale in time stays so for as long as its server is lost.
+func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		freshness, inventory string
+		after                time.Duration
+		want                 []string
+	}{
+		"it stays":                       {history.FreshnessStale, "inventory flows", 2 * time.Minute, nil},
+		"it is called current again":     {history.FreshnessCurrent, "inventory flows", 2 * time.Minute, []string{"a does not mark it stale with its resources"}},
+		"it is so before it has to show": {history.FreshnessCurrent, "inventory flows", 10 * time.Second, nil},
+		"its resources are lost at once": {history.FreshnessStale, "inventory none", 10 * time.Second, []string{"a has lost what it knew of its resources"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told, lists := marked()
+			told.pass(tc.after)
+			lists(tc.freshness, tc.inventory)
+			told.pass(time.Second).blames(t, "AD-17", tc.want...)
+		})
+	}
+}
+
+// A kind of misbehaviour counts when every member has borne it.
+func TestAD22_EveryMemberHasToBearAKind(t *testing.T) {
+	for name, asked := range map[string]struct {
+		members []string
+		kinds   int64
+	}{"both": {[]string{"a", "b"}, 1}, "one": {[]string{"a"}, 0}} {
+		t.Run(name, func(t *testing.T) {
+			told := newHistory()
+			told.header.Members = told.header.Members[:2]
+			for _, m := range []string{"a", "b"} {
+				told.starts(m, 1).ready(m, 200, 5)
+			}
+			told.hands(201).pass(time.Minute).polled("a", steady).polled("b", steady)
+			told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second)
+			for _, m := range asked.members {
+				told.polled(m, steady)
+			}
+			told.pass(time.Second).does(1, history.BackendHang, history.PhaseHeal)
+			saw(t, told.blames(t, "AD-22"), "kinds of misbehaviour", asked.kinds)
+		})
+	}
+}
+
+// Members of different programs may list different things, and each has to go on to list
+// what it listed.
+func TestAD22_ComparesWithTheSameProgram(t *testing.T) {
+	told := func(during string) *historyBuilder {
+		t := newHistory()
+		t.header.Members = t.header.Members[:2]
+		t.starts("a", 1).starts("b", 1)
+		t.ready("a", 200, 5).ready("b", 200, 5).hands(201).pass(time.Minute).polled("a", apps, steady).polled("b", apps, steady)
+		t.stops("b", 1).starts("b", 2)
+		t.events[len(t.events)-1].Process.Release = "2"
+		t.ready("b", 200, 6).pass(time.Minute).polled("b", apps).polled("a", apps, steady)
+		return t.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second).polled("a", apps, during).pass(time.Second)
+	}
+	told(steady).blames(t, "AD-22")
+	told("steady.io/v1:rains").blames(t, "AD-22")
+	told(apps).blames(t, "AD-22", "a does not list steady.io/v1")
+}
+
+// An endpoint that gives no answer is no proof that it is there.
+func TestAD02_AnEndpointWithoutAnAnswerIsUnclear(t *testing.T) {
+	for code, want := range map[int]int64{200: 0, 503: 1, 429: 1} {
+		told := lone().pass(time.Minute).looksThrough("a", []string{apps}, nil)
+		for _, ev := range told.events {
+			if d := ev.DiscoveryDocument; d != nil && d.Path == groupsPath+"/apps.io/v1" && code != 200 {
+				d.Code, d.Listing, d.Content = code, nil, ""
+			}
+		}
+		r := told.blames(t, "AD-02")
+		if r.Obligations.Unclear != want || r.Verdict == check.Pass {
+			t.Errorf("%d: %s with %+v", code, r.Verdict, r.Obligations)
+		}
+	}
+}
