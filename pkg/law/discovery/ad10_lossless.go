@@ -1,9 +1,6 @@
 package discovery
 
 import (
-	"fmt"
-	"reflect"
-
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -37,12 +34,8 @@ var ad10 = law.Each[*Facts, *row]{
 // lostFrom says what of the resources told is missing or another; empty if nothing is.
 func lostFrom(aggregated, told []history.ListedResource) string {
 	for i := range told {
-		got := find(aggregated, told[i].Name)
-		if got == nil {
-			return told[i].Name + " is missing there"
-		}
-		if got != &told[i] && !reflect.DeepEqual(*got, told[i]) {
-			return fmt.Sprintf("%s is %+v, and there %+v", told[i].Name, told[i], *got)
+		if lost := lostFromUnion(find(aggregated, told[i].Name), &told[i], true); lost != "" {
+			return lost
 		}
 	}
 	return ""

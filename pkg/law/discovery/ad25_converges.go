@@ -69,13 +69,13 @@ func (s *sweep) differs(seq int64, format string, args ...any) law.Entry {
 
 // converges compares what the documents have of one group-version.
 func (r *row) converges() law.Entry {
-	f, own, a, plain := r.member.facts, r.listed, r.endpoint, r.sweep.plain[groupsPath].seq
+	own := r.listed
 	switch {
-	case r.listed == nil && r.plain != nil && a != nil && a.Code == http.StatusOK:
-		return r.differs(plain, "lists %s only in the list of groups that is not aggregated", r.groupVersion)
+	case r.listed == nil && r.plain != nil && r.endpoint != nil && r.endpoint.Code == http.StatusOK:
+		return r.differs(r.sweep.plain[groupsPath].seq, "lists %s only in the list of groups that is not aggregated", r.groupVersion)
 	case r.listed == nil:
 		return law.Entry{}
-	case r.remote && f.behind(r.group, r.from, r.to):
+	case r.remote && r.member.facts.behind(r.group, r.from, r.to):
 		return r.entry().Excused(unfetched)
 	case r.listed.Freshness != history.FreshnessCurrent:
 		return r.notCurrent()
@@ -84,14 +84,22 @@ func (r *row) converges() law.Entry {
 	case r.byPeers == fact.Yes:
 		own = r.local.listing.version(r.groupVersion)
 	}
-	switch {
-	case own == nil:
+	if own == nil {
 		return law.Entry{}
+	}
+	return r.isServed(own)
+}
+
+// isServed compares what the server hosts itself with the documents that are not aggregated.
+func (r *row) isServed(own *history.ListedVersion) law.Entry {
+	switch a := r.endpoint; {
 	case r.plain == nil:
-		return r.differs(plain, "lists %s, but not in the list of groups that is not aggregated", r.groupVersion)
-	case (a == nil || a.busy()) && !r.remote:
-		return r.entry().Excused("an endpoint gave no answer to compare with")
-	case a != nil && a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
+		return r.differs(r.sweep.plain[groupsPath].seq, "lists %s, but not in the list of groups that is not aggregated", r.groupVersion)
+	case a == nil || a.busy():
+		if !r.remote {
+			return r.entry().Excused("an endpoint gave no answer to compare with")
+		}
+	case a.Code == http.StatusNotFound && !a.LocalOnly && !r.remote:
 		return r.differs(a.seq, "lists %s, and has nothing at %s", r.groupVersion, a.Path)
 	case r.told != nil && r.told.Inventory != own.Inventory:
 		return r.differs(a.seq, "lists other resources in %s than %s does", r.groupVersion, a.Path)

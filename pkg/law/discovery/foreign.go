@@ -13,10 +13,9 @@ import (
 type foreignThing struct {
 	history.ThirdPartyObject
 	seq int64
-	// there are the times at which it may have been there, and troubled those at which its
-	// server may not have answered, or not the same as before. One that lasts ends at
-	// Forever.
-	there, troubled []fact.Span
+	// there is while it is there, and troubled while its server may not answer, or not the same
+	// as before.
+	there, troubled fact.Builder
 }
 
 func (f *Facts) observeForeign(ev *history.Event) {
@@ -31,27 +30,13 @@ func (f *Facts) observeForeign(ev *history.Event) {
 	}
 	one, went := f.foreign[i], told.Change == history.ThirdPartyDeleted
 	one.ThirdPartyObject = *told
-	one.there = mark(one.there, ev, !went)
+	one.there.Set(fact.Moment{Earliest: ev.From, Latest: ev.At}, fact.Of(!went))
 	if told.Type == history.ThirdPartyAPIService {
 		// Any change of an APIService is trouble too: members may have fetched at any time
 		// since the last look.
-		one.troubled = mark(mark(one.troubled, ev, true), ev, !went && told.Available != "True")
+		one.troubled.SetAt(ev.From, fact.Yes)
+		one.troubled.SetAt(ev.At, fact.Of(!went && told.Available != "True"))
 	}
-}
-
-// mark has a condition hold, or end, with an event.
-func mark(spans []fact.Span, ev *history.Event, holds bool) []fact.Span {
-	n := len(spans)
-	lasts := n > 0 && spans[n-1].End == fact.Forever
-	switch {
-	case holds && n > 0 && !lasts && ev.From <= spans[n-1].End:
-		spans[n-1].End = fact.Forever
-	case holds && !lasts:
-		spans = append(spans, fact.Span{Begin: ev.From, End: fact.Forever})
-	case !holds && lasts:
-		spans[n-1].End = ev.At
-	}
-	return spans
 }
 
 func (one *foreignThing) String() string {
@@ -68,7 +53,7 @@ func (one *foreignThing) String() string {
 func (m *member) isForeign(of groupVersion, at int64) bool {
 	return slices.ContainsFunc(m.facts.foreign, func(one *foreignThing) bool {
 		return one.Group == of.group && (one.Version == "" || of.version == "" || one.Version == of.version) &&
-			slices.ContainsFunc(one.there, func(s fact.Span) bool {
+			slices.ContainsFunc(one.there.Signal().Spans(fact.Unknown), func(s fact.Span) bool {
 				return s.Begin <= at && (at <= s.End || m.serves().Lasts(s.End, at, fact.Yes) <= int64(showsWithin()))
 			})
 	}) && len(m.facts.definitionsOf(of.group)) == 0
@@ -95,7 +80,7 @@ func (m *member) differsByForeign(a, b *listing, at int64) bool {
 // if there was none.
 func (f *Facts) trouble(from, to int64) *foreignThing {
 	for _, one := range f.foreign {
-		for _, s := range one.troubled {
+		for _, s := range one.troubled.Signal().Spans(fact.Yes) {
 			if s.Begin <= to && from-int64(recoversWithin()) <= s.End {
 				return one
 			}
