@@ -113,12 +113,9 @@ func (m *Migration) writing(change, written fact.Stamp) bool {
 	return change.Revision <= written.Revision && least <= statusWrites()
 }
 
-// loss is a time without the agreement that a migration began with, while it ran.
-type loss struct {
-	from fact.Stamp
-	// back is when it was agreed on again; the zero Stamp if it was not before the end.
-	back fact.Stamp
-}
+// loss is a time without the agreement that a migration began with, while it ran: back is
+// when it was agreed on again, the zero Stamp if it was not before the end.
+type loss struct{ from, back fact.Stamp }
 
 // losses are those of a migration, in order.
 func (m *Migration) losses() []loss {

@@ -26,29 +26,27 @@ type (
 	parts       = []law.Law[*Facts]
 )
 
-// notion is a bound that is part of what a word of the KEP means.
+// notion is a bound that is part of what a word of the KEP means; the catalogue says why.
 func notion(name string) func() time.Duration {
 	return func() time.Duration { return requirement.MustBound("KEP-25", name) }
 }
 
 var (
-	// statusWrites is for how long a controller may be writing what it has decided.
-	statusWrites = notion("statusWrites")
-	// controllerStarts is how long a controller manager that comes to lead may take to
-	// start its work.
-	controllerStarts = notion("controllerStarts")
-	// goesOnWithin is for how long nothing may come of a migration that runs.
-	goesOnWithin = notion("goesOnWithin")
-	// passesObject is how long a controller may take for an object that is in the target
-	// version already.
-	passesObject = notion("passesObject")
-	// restLands is for how long what was on its way when a migration ended still lands.
-	restLands = notion("restLands")
+	statusWrites     = notion("statusWrites")     // a controller may be writing what it has decided
+	controllerStarts = notion("controllerStarts") // one that comes to lead may take to start its work
+	goesOnWithin     = notion("goesOnWithin")     // nothing may come of a migration that runs
+	passesObject     = notion("passesObject")     // an object may take that is in the target version
+	restLands        = notion("restLands")        // what was on its way when a migration ended still lands
 )
 
 // kindDisagreed is of breaches of SVM-20 and SVM-21 in which a migration took no notice of
 // what the servers announce.
 const kindDisagreed = "disagreed"
+
+// needs are those of obligations that have their names as tags.
+func needs(tags ...string) []law.Need {
+	return fact.Each(tags, func(tag string) law.Need { return law.Need{Name: tag, Tag: tag} })
+}
 
 // tally is an obligation that stands for so many that were met; none if there are none.
 func tally(e law.Entry, n int64, tags ...string) law.Entry {

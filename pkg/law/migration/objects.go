@@ -99,7 +99,10 @@ func (f *Facts) observeObject(ev *history.Event) {
 		p.objects++
 		f.keys[s.Key] = o
 	}
-	c := Change{Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), Metadata: digest(s.Metadata), Content: digest(s.Content), created: s.Created, Deleting: s.Deleting}
+	c := Change{
+		Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), created: s.Created, Deleting: s.Deleting,
+		Metadata: digest(s.Metadata), Content: digest(s.Content),
+	}
 	for _, v := range slices.Sorted(maps.Keys(s.Managed)) {
 		c.Managed = append(c.Managed, managedFields{o.in.version(v), digest(s.Managed[v])})
 	}

@@ -12,7 +12,8 @@ import (
 // that comes with the creation is left out (KEP-4192, validation and strategy).
 var svm01 = together{
 	Row: law.Row{ID: "SVM-01", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
-		{Name: "resources", Tag: history.InvalidResource}, {Name: "groups", Tag: history.InvalidGroup}, {Name: "changes", Tag: history.InvalidChange}, {Name: "created", Tag: "created"},
+		{Name: "resources", Tag: history.InvalidResource}, {Name: "groups", Tag: history.InvalidGroup},
+		{Name: "changes", Tag: history.InvalidChange}, {Name: "created", Tag: "created"},
 	}},
 	Parts: parts{
 		each[*Migration]{Over: all, End: (*Migration).keepsResource},

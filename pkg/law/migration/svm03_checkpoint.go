@@ -11,7 +11,9 @@ import (
 // svm03: the checkpoint is recorded once, and names a revision of the time since the
 // migration was created (KEP-4192, status.resourceVersion).
 var svm03 = together{
-	Row:   law.Row{ID: "SVM-03", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "recorded", Tag: "recorded"}, {Name: "refused", Tag: history.InvalidCheckpoint}}},
+	Row: law.Row{ID: "SVM-03", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+		{Name: "recorded", Tag: "recorded"}, {Name: "refused", Tag: history.InvalidCheckpoint},
+	}},
 	Parts: parts{each[*Migration]{Over: all, End: (*Migration).keepsCheckpoint}, refuses(history.InvalidCheckpoint, "another checkpoint")},
 }
 
@@ -27,7 +29,8 @@ func (m *Migration) keepsCheckpoint(law.Bounds) law.Entry {
 	e := law.Of(m.Name, m.When(first.Stamp))
 	if j := slices.IndexFunc(m.Reports[i:], func(r Report) bool { return r.Checkpoint != first.Checkpoint }); j > 0 {
 		other := m.Reports[i+j]
-		return e.Broken("the checkpoint of migration %s was %s and is %q at revision %d", m.Name, first.Checkpoint, other.Checkpoint, other.Revision).Shown(first.Seq, other.Seq)
+		return e.Broken("the checkpoint of migration %s was %s and is %q at revision %d", m.Name, first.Checkpoint, other.Checkpoint, other.Revision).
+			Shown(first.Seq, other.Seq)
 	}
 	switch revision := checkpointOf(first.Migration); {
 	case i == 0: // a status at the creation is SVM-01's; what was found was recorded before

@@ -9,7 +9,7 @@ import (
 // still exists is stored in the version that the servers agree on or, where they do not any
 // more, in the one that they agreed on when it began (KEP-25, "Migrator").
 var svm04 = together{
-	Row: law.Row{ID: "SVM-04", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "rewritten", Tag: "rewritten"}, {Name: "compared", Tag: "compared"}}},
+	Row: law.Row{ID: "SVM-04", Sources: []fact.Source{fact.Etcd}, Needs: needs("rewritten", "compared")},
 	Parts: parts{
 		leavesNone("from before its checkpoint", func(m *Migration, c *Change) bool { return c.created <= m.checkpoint() }, "compared"),
 		each[*Migration]{

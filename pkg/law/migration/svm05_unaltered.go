@@ -12,13 +12,14 @@ import (
 // managed fields and contents of what it rewrites as they are (KEP-25, "Migrator": it
 // writes back what it read).
 var svm05 = together{
-	Row:   law.Row{ID: "SVM-05", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "same", Tag: "same"}, {Name: "contents", Tag: "contents"}}},
+	Row:   law.Row{ID: "SVM-05", Sources: []fact.Source{fact.Etcd}, Needs: needs("same", "contents")},
 	Parts: parts{altersNone, written{Judge: countsSame}},
 }
 
 var altersNone = neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
 	if m := t.writer(); m != nil && t.altered() != "" {
-		return t.Entry().Broken("%s was written at revision %d by migration %s, and its %s not what it was at revision %d", t, t.Revision, m.Name, t.altered(), t.Before.Revision)
+		return t.Entry().Broken("%s was written at revision %d by migration %s, and its %s not what it was at revision %d",
+			t, t.Revision, m.Name, t.altered(), t.Before.Revision)
 	}
 	return law.Entry{}
 })

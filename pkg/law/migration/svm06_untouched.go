@@ -18,7 +18,8 @@ var svm06 = together{
 				return law.Entry{}
 			}
 			if m := cmp.Or(t.During, t.justEnded()); m != nil && t.Version() == m.target().Version {
-				return t.Entry().Broken("%s was stored as %s at revision %d, and migration %s wrote it again at revision %d", t, t.Version(), t.Before.Revision, m.Name, t.Revision)
+				return t.Entry().Broken("%s was stored as %s at revision %d, and migration %s wrote it again at revision %d",
+					t, t.Version(), t.Before.Revision, m.Name, t.Revision)
 			}
 			return law.Entry{}
 		}),

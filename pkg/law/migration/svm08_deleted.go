@@ -10,7 +10,7 @@ import (
 // svm08: an object that was deleted stays deleted, unless a user creates it again (KEP-25,
 // "Migrator"). The tag tells: a new object of the harness has one that was never there.
 var svm08 = together{
-	Row: law.Row{ID: "SVM-08", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "deleted", Tag: "deleted"}}},
+	Row: law.Row{ID: "SVM-08", Sources: []fact.Source{fact.Etcd}, Needs: needs("deleted")},
 	Parts: parts{
 		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
 			if t.Before == nil || !t.New || t.tagged() && !t.Again {

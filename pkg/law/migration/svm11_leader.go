@@ -10,7 +10,7 @@ import (
 // svm11: the end of the controller that migrates, and a change of leader, delay a migration
 // and do not fail it (KEP-25, "Failure recovery").
 var svm11 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-11", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "survived", Tag: "survived"}}},
+	Row:  law.Row{ID: "SVM-11", Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
 	Over: all,
 	End: func(m *Migration, _ law.Bounds) law.Entry {
 		crashes, takeovers := m.crashes(), m.takeovers()

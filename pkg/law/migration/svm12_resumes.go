@@ -10,7 +10,7 @@ import (
 // of an object that is in the target version changes nothing in etcd, so the writes are
 // counted that a fault on the controller's link has seen; etcd tells whether all were.
 var svm12 = written{
-	Row: law.Row{ID: "SVM-12", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "interrupted", Tag: "resumed"}, {Name: "before", Tag: "before"}, {Name: "after", Tag: "after"}}},
+	Row: law.Row{ID: "SVM-12", Sources: []fact.Source{fact.Etcd}, Needs: needs("interrupted", "before", "after")},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range f.Migrations {
 			crashes, sent := m.crashes(), m.sent()
@@ -57,10 +57,11 @@ func (m *Migration) resumes(l *law.Ledger, bounds law.Bounds, sent []exchange, c
 	case float64(len(done)) < bounds.Number("interruptedBeyond")*objects, after == 0:
 		l.Add(e.Excused("too little was done by then, or nothing was written afterwards"))
 	case float64(len(again)) > most:
-		l.Add(e.Shown(m.Started.Seq, crash.Seq).Broken("the controller of migration %s ended when %d of %d objects were done, and %d of those were written again afterwards (%.0f may be)",
+		l.Add(e.Shown(m.Started.Seq, crash.Seq).Broken(
+			"the controller of migration %s ended when %d of %d objects were done, and %d of those were written again afterwards (%.0f may be)",
 			m.Name, len(done), len(asked), len(again), most))
 	default:
-		l.Add(e.Met("resumed"), tally(e, int64(len(done)), "before"), tally(e, after, "after"))
+		l.Add(e.Met("interrupted"), tally(e, int64(len(done)), "before"), tally(e, after, "after"))
 	}
 }
 
@@ -71,6 +72,7 @@ func (m *Migration) linkSawAll(l *law.Ledger, sent []exchange) {
 		seen[x.name] = true
 	}
 	if unseen := fact.Where(m.rewritten(), func(c *Change) bool { return !seen[c.Object.Name] }); len(unseen) > 0 {
-		l.Doubt("%d objects were rewritten by the interrupted migration %s and no write of them was seen on the controller's link, so that others may have been missed too", len(unseen), m.Name)
+		l.Doubt("%d objects were rewritten by the interrupted migration %s and no write of them was seen on the controller's link, so that others may have been missed too",
+			len(unseen), m.Name)
 	}
 }

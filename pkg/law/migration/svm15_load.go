@@ -13,7 +13,7 @@ import (
 // clients are served as quickly as before (KEP-25, "Goals": fewer than ten a second where
 // nothing else is declared). A client that is not served at all is not served quickly.
 var svm15 = together{
-	Row: law.Row{ID: "SVM-15", Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Readyz}, Needs: []law.Need{{Name: "paced", Tag: "paced"}, {Name: "during", Tag: "during"}, {Name: "before", Tag: "before"}}},
+	Row: law.Row{ID: "SVM-15", Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Readyz}, Needs: needs("paced", "during", "before")},
 	Parts: parts{
 		each[writer]{Over: writers, End: writer.keepsPace},
 		written{Judge: servesOthers},
@@ -108,7 +108,8 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		l.Doubt("%d requests were not served while migrations ran, by members that had ceased to be ready with nothing in their way", unexplained)
 	}
 	e, slowest, usual := law.Of("clients", f.Over()), slowestOf(with), slowestOf(without)
-	if slowest.took > bounds.Of("slowRequest") && float64(slowest.took) > bounds.Number("slowerThan")*float64(usual.took) && float64(len(without)) >= bounds.Number("measured") {
+	compared := float64(len(without)) >= bounds.Number("measured")
+	if compared && slowest.took > bounds.Of("slowRequest") && float64(slowest.took) > bounds.Number("slowerThan")*float64(usual.took) {
 		l.Add(e.Shown(slowest.seq).Broken("while migrations ran the slowest of a hundred requests took %v, and %v while none did",
 			slowest.took.Round(time.Millisecond), usual.took.Round(time.Millisecond)))
 	}

@@ -12,7 +12,8 @@ import (
 var svm16 = together{
 	Row: law.Row{ID: "SVM-16", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "before", Tag: "before"}, {Name: "rewritten", Tag: "rewritten"}, {Name: "after", Tag: "after"}, {Name: "upgraded", Tag: "upgraded"},
-		{Name: "killedEarly", Tag: "early"}, {Name: "killedHalf", Tag: "half"}, {Name: "killedLate", Tag: "late"}, {Name: "servers", Tag: "servers"}, {Name: "halfway", Tag: "halfway"},
+		{Name: "killedEarly", Tag: "early"}, {Name: "killedHalf", Tag: "half"}, {Name: "killedLate", Tag: "late"},
+		{Name: "servers", Tag: "servers"}, {Name: "halfway", Tag: "halfway"},
 	}},
 	Parts: parts{
 		each[*Migration]{Over: all, End: (*Migration).comesToTheEnd},

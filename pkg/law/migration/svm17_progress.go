@@ -12,7 +12,7 @@ import (
 // (KEP-25, "Goals": progress). Between the end of one controller and the start of the next
 // there is nothing to tell.
 var svm17 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "reports", Tag: "reports"}}},
+	Row:  law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: needs("reports")},
 	Over: those(func(m *Migration) bool { return was(m.Started) }),
 	End: func(m *Migration, bounds law.Bounds) law.Entry {
 		e, long := law.Of(m.Name, m.When(m.Started)), bounds.Of("long")

@@ -16,7 +16,7 @@ import (
 // migrate, ends as failed; and no migration stays open for ever (KEP-4192, the resource
 // version controller).
 var svm19 = together{
-	Row:   law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "failed", Tag: "failed"}}},
+	Row:   law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
 	Parts: parts{fails(law.Row{ID: "SVM-19"}, (*Migration).unstored, "which is never stored"), staysOpen},
 }
 

@@ -12,7 +12,9 @@ import (
 // controller that does not wait was put to the test as well, so breaches count for the
 // needs.
 var svm20 = together{
-	Row:   law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true}}, Kinds: []string{kindDisagreed}},
+	Row: law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindDisagreed}, Needs: []law.Need{
+		{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true},
+	}},
 	Parts: parts{each[*Migration]{Over: those((*Migration).begins), End: (*Migration).beginsAgreed}, writesNothingYet},
 }
 

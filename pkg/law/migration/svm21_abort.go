@@ -28,7 +28,8 @@ var endsWhenLost = deadline{
 	Done:    func(m *Migration) []fact.Moment { return m.Moments(m.Ended) },
 	Void: func(m *Migration) []law.Void {
 		back := m.Moments(fact.Each(m.losses(), func(l loss) fact.Stamp { return l.back })...)
-		return append(law.Voids("the servers agreed again before the bound was over", back...), law.Voids("it was deleted before the bound was over", m.Moments(m.Gone)...)...)
+		return append(law.Voids("the servers agreed again before the bound was over", back...),
+			law.Voids("it was deleted before the bound was over", m.Moments(m.Gone)...)...)
 	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, _ time.Duration) string {
 		return fmt.Sprintf("migration %s has not ended %v after it lost its agreement", m.Name, requirement.MustBound("SVM-21", "endsWithin"))
@@ -92,6 +93,7 @@ func (m *Migration) endsWithoutSuccess(law.Bounds) law.Entry {
 	if stored.total == stored.in[target] && m.writing(lost.from, m.Ended) {
 		return m.ended().Excused("its success was being written when the agreement was lost")
 	}
-	return m.ended().Met("ended").Broken("migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more", m.Name, m.Ended.Revision, lost.from.Revision, target).
+	return m.ended().Met("ended").Broken("migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more",
+		m.Name, m.Ended.Revision, lost.from.Revision, target).
 		Shown(m.Started.Seq, lost.from.Seq, m.Ended.Seq).As(kindDisagreed, m.releaseAt(m.Ended.Revision, m.When(m.Ended).Latest))
 }

@@ -67,7 +67,8 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		l.Add(tally(m.ended().By(member), met[member], "writes"))
 	}
 	for _, member := range law.SortedKeys(excused) {
-		l.Add(law.Of(cmp.Or(member, "another client"), excused[member]).Excused("the servers agreed on the version no longer, and the API server was started since the success"))
+		l.Add(law.Of(cmp.Or(member, "another client"), excused[member]).
+			Excused("the servers agreed on the version no longer, and the API server was started since the success"))
 	}
 }
 

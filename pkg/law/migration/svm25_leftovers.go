@@ -90,7 +90,8 @@ func (v viewer) lists() []law.Entry {
 		case accepted(r.Request):
 			out = append(out, v.owes.Met("lists"))
 		case r.Code > 0:
-			out = append(out, v.owes.Broken("in hold %q every list of migrations in %s was refused by %s, at last with %d", v.hold.Name, version, v.member, r.Code).Shown(r.Seq, v.hold.Ended.Seq))
+			out = append(out, v.owes.Broken("in hold %q every list of migrations in %s was refused by %s, at last with %d",
+				v.hold.Name, version, v.member, r.Code).Shown(r.Seq, v.hold.Ended.Seq))
 		default:
 			out = append(out, unknown)
 		}

@@ -14,7 +14,7 @@ import (
 // custom resources"). A definition that was changed since the migration began is to be
 // migrated again.
 var svm27 = deadline{
-	Row:      law.Row{ID: "SVM-27", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "trimmed", Tag: "trimmed"}}},
+	Row:      law.Row{ID: "SVM-27", Sources: []fact.Source{fact.Etcd}, Needs: needs("trimmed")},
 	Bound:    "trimsWithin",
 	Over:     those(func(m *Migration) bool { return m.Succeeded() && m.definition(m.Of).ChangeBy(m.Ended.Revision) != nil }),
 	Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },
@@ -26,10 +26,12 @@ var svm27 = deadline{
 		})
 	},
 	Void: func(m *Migration) []law.Void {
-		return law.Voids("the definition was changed or deleted, so that it is to be migrated again", m.definedSince(func(d Definition) bool { return !m.beganWith(d) })...)
+		return law.Voids("the definition was changed or deleted, so that it is to be migrated again",
+			m.definedSince(func(d Definition) bool { return !m.beganWith(d) })...)
 	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, _ time.Duration) string {
-		return fmt.Sprintf("storedVersions of %s still named an old version %v after migration %s had succeeded", m.Of, requirement.MustBound("SVM-27", "trimsWithin"), m.Name)
+		return fmt.Sprintf("storedVersions of %s still named an old version %v after migration %s had succeeded",
+			m.Of, requirement.MustBound("SVM-27", "trimsWithin"), m.Name)
 	},
 	Tag: inTime("trimmed", "SVM-27", "trimsWithin", func(*Migration) bool { return true }),
 }

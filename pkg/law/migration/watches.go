@@ -12,12 +12,11 @@ type shownEvent struct {
 	seq, at int64
 }
 
-// view is what clients of a member have been shown of migrations.
+// view is what clients of a member have been shown of migrations, by the revision of each:
+// open is whether the watch is open, broken how it broke last.
 type view struct {
-	// open is whether the watch is open; broken is how it broke last.
 	open   bool
 	broken *shownEvent
-	// byName is the revision of each migration that is shown.
 	byName map[string]int64
 }
 
