@@ -154,9 +154,10 @@ fuzz:
 mutate-bundles:
 	EVENKEEL_MUTANTS=$(or $(N),10000) EVENKEEL_MUTANTS_SEED=$(SEED) $(GO) test ./pkg/command -run '^TestMutatedBundles$$' -count 1 -v -timeout 6h
 
-## lint: formatting, vet and staticcheck
+## lint: formatting, vet and staticcheck; LINTERS=1 also what .golangci.yml lists, built from
+## hack/tools, and WORDS=1 the word list of style
 lint:
-	hack/lint.sh
+	LINTERS="$(LINTERS)" WORDS="$(WORDS)" hack/lint.sh
 
 ## generate: deep copies, OpenAPI definitions and the schema of reports
 generate:

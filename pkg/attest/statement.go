@@ -4,6 +4,8 @@
 // The digests of a bundle, and the report with those that are in it, can be made anew
 // by anybody who has changed something. The signature is what says that the bundle is,
 // to the last byte, the one that its signer saw.
+//
+// Others may build on it.
 package attest
 
 import (

@@ -2,6 +2,8 @@
 // members made of components, that can be stopped, started at another release,
 // killed, paused and slowed down. Providers (local processes, kind, somebody's
 // own cluster) implement it; nothing else knows how a member runs.
+//
+// Others may build on it: on Cluster, the abilities beside it, Topology and the errors.
 package cluster
 
 import (

@@ -1,5 +1,7 @@
 // Package command is the evenkeel command line: it reads flags, calls the
 // packages that do the work, and turns their outcome into an exit status.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package command
 
 import (

@@ -2,6 +2,8 @@
 // thing that happens and, on a terminal, a last line that always tells the
 // step, every member's release and state, the leader, the verdicts so far and
 // the time.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package console
 
 import (

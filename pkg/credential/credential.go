@@ -1,6 +1,8 @@
 // Package credential is what opens a cluster: private keys, tokens and passwords. It
 // is made so that none of them is printed by accident: of a Credential every way of
 // formatting shows only what it is.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package credential
 
 import (

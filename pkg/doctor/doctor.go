@@ -1,4 +1,6 @@
 // Package doctor finds out what this machine can run, and what it lacks.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package doctor
 
 import (

@@ -1,6 +1,8 @@
 // Package exit has the statuses that the evenkeel command ends with. Which one it is, pkg/command
 // decides alone: libraries return errors that say what is wrong, and know no status. What runs
 // the command, such as programs in hack/, reads its statuses by these names.
+//
+// Others may build on it: the statuses do not change.
 package exit
 
 import "errors"

@@ -21,6 +21,8 @@
 // Each file is read once, as a stream, whatever its size and however many credentials
 // there are: what could be the end of a piece is looked up by its last eight bytes, and
 // then compared. Only a file in which something was found is written anew.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package leak
 
 import "github.com/evenkeel/evenkeel/pkg/credential"

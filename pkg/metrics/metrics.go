@@ -7,6 +7,8 @@
 //
 // No metric holds a secret: labels are names of members, components, Leases, steps,
 // faults and requirements.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package metrics
 
 import (

@@ -11,6 +11,8 @@
 // a test run whose clean-up failed. A TestMain that calls Destroy itself after
 // the environment has run sees to both; Destroy may be called any number of
 // times.
+//
+// Others may build on it.
 package e2eframework
 
 import (

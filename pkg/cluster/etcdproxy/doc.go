@@ -5,4 +5,6 @@
 //
 // A proxy of connections, as in package link, cannot do this: all requests of an
 // API server share a few connections, and a connection shows nothing but TLS.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package etcdproxy

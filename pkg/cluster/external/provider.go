@@ -7,6 +7,8 @@
 // it was started; when it was started by the harness's clock, it never knows. What
 // has no hook cannot be done, and nothing at all is done without the leave that
 // cluster.Options.AllowDisruption is.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package external
 
 import (

@@ -10,6 +10,8 @@
 // processes and carries its links. Everything of a cluster at the container
 // engine carries the cluster's ID as a label, all its files lie in the folder
 // that package state registers for it.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package kind
 
 import (

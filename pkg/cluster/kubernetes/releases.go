@@ -1,6 +1,8 @@
 // Package kubernetes is what the harness knows of published Kubernetes without
 // running it: its releases, how the features under test are switched on in
 // each, where their binaries are, and what an API server calls itself.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package kubernetes
 
 import (

@@ -6,6 +6,8 @@
 // inside the harness, the links, which can delay and cut. Everything listens
 // on the loopback only. All files of a cluster lie in the folder that package
 // state registers for it, and every process carries the cluster's ID.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package local
 
 import (

@@ -1,4 +1,6 @@
 // Package logtail gives the end of a log for an error message.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package logtail
 
 import (

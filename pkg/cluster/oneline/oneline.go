@@ -1,6 +1,8 @@
 // Package oneline joins errors into one that is a single line, as the errors of
 // clusters promise to be. The standard library's errors.Join makes a line of
 // each.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package oneline
 
 import "strings"

@@ -1,5 +1,7 @@
 // Package pki makes the certificates of a cluster, and the kubeconfig files
 // that hold them. All files with keys are readable by their owner only.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package pki
 
 import (

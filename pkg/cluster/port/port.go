@@ -1,4 +1,6 @@
 // Package port hands out ports of the loopback to servers that start later.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package port
 
 import (

@@ -1,6 +1,8 @@
 // Package procfs reads what the kernel says of processes. A number in /proc is
 // the only witness of a process that does not depend on our own bookkeeping:
 // whether it lives, since when, and whether it is really stopped.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package procfs
 
 import (

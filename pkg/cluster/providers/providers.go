@@ -1,4 +1,6 @@
 // Package providers is the one list of the providers that evenkeel has.
+//
+// Others may build on it.
 package providers
 
 import (

@@ -1,6 +1,8 @@
 // Package reference is what the harness knows of the reference control plane of
 // this repository, without running it and without importing it: one binary,
 // refplane, that plays every component and every release, and its command line.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package reference
 
 import (

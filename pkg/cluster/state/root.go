@@ -6,6 +6,8 @@
 // process dead may remove everything that the cluster left. The folder of a
 // cluster holds all its files, and every process of it carries its ID in the
 // environment, so that "everything" can be found without any other memory.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package state
 
 import (

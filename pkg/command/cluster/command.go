@@ -1,5 +1,7 @@
 // Package cluster is `evenkeel cluster`: control planes to work on by hand,
 // and the clean-up of what killed runs left.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package cluster
 
 import (

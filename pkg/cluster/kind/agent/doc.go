@@ -11,6 +11,8 @@
 // a variable that makes it become the agent while packages are initialised, as
 // package ownhost does. It must therefore be linked statically. The harness
 // talks to it in HTTP over a Unix socket in a folder that node and harness share.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package agent
 
 import (

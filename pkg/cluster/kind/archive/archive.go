@@ -1,6 +1,8 @@
 // Package archive writes container images that consist of a few files, without
 // a container engine. The archives are what `docker load` and `ctr images
 // import` read.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package archive
 
 import (

@@ -9,6 +9,8 @@
 // the plain name; it becomes the program, called as it should be. The process stays
 // the same one. It works in whatever executable this package is linked into, because
 // it happens while packages are initialised.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package ownname
 
 import (

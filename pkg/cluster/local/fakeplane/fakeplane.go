@@ -1,6 +1,8 @@
 // Package fakeplane plays the reference control plane's binary in tests: the
 // same command lines, real processes, ports and certificates, but no control
 // plane behind them. A test binary becomes it by calling Main first in TestMain.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package fakeplane
 
 import (

@@ -10,6 +10,8 @@
 // the program. The process stays the same one, with its PID, its start time and
 // its environment. It works in whatever executable this package is linked into,
 // test binaries too, because it happens while packages are initialised.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package ownhost
 
 import (
