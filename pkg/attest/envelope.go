@@ -136,7 +136,7 @@ func canonical(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// KeyID is the key that the envelope names as its signer's, which anybody can
+// KeyID is the key that the envelope names as its signer's, which every reader can
 // have written.
 func (e *Envelope) KeyID() string { return e.dsse.Signatures[0].KeyID }
 

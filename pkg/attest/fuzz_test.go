@@ -24,7 +24,7 @@ func FuzzEnvelope(f *testing.F) {
 		_ = envelope.KeyID()
 		_ = envelope.Statement.Compare(digests, nil)
 		if envelope.Check(key) == nil {
-			t.Error("nobody has signed it with the key, and it is right")
+			t.Error("it is not signed with the key, and it is right")
 		}
 	})
 }

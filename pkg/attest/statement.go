@@ -2,7 +2,7 @@
 // DSSE envelope around an in-toto statement, so that other tools can read it too.
 //
 // The digests of a bundle, and the report with those that are in it, can be made anew
-// by anybody who has changed something. The signature is what says that the bundle is,
+// by a user who has changed something. The signature is what says that the bundle is,
 // to the last byte, the one that its signer saw.
 //
 // Others may build on it.
@@ -45,7 +45,7 @@ type Subject struct {
 	Digest map[string]string `json:"digest"`
 }
 
-// Predicate says what the signer saw the run to have found, so that whoever has
+// Predicate says what the signer saw the run to have found, so that a reader who has
 // the signature alone knows what it is about.
 type Predicate struct {
 	Run          string                           `json:"run"`

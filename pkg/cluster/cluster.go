@@ -1,7 +1,7 @@
 // Package cluster says what a control plane under test is to the harness:
 // members made of components, that can be stopped, started at another release,
-// killed, paused and slowed down. Providers (local processes, kind, somebody's
-// own cluster) implement it; nothing else knows how a member runs.
+// killed, paused and slowed down. Providers (local processes, kind, a cluster
+// of the user's own) implement it; nothing else knows how a member runs.
 //
 // Others may build on it: on Cluster, the abilities beside it, Topology and the errors.
 package cluster
@@ -45,7 +45,7 @@ const (
 	LinkEtcd Link = "etcd"
 	// LinkPeer leads between the other members' etcd and the member's etcd,
 	// whichever of the two dialed: etcd sends over connections that it accepted
-	// too, so a cut that knew only one side would isolate nobody.
+	// too, so a cut that knew only one side would isolate no member.
 	LinkPeer Link = "peer"
 	// LinkComponents leads from the member's own controllers to its API server.
 	LinkComponents Link = "components"
@@ -153,7 +153,7 @@ type LinkStats struct {
 	// BytesToServer and BytesToClient passed on.
 	BytesToServer, BytesToClient int64
 	// Withheld counts the connections and the pieces of data that a cut held
-	// back. That it grew proves that somebody felt the cut.
+	// back. That it grew proves that the cut was felt.
 	Withheld int64
 	// Delayed counts the pieces of data that left a slow link no sooner than its
 	// latency after they came. That it grew proves that the link was slow, which

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// ProviderExternal is what spec.provider calls a cluster that somebody else runs.
+// ProviderExternal is what spec.provider calls an external cluster.
 const ProviderExternal = "external"
 
-// External is what a topology says of a cluster that somebody else runs.
+// External is what a topology says of an external cluster.
 type External struct {
 	// Releases that members run and that hooks can take them to, oldest first, each
 	// as /version names it. Empty means those that members run.
@@ -121,7 +121,7 @@ func (t *Topology) externalProblems() (wrong []string) {
 		return wrong
 	}
 	if len(t.Spec.Binaries) > 0 || t.Spec.ReplaceWith != "" || t.Spec.Settings != (Settings{}) {
-		complain("spec.binaries, spec.replaceWith and spec.settings cannot be set: somebody else runs the cluster")
+		complain("spec.binaries, spec.replaceWith and spec.settings cannot be set for an external cluster")
 	}
 	for i, member := range t.Spec.Members {
 		where := fmt.Sprintf("spec.members[%d].external", i)
@@ -207,7 +207,7 @@ func addressProblem(address string) string {
 	return ""
 }
 
-// hidden stands in a published topology for what is nobody else's business.
+// hidden stands in a published topology for what is private to the user.
 const hidden = "(not published)"
 
 // Published is the topology as a bundle may hold it: of an external one nothing that

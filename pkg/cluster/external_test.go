@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// theirs is a topology of a cluster that somebody else runs, for tests to complete.
+// theirs is a topology of an external cluster, for tests to complete.
 const theirs = `apiVersion: evenkeel.dev/v1alpha1
 kind: Topology
 metadata: {name: t}
@@ -77,7 +77,7 @@ func TestPublishedTopologyLeadsNowhere(t *testing.T) {
 	}
 	text := string(raw)
 	if strings.Contains(text, "private") || strings.Contains(text, "cp1.kubeconfig") {
-		t.Errorf("it tells what is nobody's business:\n%s", text)
+		t.Errorf("it tells what is private:\n%s", text)
 	}
 	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s"} {
 		if !strings.Contains(text, want) {

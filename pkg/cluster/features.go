@@ -46,6 +46,6 @@ func CheckFeatures(names []Feature) error {
 // each by itself.
 type FeatureSwitcher interface {
 	// SwitchOff says which features a member's components are without from their next
-	// start on, whoever starts them; none means that they have all of them again.
+	// start on, whichever operation starts them; none means that they have all of them again.
 	SwitchOff(member string, features []Feature) error
 }

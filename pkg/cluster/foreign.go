@@ -1,6 +1,6 @@
 package cluster
 
-// Means are what it takes to play a step, and what a cluster that somebody else runs
+// Means are what it takes to play a step, and what an external cluster
 // may not give: one of the values below, or the name of a hook.
 type Means string
 
@@ -13,7 +13,7 @@ const (
 	MeansPolicies Means = "policies"
 )
 
-// ExternallyManaged is a Cluster that somebody else runs, so that it was there before the run
+// ExternallyManaged is a Cluster that is managed externally, so that it was there before the run
 // and stays after it. It sees no processes: that an API server is another one than
 // before it knows from what that says of itself. Of other components it knows nothing.
 type ExternallyManaged interface {

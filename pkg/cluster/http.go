@@ -96,7 +96,7 @@ type HTTPExchange struct {
 type HTTPFaultInjector interface {
 	// FaultHTTP has the requests of a component hit from now on, until heal is
 	// called, which may be done more than once. What is under way and would be hit
-	// is broken off, so that whoever watches has to ask again. The observer is told
+	// is broken off, so that a client that watches has to ask again. The observer is told
 	// of each hit from any goroutine, and must not block.
 	FaultHTTP(member string, component Component, fault HTTPFault, observe func(HTTPExchange)) (heal func(), err error)
 }

@@ -25,7 +25,7 @@ func LoadTopology(file string) (*Topology, error) {
 // ParseTopology is LoadTopology for content that was read already; file is
 // what messages call it.
 func ParseTopology(file string, raw []byte) (*Topology, error) {
-	// The kind is looked at first and leniently: whoever confuses two files
+	// The kind is looked at first and leniently: a user who confuses two files
 	// should hear that, not that every key of the other kind is unknown.
 	var header struct {
 		APIVersion string `yaml:"apiVersion"`

@@ -12,7 +12,7 @@ type ReleasePreparer interface {
 	// Prepare makes sure, before Start, that members can run each of the
 	// releases, which are all that the cluster is going to be asked for. It
 	// returns an error that says what is missing and how to get it, so that
-	// nobody learns of it half way through an upgrade.
+	// a user does not learn of it half way through an upgrade.
 	Prepare(ctx context.Context, releases []string) error
 }
 

@@ -2,7 +2,7 @@ package cluster
 
 import "cmp"
 
-// usualPace is how many objects a second migrations are taken to come to where nobody
+// usualPace is how many objects a second migrations are taken to come to where no topology
 // says: the rate of the reference's topologies.
 const usualPace = 25
 

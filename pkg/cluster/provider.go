@@ -17,7 +17,7 @@ type Provider interface {
 	// Defects that can be planted in a distribution; none in real software.
 	Defects(ctx context.Context, distribution string) ([]Defect, error)
 	// New prepares a cluster of a valid topology without starting anything.
-	// The clients' configurations can be asked for at once; whoever got a
+	// The clients' configurations can be asked for at once; a caller that got a
 	// Cluster must Stop it, started or not.
 	New(ctx context.Context, topology *Topology, options Options) (Cluster, error)
 }
@@ -58,22 +58,22 @@ type Options struct {
 	// Name of the cluster; empty means the topology's.
 	Name string
 	// Owner says in a word for whom the cluster runs, such as "run"; it is
-	// shown to whoever lists clusters.
+	// shown to a user who lists clusters.
 	Owner string
-	// BundleDir is the bundle that the run leaves, for whoever lists clusters.
+	// BundleDir is the bundle that the run leaves, for a user who lists clusters.
 	BundleDir string
 	// LogDir receives the components' logs and outlives Stop; empty means a
 	// folder in the provider's own state, which a clean-up removes after the
 	// owner has ended.
 	LogDir string
-	// Observer is told of every process; nil means nobody.
+	// Observer is told of every process; nil means no observer.
 	Observer Observer
 	// Defects to plant, by ID.
 	Defects []string
 	// Seed of all randomness that has an effect on the members, which is the
 	// jitter of links.
 	Seed int64
-	// AllowDisruption is whether hooks may be run on a cluster that somebody else runs.
+	// AllowDisruption is whether hooks may be run on an external cluster.
 	// The other providers need no leave for what they do to their own.
 	AllowDisruption bool
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // The bounds of a topology's size. Beyond seven members etcd gains no
-// tolerance that anybody runs, and one machine no longer carries the cluster.
+// tolerance that users run, and one machine no longer carries the cluster.
 const (
 	MinMembers = 1
 	MaxMembers = 7
@@ -170,7 +170,7 @@ func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
 func (d Duration) String() string { return time.Duration(d).String() }
 
 // DefaultDistribution is what runs where a topology does not say, and
-// ForeignDistribution where somebody else runs it.
+// ForeignDistribution for an external cluster.
 const (
 	DefaultDistribution = "reference"
 	ForeignDistribution = "kubernetes"

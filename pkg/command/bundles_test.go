@@ -119,7 +119,7 @@ func TestVerifyOfOtherRules(t *testing.T) {
 	}
 }
 
-// A vendor's way: make a key, sign, have somebody else check.
+// A vendor's way: make a key, sign, have a user check.
 func TestSign(t *testing.T) {
 	dir, key := published(t, "fail"), filepath.Join(t.TempDir(), "key")
 	if code, stdout, stderr := execute("keygen", key); code != exit.Pass || !strings.Contains(stdout, key+".pub") {
@@ -135,7 +135,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("signed: status %d\n%s", code, stdout)
 	}
 	if code, stdout, _ := execute("verify", dir); code != exit.Pass || !strings.Contains(stdout, "name the public key with --key") {
-		t.Errorf("signed, and nobody asks: status %d\n%s", code, stdout)
+		t.Errorf("signed, and not asked for: status %d\n%s", code, stdout)
 	}
 	for _, args := range [][]string{{"sign", dir, "--key", key}, {"judge", "--update", dir}, {"timeline", dir}} {
 		if code, _, stderr := execute(args...); code != exit.CouldNotRun || !strings.Contains(stderr, "is signed already") {

@@ -68,7 +68,7 @@ func (m *mutator) mutate(t *testing.T, original, dir string) mutant {
 	return out
 }
 
-// reseal makes the digests of all that has some anew, as whoever changes a bundle does.
+// reseal makes the digests of all that has some anew, as a user who changes a bundle does.
 func reseal(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, bundle.DigestFile)

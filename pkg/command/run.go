@@ -59,7 +59,7 @@ judge what is asked for is played.`,
 	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")
 	f.StringVar(&o.Defect, "defect", "", "plant this defect; reference distribution only")
 	f.BoolVar(&o.Strict, "strict", false, "take documented deviations of the distribution for failures; the history remembers it")
-	f.BoolVar(&o.AllowDisruption, "allow-disruption", false, "play what disrupts a cluster that somebody else runs, too (provider external)")
+	f.BoolVar(&o.AllowDisruption, "allow-disruption", false, "play what disrupts an external cluster, too")
 	f.BoolVar(&o.NoTraffic, "no-traffic", false, "write nothing to the control plane that a check could learn from")
 	f.StringVar(&o.MetricsAddr, "metrics-addr", "", "serve metrics at http://ADDRESS/metrics while the run goes on, such as 127.0.0.1:9099 (default nowhere)")
 	return cmd

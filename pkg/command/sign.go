@@ -82,7 +82,7 @@ func newKeygen() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "The key %s is in %s: keep it to yourself.\nPublish %s, by which anybody can check what it signs.\n",
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "The key %s is in %s: keep it to yourself.\nPublish %s, by which readers check what it signs.\n",
 				id, args[0], args[0]+attest.PublicKeySuffix)
 			return err
 		},

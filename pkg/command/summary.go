@@ -106,7 +106,7 @@ func repeat(dir string, rep *report.ConformanceReport) (command string, remarks 
 }
 
 // inBundle is a file of a bundle as the command names it: from where the summary was
-// asked for, or by its name alone where that would tell of somebody's disk.
+// asked for, or by its name alone where that would tell of a user's disk.
 func inBundle(dir, file string) string {
 	if filepath.IsLocal(dir) {
 		return filepath.Join(dir, file)
@@ -176,7 +176,7 @@ func withoutTraffic(dir string, scenario []byte) (bool, error) {
 }
 
 // quoted is an argument as a shell takes it for one. What is in a history is not
-// to become a command of whoever pastes it.
+// to become a command of the user who pastes it.
 func quoted(arg string) string {
 	if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=") == "" {
 		return arg

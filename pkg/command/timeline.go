@@ -60,7 +60,7 @@ must hold before that.`,
 }
 
 // resealable is whether new digests would hide nothing: the old ones hold, and
-// nobody has signed them.
+// they are not signed.
 func resealable(ctx context.Context, dir string) error {
 	if err := unsigned(dir); err != nil {
 		return err

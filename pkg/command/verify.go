@@ -30,7 +30,7 @@ A history is checked against its format while it is read: what breaks it is dama
 which nothing passes. Only regular files of bounded size are read; links, pipes and
 devices in a bundle are refused.
 
-Without a signature it cannot tell whether somebody has changed the history in a
+Without a signature it cannot tell whether a user has changed the history in a
 way that no verdict follows from, and has made report and digests anew.
 
 Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,

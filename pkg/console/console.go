@@ -189,7 +189,7 @@ func (c *Console) showFault(ev *history.Event) {
 
 // showLease tells of changes of leader of any component that elects one.
 func (c *Console) showLease(s *history.Stored) {
-	// A node's own Lease is its sign of life, and elects nobody.
+	// A node's own Lease is its sign of life, and elects no leader.
 	if strings.HasPrefix(s.Name, corev1.NamespaceNodeLease+"/") || c.leaders[s.Name] == s.Lease.Holder {
 		return
 	}

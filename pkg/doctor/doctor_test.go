@@ -71,7 +71,7 @@ func TestStateFolder(t *testing.T) {
 		{"not there yet", filepath.Join(dir, "a", "b"), ""},
 		{"a file", file, "is no folder; name another with EVENKEEL_STATE"},
 		{"below a file", filepath.Join(file, "a"), "not a directory; name another with EVENKEEL_STATE"},
-		{"where nobody can write", "/proc/self/evenkeel", "name another with EVENKEEL_STATE"},
+		{"where no user can write", "/proc/self/evenkeel", "name another with EVENKEEL_STATE"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(state.RootVariable, tc.root)

@@ -10,7 +10,7 @@
 // window characters (and twice that of a long one) is enough. The public part of a
 // private key is not looked for, since certificates have it too.
 //
-// Of what nobody told of, these forms are found: a private key in PEM, and that in
+// Of what no provider told of, these forms are found: a private key in PEM, and that in
 // base64; a JSON Web Token; and what follows "Authorization: Bearer" or "Basic".
 //
 // What is encrypted, compressed inside of a line, or escaped in another way than by a
@@ -47,7 +47,7 @@ const (
 	recentWords = 2 * longest
 	// leastToken is how long a bearer token must be to be taken for one.
 	leastToken = 8
-	// leastKeyLine is how long a line of a PEM block of which nobody told must be to be
+	// leastKeyLine is how long a line of a PEM block of which no provider told must be to be
 	// taken for its content, and strangers how many other words may come between two of
 	// them, such as what a log puts before each line.
 	leastKeyLine = 16

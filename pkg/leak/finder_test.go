@@ -119,7 +119,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What nobody told of is found by its form.
+// What no provider told of is found by its form.
 func TestForms(t *testing.T) {
 	der := derKeys(t)["EC PRIVATE KEY"]
 	for _, kind := range []string{"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "OPENSSH PRIVATE KEY"} {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// The forms of credentials that are found though nobody told of them.
+// The forms of credentials that are found though no provider told of them.
 const (
-	unknownKey   = "a private key that nobody told of"
-	unknownToken = "a JSON Web Token that nobody told of"
-	unknownLogin = "an Authorization header of which nobody told"
+	unknownKey   = "a private key that no provider told of"
+	unknownToken = "a JSON Web Token that no provider told of"
+	unknownLogin = "an Authorization header of which no provider told"
 )
 
 // webToken is a JSON Web Token with its signature.

@@ -32,7 +32,7 @@ func (f Find) String() string { return fmt.Sprintf("%s in %s, line %d", f.What, 
 func (f Find) Log() bool { return strings.HasPrefix(f.File, bundle.LogDir+"/") }
 
 // Sweep searches all files of a bundle for the credentials, and for the forms of those
-// that nobody told of, and masks in place what it finds. In logs that is what was found.
+// that no provider told of, and masks in place what it finds. In logs that is what was found.
 // Of a history it is the whole line, which every reader takes for damage: what is left
 // of an event is none.
 //

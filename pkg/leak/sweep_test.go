@@ -90,7 +90,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What is left of an event is none: nobody can take it for what was recorded.
+// What is left of an event is none: no judge can take it for what was recorded.
 func TestMaskedHistoryIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.jsonl")

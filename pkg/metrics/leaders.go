@@ -10,8 +10,8 @@ import (
 // notAMember is the label of leaders that run on no member.
 const notAMember = "other"
 
-// leaders counts for each Lease by which somebody leads who that is, for how long
-// nobody did, and for how long the leader was newer than an API server.
+// leaders counts for each Lease that is held who its leader is, for how long
+// there was no leader, and for how long the leader was newer than an API server.
 type leaders struct {
 	leader  *prometheus.GaugeVec
 	changes *prometheus.CounterVec

@@ -1,5 +1,5 @@
 // Package metrics tells of a run in numbers, in the text format that Prometheus
-// reads: while it goes on, for whoever scrapes it, and of a bundle, from its history
+// reads: while it goes on, for a Prometheus that scrapes it, and of a bundle, from its history
 // alone. Dashboard is a Grafana dashboard of them.
 //
 // Times are in seconds of the history's clock. What is counted "so far" ends at the

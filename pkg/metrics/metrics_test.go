@@ -95,7 +95,7 @@ func TestLeaders(t *testing.T) {
 		// It can do nothing while it is held by the kernel: one second without leader.
 		process(8, "cp1", cm, history.ProcessPaused, ""),
 		process(9, "cp1", cm, history.ProcessResumed, ""),
-		// It ends; nobody leads until somebody else does, who is too new until the old
+		// It ends; there is no leader until another process leads, which is too new until the old
 		// API server has ended at 20.
 		process(10, "cp1", cm, history.ProcessExited, ""),
 		leaseHeld(14, "cp2_b", 10),
@@ -123,7 +123,7 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// Of whoever runs on no member nothing is known but the Lease.
+// Of a leader that runs on no member nothing is known but the Lease.
 func TestLeaderOutside(t *testing.T) {
 	text := told(t, leaseHeld(1, "stranger", 10), leaseHeld(5, "", 10), leaseHeld(7, "stranger", 10), leaseHeld(8, "another", 10))
 	const lease = `lease="kube-system/kube-controller-manager"`

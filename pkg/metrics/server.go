@@ -28,7 +28,7 @@ type Server struct {
 }
 
 // Listen takes an address, such as 127.0.0.1:9099; port 0 has a free one chosen.
-// Whoever asks has to wait until Serve. It fails in one sentence where the address
+// A client has to wait until Serve. It fails in one sentence where the address
 // cannot be had.
 func Listen(ctx context.Context, addr string) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)

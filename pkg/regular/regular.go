@@ -1,5 +1,5 @@
 // Package regular opens regular files and nothing else. A bundle comes from a stranger: a
-// pipe in it has no end and blocks whoever opens it, a device may do anything, and a link
+// pipe in it has no end and blocks the process that opens it, a device may do anything, and a link
 // leads out of the folder to a file that no digest of the bundle covers.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.

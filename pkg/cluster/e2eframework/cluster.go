@@ -126,7 +126,7 @@ func (c *Cluster) WithOpts(opts ...support.ClusterOpts) support.E2EClusterProvid
 // Create implements support.E2EClusterProvider: it brings up the topology and
 // returns the path of a kubeconfig file once every component is ready. It takes
 // no arguments. What a failed Create had started is stopped; the logs stay until
-// Destroy for whoever reads the error.
+// Destroy for the user who reads the error.
 func (c *Cluster) Create(ctx context.Context, args ...string) (string, error) {
 	if err := none("Create", args); err != nil {
 		return "", err
@@ -260,7 +260,7 @@ func (c *Cluster) stop(ctx context.Context) error {
 	if c.made == nil {
 		return nil
 	}
-	// Whoever was interrupted comes with an ended context, and must not leave a
+	// A caller that was interrupted comes with an ended context, and must not leave a
 	// cluster behind for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), destroyBound)
 	defer cancel()

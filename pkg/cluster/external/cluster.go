@@ -191,7 +191,7 @@ func (m *member) mark(do func()) {
 	m.wake()
 }
 
-// LinkStats implements cluster.Cluster: nobody counts what links carry.
+// LinkStats implements cluster.Cluster: what links carry is not counted.
 func (c *external) LinkStats(name string, which cluster.Link) (cluster.LinkStats, error) {
 	return cluster.LinkStats{}, fmt.Errorf("what the link %s of member %s carries is not known: %w", which, name, cluster.ErrUnsupported)
 }

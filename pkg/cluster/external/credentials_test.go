@@ -91,7 +91,7 @@ func TestCredentialsInFiles(t *testing.T) {
 	wanted := append(credential.Keys("client", client.KeyPEM), append(credential.Keys("reader", reader.KeyPEM), credential.Token("token", secret))...)
 	for _, one := range wanted {
 		if !slices.ContainsFunc(told, one.Same) {
-			t.Errorf("nobody tells of the %s: %v", one, told)
+			t.Errorf("the credentials lack the %s: %v", one, told)
 		}
 	}
 	if len(told) != len(wanted) {

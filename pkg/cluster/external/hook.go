@@ -50,7 +50,7 @@ func (c *external) Lacks(means cluster.Means) string {
 		return ""
 	case cluster.MeansPolicies:
 		if !c.allowed {
-			return "policies that deny writes are not made in a cluster that somebody else runs without leave"
+			return "policies that deny writes are not made in an external cluster without --allow-disruption"
 		}
 		return ""
 	}
@@ -66,7 +66,7 @@ func (c *external) may(hook string) error {
 		return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
 	}
 	if !c.allowed {
-		return errors.New("nothing disruptive is done to a cluster that somebody else runs without leave: give it with --allow-disruption")
+		return errors.New("nothing disruptive is done to an external cluster without leave: give it with --allow-disruption")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestWhoIsNotMet(t *testing.T) {
 		{"a load balancer", "it seems to be the address of a load balancer", func(p *plane) { p.put("cp1.start", "1700000000 or 1700000777") }},
 		{"one server for two", "the same API server answers for cp1 and for cp2", func(p *plane) { p.serve("cp2", "cp1") }},
 		{"one address for two", "cp1 and cp2 are both reached at the same address", func(p *plane) { p.put("cp2.kubeconfig", p.read("cp1.kubeconfig")) }},
-		{"nobody", "cp2: it does not answer", func(p *plane) { p.put("cp2.down", "") }},
+		{"no server", "cp2: it does not answer", func(p *plane) { p.put("cp2.down", "") }},
 		{"no kubeconfig", "cp2: the kubeconfig", func(p *plane) { p.put("cp2.kubeconfig", "{") }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func (c *external) renew(ctx context.Context, m *member, do task) error {
 	return nil
 }
 
-// end runs a hook after which nobody must answer any more.
+// end runs a hook after which the API server must not answer any more.
 func (c *external) end(ctx context.Context, m *member, do task, note func()) error {
 	if err := c.may(do.hook); err != nil {
 		return err

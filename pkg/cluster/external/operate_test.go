@@ -151,8 +151,7 @@ func TestWhatHasNoHookIsUnsupported(t *testing.T) {
 	}
 }
 
-// What was killed and comes back by itself is another process then, and nobody's
-// surprise.
+// What was killed and comes back by itself is another process then, and expected.
 func TestKillOfWhatComesBack(t *testing.T) {
 	p := newPlane(t, "cp1")
 	c := p.hook("kill", `echo $EVENKEEL_COMPONENT > killed; touch cp1.down; (sleep 0.6; echo 1800000000 > cp1.start; rm cp1.down) >/dev/null 2>&1 &`).up()
@@ -173,7 +172,7 @@ func TestKillOfWhatComesBack(t *testing.T) {
 	}
 }
 
-// An API server that nobody was to end is nobody's plan.
+// An API server that no hook was to end has ended unexpectedly.
 func TestRestartOutOfTheBlue(t *testing.T) {
 	p := newPlane(t, "cp1")
 	c := p.up()
@@ -188,7 +187,7 @@ func TestRestartOutOfTheBlue(t *testing.T) {
 }
 
 // An address that moves to another node when its own is down leads to a server that was
-// never started: nobody's crash is proved by that, and nobody's return.
+// never started: no crash is proved by that, and no return.
 func TestAnAddressThatMoves(t *testing.T) {
 	p := newPlane(t, "cp1", "cp2")
 	c := p.hook("kill", `echo cp2 > cp1.moved`).up()

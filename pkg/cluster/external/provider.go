@@ -1,4 +1,4 @@
-// Package external is the provider of clusters that somebody else runs, and that the
+// Package external is the provider of external clusters, and that the
 // harness neither makes nor removes.
 //
 // A topology says how each member's own API server is reached, and which commands,
@@ -41,7 +41,7 @@ const (
 	logMode    = 0o600
 )
 
-// Provider finds clusters that somebody else runs.
+// Provider finds external clusters.
 type Provider struct{}
 
 var _ cluster.Provider = Provider{}
@@ -52,7 +52,7 @@ func (Provider) Name() string { return Name }
 // Releases implements cluster.Provider: it runs none itself.
 func (Provider) Releases(context.Context, string) ([]string, error) { return nil, nil }
 
-// Defects implements cluster.Provider: nobody plants any in somebody else's cluster.
+// Defects implements cluster.Provider: none is planted in an external cluster.
 func (Provider) Defects(context.Context, string) ([]cluster.Defect, error) { return nil, nil }
 
 // New implements cluster.Provider: it asks every member's API server who it is and
@@ -73,7 +73,7 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 	return c, nil
 }
 
-// external is a cluster that somebody else runs.
+// external is an external cluster.
 type external struct {
 	spec     cluster.External
 	allowed  bool

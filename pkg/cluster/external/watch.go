@@ -46,7 +46,7 @@ func (m *member) pause(ctx context.Context, away bool) {
 	}
 }
 
-// awaited is whether somebody waits for the process to go.
+// awaited is whether an operation waits for the process to go.
 func (m *member) awaited() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *member) wake() {
 	}
 }
 
-// silent notes that nobody answers. That alone says little: the process may be frozen
+// silent notes that no server answers. That alone says little: the process may be frozen
 // or cut off. It is gone only if a hook was to end it.
 func (m *member) silent() {
 	m.mu.Lock()

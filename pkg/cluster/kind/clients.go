@@ -39,7 +39,7 @@ func (c *kindCluster) ClientConfig(name string, faulty bool) (*rest.Config, erro
 
 // dial reaches the member's API server at its node's own address. The published
 // port leads there too, for users; but what publishes it takes connections
-// itself, so that whoever comes that way cannot tell a server that breaks
+// itself, so that a client that comes that way cannot tell a server that breaks
 // connections from one that is not there.
 func (m *member) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	m.mu.Lock()

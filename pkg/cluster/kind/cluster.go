@@ -99,7 +99,7 @@ type member struct {
 	apiserver, etcd int
 	etcdClients     etcdClients
 
-	// turn is taken by whoever operates on the member; a channel, because
+	// turn is taken by the operation on the member; a channel, because
 	// waiting for it has to end with a context.
 	turn chan struct{}
 
@@ -281,7 +281,7 @@ func (c *kindCluster) start(ctx context.Context) error {
 	c.mu.Lock()
 	c.begun = true
 	c.mu.Unlock()
-	// Images are imported last: it takes the machine's time, and nobody waits.
+	// Images are imported last: it takes the machine's time, and no operation waits for it.
 	return together(ctx, c.members, func(ctx context.Context, m *member) error {
 		for _, release := range wanted {
 			if err := c.supply(ctx, m, release); err != nil {
@@ -317,7 +317,7 @@ func (c *kindCluster) listen(m *member) {
 		known := m.address != ""
 		m.mu.Unlock()
 		if !known {
-			// Whoever knows the address early sees the first boot as it is.
+			// A client that knows the address early sees the first boot as it is.
 			if own, err := m.agent.Address(c.life); err == nil {
 				m.mu.Lock()
 				m.address = own.String()
@@ -338,7 +338,7 @@ func (c *kindCluster) Stop(ctx context.Context) error {
 	if c.stopped {
 		return nil
 	}
-	// Whoever stops because he was interrupted comes with an ended context,
+	// A caller that was interrupted comes with an ended context,
 	// and must not leave containers behind for it.
 	ctx = context.WithoutCancel(ctx)
 	if c.made {
@@ -367,7 +367,7 @@ func (c *kindCluster) Stop(ctx context.Context) error {
 }
 
 // removeFiles removes the cluster's folder, but for logs that are in there:
-// whoever reads the error of a failed start wants to look at them.
+// the user who reads the error of a failed start wants to look at them.
 func (c *kindCluster) removeFiles() error {
 	if filepath.Dir(c.logDir) == c.entry.Dir {
 		return c.entry.RemoveExcept(filepath.Base(c.logDir))

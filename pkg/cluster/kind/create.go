@@ -127,7 +127,7 @@ func (c *kindCluster) mounts(m *member) []v1alpha4.Mount {
 	return mounts
 }
 
-// choosePorts gives every member ports of this machine. Nobody listens there
+// choosePorts gives every member ports of this machine. No server listens there
 // until the nodes are made; other clusters and connections leave them alone.
 func (c *kindCluster) choosePorts() error {
 	c.ports.Next = c.topology.Spec.Settings.BasePort

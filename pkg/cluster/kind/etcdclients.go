@@ -15,7 +15,7 @@ import (
 
 // etcdClients are the connections of the harness to a member's etcd. An etcd that
 // is told to end waits seven seconds for clients that watch it, and the recorder
-// always does: nobody's rollout has such a client, so it leaves first.
+// always does: no rollout has such a client, so it leaves first.
 type etcdClients struct {
 	mu   sync.Mutex
 	open map[*etcdConnection]struct{}

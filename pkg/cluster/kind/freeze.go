@@ -86,7 +86,7 @@ func (m *member) setFrozen(frozen bool) {
 	m.frozen = frozen
 }
 
-// isFrozen is whether the node was paused as a whole, so that nobody in it
+// isFrozen is whether the node was paused as a whole, so that no process in it
 // answers.
 func (m *member) isFrozen() bool {
 	m.mu.Lock()

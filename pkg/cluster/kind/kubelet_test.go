@@ -27,7 +27,7 @@ func TestKubeletPatch(t *testing.T) {
 	if patch["kind"] != "KubeletConfiguration" || patch["failCgroupV1"] != false {
 		t.Errorf("the patch is %v", patch)
 	}
-	// Whoever may not have the capability needs the gate, and nobody else.
+	// Only a node without the capability needs the gate.
 	if _, gated := patch["featureGates"]; gated == boundingSetHas(resource) {
 		t.Errorf("the patch is %v", patch)
 	}

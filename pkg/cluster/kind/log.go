@@ -11,7 +11,7 @@ import (
 )
 
 // collector is a logger for kind's library that keeps what went wrong: it is
-// shown in an error, and else nobody's business.
+// shown in an error, and private otherwise.
 type collector struct {
 	mu    sync.Mutex
 	lines []string

@@ -27,7 +27,7 @@ func (c *kindCluster) awaitMirror(ctx context.Context, m *member, since time.Tim
 		return fmt.Errorf("awaiting the kubelet of member %s: %w", m.name, err)
 	}
 	name := fmt.Sprintf("kube-%s-%s", cluster.APIServer, m.host)
-	last := errors.New("nobody was asked")
+	last := errors.New("no server was asked")
 	err = wait.PollUntilContextTimeout(ctx, readyPoll, mirrorBound, true, func(ctx context.Context) (bool, error) {
 		asked, cancel := context.WithTimeout(ctx, probeBound)
 		defer cancel()

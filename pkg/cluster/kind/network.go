@@ -45,7 +45,7 @@ func makeNetwork(ctx context.Context, name, owner string) error {
 		return err
 	}
 	if err := create("--subnet", subnet, "--gateway", gateway); err != nil {
-		return fmt.Errorf("the network's range %s was taken by somebody else meanwhile, try again: %w", subnet, err)
+		return fmt.Errorf("the network's range %s was taken by another network meanwhile, try again: %w", subnet, err)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 }
 
 // keepKubeletLog leaves what the kubelet of a member has said lately beside the logs of its
-// components: where none of them came, nobody else knows why.
+// components: where none of them came, only the kubelet knows why.
 func (c *kindCluster) keepKubeletLog(m *member) {
 	// The wait may have been given up, and this is short.
 	said, err := docker(context.Background(), "exec", m.host, "journalctl", "--unit=kubelet", "--no-pager", "--lines=2000")

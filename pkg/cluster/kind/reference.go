@@ -34,7 +34,7 @@ import (
 )
 
 // reference is the control plane of this repository as static Pods on nodes
-// that kind has made and nobody has set up: no Kubernetes runs beside it.
+// that kind has made and nothing has set up: no Kubernetes runs beside it.
 type reference struct {
 	binary  refplane.Binary
 	image   string // its name, once the archive is made

@@ -55,7 +55,7 @@ func TestUnitsTellOfProcesses(t *testing.T) {
 		do   func(u *units, tell func(agent.Event))
 		want []string
 	}{
-		{"an exit that nobody asked for, and the kubelet's restart", func(_ *units, tell func(agent.Event)) {
+		{"an exit that was not asked for, and the kubelet's restart", func(_ *units, tell func(agent.Event)) {
 			tell(started(1))
 			tell(gone(1))
 			tell(started(2))

@@ -21,7 +21,7 @@ import (
 
 // Interceptor stands between the controllers of a member and its API server, ends
 // their TLS and speaks HTTP with both, so that single requests can be hit. A
-// controller stays who it is: the API server is shown the certificate of whoever
+// controller stays who it is: the API server is shown the certificate of the client
 // showed one to the Interceptor, which has the keys of all of them; and tokens go
 // on as they are.
 type Interceptor struct {
@@ -87,7 +87,7 @@ type InterceptorConfig struct {
 	Identities []Identity
 }
 
-// NewInterceptor begins to serve. Whoever shows no certificate is the controller
+// NewInterceptor begins to serve. A client that shows no certificate is the controller
 // manager, the only one that goes by tokens.
 func NewInterceptor(config InterceptorConfig) (*Interceptor, error) {
 	i := &Interceptor{
@@ -242,7 +242,7 @@ func fail(answer *http.Response, code int) {
 	answer.Header.Del("Content-Encoding")
 }
 
-// holdBack waits; it is false if whoever asked has gone before the time was over.
+// holdBack waits; it is false if the client has gone before the time was over.
 func holdBack(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true

@@ -83,7 +83,7 @@ func (p *intercepted) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.asked++
 	p.mu.Unlock()
-	name := "nobody"
+	name := "anonymous"
 	if len(r.TLS.PeerCertificates) > 0 {
 		name = r.TLS.PeerCertificates[0].Subject.CommonName
 	}
@@ -145,12 +145,12 @@ func (p *intercepted) get(client *http.Client, path string) (code int, body stri
 
 func TestTheAPIServerIsShownWhoAsks(t *testing.T) {
 	p := intercept(t)
-	for whom, want := range map[string]string{manager: manager + " token", scheduler: scheduler + " token", "": "nobody token"} {
+	for whom, want := range map[string]string{manager: manager + " token", scheduler: scheduler + " token", "": "anonymous token"} {
 		if code, body, err := p.get(p.client(whom), "/x"); code != 200 || body != want || err != nil {
 			t.Errorf("%q: %d %q %v", whom, code, body, err)
 		}
 	}
-	if code, _, err := p.get(p.client("somebody"), "/x"); code != http.StatusBadGateway || err != nil {
+	if code, _, err := p.get(p.client("stranger"), "/x"); code != http.StatusBadGateway || err != nil {
 		t.Errorf("a stranger got %d, %v", code, err)
 	}
 }
@@ -230,7 +230,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// Whoever gives up while a request is held back has not sent it.
+// A client that gives up while a request is held back has not sent it.
 func TestWhatIsGivenUpIsNotSent(t *testing.T) {
 	p := intercept(t)
 	ctx, giveUp := context.WithCancel(t.Context())

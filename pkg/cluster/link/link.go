@@ -65,7 +65,7 @@ func (l *Link) Stats() cluster.LinkStats {
 	}
 }
 
-// count is for whoever holds mu: what passed before a cut is in the figures that are read
+// count is for the caller that holds mu: what passed before a cut is in the figures that are read
 // after it.
 func (l *Link) count(direction cluster.Direction, bytes int) {
 	if direction == cluster.ToServer {

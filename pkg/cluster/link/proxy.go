@@ -123,7 +123,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	server, err := p.dial(dialing, client)
 	dialed()
 	if err != nil {
-		// Nobody listens: the client should see a reset, which is the nearest
+		// No server listens: the client should see a reset, which is the nearest
 		// to the refusal that it would have got without the proxy.
 		client.SetLinger(0)
 		return

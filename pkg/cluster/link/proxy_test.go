@@ -111,7 +111,7 @@ func TestProxyCut(t *testing.T) {
 	}
 }
 
-// Whoever compares figures from after a cut with later ones must not find that something
+// A caller that compares figures from after a cut with later ones must not find that something
 // passed, which had only been on its way.
 func TestNothingIsCountedAfterACut(t *testing.T) {
 	_, link, dial := echo(t)

@@ -123,7 +123,7 @@ func (c *local) Stop(ctx context.Context) error {
 		return nil
 	}
 	c.endLife(errStopped)
-	// Whoever stops because he was interrupted comes with an ended context,
+	// A caller that was interrupted comes with an ended context,
 	// and must not leave processes behind for it.
 	ctx = context.WithoutCancel(ctx)
 	var group errgroup.Group
@@ -168,7 +168,7 @@ func (s *site) disconnect() {
 }
 
 // removeFiles removes the cluster's folder, but for logs that are in there:
-// whoever reads the error of a failed start wants to look at them. What is
+// the user who reads the error of a failed start wants to look at them. What is
 // left then counts as a cluster until its owner or a clean-up removes it.
 func (c *local) removeFiles() error {
 	if filepath.Dir(c.logDir) == c.entry.Dir {

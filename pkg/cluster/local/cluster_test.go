@@ -428,7 +428,7 @@ func TestCluster(t *testing.T) {
 			{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
 			{"link", c.SetLink(t.Context(), "cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
 			{"latency", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
-			{"keys of nobody", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
+			{"keys of no member", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
 			{"keys without requests", c.SetKeyFault("cp1", cluster.KeyFault{Prefixes: []string{"/k"}}), "requests and prefixes must both"},
 			{"direction", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
 		} {

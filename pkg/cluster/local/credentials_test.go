@@ -51,7 +51,7 @@ func TestCredentials(t *testing.T) {
 		for _, one := range held {
 			files++
 			if !slices.ContainsFunc(told, one.Same) {
-				t.Errorf("nobody tells of %s", one)
+				t.Errorf("the credentials lack %s", one)
 			}
 		}
 		return nil

@@ -49,7 +49,7 @@ type command struct {
 
 // within names files below the folder as they are seen from there. Components
 // write the paths that they are given to their logs, which go into bundles, and
-// it is nobody's business where on whose disk a run was made.
+// where on a user's disk a run was made is private.
 func (c command) within(dir string) command {
 	args := make([]string, 0, len(c.args))
 	for _, arg := range c.args {

@@ -66,7 +66,7 @@ func (c *local) intercept(m *member) (interceptor *link.Interceptor, fresh bool,
 		}
 		identities = append(identities, link.Identity{Component: component, Certificate: certificate})
 	}
-	// Nobody is told of this port, so it may be any.
+	// No client is told of this port, so it may be any.
 	listener, err := net.Listen("tcp", net.JoinHostPort(port.Loopback, "0"))
 	if err != nil {
 		return nil, false, err

@@ -242,7 +242,7 @@ var publishedControllers = []string{
 }
 
 // workloadControllers are on in place of them where a migrator is installed as a
-// workload. There is no kubelet: nobody runs the Pods that they make.
+// workload. There is no kubelet: the Pods that they make do not run.
 var workloadControllers = []string{
 	"storageversion-garbage-collector-controller",
 	"garbage-collector-controller",

@@ -116,7 +116,7 @@ func TestPublishedCommands(t *testing.T) {
 		}
 	}
 	if _, err := c.distribution.command("proxy", site, "v1.35.4"); err == nil {
-		t.Error("there is a component that nobody knows")
+		t.Error("there is a component that is not known")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestPublishedPeers(t *testing.T) {
 	_, err = Provider{}.New(t.Context(), topology, cluster.Options{})
 	expectError(t, err, "f.yaml: the Kubernetes release v1.34.4 cannot tell")
 	if without := newPublished(t, publishedTopology()).byName["cp1"].site; without.frontProxyPair.KeyFile != "" {
-		t.Error("there is a certificate that nobody needs")
+		t.Error("there is a certificate that no component needs")
 	}
 }
 

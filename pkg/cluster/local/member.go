@@ -32,7 +32,7 @@ type member struct {
 	// the keyProxy.
 	keyed atomic.Bool
 
-	// turn is taken by whoever operates on the member; a channel, because
+	// turn is taken by the operation on the member; a channel, because
 	// waiting for it has to end with a context.
 	turn chan struct{}
 

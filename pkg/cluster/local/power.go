@@ -12,7 +12,7 @@ import (
 var errPowerless = errors.New("nothing of it runs")
 
 // PowerOff implements cluster.Cluster: all processes are killed at once. Behind
-// the member's links nobody listens then, so that they reset whoever comes.
+// the member's links no server listens then, so that they reset every client.
 func (c *local) PowerOff(ctx context.Context, name string) error {
 	m, ctx, done, err := c.take(ctx, name)
 	if err != nil {

@@ -133,7 +133,7 @@ func (u *unit) respawn(ctx context.Context) <-chan struct{} {
 	ended, err := u.spawn()
 	if err != nil {
 		// The next attempt may succeed, a full disk for example can be freed;
-		// whoever waits for readiness counts it as one more exit.
+		// the wait for readiness counts it as one more exit.
 		u.exits++
 		u.note(cluster.StartedNoMore + ": " + err.Error())
 		return nil

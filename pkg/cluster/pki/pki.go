@@ -29,11 +29,11 @@ const (
 )
 
 // FrontProxy is the common name of the certificate by which API servers are known
-// to each other when they hand requests on, in the name of whoever made them.
+// to each other when they hand requests on, in the name of the client that made them.
 const FrontProxy = "front-proxy-client"
 
 // Authority signs all certificates of one cluster. Its key is in no
-// file unless somebody asks for it.
+// file unless a caller asks for it.
 type Authority struct {
 	dir  string
 	key  *ecdsa.PrivateKey

@@ -67,7 +67,7 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// Whoever asks an authority learns of every key that it has made, also where several
+// A caller that asks an authority learns of every key that it has made, also where several
 // are made at once.
 func TestCredentials(t *testing.T) {
 	ca, err := New(filepath.Join(t.TempDir(), "pki"), "c-1")
@@ -107,7 +107,7 @@ func TestCredentials(t *testing.T) {
 	}
 	for _, one := range wanted {
 		if !slices.ContainsFunc(told, one.Same) {
-			t.Errorf("nobody tells of %s", one)
+			t.Errorf("the credentials lack %s", one)
 		}
 	}
 	if len(serials) != pairs {

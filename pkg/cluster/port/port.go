@@ -18,7 +18,7 @@ import (
 const Loopback = "127.0.0.1"
 
 // Source hands out ports of the loopback to one cluster. Each comes with an open
-// listener, so that nobody else gets it before its server starts. Methods are not
+// listener, so that no other process gets it before its server starts. Methods are not
 // to be called from several goroutines.
 type Source struct {
 	// Next is the next fixed port; 0 means any free one.
@@ -75,7 +75,7 @@ func (p *Source) claimAny() bool {
 	return false
 }
 
-// claim claims the block that begins with a port, unless somebody has done so. The
+// claim claims the block that begins with a port, unless another process has done so. The
 // listener is the claim: it ends with this process, however that ends.
 func (p *Source) claim(first int) bool {
 	listener, err := listenOn(first)

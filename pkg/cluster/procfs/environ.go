@@ -55,7 +55,7 @@ const (
 )
 
 // environment of the process, empty where it has none or must not be read. The
-// kernel shows none either while it loads a program, and whoever started that has
+// kernel shows none either while it loads a program, and its parent has
 // already been told of its success, so that such a process is looked at again.
 func environment(pid int) []byte {
 	var raw []byte

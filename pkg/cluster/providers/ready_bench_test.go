@@ -17,7 +17,7 @@ func BenchmarkReady(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			// A folder of its own, so that nobody's clusters are touched.
+			// A folder of its own, so that no cluster of a user is touched.
 			b.Setenv(state.RootVariable, b.TempDir())
 			if _, err := All().Check(b.Context(), topology, nil); err != nil {
 				b.Skip(err)

@@ -150,7 +150,7 @@ func controllerManager(s *Site, release string) []string {
 	f.add("tls-cert-file", s.ControllerManager.Cert)
 	f.add("tls-private-key-file", s.ControllerManager.Key)
 	if s.Settings.CoordinatedLeaderElection {
-		// Whoever leads without a coordinator meanwhile is to be seen to act as well.
+		// A leader without a coordinator meanwhile is to be seen to act as well.
 		f.set("leader-evidence", true)
 		if !slices.Contains(s.Off, cluster.FeatureCoordination) {
 			f.add("leader-elect-resource-lock", "coordinatedleases")

@@ -131,7 +131,7 @@ func endOwner(ctx context.Context, owner Owner) error {
 		bound  time.Duration
 	}{{syscall.SIGTERM, ownerGrace}, {syscall.SIGKILL, killBound}} {
 		// Asked again after the process was opened: from here on a signal can
-		// only reach this process, whoever gets its PID later.
+		// only reach this process, whichever gets its PID later.
 		if !owner.Alive() {
 			return nil
 		}

@@ -1,8 +1,8 @@
 // Package state knows which clusters run on this machine and whose they are.
 //
-// A harness can be killed at any moment, and then nobody is left who remembers
+// A harness can be killed at any moment, and then no process is left that remembers
 // what it had started. So every cluster is written down here before its first
-// process exists, with the process that answers for it; whoever finds that
+// process exists, with the process that answers for it; a user who finds that
 // process dead may remove everything that the cluster left. The folder of a
 // cluster holds all its files, and every process of it carries its ID in the
 // environment, so that "everything" can be found without any other memory.

@@ -73,7 +73,7 @@ func clean(ctx context.Context, out io.Writer, registry cluster.Registry, all bo
 		fmt.Fprintln(out, "nothing to clean")
 	}
 	if left, _ := state.List(root); len(left) > 0 {
-		fmt.Fprintf(out, "left alone because somebody uses them (see `evenkeel cluster list`): %d\n", len(left))
+		fmt.Fprintf(out, "left alone because they are in use (see `evenkeel cluster list`): %d\n", len(left))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestUpListDown(t *testing.T) {
 	}
 	record := entries[0].Record()
 	expect(t, "list", "mine", "3/3", fmt.Sprintf("up (process %d)", record.Owner.PID))
-	expect(t, "clean", "nothing to clean", "left alone because somebody uses them (see `evenkeel cluster list`): 1")
+	expect(t, "clean", "nothing to clean", "left alone because they are in use (see `evenkeel cluster list`): 1")
 	expectError(t, "up --topology "+topology+" --name mine", "a cluster mine is up already")
 
 	expect(t, "down", "removed cluster "+record.ID)
@@ -171,7 +171,7 @@ func TestCleanWhatIsNotOnRecord(t *testing.T) {
 
 // --- Helpers ---
 
-// engine is a provider of which only what somebody left there is of interest.
+// engine is a provider of which only what another run left there is of interest.
 type engine struct {
 	local.Provider
 	left map[string]int

@@ -29,7 +29,7 @@ type message struct {
 const keepLog = "keep.log"
 
 // newKeep is the process behind `cluster up`. The links of a local cluster are
-// proxies inside a process, and somebody has to start again what exits, so a
+// proxies inside a process, and a process has to start again what exits, so a
 // cluster lives only as long as its owner does.
 func newKeep(registry cluster.Registry) *cobra.Command {
 	var wanted request
@@ -70,13 +70,13 @@ func keep(ctx context.Context, registry cluster.Registry, wanted *request) error
 	case err != nil && ctx.Err() != nil:
 		return errors.Join(withStop(made, err), entry.Remove())
 	case err != nil:
-		// The logs stay for whoever reads the error; `clean` removes them.
+		// The logs stay for the user who reads the error; `clean` removes them.
 		return withStop(made, fmt.Errorf("%w (`evenkeel cluster clean` removes the logs)", err))
 	}
 	ready := entry.Record()
 	if err := tell(message{Ready: &ready}); err != nil {
-		// Up was killed, so nobody would ever hear of this cluster.
-		return errors.Join(withStop(made, fmt.Errorf("nobody waits for the cluster any more: %w", err)), entry.Remove())
+		// Up was killed, so no user would ever hear of this cluster.
+		return errors.Join(withStop(made, fmt.Errorf("no command waits for the cluster any more: %w", err)), entry.Remove())
 	}
 	if err := detach(filepath.Join(made.LogDir(), keepLog)); err != nil {
 		return withStop(made, err)

@@ -47,7 +47,7 @@ func (r *request) load() (*cluster.Topology, error) {
 		return nil, err
 	}
 	if topology.ExternallyManaged() {
-		return nil, fmt.Errorf("%s is a cluster that somebody else runs, so there is nothing to bring up and nothing to remove; `evenkeel run --topology %s` plays a scenario on it", r.topology, r.topology)
+		return nil, fmt.Errorf("%s is an external cluster, so there is nothing to bring up and nothing to remove; `evenkeel run --topology %s` plays a scenario on it", r.topology, r.topology)
 	}
 	if r.release != "" {
 		topology.SetRelease(r.release)

@@ -100,7 +100,7 @@ func startKeep(ctx context.Context, wanted *request) (*state.Record, error) {
 
 	owner := exec.Command(self, append([]string{"cluster", "keep"}, wanted.args()...)...)
 	// What it says before it has a log, such as a panic, goes to a file, which
-	// unlike a pipe nobody has to empty.
+	// unlike a pipe no process has to empty.
 	owner.Stdout, owner.Stderr = write, told
 	owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = owner.Start()

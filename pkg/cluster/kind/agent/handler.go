@@ -86,7 +86,7 @@ func answer(w http.ResponseWriter, out any, err error) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
-		// Whoever asked has gone if this cannot be written.
+		// The client has gone if this cannot be written.
 		_ = json.NewEncoder(w).Encode(out)
 	}
 }

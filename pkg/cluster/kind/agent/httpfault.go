@@ -43,7 +43,7 @@ func newExchanges() *exchanges { return &exchanges{more: make(chan struct{}, 1)}
 func (e *exchanges) signal() {
 	select {
 	case e.more <- struct{}{}:
-	default: // somebody was woken already
+	default: // a waiter was woken already
 	}
 }
 
@@ -122,7 +122,7 @@ func (a *agent) faultHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	hits.heal = heal
-	// Also where nobody asks for its end: whoever wanted it may be gone.
+	// Also where no client asks for its end: the one that wanted it may be gone.
 	defer heal()
 	id, remove := a.faults.add(hits)
 	defer remove()
@@ -199,7 +199,7 @@ func (c *Client) FaultHTTP(ctx context.Context, component cluster.Component, fau
 	return sync.OnceFunc(func() {
 		err := c.exchange(ctx, http.MethodDelete, pathHTTPFault, url.Values{"id": {strconv.Itoa(first.ID)}}, nil, nil)
 		if err != nil {
-			// Whoever stands still notices later that nobody listens any more.
+			// A client that stands still notices later that the server does not listen any more.
 			end(err)
 		}
 	}), nil

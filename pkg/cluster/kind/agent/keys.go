@@ -39,7 +39,7 @@ type KeyFiles struct {
 	Key  string `json:"key"`
 }
 
-// Caller is whoever asks the member's API server from its node, known by what a
+// Caller is the program that asks the member's API server from its node, known by what a
 // kubeconfig file has or by files of its own. A caller of which nothing is there
 // yet cannot ask.
 type Caller struct {

@@ -105,7 +105,7 @@ func (k *logKeeper) begin(ctx context.Context, path string, component cluster.Co
 }
 
 // follow copies the file until another one is in its place, or none, and all of
-// it was read. Whoever writes it may go on for a moment after it was moved away,
+// it was read. Its writer may go on for a moment after it was moved away,
 // and after the agent was told to end, so it is looked at once more then.
 func (k *logKeeper) follow(ctx context.Context, file *os.File, component cluster.Component) {
 	kept := k.kept[component]

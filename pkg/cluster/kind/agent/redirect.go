@@ -32,7 +32,7 @@ const passMark = 0xe7e1
 
 // rules redirect the member's links to the agent: connections that are made
 // after it, which is why it starts before the kubelet. The components need not
-// know, and whoever replaces a static Pod does not take the link away.
+// know, and replacing a static Pod does not take the link away.
 func rules(address netip.Addr) [][]string {
 	redirect := func(chain string, match []string, to int) []string {
 		rule := append([]string{"-t", "nat", "-A", chain, "-p", "tcp"}, match...)

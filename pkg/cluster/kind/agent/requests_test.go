@@ -22,7 +22,7 @@ import (
 const manager = "system:kube-controller-manager"
 
 // node is a folder of keys, as a node has one, and an API server that answers
-// with the name of whoever asks.
+// with the name of the client.
 type node struct {
 	t   *testing.T
 	dir string
@@ -154,11 +154,11 @@ func TestSingleRequestsAreHitAndHealed(t *testing.T) {
 				t.Errorf("told of %+v, want one to /api with over=%v that was not sent", one, over)
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatal("nobody was told of the hit")
+			t.Fatal("the harness was not told of the hit")
 		}
 	}
 	if said, err := kubelet(); err != nil || said != "system:node:cp1" {
-		t.Errorf("somebody else was answered with %q, %v", said, err)
+		t.Errorf("another client was answered with %q, %v", said, err)
 	}
 	heal()
 	heal()

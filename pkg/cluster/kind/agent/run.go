@@ -67,7 +67,7 @@ func (a *agent) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The harness may be anybody who may use Docker. Who else may come near is
+	// The harness may run as any user who may use Docker. Which other users may come near is
 	// for the shared folder's mode to say.
 	if err := os.Chmod(socket, 0o666); err != nil {
 		return err

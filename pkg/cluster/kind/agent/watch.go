@@ -43,7 +43,7 @@ type watcher struct {
 // process is a living process of a component.
 type process struct {
 	component cluster.Component
-	// handle is a pidfd: what is sent through it reaches this process or nobody.
+	// handle is a pidfd: what is sent through it reaches this process or none.
 	handle int
 }
 
@@ -116,7 +116,7 @@ func newestPID() string {
 	return string(raw[bytes.LastIndexByte(raw, ' ')+1:])
 }
 
-// zombie is the state of a process that has ended and that nobody has waited for.
+// zombie is the state of a process that has ended and that its parent has not waited for.
 const zombie = 'Z'
 
 // launching is the argument of the container runtime's process that becomes the

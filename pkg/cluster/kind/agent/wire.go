@@ -41,7 +41,7 @@ type Component struct {
 	// Pod is the name of its static Pod, which is also that of its manifest
 	// without .yaml and of its container.
 	Pod string `json:"pod"`
-	// Health is the URL by which it tells whether it is ready; empty if somebody
+	// Health is the URL by which it tells whether it is ready; empty if another program
 	// outside can ask it.
 	Health string `json:"health,omitempty"`
 }
@@ -64,7 +64,7 @@ type end struct {
 	Component cluster.Component `json:"component"`
 	// Signal is sent to each of them.
 	Signal int `json:"signal"`
-	// Away takes the static Pod away first, so that nobody starts it again.
+	// Away takes the static Pod away first, so that the kubelet does not start it again.
 	Away bool `json:"away,omitempty"`
 }
 

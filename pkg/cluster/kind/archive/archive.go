@@ -29,7 +29,7 @@ type Image struct {
 	Name string
 	// Files on this machine's disk by their absolute path in the image.
 	Files map[string]string
-	// Entrypoint may be empty: then whoever runs the image says what.
+	// Entrypoint may be empty: then the user of the image says what.
 	Entrypoint []string
 }
 

@@ -4,8 +4,8 @@
 // servers derive their identity from the host name and nothing else, so that
 // several of them on one machine would take each other's place.
 //
-// The kernel keeps a host name for each UTS namespace, and only somebody inside
-// can set it before the program begins. That somebody is this very executable:
+// The kernel keeps a host name for each UTS namespace, and only a process inside
+// can set it before the program begins. That process is this very executable:
 // it is started in a new namespace, sets the name as its first act, and becomes
 // the program. The process stays the same one, with its PID, its start time and
 // its environment. It works in whatever executable this package is linked into,
@@ -65,8 +65,8 @@ func Wrap(cmd *exec.Cmd, name string) {
 	if privileged() {
 		return
 	}
-	// Whoever may not make a UTS namespace may in a user namespace of his own,
-	// where he is root and nobody else exists. Outside of it he gains nothing.
+	// A user who may not make a UTS namespace may in a user namespace,
+	// where this user is root and no other exists. Outside of it that gains nothing.
 	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}

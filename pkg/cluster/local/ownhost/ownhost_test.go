@@ -26,7 +26,7 @@ func TestWrap(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	Wrap(cmd, "cp1")
 	if err := cmd.Start(); err != nil {
-		t.Skipf("this machine lets nobody make namespaces: %v", Explain(err))
+		t.Skipf("this machine lets no user make namespaces: %v", Explain(err))
 	}
 	pid := cmd.Process.Pid
 	if err := cmd.Wait(); err != nil {
@@ -50,7 +50,7 @@ func TestWrapOfAProgramThatIsNotThere(t *testing.T) {
 	cmd.Stderr = &complained
 	Wrap(cmd, "cp1")
 	if err := cmd.Start(); err != nil {
-		t.Skipf("this machine lets nobody make namespaces: %v", err)
+		t.Skipf("this machine lets no user make namespaces: %v", err)
 	}
 	if err := cmd.Wait(); err == nil || !strings.Contains(complained.String(), `cannot run /nowhere/server on a host called "cp1"`) {
 		t.Errorf("%v: %s", err, complained.String())
