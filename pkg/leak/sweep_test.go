@@ -6,11 +6,13 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,7 +96,7 @@ func TestSweep(t *testing.T) {
 func TestMaskedHistoryIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.jsonl")
-	text := `{"format":"evenkeel-history","version":` + "1" + `,"run":"r"}` + "\n" +
+	text := `{"format":"evenkeel-history","version":` + strconv.Itoa(history.Version) + `,"run":"r"}` + "\n" +
 		`{"seq":1,"at":1,"kind":"step","step":{"index":1,"text":"` + token + `"}}` + "\n" + `{"seq":2,"at":2,"kind":"end","end":{"complete":true}}` + "\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,7 +110,7 @@ func TestMaskedHistoryIsDamaged(t *testing.T) {
 	}
 	defer reader.Close()
 	for {
-		if _, err := reader.Next(); err == io.EOF {
+		if _, err := reader.Next(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@
 package kind
 
 import (
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -44,7 +45,7 @@ func TestClientsOfEtcdLeaveBeforeItEnds(t *testing.T) {
 	m.setAway(cluster.Etcd, true)
 	m.etcdClients.leave()
 	for range cap(served) {
-		if _, err := (<-served).Read(make([]byte, 1)); err != io.EOF {
+		if _, err := (<-served).Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("etcd sees %v, want the end", err)
 		}
 	}

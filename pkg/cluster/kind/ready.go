@@ -74,10 +74,10 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 		unready.What += "; it has no log"
 	}
 	if failure := cluster.MachineFailure(said); failure != "" {
-		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready, failure)
+		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready.Error(), failure)
 	}
 	if !seen && !crashed {
-		return fmt.Errorf("%s; the kubelet has started no process of it, see %s-kubelet.log", unready, m.name)
+		return fmt.Errorf("%s; the kubelet has started no process of it, see %s-kubelet.log", unready.Error(), m.name)
 	}
 	return unready
 }

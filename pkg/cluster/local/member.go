@@ -197,7 +197,7 @@ func (c *local) awaitReady(ctx context.Context, m *member, u *unit) error {
 		unready.What += fmt.Sprintf("; its log %s ends with: %s", u.logFile, said)
 	}
 	if failure := cluster.MachineFailure(said); failure != "" {
-		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready, failure)
+		return fmt.Errorf("%s, which is a failure of this machine (%s): mend it and run again", unready.Error(), failure)
 	}
 	return unready
 }

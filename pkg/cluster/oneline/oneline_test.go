@@ -11,7 +11,7 @@ func TestJoin(t *testing.T) {
 	if err := Join(nil, nil); err != nil {
 		t.Errorf("of nothing comes %v", err)
 	}
-	if err := Join(nil, io.EOF); err != io.EOF {
+	if err := Join(nil, io.EOF); !errors.Is(err, io.EOF) {
 		t.Errorf("of one comes %v", err)
 	}
 	err := Join(io.EOF, nil, fs.ErrExist)

@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -57,7 +58,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 	var found []string
 	for reader := tar.NewReader(raw); ; {
 		header, err := reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
