@@ -53,58 +53,11 @@ type aggregated struct {
 // groupOf is the group that a backend hosts.
 func groupOf(backend string) string { return backend + "." + aggregatedGroup }
 
-// validate says what is wrong with a RegisterAPI.
-func (d *RegisterAPI) validate() error {
-	if err := definesOne(d.CRD, d.Group, d.Backend); err != nil {
-		return err
-	}
-	for _, version := range d.Versions {
-		if !slices.Contains(definable, version) {
-			return fmt.Errorf("%q is none of the versions %v", version, definable)
-		}
-	}
-	if (d.CRD == "") != (len(d.Versions) == 0) {
-		return errors.New("versions belongs to a crd, which must have some")
-	}
-	if d.Storage != "" && (d.CRD == "" || !slices.Contains(definable, d.Storage)) {
-		return fmt.Errorf("storage belongs to a crd, and %q must be one of the versions %v", d.Storage, definable)
-	}
-	return nil
-}
-
-func (u *UnregisterAPI) validate() error { return definesOne(u.CRD, u.Group, u.Backend) }
-
 func definesOne(crd, group, backend string) error {
 	if (crd == "") == (backend == "") || (crd == "") != (group == "") {
 		return errors.New("needs either crd and group, or backend")
 	}
 	return nil
-}
-
-func (b *SetBackendBehavior) validate() error {
-	var err error
-	if b.Behavior != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Behavior) {
-		err = fmt.Errorf("behavior must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", "))
-	}
-	if b.For < 0 {
-		err = errors.Join(err, errors.New("for must not be negative"))
-	}
-	return err
-}
-
-// backend is the name of the aggregated server that a step needs.
-func (s *Step) backend() string {
-	switch {
-	case s.RegisterAPI != nil:
-		return s.RegisterAPI.Backend
-	case s.UnregisterAPI != nil:
-		return s.UnregisterAPI.Backend
-	case s.Churn != nil:
-		return s.Churn.Backend
-	case s.SetBackendBehavior != nil:
-		return s.SetBackendBehavior.Name
-	}
-	return ""
 }
 
 // startBackends starts the scenario's aggregated servers, of which nobody knows

@@ -2,17 +2,6 @@ package scenario
 
 import "github.com/evenkeel/evenkeel/pkg/cluster"
 
-// withoutOf are the features that a step starts members without.
-func withoutOf(set any) []cluster.Feature {
-	switch v := set.(type) {
-	case *Replace:
-		return v.DisabledFeatures
-	case *Restart:
-		return v.DisabledFeatures
-	}
-	return nil
-}
-
 // switchOff says what a member's components are started without the next time. A
 // provider that cannot say that has never switched anything off.
 func (r *Runner) switchOff(member string, off []cluster.Feature) error {
@@ -28,4 +17,12 @@ func featureNames(features []cluster.Feature) []string {
 		names = append(names, string(feature))
 	}
 	return names
+}
+
+// disabledBy are the features that a step starts members without.
+func disabledBy(a Action) []cluster.Feature {
+	if d, ok := a.(disabling); ok {
+		return d.disabled()
+	}
+	return nil
 }

@@ -18,22 +18,11 @@ const ownDomain = ".evenkeel.dev"
 // look at it and to define groups of the harness's own; ok is false where none does.
 func (s *Scenario) Disrupts() (step int, action string, ok bool) {
 	for i := range s.Steps {
-		action, set, _ := s.Steps[i].action()
-		if !harmless(set) {
-			return i + 1, action, true
+		if one, ok := s.Steps[i].Action.(observing); !ok || !one.harmless() {
+			return i + 1, s.Steps[i].Name(), true
 		}
 	}
 	return 0, "", false
-}
-
-func harmless(set any) bool {
-	switch v := set.(type) {
-	case *Hold, *RegisterAPI, *UnregisterAPI, *Churn:
-		return true
-	case *SetBackendBehavior:
-		return v.Behavior == doesAnswer
-	}
-	return false
 }
 
 // LeaveOut says which steps, counted from 1, cannot be played on a cluster that
@@ -46,8 +35,7 @@ func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
 	}
 	out := map[int]string{}
 	for i := range s.Steps {
-		action, set, _ := s.Steps[i].action()
-		if why := s.impossible(foreign, action, set); why != "" {
+		if why := s.impossible(foreign, s.Steps[i].Action); why != "" {
 			out[i+1] = why
 		}
 	}
@@ -75,12 +63,11 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	var missing []string
 	played := false
 	for i := range s.Steps {
-		action, set, _ := s.Steps[i].action()
-		if !s.restarts(set) {
+		if one, ok := s.Steps[i].Action.(restarting); !ok || !one.restarts(s) {
 			continue
 		}
 		if why, left := leftOut[i+1]; left {
-			missing = append(missing, fmt.Sprintf("step %d (%s) was left out, for %s", i+1, action, why))
+			missing = append(missing, fmt.Sprintf("step %d (%s) was left out, for %s", i+1, s.Steps[i].Name(), why))
 		} else {
 			played = true
 		}
@@ -91,21 +78,6 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	return lacks
 }
 
-// restarts is whether after the step another process of an API server runs than before.
-func (s *Scenario) restarts(set any) bool {
-	switch v := set.(type) {
-	case *Replace, *Restart, *PowerCycle, *ConflictStorm, *JoinWithoutReporting:
-		return true
-	case *Target:
-		return v.Component == "" || v.Component == string(cluster.APIServer)
-	case *Strike:
-		return s.endsServers(v.Fault)
-	case *RandomFaults:
-		return slices.ContainsFunc(v.Faults, s.endsServers)
-	}
-	return false
-}
-
 // endsServers is whether a fault ends an API server.
 func (s *Scenario) endsServers(name string) bool {
 	f := s.Faults[name]
@@ -113,53 +85,15 @@ func (s *Scenario) endsServers(name string) bool {
 }
 
 // impossible says why a step cannot be played; empty if it can.
-func (s *Scenario) impossible(c cluster.ExternallyManaged, action string, set any) string {
-	switch v := set.(type) {
-	case *Hold:
-		return ""
-	case *RegisterAPI:
-		return remote(c, v.Backend)
-	case *UnregisterAPI:
-		return remote(c, v.Backend)
-	case *Churn:
-		return remote(c, v.Backend)
-	case *SetBackendBehavior:
-		return c.Lacks(cluster.MeansAddress)
-	case *Replace:
-		hook := cluster.Means(cluster.HookUpgrade)
-		if action == "rollback" {
-			hook = cluster.HookRollback
-		}
-		return s.replaced(c, v.WithFaults, v.DisabledFeatures, hook)
-	case *Restart:
-		if v.Release != "" {
-			return "members of a cluster that somebody else runs are restarted at their own release only"
-		}
-		return s.replaced(c, v.WithFaults, v.DisabledFeatures, cluster.HookStop)
-	case *Target:
-		if v.Component != "" && v.Component != string(cluster.APIServer) {
-			return unseen
-		}
-		return c.Lacks(cluster.HookStop)
-	case *PowerCycle:
-		if why := c.Lacks(cluster.HookPowerOff); why != "" {
-			return why
-		}
-		return c.Lacks(cluster.MeansEtcd)
-	case *Strike:
-		return s.unstruck(c, v.Fault)
-	case *RandomFaults:
-		for _, name := range v.Faults {
-			if why := s.unstruck(c, name); why != "" {
-				return why
-			}
-		}
-		return ""
-	case *AwaitMigrations, *WaitForHits:
-		return "it waits for what is left out itself"
+func (s *Scenario) impossible(c cluster.ExternallyManaged, a Action) string {
+	if one, ok := a.(external); ok {
+		return one.impossible(s, c)
 	}
 	return "it writes what is not the harness's own, which a cluster that somebody else runs is spared"
 }
+
+// waitsForLeftOut is why a step is not played that waits for one that is left out too.
+const waitsForLeftOut = "it waits for what is left out itself"
 
 // unseen is why other components than API servers are not operated.
 const unseen = "only of an API server it shows that it was hit"
@@ -220,8 +154,7 @@ func (s *Scenario) unstruck(c cluster.ExternallyManaged, name string) string {
 func (r *Runner) leaveOut(index int) bool {
 	why, left := r.LeaveOut[index]
 	if left {
-		action, _, _ := r.Scenario.Steps[index-1].action()
-		r.report(index, action, "", "", history.PhaseSkipped, why)
+		r.report(index, r.Scenario.Steps[index-1].Name(), "", "", history.PhaseSkipped, why)
 	}
 	return left
 }
@@ -235,16 +168,9 @@ func (r *Runner) lacks(means cluster.Means) string {
 }
 
 // ownsGroup refuses to define in somebody else's cluster what may be theirs.
-func (r *Runner) ownsGroup(set any) error {
+func (r *Runner) ownsGroup(group string) error {
 	if r.foreign == nil {
 		return nil
-	}
-	group := ""
-	switch v := set.(type) {
-	case *RegisterAPI:
-		group = v.Group
-	case *UnregisterAPI:
-		group = v.Group
 	}
 	if group != "" && !strings.HasSuffix(group, ownDomain) {
 		return fmt.Errorf("the group %s may be somebody's: in a cluster that somebody else runs only groups below %s are defined", group, strings.TrimPrefix(ownDomain, "."))

@@ -25,8 +25,8 @@ func (r *Runner) playAll(ctx context.Context) error {
 		if r.leaveOut(index) {
 			continue
 		}
-		action, set, _ := r.Scenario.Steps[i].action()
-		if why := cmp.Or(r.ended, r.lacking(set)); why != "" {
+		action := r.Scenario.Steps[i].Name()
+		if why := cmp.Or(r.ended, r.lacking(r.Scenario.Steps[i].Action)); why != "" {
 			r.report(index, action, "", "", history.PhaseSkipped, why)
 			continue
 		}
@@ -169,43 +169,19 @@ func (r *Runner) weigh(ctx context.Context, index int, action string) error {
 // lacking is what a step needs and an earlier one has not made, because of the control
 // plane; empty if nothing is missing. Where nothing has failed before, what is missing
 // is a mistake of the scenario, of which the step itself complains.
-func (r *Runner) lacking(set any) string {
-	if len(r.unreached) == 0 {
-		return ""
-	}
-	missing := func(what, name string, there bool) string {
-		if name == "" || there {
-			return ""
-		}
-		return fmt.Sprintf("an earlier step did not come to make the %s %s", what, name)
-	}
-	switch v := set.(type) {
-	case *Mutate:
-		return missing("population", v.Population, r.populations[v.Population] != nil)
-	case *DeleteNamespace:
-		return missing("population", v.Population, r.populations[v.Population] != nil)
-	case *Migrate:
-		return missing("population", v.Population, r.populations[v.Population] != nil)
-	case *AwaitMigrations:
-		for _, name := range v.Migrations {
-			if why := missing("migration", name, r.migrated[name] != nil); why != "" {
-				return why
-			}
-		}
-	case *DeleteMigration:
-		return missing("migration", v.Migration, r.migrated[v.Migration] != nil)
-	case *WaitForHits:
-		return missing("fault", v.Fault, len(r.active[v.Fault]) > 0)
-	case *RegisterAPI:
-		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
-	case *UnregisterAPI:
-		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
-	case *Churn:
-		return missing("backend", v.Backend, r.backends[v.Backend] != nil)
-	case *SetBackendBehavior:
-		return missing("backend", v.Name, r.backends[v.Name] != nil)
+func (r *Runner) lacking(a Action) string {
+	if one, ok := a.(needing); ok && len(r.unreached) > 0 {
+		return one.lacking(r)
 	}
 	return ""
+}
+
+// lacking says that an earlier step has not made something; empty if it has.
+func lacking(what, name string, there bool) string {
+	if name == "" || there {
+		return ""
+	}
+	return fmt.Sprintf("an earlier step did not come to make the %s %s", what, name)
 }
 
 // End is the end event of a history whose run ended with the error.

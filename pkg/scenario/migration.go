@@ -58,34 +58,6 @@ func (m *storedMigration) outcome() string {
 	return ""
 }
 
-func (m *Migrate) validate() error {
-	var err error
-	if (m.Population == "") == (m.Resource == "") || m.Population != "" && m.Group != "" {
-		err = errors.New("needs either population, or resource with its group")
-	}
-	if m.Until != "" {
-		_, wrong := share(m.Until)
-		err = errors.Join(err, wrong)
-		if m.Wait {
-			err = errors.Join(err, errors.New("wait and until exclude each other"))
-		}
-	}
-	return err
-}
-
-func (a *AwaitMigrations) validate() error {
-	var err error
-	if a.Until != "" {
-		if _, err = share(a.Until); len(a.Migrations) > 1 {
-			err = errors.Join(err, errors.New("until is of one migration"))
-		}
-	}
-	if a.Timeout < 0 {
-		err = errors.Join(err, errors.New("timeout must not be negative"))
-	}
-	return err
-}
-
 // share reads a percentage.
 func share(text string) (float64, error) {
 	number, found := strings.CutSuffix(text, "%")
@@ -94,50 +66,6 @@ func share(text string) (float64, error) {
 		return 0, fmt.Errorf("until is %q, and must be a percentage between 0%% and 100%%, such as 50%%", text)
 	}
 	return percent / 100, nil
-}
-
-// named are the populations and migrations that steps have named so far; namespaces are
-// the populations in namespaces of their own.
-type named struct{ populations, namespaces, migrations map[string]bool }
-
-// meet says what a step names that there is not, or is already.
-func (n *named) meet(step *Step) error {
-	if n.populations == nil {
-		n.populations, n.namespaces, n.migrations = map[string]bool{}, map[string]bool{}, map[string]bool{}
-	}
-	needed := func(what string, of map[string]bool, names ...string) error {
-		for _, name := range names {
-			if name != "" && !of[name] {
-				return fmt.Errorf("no earlier step makes a %s %q", what, name)
-			}
-		}
-		return nil
-	}
-	made := func(what string, of map[string]bool, name string) error {
-		if of[name] {
-			return fmt.Errorf("the name %q is taken by an earlier %s", name, what)
-		}
-		of[name] = true
-		return nil
-	}
-	switch {
-	case step.Populate != nil:
-		if step.Populate.Namespace != "" {
-			n.namespaces[step.Populate.Name] = true
-		}
-		return made("population", n.populations, step.Populate.Name)
-	case step.Mutate != nil:
-		return needed("population", n.populations, step.Mutate.Population)
-	case step.DeleteNamespace != nil:
-		return needed("population with a namespace of its own", n.namespaces, step.DeleteNamespace.Population)
-	case step.Migrate != nil:
-		return errors.Join(needed("population", n.populations, step.Migrate.Population), made("migration", n.migrations, step.Migrate.Name))
-	case step.AwaitMigrations != nil:
-		return needed("migration", n.migrations, step.AwaitMigrations.Migrations...)
-	case step.DeleteMigration != nil:
-		return needed("migration", n.migrations, step.DeleteMigration.Migration)
-	}
-	return nil
 }
 
 // migrate asks for a migration through a member, and waits as the step says.
@@ -448,31 +376,4 @@ func (r *Runner) migrationTarget(ctx context.Context, m *migrating) string {
 		}
 	}
 	return ""
-}
-
-// abort deletes a migration.
-func (r *Runner) deleteMigration(ctx context.Context, member string, step *DeleteMigration) error {
-	m := r.migrated[step.Migration]
-	if m == nil {
-		return fmt.Errorf("nothing was migrated under the name %s", step.Migration)
-	}
-	client, err := r.client(member)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	version, err := migrationVersion(ctx, client)
-	if err != nil {
-		return err
-	}
-	call := observe.Call{Class: history.ClassMigration, Verb: "delete", Group: migrationGroup, Version: version, Resource: migrationResource, Name: m.object}
-	for {
-		answer := client.Do(ctx, call)
-		if answer.OK() || m.missing(answer) {
-			return nil
-		}
-		if waited := r.wait(ctx, observe.RetryInterval); waited != nil {
-			return errors.Join(waited, refused(call, member, answer))
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,44 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
+
+// Populate writes a number of objects, through the members in turn, which stay
+// until a Mutate changes them.
+type Populate struct {
+	// Name is what later steps call them.
+	Name string `yaml:"name"`
+	// Workloads names files in the fixtures' folder of workloads. The first one is
+	// written whose resource the control plane serves and does not store in its newest
+	// version yet; where there is none, the first one that it serves.
+	Workloads []string `yaml:"workloads"`
+	// Count is how many objects there are to be, or MigrationDuration for how long a migration of them
+	// is to go on, at the pace of the control plane.
+	Count             int           `yaml:"count,omitempty"`
+	MigrationDuration time.Duration `yaml:"migrationDuration,omitempty"`
+	// Namespace is where they are, and is made for them; where it is left out, that
+	// is the one of the workload, which is there.
+	Namespace string `yaml:"namespace,omitempty"`
+	// Timeout is how long the step may take where that is longer than usual.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
+}
+
+var _ = register("populate", func() Action { return &Populate{} })
+
+func (p *Populate) workloads() []string               { return p.Workloads }
+func (p *Populate) within(*Runner, int) time.Duration { return p.Timeout }
+
+func (p *Populate) name(n *names) error {
+	if p.Namespace != "" {
+		n.of("population with a namespace of its own")[p.Name] = true
+	}
+	return n.make("population", p.Name)
+}
+
+func (p *Populate) cost() time.Duration {
+	return stepCost + time.Duration(p.Count)*objectCost + p.MigrationDuration
+}
+
+func (p *Populate) play(ctx context.Context, r *Runner, _ target) error { return r.populate(ctx, p) }
 
 // populationRole begins the names of populations' objects, after the member that
 // owns them, so that they are told from those of the traffic.
@@ -37,6 +76,9 @@ type population struct {
 }
 
 func (p *Populate) validate() error {
+	if p.Name == "" {
+		return errors.New("name is missing")
+	}
 	if len(p.Workloads) == 0 || p.Count < 0 || p.MigrationDuration < 0 || (p.Count > 0) == (p.MigrationDuration > 0) {
 		return errors.New("workloads must be there, and either count or migrationDuration, which are positive")
 	}
@@ -70,10 +112,8 @@ func (s *Scenario) Written() []*workload.Workload {
 		add(w)
 	}
 	for i := range s.Steps {
-		if s.Steps[i].Populate != nil {
-			for _, name := range s.Steps[i].Populate.Workloads {
-				add(s.Populations[name])
-			}
+		for _, name := range workloadsOf(s.Steps[i].Action) {
+			add(s.Populations[name])
 		}
 	}
 	return all

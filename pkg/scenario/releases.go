@@ -22,18 +22,11 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 		if _, left := leftOut[i+1]; left {
 			continue
 		}
-		action, set, _ := s.Steps[i].action()
-		name := ""
-		switch v := set.(type) {
-		case *Replace:
-			name = v.To
-		case *Restart:
-			name = v.Release
-		}
+		action, name := s.Steps[i].Name(), releaseOf(s.Steps[i].Action)
 		if name == "" {
 			continue
 		}
-		for _, selector := range selectorsOf(set) {
+		for _, selector := range selectorsOf(s.Steps[i].Action) {
 			sure := selector != selectLeader && selector != selectFollowers
 			hit := members
 			if sure {

@@ -235,15 +235,17 @@ func (r *Runner) check() error {
 		r.start[member.Name] = release
 	}
 	for i := range r.Scenario.Steps {
-		action, set, _ := r.Scenario.Steps[i].action()
+		action, set := r.Scenario.Steps[i].Name(), r.Scenario.Steps[i].Action
 		if _, left := r.LeaveOut[i+1]; left {
 			continue
 		}
-		if err := r.ownsGroup(set); err != nil {
-			return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
+		if one, ok := set.(checking); ok {
+			if err := one.check(r); err != nil {
+				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
+			}
 		}
 		selectors := selectorsOf(set)
-		for _, name := range r.Scenario.Steps[i].faults() {
+		for _, name := range faultsOf(set) {
 			named := r.Scenario.Faults[name]
 			if named == nil {
 				continue
@@ -264,24 +266,16 @@ func (r *Runner) check() error {
 					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
 			}
 		}
-		if off := withoutOf(set); len(off) > 0 {
+		if off := disabledBy(set); len(off) > 0 {
 			if _, can := r.cluster.(cluster.FeatureSwitcher); !can {
 				return fmt.Errorf("%s: step %d (%s): starts a member without %v, and this provider cannot switch features off: %w",
 					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
 			}
 		}
-		if tamper, ok := set.(*Tamper); ok {
-			if _, err := r.selectable(tamper.DeleteIdentityLeases); err != nil {
-				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
-			}
-		}
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})
-			switch set.(type) {
-			case *SimulatedServer, *Tamper, *RegisterAPI, *UnregisterAPI, *ThirdPartyAPIService, *Migrate, *DeleteMigration, *DeleteNamespace, *SimulateElection, *DisruptLease, *LeaseFields:
-				if len(members) > 1 {
-					err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
-				}
+			if _, single := set.(throughOne); single && len(members) > 1 {
+				err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
@@ -354,14 +348,11 @@ func (r *Runner) members() []string {
 
 // bound is the longest that a step of the action may take.
 func (r *Runner) bound(action string) time.Duration {
-	_, replaces := r.cluster.(cluster.NodeUpgrader)
 	switch {
 	case action == actionBoot:
 		return BootTimeout
 	case r.foreign != nil:
 		return ForeignTimeout
-	case replaces && (action == "upgrade" || action == "rollback"):
-		return ReplaceTimeout
 	}
 	return StepTimeout
 }

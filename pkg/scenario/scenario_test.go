@@ -59,7 +59,7 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"traffic of no number", head + "traffic:\n  share: .nan\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: .nan, where a finite number is needed"},
 		{"traffic of nothing", head + "traffic:\n  share: 0\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
 		{"power cut without length", head + "steps:\n- powerCycle: {member: cp1}\n", "step 1 (powerCycle): offFor must be a positive duration"},
-		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "downFor belongs to a crash"},
+		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "unknown key \"downFor\""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := LoadFS(fstest.MapFS{"s/x.yaml": {Data: []byte(test.in)}}, "s/x.yaml")

@@ -10,6 +10,34 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
+// Tamper changes something behind the control plane's back, as an administrator
+// through one member's API server.
+type Tamper struct {
+	Member string `yaml:"member"`
+	// DeleteStorageVersions names StorageVersions to delete, as <group or core>.<resource>.
+	DeleteStorageVersions []string `yaml:"deleteStorageVersions,omitempty"`
+	// DeleteIdentityLeases selects the members whose identity Leases are deleted, as one
+	// does with a server that will not come back.
+	DeleteIdentityLeases []string `yaml:"deleteIdentityLeases,omitempty"`
+	// AddUnknownServer names StorageVersions to put the entry of a server into that does not
+	// exist; one that is not there is made.
+	AddUnknownServer []string `yaml:"addUnknownServer,omitempty"`
+}
+
+var _ = register("tamper", func() Action { return &Tamper{} })
+
+func (t *Tamper) selectors() []string { return []string{t.Member} }
+func (t *Tamper) throughOne()         {}
+
+func (t *Tamper) check(r *Runner) error {
+	_, err := r.selectable(t.DeleteIdentityLeases)
+	return err
+}
+
+func (t *Tamper) play(ctx context.Context, r *Runner, at target) error {
+	return r.tamper(ctx, at.one(), t)
+}
+
 const (
 	// harnessServer begins the IDs of servers that the harness makes up; API
 	// servers have names that begin with the same word.
@@ -22,6 +50,11 @@ const (
 
 // validate says what is wrong with a Tamper.
 func (t *Tamper) validate() error {
+	return errors.Join(missing("member", t.Member), t.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (t *Tamper) fieldsProblem() error {
 	if len(t.DeleteStorageVersions)+len(t.DeleteIdentityLeases)+len(t.AddUnknownServer) == 0 {
 		return errors.New("needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer")
 	}

@@ -11,11 +11,14 @@ package strictyaml
 
 import (
 	"bytes"
+	"cmp"
 	gojson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -48,6 +51,64 @@ func Decode(file string, raw []byte, into any) error {
 		return fmt.Errorf("%s: holds more than one document", file)
 	}
 	return nil
+}
+
+// DecodeNode reads a part of a document, for a type that decodes itself, into a pointer to a
+// struct with yaml tags. An unknown key is a *yaml.TypeError, as Decode makes of it.
+func DecodeNode(node *yaml.Node, into any) error {
+	unknown := unknownKeys(node, reflect.TypeOf(into).Elem())
+	err := node.Decode(into)
+	var typed *yaml.TypeError
+	if errors.As(err, &typed) {
+		unknown = append(unknown, typed.Errors...)
+	} else if err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		return &yaml.TypeError{Errors: unknown}
+	}
+	return nil
+}
+
+// unknownKeys finds the keys that a type does not have, in the words of the YAML library,
+// whose decoder of single nodes does not.
+func unknownKeys(node *yaml.Node, t reflect.Type) []string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var out []string
+	switch {
+	case node.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, element := range node.Content {
+			out = append(out, unknownKeys(element, t.Elem())...)
+		}
+	case node.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
+		fields := fieldTypes(t)
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			if field, known := fields[key.Value]; known {
+				out = append(out, unknownKeys(node.Content[i+1], field)...)
+			} else {
+				out = append(out, fmt.Sprintf("line %d: field %s not found in type %s", key.Line, key.Value, t))
+			}
+		}
+	}
+	return out
+}
+
+// fieldTypes are the types of a struct's fields, by their keys.
+func fieldTypes(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		if options == "inline" {
+			maps.Copy(out, fieldTypes(field.Type))
+		} else if field.IsExported() && name != "-" {
+			out[cmp.Or(name, strings.ToLower(field.Name))] = field.Type
+		}
+	}
+	return out
 }
 
 // finite refuses the numbers of YAML that are none, .nan and .inf: they pass any bound that

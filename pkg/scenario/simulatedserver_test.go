@@ -14,18 +14,18 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 		name, complaint string
 		step            Step
 	}{
-		{"guest", "", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
-		{"guest without a name", "is no name for a guest", Step{SimulatedServer: &SimulatedServer{Member: "cp1"}}},
-		{"guest called nobody", "is no name for a guest", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "nobody"}}},
-		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{SimulatedServer: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
-		{"tampering with a Lease", "", Step{Tamper: &Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
-		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{Tamper: &Tamper{Member: "cp1"}}},
-		{"inventing no name", "is not <group or core>.<resource>", Step{Tamper: &Tamper{Member: "cp1", AddUnknownServer: []string{"x"}}}},
-		{"meet", "", Step{WaitForHits: &WaitForHits{Fault: "f.yaml", Completed: 2}}},
-		{"meet nothing", "fault is missing", Step{WaitForHits: &WaitForHits{}}},
-		{"meet a negative number", "must not be negative", Step{WaitForHits: &WaitForHits{Fault: "f.yaml", Requests: -1}}},
+		{"guest", "", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
+		{"guest without a name", "is no name for a guest", Step{&SimulatedServer{Member: "cp1"}}},
+		{"guest called nobody", "is no name for a guest", Step{&SimulatedServer{Member: "cp1", Name: "nobody"}}},
+		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
+		{"tampering with a Lease", "", Step{&Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
+		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{&Tamper{Member: "cp1"}}},
+		{"inventing no name", "is not <group or core>.<resource>", Step{&Tamper{Member: "cp1", AddUnknownServer: []string{"x"}}}},
+		{"meet", "", Step{&WaitForHits{Fault: "f.yaml", Completed: 2}}},
+		{"meet nothing", "fault is missing", Step{&WaitForHits{}}},
+		{"meet a negative number", "must not be negative", Step{&WaitForHits{Fault: "f.yaml", Requests: -1}}},
 	} {
-		_, err := tc.step.validate()
+		err := tc.step.validate()
 		if tc.complaint == "" && err != nil || tc.complaint != "" && (err == nil || !strings.Contains(err.Error(), tc.complaint)) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.complaint)
 		}
@@ -34,10 +34,10 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 
 func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
 	met := &WaitForHits{Fault: "f"}
-	if err := fits("meet", met, &fault.Fault{Type: fault.TypePod}); err == nil {
+	if err := met.fits(&fault.Fault{Type: fault.TypePod}); err == nil {
 		t.Error("a kill can be met")
 	}
-	if err := fits("meet", met, &fault.Fault{Type: fault.TypeHTTP, Member: fault.StepMember}); err != nil {
+	if err := met.fits(&fault.Fault{Type: fault.TypeHTTP, Member: fault.StepMember}); err != nil {
 		t.Error(err)
 	}
 }
@@ -46,7 +46,7 @@ func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
 func TestFaultsOfHTTPNeedALinkThatUnderstandsIt(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
-	r.Scenario.Steps = []Step{{Inject: &Strike{Fault: "f", Member: "cp1"}}}
+	r.Scenario.Steps = []Step{{&Inject{Strike: Strike{Fault: "f", Member: "cp1"}}}}
 	r.Scenario.Faults = map[string]*fault.Fault{"f": {Name: "f", Type: fault.TypeHTTP, Member: fault.StepMember, Components: []cluster.Component{cluster.ControllerManager}}}
 	err := r.Play(t.Context(), fake)
 	if err == nil || !strings.Contains(err.Error(), cluster.ErrUnsupported.Error()) {

@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
@@ -36,6 +37,30 @@ type RandomFaults struct {
 	Timeout time.Duration `yaml:"timeout"`
 }
 
+var _ = register("randomFaults", func() Action { return &RandomFaults{} })
+
+func (t *RandomFaults) faults() []string                  { return t.Faults }
+func (t *RandomFaults) within(*Runner, int) time.Duration { return t.Timeout }
+func (t *RandomFaults) restarts(sc *Scenario) bool {
+	return slices.ContainsFunc(t.Faults, sc.endsServers)
+}
+func (t *RandomFaults) cost() time.Duration {
+	return stepCost + time.Duration(t.LeaderChanges)*electionCost
+}
+
+func (t *RandomFaults) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
+	for _, name := range t.Faults {
+		if why := sc.unstruck(c, name); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (t *RandomFaults) play(ctx context.Context, r *Runner, _ target) error {
+	return r.randomFaults(ctx, t)
+}
+
 func (t *RandomFaults) validate() error {
 	switch {
 	case len(t.Faults) == 0 || len(t.Leases) == 0:
@@ -53,8 +78,8 @@ func (t *RandomFaults) validate() error {
 	return nil
 }
 
-// suits is an error that says why a fault cannot be one of a RandomFaults.
-func (t *RandomFaults) suits(named *fault.Fault) error {
+// fits is an error that says why a fault cannot be one of a RandomFaults.
+func (t *RandomFaults) fits(named *fault.Fault) error {
 	switch {
 	case !named.Crashes() && !named.Pauses():
 		return errors.New("neither kills nor freezes a process")
@@ -103,7 +128,7 @@ func (r *Runner) strikeAtRandom(ctx context.Context, step *RandomFaults, holders
 	file := step.Faults[r.Rand.IntN(len(step.Faults))]
 	lasts := step.MinDuration + time.Duration(r.Rand.Int64N(int64(step.MaxDuration-step.MinDuration)+1))
 	what := fmt.Sprintf("%s at %s for %s", strings.TrimSuffix(file, ".yaml"), member, lasts.Round(time.Millisecond))
-	if err := r.strike(ctx, "randomFaults", []string{member}, &Strike{Fault: file, Member: member, DownFor: lasts}); err != nil {
+	if err := r.strike(ctx, []string{member}, file, lasts); err != nil {
 		return what, fmt.Errorf("%s: %w", what, err)
 	}
 	return what, nil

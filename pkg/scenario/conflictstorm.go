@@ -11,9 +11,43 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
+
+// ConflictStorm restarts the API servers of members one after the other, each while
+// StorageVersions that it has to write to are edited over and over through another
+// member. Before, its entries are taken out of these.
+type ConflictStorm struct {
+	// Members are selectors.
+	Members []string `yaml:"members"`
+	// Objects is how many StorageVersions are edited.
+	Objects int `yaml:"objects"`
+	// Interval is the mean pause between two edits of one; the pauses are random.
+	Interval time.Duration `yaml:"interval"`
+	// WithFaults names faults that are there from before the start until the member is
+	// ready. A slow link to etcd makes it likelier that an edit falls between a
+	// server's read and its write.
+	WithFaults []string `yaml:"withFaults,omitempty"`
+}
+
+var _ = register("conflictStorm", func() Action { return &ConflictStorm{} })
+
+func (s *ConflictStorm) validate() error {
+	if len(s.Members) == 0 || s.Objects <= 0 || s.Interval <= 0 {
+		return errors.New("members must be there, and objects and interval positive")
+	}
+	return nil
+}
+func (s *ConflictStorm) selectors() []string       { return s.Members }
+func (s *ConflictStorm) faults() []string          { return s.WithFaults }
+func (s *ConflictStorm) fits(f *fault.Fault) error { return fitsAround(f) }
+func (s *ConflictStorm) restarts(*Scenario) bool   { return true }
+
+func (s *ConflictStorm) play(ctx context.Context, r *Runner, at target) error {
+	return r.conflictStorm(ctx, at.members, s)
+}
 
 // stormAnnotation is what a storm changes: nothing that anybody reports.
 const stormAnnotation = "evenkeel.dev/storm"

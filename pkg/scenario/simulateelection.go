@@ -41,6 +41,15 @@ type SimulateElection struct {
 	LegacyHolderFor time.Duration `yaml:"legacyHolderFor,omitempty"`
 }
 
+var _ = register("simulateElection", func() Action { return &SimulateElection{} })
+
+func (e *SimulateElection) selectors() []string { return []string{e.Member} }
+func (e *SimulateElection) throughOne()         {}
+
+func (e *SimulateElection) play(ctx context.Context, r *Runner, at target) error {
+	return r.simulateElection(ctx, at.one(), e)
+}
+
 // Participant wants to lead.
 type Participant struct {
 	Name string `yaml:"name"`
@@ -57,25 +66,17 @@ type Participant struct {
 	Strategy string `yaml:"strategy,omitempty"`
 }
 
-// DisruptLease does something to a Lease that components lead by, as an administrator,
-// and waits until somebody leads by it again.
-type DisruptLease struct {
-	// Member is through whose API server.
-	Member string `yaml:"member"`
-	// Lease is a name, in kube-system.
-	Lease string `yaml:"lease"`
-	// Action is delete, or absent-holder, which gives it a holder that does not exist.
-	Action string `yaml:"action"`
-	// Count is how often; 0 is once.
-	Count int `yaml:"count,omitempty"`
-}
-
 // ownPrefix marks what belongs to participants of the harness's own.
 const ownPrefix = "evenkeel-"
 
 const oldestStrategy = string(coordinationv1.OldestEmulationVersion)
 
 func (e *SimulateElection) validate() error {
+	return errors.Join(missing("member", e.Member), missing("lease", e.Lease), e.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (e *SimulateElection) fieldsProblem() error {
 	if len(e.Participants) == 0 || e.Elections < 0 || e.LegacyHolderFor < 0 {
 		return errors.New("participants must be there, and elections and legacyHolderFor not negative")
 	}
@@ -88,13 +89,6 @@ func (e *SimulateElection) validate() error {
 	}
 	if len(validation.IsDNS1123Label(e.Lease)) > 0 {
 		return fmt.Errorf("%q is no short DNS label", e.Lease)
-	}
-	return nil
-}
-
-func (d *DisruptLease) validate() error {
-	if d.Action != history.ElectionDelete && d.Action != history.ElectionAbsentHolder || d.Count < 0 {
-		return fmt.Errorf("action must be %s or %s, and count not negative", history.ElectionDelete, history.ElectionAbsentHolder)
 	}
 	return nil
 }
@@ -356,51 +350,6 @@ func (r *Runner) odd(ctx context.Context, c *crew) error {
 // dealt is whether a coordinator has given the Lease to one of them, or wants to.
 func (c *crew) dealt(l *coordinationv1.Lease) bool {
 	return c.mine(l) != nil || l != nil && c.standing[ptr.Deref(l.Spec.PreferredHolder, "")] != nil
-}
-
-// disturb plays a Disturb.
-func (r *Runner) disruptLease(ctx context.Context, member string, step *DisruptLease) error {
-	client, err := r.client(member)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	c := &crew{client: client, now: r.Clock.Now, step: &SimulateElection{}, lease: step.Lease, standing: map[string]*Participant{}}
-	for range max(1, step.Count) {
-		lease := c.read(ctx)
-		if lease == nil {
-			return notThere(member, "there is no Lease %s to disturb", step.Lease)
-		}
-		was := lease.UID
-		switch step.Action {
-		case history.ElectionDelete:
-			if err := c.erase(ctx); err != nil {
-				return err
-			}
-		case history.ElectionAbsentHolder:
-			if err := r.seize(ctx, c); err != nil {
-				return err
-			}
-		}
-		err := r.workUntil(ctx, c, ElectionTimeout, func(l *coordinationv1.Lease) bool {
-			holder := ""
-			if l != nil {
-				holder = ptr.Deref(l.Spec.HolderIdentity, "")
-			}
-			return holder != "" && holder != history.AbsentHolder && (step.Action != history.ElectionDelete || l.UID != was)
-		})
-		if err == nil {
-			err = r.wait(ctx, ElectionSettle)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if step.Action == history.ElectionDelete && "kube-system/"+step.Lease == leaderLeaseName {
-		// Whether anybody leads then is for the checks to say.
-		_, _ = r.leader(ctx)
-	}
-	return ctx.Err()
 }
 
 // seize gives a Lease to nobody, whoever writes to it at the same time.

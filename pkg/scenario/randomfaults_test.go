@@ -49,7 +49,7 @@ func TestTurmoilThatMakesNoSense(t *testing.T) {
 	} {
 		named := crash
 		spoil(&named)
-		err := whole().suits(&named)
+		err := whole().fits(&named)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, without %q", err, want)
 		}

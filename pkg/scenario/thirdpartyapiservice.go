@@ -13,6 +13,35 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
+// ThirdPartyAPIService makes an APIService that the judge must take for one that a user of
+// the cluster has made, or deletes it. What the steps have left is deleted when the run
+// ends.
+type ThirdPartyAPIService struct {
+	// Member is through whose API server it is made.
+	Member string `yaml:"member"`
+	// Group that the APIService hands on, in the version v1. It must not be one of
+	// Evenkeel's own.
+	Group string `yaml:"group"`
+	// Server is "flaps" for an aggregated server that answers 404, answers 500 and is killed
+	// once in each Period, and answers as it should in between; or "missing" for an
+	// APIService that names a Service which does not exist. API servers look at whether a
+	// server is available every 30 seconds: a Period that 30 seconds are no multiple of has
+	// them meet all that it does.
+	Server string        `yaml:"server,omitempty"`
+	Period time.Duration `yaml:"period,omitempty"`
+	// Remove deletes the APIService of the group and stops its server.
+	Remove bool `yaml:"remove,omitempty"`
+}
+
+var _ = register("thirdPartyAPIService", func() Action { return &ThirdPartyAPIService{} })
+
+func (f *ThirdPartyAPIService) selectors() []string { return []string{f.Member} }
+func (f *ThirdPartyAPIService) throughOne()         {}
+
+func (f *ThirdPartyAPIService) play(ctx context.Context, r *Runner, at target) error {
+	return r.thirdPartyAPIService(ctx, at.one(), f)
+}
+
 // Servers of a foreign APIService.
 const (
 	// serverFlaps: it answers 404 and 500, is killed and revived.
@@ -23,6 +52,11 @@ const (
 
 // validate says what is wrong with a ThirdPartyAPIService.
 func (f *ThirdPartyAPIService) validate() error {
+	return errors.Join(missing("member", f.Member), f.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (f *ThirdPartyAPIService) fieldsProblem() error {
 	var err error
 	if f.Group == "evenkeel.dev" || strings.HasSuffix(f.Group, ownDomain) || !strings.Contains(f.Group, ".") {
 		err = fmt.Errorf("group must be a domain that is not %s, such as weather.example.com", strings.TrimPrefix(ownDomain, "."))

@@ -11,15 +11,41 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
+
+// SimulatedServer has a server of the harness's own take part in publishing storage
+// versions, as API servers do: it joins with an identity Lease, and then puts its
+// entries in. Once it has joined it lives to the end of the run.
+type SimulatedServer struct {
+	// Member is through whose API server it does so.
+	Member string `yaml:"member"`
+	// Name tells guests apart.
+	Name string `yaml:"name"`
+	// StorageVersions names StorageVersions to put its entry into; one that is not there
+	// is made.
+	StorageVersions []string `yaml:"storageVersions,omitempty"`
+}
+
+var _ = register("simulatedServer", func() Action { return &SimulatedServer{} })
+
+func (g *SimulatedServer) selectors() []string { return []string{g.Member} }
+func (g *SimulatedServer) throughOne()         {}
+
+func (g *SimulatedServer) play(ctx context.Context, r *Runner, at target) error {
+	return r.simulatedServer(ctx, at.one(), g)
+}
 
 // guestLease is how long a guest's identity Lease holds. It is longer than any
 // run, so that a guest need not renew it.
 const guestLeaseSeconds = 3600 * 24
 
 func (g *SimulatedServer) validate() error {
+	return errors.Join(missing("member", g.Member), g.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (g *SimulatedServer) fieldsProblem() error {
 	if len(validation.IsDNS1123Label(g.Name)) > 0 || harnessServer+g.Name == nobody {
 		return fmt.Errorf("%q is no name for a guest: it must be a short DNS label, and not that of nobody", g.Name)
 	}
@@ -62,27 +88,3 @@ func (r *Runner) simulatedServer(ctx context.Context, member string, simulatedSe
 	}
 	return nil
 }
-
-// waitForHits waits for requests that a fault has hit.
-func (r *Runner) waitForHits(ctx context.Context, waitForHits *WaitForHits) error {
-	injected := r.active[waitForHits.Fault]
-	if len(injected) == 0 {
-		return fmt.Errorf("the fault %s is not there to be met", waitForHits.Fault)
-	}
-	since := r.History.Now()
-	bounded, cancel := context.WithTimeoutCause(ctx, HitsTimeout, errNotMet)
-	defer cancel()
-	for _, one := range injected {
-		err := one.Met(bounded, max(1, waitForHits.Requests, waitForHits.Completed), waitForHits.Completed)
-		switch {
-		case errors.Is(err, errNotMet):
-			r.passOver(ctx, since, HitsTimeout, history.AwaitedState, one.Member, "the fault %s has not met as many requests as the step waits for", waitForHits.Fault)
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// errNotMet: nobody asked for what the fault is about.
-var errNotMet = errors.New("the fault met no request")

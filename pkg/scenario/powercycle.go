@@ -1,13 +1,44 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
+
+// PowerCycle takes the power of members away without warning, and gives it back.
+type PowerCycle struct {
+	// Member is a selector; several members are off at the same time.
+	Member string `yaml:"member"`
+	// OffFor is how long they stay off.
+	OffFor time.Duration `yaml:"offFor"`
+}
+
+var _ = register("powerCycle", func() Action { return &PowerCycle{} })
+
+func (s *PowerCycle) validate() error {
+	err := missing("member", s.Member)
+	if s.OffFor <= 0 {
+		err = errors.Join(err, errors.New("offFor must be a positive duration"))
+	}
+	return err
+}
+func (s *PowerCycle) selectors() []string     { return []string{s.Member} }
+func (s *PowerCycle) restarts(*Scenario) bool { return true }
+
+func (s *PowerCycle) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
+	return cmp.Or(c.Lacks(cluster.HookPowerOff), c.Lacks(cluster.MeansEtcd))
+}
+
+func (s *PowerCycle) play(ctx context.Context, r *Runner, at target) error {
+	return r.powerCycle(ctx, at.members, s)
+}
 
 // powerCycle takes the power of members away, all before any gets it back, and
 // gives it back to all at once: where they were the majority, no etcd would be

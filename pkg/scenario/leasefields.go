@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -21,6 +22,19 @@ type LeaseFields struct {
 	Member string `yaml:"member"`
 	// CoordinatedMember is a member with coordination.
 	CoordinatedMember string `yaml:"coordinatedMember"`
+}
+
+var _ = register("leaseFields", func() Action { return &LeaseFields{} })
+
+func (s *LeaseFields) selectors() []string { return []string{s.Member} }
+func (s *LeaseFields) throughOne()         {}
+
+func (s *LeaseFields) validate() error {
+	return errors.Join(missing("member", s.Member), missing("coordinatedMember", s.CoordinatedMember))
+}
+
+func (s *LeaseFields) play(ctx context.Context, r *Runner, at target) error {
+	return r.leaseFields(ctx, at.one(), s)
 }
 
 // The Leases that LeaseFields writes to.

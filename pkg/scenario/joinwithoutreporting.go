@@ -3,13 +3,50 @@ package scenario
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
+
+// JoinWithoutReporting has a member's API server leave the participants and join them
+// anew, and for a while be unable to report.
+type JoinWithoutReporting struct {
+	Member string `yaml:"member"`
+	// Fault names the file of a fault that holds its reports.
+	Fault string `yaml:"fault"`
+	// For is how long it is silent, from when the first of its reports was held.
+	For time.Duration `yaml:"for"`
+}
+
+var _ = register("joinWithoutReporting", func() Action { return &JoinWithoutReporting{} })
+
+func (s *JoinWithoutReporting) validate() error {
+	err := errors.Join(missing("member", s.Member), missing("fault", s.Fault))
+	if s.For <= 0 {
+		err = errors.Join(err, errors.New("for must be a positive duration"))
+	}
+	return err
+}
+func (s *JoinWithoutReporting) selectors() []string     { return []string{s.Member} }
+func (s *JoinWithoutReporting) faults() []string        { return []string{s.Fault} }
+func (s *JoinWithoutReporting) restarts(*Scenario) bool { return true }
+
+func (s *JoinWithoutReporting) fits(f *fault.Fault) error {
+	if !f.Holds() || f.Member != fault.StepMember {
+		return fmt.Errorf("must hold requests to etcd, of the member %s", fault.StepMember)
+	}
+	return nil
+}
+
+func (s *JoinWithoutReporting) play(ctx context.Context, r *Runner, at target) error {
+	return r.joinWithoutReporting(ctx, at.members, s)
+}
 
 // joinWithoutReporting has the API servers of members join anew one after the other, each
 // with its reports held.

@@ -2,11 +2,39 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
+
+// DeleteNamespace deletes the namespace that was made for a Populate, with all that is in it, and
+// waits until it has gone.
+type DeleteNamespace struct {
+	// Member is through whose API server.
+	Member     string `yaml:"member"`
+	Population string `yaml:"population"`
+}
+
+var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} })
+
+func (s *DeleteNamespace) selectors() []string { return []string{s.Member} }
+func (s *DeleteNamespace) throughOne()         {}
+
+func (s *DeleteNamespace) validate() error {
+	return errors.Join(missing("member", s.Member), missing("population", s.Population))
+}
+func (s *DeleteNamespace) name(n *names) error {
+	return n.need("population with a namespace of its own", s.Population)
+}
+func (s *DeleteNamespace) lacking(r *Runner) string {
+	return lacking("population", s.Population, r.populations[s.Population] != nil)
+}
+
+func (s *DeleteNamespace) play(ctx context.Context, r *Runner, at target) error {
+	return r.deleteNamespace(ctx, at.one(), s)
+}
 
 // deleteNamespace deletes the namespace of a population. What is in it the control plane has to
 // delete, which takes a while.

@@ -1,0 +1,65 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// AwaitMigrations waits until migrations have ended, one way or the other.
+type AwaitMigrations struct {
+	Migrations []string `yaml:"migrations"`
+	// Until has it wait only until that share of the objects is migrated, such as
+	// 50%, of those that were to be when the migration was first waited for.
+	Until string `yaml:"until,omitempty"`
+	// Timeout is how long the step may take where that is longer than usual.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
+}
+
+var _ = register("awaitMigrations", func() Action { return &AwaitMigrations{} })
+
+func (a *AwaitMigrations) name(n *names) error { return n.need("migration", a.Migrations...) }
+func (a *AwaitMigrations) impossible(*Scenario, cluster.ExternallyManaged) string {
+	return waitsForLeftOut
+}
+
+func (a *AwaitMigrations) within(*Runner, int) time.Duration {
+	if a.Timeout > 0 {
+		return a.Timeout + MigrationSlack
+	}
+	return 0
+}
+
+func (a *AwaitMigrations) lacking(r *Runner) string {
+	for _, name := range a.Migrations {
+		if why := lacking("migration", name, r.migrated[name] != nil); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (a *AwaitMigrations) play(ctx context.Context, r *Runner, _ target) error {
+	return r.awaitEach(ctx, a)
+}
+
+func (a *AwaitMigrations) validate() error {
+	return errors.Join(missing("migrations", strings.Join(a.Migrations, "")), a.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (a *AwaitMigrations) fieldsProblem() error {
+	var err error
+	if a.Until != "" {
+		if _, err = share(a.Until); len(a.Migrations) > 1 {
+			err = errors.Join(err, errors.New("until is of one migration"))
+		}
+	}
+	if a.Timeout < 0 {
+		err = errors.Join(err, errors.New("timeout must not be negative"))
+	}
+	return err
+}

@@ -1,0 +1,27 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+// Inject injects a fault, which stays until a heal step.
+type Inject struct {
+	Strike `yaml:",inline"`
+}
+
+var _ = register("inject", func() Action { return &Inject{} })
+
+func (s *Inject) fits(f *fault.Fault) error {
+	if f.Duration > 0 {
+		return errors.New("has a spec.duration, but lasts until a step heals it; leave the duration out")
+	}
+	return s.Strike.fits(f)
+}
+
+func (s *Inject) play(ctx context.Context, r *Runner, at target) error {
+	_, err := r.injectAt(ctx, at.members, s.Fault)
+	return err
+}

@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+)
+
+// Migrate creates a StorageVersionMigration, and tries what must be refused of it.
+type Migrate struct {
+	// Name is what later steps call it.
+	Name string `yaml:"name"`
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// Population is a Populate whose resource is migrated; or else Group and
+	// Resource are that.
+	Population string `yaml:"population,omitempty"`
+	Group      string `yaml:"group,omitempty"`
+	Resource   string `yaml:"resource,omitempty"`
+	// Wait is whether the step lasts until the migration has ended.
+	Wait bool `yaml:"wait,omitempty"`
+	// Until has it last until that share of the objects is migrated, such as 50%.
+	Until string `yaml:"until,omitempty"`
+}
+
+var _ = register("migrate", func() Action { return &Migrate{} })
+
+func (m *Migrate) selectors() []string { return []string{m.Member} }
+func (m *Migrate) throughOne()         {}
+
+func (m *Migrate) name(n *names) error {
+	return errors.Join(n.need("population", m.Population), n.make("migration", m.Name))
+}
+func (m *Migrate) lacking(r *Runner) string {
+	return lacking("population", m.Population, r.populations[m.Population] != nil)
+}
+
+func (m *Migrate) play(ctx context.Context, r *Runner, at target) error {
+	return r.migrate(ctx, at.one(), m)
+}
+
+func (m *Migrate) validate() error {
+	return errors.Join(missing("name", m.Name), missing("member", m.Member), m.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (m *Migrate) fieldsProblem() error {
+	var err error
+	if (m.Population == "") == (m.Resource == "") || m.Population != "" && m.Group != "" {
+		err = errors.New("needs either population, or resource with its group")
+	}
+	if m.Until != "" {
+		_, wrong := share(m.Until)
+		err = errors.Join(err, wrong)
+		if m.Wait {
+			err = errors.Join(err, errors.New("wait and until exclude each other"))
+		}
+	}
+	return err
+}

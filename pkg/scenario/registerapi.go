@@ -1,0 +1,71 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// RegisterAPI has a custom resource hosted, or an aggregated server; or otherwise
+// than before.
+type RegisterAPI struct {
+	// Member is through whose API server.
+	Member string `yaml:"member"`
+	// CRD is the plural name of a custom resource, and Group and Versions those in
+	// which it is to be served. Versions may be v1, v1beta1 and v1alpha1.
+	CRD      string   `yaml:"crd,omitempty"`
+	Group    string   `yaml:"group,omitempty"`
+	Versions []string `yaml:"versions,omitempty"`
+	// Storage is the version that a custom resource is stored in; empty means v1.
+	Storage string `yaml:"storage,omitempty"`
+	// Backend is, in the place of all that, the aggregated server whose
+	// group-version is to be handed on to it.
+	Backend string `yaml:"backend,omitempty"`
+}
+
+var _ = register("registerAPI", func() Action { return &RegisterAPI{} })
+
+func (d *RegisterAPI) selectors() []string { return []string{d.Member} }
+func (d *RegisterAPI) throughOne()         {}
+
+func (d *RegisterAPI) backend() string       { return d.Backend }
+func (d *RegisterAPI) harmless() bool        { return true }
+func (d *RegisterAPI) check(r *Runner) error { return r.ownsGroup(d.Group) }
+func (d *RegisterAPI) lacking(r *Runner) string {
+	return lacking("backend", d.Backend, r.backends[d.Backend] != nil)
+}
+
+func (d *RegisterAPI) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
+	return remote(c, d.Backend)
+}
+
+func (d *RegisterAPI) play(ctx context.Context, r *Runner, at target) error {
+	return r.registerAPI(ctx, at.one(), d)
+}
+
+// validate says what is wrong with a RegisterAPI.
+func (d *RegisterAPI) validate() error {
+	return errors.Join(missing("member", d.Member), d.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (d *RegisterAPI) fieldsProblem() error {
+	if err := definesOne(d.CRD, d.Group, d.Backend); err != nil {
+		return err
+	}
+	for _, version := range d.Versions {
+		if !slices.Contains(definable, version) {
+			return fmt.Errorf("%q is none of the versions %v", version, definable)
+		}
+	}
+	if (d.CRD == "") != (len(d.Versions) == 0) {
+		return errors.New("versions belongs to a crd, which must have some")
+	}
+	if d.Storage != "" && (d.CRD == "" || !slices.Contains(definable, d.Storage)) {
+		return fmt.Errorf("storage belongs to a crd, and %q must be one of the versions %v", d.Storage, definable)
+	}
+	return nil
+}

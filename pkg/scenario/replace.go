@@ -1,0 +1,75 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+// Replace stops all components of a member and starts them at another release.
+type Replace struct {
+	Member string `yaml:"member"`
+	// To is a release, or one relative to the member's: @next, @previous, @oldest,
+	// @newest, @start, which it began with, and @start+1, the one after that.
+	To string `yaml:"to"`
+	// WithFaults names faults that are there from before the stop until the member is
+	// ready again.
+	WithFaults []string `yaml:"withFaults,omitempty"`
+	// DisabledFeatures are features that the member's components are without from then on, such as
+	// storageVersions; empty means that they have all of them again.
+	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
+}
+
+func (s *Replace) validate() error {
+	return errors.Join(missing("member", s.Member), missing("to", s.To), cluster.CheckFeatures(s.DisabledFeatures))
+}
+func (s *Replace) selectors() []string         { return []string{s.Member} }
+func (s *Replace) release() string             { return s.To }
+func (s *Replace) disabled() []cluster.Feature { return s.DisabledFeatures }
+func (s *Replace) faults() []string            { return s.WithFaults }
+func (s *Replace) fits(f *fault.Fault) error   { return fitsAround(f) }
+func (s *Replace) restarts(*Scenario) bool     { return true }
+
+func (s *Replace) within(r *Runner, members int) time.Duration {
+	if _, replaces := r.cluster.(cluster.NodeUpgrader); replaces && r.foreign == nil {
+		return ReplaceTimeout * time.Duration(members)
+	}
+	return 0
+}
+
+func (s *Replace) play(ctx context.Context, r *Runner, at target) error {
+	return r.replace(ctx, at.members, at.releases, s.WithFaults, s.DisabledFeatures)
+}
+
+// fitsAround is an error about a fault that cannot be there while a step stops and starts a
+// member.
+func fitsAround(f *fault.Fault) error {
+	if f.Crashes() || f.Duration > 0 {
+		return errors.New("cannot go with a step that stops and starts the member: it kills processes or has a spec.duration")
+	}
+	return nil
+}
+
+// replace takes members to other releases one after the other, in the
+// provider's own way if it has one.
+func (r *Runner) replace(ctx context.Context, members []string, releases map[string]string, with []string, off []cluster.Feature) error {
+	replacer, replaces := r.cluster.(cluster.NodeUpgrader)
+	for _, member := range members {
+		err := r.around(ctx, []string{member}, with, func() error {
+			if release := releases[member]; replaces && release != r.cluster.Release(member) {
+				if err := r.switchOff(member, off); err != nil {
+					return err
+				}
+				return replacer.Replace(ctx, member, release)
+			}
+			return r.stopAndStart(ctx, []string{member}, releases, off)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
+)
+
+// Restart stops members and starts them again.
+type Restart struct {
+	// Members are selectors.
+	Members []string `yaml:"members"`
+	// Together stops all of them before any is started, and starts them at
+	// once; else they are taken one after the other.
+	Together bool `yaml:"together,omitempty"`
+	// Release to start them at; empty means that each keeps its own.
+	Release string `yaml:"release,omitempty"`
+	// WithFaults and DisabledFeatures are as for Replace.
+	WithFaults       []string          `yaml:"withFaults,omitempty"`
+	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
+}
+
+var _ = register("restart", func() Action { return &Restart{} })
+
+func (s *Restart) validate() error {
+	var err error
+	if len(s.Members) == 0 {
+		err = errors.New("members is missing")
+	}
+	return errors.Join(err, cluster.CheckFeatures(s.DisabledFeatures))
+}
+func (s *Restart) selectors() []string         { return s.Members }
+func (s *Restart) release() string             { return s.Release }
+func (s *Restart) disabled() []cluster.Feature { return s.DisabledFeatures }
+func (s *Restart) faults() []string            { return s.WithFaults }
+func (s *Restart) fits(f *fault.Fault) error   { return fitsAround(f) }
+func (s *Restart) restarts(*Scenario) bool     { return true }
+
+func (s *Restart) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
+	if s.Release != "" {
+		return "members of a cluster that somebody else runs are restarted at their own release only"
+	}
+	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookStop)
+}
+
+func (s *Restart) play(ctx context.Context, r *Runner, at target) error {
+	return r.restart(ctx, at.members, at.releases, s)
+}
+
+// restart stops and starts members, with the faults around.
+func (r *Runner) restart(ctx context.Context, members []string, releases map[string]string, step *Restart) error {
+	groups := [][]string{members}
+	if !step.Together {
+		groups = slices.Collect(slices.Chunk(members, 1))
+	}
+	for _, group := range groups {
+		if err := r.around(ctx, group, step.WithFaults, func() error { return r.stopAndStart(ctx, group, releases, step.DisabledFeatures) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+package scenario
+
+import "github.com/evenkeel/evenkeel/pkg/cluster"
+
+// Rollback stops all components of a member and starts them at another release, which is to be
+// older.
+type Rollback struct {
+	Replace `yaml:",inline"`
+}
+
+var _ = register("rollback", func() Action { return &Rollback{} })
+
+func (s *Rollback) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
+	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookRollback)
+}

@@ -1,0 +1,49 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
+)
+
+// SetBackendBehavior has an aggregated server do something else than before.
+type SetBackendBehavior struct {
+	Name string `yaml:"name"`
+	// Behavior is what it does wrong; "answer" is that it does as it should again.
+	Behavior string `yaml:"behavior"`
+	// For is how long it is left so before the next step.
+	For time.Duration `yaml:"for,omitempty"`
+}
+
+var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavior{} })
+
+func (b *SetBackendBehavior) backend() string { return b.Name }
+func (b *SetBackendBehavior) harmless() bool  { return b.Behavior == doesAnswer }
+func (b *SetBackendBehavior) lacking(r *Runner) string {
+	return lacking("backend", b.Name, r.backends[b.Name] != nil)
+}
+
+func (b *SetBackendBehavior) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
+	return c.Lacks(cluster.MeansAddress)
+}
+
+func (b *SetBackendBehavior) play(ctx context.Context, r *Runner, _ target) error {
+	return r.setBackendBehavior(ctx, b)
+}
+
+func (b *SetBackendBehavior) validate() error {
+	err := missing("name", b.Name)
+	if b.Behavior != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Behavior) {
+		err = errors.Join(err, fmt.Errorf("behavior must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", ")))
+	}
+	if b.For < 0 {
+		err = errors.Join(err, errors.New("for must not be negative"))
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// UnregisterAPI takes back what a RegisterAPI has made.
+type UnregisterAPI struct {
+	// Member is through whose API server.
+	Member  string `yaml:"member"`
+	CRD     string `yaml:"crd,omitempty"`
+	Group   string `yaml:"group,omitempty"`
+	Backend string `yaml:"backend,omitempty"`
+}
+
+var _ = register("unregisterAPI", func() Action { return &UnregisterAPI{} })
+
+func (u *UnregisterAPI) selectors() []string { return []string{u.Member} }
+func (u *UnregisterAPI) throughOne()         {}
+
+func (u *UnregisterAPI) backend() string       { return u.Backend }
+func (u *UnregisterAPI) harmless() bool        { return true }
+func (u *UnregisterAPI) check(r *Runner) error { return r.ownsGroup(u.Group) }
+func (u *UnregisterAPI) lacking(r *Runner) string {
+	return lacking("backend", u.Backend, r.backends[u.Backend] != nil)
+}
+
+func (u *UnregisterAPI) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
+	return remote(c, u.Backend)
+}
+
+func (u *UnregisterAPI) play(ctx context.Context, r *Runner, at target) error {
+	return r.unregisterAPI(ctx, at.one(), u)
+}
+
+func (u *UnregisterAPI) validate() error {
+	return errors.Join(missing("member", u.Member), u.fieldsProblem())
+}
+
+// fieldsProblem says what is wrong with its other fields.
+func (u *UnregisterAPI) fieldsProblem() error { return definesOne(u.CRD, u.Group, u.Backend) }

@@ -1,0 +1,15 @@
+package scenario
+
+import "github.com/evenkeel/evenkeel/pkg/cluster"
+
+// Upgrade stops all components of a member and starts them at another release, which is to be
+// newer.
+type Upgrade struct {
+	Replace `yaml:",inline"`
+}
+
+var _ = register("upgrade", func() Action { return &Upgrade{} })
+
+func (s *Upgrade) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
+	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookUpgrade)
+}
