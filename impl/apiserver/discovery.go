@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,10 +25,6 @@ import (
 // aggregated discovery, and put off readiness until every aggregated server was
 // asked once. KEP-3352's health check waits for local servers only.
 const libraryDiscovery = "apiservice-discovery-controller"
-
-// deadRemoteDelay is how long a planted defect has readiness wait for aggregated
-// servers.
-const deadRemoteDelay = 30 * time.Second
 
 // catalogs are the documents of this server: /api and /apis.
 type catalogs struct{ core, groups *discovery.Catalog }
@@ -80,6 +75,7 @@ func (s *server) serveDiscovery() error {
 	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
 	handler.Defects = s.options.Defects
 	s.inner = handler
+	remotes.Failed = func() { handler.Hold(s.options.Defects.Delay(defects.AD22HoldsDocuments)) } // defect: AD-22-holds-documents
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
 	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {
@@ -109,8 +105,9 @@ func (s *server) serveDiscovery() error {
 			}
 			if cache.WaitForCacheSync(hook.Done(), crdsSynced, servicesSynced) && s.catalogs.groups.WaitFor(hook, discovery.Custom, established) == nil {
 				if s.options.Defects.Has(defects.AD16WaitsForRemotes) {
-					remotes.WaitFetched(hook, deadRemoteDelay) // defect: AD-16-waits-for-remotes
+					remotes.WaitFetched(hook, s.options.Defects.Delay(defects.AD16WaitsForRemotes)) // defect: AD-16-waits-for-remotes
 				}
+				handler.Hold(s.options.Defects.Delay(defects.AD15GivesLate)) // defect: AD-15-gives-late
 				complete.Store(true)
 			}
 		}()

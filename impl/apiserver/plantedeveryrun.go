@@ -18,18 +18,14 @@ import (
 )
 
 const (
-	// readyAgainLate is how late RO-02-late-ready-again is.
-	readyAgainLate = 150 * time.Second
 	// stoodStill is for how long /readyz is not asked of a process that does not run.
 	stoodStill = 3 * time.Second
-	// watchesLate is how late RO-06-late-watches tells.
-	watchesLate = 12 * time.Second
 	// dropsOneIn and dropsOneInMany are which updates RO-08 drops.
 	dropsOneIn, dropsOneInMany = 20, 100
 	// hidesAtFirst and hidesBriefly are for how long RO-09 hides custom resources.
 	hidesAtFirst, hidesBriefly = 5 * time.Second, time.Second
-	// refusesLong and refuses are for how long RO-11 refuses reads.
-	refusesLong, refuses = 30 * time.Second, 12 * time.Second
+	// refusesLong is for how long RO-11-refuses-long refuses reads.
+	refusesLong = 30 * time.Second
 )
 
 // plantedHandler has the defects of what every run owes that are seen in the answers of
@@ -126,7 +122,7 @@ func (p *plantedHandler) refuses() time.Duration {
 	case p.defects.Has(defects.RO11RefusesLong):
 		return refusesLong // defect: RO-11-refuses-long
 	case p.defects.Has(defects.RO11Refuses):
-		return refuses // defect: RO-11-refuses
+		return p.defects.Delay(defects.RO11Refuses) // defect: RO-11-refuses
 	}
 	return 0
 }
@@ -148,7 +144,7 @@ func (p *plantedHandler) readyz(w http.ResponseWriter, r *http.Request) {
 	case a.code == http.StatusOK && !p.fell.IsZero() && p.again.IsZero():
 		p.again = now
 	}
-	late := !p.again.IsZero() && (p.defects.Has(defects.RO02NeverAgain) || p.defects.Has(defects.RO02LateAgain) && now.Sub(p.again) < readyAgainLate) // defect: RO-02-never-ready-again, RO-02-late-ready-again
+	late := !p.again.IsZero() && (p.defects.Has(defects.RO02NeverAgain) || p.defects.Has(defects.RO02LateAgain) && now.Sub(p.again) < p.defects.Delay(defects.RO02LateAgain)) // defect: RO-02-never-ready-again, RO-02-late-ready-again
 	p.mu.Unlock()
 	if late {
 		http.Error(w, "[-]planted failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
@@ -162,7 +158,7 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	query := r.URL.Query()
 	switch {
 	case info.Verb == "watch" && p.defects.Has(defects.RO06LateWatches): // defect: RO-06-late-watches
-		late := newLateWriter(w, p.clock, r.Context().Done())
+		late := newLateWriter(w, p.clock, p.defects.Delay(defects.RO06LateWatches), r.Context().Done())
 		p.next.ServeHTTP(late, r)
 		late.close()
 	case info.Verb == "list" && query.Get("resourceVersionMatch") == "NotOlderThan" && p.defects.Has(defects.RO06OldLists): // defect: RO-06-old-lists
@@ -281,6 +277,7 @@ func (a *answer) withoutLast() *answer {
 type lateWriter struct {
 	http.ResponseWriter
 	now   func() time.Time
+	late  time.Duration
 	queue chan lateData
 	done  chan struct{}
 	// header is flushed before anything is written.
@@ -295,8 +292,8 @@ type lateData struct {
 // lateQueue is how much a lateWriter holds before it keeps its caller waiting.
 const lateQueue = 10_000
 
-func newLateWriter(w http.ResponseWriter, clk clock.WithTicker, over <-chan struct{}) *lateWriter {
-	l := &lateWriter{ResponseWriter: w, now: clk.Now, queue: make(chan lateData, lateQueue), done: make(chan struct{})}
+func newLateWriter(w http.ResponseWriter, clk clock.WithTicker, late time.Duration, over <-chan struct{}) *lateWriter {
+	l := &lateWriter{ResponseWriter: w, now: clk.Now, late: late, queue: make(chan lateData, lateQueue), done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
 		flush := http.NewResponseController(w)
@@ -315,7 +312,7 @@ func newLateWriter(w http.ResponseWriter, clk clock.WithTicker, over <-chan stru
 
 // Write implements http.ResponseWriter.
 func (l *lateWriter) Write(data []byte) (int, error) {
-	l.queue <- lateData{l.now().Add(watchesLate), bytes.Clone(data)}
+	l.queue <- lateData{l.now().Add(l.late), bytes.Clone(data)}
 	return len(data), nil
 }
 

@@ -47,7 +47,7 @@ func TestPlanted_ReadyAgainLate(t *testing.T) {
 	code = http.StatusInternalServerError
 	expect(http.StatusInternalServerError)
 	code = http.StatusOK
-	for range int(readyAgainLate.Seconds()) {
+	for range int(h.defects.Delay(defects.RO02LateAgain).Seconds()) {
 		expect(http.StatusInternalServerError)
 	}
 	expect(http.StatusOK)

@@ -35,6 +35,8 @@ type collector struct {
 	queue   workqueue.TypedRateLimitingInterface[string]
 	// leading says why nothing may be written, if so.
 	leading func() error
+	// waits are for what planted defects put off.
+	waits defects.Waits
 }
 
 func newCollector(client kubernetes.Interface, options Options, leading func() error) *collector {
@@ -172,6 +174,9 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 		return 0, err
 	}
 	decision := storageversion.Collect(sv, participants, c.clock.Now(), c.defects)
+	if left := c.late(sv, decision); left > 0 {
+		return left, nil
+	}
 	if decision.Action == storageversion.Keep {
 		return decision.Recheck, nil
 	}

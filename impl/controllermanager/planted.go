@@ -5,14 +5,17 @@ import (
 	"errors"
 	"time"
 
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
 const (
 	// endsAfter and endsIdleAfter are how long after its start RO-03 ends a process.
 	endsAfter, endsIdleAfter = 20 * time.Second, 15 * time.Second
-	// worksFirst is how long RO-05 lets a leader work, and pauses how long it then does not.
-	worksFirst, pauses = 5 * time.Second, 40 * time.Second
+	// worksFirst is how long RO-05 lets a leader work.
+	worksFirst = 5 * time.Second
 	// separate is the release whose instances use a Lease of their own in RO-10.
 	separate = "1.3"
 )
@@ -54,7 +57,7 @@ func (m *ControllerManager) mayAct(leading func() error) func() error {
 	d, since := m.options.Defects, m.options.Clock.Now()
 	return func() error {
 		led := m.options.Clock.Since(since)
-		if led > worksFirst && (d.Has(defects.RO05OnlyRenews) || d.Has(defects.RO05Pauses) && led < worksFirst+pauses) {
+		if led > worksFirst && (d.Has(defects.RO05OnlyRenews) || d.Has(defects.RO05Pauses) && led < worksFirst+d.Delay(defects.RO05Pauses)) {
 			return errIdle // defect: RO-05-only-renews, RO-05-pauses
 		}
 		return leading()
@@ -67,4 +70,28 @@ func (m *ControllerManager) leaseOf(name string) string {
 		return name + "-" + separate // defect: RO-10-other-lease
 	}
 	return name
+}
+
+// late is for how long a decision about an object has to wait yet.
+func (c *collector) late(sv *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) time.Duration {
+	before, after := &sv.Status, &decision.Status
+	var put defects.ID
+	switch {
+	case decision.Action == storageversion.Keep:
+		c.waits.Done(sv.Name)
+		return 0
+	case len(before.StorageVersions) == 0:
+		put = defects.SV18DeletesLate // defect: SV-18-deletes-late
+	case len(after.StorageVersions) < len(before.StorageVersions):
+		put = defects.SV16CollectsLate // defect: SV-16-collects-late
+	case before.CommonEncodingVersion != nil && after.CommonEncodingVersion == nil:
+		put = defects.SV08ReactsLate // defect: SV-08-reacts-late
+	case before.CommonEncodingVersion == nil && after.CommonEncodingVersion != nil:
+		put = defects.SV06AgreesLate // defect: SV-06-agrees-late
+	}
+	left := c.waits.Left(sv.Name, c.clock.Now(), c.defects.Delay(put))
+	if left == 0 {
+		c.waits.Done(sv.Name)
+	}
+	return left
 }

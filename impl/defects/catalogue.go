@@ -49,7 +49,7 @@ var (
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
-var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue, electionCatalogue, migrationCatalogue, everyRunCatalogue)
+var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue, electionCatalogue, migrationCatalogue, everyRunCatalogue, nearRows())
 
 var storageVersionCatalogue = []Defect{
 	{SV01SkipsAResource, "SV-01", inAPIServer, "the storage version of secrets is never published, and nobody waits for it"},

@@ -34,7 +34,7 @@ const (
 var electionCatalogue = []Defect{
 	{CLE01WrongVersion, "CLE-01", inManager, "a candidate declares the same version in every release"},
 	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds although nobody asks"},
-	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after thirteen seconds"},
+	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after six seconds"},
 	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},
 	{CLE04Hesitates, "CLE-04", inAPIServer, "the coordinator leaves a Lease that does not exist alone for a while, and makes it then"},
 	{CLE05ElectsTheSilent, "CLE-05", inAPIServer, "candidates are elected without being asked whether they are there"},

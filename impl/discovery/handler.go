@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -57,6 +58,8 @@ type Handler struct {
 	next http.Handler
 	// Defects planted on purpose; to be set before anything is served.
 	Defects defects.Set
+	// held is until when planted defects hold the documents of groups back.
+	held atomic.Int64
 	// The aggregated answers, counted like all other requests.
 	aggregatedCore, aggregatedGroups http.HandlerFunc
 }
@@ -87,6 +90,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == corePath:
 		h.negotiate(w, r, h.offered, h.aggregatedCore, h.next.ServeHTTP)
+	case path == groupsPath && h.holds():
+		http.Error(w, "held back", http.StatusServiceUnavailable) // defect: AD-15-gives-late, AD-22-holds-documents
 	case path == groupsPath:
 		h.negotiate(w, r, h.offered, h.aggregatedGroups, h.serveGroups)
 	case path == groupsPath+"/":

@@ -92,8 +92,11 @@ func (p *Peers) Set(peers []Peer) {
 	}
 	maps.DeleteFunc(p.hosts, func(id string, _ []apidiscoveryv2.APIGroupDiscovery) bool {
 		_, stays := present[id]
-		return !stays && !p.Defects.Has(defects.AD24KeepsPeers) // defect: AD-24-keeps-peers
+		return !stays && !p.Defects.Has(defects.AD24KeepsPeers) && !p.Defects.Has(defects.AD24LeavesLate) // defect: AD-24-keeps-peers
 	})
+	if p.Defects.Has(defects.AD24LeavesLate) {
+		p.leaveLate() // defect: AD-24-leaves-late
+	}
 	maps.DeleteFunc(p.silent, func(id string, _ bool) bool {
 		_, stays := present[id]
 		return !stays
@@ -160,6 +163,7 @@ func (p *Peers) follow(ctx context.Context, peer Peer) {
 
 // learn notes what a peer hosts, if it still is the peer that was asked.
 func (p *Peers) learn(ctx context.Context, peer Peer, a answer) {
+	p.learnLate(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ctx.Err() != nil || p.present[peer.ID] != peer {

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -23,9 +24,6 @@ const lateCustom = 4 * time.Second
 // deafFor is how long a catalog hears of no changes after a publication.
 const deafFor = time.Second
 
-// lateRemoval is how long a removal is put off.
-const lateRemoval = 15 * time.Second
-
 // putOff is whether a version of a custom resource that has others is to go later. It
 // stays if it comes anew meanwhile.
 func (c *Catalog) putOff(at place) bool {
@@ -42,7 +40,7 @@ func (c *Catalog) putOff(at place) bool {
 		c.late = map[place]bool{}
 	}
 	c.late[at] = true
-	over := c.clock.After(lateRemoval)
+	over := c.clock.After(c.Defects.Delay(defects.AD13ShowsLate))
 	go func() {
 		<-over
 		c.removeWhere(func(one place) bool { return one == at && c.late[at] })
@@ -286,4 +284,124 @@ func (r *Remotes) WaitFetched(ctx context.Context, longest time.Duration) {
 			return
 		}
 	}
+}
+
+// Hold has a planted defect hold the document of all groups back for a time.
+func (h *Handler) Hold(d time.Duration) {
+	if d > 0 {
+		h.held.Store(time.Now().Add(d).UnixNano())
+	}
+}
+
+func (h *Handler) holds() bool { return time.Now().UnixNano() < h.held.Load() }
+
+// trackLater tracks a group-version some time later, unless it is taken out before.
+func (r *Remotes) trackLater(service Service) bool {
+	delay := r.Defects.Delay(defects.AD14ListsLate)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	version := service.GroupVersion
+	_, tracked := r.services[version]
+	if delay == 0 || tracked || r.due[version] {
+		return false
+	}
+	if r.due == nil {
+		r.due = map[schema.GroupVersion]bool{}
+	}
+	r.due[version] = true
+	over := r.rhythm.clock.After(delay)
+	go func() {
+		<-over
+		r.mu.Lock()
+		due := r.due[version]
+		r.mu.Unlock()
+		if due {
+			r.Track(service)
+		}
+		r.mu.Lock()
+		delete(r.due, version)
+		r.mu.Unlock()
+	}()
+	return true
+}
+
+// untrackLater takes a group-version out some time later, unless it is tracked anew before.
+func (r *Remotes) untrackLater(version schema.GroupVersion) bool {
+	delay := r.Defects.Delay(defects.AD19UntracksLate)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.due, version)
+	service, tracked := r.services[version]
+	if delay == 0 || !tracked || r.leaving[version] {
+		return false
+	}
+	if r.leaving == nil {
+		r.leaving = map[schema.GroupVersion]bool{}
+	}
+	r.leaving[version] = true
+	over := r.rhythm.clock.After(delay)
+	go func() {
+		<-over
+		r.mu.Lock()
+		leaves := r.leaving[version] && r.services[version] == service
+		r.mu.Unlock()
+		if leaves {
+			r.Untrack(version)
+		}
+		r.mu.Lock()
+		delete(r.leaving, version)
+		r.mu.Unlock()
+	}()
+	return true
+}
+
+// late is whether what an aggregated server has just shown is not believed yet: that it
+// fails, or that it answers again.
+func (r *Remotes) lateLocked(w *worker, failed bool) bool {
+	now, address := r.rhythm.clock.Now(), w.backend.address()
+	if failed {
+		r.waits.Done("answers " + address)
+		return r.waits.Left("fails "+address, now, r.Defects.Delay(defects.AD17MarksLate)) > 0
+	}
+	r.waits.Done("fails " + address)
+	delay := r.Defects.Delay(defects.AD18RecoversLate)
+	if !w.lost || delay == 0 {
+		return false
+	}
+	left := r.waits.Left("answers "+address, now, delay)
+	if left == delay {
+		over := r.rhythm.clock.After(delay)
+		go func() {
+			<-over
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.hurryLocked(w.backend)
+		}()
+	}
+	return left > 0
+}
+
+// learnLate lets some time pass before what a peer said counts.
+func (p *Peers) learnLate(ctx context.Context) {
+	if delay := p.Defects.Delay(defects.AD23ShowsLate); delay > 0 {
+		select {
+		case <-p.rhythm.clock.After(delay): // defect: AD-23-shows-late
+		case <-ctx.Done():
+		}
+	}
+}
+
+// leaveLate forgets what those hosted that have left some time later.
+func (p *Peers) leaveLate() {
+	over := p.rhythm.clock.After(p.Defects.Delay(defects.AD24LeavesLate))
+	go func() {
+		<-over
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		maps.DeleteFunc(p.hosts, func(id string, _ []apidiscoveryv2.APIGroupDiscovery) bool {
+			_, stays := p.present[id]
+			return !stays
+		})
+		p.announceLocked()
+	}()
 }

@@ -65,6 +65,11 @@ type Remotes struct {
 	// listed is how each of them is listed now.
 	listed  map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery
 	workers map[Backend]*worker
+	// Failed is called when an aggregated server fails that had not before. It may be nil.
+	Failed func()
+	// due, leaving and waits are for what planted defects put off.
+	due, leaving map[schema.GroupVersion]bool
+	waits        defects.Waits
 }
 
 // worker asks one server.
@@ -112,6 +117,9 @@ func (r *Remotes) Run(ctx context.Context) {
 // anew: what the other one hosted says nothing of this one.
 func (r *Remotes) Track(service Service) {
 	version := service.GroupVersion
+	if r.trackLater(service) {
+		return // defect: AD-14-lists-late
+	}
 	if version.Group == "" {
 		// The core group is this server's own; see Kubernetes' own servers.
 		return
@@ -141,6 +149,9 @@ func (r *Remotes) Track(service Service) {
 // Untrack takes a group-version out. Nothing of it comes back, also not from a
 // fetch that is under way.
 func (r *Remotes) Untrack(version schema.GroupVersion) {
+	if r.untrackLater(version) {
+		return // defect: AD-19-untracks-late
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	service, had := r.services[version]
@@ -245,6 +256,9 @@ func (r *Remotes) ask(ctx context.Context, w *worker) {
 		outcome = "failed"
 		if w.failed == 0 {
 			logger.Info("Cannot fetch discovery from an aggregated server; what it hosts is marked Stale", "reason", err)
+			if r.Failed != nil {
+				r.Failed()
+			}
 		}
 		w.failed++
 	case w.failed > 0:
@@ -277,8 +291,13 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 	if r.workers[w.backend] != w {
 		return
 	}
+	late := r.lateLocked(w, failure != nil)
 	for _, version := range r.versionsLocked(w.backend) {
 		switch {
+		case late && failure != nil: // defect: AD-17-marks-late
+			continue
+		case late:
+			r.listed[version] = outdated(r.listed[version]) // defect: AD-18-recovers-late
 		case failure != nil && (a.asked == nil || !a.covers(version)):
 			r.listed[version] = outdated(r.listed[version])
 			if r.Defects.Has(defects.AD17Forgets) {

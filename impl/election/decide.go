@@ -68,8 +68,13 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	if len(live) == 0 {
 		return Decision{}
 	}
-	if d.Has(defects.CLE22Balks) && slices.ContainsFunc(live, func(c *Candidate) bool { return c.Spec.Strategy != live[0].Spec.Strategy }) {
+	if d.Has(defects.CLE22Balks) && mixed(live) {
 		return Decision{} // defect: CLE-22-balks
+	}
+	if open, _ := vacant(v.Lease, v.Since, now); open && mixed(live) && d.Has(defects.CLE22Hesitates) {
+		if pause := v.Since.Add(d.Delay(defects.CLE22Hesitates)).Sub(now); pause > 0 {
+			return Decision{Recheck: pause} // defect: CLE-22-hesitates
+		}
 	}
 	if wanted := Resolve(live); wanted != Oldest && !d.Has(defects.CLE21Assigns) { // defect: CLE-21-assigns
 		return leaveToOthers(v, wanted, now)
@@ -85,7 +90,7 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	if pause := leavesFree(v, now, d); open && pause > 0 {
 		return Decision{Recheck: pause} // defect: RO-04-elects-no-other, RO-04-waits-a-minute
 	}
-	if pause := v.Since.Add(hesitation).Sub(now); open && v.Lease == nil && pause > 0 && d.Has(defects.CLE04Hesitates) {
+	if pause := v.Since.Add(d.Delay(defects.CLE04Hesitates)).Sub(now); open && v.Lease == nil && pause > 0 && d.Has(defects.CLE04Hesitates) {
 		return Decision{Recheck: pause} // defect: CLE-04-hesitates
 	}
 	switch {
@@ -105,20 +110,22 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	return decision
 }
 
-// hesitation is for how long a planted defect has a Lease missing: beyond what a check
-// allows, and so that the election is over before instances help themselves.
-const hesitation = FallbackDelay - AnswerWindow - 2*time.Second
+// mixed is whether candidates want different strategies.
+func mixed(live []*Candidate) bool {
+	return slices.ContainsFunc(live, func(c *Candidate) bool { return c.Spec.Strategy != live[0].Spec.Strategy })
+}
 
 // leavesFree is for how long a planted defect leaves a Lease free that a leader has had: for
 // a minute, or for ever.
 func leavesFree(v View, now time.Time, d defects.Set) time.Duration {
-	const free, long = time.Minute, time.Hour
+	const long = time.Hour
+	free := d.Delay(defects.RO04WaitsAMinute) + d.Delay(defects.CLE11ReplacesLate)
 	switch {
 	case v.Lease == nil:
 		return 0
 	case d.Has(defects.RO04ElectsNoOther):
 		return long
-	case d.Has(defects.RO04WaitsAMinute):
+	case free > 0 && (holder(v.Lease) != "" || d.Has(defects.RO04WaitsAMinute)): // defect: CLE-11-replaces-late
 		vacantSince := v.Since
 		if holder(v.Lease) != "" {
 			vacantSince = vacantSince.Add(duration(v.Lease))

@@ -81,8 +81,11 @@ func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t
 	if holder(lease) != "" {
 		vacantSince = since.Add(duration(lease))
 	}
+	if delay := d.Delay(defects.CLE20ClaimsLate); delay > 0 {
+		t.FallbackDelay = delay // defect: CLE-20-claims-late
+	}
 	wait := vacantSince.Add(t.FallbackDelay + time.Duration(s.Place)*FallbackStep).Sub(now)
-	if d.Has(defects.CLE20NoFallback) || d.Has(defects.CLE11NeverTakesExpired) || d.Has(defects.CLE24Sulks) || d.Has(defects.RO04ElectsNoOther) || d.Has(defects.RO04WaitsAMinute) {
+	if d.Has(defects.CLE20NoFallback) || d.Has(defects.CLE11NeverTakesExpired) || d.Has(defects.CLE24Sulks) || d.Has(defects.RO04ElectsNoOther) || d.Has(defects.RO04WaitsAMinute) || d.Has(defects.CLE11ReplacesLate) {
 		return Wait, t.FallbackDelay // defect: CLE-20-no-fallback
 	}
 	if wait <= 0 {

@@ -102,6 +102,9 @@ type Manager struct {
 	announced *announced
 	locks     locks
 
+	// started is when the manager was made.
+	started time.Time
+
 	mu      sync.Mutex
 	reports map[string]report
 	// custom are the names of those that came through Publish.
@@ -123,6 +126,7 @@ func New(config Config) (*Manager, error) {
 		custom:  map[string]bool{},
 
 		announced: newAnnounced(),
+		started:   config.Clock.Now(),
 	}
 	m.metrics = metricsFor(config.ServerID)
 	m.holder = config.ServerID + "_" + m.random.uuid()

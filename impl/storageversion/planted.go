@@ -8,6 +8,9 @@ import (
 
 // What planted defects do; where they are switched on is marked.
 
+// unreported is a participant that keeps others from agreeing, since it never reports.
+const unreported = "planted"
+
 // changes is whether a server encodes or serves otherwise than it has reported. What
 // others have pruned of its entries does not count, or two servers would never end.
 func changes(reported, own []apiserverinternalv1alpha1.ServerStorageVersion) bool {

@@ -175,6 +175,7 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 			if m.config.Defects.Has(defects.SV10WaitsForQuiet) {
 				m.awaitQuiet(ctx, client, r.name) // defect: SV-10-waits-for-quiet
 			}
+			pause = max(pause, m.started.Add(m.config.Defects.Delay(defects.SV10RegistersLate)).Sub(m.config.Clock.Now())) // defect: SV-10-registers-late
 		} else {
 			failures++
 			if errors.Is(err, errAbsent) {
@@ -280,9 +281,12 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 	if why == vanish || why == withdraw {
 		own = nil
 	}
-	keepStale := why == upkeep && d.Has(defects.SV16NeverCollects) || d.Has(defects.SV17KeepsStaleAtBoot) // defect: SV-16-never-collects, SV-17-keeps-stale-at-boot
+	keepStale := why == upkeep && (d.Has(defects.SV16NeverCollects) || d.Has(defects.SV16CollectsLate)) || d.Has(defects.SV17KeepsStaleAtBoot) // defect: SV-16-never-collects, SV-17-keeps-stale-at-boot
 	if d.Has(defects.SV09PrunesOthers) && why == boot && changes(ownEntries(old, id), own) {
 		old = pruned(old, id) // defect: SV-09-prunes-others
+	}
+	if d.Has(defects.SV06AgreesLate) && old.CommonEncodingVersion == nil {
+		participants[unreported] = false // defect: SV-06-agrees-late
 	}
 	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
 }

@@ -19,9 +19,6 @@ import (
 // wrongVersion is what CLE-01-wrong-version declares.
 const wrongVersion = "1.0.0"
 
-// slowAnswer is how long CLE-03-slow-answers takes.
-const slowAnswer = election.AnswerWindow + 8*time.Second
-
 // candidate keeps the LeaseCandidate of an instance.
 type candidate struct {
 	options Options
@@ -29,10 +26,14 @@ type candidate struct {
 
 	mu   sync.Mutex
 	last *election.Candidate
+	// hidden is until when planted defects keep the candidate from being declared.
+	hidden time.Time
 }
 
 func newCandidate(o Options) *candidate {
-	return &candidate{options: o, changed: make(chan struct{}, 1)}
+	c := &candidate{options: o, changed: make(chan struct{}, 1)}
+	c.hide(o.Defects.Delay(defects.CLE01DeclaresLate)) // defect: CLE-01-declares-late
+	return c
 }
 
 // keep has the candidate declared until the context ends, and then withdraws it:
@@ -86,6 +87,12 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 	defer cancel()
 	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
 	known := c.known(informer)
+	if left := c.hides(); left > 0 {
+		if known != nil {
+			c.withdraw()
+		}
+		return left, nil
+	}
 	if known == nil {
 		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
@@ -113,8 +120,8 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 	if !election.Owes(known) && due > 0 {
 		return due, nil
 	}
-	if owed := known.Spec.PingTime; election.Owes(known) && c.options.Defects.Has(defects.CLE03SlowAnswers) && now.Sub(owed.Time) < slowAnswer {
-		return owed.Add(slowAnswer).Sub(now), nil // defect: CLE-03-slow-answers
+	if owed := known.Spec.PingTime; election.Owes(known) && c.options.Defects.Has(defects.CLE03SlowAnswers) && now.Sub(owed.Time) < c.options.Defects.Delay(defects.CLE03SlowAnswers) {
+		return owed.Add(c.options.Defects.Delay(defects.CLE03SlowAnswers)).Sub(now), nil // defect: CLE-03-slow-answers
 	}
 	next := known.DeepCopy()
 	next.Spec.RenewTime = ptr.To(election.RenewTime(known, now))

@@ -20,7 +20,4 @@ const (
 	toldWithin = 2 * time.Second
 	// collectInterval is the pause between two looks for dead candidates.
 	collectInterval = 10 * time.Second
-
-	// sulks is how long CLE-24-sulks does nothing after a failure.
-	sulks = time.Minute
 )

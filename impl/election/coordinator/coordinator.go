@@ -87,7 +87,7 @@ func compete(ctx context.Context, client, lockClient kubernetes.Interface, o Opt
 			Client:     lockClient.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
 		},
-		LeaseDuration: LeaseDuration, RenewDeadline: RenewDeadline, RetryPeriod: RetryPeriod,
+		LeaseDuration: lasts(o.Defects), RenewDeadline: RenewDeadline, RetryPeriod: RetryPeriod,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {

@@ -33,6 +33,8 @@ type shift struct {
 	leases     leaselisters.LeaseLister
 	candidates candidatelisters.LeaseCandidateLister
 	memory     memory
+	// waits are for what planted defects put off.
+	waits defects.Waits
 }
 
 func newShift(client kubernetes.Interface, o Options, leading func() error) *shift {
@@ -122,7 +124,7 @@ func (s *shift) next(ctx context.Context) bool {
 
 // brood does nothing for a while, if that is planted.
 func (s *shift) brood(ctx context.Context) {
-	timer := s.options.Clock.NewTimer(sulks)
+	timer := s.options.Clock.NewTimer(s.options.Defects.Delay(defects.CLE24Sulks))
 	defer timer.Stop()
 	select {
 	case <-timer.C():
@@ -166,12 +168,16 @@ func (s *shift) process(ctx context.Context, key types.NamespacedName) (recheck 
 		return toldWithin, nil
 	}
 	view.Since = known.since
+	soon := s.overlookLate(&view, now)
 	decision := election.Decide(view, known.round, now, s.options.Defects)
 	known.round = decision.Round
 	for _, c := range decision.Ping {
 		if err := s.ping(ctx, c, &known.round); err != nil {
 			return 0, err
 		}
+	}
+	if soon > 0 && (decision.Recheck == 0 || soon < decision.Recheck) {
+		decision.Recheck = soon
 	}
 	if decision.Write == nil {
 		return decision.Recheck, nil
@@ -228,6 +234,9 @@ func (s *shift) write(ctx context.Context, key types.NamespacedName, before *coo
 	after := election.Apply(before, key.Namespace, key.Name, s.options.Identity, w, s.options.Clock.Now())
 	if s.options.Defects.Has(defects.CLE26CountsNothing) && before != nil { // defect: CLE-26-counts-nothing
 		after.Spec.LeaseTransitions = before.Spec.LeaseTransitions
+	}
+	if before != nil && w.Holder != "" {
+		after.Spec.AcquireTime.Time = after.Spec.AcquireTime.Add(-s.options.Defects.Delay(defects.CLE26AcquiredApart)) // defect: CLE-26-acquired-apart
 	}
 	if err := s.leading(); err != nil {
 		return "", err

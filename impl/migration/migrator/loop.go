@@ -200,6 +200,8 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	switch {
+	case next.Step == migration.Fail && m.failsLater(svm, next.Reason):
+	case m.waitsForTurn(svm):
 	case next.Step == migration.Fail:
 		outcome := storagemigrationv1.MigrationFailed
 		switch {

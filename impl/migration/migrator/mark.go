@@ -43,6 +43,10 @@ func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv
 		if !runs && m.options.Defects.Has(defects.SVM24LeavesMark) {
 			continue // defect: SVM-24-leaves-mark
 		}
+		if !runs && m.waits.Left("unmark "+crd.Name, m.options.Clock.Now(), m.options.Defects.Delay(defects.SVM24UnmarksLate)) > 0 {
+			continue // defect: SVM-24-unmarks-late
+		}
+		m.waits.Done("unmark " + crd.Name)
 		next := crd.DeepCopy()
 		condition := apiextensionsv1.CustomResourceDefinitionCondition{
 			Type: apiextensionsv1.StorageMigrating, Status: apiextensionsv1.ConditionFalse, Reason: markIdle, Message: "No migration of the objects is running.",

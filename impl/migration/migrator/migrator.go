@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
@@ -101,6 +102,10 @@ type Migrator struct {
 	targets   migration.Targets
 	targetsAt time.Time
 
+	// waits and begins are for what planted defects put off.
+	waits  defects.Waits
+	begins atomic.Pointer[time.Time]
+
 	mu sync.Mutex
 	// active is the worker in this process, nil if there is none.
 	active *worker
@@ -114,6 +119,9 @@ func Run(ctx context.Context, options Options, leading func() error) error {
 	}
 	if options.Defects.Has(defects.SVM15Hurries) {
 		options.Rate = hurry // defect: SVM-15-hurries
+	}
+	if near, ok := defects.NearOf(defects.SVM15HurriesALittle); ok && options.Defects.Has(defects.SVM15HurriesALittle) {
+		options.Rate *= near.Factor // defect: SVM-15-hurries-a-little
 	}
 	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading, options.Defects)
 	if err != nil {
@@ -218,10 +226,13 @@ func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 	observe := func(obj any) {
 		if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
 			m.states.observe(sv)
-			m.stopIf(errAgreementLost, func(w *worker) bool {
+			lost := func(w *worker) bool {
 				basis := w.basis()
 				return w.name == sv.Name && basis.Precedes(sv) && basis.Check(sv) == migration.Lost
-			})
+			}
+			if m.concerns(lost) {
+				m.later(defects.SVM21StopsLate, func() { m.stopIf(errAgreementLost, lost) }) // defect: SVM-21-stops-late
+			}
 		}
 		m.wake()
 	}
@@ -248,7 +259,10 @@ func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 				obj = gone.Obj
 			}
 			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok && !m.options.Defects.Has(defects.SVM24GoesOn) { // defect: SVM-24-goes-on
-				m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
+				m.later(defects.SVM24StopsLate, func() { // defect: SVM-24-stops-late
+					m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
+				})
+				m.beginLater() // defect: SVM-24-begins-late
 			}
 			m.wake()
 		},
@@ -262,6 +276,13 @@ func (m *Migrator) stopIf(cause error, concerned func(*worker) bool) {
 	if m.active != nil && concerned(m.active) {
 		m.active.stop(cause)
 	}
+}
+
+// concerns is whether there is a worker that something concerns.
+func (m *Migrator) concerns(concerned func(*worker) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.active != nil && concerned(m.active)
 }
 
 func (m *Migrator) wake() {

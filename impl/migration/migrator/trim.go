@@ -2,7 +2,6 @@ package migrator
 
 import (
 	"context"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,10 +17,6 @@ func (m *Migrator) trim(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return err
 }
 
-// trimsLate is how long after a success the defect SVM-27-trims-late trims: half as long
-// again as SVM-27 allows.
-const trimsLate = 90 * time.Second
-
 // leavesStoredVersions is whether a defect keeps a migration from trimming storedVersions
 // before it succeeds.
 func (w *worker) leavesStoredVersions(stored []string) bool {
@@ -35,7 +30,7 @@ func (w *worker) leavesStoredVersions(stored []string) bool {
 // trimLate trims long after the success, when the worker's context has ended.
 func (w *worker) trimLate(stored []string) {
 	m, ctx := w.m, context.Background()
-	if !m.sleep(ctx, trimsLate) {
+	if !m.sleep(ctx, m.options.Defects.Delay(defects.SVM27TrimsLate)) {
 		return
 	}
 	m.persist(ctx, "trim storedVersions", func(ctx context.Context) error {

@@ -84,6 +84,7 @@ func (w *worker) work(ctx context.Context) report {
 	case err == nil:
 		return report{end: ended, verdict: v, checkpoint: w.checkpoint}
 	case cause == errAgreementLost:
+		w.m.sleep(context.WithoutCancel(ctx), w.m.options.Defects.Delay(defects.SVM21EndsLate)) // defect: SVM-21-ends-late
 		return report{end: ended, verdict: w.lost(), checkpoint: w.checkpoint}
 	}
 	return report{end: putOff, err: err}
@@ -233,7 +234,7 @@ func (w *worker) save(ctx context.Context) error {
 // objects cannot be listed.
 func (w *worker) pass(ctx context.Context) (verdict, error) {
 	for !w.checkpoint.Listed {
-		if sv, err := w.view.versions.Get(w.name); err == nil && w.basis().Precedes(sv) && w.basis().Check(sv) != migration.Holds {
+		if sv, err := w.view.versions.Get(w.name); err == nil && w.basis().Precedes(sv) && w.basis().Check(sv) != migration.Holds && !w.m.options.Defects.Has(defects.SVM21StopsLate) {
 			return verdict{}, nil // Going on would be in vain.
 		}
 		list, v, err := w.list(ctx)

@@ -1,0 +1,173 @@
+package defects
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Near defects let what is owed within a bound come about, by little too late, so that a
+// harness shows how close to its bounds it judges.
+const (
+	SV06AgreesLate      ID = "SV-06-agrees-late"
+	SV08ReactsLate      ID = "SV-08-reacts-late"
+	SV10RegistersLate   ID = "SV-10-registers-late"
+	SV16CollectsLate    ID = "SV-16-collects-late"
+	SV18DeletesLate     ID = "SV-18-deletes-late"
+	AD14ListsLate       ID = "AD-14-lists-late"
+	AD15GivesLate       ID = "AD-15-gives-late"
+	AD17MarksLate       ID = "AD-17-marks-late"
+	AD18RecoversLate    ID = "AD-18-recovers-late"
+	AD19UntracksLate    ID = "AD-19-untracks-late"
+	AD22HoldsDocuments  ID = "AD-22-holds-documents"
+	AD23ShowsLate       ID = "AD-23-shows-late"
+	AD24LeavesLate      ID = "AD-24-leaves-late"
+	CLE01DeclaresLate   ID = "CLE-01-declares-late"
+	CLE08PreemptsLate   ID = "CLE-08-preempts-late"
+	CLE11ReplacesLate   ID = "CLE-11-replaces-late"
+	CLE12ReturnsLate    ID = "CLE-12-returns-late"
+	CLE13CoordinateLate ID = "CLE-13-coordinates-late"
+	CLE20ClaimsLate     ID = "CLE-20-claims-late"
+	CLE22Hesitates      ID = "CLE-22-hesitates"
+	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
+	SVM18FailsLate      ID = "SVM-18-fails-late"
+	SVM19FailsLate      ID = "SVM-19-fails-late"
+	SVM21StopsLate      ID = "SVM-21-stops-late"
+	SVM21EndsLate       ID = "SVM-21-ends-late"
+	SVM24StopsLate      ID = "SVM-24-stops-late"
+	SVM24BeginsLate     ID = "SVM-24-begins-late"
+	SVM24UnmarksLate    ID = "SVM-24-unmarks-late"
+	SVM15HurriesALittle ID = "SVM-15-hurries-a-little"
+)
+
+// Near is how a defect breaks a bound of the catalogue of requirements by little.
+type Near struct {
+	// Bound is the name of the bound in the row of the requirement.
+	Bound string
+	// Delay is how late it comes about, in all.
+	Delay time.Duration
+	// Factor is how many times as much there is, for a bound that is no time.
+	Factor float64
+}
+
+type nearDefect struct {
+	ID          ID
+	Requirement string
+	Components  []Component
+	Near
+	Description string
+}
+
+var nearCatalogue = []nearDefect{
+	{SV06AgreesLate, "SV-06", inBoth, Near{Bound: "agreementForms", Delay: 32 * time.Second}, "equal entries are called an agreement 32 seconds after the last one was written"},
+	{SV08ReactsLate, "SV-08", inManager, Near{Bound: "joiningShows", Delay: 11 * time.Second}, "an agreement is taken back 11 seconds after a server joined"},
+	{SV10RegistersLate, "SV-10", inAPIServer, Near{Bound: "registers", Delay: 122 * time.Second}, "after a conflict a server waits until 122 seconds have passed since its start"},
+	{SV16CollectsLate, "SV-16", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "entries of departed servers are removed 32 seconds after the collector saw that they are not needed"},
+	{SV18DeletesLate, "SV-18", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "an object without entries is deleted 32 seconds after the collector saw that it is not needed"},
+	{AD14ListsLate, "AD-14", inAPIServer, Near{Bound: "showsWithin", Delay: 11 * time.Second}, "the group-version of an APIService is listed 11 seconds after it was added"},
+	{AD15GivesLate, "AD-15", inAPIServer, Near{Bound: "givesWithin", Delay: 22 * time.Second}, "a server that has become ready gives no document for 22 seconds"},
+	{AD17MarksLate, "AD-17", inAPIServer, Near{Bound: "marksWithin", Delay: 67 * time.Second}, "an aggregated server that fails is called stale 67 seconds later"},
+	{AD18RecoversLate, "AD-18", inAPIServer, Near{Bound: "recoversWithin", Delay: 67 * time.Second}, "an aggregated server that answers again is called current 67 seconds later"},
+	{AD19UntracksLate, "AD-19", inAPIServer, Near{Bound: "showsWithin", Delay: 11 * time.Second}, "the group-version of an APIService is taken out 11 seconds after that was removed"},
+	{AD22HoldsDocuments, "AD-22", inAPIServer, Near{Bound: "givesWithin", Delay: 22 * time.Second}, "when an aggregated server fails for the first time, requests for the document are held for 22 seconds"},
+	{AD23ShowsLate, "AD-23", inAPIServer, Near{Bound: "peersShow", Delay: 32 * time.Second}, "what a peer hosts is listed 32 seconds after it was asked"},
+	{AD24LeavesLate, "AD-24", inAPIServer, Near{Bound: "peersLeave", Delay: 32 * time.Second}, "what a peer hosted stays listed for 32 seconds after it has left"},
+	{CLE01DeclaresLate, "CLE-01", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "an instance declares itself a candidate 32 seconds after its start"},
+	{CLE08PreemptsLate, "CLE-08", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after a better candidate was seen"},
+	{CLE11ReplacesLate, "CLE-11", inBoth, Near{Bound: "replacesWithin", Delay: 33 * time.Second}, "a Lease that has expired is given to a candidate 33 seconds later, which is 48 seconds after the crash"},
+	{CLE12ReturnsLate, "CLE-12", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "a leader that has lost its Lease is a candidate again 32 seconds later"},
+	{CLE13CoordinateLate, "CLE-13", inAPIServer, Near{Bound: "coordinatesWithin", Delay: 28 * time.Second}, "the coordinators' Lease lasts for 28 seconds, so that another one takes it as late"},
+	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
+	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
+	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
+	{SVM15HurriesALittle, "SVM-15", inControllerManager, Near{Bound: "rate", Factor: 4. / 3}, "migrations write a third more objects a second than is declared"},
+	{SVM18FailsLate, "SVM-18", inControllerManager, Near{Bound: "failsWithin", Delay: 183 * time.Second}, "a migration of an unknown resource fails 183 seconds after it was created"},
+	{SVM19FailsLate, "SVM-19", inControllerManager, Near{Bound: "failsWithin", Delay: 183 * time.Second}, "a migration of a resource that cannot be migrated fails 183 seconds after it was created"},
+	{SVM21StopsLate, "SVM-21", inControllerManager, Near{Bound: "stopsWithin", Delay: 17 * time.Second}, "a migration goes on for 17 seconds after the agreement was lost"},
+	{SVM21EndsLate, "SVM-21", inControllerManager, Near{Bound: "endsWithin", Delay: 62 * time.Second}, "a migration that lost the agreement stops, and its outcome is written 62 seconds later"},
+	{SVM24StopsLate, "SVM-24", inControllerManager, Near{Bound: "stopsWithin", Delay: 12 * time.Second}, "a migration goes on for 12 seconds after its deletion"},
+	{SVM24BeginsLate, "SVM-24", inControllerManager, Near{Bound: "beginsWithin", Delay: 12 * time.Second}, "the next migration begins 12 seconds after the one before was deleted"},
+	{SVM24UnmarksLate, "SVM-24", inControllerManager, Near{Bound: "unmarksWithin", Delay: 17 * time.Second}, "a definition says for 17 seconds after the deletion of a migration that its resource is being migrated"},
+}
+
+// defect is the row as any other defect has it.
+func (n nearDefect) defect() Defect {
+	return Defect{n.ID, n.Requirement, n.Components, n.Description}
+}
+
+// timed are the defects among all others that are about time.
+var timed = map[ID]Near{
+	AD13ShowsLate:       {Bound: "showsWithin", Delay: 11 * time.Second},
+	AD16WaitsForRemotes: {Bound: "deadCosts", Delay: 17 * time.Second},
+	CLE03SlowAnswers:    {Bound: "answersWithin", Delay: 6 * time.Second},
+	CLE04Hesitates:      {Bound: "electsWithin", Delay: 16 * time.Second},
+	CLE24Sulks:          {Bound: "recoversWithin", Delay: time.Minute},
+	RO02LateAgain:       {Bound: "readyWithin", Delay: 125 * time.Second},
+	RO04WaitsAMinute:    {Bound: "ledWithin", Delay: time.Minute},
+	RO05Pauses:          {Bound: "actsWithin", Delay: 33 * time.Second},
+	RO06LateWatches:     {Bound: "showsWithin", Delay: 11 * time.Second},
+	RO11Refuses:         {Bound: "withoutAnswer", Delay: 11 * time.Second},
+	SVM27TrimsLate:      {Bound: "trimsWithin", Delay: 63 * time.Second},
+}
+
+// NearOf is how a defect breaks a bound by little; false for those that do not.
+func NearOf(id ID) (Near, bool) {
+	if near, ok := timed[id]; ok {
+		return near, true
+	}
+	i := slices.IndexFunc(nearCatalogue, func(n nearDefect) bool { return n.ID == id })
+	if i < 0 {
+		return Near{}, false
+	}
+	return nearCatalogue[i].Near, true
+}
+
+// Delay is how late something comes about by a near defect: 0 unless it is switched on.
+func (s Set) Delay(id ID) time.Duration {
+	if !s.Has(id) {
+		return 0
+	}
+	near, _ := NearOf(id)
+	return near.Delay
+}
+
+func nearRows() []Defect {
+	out := make([]Defect, len(nearCatalogue))
+	for i, n := range nearCatalogue {
+		out[i] = n.defect()
+	}
+	return out
+}
+
+// Waits remembers since when something is due that a near defect puts off. It is safe for
+// concurrent use.
+type Waits struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+// Left is for how long what is due has to wait yet, since it was asked about first; 0 when
+// the delay is over.
+func (w *Waits) Left(what string, now time.Time, delay time.Duration) time.Duration {
+	if delay == 0 {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.since == nil {
+		w.since = map[string]time.Time{}
+	}
+	since, known := w.since[what]
+	if !known {
+		since = now
+		w.since[what] = now
+	}
+	return max(since.Add(delay).Sub(now), 0)
+}
+
+// Done forgets something that is not due any more.
+func (w *Waits) Done(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.since, what)
+}
