@@ -173,7 +173,7 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 	if err != nil {
 		return 0, err
 	}
-	decision := storageversion.Collect(sv, participants, c.clock.Now(), c.defects)
+	decision := c.emptiesFirst(sv, storageversion.Collect(sv, participants, c.clock.Now(), c.defects))
 	if left := c.late(sv, decision); left > 0 {
 		return left, nil
 	}

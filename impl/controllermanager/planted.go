@@ -95,3 +95,11 @@ func (c *collector) late(sv *apiserverinternalv1alpha1.StorageVersion, decision 
 	}
 	return left
 }
+
+// emptiesFirst has an object that is to be deleted lose its entries before.
+func (c *collector) emptiesFirst(sv *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) storageversion.Collection {
+	if decision.Action == storageversion.Delete && len(sv.Status.StorageVersions) > 0 && c.defects.Has(defects.SV18DeletesLate) {
+		return storageversion.Collection{Action: storageversion.Update} // defect: SV-18-deletes-late
+	}
+	return decision
+}

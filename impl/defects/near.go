@@ -60,10 +60,10 @@ type nearDefect struct {
 
 var nearCatalogue = []nearDefect{
 	{SV06AgreesLate, "SV-06", inBoth, Near{Bound: "agreementForms", Delay: 32 * time.Second}, "equal entries are called an agreement 32 seconds after the last one was written"},
-	{SV08ReactsLate, "SV-08", inManager, Near{Bound: "joiningShows", Delay: 11 * time.Second}, "an agreement is taken back 11 seconds after a server joined"},
+	{SV08ReactsLate, "SV-08", inManager, Near{Bound: "joiningShows", Delay: 16 * time.Second}, "an agreement is taken back 16 seconds after a server joined, which is late also for a collector that begins then"},
 	{SV10RegistersLate, "SV-10", inAPIServer, Near{Bound: "registers", Delay: 122 * time.Second}, "after a conflict a server waits until 122 seconds have passed since its start"},
 	{SV16CollectsLate, "SV-16", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "entries of departed servers are removed 32 seconds after the collector saw that they are not needed"},
-	{SV18DeletesLate, "SV-18", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "an object without entries is deleted 32 seconds after the collector saw that it is not needed"},
+	{SV18DeletesLate, "SV-18", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "an object whose entries are all stale loses these first, and is deleted 32 seconds after the collector saw that it is not needed"},
 	{AD14ListsLate, "AD-14", inAPIServer, Near{Bound: "showsWithin", Delay: 11 * time.Second}, "the group-version of an APIService is listed 11 seconds after it was added"},
 	{AD15GivesLate, "AD-15", inAPIServer, Near{Bound: "givesWithin", Delay: 22 * time.Second}, "a server that has become ready gives no document for 22 seconds"},
 	{AD17MarksLate, "AD-17", inAPIServer, Near{Bound: "marksWithin", Delay: 67 * time.Second}, "an aggregated server that fails is called stale 67 seconds later"},
