@@ -72,10 +72,10 @@ migrate-install: build
 
 ## mutation: plant every defect of the reference and demand that it is found;
 ## SAMPLE=N plays N of them, chosen by the commit, PARALLEL=N as many at a time,
-## ONLY="SVM-*" some, UNPROVEN=1 those that the checks of now have not found yet;
+## ONLY="SVM-*" some, AGAIN=1 judges bundles that were kept, UNPROVEN=1 those that the checks of now have not found yet;
 ## RESULTS=reports publishes
 mutation: build
-	$(GO) run ./hack/mutation -out "$(OUT)/mutation" -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
+	$(GO) run ./hack/mutation -out "$(OUT)/mutation" -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -again=$(if $(AGAIN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build

@@ -45,7 +45,7 @@ import (
 type options struct {
 	evenkeel, refplane, out, results, commit, only string
 	sample, parallel, tries                        int
-	unproven                                       bool
+	unproven, again                                bool
 }
 
 func main() {
@@ -57,6 +57,7 @@ func main() {
 	flag.StringVar(&o.commit, "commit", "", "what the sample is derived from")
 	flag.StringVar(&o.only, "only", "", "play only this defect, or those whose names begin so and end in *")
 	flag.BoolVar(&o.unproven, "unproven", false, "play only defects of which the results do not say yet that the checks of now found them")
+	flag.BoolVar(&o.again, "again", false, "judge the bundles that are in -out anew, and play nothing")
 	flag.IntVar(&o.sample, "sample", 0, "how many defects to play; 0 means all")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
 	flag.IntVar(&o.tries, "tries", 1, "how often to play a defect that was not found")
@@ -79,8 +80,10 @@ func mutate(ctx context.Context, o options) error {
 		// Said aloud, so that a check that went missing does not take its defects along.
 		fmt.Printf("left out, since no check judges what they break: %s\n", strings.Join(left, ", "))
 	}
-	if err := os.RemoveAll(o.out); err != nil {
-		return fmt.Errorf("empty the output folder: %w", err)
+	if !o.again {
+		if err := os.RemoveAll(o.out); err != nil {
+			return fmt.Errorf("empty the output folder: %w", err)
+		}
 	}
 	if o.results == "" {
 		o.results = o.out
@@ -133,6 +136,9 @@ func mutate(ctx context.Context, o options) error {
 			}
 			fmt.Printf("%2d/%d %-28s red %v, %d s: %s\n", done, len(defects), d.ID, r.Red, r.Seconds, verdict)
 			r.Checks = checks
+			if before, there := known.at(d.ID); o.again && there {
+				r.Seconds = known.Defects[before].Seconds // as it was measured when it was played
+			}
 			known.replace(r)
 			return known.save(o.results)
 		})

@@ -36,6 +36,8 @@ type row struct {
 	Checks string `json:"checks,omitempty"`
 	// Runs that it took, of which the last one decides; Seconds is how long that was.
 	Runs    int `json:"runs"`
+	// Near is which bound the defect breaks by little, and by what; empty if it breaks none.
+	Near string `json:"near,omitempty"`
 	Seconds int `json:"seconds"`
 	// Red are the requirements that failed in it.
 	Red []requirement.ID `json:"red,omitempty"`
@@ -129,8 +131,8 @@ not the scenario lists them; why is told below. Made by ` + "`make mutation RESU
 Rows with the same name under "checks" were judged by the same sources of the checks;
 those without one by earlier ones.
 
-| defect | requirement | verdict | also red | scenario | runs | seconds | checks |
-|---|---|---|---|---|---|---|---|
+| defect | requirement | verdict | bound that is broken by little | also red | scenario | runs | seconds | checks |
+|---|---|---|---|---|---|---|---|---|
 `)
 	var reasons strings.Builder
 	for _, row := range r.Defects {
@@ -145,7 +147,7 @@ those without one by earlier ones.
 				fmt.Fprintf(&reasons, "| %s | %s | %s |\n", row.Defect, id, row.because(id))
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %s |\n", row.Defect, row.Requirement, verdict, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds, row.Checks[:min(len(row.Checks), shownOfChecks)])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %d | %d | %s |\n", row.Defect, row.Requirement, verdict, row.Near, strings.Join(also, ", "), row.Scenario, row.Runs, row.Seconds, row.Checks[:min(len(row.Checks), shownOfChecks)])
 	}
 	if reasons.Len() > 0 {
 		b.WriteString("\n## Why others turn red\n\n| defect | also red | because |\n|---|---|---|\n" + reasons.String())

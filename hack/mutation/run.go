@@ -31,7 +31,20 @@ func run(ctx context.Context, o options, d cluster.Defect) row {
 func once(ctx context.Context, o options, d cluster.Defect) row {
 	r := row{Defect: d.ID, Requirement: requirement.ID(d.Requirement)}
 	dir := filepath.Join(o.out, d.ID)
-	played, err := play.Run(ctx, o.evenkeel, dir, "--defect", d.ID)
+	if d.Bound != "" {
+		r.Near = fmt.Sprintf("%s %s, planted %s", d.Bound, boundOf(r.Requirement, d.Bound), d.By)
+	}
+	args := []string{"--defect", d.ID}
+	if name, ok := scenarios[d.ID]; ok {
+		args = append(args, "--scenario", "fixtures/scenarios/"+name+".yaml")
+	}
+	var played play.Outcome
+	var err error
+	if o.again {
+		played, err = play.Judge(ctx, o.evenkeel, dir)
+	} else {
+		played, err = play.Run(ctx, o.evenkeel, dir, args...)
+	}
 	r.Seconds = int(played.Took.Seconds())
 	if err != nil {
 		r.Fault = err.Error()
@@ -85,4 +98,16 @@ func (r *row) tellOthers(rep *report.ConformanceReport) {
 			fmt.Printf("%s: %s is red too: %s\n", r.Defect, res.ID, first(res))
 		}
 	}
+}
+
+// boundOf is the value of a bound of a requirement in words.
+func boundOf(id requirement.ID, name string) string {
+	for _, r := range requirement.All() {
+		for _, b := range r.Bounds {
+			if r.ID == id && b.Name == name {
+				return b.Value
+			}
+		}
+	}
+	return "that the catalogue has not"
 }

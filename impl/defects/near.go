@@ -1,6 +1,7 @@
 package defects
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -48,6 +49,14 @@ type Near struct {
 	Delay time.Duration
 	// Factor is how many times as much there is, for a bound that is no time.
 	Factor float64
+}
+
+// By is in words how the bound is broken.
+func (n Near) By() string {
+	if n.Factor > 0 {
+		return fmt.Sprintf("×%.2f", n.Factor)
+	}
+	return n.Delay.String()
 }
 
 type nearDefect struct {

@@ -41,6 +41,10 @@ type Defect struct {
 	// Component that has the bug, or several with commas between them.
 	Component   string `json:"component"`
 	Description string `json:"description"`
+	// Bound is the bound of the requirement that the defect breaks by little, and By how: a
+	// time, or a factor. Both are empty where it breaks none.
+	Bound string `json:"bound,omitempty"`
+	By    string `json:"by,omitempty"`
 }
 
 // Hosts are the components that have to be started with the defect.

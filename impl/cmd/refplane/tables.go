@@ -60,6 +60,10 @@ type defectRow struct {
 	// Component is the processes that must be told, separated by commas.
 	Component   string `json:"component"`
 	Description string `json:"description"`
+	// Bound is the bound in the requirement's row of the catalogue that the defect breaks by
+	// little, and By how it does: a time, or a factor such as "×1.33".
+	Bound string `json:"bound,omitempty"`
+	By    string `json:"by,omitempty"`
 }
 
 func defectsCommand() *cobra.Command {
@@ -69,10 +73,14 @@ func defectsCommand() *cobra.Command {
 		for _, component := range defect.Components {
 			components = append(components, string(component))
 		}
-		rows = append(rows, defectRow{
+		row := defectRow{
 			ID: string(defect.ID), Requirement: defect.Requirement,
 			Component: strings.Join(components, ","), Description: defect.Description,
-		})
+		}
+		if near, ok := defects.NearOf(defect.ID); ok {
+			row.Bound, row.By = near.Bound, near.By()
+		}
+		rows = append(rows, row)
 	}
 	return table("defects", "List the bugs that can be planted on purpose", rows, func(out io.Writer) {
 		fmt.Fprintln(out, "DEFECT\tREQUIREMENT\tCOMPONENT\tDESCRIPTION")
