@@ -105,7 +105,7 @@ func TestAnswer_WithoutLast(t *testing.T) {
 func TestLateWriter_SendsTheHeaderAtOnce(t *testing.T) {
 	clk := clocktesting.NewFakeClock(time.Now())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		late := newLateWriter(w, clk, r.Context().Done())
+		late := newLateWriter(w, clk, defects.Of(defects.RO06LateWatches).Delay(defects.RO06LateWatches), r.Context().Done())
 		defer late.close()
 		if late.CloseNotify() == nil {
 			t.Error("a writer that tells when its client has gone does not tell that any more")
@@ -133,7 +133,7 @@ func TestLateWriter_SendsTheHeaderAtOnce(t *testing.T) {
 		t.Fatalf("%q came before it was due", body)
 	default:
 	}
-	clk.Step(watchesLate)
+	clk.Step(defects.Of(defects.RO06LateWatches).Delay(defects.RO06LateWatches))
 	if body := <-read; body != "late" {
 		t.Errorf("%q came, want what was written", body)
 	}
