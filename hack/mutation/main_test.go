@@ -157,7 +157,7 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 	var r record
 	r.replace(row{Defect: "SV-06-x", Requirement: "SV-06", Red: []requirement.ID{"SV-06", "SV-11"}, Scenario: "quick", Runs: 1, Seconds: 12})
 	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Fault: "SV-01 is not red", Scenario: "quick", Runs: 2, Seconds: 9})
-	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Red: []requirement.ID{"SV-01"}, Scenario: "quick", Checks: "0123456789", Runs: 1, Seconds: 3})
+	r.replace(row{Defect: "SV-01-y", Requirement: "SV-01", Red: []requirement.ID{"SV-01"}, Near: "departedGoes 30s, planted 32s", Scenario: "quick", Checks: "0123456789", Runs: 1, Seconds: 3})
 	r.replace(row{Defect: "SV-02-z", Requirement: "SV-02", Fault: "no report", Runs: 1})
 	r.replace(row{Defect: "SV-03-gone", Requirement: "SV-03", Runs: 1})
 	r.keepOnly([]cluster.Defect{{ID: "SV-06-x"}, {ID: "SV-01-y"}, {ID: "SV-02-z"}})
@@ -176,9 +176,9 @@ func TestARecordKeepsTheLastOfEachDefect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `| SV-01-y | SV-01 | found |  | quick | 1 | 3 | 0123456 |
-| SV-02-z | SV-02 | **missed**: no report |  |  | 1 | 0 |  |
-| SV-06-x | SV-06 | found | SV-11 | quick | 1 | 12 |  |
+	want := `| SV-01-y | SV-01 | found | departedGoes 30s, planted 32s |  | quick | 1 | 3 | 0123456 |
+| SV-02-z | SV-02 | **missed**: no report |  |  |  | 1 | 0 |  |
+| SV-06-x | SV-06 | found |  | SV-11 | quick | 1 | 12 |  |
 
 ## Why others turn red
 

@@ -26,13 +26,17 @@ type candidate struct {
 
 	mu   sync.Mutex
 	last *election.Candidate
-	// hidden is until when planted defects keep the candidate from being declared.
+	// hidden is until when planted defects keep the candidate from being declared, and hide
+	// for how long from when it has been withdrawn on.
 	hidden time.Time
+	hide   time.Duration
 }
 
 func newCandidate(o Options) *candidate {
 	c := &candidate{options: o, changed: make(chan struct{}, 1)}
-	c.hide(o.Defects.Delay(defects.CLE01DeclaresLate)) // defect: CLE-01-declares-late
+	if late := o.Defects.Delay(defects.CLE01DeclaresLate); late > 0 {
+		c.hidden = o.Clock.Now().Add(late) // defect: CLE-01-declares-late
+	}
 	return c
 }
 
@@ -87,11 +91,8 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 	defer cancel()
 	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
 	known := c.known(informer)
-	if left := c.hides(); left > 0 {
-		if known != nil {
-			c.withdraw()
-		}
-		return left, nil
+	if left, err := c.hides(ctx, known); left > 0 || err != nil {
+		return left, err
 	}
 	if known == nil {
 		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})

@@ -126,7 +126,7 @@ func (e *Elector) follow(ctx context.Context) {
 			if err := e.release(ctx); err != nil {
 				e.options.Logger.Error(err, "The Lease is left to expire")
 			}
-			e.candidate.hide(e.options.Defects.Delay(defects.CLE12ReturnsLate)) // defect: CLE-12-returns-late
+			e.candidate.hideFor(e.options.Defects.Delay(defects.CLE12ReturnsLate)) // defect: CLE-12-returns-late
 			if e.options.Defects.Has(defects.CLE12StaysAway) {
 				e.withdraw() // defect: CLE-12-stays-away
 				<-ctx.Done()
