@@ -141,28 +141,34 @@ func (b *baseline) compareDefined(c *comparison) {
 	}
 	for _, d := range f.definitions {
 		now := d.certain(c.at)
-		if now == nil || f.misbehaves(d.group, c.at) != nil || !d.remote && f.shared(d.group) || f.changing(d.group, c.from, c.at) {
+		if now == nil {
 			continue
 		}
 		for _, version := range now.versions {
 			of := groupVersion{d.group, version}
-			is := c.listing.current(of)
-			listed, must := b.must(c, now, current[of])
-			found, what := c.listing.version(of), ""
-			switch {
-			case is:
-				current[of], c.aggregated = c.from, c.aggregated || d.remote
-			case found == nil && listed:
-				what = "does not list " + of.String()
-			case found != nil && must && found.Freshness != history.FreshnessCurrent:
-				what = "calls " + of.String() + " " + strconv.Quote(found.Freshness)
-			case found != nil && must:
-				what = "lists no resources in " + of.String()
-			}
-			if what != "" {
-				c.harms = append(c.harms, harm{what, now.seq})
+			if c.listing.current(of) {
+				current[of], c.aggregated = c.from, c.aggregated || d.remote && f.misbehaves(d.group, c.at) == nil
+			} else if c.trouble != nil || len(c.outages) > 0 {
+				c.lacksDefined(now, of, current[of])
 			}
 		}
+	}
+}
+
+// lacksDefined judges a group-version that is not current.
+func (c *comparison) lacksDefined(now *change, of groupVersion, current int64) {
+	f, d := c.member.facts, now.of
+	if f.misbehaves(d.group, c.at) != nil || !d.remote && f.shared(d.group) || f.changing(d.group, c.from, c.at) {
+		return
+	}
+	listed, must := c.must(now, current)
+	switch found := c.listing.version(of); {
+	case found == nil && listed:
+		c.harms = append(c.harms, harm{"does not list " + of.String(), now.seq})
+	case found != nil && must && found.Freshness != history.FreshnessCurrent:
+		c.harms = append(c.harms, harm{"calls " + of.String() + " " + strconv.Quote(found.Freshness), now.seq})
+	case found != nil && must:
+		c.harms = append(c.harms, harm{"lists no resources in " + of.String(), now.seq})
 	}
 }
 
@@ -170,9 +176,9 @@ func (b *baseline) compareDefined(c *comparison) {
 // whether as current. It lists an APIService soon. The server of one it has to fetch from
 // first, which may take longer; but once a process has called it current it has no reason
 // to take that back.
-func (b *baseline) must(c *comparison, now *change, current int64) (listed, asCurrent bool) {
+func (c *comparison) must(now *change, current int64) (listed, asCurrent bool) {
 	changed := now.at
-	for _, o := range b.facts.outages {
+	for _, o := range c.member.facts.outages {
 		if o.group == now.of.group && o.until <= c.at {
 			changed = max(changed, o.until)
 		}
