@@ -159,7 +159,7 @@ mutate-bundles:
 lint:
 	LINTERS="$(LINTERS)" WORDS="$(WORDS)" hack/lint.sh
 
-## generate: deep copies, OpenAPI definitions and the schema of reports
+## generate: deep copies, OpenAPI definitions, the schema of reports and the reference of steps
 generate:
 	hack/generate/generate.sh
 	$(GO) test ./pkg/report -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update

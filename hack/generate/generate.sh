@@ -52,3 +52,6 @@ go run "k8s.io/kube-openapi/cmd/openapi-gen@$kube_openapi" \
 # Most of k8s.io/api/core/v1 describes pods, which nobody serves here.
 go run ./hack/generate/prune -in "$raw/all.go" -out impl/apis/openapi/zz_generated.openapi.go
 gofmt -w impl/apis/openapi/zz_generated.openapi.go
+
+echo "reference of the steps of scenarios"
+go run ./hack/generate/steps

@@ -225,7 +225,7 @@ func costOf(requirement string) time.Duration {
 	cost := time.Duration(0)
 	if file, found := harness.Cheapest([]string{requirement}); found {
 		if s, err := scenario.LoadFS(fixtures.Files, strings.TrimPrefix(file, "fixtures/")); err == nil {
-			cost = harness.Cost(s)
+			cost = s.Cost()
 		}
 	}
 	costs.Store(requirement, cost)

@@ -12,7 +12,7 @@ import (
 )
 
 // DisruptLease does something to a Lease that components lead by, as an administrator,
-// and waits until somebody leads by it again.
+// and waits until a component leads by it again.
 type DisruptLease struct {
 	// Member is through whose API server.
 	Member string `yaml:"member"`

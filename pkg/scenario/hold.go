@@ -16,7 +16,7 @@ type Hold struct {
 	Name string        `yaml:"name"`
 	For  time.Duration `yaml:"for"`
 	// LeaderStableFor has it begin only when the same controller manager has led for so long, and
-	// nobody is to take over from it: a fault that is to meet the leader comes to
+	// no other one is to take over from it: a fault that is to meet the leader comes to
 	// nothing where leaders have just been chosen and change once more.
 	LeaderStableFor time.Duration `yaml:"leaderStableFor,omitempty"`
 }

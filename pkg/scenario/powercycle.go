@@ -30,6 +30,7 @@ func (s *PowerCycle) validate() error {
 	return err
 }
 func (s *PowerCycle) selectors() []string     { return []string{s.Member} }
+func (s *PowerCycle) requires() string        { return "power cycles" }
 func (s *PowerCycle) restarts(*Scenario) bool { return true }
 
 func (s *PowerCycle) impossible(_ *Scenario, c cluster.ExternallyManaged) string {

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// SimulateElection has participants of the harness's own stand for a Lease that nobody else
-// wants. They answer pings, lead when they are elected, and give way when they are
+// SimulateElection has participants of the harness's own stand for a Lease that no component
+// uses. They answer pings, lead when they are elected, and give way when they are
 // told to, as KEP-4355 has it. At the end they withdraw, and the Lease goes.
 type SimulateElection struct {
 	// Member is through whose API server they do so.

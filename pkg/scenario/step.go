@@ -98,6 +98,9 @@ type observing interface{ harmless() bool }
 // restarting is a step after which another process of an API server may run than before.
 type restarting interface{ restarts(s *Scenario) bool }
 
+// requiring is a step that takes an ability of the provider, in words, see Scenario.Needs.
+type requiring interface{ requires() string }
+
 // costing is a step that takes another time than most, see Scenario.Cost.
 type costing interface{ cost() time.Duration }
 
@@ -243,4 +246,14 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	return r.stepWithin(ctx, bound, index, action, member, release, func(ctx context.Context) error {
 		return step.Action.play(ctx, r, at)
 	})
+}
+
+// StepType is the type whose yaml tags are the fields of a step; ok is false for a step that
+// there is not.
+func StepType(name string) (t reflect.Type, ok bool) {
+	make, ok := stepTypes[name]
+	if !ok {
+		return nil, false
+	}
+	return reflect.TypeOf(make()).Elem(), true
 }
