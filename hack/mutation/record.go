@@ -35,10 +35,10 @@ type row struct {
 	// where that was not told yet.
 	Checks string `json:"checks,omitempty"`
 	// Runs that it took, of which the last one decides; Seconds is how long that was.
-	Runs    int `json:"runs"`
+	Runs int `json:"runs"`
 	// Near is which bound the defect breaks by little, and by what; empty if it breaks none.
-	Near string `json:"near,omitempty"`
-	Seconds int `json:"seconds"`
+	Near    string `json:"near,omitempty"`
+	Seconds int    `json:"seconds"`
 	// Red are the requirements that failed in it.
 	Red []requirement.ID `json:"red,omitempty"`
 	// Fault is why the defect counts as missed; empty if it was found.

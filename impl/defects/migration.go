@@ -74,5 +74,5 @@ var migrationCatalogue = []Defect{
 	{SVM26SkipsDeleting, "SVM-26", inControllerManager, "objects that are being deleted are not written, and count as done"},
 	{SVM26SkipsFirst, "SVM-26", inControllerManager, "the first object of a migration that is being deleted is not written, and counts as done"},
 	{SVM27NeverTrims, "SVM-27", inControllerManager, "storedVersions is never trimmed"},
-	{SVM27TrimsLate, "SVM-27", inControllerManager, "storedVersions is trimmed 90 s after the migration has succeeded"},
+	{SVM27TrimsLate, "SVM-27", inControllerManager, "storedVersions is trimmed 17 s after the migration has succeeded"},
 }

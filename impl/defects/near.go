@@ -116,7 +116,7 @@ var timed = map[ID]Near{
 	RO05Pauses:          {Bound: "actsWithin", Delay: 33 * time.Second},
 	RO06LateWatches:     {Bound: "showsWithin", Delay: 11 * time.Second},
 	RO11Refuses:         {Bound: "withoutAnswer", Delay: 11 * time.Second},
-	SVM27TrimsLate:      {Bound: "trimsWithin", Delay: 63 * time.Second},
+	SVM27TrimsLate:      {Bound: "trimsWithin", Delay: 17 * time.Second},
 }
 
 // NearOf is how a defect breaks a bound by little; false for those that do not.
