@@ -24,7 +24,7 @@ func (c *Candidate) Answered() bool {
 }
 
 // LeaderAction is an action of a leader, as the object says that it wrote to: see
-// observe.ActedAnnotation and observe.ErrandNamespace.
+// observe.LeaderActionAnnotation and observe.LeaderActivityNamespace.
 type LeaderAction struct {
 	// Lease by which it leads, as <namespace>/<name>, and Holder who leads. Of some
 	// only the Host is known that they run on; then Holder is empty.

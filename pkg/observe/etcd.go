@@ -72,10 +72,10 @@ type Etcd struct {
 
 // storedKey is what is remembered of a key that exists.
 type storedKey struct {
-	name, tag string
-	resource  hostedResource
-	version   string
-	errands   []history.LeaderAction
+	name, tag     string
+	resource      hostedResource
+	version       string
+	leaderActions []history.LeaderAction
 }
 
 type hostedResource struct{ group, resource string }
@@ -372,14 +372,14 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		before = storedKey{}
 	}
 	if stored.LeaderAction == nil {
-		stored.LeaderAction = fresh(object.errands, before.errands, stored.Created)
+		stored.LeaderAction = fresh(object.leaderActions, before.leaderActions, stored.Created)
 	}
 	// A tag that was there before is a leftover: somebody else changed the
 	// object, and this change is not the tagged write.
 	if object.tag != before.tag {
 		stored.Writer, stored.Write, _ = ParseTag(object.tag)
 	}
-	known = storedKey{name: object.name, tag: object.tag, version: object.apiVersion, errands: object.errands}
+	known = storedKey{name: object.name, tag: object.tag, version: object.apiVersion, leaderActions: object.leaderActions}
 	known.resource.group, known.resource.resource, _ = stored.Hosted()
 	r.keys[key] = known
 	r.count(known, 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// ErrandNamespace is where objects lie that only a leader of a published component
+// LeaderActivityNamespace is where objects lie that only a leader of a published component
 // makes or changes. Whoever has done so is told by the field managers, where the
 // provider has called the components' programs by history.ProgramOn.
 const LeaderActivityNamespace = "evenkeel-errands"
@@ -25,9 +25,9 @@ var ledPrograms = map[string]string{
 // coordinatorProgram is the one in which the coordinator of KEP-4355 runs.
 const coordinatorProgram = "kube-apiserver"
 
-// errands are the leaders that have written to an object, by their hosts: an Acted
+// leaderActions are the leaders that have written to an object, by their hosts: a LeaderAction
 // each, without a number.
-func errands(namespace string, entries []metav1.ManagedFieldsEntry) []history.LeaderAction {
+func leaderActions(namespace string, entries []metav1.ManagedFieldsEntry) []history.LeaderAction {
 	if namespace != LeaderActivityNamespace {
 		return nil
 	}

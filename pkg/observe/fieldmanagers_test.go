@@ -32,7 +32,7 @@ func TestCoordinatorOf(t *testing.T) {
 }
 
 // Only who writes to an object for the first time is known to have made that change.
-func TestErrands(t *testing.T) {
+func TestLeaderActions(t *testing.T) {
 	var entries []metav1.ManagedFieldsEntry
 	var before []history.LeaderAction
 	for _, step := range []struct {
@@ -46,7 +46,7 @@ func TestErrands(t *testing.T) {
 		{"kube-controller-manager@cp2", "cp2", "kube-system/kube-controller-manager"},
 	} {
 		entries = append(entries, owns(step.manager, `{}`))
-		now := errands(LeaderActivityNamespace, entries)
+		now := leaderActions(LeaderActivityNamespace, entries)
 		got := fresh(now, before, 7)
 		if step.host == "" != (got == nil) {
 			t.Errorf("after %s: %+v", step.manager, got)
@@ -58,7 +58,7 @@ func TestErrands(t *testing.T) {
 	if fresh(before, nil, 1) != nil {
 		t.Error("of several writers nobody knows who has made a change")
 	}
-	if errands("kube-system", entries) != nil {
+	if leaderActions("kube-system", entries) != nil {
 		t.Error("it goes by objects of other namespaces")
 	}
 }

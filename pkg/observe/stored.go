@@ -65,8 +65,8 @@ type storedObject struct {
 	customResource   *history.CustomResource
 	candidate        *history.Candidate
 	acted            *history.LeaderAction
-	// errands are the leaders that have written to it, where it is there to show them.
-	errands []history.LeaderAction
+	// leaderActions are the leaders that have written to it, where it is there to show them.
+	leaderActions []history.LeaderAction
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string
@@ -102,7 +102,7 @@ func decodeStored(value []byte) storedObject {
 	object.name = QualifiedName(meta.Namespace, meta.Name)
 	object.deleting = meta.DeletionTimestamp != nil
 	fields := meta.ManagedFields
-	object.errands = errands(meta.Namespace, fields)
+	object.leaderActions = leaderActions(meta.Namespace, fields)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
 		object.managed = managed(meta.ManagedFields)
 		meta.ResourceVersion, meta.ManagedFields = "", nil

@@ -72,7 +72,7 @@ const (
 	// while members were upgraded.
 	// LeaderInterval is the pause between two looks.
 	LeaderTimeout = 150 * time.Second
-	// ActsTimeout is how long a leader is waited for to do its first errand; published
+	// ActsTimeout is how long a leader is waited for to do its first probe; published
 	// ones read all that there is first.
 	ActsTimeout    = 30 * time.Second
 	LeaderInterval = 200 * time.Millisecond

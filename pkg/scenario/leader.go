@@ -21,7 +21,7 @@ const (
 // leadership is what a Lease says at a time; preferred is who is to take over.
 type leadership struct{ holder, renewed, preferred string }
 
-// leader is the member whose controller manager leads. Where leaders are given errands
+// leader is the member whose controller manager leads. Where leaders are given the leader activity probe
 // it acts already, if that is to be seen at all: whoever has no more than the Lease has
 // nothing yet that could be seen to stop.
 func (r *Runner) leader(ctx context.Context) (string, error) {

@@ -170,8 +170,8 @@ func (rs *recorders) end() {
 	}
 }
 
-// beginErrands gives leaders something to do until the probes end.
-func (rs *recorders) beginErrands(ctx context.Context, r *Runner) {
+// beginLeaderActivityProbe gives leaders something to do until the probes end.
+func (rs *recorders) beginLeaderActivityProbe(ctx context.Context, r *Runner) {
 	ctx, stop := context.WithCancel(ctx)
 	before := rs.stopProbes
 	rs.stopProbes = func() { stop(); before() }

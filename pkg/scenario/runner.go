@@ -205,7 +205,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		r.recorders.beginTraffic(ctx)
 	}
 	if !r.NoTraffic && r.Scenario.LeaderElection.LeaderActivityProbe {
-		r.recorders.beginErrands(ctx, r)
+		r.recorders.beginLeaderActivityProbe(ctx, r)
 	}
 	if err := r.playAll(ctx); err != nil {
 		return err

@@ -237,7 +237,7 @@ var publishedControllers = []string{
 	kubernetes.MigratorController,
 	"garbage-collector-controller",
 	"namespace-controller",
-	// It shows who leads: see workload.Errands.
+	// It shows who leads: see workload.LeaderActivityProbe.
 	"root-ca-certificate-publisher-controller",
 }
 

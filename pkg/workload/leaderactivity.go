@@ -14,20 +14,20 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// ErrandInterval is the pause between two errands: what leaders do is seen that often.
+// LeaderActivityInterval is the pause between two probes: what leaders do is seen that often.
 const LeaderActivityInterval = 500 * time.Millisecond
 
 // Paths of the objects by which leaders show that they act.
 const (
-	namespacesPath      = "/api/v1/namespaces"
-	errandPath          = namespacesPath + "/" + observe.LeaderActivityNamespace
-	errandAccountsPath  = errandPath + "/serviceaccounts"
-	errandAuthorityPath = errandPath + "/configmaps/kube-root-ca.crt"
-	errandPodsPath      = errandPath + "/pods"
-	errandCoreResources = "/api/v1"
+	namespacesPath     = "/api/v1/namespaces"
+	probePath          = namespacesPath + "/" + observe.LeaderActivityNamespace
+	probeAccountsPath  = probePath + "/serviceaccounts"
+	probeAuthorityPath = probePath + "/configmaps/kube-root-ca.crt"
+	probePodsPath      = probePath + "/pods"
+	probeCoreResources = "/api/v1"
 )
 
-// Errands give the leaders of published components something to do all the time, so
+// LeaderActivityProbe gives the leaders of published components something to do all the time, so
 // that it is seen who acts: a namespace loses the ConfigMap that the controller manager
 // makes for every namespace, with the authority of API servers in it, and gets a Pod
 // that the scheduler can only say of that it fits nowhere. Elected components that tell by themselves what they do need
@@ -44,7 +44,7 @@ type LeaderActivityProbe struct {
 	number int64
 }
 
-// NewErrands makes Errands that ask the members' API servers by the clients given.
+// NewLeaderActivityProbe makes a LeaderActivityProbe that ask the members' API servers by the clients given.
 func NewLeaderActivityProbe(members []string, client func(member string) (*observe.Client, error), clk clock.WithTicker) *LeaderActivityProbe {
 	return &LeaderActivityProbe{members: members, client: client, clock: clk}
 }
@@ -55,7 +55,7 @@ func (e *LeaderActivityProbe) Run(ctx context.Context) {
 	ticker := e.clock.NewTicker(LeaderActivityInterval)
 	defer ticker.Stop()
 	for {
-		wanted, err := e.errand(ctx)
+		wanted, err := e.probe(ctx)
 		if !wanted {
 			return
 		}
@@ -70,8 +70,8 @@ func (e *LeaderActivityProbe) Run(ctx context.Context) {
 	}
 }
 
-// errand does one; wanted is whether the control plane is one that has use for them.
-func (e *LeaderActivityProbe) errand(ctx context.Context) (wanted bool, err error) {
+// probe does it once; wanted is whether the control plane is one that has use for them.
+func (e *LeaderActivityProbe) probe(ctx context.Context) (wanted bool, err error) {
 	client, err := e.client(e.members[e.at])
 	if err != nil {
 		return true, err
@@ -82,21 +82,21 @@ func (e *LeaderActivityProbe) errand(ctx context.Context) (wanted bool, err erro
 			return wanted, err
 		}
 	}
-	if err := outcome(client.Send(ctx, http.MethodDelete, errandAuthorityPath, nil), http.StatusNotFound); err != nil {
+	if err := outcome(client.Send(ctx, http.MethodDelete, probeAuthorityPath, nil), http.StatusNotFound); err != nil {
 		return true, err
 	}
-	if err := outcome(client.Send(ctx, http.MethodPost, errandPodsPath, errandPod(e.number+1)), http.StatusConflict); err != nil {
+	if err := outcome(client.Send(ctx, http.MethodPost, probePodsPath, probePod(e.number+1)), http.StatusConflict); err != nil {
 		return true, err
 	}
 	if e.number++; e.number > 1 {
-		return true, outcome(client.Send(ctx, http.MethodDelete, errandPodsPath+"/"+errandPodName(e.number-1), nil), http.StatusNotFound)
+		return true, outcome(client.Send(ctx, http.MethodDelete, probePodsPath+"/"+probePodName(e.number-1), nil), http.StatusNotFound)
 	}
 	return true, nil
 }
 
 // prepare makes the namespace, if there is use for it.
 func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Client) (wanted bool, err error) {
-	answer := client.Get(ctx, errandCoreResources)
+	answer := client.Get(ctx, probeCoreResources)
 	if err := outcome(answer); err != nil {
 		return true, err
 	}
@@ -112,7 +112,7 @@ func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Clien
 	for _, made := range []struct{ path, kind, name string }{
 		{namespacesPath, "Namespace", observe.LeaderActivityNamespace},
 		// Without it no Pod is admitted, and who makes it is not always there.
-		{errandAccountsPath, "ServiceAccount", "default"},
+		{probeAccountsPath, "ServiceAccount", "default"},
 	} {
 		object := map[string]any{"apiVersion": "v1", "kind": made.kind, "metadata": map[string]any{"name": made.name}}
 		if err := outcome(client.Send(ctx, http.MethodPost, made.path, object), http.StatusConflict); err != nil {
@@ -135,13 +135,13 @@ func outcome(answer observe.Answer, asGood ...int) error {
 	return fmt.Errorf("answered %d %s", answer.Code, answer.Message)
 }
 
-func errandPodName(number int64) string { return fmt.Sprintf("nowhere-%d", number) }
+func probePodName(number int64) string { return fmt.Sprintf("nowhere-%d", number) }
 
-// errandPod fits on no node.
-func errandPod(number int64) map[string]any {
+// probePod fits on no node.
+func probePod(number int64) map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": errandPodName(number)},
+		"metadata": map[string]any{"name": probePodName(number)},
 		"spec": map[string]any{
 			"nodeSelector":                  map[string]any{"evenkeel.dev/nowhere": ""},
 			"automountServiceAccountToken":  false,

@@ -29,12 +29,12 @@ func (h *hosting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.code > 0 {
 		w.WriteHeader(h.code)
 	}
-	if r.URL.Path == errandCoreResources {
+	if r.URL.Path == probeCoreResources {
 		fmt.Fprintf(w, `{"kind":"APIResourceList","resources":[%s]}`, h.resources)
 	}
 }
 
-func errandsOf(t *testing.T, members map[string]*hosting, names ...string) *LeaderActivityProbe {
+func probeOf(t *testing.T, members map[string]*hosting, names ...string) *LeaderActivityProbe {
 	t.Helper()
 	servers := map[string]*httptest.Server{}
 	for name, member := range members {
@@ -46,11 +46,11 @@ func errandsOf(t *testing.T, members map[string]*hosting, names ...string) *Lead
 	}, clock.RealClock{})
 }
 
-func TestErrands(t *testing.T) {
+func TestLeaderActivityProbe(t *testing.T) {
 	member := &hosting{resources: `{"name":"pods"},{"name":"serviceaccounts"},{"name":"configmaps"}`}
-	e := errandsOf(t, map[string]*hosting{"cp1": member}, "cp1")
+	e := probeOf(t, map[string]*hosting{"cp1": member}, "cp1")
 	for range 2 {
-		if wanted, err := e.errand(t.Context()); !wanted || err != nil {
+		if wanted, err := e.probe(t.Context()); !wanted || err != nil {
 			t.Fatalf("%t %v", wanted, err)
 		}
 	}
@@ -65,23 +65,23 @@ func TestErrands(t *testing.T) {
 	}
 }
 
-func TestErrandsGoToAMemberThatDoesThem(t *testing.T) {
+func TestLeaderActivityProbe_GoesToAMemberThatServesIt(t *testing.T) {
 	serves := &hosting{resources: `{"name":"pods"},{"name":"serviceaccounts"},{"name":"configmaps"}`}
 	ill := &hosting{code: http.StatusServiceUnavailable}
-	e := errandsOf(t, map[string]*hosting{"cp1": ill, "cp2": serves}, "cp1", "cp2")
-	if wanted, err := e.errand(t.Context()); !wanted || err == nil {
+	e := probeOf(t, map[string]*hosting{"cp1": ill, "cp2": serves}, "cp1", "cp2")
+	if wanted, err := e.probe(t.Context()); !wanted || err == nil {
 		t.Fatalf("%t %v", wanted, err)
 	}
 	e.at = 1
-	if wanted, err := e.errand(t.Context()); !wanted || err != nil || len(serves.asked) != 5 {
+	if wanted, err := e.probe(t.Context()); !wanted || err != nil || len(serves.asked) != 5 {
 		t.Errorf("%t %v %q", wanted, err, serves.asked)
 	}
 }
 
 // The reference's leaders tell by themselves what they do, and it serves no Pods.
-func TestNoErrandsWithoutPods(t *testing.T) {
+func TestLeaderActivityProbe_EndsWithoutPods(t *testing.T) {
 	member := &hosting{resources: `{"name":"configmaps"},{"name":"serviceaccounts"}`}
-	e := errandsOf(t, map[string]*hosting{"cp1": member}, "cp1")
+	e := probeOf(t, map[string]*hosting{"cp1": member}, "cp1")
 	e.Run(t.Context())
 	if !slices.Equal(member.asked, []string{"GET /api/v1"}) {
 		t.Errorf("asked %q", member.asked)
