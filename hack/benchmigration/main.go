@@ -34,40 +34,40 @@ const (
 	// quietFor is for how long the API server and the controller manager have to be at
 	// rest to know of all objects: Kubernetes' garbage collector, by whose cache its
 	// migrator goes, looks for new resources every thirty seconds, and reads them then.
-	// quietBound is how long that may take. Who is not at rest by then is measured all the
-	// same.
+	// quietBound is how long that may take. The benchmark measures a control plane that is
+	// not at rest by then all the same.
 	quietFor   = 45 * time.Second
 	quietBound = 15 * time.Minute
-	// eachObject is how long an object may take to be written and to be read again,
-	// beside leastTimeout and the time of the migration.
+	// eachObject is how long the benchmark may take to write and read one object, in
+	// addition to leastTimeout and the time of the migration.
 	eachObject   = 10 * time.Millisecond
 	leastTimeout = 5 * time.Minute
-	// toldTimeout is how long etcd may take to tell of what has happened.
+	// toldTimeout is how long etcd may take to send watch events.
 	toldTimeout = 30 * time.Second
-	// memoryShare of the memory is the most that a process may have before it collects
-	// its garbage.
+	// memoryShare is the share of the machine's memory at which a process collects its
+	// garbage.
 	memoryShare = 0.6
-	// look is the pause between two looks at what is waited for.
+	// look is the pause between two polls of a condition.
 	look = 50 * time.Millisecond
-	// progressEvery is the pause between two words about how far a migration is.
+	// progressEvery is the pause between two progress messages of a migration.
 	progressEvery = time.Minute
 )
 
 type options struct {
-	// objects are how many there are, in rounds of their own, fewest first.
+	// objects are the numbers of objects to migrate, one round for each, smallest first.
 	objects []int
 	planes  []string
 	release string
-	// rate is how many objects a second each may write.
+	// rate is how many objects a second each migrator may write.
 	rate float64
-	// within is how long a migration may take. What is left then counts as not migrated.
+	// within is how long a migration may take. The remaining objects count as not migrated.
 	within time.Duration
-	// kubernetesWithin is the same for Kubernetes where that is to be less: how many
-	// objects a second it rewrites is known long before it has done with a million.
+	// kubernetesWithin is a shorter limit for Kubernetes: its rate is known long before
+	// it has migrated a million objects.
 	kubernetesWithin time.Duration
-	// withoutWatchCache has API servers keep no objects in memory. They would keep them
-	// once for each version that is served, and collecting the garbage takes them a third
-	// of the processors where these are a million.
+	// withoutWatchCache turns the watch cache of the API servers off. With it, an API
+	// server keeps each object once for each served version, and with a million objects
+	// garbage collection takes a third of the processors.
 	withoutWatchCache bool
 	report            string
 }
@@ -99,9 +99,9 @@ func main() {
 	}
 }
 
-// limitMemory has every process that is started collect its garbage before it has
-// memoryShare of the machine's memory: an API server with a million objects would take all
-// of it, with as much garbage as objects.
+// limitMemory makes every process that the benchmark starts collect its garbage before it
+// has memoryShare of the machine's memory. Without the limit, an API server with a million
+// objects takes all of the memory, half of it for garbage.
 func limitMemory() error {
 	total, err := bench.Memory()
 	if err != nil {
@@ -142,14 +142,14 @@ func parse(args []string) (o options, err error) {
 // kubernetesRate is what kube-controller-manager limits its migrator to by default.
 const kubernetesRate = 400
 
-// round is what was measured with a number of objects, for each plane that was.
+// round holds the figures of each measured plane for one number of objects.
 type round struct {
 	objects int
 	results []figures
 }
 
-// measureAll measures round after round, and writes the report after each measurement,
-// so that an interrupted run leaves what it has.
+// measureAll measures round after round. It writes the report after each measurement, so
+// that an interrupted run leaves a report of the measurements so far.
 func measureAll(ctx context.Context, o options) error {
 	planes, err := planesOf(o)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// member is the only one there is.
+// member is the only member of each control plane.
 const member = "cp1"
 
 // The planes that can be measured, by their names in -planes.
 const referencePlane, kubernetesPlane = "reference", "kubernetes"
 
-// planesOf are the control planes to be measured, of one member each.
+// planesOf returns the control planes to measure, with one member each.
 func planesOf(o options) ([]bench.Plane, error) {
 	var all []bench.Plane
 	for _, name := range o.planes {
@@ -42,21 +42,21 @@ func planesOf(o options) ([]bench.Plane, error) {
 	return all, nil
 }
 
-// figures are what was measured.
+// figures are the results of one measurement.
 type figures struct {
 	rewrites
-	// took is the time from when the migration was asked for to its success, infinite
-	// where that did not come in time.
+	// took is the time from the creation of the migration to its success. It is infinite
+	// if the migration did not succeed in time.
 	took float64
-	// stored is how many objects etcd had in the new version in the end.
+	// stored is how many objects etcd holds in the new version at the end.
 	stored int
-	// before and peak are the memory of the controller manager in bytes, without
-	// what it has on disk: when the migration was asked for, and the most since.
+	// before and peak are the resident memory of the controller manager in bytes: at the
+	// creation of the migration, and the highest value since.
 	before, peak int64
-	// resting is what share of one processor the API server and the controller manager
-	// took before.
+	// resting is the share of one processor that the API server and the controller manager
+	// took before the migration.
 	resting float64
-	// busy is the share of all processors' time that was taken while it migrated.
+	// busy is the share of all processors' time that was in use during the migration.
 	busy float64
 }
 
@@ -139,7 +139,7 @@ func (p *plane) connect() error {
 	if err != nil {
 		return err
 	}
-	// Whoever fills the control plane is not what is measured.
+	// The benchmark measures the migrator, so its own client has no rate limit.
 	config.QPS, config.Burst = -1, 0
 	if p.client, err = dynamic.NewForConfig(config); err != nil {
 		return err

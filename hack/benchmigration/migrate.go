@@ -18,13 +18,13 @@ import (
 
 const migrationGroup = "storagemigration.k8s.io"
 
-// rewrites is what etcd tells of changes of the objects.
+// rewrites counts the changes of the objects that etcd reports.
 type rewrites struct {
 	count       int
 	first, last time.Time
 }
 
-// rate is how many there were a second.
+// rate is the number of rewrites a second.
 func (r rewrites) rate() float64 {
 	if r.count < 2 {
 		return math.NaN()
@@ -32,7 +32,7 @@ func (r rewrites) rate() float64 {
 	return float64(r.count-1) / r.last.Sub(r.first).Seconds()
 }
 
-// counter counts rewrites while they come.
+// counter counts rewrites as etcd reports them.
 type counter struct {
 	mu   sync.Mutex
 	seen rewrites
@@ -72,8 +72,8 @@ func (p *plane) watch(ctx context.Context) *counter {
 	return c
 }
 
-// all waits until n rewrites are counted: etcd tells of them a little later than it
-// makes them.
+// all waits until n rewrites are counted: etcd sends the watch events a little later than
+// it stores the objects.
 func (c *counter) all(ctx context.Context, n int) (rewrites, error) {
 	ctx, cancel := context.WithTimeout(ctx, toldTimeout)
 	defer cancel()
@@ -83,12 +83,12 @@ func (c *counter) all(ctx context.Context, n int) (rewrites, error) {
 			return r, nil
 		}
 		if wait(ctx) != nil {
-			return r, fmt.Errorf("etcd told of %d rewritten objects of %d", r.count, n)
+			return r, fmt.Errorf("etcd reported %d rewritten objects of %d", r.count, n)
 		}
 	}
 }
 
-// tell says now and then how far the migration is, until the context ends.
+// tell prints the progress of the migration at an interval, until the context ends.
 func (c *counter) tell(ctx context.Context, title string, n int) {
 	for {
 		select {
@@ -100,8 +100,8 @@ func (c *counter) tell(ctx context.Context, title string, n int) {
 	}
 }
 
-// migrate asks for a migration and waits for its success. It gives how many seconds that
-// took, which is infinite where it did not come in time.
+// migrate creates a migration and waits for its success. It returns how many seconds that
+// took, which is infinite if the migration did not succeed in time.
 func (p *plane) migrate(ctx context.Context, within time.Duration) (float64, error) {
 	began := time.Now()
 	inTime, cancel := context.WithTimeoutCause(ctx, within, errLate)
@@ -122,8 +122,8 @@ func (p *plane) migrate(ctx context.Context, within time.Duration) (float64, err
 			}
 			checkpoint, _, _ := unstructured.NestedString(now.Object, "status", "resourceVersion")
 			if checkpoint != "" && !kicked {
-				// Kubernetes waits until its cache of the resource has passed the checkpoint,
-				// which takes minutes where nobody writes.
+				// Kubernetes waits until its cache of the resource has passed the checkpoint.
+				// Without a write to the resource, that takes minutes.
 				kicked = p.kick(inTime) == nil
 			}
 		}
@@ -135,7 +135,7 @@ func (p *plane) migrate(ctx context.Context, within time.Duration) (float64, err
 	}
 }
 
-// errLate is that a migration has not succeeded in the time that it may take.
+// errLate means that a migration did not succeed within its time limit.
 var errLate = errors.New("the migration has not succeeded in time")
 
 func (p *plane) kick(ctx context.Context) error {
@@ -144,7 +144,7 @@ func (p *plane) kick(ctx context.Context) error {
 	return errors.Join(err, objects.Delete(ctx, trial, metav1.DeleteOptions{}))
 }
 
-// ask creates the migration in a version that is served.
+// ask creates the migration in a version that the API server serves.
 func (p *plane) ask(ctx context.Context) (schema.GroupVersionResource, error) {
 	var errs []error
 	for _, version := range []string{"v1", "v1beta1"} {

@@ -24,13 +24,13 @@ const (
 	namespace = "default"
 	oldest    = "v1beta1"
 	newest    = "v1"
-	// prefix is where the objects lie in etcd.
+	// prefix is the etcd prefix of the objects.
 	prefix = "/registry/" + group + "/" + resource + "/" + namespace + "/"
-	// writers fill etcd at the same time, with so many objects together.
+	// writers is how many clients fill etcd in parallel.
 	writers, together = 4, 100
-	// chunk is how many objects are read from etcd at a time.
+	// chunk is how many objects one read from etcd returns.
 	chunk = 1000
-	// trial is an object that shows in which version is stored.
+	// trial is an object that shows in which version the API server stores.
 	trial = "trial"
 )
 
@@ -57,8 +57,8 @@ func definition(storage string) *unstructured.Unstructured {
 	}}
 }
 
-// cargo is small, so that a million objects stay well below the 2 GiB that etcd has by
-// default, with the revisions that it has not forgotten yet.
+// cargo is small, so that a million objects and the revisions that etcd has not compacted
+// yet stay well below etcd's default quota of 2 GiB.
 var cargo = strings.Repeat("salted herring ", 8)
 
 func barrel(name string) *unstructured.Unstructured {
@@ -68,9 +68,9 @@ func barrel(name string) *unstructured.Unstructured {
 	}}
 }
 
-// prepare has n objects stored in the old version, and the new one in force. While they are
-// laid down there is no such resource, so that nobody follows: an API server would
-// take longer to hear of a million objects than to list them.
+// prepare stores n objects in the old version, and then makes the new one the storage
+// version. It writes the objects to etcd while the resource is not defined, so that no API
+// server watches them: receiving a million watch events takes longer than a list.
 func (p *plane) prepare(ctx context.Context, n int) error {
 	if _, err := p.client.Resource(definitions).Create(ctx, definition(oldest), metav1.CreateOptions{}); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *plane) prepare(ctx context.Context, n int) error {
 	return p.storesIn(ctx, newest)
 }
 
-// stores has the definition name another version to store in.
+// stores makes another version the storage version of the definition.
 func (p *plane) stores(ctx context.Context, name, version string) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		now, err := p.client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
@@ -111,7 +111,7 @@ func (p *plane) stores(ctx context.Context, name, version string) error {
 	})
 }
 
-// undefine removes the definition with all objects, and waits until they are gone.
+// undefine deletes the definition and all objects, and waits until they are gone.
 func (p *plane) undefine(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("the definition was not removed within %v", settleTimeout))
 	defer cancel()
@@ -129,7 +129,7 @@ func (p *plane) undefine(ctx context.Context) error {
 	}
 }
 
-// storesIn waits until a new object is stored in a version.
+// storesIn waits until the API server stores a new object in a version.
 func (p *plane) storesIn(ctx context.Context, version string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("nothing was stored as %s within %v", version, settleTimeout))
 	defer cancel()
@@ -164,7 +164,7 @@ func wait(ctx context.Context) error {
 	}
 }
 
-// example is an object as the API server lays it into etcd.
+// example is an object as the API server stores it in etcd.
 type example struct{ name, uid, value string }
 
 // example creates an object at the API server, and reads it from etcd.
@@ -182,13 +182,13 @@ func (p *plane) example(ctx context.Context) (example, error) {
 	return e, nil
 }
 
-// another is an object like the example, with a name and a UID of its own.
+// another returns an object like the example, with its own name and UID.
 func (e example) another(name string) string {
 	return strings.NewReplacer(e.name, name, e.uid, string(uuid.NewUUID())).Replace(e.value)
 }
 
-// fill lays n objects like the example into etcd: through the API server a million would
-// take longer than migrating them, and how they came there is not what is measured.
+// fill writes n objects like the example to etcd. Creating a million objects through the
+// API server takes longer than migrating them, and is not what the benchmark measures.
 func (p *plane) fill(ctx context.Context, like example, n int) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.SetLimit(writers)
@@ -207,8 +207,8 @@ func (p *plane) fill(ctx context.Context, like example, n int) error {
 
 func nameOf(i int) string { return fmt.Sprintf("barrel-%07d", i) }
 
-// count reads each object from etcd, and gives how many are stored in the new version: a
-// migration that says it succeeded is fast if it does nothing.
+// count reads each object from etcd, and returns how many are stored in the new version.
+// Without this check, a migrator that reports success and does nothing is the fastest.
 func (p *plane) count(ctx context.Context, n int) (stored int, err error) {
 	key, end, found := prefix, clientv3.GetPrefixRangeEnd(prefix), 0
 	for {
@@ -228,7 +228,7 @@ func (p *plane) count(ctx context.Context, n int) (stored int, err error) {
 		}
 	}
 	if found != n {
-		return stored, fmt.Errorf("of %d objects %d are there", n, found)
+		return stored, fmt.Errorf("etcd holds %d of %d objects", found, n)
 	}
 	return stored, nil
 }

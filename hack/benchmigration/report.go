@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
-// growth is how much more memory a migration may take that has ten times the objects:
-// KEP-25 has the migrator hold one chunk of them at a time. What a process of the same
-// work takes differs by about that much from one time to the next.
+// growth is how much more memory a migration of ten times the objects may take: by KEP-25
+// the migrator holds one chunk of objects at a time. The memory of a process with the same
+// work differs by about that much from one run to the next.
 const growth = 1.25
 
-// clientShare is how many times what one of its clients may do kube-controller-manager
-// gives to that of its migrator.
+// clientShare is the rate limit that kube-controller-manager gives to the client of its
+// migrator, as a multiple of the limit of its other clients.
 const clientShare = 20
 
-// row is a figure of a migration.
+// row is one figure of a migration.
 type row struct {
 	name string
 	unit bench.Unit
@@ -41,7 +41,7 @@ const mostMemory = "memory at most"
 
 func peak(f figures) float64 { return float64(f.peak) }
 
-// markdown writes the report of what was measured.
+// markdown returns the report of the measurements.
 func markdown(o options, planes []bench.Plane, rounds []round) string {
 	var b strings.Builder
 	b.WriteString("# Migrations: the reference beside Kubernetes\n\n")
@@ -63,7 +63,7 @@ func lateness(f figures, n int, within time.Duration) string {
 	return fmt.Sprintf("; **the migration had not succeeded within %s, when %d of %d objects were left**", within, n-f.stored, n)
 }
 
-// table has the figures of a round, and what became of the memory since the one before.
+// table holds the figures of a round, and the growth of memory since the previous round.
 func (r round) table(o options, planes []bench.Plane, before []round) bench.Table {
 	var t bench.Table
 	for i := range r.results {
@@ -125,7 +125,7 @@ columns. The goal for the memory is the reference's: it may not grow with the ob
 		len(cargo), oldest, newest, kubernetesRate, o.rate, o.rate/clientShare, o.within, o.withinOf(kubernetesPlane), o.caches(), memoryShare*100, newest)
 }
 
-// caches says whether API servers keep objects in memory, and why not.
+// caches tells whether API servers keep objects in memory, and why not.
 func (o options) caches() string {
 	if !o.withoutWatchCache {
 		return "API servers keep objects in memory, as they do by default."

@@ -25,14 +25,14 @@ func TestPlanes(t *testing.T) {
 	}
 	o.planes = []string{"another"}
 	if _, err := planesOf(o); err == nil {
-		t.Error("there is another plane")
+		t.Error("an unknown plane is accepted")
 	}
 }
 
 func TestParse(t *testing.T) {
 	for _, args := range [][]string{{"-objects", "0"}, {"-objects", "1,000"}, {"-objects", ""}, {"-within", "0s"}, {"-rate", "0"}, {"-kubernetes-within", "-1s"}, {"-planes", ""}, {"more"}} {
 		if _, err := parse(args); err == nil {
-			t.Errorf("%q is taken", args)
+			t.Errorf("%q is accepted", args)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	// One plane alone is compared with nothing, and a part of a round is told too.
+	// The report of one plane alone has no ratio, and the report shows an incomplete round.
 	if text := markdown(o, planes, []round{{10, []figures{few}}}); strings.Contains(text, "ratio |") || !strings.Contains(text, "the one") {
 		t.Error(text)
 	}

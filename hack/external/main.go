@@ -1,6 +1,6 @@
 // Command external writes a topology of the provider external for a cluster that
-// `evenkeel cluster up` has made, as somebody would who knows nothing of evenkeel but
-// how its nodes are reached: to see how such a topology looks, and to try one.
+// `evenkeel cluster up` has made. The topology holds only what the owner of a foreign
+// cluster knows: how to reach its nodes. Use it as an example, and to try the provider.
 //
 //	evenkeel cluster up --topology clusters/kind-3.yaml --name theirs
 //	go run ./hack/external --cluster theirs > theirs.yaml
@@ -61,7 +61,7 @@ func run(name, hooks, address, releases string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Printf("# The cluster %s as if somebody else ran it, by hack/external.\n%s", record.Name, out)
+	_, err = fmt.Printf("# The cluster %s as an external cluster, written by hack/external.\n%s", record.Name, out)
 	return err
 }
 
@@ -120,7 +120,7 @@ func describe(record state.Record, command, address, releases string) (*cluster.
 	return out, out.Validate()
 }
 
-// node is what kind calls the node of a member, by its place.
+// node returns kind's name for the node of a member, by the member's index.
 func node(id string, place int) string {
 	name := id + "-control-plane"
 	if place > 0 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A hook of a topology that hack/external has written: operates a node of a cluster
-# that `evenkeel cluster up` has made, as its owner would who knows nothing of evenkeel.
+# A hook of a topology that hack/external has written. It operates a node of a cluster
+# that `evenkeel cluster up` has made, with the means of the cluster's owner.
 #
 # usage: node.sh kind            docker; the node is the container EVENKEEL_HOST
 #        node.sh local CLUSTER   signals to the processes of the cluster of that ID
@@ -18,8 +18,8 @@ fail() {
 
 # --- Processes of this machine ---
 
-# pids of the member's API server, which is the only component that hooks are asked
-# to hit alone, or of all that runs of the member.
+# pids prints the processes of the member's API server, the only component that hooks
+# operate alone, or all processes of the member.
 pids() {
 	for environment in /proc/[0-9]*/environ; do
 		pid=$(basename "$(dirname "$environment")")
@@ -41,7 +41,7 @@ signal() {
 
 on_this_machine() {
 	case $EVENKEEL_HOOK in
-	kill) signal KILL ;; # whoever has made the cluster starts it again, as a kubelet does
+	kill) signal KILL ;; # the owner of the cluster starts it again, as a kubelet does
 	pause) signal STOP ;;
 	resume) signal CONT ;;
 	*) fail "local processes have no $EVENKEEL_HOOK" ;;
@@ -74,7 +74,7 @@ signal_in_node() {
 	done' sh "$1"
 }
 
-# wait_away waits until the kubelet has ended what it has no manifest of any more.
+# wait_away waits until the kubelet has ended the Pods whose manifests are gone.
 wait_away() {
 	# shellcheck disable=SC2016
 	in_node sh -c 'while crictl ps --quiet --name "$1" | grep -q .; do sleep 0.2; done' sh "$1"
@@ -82,9 +82,9 @@ wait_away() {
 
 to_release() {
 	[ "$EVENKEEL_FROM" != "$EVENKEEL_RELEASE" ] || fail "$member runs $EVENKEEL_RELEASE already"
-	# Of the reference the release is a flag, and of Kubernetes the tag of its images,
-	# which have to be in the node. Manifests are moved into their place whole: the
-	# kubelet reads them at any time.
+	# The release of the reference is a flag. The release of Kubernetes is the tag of its
+	# images, which the node must have. The script moves complete manifests into place,
+	# because the kubelet reads them at any time.
 	# shellcheck disable=SC2016
 	in_node sh -ec 'for file in "$1"/*.yaml; do
 		new=/etc/kubernetes/$(basename "$file").new
@@ -116,7 +116,7 @@ in_docker() {
 		in_node sh -ec "mkdir -p $away; mv $manifests/*.yaml $away/"
 		wait_away '^(kube-.*|apiserver|controller-manager|etcd)$'
 		;;
-	# What is not away runs already.
+	# A manifest that is in place runs already.
 	start:*) in_node sh -ec "if [ -d $away ]; then find $away -name '*.yaml' -exec mv {} $manifests/ \;; fi" ;;
 	*) fail "there is no $EVENKEEL_HOOK of $component here" ;;
 	esac
