@@ -1,4 +1,4 @@
-// Package bench has what the benchmarks share: control planes that are brought up
-// through the local provider, what the kernel tells of processes and of the machine,
-// and figures with their units and goals in the tables of a report.
+// Package bench has the code that the benchmarks share: control planes of the local
+// provider, the kernel's figures of processes and of the machine, and tables of figures
+// with their units and goals.
 package bench

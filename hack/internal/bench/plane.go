@@ -18,14 +18,14 @@ var registry = cluster.Registry{local.Provider{}}
 
 // Plane is a control plane of local processes that can be brought up.
 type Plane struct {
-	// Title is what reports call it.
+	// Title is its name in reports.
 	Title    string
 	Topology *cluster.Topology
-	// Off are features that all its members are without.
+	// Off are features that are disabled in all its members.
 	Off []cluster.Feature
 }
 
-// Running is a control plane that was made, and is up from Up on.
+// Running is a control plane that Prepare has made. It runs after Up.
 type Running struct {
 	cluster.Cluster
 	// Member is the name of the first one.
@@ -34,10 +34,10 @@ type Running struct {
 	title string
 }
 
-// Prepare makes a control plane of which nothing runs yet: what it needs and has not
-// got shows here. Observer may be nil. Whoever gets it must Remove it.
+// Prepare makes a control plane without starting it. It fails if something that the
+// control plane needs is missing. Observer may be nil. The caller must call Remove.
 func (p Plane) Prepare(ctx context.Context, observer cluster.Observer) (*Running, error) {
-	// What is left in a cluster's own folder would count as a cluster.
+	// A folder for logs inside the cluster's folder would count as a cluster.
 	logs, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for logs: %w", err)
@@ -68,7 +68,7 @@ func (r *Running) switchOff(off []cluster.Feature) error {
 	return errors.Join(errs...)
 }
 
-// Remove ends the control plane and removes what it left, its logs too.
+// Remove stops the control plane and removes its files and logs.
 func (r *Running) Remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBound)
 	defer cancel()
@@ -78,7 +78,7 @@ func (r *Running) Remove(ctx context.Context) error {
 	return nil
 }
 
-// Up brings a plane up. down removes it, and tells if that could not be.
+// Up brings a plane up. down removes it, and reports if it cannot.
 func (p Plane) Up(ctx context.Context, observer cluster.Observer) (r *Running, down func(), err error) {
 	if r, err = p.Prepare(ctx, observer); err != nil {
 		return nil, nil, err
@@ -95,8 +95,8 @@ func (p Plane) Up(ctx context.Context, observer cluster.Observer) (r *Running, d
 	return r, down, nil
 }
 
-// Check makes sure that all planes could be brought up, so that nobody learns half way
-// that something is missing.
+// Check makes sure that all planes can be brought up, so that a benchmark does not fail
+// half way because something is missing.
 func Check(ctx context.Context, planes []Plane) error {
 	for _, p := range planes {
 		r, err := p.Prepare(ctx, nil)

@@ -13,8 +13,8 @@ import (
 // same on all machines.
 const ticksPerSecond = 100
 
-// Resident reads how many bytes of a process's memory are resident, and how many were
-// at its highest.
+// Resident reads how many bytes of a process's memory are resident now, and the highest
+// number so far.
 func Resident(pid int) (now, highest int64, err error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -36,7 +36,7 @@ func kilobytes(raw []byte, name string) (int64, error) {
 			return n << 10, err
 		}
 	}
-	return 0, fmt.Errorf("the kernel tells no %s", strings.TrimSuffix(name, ":"))
+	return 0, fmt.Errorf("the kernel does not report %s", strings.TrimSuffix(name, ":"))
 }
 
 // Taken reads how much processor time a process has taken, in seconds.
@@ -96,15 +96,15 @@ func busyTicks(raw []byte) (busy, all int64, err error) {
 	return busy, all, nil
 }
 
-// Processors tells how much of all processors' time was taken since it was made.
+// Processors measures how much of all processors' time is in use, from WatchProcessors on.
 type Processors struct {
 	pids      []int
 	own       int64
 	busy, all int64
 }
 
-// WatchProcessors begins to look. Of the processes with the PIDs it tells apart what
-// they and this program took.
+// WatchProcessors begins to measure. It counts the processes with the PIDs and this
+// program separately from all others.
 func WatchProcessors(pids ...int) (Processors, error) {
 	p := Processors{pids: append([]int{os.Getpid()}, pids...)}
 	var err error
@@ -128,8 +128,8 @@ func (p Processors) read() (own, busy, all int64, err error) {
 	return own, busy, all, err
 }
 
-// Shares are what part of all processors was busy since, and what part of all went to
-// others than the processes that were named.
+// Shares returns the share of all processors' time that was in use since WatchProcessors,
+// and the share that processes other than the named ones took.
 func (p Processors) Shares() (busy, others float64, err error) {
 	own, busyNow, all, err := p.read()
 	if err != nil || all == p.all {
@@ -139,9 +139,9 @@ func (p Processors) Shares() (busy, others float64, err error) {
 	return float64(busyNow-p.busy) / whole, max(0, float64((busyNow-p.busy)-(own-p.own))/whole), nil
 }
 
-// ResetPeak has the highest memory of a process begin at what it has now.
+// ResetPeak resets the highest memory of a process to its current memory.
 func ResetPeak(pid int) error {
-	// Linux takes this number for it; see proc(5).
+	// 5 resets the peak; see proc(5).
 	const peak = "5"
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(peak), 0); err != nil {
 		return fmt.Errorf("begin to measure the memory of process %d: %w", pid, err)

@@ -15,21 +15,21 @@ func TestProcess(t *testing.T) {
 		t.Errorf("%d bytes (%v)", n, err)
 	}
 	if _, err := kilobytes(status, "VmSwap:"); err == nil {
-		t.Error("a line that is not there was read")
+		t.Error("a missing line was read")
 	}
 	stat := []byte("7 (a b) c) S 1 2 3 4 5 6 7 8 9 10 30 12 13 14 15 16 17 18 19 20")
 	if n, err := ticksIn(stat); err != nil || n != 42 {
 		t.Errorf("%d ticks (%v), want 30 and 12", n, err)
 	}
 	if _, err := ticksIn([]byte("7 (a) S 1")); err == nil {
-		t.Error("a line that was cut was read")
+		t.Error("a truncated line was read")
 	}
 	busy, all, err := busyTicks([]byte("cpu  10 20 30 400 50 6 7 8 0 0\ncpu0 1 2\n"))
 	if err != nil || busy != 81 || all != 531 {
 		t.Errorf("%d of %d ticks are busy (%v), want 81 of 531", busy, all, err)
 	}
 	if _, _, err := busyTicks([]byte("intr 1 2 3")); err == nil {
-		t.Error("a line of something else was read")
+		t.Error("a line with another name was read")
 	}
 	if now, highest, err := Resident(os.Getpid()); err != nil || now <= 0 || highest < now {
 		t.Errorf("this process has %d bytes, and had %d (%v)", now, highest, err)
@@ -59,7 +59,7 @@ func TestWhoSleepsIsAtRest(t *testing.T) {
 		t.Errorf("%v, %v", share, err)
 	}
 	if _, err := AtRest(t.Context(), 0, time.Minute, sleeper.Process.Pid, -1); err == nil {
-		t.Error("a process that is not there is at rest")
+		t.Error("a process that does not exist is at rest")
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()

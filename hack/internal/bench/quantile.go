@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Quantile is the least of the values that at least the share of them does not
-// exceed; it is NaN of nothing, so that no figure comes of no data.
+// Quantile is the smallest of the values that at least the given share of them does not
+// exceed. Without values it is NaN.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

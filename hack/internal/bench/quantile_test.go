@@ -23,9 +23,9 @@ func TestQuantile(t *testing.T) {
 		}
 	}
 	if hundred[0] != 100 {
-		t.Error("the values were put in another order")
+		t.Error("Quantile changed the order of the values")
 	}
 	if !math.IsNaN(Quantile(nil, 0.5)) {
-		t.Error("there is a quantile of nothing")
+		t.Error("no values have a quantile")
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Progress tells whoever waits what is being done.
+// Progress tells the user on standard error what the benchmark is doing.
 func Progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().UTC().Format("15:04:05 ")+format+"\n", args...)
 }
 
-// Silence keeps clients from telling on the terminal what the report tells better.
+// Silence keeps clients from logging to the terminal, because the report has their errors.
 func Silence() {
 	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
-	// Otherwise errors would go there all the same.
+	// Without this flag klog writes errors to the terminal all the same.
 	flags := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(flags)
 	if err := flags.Set("stderrthreshold", "FATAL"); err != nil {
@@ -28,7 +28,7 @@ func Silence() {
 	}
 }
 
-// WriteFile leaves a report in a file, whose folder it makes.
+// WriteFile writes a report to a file, and makes its folder.
 func WriteFile(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("make the folder of the report: %w", err)

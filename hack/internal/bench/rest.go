@@ -12,9 +12,10 @@ const (
 	quietWindow = 3 * time.Second
 )
 
-// AtRest waits until processes have taken hardly any processor time for so long, one
-// quietWindow at least, but no longer than bound. It returns what share of one processor
-// they took last: at least quietShare where they did not come to rest, which is told.
+// AtRest waits until processes have taken hardly any processor time for the given duration,
+// at least one quietWindow, and no longer than bound. It returns the share of one processor
+// that they took last. If they did not come to rest, it reports that, and the share is at
+// least quietShare.
 func AtRest(ctx context.Context, long, bound time.Duration, pids ...int) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Row is one figure of all that is compared.
+// Row is one figure of everything that the table compares.
 type Row struct {
 	Name string
 	Unit Unit
 	// Figures are one for each column, NaN where there is none.
 	Figures []float64
-	// Goal is nil where nothing is aimed at.
+	// Goal is nil if the figure has no goal.
 	Goal *Goal
 }
 
@@ -20,10 +20,10 @@ type Table struct {
 	Title   string
 	Columns []string
 	Rows    []Row
-	// Compared are the columns of which one is divided by the other, and held against
-	// the goals; nil compares nothing.
+	// Compared are the two columns whose ratio the table shows and judges by the goals;
+	// nil compares nothing.
 	Compared *Pair
-	// Judged is whether the goals are told of.
+	// Judged is whether the table shows the goals.
 	Judged bool
 }
 

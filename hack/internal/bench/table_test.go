@@ -17,10 +17,10 @@ func TestTable(t *testing.T) {
 	}
 	table.Judged = false
 	if strings.Contains(table.Markdown(), "goal") {
-		t.Error("goals are told of that nothing is held against")
+		t.Error("the table shows goals although it judges nothing")
 	}
 	table.Compared = nil
 	if strings.Contains(table.Markdown(), "ratio") {
-		t.Error("there is a ratio of nothing")
+		t.Error("the table shows a ratio although it compares nothing")
 	}
 }

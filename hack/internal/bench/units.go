@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Unit writes a figure for people. Figures are seconds, bytes and plain numbers; what
-// is NaN was not measured, and what is infinite did not come about in its time.
+// Unit formats a figure for readers. Figures are seconds, bytes and plain numbers. NaN
+// means not measured, and infinite means not reached in time.
 type Unit func(float64) string
 
-// The units that there are.
+// The units of figures.
 func Count(v float64) string        { return number(v, 0) }
 func PerSecond(v float64) string    { return number(v, 0) + "/s" }
 func PerMinute(v float64) string    { return number(v, 3) + "/min" }
@@ -18,7 +18,7 @@ func Milliseconds(v float64) string { return number(v*1e3, 2) + " ms" }
 func Kilobytes(v float64) string    { return number(v/1e3, 1) + " kB" }
 func Mebibytes(v float64) string    { return number(v/(1<<20), 0) + " MiB" }
 
-// number writes three digits at least, and so many behind the point at most.
+// number writes at least three digits, and at most the given number after the point.
 func number(v float64, most int) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -33,7 +33,7 @@ func number(v float64, most int) string {
 	return fmt.Sprintf("%.*f", places, v)
 }
 
-// Ratio writes what part one figure is of another.
+// Ratio formats one figure divided by another.
 func Ratio(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -38,11 +38,11 @@ func TestModuleFile(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(raw), "example.com/") {
-		t.Errorf("what is no staging module was replaced:\n%s", raw)
+		t.Errorf("a module that is not a staging module was replaced:\n%s", raw)
 	}
 	for _, bad := range []string{"no go.mod", "module m\n"} {
 		if _, err := moduleFile("v1.35.4", nil, []byte(bad)); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestVersionFlags(t *testing.T) {
 		}
 	}
 	if strings.Contains(strings.Join(flags, " "), "gitCommit") {
-		t.Error("a commit is claimed that nobody told")
+		t.Error("the flags name a commit although the proxy reported none")
 	}
 	if !slices.Contains(versionFlags(Origin{version: "v1.35.4", commit: "abc"}), "k8s.io/component-base/version.gitCommit=abc") {
 		t.Error("the commit is missing")
@@ -69,11 +69,11 @@ func TestVersionFlags(t *testing.T) {
 
 func TestWhatIsThereIsNotBuiltAgain(t *testing.T) {
 	cache := t.TempDir()
-	// Were anything to be built, this would fail.
+	// Building anything fails here.
 	t.Setenv("PATH", "")
 	for _, one := range []Target{Kubernetes(cache, "v1.35.4", "kubeadm", "kubelet"), Etcd(cache)} {
 		if err := one.Make(t.Context()); err == nil {
-			t.Errorf("%s was made of nothing", one.What)
+			t.Errorf("%s was built without a module", one.What)
 		}
 		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(one.Dir), ".*-*")); len(left) > 0 {
 			t.Errorf("a failed build left %v", left)

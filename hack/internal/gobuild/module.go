@@ -17,22 +17,22 @@ import (
 
 const kubernetesModule = "k8s.io/kubernetes"
 
-// Origin is what is known of a module that was downloaded.
+// Origin describes a downloaded module.
 type Origin struct {
 	version string
 	// Dir holds its source.
 	Dir   string
 	goMod []byte
-	// time is when the version was made; commit is empty where the proxy does
-	// not tell it.
+	// time is when the version was made; commit is empty if the proxy does not
+	// report it.
 	time   time.Time
 	commit string
 }
 
-// Download gets a module into Go's module cache.
+// Download downloads a module into Go's module cache.
 func Download(ctx context.Context, module, version string) (Origin, error) {
 	get := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
-	// Outside of any module, so that no go.mod at hand has a say.
+	// Outside of any module, so that no go.mod of the current folder takes part.
 	get.Dir = os.TempDir()
 	get.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	var complaint bytes.Buffer
@@ -61,9 +61,9 @@ func Download(ctx context.Context, module, version string) (Origin, error) {
 	return from, nil
 }
 
-// moduleFile is a go.mod that requires the modules at the version. What the
-// main one takes from its own staging folder is published as modules of its
-// own, v0.35.4 for v1.35.4, and replaces are not inherited: they are said again.
+// moduleFile returns a go.mod that requires the modules at the version. The main module
+// takes its staging modules from a folder of its own; they are published as separate
+// modules, v0.35.4 for v1.35.4. Replace directives are not inherited, so it repeats them.
 func moduleFile(version string, require []string, goMod []byte) ([]byte, error) {
 	theirs, err := modfile.Parse("go.mod", goMod, nil)
 	if err != nil {
@@ -101,8 +101,8 @@ func staging(version string) string {
 	return "v0." + strings.TrimPrefix(version, semver.Major(version)+".")
 }
 
-// versionFlags make /version tell the release. Without them a component takes
-// itself for a version that is written in its source, and emulates that.
+// versionFlags make /version report the release. Without them a component reports and
+// emulates the version that is written in its source.
 func versionFlags(from Origin) []string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(from.version), "v"), ".")
 	values := []string{

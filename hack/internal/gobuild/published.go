@@ -15,8 +15,8 @@ func Kubernetes(cache, release string, names ...string) Target {
 	return t
 }
 
-// Etcd is the server that all releases run on, and the client to look into a
-// cluster by hand.
+// Etcd is the server that all releases run on, and the client for reading a cluster by
+// hand.
 func Etcd(cache string) Target {
 	const server, client = "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/etcdctl/v3"
 	return Target{

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Rarely adds to an environment that what runs in it collects garbage rarely, unless
-// somebody has said how often: to compile a large module takes a quarter less of the
-// processors so. The second setting keeps a program from taking all the memory there is.
-// The Makefile, hack/test.sh and hack/lint.sh have the same.
+// Rarely adds to an environment the settings by which Go programs collect garbage rarely,
+// unless the environment has them already. Compiling a large module then takes a quarter
+// less processor time. The second setting keeps a program from taking all of the memory.
+// The Makefile, hack/test.sh and hack/lint.sh have the same settings.
 func Rarely(environment []string) []string {
 	for _, setting := range []string{"GOGC=800", "GOMEMLIMIT=4GiB"} {
 		name, _, _ := strings.Cut(setting, "=")

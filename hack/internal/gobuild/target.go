@@ -25,9 +25,9 @@ const folderMode, fileMode = 0o755, 0o644
 // Target is a set of programs of one version.
 type Target struct {
 	What, Version string
-	// Dir is where the binaries go. One that is there is complete.
+	// Dir is the folder of the binaries. A binary in it is complete.
 	Dir string
-	// Module is asked for first, because its go.mod says what else.
+	// Module is downloaded first, because its go.mod names the other modules.
 	Module string
 	// Programs are main packages, and the names that their binaries get.
 	Programs map[string]string
@@ -35,11 +35,11 @@ type Target struct {
 	Require []string
 	// Tags are build tags.
 	Tags []string
-	// Flags is what the linker is to set, given the main module; nil sets nothing.
+	// Flags returns the variables that the linker sets, given the main module; nil sets none.
 	Flags func(Origin) []string
 }
 
-// missing are the programs that have no binary yet.
+// missing returns the programs that have no binary yet.
 func (t Target) missing() ([]string, error) {
 	var programs []string
 	for program, name := range t.Programs {
@@ -55,8 +55,8 @@ func (t Target) missing() ([]string, error) {
 	return programs, nil
 }
 
-// Make builds what is missing. A binary appears whole or not at all, so that a
-// build that was cut short leaves nothing half done.
+// Make builds the missing programs. A binary appears complete or not at all, so that an
+// interrupted build leaves no partial binary.
 func (t Target) Make(ctx context.Context) error {
 	programs, err := t.missing()
 	if err != nil {
@@ -82,7 +82,7 @@ func (t Target) build(ctx context.Context, programs []string) error {
 	if err := os.MkdirAll(t.Dir, folderMode); err != nil {
 		return err
 	}
-	// Beside the binaries, so that they can be moved there and not be copied.
+	// On the file system of the binaries, so that they can be moved and need not be copied.
 	work, err := os.MkdirTemp(filepath.Dir(t.Dir), "."+t.Version+"-")
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (t Target) build(ctx context.Context, programs []string) error {
 		return err
 	}
 	for _, program := range programs {
-		// If somebody else was faster, his is as good.
+		// This replaces the binary of another build that was faster: both are the same.
 		if err := os.Rename(filepath.Join(made, binaryName(program)), filepath.Join(t.Dir, t.Programs[program])); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (t Target) build(ctx context.Context, programs []string) error {
 	return nil
 }
 
-// binaryName is what go build calls the binary of a main package.
+// binaryName is the name that go build gives to the binary of a main package.
 func binaryName(program string) string {
 	if prefix, _, ok := module.SplitPathVersion(program); ok {
 		program = prefix
@@ -120,8 +120,8 @@ func binaryName(program string) string {
 	return path.Base(program)
 }
 
-// writeModule writes a module that requires the target's own. With the checksums
-// that the target ships, all that is downloaded is what its makers used.
+// writeModule writes a module that requires the target's module. The checksums that the
+// target ships make sure that go downloads the modules that its developers used.
 func (t Target) writeModule(dir string, from Origin) error {
 	raw, err := moduleFile(t.Version, t.Require, from.goMod)
 	if err != nil {
@@ -140,20 +140,20 @@ func (t Target) writeModule(dir string, from Origin) error {
 // compile builds all programs in one go, so that the linker of one runs beside
 // the compiler of the next.
 func (t Target) compile(ctx context.Context, dir, into string, programs []string, from Origin) error {
-	// The symbol table is a third of a binary, and nobody debugs these.
+	// The symbol table is a third of a binary, and only a debugger needs it.
 	linker := "-s -w"
 	if t.Flags != nil {
 		for _, flag := range t.Flags(from) {
 			linker += " -X " + flag
 		}
 	}
-	// -trimpath as in the Makefile: so what this module's own build has compiled, the
-	// standard library first of all, is of use here.
+	// -trimpath as in the Makefile, so that the build cache of this module serves here too,
+	// first of all its standard library.
 	args := []string{"build", "-trimpath", "-tags", strings.Join(t.Tags, ","), "-ldflags", linker, "-o", into + string(filepath.Separator)}
 	build := exec.CommandContext(ctx, "go", append(args, programs...)...)
 	build.Dir = dir
-	// The staging modules' checksums are not in the makers' go.sum, so go has
-	// to be let add them; it checks them against the checksum database.
+	// The target's go.sum lacks the checksums of the staging modules, so go must be
+	// allowed to add them. It checks them against the checksum database.
 	build.Env = append(Rarely(os.Environ()), "CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off")
 	var said bytes.Buffer
 	build.Stdout, build.Stderr = &said, &said

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// Judges are the sources that judge: what reads a history and weighs it, the facts, the
+// Judges are the sources that decide verdicts: the reader of histories, the facts, the
 // laws, and the bounds that these look up. Each is a folder or a pattern of files, as in
 // path.Match, from the root of the repository.
 var Judges = []string{"pkg/check", "pkg/fact", "pkg/law", "pkg/requirement/*.yaml"}
 
-// forTests are the names of folders whose sources judge no history, nor do files that end
-// in _test.go.
+// forTests are the names of folders whose sources judge no history. Files that end in
+// _test.go judge none either.
 var forTests = []string{"stories", "judgetest"}
 
 // Checks is a name for the sources that roots such as Judges have. A result that the same
 // sources have judged need not be obtained again.
 //
-// What is summed up is a listing as `git ls-tree -r` gives it, with each file's name as
-// git names its content, so that a commit tells which sources it holds.
+// The name is a digest of a listing as `git ls-tree -r` prints it, with the blob ID of each
+// file, so that the name follows from a commit.
 func Checks(roots []string) (string, error) {
 	sum, tree := sha256.New(), os.DirFS(".")
 	for _, root := range roots {
@@ -46,7 +46,7 @@ func Checks(roots []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:20]), nil
 }
 
-// sources are the files of a root that judge. At least one.
+// sources returns the files of a root that judge, at least one.
 func sources(tree fs.FS, root string) ([]string, error) {
 	found, err := fs.Glob(tree, root)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package play has the harness play one scenario and reads the report that came
-// of it, for what plays many: the planted defects and the surveys.
+// Package play runs the harness with one scenario and reads its report, for the programs
+// that play many scenarios: the planted defects and the surveys.
 package play
 
 import (
@@ -23,21 +23,21 @@ import (
 // ErrNoReport is a run that ended without one.
 var ErrNoReport = errors.New("no report")
 
-// Outcome is what came of one run.
+// Outcome is the outcome of one run.
 type Outcome struct {
 	// Report is nil where the run left none.
 	Report *report.ConformanceReport
 	// Status is evenkeel's exit status, as package exit has it.
 	Status int
-	// Said is the last line that evenkeel wrote.
+	// Said is the last line of evenkeel's output.
 	Said string
 	Took time.Duration
 }
 
-// Run runs `evenkeel run` with the bundle in dir, which it removes first, and
-// keeps what evenkeel said beside it, in dir.log. The outcome is valid with
-// ErrNoReport too. An ended context stops evenkeel as Ctrl-C does, so that it
-// removes its cluster, and is an error.
+// Run runs `evenkeel run` with the bundle in dir, which it removes first. It writes
+// evenkeel's output to dir.log. The outcome is valid with ErrNoReport too. If the context
+// ends, Run stops evenkeel as Ctrl-C does, so that evenkeel removes its cluster, and
+// returns an error.
 func Run(ctx context.Context, evenkeel, dir string, args ...string) (Outcome, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return Outcome{}, fmt.Errorf("remove an earlier bundle: %w", err)
@@ -48,8 +48,8 @@ func Run(ctx context.Context, evenkeel, dir string, args ...string) (Outcome, er
 	return start(ctx, dir, dir+".log", evenkeel, append([]string{"run", "--out", dir}, args...)...)
 }
 
-// Judge has evenkeel write the report of a bundle anew, by the checks that there are now.
-// A bundle whose run was cut short has none, and is ErrNoReport.
+// Judge makes evenkeel write the report of a bundle again, with the current checks. It
+// returns ErrNoReport for the bundle of an interrupted run.
 func Judge(ctx context.Context, evenkeel, dir string) (Outcome, error) {
 	if _, err := os.Stat(filepath.Join(dir, bundle.ReportFile)); err != nil {
 		return Outcome{}, fmt.Errorf("%s: %w", dir, ErrNoReport)
@@ -61,8 +61,8 @@ func Judge(ctx context.Context, evenkeel, dir string) (Outcome, error) {
 	return out, err
 }
 
-// start starts evenkeel, keeps what it said in a file, and reads the report in dir when it
-// has ended.
+// start starts evenkeel, writes its output to a file, and reads the report in dir after
+// evenkeel has ended.
 func start(ctx context.Context, dir, said, evenkeel string, args ...string) (Outcome, error) {
 	cmd := exec.CommandContext(ctx, evenkeel, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -70,7 +70,7 @@ func start(ctx context.Context, dir, said, evenkeel string, args ...string) (Out
 	log, err := cmd.CombinedOutput()
 	o := Outcome{Took: time.Since(started), Said: lastLine(string(log))}
 	if writeErr := os.WriteFile(said, log, 0o644); writeErr != nil {
-		return o, fmt.Errorf("keep what was said: %w", writeErr)
+		return o, fmt.Errorf("write the output of evenkeel: %w", writeErr)
 	}
 	if ctx.Err() != nil {
 		return o, errors.New("interrupted")

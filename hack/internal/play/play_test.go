@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 )
 
-// evenkeel is a program that only says what an evenkeel would.
+// evenkeel is a program that only prints the output of evenkeel.
 func evenkeel(t *testing.T, text string) (program, dir string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "evenkeel")
@@ -42,7 +42,7 @@ mkdir -p "$3" && echo 'verdict: fail' >"$3/report.yaml"; echo first; echo last; 
 	}
 }
 
-func TestWhatLeavesNoReportIsAnError(t *testing.T) {
+func TestRun_MissingReportIsAnError(t *testing.T) {
 	program, dir := evenkeel(t, "echo cannot; exit 3")
 	if o, err := Run(t.Context(), program, dir); !errors.Is(err, ErrNoReport) || o.Status != 3 || o.Said != "cannot" {
 		t.Errorf("got %+v, %v", o, err)
@@ -52,12 +52,12 @@ func TestWhatLeavesNoReportIsAnError(t *testing.T) {
 		t.Errorf("an unreadable report: %v", err)
 	}
 	if _, err := Run(t.Context(), program+"-that-is-not-there", dir); err == nil || !strings.Contains(err.Error(), "start ") {
-		t.Errorf("a program that is not there: %v", err)
+		t.Errorf("a program that does not exist: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Run(ctx, program, dir); err == nil {
-		t.Error("an interrupted run was taken for a whole one")
+		t.Error("an interrupted run has no error")
 	}
 }
 
@@ -78,7 +78,7 @@ func TestABundleIsJudgedAgain(t *testing.T) {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	if log, err := os.ReadFile(dir + ".log"); err != nil || string(log) != "played\n" {
-		t.Errorf("what was said of the run is %q, %v", log, err)
+		t.Errorf("the output of the run is %q, %v", log, err)
 	}
 	refuses, _ := evenkeel(t, "echo the digests do not hold; exit 3")
 	if _, err := Judge(t.Context(), refuses, dir); err == nil || !strings.Contains(err.Error(), "the digests do not hold") {
