@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// heldFinalizer keeps an object that is deleted until the harness takes it away.
+// heldFinalizer keeps a deleted object until the harness removes the finalizer.
 const heldFinalizer = "evenkeel.dev/held"
 
 // Held makes objects of one workload that are deleted and held by a finalizer, through one
@@ -36,10 +36,10 @@ func (h *Held) Len() int { return len(h.deleted) }
 // Reset is Source.Reset.
 func (h *Held) Reset() { h.source.Reset() }
 
-// Ensure sends what an object needs until it is there, is deleted, and nothing but the
-// harness holds it; held is whether all that is so. Controllers have finalizers of their
-// own, which they take away in a while by writes of the whole object: a migration that
-// begins before could not be told from them.
+// Ensure sends the requests that an object needs until it exists, is deleted, and only the
+// finalizer of the harness holds it; held is whether all that is so. Controllers remove
+// their own finalizers after a while by writes of the whole object. A migration that began
+// before could not be told from these writes.
 func (h *Held) Ensure(ctx context.Context, client *observe.Client, index int) (held bool) {
 	if !h.source.Ensure(ctx, client, index) {
 		return false
@@ -62,7 +62,8 @@ func (h *Held) Ensure(ctx context.Context, client *observe.Client, index int) (h
 	return found.OK() && json.Unmarshal(found.Body, &now) == nil && now.DeletionTimestamp != nil && slices.Equal(now.Finalizers, []string{heldFinalizer})
 }
 
-// Release takes the finalizers of an object away, which ends it; gone is whether it has.
+// Release removes the finalizers of an object, so that the API server deletes it; gone is
+// whether it has.
 func (h *Held) Release(ctx context.Context, client *observe.Client, index int) (gone bool) {
 	if !h.deleted[index] {
 		return true // it is an object like any other

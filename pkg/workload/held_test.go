@@ -63,7 +63,7 @@ func TestHeldObjectsAreDeletedAndStay(t *testing.T) {
 			}
 		}
 		if i == 0 && asked != 3 {
-			t.Errorf("it was taken for held after %d attempts, while somebody else held it", asked)
+			t.Errorf("it was taken for held after %d attempts, while another writer held it", asked)
 		}
 	}
 	for i := range held.Len() {

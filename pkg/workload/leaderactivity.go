@@ -14,7 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// LeaderActivityInterval is the pause between two probes: what leaders do is seen that often.
+// LeaderActivityInterval is the pause between two probes, and so the resolution at which the
+// harness sees that leaders act.
 const LeaderActivityInterval = 500 * time.Millisecond
 
 // Paths of the objects by which leaders show that they act.
@@ -27,30 +28,32 @@ const (
 	probeCoreResources = "/api/v1"
 )
 
-// LeaderActivityProbe gives the leaders of published components something to do all the time, so
-// that it is seen who acts: a namespace loses the ConfigMap that the controller manager
-// makes for every namespace, with the authority of API servers in it, and gets a Pod
-// that the scheduler can only say of that it fits nowhere. Elected components that tell by themselves what they do need
-// none; where Pods are not served nothing is done.
+// LeaderActivityProbe gives the leaders of published components work all the time, so that
+// the history shows which of them act. It deletes the ConfigMap kube-root-ca.crt of a
+// namespace, which the acting controller manager creates again, and creates unschedulable
+// Pods, to which the acting scheduler writes a condition. A control plane that serves no
+// Pods needs no probe: its elected components record themselves what they do.
 type LeaderActivityProbe struct {
 	members []string
 	client  func(member string) (*observe.Client, error)
 	clock   clock.WithTicker
 
-	// at is whose API server is asked; another one's, if it does not do it.
+	// at is the index of the member whose API server is asked; if a request fails, the
+	// next member's is asked.
 	at       int
 	prepared bool
 	// number of the last Pod that was made; 0 before the first.
 	number int64
 }
 
-// NewLeaderActivityProbe makes a LeaderActivityProbe that ask the members' API servers by the clients given.
+// NewLeaderActivityProbe makes a LeaderActivityProbe that sends its requests to the members'
+// API servers by the clients given.
 func NewLeaderActivityProbe(members []string, client func(member string) (*observe.Client, error), clk clock.WithTicker) *LeaderActivityProbe {
 	return &LeaderActivityProbe{members: members, client: client, clock: clk}
 }
 
-// Run goes on until the context ends. What fails is tried again with the next member;
-// what was not done is not seen, and nobody is blamed for it.
+// Run goes on until the context ends. If a request fails, Run tries the next member. A
+// request that was not sent leaves no trace in the history, so no verdict follows from it.
 func (e *LeaderActivityProbe) Run(ctx context.Context) {
 	ticker := e.clock.NewTicker(LeaderActivityInterval)
 	defer ticker.Stop()
@@ -70,7 +73,7 @@ func (e *LeaderActivityProbe) Run(ctx context.Context) {
 	}
 }
 
-// probe does it once; wanted is whether the control plane is one that has use for them.
+// probe sends the requests once; wanted is whether the control plane serves Pods.
 func (e *LeaderActivityProbe) probe(ctx context.Context) (wanted bool, err error) {
 	client, err := e.client(e.members[e.at])
 	if err != nil {
@@ -94,7 +97,7 @@ func (e *LeaderActivityProbe) probe(ctx context.Context) (wanted bool, err error
 	return true, nil
 }
 
-// prepare makes the namespace, if there is use for it.
+// prepare creates the namespace, if the control plane serves Pods.
 func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Client) (wanted bool, err error) {
 	answer := client.Get(ctx, probeCoreResources)
 	if err := outcome(answer); err != nil {
@@ -111,7 +114,8 @@ func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Clien
 	}
 	for _, made := range []struct{ path, kind, name string }{
 		{namespacesPath, "Namespace", observe.LeaderActivityNamespace},
-		// Without it no Pod is admitted, and who makes it is not always there.
+		// Without the service account no Pod is admitted, and the controller manager,
+		// which creates it, does not always run.
 		{probeAccountsPath, "ServiceAccount", "default"},
 	} {
 		object := map[string]any{"apiVersion": "v1", "kind": made.kind, "metadata": map[string]any{"name": made.name}}
@@ -123,8 +127,8 @@ func (e *LeaderActivityProbe) prepare(ctx context.Context, client *observe.Clien
 	return true, nil
 }
 
-// outcome is an error for an answer that neither says that it was done nor is one of
-// those that are as good.
+// outcome returns an error for an answer that is neither a success nor one of the status
+// codes that count as one.
 func outcome(answer observe.Answer, asGood ...int) error {
 	switch {
 	case answer.Err != nil:
@@ -137,7 +141,7 @@ func outcome(answer observe.Answer, asGood ...int) error {
 
 func probePodName(number int64) string { return fmt.Sprintf("nowhere-%d", number) }
 
-// probePod fits on no node.
+// probePod returns a Pod that the scheduler can place on no node.
 func probePod(number int64) map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Pod",

@@ -54,7 +54,7 @@ func TestLeaderActivityProbe(t *testing.T) {
 			t.Fatalf("%t %v", wanted, err)
 		}
 	}
-	const namespace = "/api/v1/namespaces/evenkeel-errands/"
+	const namespace = "/api/v1/namespaces/" + observe.LeaderActivityNamespace + "/"
 	want := []string{
 		"GET /api/v1", "POST /api/v1/namespaces", "POST " + namespace + "serviceaccounts",
 		"DELETE " + namespace + "configmaps/kube-root-ca.crt", "POST " + namespace + "pods",

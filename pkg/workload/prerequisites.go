@@ -22,7 +22,7 @@ const (
 	customGroup    = "probe.evenkeel.dev"
 	customResource = "soundings"
 	customKind     = "Sounding"
-	// BackendGroup is the group that is handed to the harness's own server.
+	// BackendGroup is the group that API servers proxy to the harness's own server.
 	BackendGroup    = "backend.evenkeel.dev"
 	backendResource = "echoes"
 	backendKind     = "Echo"
@@ -36,9 +36,9 @@ const (
 	PrerequisitesTimeout = 30 * time.Second
 )
 
-// Prerequisites are what the probes of two classes need: a custom resource,
-// and a group that is handed to another server. A control plane that cannot
-// host one of them has no requests of that class, and says nothing about them.
+// Prerequisites are what the probes of two classes need: a custom resource, and a group
+// that API servers proxy to an aggregated server. If a control plane cannot host one of
+// them, the harness sends it no requests of that class.
 type Prerequisites struct {
 	custom, aggregated atomic.Bool
 }
@@ -84,11 +84,11 @@ func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client,
 	return nil
 }
 
-// AwaitCustom returns when the client's member takes a write of the custom
-// resource, at once where there is none. A definition is served before it is
-// established: API servers of several members leave themselves five seconds for
-// that, and hold the first objects back for two more. What a restart lets pass is
-// only seen of a resource that could be written to before.
+// AwaitCustom returns when the client's member accepts a write of the custom resource, or
+// at once if there is none. API servers serve a definition before it is established: in a
+// control plane of several members they wait five seconds, and delay the first objects by
+// two more. Only writes of a resource that was writable before a restart show what the
+// restarted server lets pass.
 func (p *Prerequisites) AwaitCustom(ctx context.Context, client *observe.Client, clk clock.WithTicker) error {
 	if !p.Custom() {
 		return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// Probes makes what a booting member is hammered with: a stream of guarded
-// writes for each workload, one of other kinds of them, and one probe for each class of request that must
-// pass while those are held back. Classes that the control plane cannot host
-// are left out for as long as the prerequisites do not have them.
+// Probes makes the requests that the harness sends to a booting member: for each workload a
+// stream of guarded writes, one stream of other kinds of writes, and one probe for each
+// class of request that must pass while the server holds those back. It leaves out the
+// classes whose prerequisites the control plane does not have.
 func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member string, tagger *Tagger, clk clock.PassiveClock) []observe.Probe {
 	var probes []observe.Probe
 	for _, w := range workloads {

@@ -72,7 +72,8 @@ func NewSource(w *Workload, run, member, role string, tagger *Tagger, clk clock.
 	}
 }
 
-// fresh slots are absent: the names carry the run, so nobody made them before.
+// fresh returns slots whose objects do not exist yet: their names contain the name of the
+// run, so no earlier run has created them.
 func fresh(n int) []slot { return slices.Repeat([]slot{{state: absent}}, n) }
 
 // Reset makes the Source ask anew which versions the server serves, as is

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Tagger gives out the numbers of tagged writes. For each member they grow and
-// are never given twice, whoever writes.
+// Tagger gives out the numbers of tagged writes. For each member the numbers grow, and no
+// two writers get the same number.
 type Tagger struct{ counters sync.Map }
 
 // Next is the next number of the member, from 1.

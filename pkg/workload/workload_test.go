@@ -202,7 +202,7 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 		}
 	}
 	if verbs["get"] == 0 {
-		t.Errorf("verbs %v: nobody asked what is there", verbs)
+		t.Errorf("verbs %v: the workload has not read which objects exist", verbs)
 	}
 }
 

@@ -1,7 +1,7 @@
-// Package backend is a small API server for one group, which a control plane
-// under test hands requests to. It stores nothing and answers every write with
-// what was written: it is there so that requests to an aggregated API can be
-// told from all others.
+// Package backend is a small aggregated API server for one group, to which the control
+// plane under test proxies requests. It stores nothing and answers every write with the
+// object that was sent. With it the harness can tell requests to an aggregated API from
+// all others.
 package backend
 
 import (
@@ -72,7 +72,8 @@ func Start(host, group string, now time.Time) (*Server, error) {
 }
 
 // Secure makes a listener speak TLS, with a certificate of its own that is valid
-// from a day before now. Nobody can verify it.
+// from a day before now. No certificate authority has signed it, so a client cannot verify
+// it.
 func Secure(listener net.Listener, now time.Time) (net.Listener, error) {
 	certificate, err := selfSigned(now)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestServer_FlapsOncePerPeriod(t *testing.T) {
 	doing := func(turn int) int {
 		for {
 			s.mu.Lock()
-			now := s.behaviour
+			now := s.behavior
 			s.mu.Unlock()
 			code, _, err := get(ctx, s, client, "/apis")
 			if err != nil {
@@ -49,8 +49,8 @@ func TestServer_FlapsOncePerPeriod(t *testing.T) {
 	}
 }
 
-func codeOf(behaviour string) int {
-	switch behaviour {
+func codeOf(behavior string) int {
+	switch behavior {
 	case healthy:
 		return http.StatusOK
 	case notFound:

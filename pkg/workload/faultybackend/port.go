@@ -10,9 +10,9 @@ import (
 )
 
 // heldPort is a port of a host of this machine that belongs to this process from
-// holdPort to release, whether anybody listens on it or not. Where nobody does,
-// connections to it are refused; were it given back for that, the next who wants any
-// port could get it, and would answer in the place of a backend that is to refuse.
+// holdPort to release, whether the process listens on it or not. While it does not listen,
+// the kernel refuses connections to the port. If the process released the port to refuse
+// connections, another process could get it and answer instead of the backend.
 type heldPort struct {
 	number int
 	at     *net.TCPAddr

@@ -1,6 +1,6 @@
-// Package faultybackend is an aggregated API server that misbehaves when it is
-// told to: it hangs, refuses, answers garbage, lies. It hosts one resource of one
-// group, which can be discovered and is good for nothing else.
+// Package faultybackend is an aggregated API server that misbehaves on request: it hangs,
+// refuses connections, answers garbage, or serves a false discovery document. It hosts one
+// resource of one group, which clients can discover and not use.
 package faultybackend
 
 import (
@@ -33,7 +33,7 @@ const (
 	dripInterval = 500 * time.Millisecond
 	// hugeSize is how many bytes a huge document has at least.
 	hugeSize = 10 << 20
-	// dialTimeout bounds the proof that nobody listens.
+	// dialTimeout bounds the proof that no process listens.
 	dialTimeout = time.Second
 )
 
@@ -41,12 +41,12 @@ const (
 type Server struct {
 	group, host string
 	started     time.Time
-	// port is held, so that it is nobody else's while the server refuses.
+	// port is held, so that no other process gets it while the server refuses connections.
 	port *heldPort
 
-	mu        sync.Mutex
-	behaviour string
-	// changed is closed when the behaviour is another one, and replaced.
+	mu       sync.Mutex
+	behavior string
+	// changed is closed when the behavior is another one, and replaced.
 	changed chan struct{}
 	// asked counts the requests for discovery since then, and news is closed and
 	// replaced with each.
@@ -62,9 +62,9 @@ type serving struct {
 	done chan struct{}
 }
 
-// Start listens on a free port of a host of this machine, with a certificate of
-// its own, valid from a day before now. Whoever hands a group-version on to it
-// must not verify it.
+// Start listens on a free port of a host of this machine, with a self-signed certificate
+// that is valid from a day before now. An API server that proxies a group-version to it
+// must not verify the certificate (insecureSkipTLSVerify).
 func Start(host, group string, now time.Time) (*Server, error) {
 	port, err := holdPort(host)
 	if err != nil {
@@ -86,58 +86,59 @@ func (s *Server) Host() string { return s.host }
 // Port that it serves on, also after it refused for a while.
 func (s *Server) Port() int { return s.port.number }
 
-// Behave makes the server do something else; empty is to answer as it should.
-// What requests are under way are cut.
-func (s *Server) Behave(behaviour string) error {
-	if behaviour != healthy && !slices.Contains(Behaviours(), behaviour) {
-		return fmt.Errorf("a backend cannot be told to %q; it can %v", behaviour, Behaviours())
+// Behave changes the behavior of the server; empty means that it answers correctly. Behave
+// cuts the requests that are under way.
+func (s *Server) Behave(behavior string) error {
+	if behavior != healthy && !slices.Contains(Behaviors(), behavior) {
+		return fmt.Errorf("a backend has no behavior %q; it has: %v", behavior, Behaviors())
 	}
-	return s.turn(behaviour)
+	return s.turn(behavior)
 }
 
 // turn has the server behave in any way that there is.
-func (s *Server) turn(behaviour string) error {
+func (s *Server) turn(behavior string) error {
 	s.mu.Lock()
-	s.behaviour, s.asked = behaviour, 0
+	s.behavior, s.asked = behavior, 0
 	close(s.changed)
 	s.changed = make(chan struct{})
 	listening := s.serving
-	if behaviour == history.BackendRefuse {
+	if behavior == history.BackendRefuse {
 		s.serving = nil
 	}
 	s.mu.Unlock()
 	switch {
-	case behaviour == history.BackendRefuse && listening != nil:
+	case behavior == history.BackendRefuse && listening != nil:
 		return listening.stop()
-	case behaviour != history.BackendRefuse && listening == nil:
+	case behavior != history.BackendRefuse && listening == nil:
 		return s.listen()
 	}
 	return nil
 }
 
-// Bitten waits until the misbehaviour has met so many requests for discovery, and
-// says what was seen. It returns an error when the context ends before. One that
-// refuses connections cannot see who tries: it proves that nobody can.
+// Bitten waits until the misbehavior has affected so many requests for discovery, and
+// returns what was seen. It returns an error if the context ends first. A server that
+// refuses connections does not see the clients that try, so Bitten proves that a client
+// cannot connect.
 func (s *Server) Bitten(ctx context.Context, times int) (proof string, err error) {
 	for {
 		s.mu.Lock()
-		behaviour, asked, news := s.behaviour, s.asked, s.news
+		behavior, asked, news := s.behavior, s.asked, s.news
 		s.mu.Unlock()
-		if behaviour == history.BackendRefuse {
+		if behavior == history.BackendRefuse {
 			return s.refuses(ctx)
 		}
 		if asked >= times {
-			return fmt.Sprintf("the backend of %s was asked for discovery %d times, and its answer was: %s", s.group, asked, behaviour), nil
+			return fmt.Sprintf("the backend of %s was asked for discovery %d times, and its answer was: %s", s.group, asked, behavior), nil
 		}
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return "", fmt.Errorf("the backend of %s was asked for discovery %d times and not %d while its answer was %s: %w", s.group, asked, times, behaviour, context.Cause(ctx))
+			return "", fmt.Errorf("the backend of %s was asked for discovery %d times and not %d while its answer was %s: %w", s.group, asked, times, behavior, context.Cause(ctx))
 		}
 	}
 }
 
-// refuses is the proof that nobody can connect.
+// refuses returns the proof that a client cannot connect.
 func (s *Server) refuses(ctx context.Context) (string, error) {
 	address := net.JoinHostPort(s.host, strconv.Itoa(s.port.number))
 	connection, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", address)
@@ -205,16 +206,17 @@ func (l *serving) stop() error {
 // serve answers a request as the server is told to.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	behaviour, changed := s.behaviour, s.changed
+	behavior, changed := s.behavior, s.changed
 	if r.URL.Path == "/apis" {
-		// What asks for a group-version may be anybody's request that is handed on.
+		// Only requests for /apis count: a request for a group-version may be one of any
+		// client, which an API server proxies.
 		s.asked++
 		close(s.news)
 		s.news = make(chan struct{})
 	}
 	s.mu.Unlock()
-	if behaviour != healthy {
-		s.misbehave(behaviour, changed, w, r)
+	if behavior != healthy {
+		s.misbehave(behavior, changed, w, r)
 		return
 	}
 	switch r.URL.Path {

@@ -61,12 +61,12 @@ func TestAHealthyServerTellsOfItsResource(t *testing.T) {
 	}
 }
 
-func TestEveryMisbehaviourBites(t *testing.T) {
+func TestServer_EveryMisbehaviorIsProved(t *testing.T) {
 	for _, tc := range []struct {
-		behaviour string
-		code      int    // 0 if there is no answer
-		body      string // part of it
-		never     bool   // whether the answer has no end
+		behavior string
+		code     int    // 0 if there is no answer
+		body     string // part of it
+		never    bool   // whether the answer has no end
 	}{
 		{history.BackendRefuse, 0, "", false},
 		{history.BackendHang, 0, "", true},
@@ -78,16 +78,16 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 		{history.BackendSlowBody, 0, "", true},
 		{history.BackendHuge, 200, Resource + "100", false},
 	} {
-		t.Run(tc.behaviour, func(t *testing.T) {
+		t.Run(tc.behavior, func(t *testing.T) {
 			t.Parallel()
 			s, client := start(t)
-			if err := s.Behave(tc.behaviour); err != nil {
+			if err := s.Behave(tc.behavior); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if tc.never {
-				// Whoever waits for the end is cut off when the server behaves again.
+				// A client that waits for the answer is cut off when the server behaves again.
 				go func() {
 					if _, err := s.Bitten(ctx, 1); err == nil {
 						_ = s.Behave(healthy)
@@ -113,13 +113,13 @@ func TestEveryMisbehaviourBites(t *testing.T) {
 			}
 		})
 	}
-	if len(Behaviours()) != 9 {
-		t.Errorf("there are %d misbehaviours; try them all", len(Behaviours()))
+	if len(Behaviors()) != 9 {
+		t.Errorf("there are %d misbehaviors; test each of them", len(Behaviors()))
 	}
 }
 
-// Who refuses keeps its port: nobody else gets it meanwhile, be it by name or by chance.
-func TestWhoRefusesKeepsItsPort(t *testing.T) {
+// No other process gets the port meanwhile, neither by its number nor as a free port.
+func TestServer_KeepsItsPortWhileItRefuses(t *testing.T) {
 	s, _ := start(t)
 	if err := s.Behave(history.BackendRefuse); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestWhoRefusesKeepsItsPort(t *testing.T) {
 	address := net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))
 	if other, err := net.Listen("tcp", address); err == nil {
 		_ = other.Close()
-		t.Errorf("somebody else listens on %s", address)
+		t.Errorf("another listener got %s", address)
 	}
 	if _, err := s.Bitten(t.Context(), 1); err != nil {
 		t.Error(err)
@@ -145,7 +145,7 @@ func TestWhoRefusesKeepsItsPort(t *testing.T) {
 func TestNobodyIsBittenWithoutAsking(t *testing.T) {
 	s, _ := start(t)
 	if err := s.Behave("sulk"); err == nil {
-		t.Error("a misbehaviour that is unknown is taken")
+		t.Error("an unknown misbehavior is accepted")
 	}
 	if err := s.Behave(history.BackendHang); err != nil {
 		t.Fatal(err)

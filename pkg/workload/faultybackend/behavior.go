@@ -12,9 +12,8 @@ import (
 // healthy is what a server does that nothing is wrong with.
 const healthy = ""
 
-// Behaviours are all that a server can be told to do, in the words of
-// pkg/history.
-func Behaviours() []string {
+// Behaviors returns the names of all misbehaviors of a server, as pkg/history has them.
+func Behaviors() []string {
 	return []string{
 		history.BackendRefuse, history.BackendHang, history.BackendUnavailable, history.BackendReset, history.BackendGarbage,
 		history.BackendWrongGroups, history.BackendNotModified, history.BackendSlowBody, history.BackendHuge,
@@ -23,8 +22,8 @@ func Behaviours() []string {
 
 // misbehave answers a request in a way that is not healthy. It returns when the
 // request is over, or when the server is told to do something else.
-func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
-	switch behaviour {
+func (s *Server) misbehave(behavior string, changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
+	switch behavior {
 	case history.BackendHang:
 		select {
 		case <-r.Context().Done():
@@ -32,7 +31,7 @@ func (s *Server) misbehave(behaviour string, changed <-chan struct{}, w http.Res
 		}
 		panic(http.ErrAbortHandler)
 	case history.BackendUnavailable:
-		http.Error(w, "nobody is here", http.StatusServiceUnavailable)
+		http.Error(w, "the service is unavailable", http.StatusServiceUnavailable)
 	case notFound:
 		http.Error(w, "this server has nothing here", http.StatusNotFound)
 	case fails:
@@ -94,8 +93,8 @@ func resourceDocument(group, resource string) string {
 		`"},"scope":"Namespaced","singularResource":"tide","verbs":["get","list"],"shortNames":["td"]}`
 }
 
-// foreign is a document that tells of the server's own group, of ones that belong
-// to others, of resources without a kind, and of nothing where it must tell.
+// foreign returns a document that lists the server's own group, groups of other servers,
+// resources without a kind, and empty entries.
 func foreign(group string) string {
 	null := `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` +
 		`{"resource":"` + Resource + `","responseKind":null,"scope":"Namespaced","singularResource":"","verbs":null,"subresources":[{"subresource":"status","responseKind":null,"verbs":null}]},` +
@@ -108,8 +107,8 @@ func foreign(group string) string {
 }
 
 // Claimed are the groups that a foreign document claims to host: some that every
-// control plane has itself, and one that nobody has.
-var Claimed = []string{"", "coordination.k8s.io", "apiregistration.k8s.io", "nobody.evenkeel.dev"}
+// control plane hosts itself, and one that no server hosts.
+var Claimed = []string{"", "coordination.k8s.io", "apiregistration.k8s.io", "unhosted.evenkeel.dev"}
 
 // huge is a document of more than ten megabytes.
 func huge(group string) string {
