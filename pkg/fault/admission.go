@@ -42,7 +42,7 @@ type Denial struct {
 	// Namespace and Name of the object; empty means any.
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Users whose writes are denied; none means everybody's.
+	// Users whose writes are denied; empty means all users.
 	Users []string `json:"users"`
 }
 
@@ -144,7 +144,7 @@ func binding(name string) *admissionv1.ValidatingAdmissionPolicyBinding {
 	}
 }
 
-// meant is in CEL whether a request is one of those that are denied.
+// meant is the CEL expression for the requests that the policy denies.
 func (d *Denial) meant() string {
 	terms := []string{equals("request.resource.group", d.Group), equals("request.resource.resource", d.Resource)}
 	if d.Namespace != "" {
@@ -163,7 +163,7 @@ func (d *Denial) meant() string {
 	return strings.Join(terms, " && ")
 }
 
-// tried is in CEL whether a request is the one by which the policy is tried out.
+// tried is the CEL expression for the request by which the harness tries the policy out.
 func tried(name string) string {
 	return `request.resource.group == "" && request.resource.resource == "configmaps" && has(request.dryRun) && request.dryRun && ` +
 		equals("request.name", name)
@@ -173,13 +173,13 @@ func equals(term, value string) string { return term + " == " + strconv.Quote(va
 
 // Policies has API servers deny writes, by ValidatingAdmissionPolicies.
 type Policies interface {
-	// Deny makes the policy and has it bind, in place of one of its name that was left
-	// behind. The error wraps cluster.ErrUnsupported where there are no such policies.
+	// Deny creates the policy and its binding, and replaces a leftover one of the same name.
+	// The error wraps cluster.ErrUnsupported if the control plane has no such policies.
 	Deny(ctx context.Context, member string, policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) error
-	// Allow takes the policy away; there need not be one.
+	// Allow deletes the policy. It is no error if there is none.
 	Allow(ctx context.Context, member, policy string) error
-	// Denies is whether the member's API server knows of the policy, by what becomes of
-	// what is tried.
+	// Denies returns whether the member's API server enforces the policy: it denies the
+	// request by which the harness tries the policy out.
 	Denies(ctx context.Context, member, policy string) (bool, error)
 	// Denied is how many requests the member's API server has denied by the policy
 	// since it was started, by its own metrics.
@@ -195,8 +195,8 @@ func (e *Executor) policies() (Policies, error) {
 
 func (a *Active) policyName() string { return policyPrefix + a.Fault.Name }
 
-// deny begins to deny writes, and waits until all API servers that run do so. Its
-// witness can only be had later, when somebody has written: see witnessDenied.
+// deny begins to deny writes, and waits until all running API servers do so. Its witness
+// exists only once an API server has denied a write: see witnessDenied.
 func (a *Active) deny(ctx context.Context) error {
 	policies, err := a.executor.policies()
 	if err != nil {

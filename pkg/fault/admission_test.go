@@ -106,7 +106,7 @@ func (p *policed) Allow(context.Context, string, string) error {
 
 func (p *policed) Denies(_ context.Context, member, policy string) (bool, error) {
 	if member == "cp3" {
-		return false, errors.New("nobody answers")
+		return false, errors.New("the API server does not answer")
 	}
 	if p.noticed != p.bound && !p.deaf {
 		if p.slow--; p.slow < 0 {
@@ -135,7 +135,7 @@ func TestDeniedWritesAreTheWitness(t *testing.T) {
 		count  int64
 	}{
 		"a write is denied":                   {func(p *policed) { p.denied["cp2"]++ }, 2, "inject witness heal", 1},
-		"nobody writes":                       {func(*policed) {}, 0, "inject heal", 0},
+		"no client writes":                    {func(*policed) {}, 0, "inject heal", 0},
 		"a server that was started meanwhile": {func(p *policed) { p.denied["cp1"] = 0; p.denied["cp2"] += 3 }, 0, "inject witness heal", 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// lookupPath is an object that nobody makes: the API server must ask etcd for
-// it each time, and a 404 is as good an answer as any.
+// lookupPath is an object that no client creates: the API server must ask etcd for it each
+// time, and a 404 is as good an answer as any.
 const lookupPath = "/api/v1/namespaces/default/configmaps/evenkeel-no-such-object"
 
 // NewAPI makes an API that asks the members' API servers directly. Connections
@@ -25,9 +25,8 @@ func NewAPI(config func(member string) (*rest.Config, error), clk clock.PassiveC
 	return &directAPI{config: config, clock: clk, clients: map[string]*client{}}
 }
 
-// errAnswered is wrapped where there was an answer, if not a good one: whoever
-// gives it is there.
-var errAnswered = errors.New("it is no answer to the question")
+// errAnswered is wrapped where the server has answered, even with an error: it is running.
+var errAnswered = errors.New("the server answered, but not with what was asked for")
 
 type directAPI struct {
 	config  func(member string) (*rest.Config, error)

@@ -250,8 +250,8 @@ func (a *Active) kill(ctx context.Context) error {
 			return err
 		}
 		a.before = append(a.before, before)
-		// Of a process that nobody sees only another one in its place shows the end:
-		// who does not answer may be anything.
+		// Where the provider does not see the process, only another process in its place
+		// proves that it has ended. A server that does not answer may have other reasons.
 		if e.ended(ctx, a.Member, component, before) && before.Seen() {
 			a.record(history.PhaseWitness, fmt.Sprintf("the process of %s at %s is gone: %s", component, a.Member, describe(before)))
 		}

@@ -86,7 +86,7 @@ func (p *plane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
 func (p *plane) RoundTrip(ctx context.Context, _ string) (time.Duration, error) {
 	switch {
 	case p.apiDown:
-		return 0, errors.New("nobody answers")
+		return 0, errors.New("the API server does not answer")
 	case p.paused && !p.deafToPause || p.shape.Cut || p.slowed > time.Hour:
 		if p.shape.Cut {
 			p.stats.Withheld++
@@ -252,6 +252,6 @@ func TestACrashIsLeftDownWhenTheRunIsGivenUp(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if p.running {
-		t.Error("whoever gives a run up waits for a server to start")
+		t.Error("Inject waits for a server to start although the context is canceled")
 	}
 }

@@ -26,8 +26,7 @@ const (
 	TypeNetwork = "NetworkChaos"
 	TypeHTTP    = history.FaultHTTP
 	TypeKeys    = history.FaultKeys
-	// TypeAdmission is denied by API servers themselves, also where nobody may touch
-	// a node.
+	// TypeAdmission has the API servers deny writes, so it needs no access to nodes.
 	TypeAdmission = history.FaultAdmission
 )
 

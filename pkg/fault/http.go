@@ -16,13 +16,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// EveryAnnotation has an HTTPChaos hit only each so many-th of the requests that it
-// selects, such as "10". Chaos Mesh has no word for a share of requests: it would
-// hit them all.
+// EveryAnnotation has an HTTPChaos fault only every n-th of the requests that it selects,
+// such as "10" for every tenth. Chaos Mesh has no field for a share of the requests.
 const EveryAnnotation = "evenkeel.dev/every"
 
-// apiServerPort is what an HTTPChaos must name: the requests of controllers go to
-// their API server, whose port it is wherever kubeadm was.
+// apiServerPort is the port that an HTTPChaos must name: controllers send their requests to
+// their API server, which has this port on clusters that kubeadm made.
 const apiServerPort = 6443
 
 // fromHTTPChaos reads a fault of the requests that the selected controller sends
@@ -114,8 +113,9 @@ type met struct {
 	heal             func()
 }
 
-// disturb has the link hit requests, of which each is recorded. The first one is
-// the witness; there is no asking for one, because whoever asks is the controller.
+// disturb has the link fault requests, and each of them is recorded. The first one is the
+// witness: the harness cannot send a request for it, because the fault selects the
+// requests of a controller.
 func (a *Active) disturb() error {
 	faulter, ok := a.executor.cluster.(cluster.HTTPFaultInjector)
 	if !ok {

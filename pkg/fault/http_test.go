@@ -63,7 +63,7 @@ func TestAShareOfRequests(t *testing.T) {
 		"evenkeel.dev/every: \"10\"":    {10, ""},
 		"evenkeel.dev/every: \"1\"":     {0, "from 2 on"},
 		"evenkeel.dev/every: \"tenth\"": {0, "from 2 on"},
-		"somebody.else/every: \"10\"":   {0, "metadata.annotations"},
+		"example.com/every: \"10\"":     {0, "metadata.annotations"},
 	} {
 		metadata := "metadata: {name: f, annotations: {" + annotation + "}}"
 		fault, err := Parse("f.yaml", []byte(strings.Replace(httpChaos, "metadata: {name: f}", metadata, 1)+spec))

@@ -66,8 +66,8 @@ func (e *Executor) keyed() (cluster.EtcdKeyFaultInjector, error) {
 	return nil, fmt.Errorf("requests to etcd cannot be told apart by their keys: %w", cluster.ErrUnsupported)
 }
 
-// hold begins to hold or fail requests. Its witness can only be had later, when
-// the API server has asked: see AwaitMet and witnessKeys.
+// hold begins to hold or fail requests. Its witness exists only once the API server has
+// sent one: see AwaitMet and witnessKeys.
 func (a *Active) hold() error {
 	keyed, err := a.executor.keyed()
 	if err != nil {

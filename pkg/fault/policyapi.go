@@ -41,7 +41,7 @@ func (a *directAPI) Deny(ctx context.Context, member string, policy *admissionv1
 		return err
 	}
 	if _, err := client.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); apierrors.IsNotFound(err) {
-		return fmt.Errorf("%s takes no ValidatingAdmissionPolicies: %w", member, cluster.ErrUnsupported)
+		return fmt.Errorf("%s does not serve ValidatingAdmissionPolicies: %w", member, cluster.ErrUnsupported)
 	} else if err != nil {
 		return fmt.Errorf("make the policy %s: %w", policy.Name, err)
 	}
@@ -58,10 +58,10 @@ func (a *directAPI) Allow(ctx context.Context, member, policy string) error {
 		return err
 	}
 	if err := client.ValidatingAdmissionPolicyBindings().Delete(ctx, policy, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("take the binding of the policy %s away: %w", policy, err)
+		return fmt.Errorf("delete the binding of the policy %s: %w", policy, err)
 	}
 	if err := client.ValidatingAdmissionPolicies().Delete(ctx, policy, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("take the policy %s away: %w", policy, err)
+		return fmt.Errorf("delete the policy %s: %w", policy, err)
 	}
 	return nil
 }

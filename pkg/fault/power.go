@@ -21,10 +21,9 @@ type Outage struct {
 	before   map[cluster.Component]cluster.Process
 }
 
-// CutPower takes the power of a member away, looks for the witness, and records
-// both. The witness is that every process that ran is gone and that an API
-// server which answered before does not any more. On an error the member may be
-// off.
+// CutPower cuts the power of a member, looks for the witness, and records both. The witness
+// is that every process that ran is gone, and that an API server that answered before no
+// longer answers. On an error the member may be off.
 func (e *Executor) CutPower(ctx context.Context, member string) (*Outage, error) {
 	e.count++
 	o := &Outage{Member: member, executor: e, id: fmt.Sprintf("power-cut-%d", e.count), before: map[cluster.Component]cluster.Process{}}
@@ -45,21 +44,20 @@ func (e *Executor) CutPower(ctx context.Context, member string) (*Outage, error)
 	return o, ctx.Err()
 }
 
-// Restore gives the power back, waits until the member is ready, and records
-// that. Rejoined says what shows that the member's etcd is one of the cluster's
-// again, or why it is not; the fault's last witness is that and that all
-// processes are other ones than before.
+// Restore restores the power, waits until the member is ready, and records that. Rejoined
+// returns what shows that the member's etcd has joined the cluster again, or why it has not.
+// The fault's last witness is that, and that every process is another one than before.
 func (o *Outage) Restore(ctx context.Context, rejoined func(context.Context) (string, error)) error {
 	if err := o.executor.cluster.PowerOn(ctx, o.Member); err != nil {
 		if undone(err) {
 			o.record(history.PhaseHeal, "")
 		}
-		return fmt.Errorf("give %s its power back: %w", o.Member, err)
+		return fmt.Errorf("restore the power of %s: %w", o.Member, err)
 	}
 	o.record(history.PhaseHeal, "")
 	etcd, err := rejoined(ctx)
 	if err != nil {
-		return fmt.Errorf("%s has its power back: %w", o.Member, err)
+		return fmt.Errorf("the power of %s is restored: %w", o.Member, err)
 	}
 	if proof, ok := o.renewed(); ok {
 		o.record(history.PhaseWitness, proof+"; "+etcd)
@@ -127,8 +125,8 @@ func (e *Executor) answer(ctx context.Context, member string) (time.Duration, er
 	return e.api.RoundTrip(bounded, member)
 }
 
-// unreachable is whether the member's API server gives no answer, be it that
-// the connection is refused or that nobody says anything.
+// unreachable returns whether the member's API server does not answer: the connection is
+// refused, or no answer arrives within SilenceBound.
 func (e *Executor) unreachable(ctx context.Context, member string) bool {
 	bounded, cancel := context.WithTimeout(ctx, SilenceBound)
 	defer cancel()

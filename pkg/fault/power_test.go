@@ -37,7 +37,7 @@ func TestPowerCutsAreWitnessed(t *testing.T) {
 		{"an API that answers from elsewhere", plane{deafToPower: true}, nil, "inject heal witness", ""},
 		{"an API that did not answer before", plane{apiDown: true}, nil, "inject heal witness", ""},
 		{"the process of before is back", plane{sameProcess: true}, nil, "inject witness heal", ""},
-		{"etcd is not whole", plane{}, errors.New("cp1 is behind"), "inject witness heal", "cp1 has its power back: cp1 is behind"},
+		{"etcd is not whole", plane{}, errors.New("cp1 is behind"), "inject witness heal", "the power of cp1 is restored: cp1 is behind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, recorded := test.plane, new(events)

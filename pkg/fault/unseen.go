@@ -16,9 +16,9 @@ func (e *Executor) unseen(member string) bool {
 	return runs && !process.Seen()
 }
 
-// pauseUnseen pauses where no process is seen. The kernel's word is not to be had
-// there, so the witness is what the API shows: it answered right before, and leaves a
-// request without an answer now.
+// pauseUnseen pauses a component whose process the provider does not see. The kernel cannot
+// be asked there, so the witness is what the API shows: the API server answered right
+// before, and does not answer now.
 func (a *Active) pauseUnseen(ctx context.Context, component cluster.Component) error {
 	e := a.executor
 	before, err := e.answer(ctx, a.Member)
@@ -41,8 +41,8 @@ func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBe
 		a.Member, before.Round(shownTo), SilenceBound))
 }
 
-// fallsSilent is whether the member's API server falls silent within a bound: nobody tells
-// when what a hook has begun is complete.
+// fallsSilent returns whether the member's API server stops answering within EndedTimeout:
+// a hook does not report when what it has begun is complete.
 func (e *Executor) fallsSilent(ctx context.Context, member string) bool {
 	bounded, cancel := context.WithTimeout(ctx, EndedTimeout)
 	defer cancel()

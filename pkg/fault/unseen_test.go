@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// unseenPlane is a plane whose processes nobody sees.
+// unseenPlane is a plane whose provider does not see the processes.
 type unseenPlane struct{ *plane }
 
 func (p unseenPlane) StartComponent(context.Context, string, cluster.Component) error {
@@ -23,10 +23,10 @@ func (p unseenPlane) StartComponent(context.Context, string, cluster.Component) 
 }
 
 func (p unseenPlane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
-	return cluster.LinkStats{}, fmt.Errorf("nobody counts: %w", cluster.ErrUnsupported)
+	return cluster.LinkStats{}, fmt.Errorf("links have no counters here: %w", cluster.ErrUnsupported)
 }
 
-func TestWitnessesOfWhatNobodySees(t *testing.T) {
+func TestWitness_WhereTheProviderSeesNoProcesses(t *testing.T) {
 	crash := &Fault{Name: "crash", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
 	pause := &Fault{Name: "pause", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}}
 	cut := &Fault{Name: "cut", Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.APIServer},
@@ -38,7 +38,7 @@ func TestWitnessesOfWhatNobodySees(t *testing.T) {
 		witness string
 	}{
 		{"another process after a crash", crash, plane{}, "apiserver of cp1 is another process now: started at 1970-01-01T00:00:00.05Z by its own word before, started at 1970-01-01T00:00:00.06Z by its own word after"},
-		{"nobody answers, and then the same process", crash, plane{sameProcess: true}, ""},
+		{"no answer, and then the same process", crash, plane{sameProcess: true}, ""},
 		{"silent while paused", pause, plane{}, "had no answer within 400ms during the fault"},
 		{"answers while paused", pause, plane{deafToPause: true}, ""},
 		{"silent before it was paused", pause, plane{apiDown: true}, ""},
@@ -67,7 +67,7 @@ func TestWitnessesOfWhatNobodySees(t *testing.T) {
 				t.Errorf("the witness is %q, want %q", got, tc.witness)
 			}
 			if strings.Contains(strings.Join(proofs, ""), "kernel") {
-				t.Error("the kernel is called as a witness, whom nobody has asked")
+				t.Error("the witness names the kernel, which the harness has not asked")
 			}
 		})
 	}
