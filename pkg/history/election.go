@@ -42,7 +42,7 @@ type LeaderAction struct {
 // Holders that the harness gives to Leases: AbsentHolder is no process at all, and
 // ThirdPartyHolder stands for a third party, which is no coordinator, that assigns the Lease.
 const (
-	AbsentHolder     = "evenkeel-nobody"
+	AbsentHolder     = "evenkeel-nobody" // quoted: published bundles have it
 	ThirdPartyHolder = "evenkeel-third-party"
 )
 

@@ -21,7 +21,7 @@ func TestEtcdHealthProblem(t *testing.T) {
 		want   string
 	}{
 		{"whole", func(*EtcdHealth) {}, ""},
-		{"nobody asked", func(h *EtcdHealth) { h.Members = nil }, "no etcd was asked"},
+		{"no etcd asked", func(h *EtcdHealth) { h.Members = nil }, "no etcd was asked"},
 		{"silent", func(h *EtcdHealth) { h.Members[2].Error = "refused" }, "the etcd of cp3 does not answer: refused"},
 		{"alarm", func(h *EtcdHealth) { h.Members[0].Errors = []string{"NOSPACE"} }, "cp1 reports: NOSPACE"},
 		{"no leader", func(h *EtcdHealth) { h.Members[1].Leader = "" }, "cp2 knows no leader"},

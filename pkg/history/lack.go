@@ -1,9 +1,10 @@
 package history
 
-// ProviderExternal is the Header.Provider of a cluster that somebody else runs.
+// ProviderExternal is the Header.Provider of an external cluster: one that the harness
+// does not run itself.
 const ProviderExternal = "external"
 
-// Lack is something that a run did not have because somebody else runs the cluster.
+// Lack is something that a run did not have because the cluster is external.
 type Lack struct {
 	// What is one of the Lack… values.
 	What string `json:"what"`
@@ -13,10 +14,10 @@ type Lack struct {
 
 // What an external cluster may lack.
 const (
-	// LackEtcd: nobody may read what lies in its etcd.
+	// LackEtcd: the harness has no access to the etcd of the cluster.
 	LackEtcd = "etcd"
-	// LackRestarts: no step of the scenario that ends a process of an API server, so
-	// that another one takes its place, could be played.
+	// LackRestarts: no step of the scenario could be played that ends the process of an
+	// API server and lets another one take its place.
 	LackRestarts = "restarts"
 	// LackBackends: its API servers cannot reach aggregated servers of the harness.
 	LackBackends = "backends"

@@ -51,7 +51,7 @@ type Reader struct {
 	closers []io.Closer
 }
 
-// Open opens a history file; one that is compressed with gzip is recognised by
+// Open opens a history file; one that is compressed with gzip is recognized by
 // its content. It must be a regular file, and no link to one. Reading fails when the
 // context ends, in the middle of a long line too, which is no damage: see Next.
 func Open(ctx context.Context, path string) (*Reader, error) {

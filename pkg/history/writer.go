@@ -20,8 +20,8 @@ const (
 	// have to wait for it too; it keeps a stalled disk from eating the memory.
 	maxBuffered = 64 << 20
 	// ClockStep is by how much the clock of the machine may come to differ from the time of
-	// the history. What a control plane writes has the times of the former, and whoever
-	// judges counts on Header.Started to make one of the other.
+	// the history. A control plane writes times of the machine's clock, and the checks
+	// convert them to times of the history by Header.Started.
 	ClockStep = time.Second
 )
 
@@ -35,7 +35,7 @@ type Writer struct {
 	header  Header
 
 	mu          sync.Mutex
-	room        *sync.Cond // signalled when the buffer was handed to the disk
+	room        *sync.Cond // signaled when the buffer was handed to the disk
 	buf         []byte
 	spare       []byte
 	seq         int64

@@ -1,7 +1,7 @@
-// Package judge gives the report of a bundle again, as anybody can who has the bundle
-// and no cluster: its verdicts follow from the history alone, and of the other files it
-// has the digests. Every history is judged by every requirement of the catalogue;
-// package report decides which of the results a report has.
+// Package judge derives the report of a bundle again. It needs the bundle and no cluster:
+// the verdicts follow from the history alone, and the report has the digests of the other
+// files. Every history is judged by every requirement of the catalog; package report
+// decides which of the results a report has.
 package judge
 
 import (

@@ -39,7 +39,7 @@ func TestBundle(t *testing.T) {
 		{name: "newer", history: strings.Replace(header(""), fmt.Sprintf(`"version":%d`, history.Version), fmt.Sprintf(`"version":%d`, history.Version+1), 1),
 			expectError: "judge it with the evenkeel that recorded it (v9)"},
 		{name: "unknown requirement", history: header(`,"judges":["SV-99"]`), expectError: "is to judge SV-99, which this evenkeel does not know"},
-		{name: "nobody's", history: strings.Replace(header(""), `"scenario":"s",`, "", 1) + end, expectError: "is no valid report: scenario is missing"},
+		{name: "no scenario", history: strings.Replace(header(""), `"scenario":"s",`, "", 1) + end, expectError: "is no valid report: scenario is missing"},
 		{name: "judged twice", history: header(`,"judges":["SV-06","SV-06"]`) + end, expectError: "its list judges has \"SV-06\" twice"},
 		{name: "unknown profile", history: header(`,"judges":["SV-06"],"profiles":["moon"]`), expectError: `there is no profile "moon"`},
 		{name: "nothing to judge", history: header("") + end, verdict: check.Inconclusive},
@@ -202,7 +202,8 @@ func TestBundleReadsACompressedHistory(t *testing.T) {
 	}
 }
 
-// The report has the digests of what it follows from, as anybody can make them.
+// The report has the digests of the files that it follows from, so that a reader can
+// compute them again.
 func TestBundleHasDigests(t *testing.T) {
 	dir := t.TempDir()
 	raw := story.Named(stories.All(), "SV-06/pass").File()

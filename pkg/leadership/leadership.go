@@ -26,19 +26,19 @@ type Process struct {
 // able is whether it could act: it lives and may run.
 func (p *Process) able() bool { return p != nil && p.Alive && !p.Paused }
 
-// Lease is one by which somebody leads.
+// Lease is a Lease of a leader election.
 type Lease struct {
 	// Name is <namespace>/<name>.
 	Name string
-	// Holder is what the Lease says; empty if nobody holds it.
+	// Holder is the holderIdentity of the Lease; empty if the Lease has no holder.
 	Holder string
-	// Member of the holder; empty if it is none's.
+	// Member is the member that the holder runs on; empty if it runs on none.
 	Member string
-	// Changes counts how often it went to another holder than before.
+	// Changes counts how often the Lease got another holder than before.
 	Changes int
 
-	// before is who held it last, if nobody does now, and until when it runs out
-	// unless it is renewed.
+	// before is the last holder if the Lease has none now, and until is when the Lease
+	// expires unless its holder renews it.
 	before string
 	until  int64
 }
@@ -46,9 +46,9 @@ type Lease struct {
 // Stretch is a time that one Lease has spent in one way.
 type Stretch struct {
 	Lease *Lease
-	// Led and Absent are for how long the Lease was held, in force, by a process
-	// that could act, and for how long it was not. Of a holder that is no member's
-	// nobody knows whether it lives: it counts as one that can act.
+	// Led is for how long a process that could act held the unexpired Lease, and Absent
+	// for how long none did. The harness does not see whether a holder outside of the
+	// members lives: it counts as one that can act.
 	Led, Absent time.Duration
 	// Skewed is for how long of Led the leader was of a newer release than the oldest
 	// API server that ran.

@@ -62,7 +62,7 @@ func TestTracker(t *testing.T) {
 	s.take(15, history.Event{})
 	s.want(t, 10, 4, 10)
 	if s.t.Skewed(s.t.Leases()[0]) {
-		t.Error("nobody leads, and is too new")
+		t.Error("the leader counts as too new although the Lease has expired")
 	}
 	s.lease(16, managers, "cp2_x", &history.Lease{})
 	// Without the old API server the leader is as old as can be.
