@@ -122,8 +122,8 @@ func parseDigests(sealed string) (listed map[string]string, problems []string) {
 	return listed, problems
 }
 
-// History finds the history of a bundle, compressed or not. Two of them are an
-// error: which one is judged would be anybody's guess.
+// History finds the history of a bundle, compressed or not. It is an error if the bundle
+// has both, because it is not clear which one to judge.
 func History(dir string) (string, error) {
 	plain := filepath.Join(dir, HistoryFile)
 	_, plainErr := os.Lstat(plain)

@@ -35,7 +35,7 @@ func TestCreate(t *testing.T) {
 			write(t, filepath.Join(root, "file"), "")
 			return filepath.Join(root, "file", "bundle")
 		}, expectError: "cannot be read"},
-		{name: "where nobody can make a folder", dir: func(*testing.T, string) string { return "/proc/self/bundle" }, expectError: "cannot be made"},
+		{name: "where no folder can be created", dir: func(*testing.T, string) string { return "/proc/self/bundle" }, expectError: "cannot be made"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := tc.dir(t, t.TempDir())

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxCompressed is how many bytes the bundle of a full run takes at most when all of it
-// is compressed, as it is for whoever sends it: 20 MB.
+// is compressed, as it is when a user submits it: 20 MB.
 const MaxCompressed = 20_000_000
 
 // Size is what a bundle takes.

@@ -31,25 +31,25 @@ const (
 	seedVariable = "EVENKEEL_TAMPER_SEED"
 )
 
-// care is what somebody who changes a bundle does not to be noticed.
+// care is what a forger who changes a bundle does so that the change is not noticed.
 type care int
 
 const (
 	// careless leaves all else as it was.
 	careless care = iota
-	// resealed makes the digests anew, so that only judging again, or a signature, can
-	// tell.
+	// resealed computes the digests anew, so that only judging again, or a signature,
+	// reveals the change.
 	resealed
-	// rejudged makes report, JUnit file and digests anew, as whoever has evenkeel can.
+	// rejudged makes report, JUnit file and digests anew, which takes only evenkeel.
 	rejudged
 )
 
-// A thousand bundles, each changed in one place. Every change must be noticed by
-// whoever has the key, and without one too: what is in the report has to follow from
-// the history, to the digests of all that is beside it. All that nobody can notice
-// without a signature is a change of the history itself by somebody who makes anew what
-// follows from it.
-func TestEveryChangeIsNoticed(t *testing.T) {
+// The test changes a thousand bundles, each in one place. A user who has the key must
+// notice every change, and so must a user without a key: the report has to follow from the
+// history, and it has the digests of all other files. Only one change cannot be noticed
+// without a signature: a forger changes the history itself, and makes anew what follows
+// from it.
+func TestVerify_EveryChangeIsNoticed(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if set := os.Getenv(seedVariable); set != "" {
 		var err error
@@ -72,7 +72,7 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 	for _, dir := range dirs {
 		sign(t, dir, keyFile)
 		if problems := noticed(t, dir, Options{Key: key, Harness: fixtureHarness}); problems != "" {
-			t.Fatalf("what nobody has changed does not hold: %s", problems)
+			t.Fatalf("an unchanged bundle does not hold: %s", problems)
 		}
 	}
 
@@ -89,10 +89,10 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 			t.Errorf("edit %d, %s: not noticed with the key", n, e.what)
 		}
 		if e.file == bundle.SignatureFile {
-			counts["in the signature"]++ // whose it is nobody can tell without the key
+			counts["in the signature"]++ // without the key its signer is unknown
 			continue
 		}
-		// Who changes a bundle and makes its digests anew takes the signature away.
+		// A forger who changes a bundle and computes its digests anew removes the signature.
 		if err := os.Remove(filepath.Join(dir, bundle.SignatureFile)); err != nil {
 			t.Fatal(err)
 		}
@@ -120,9 +120,9 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 	}
 }
 
-// A signature that was taken away is noticed by whoever asks for it, and one by
-// another key too.
-func TestSignatureOfSomebodyElse(t *testing.T) {
+// A user who has the key notices that the signature was removed, and that another key has
+// made it.
+func TestVerify_SignatureOfAnotherKeyIsRefused(t *testing.T) {
 	dir := build(t, "pass")
 	var keys [2]*attest.PublicKey
 	var files [2]string
@@ -359,7 +359,7 @@ func build(t testing.TB, name string) string {
 	header = fmt.Appendf(nil, `%s,"profiles":["storage-version-rollout"],"judges":%s,"asked":%s}`, bytes.TrimSuffix(header, []byte("}")), ids, ids)
 	write(t, filepath.Join(dir, bundle.HistoryFile), fmt.Appendf(nil, "%s\n%s", header, events))
 	if !follow(t, dir) {
-		t.Fatal("what nobody has changed cannot be judged")
+		t.Fatal("an unchanged bundle cannot be judged")
 	}
 	if err := bundle.Seal(t.Context(), dir); err != nil {
 		t.Fatal(err)
