@@ -10,8 +10,8 @@ import (
 // started.
 const self = "/proc/self/exe"
 
-// executableDigest is the SHA-256 of this program, in hexadecimal: a version may be
-// anybody's, and this is the program itself.
+// executableDigest returns the SHA-256 of this program, in hexadecimal: any build can
+// claim a version, and the digest identifies the program itself.
 func executableDigest() (string, error) {
 	digest, err := bundle.FileDigest(self)
 	if err != nil {

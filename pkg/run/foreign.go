@@ -9,17 +9,17 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// spare refuses what may not be done to a cluster that somebody else runs.
+// spare refuses what the harness must not do to an external cluster.
 func (p *plan) spare(o Options) error {
 	if !p.topology.ExternallyManaged() {
 		return nil
 	}
 	if o.Release != "" {
-		return fmt.Errorf("%s is a cluster that somebody else runs, whose members run what they run: leave --release out", p.topology.File)
+		return fmt.Errorf("--release is not supported with the provider external, which %s has: leave it out", p.topology.File)
 	}
 	step, action, disrupts := p.scenario.Disrupts()
 	if disrupts && !o.AllowDisruption {
-		return fmt.Errorf("step %d (%s) of the scenario %s disrupts the control plane, and %s is one that somebody else runs: give leave with --allow-disruption, or play a scenario that only looks, such as fixtures/scenarios/discovery-quick.yaml",
+		return fmt.Errorf("step %d (%s) of the scenario %s disrupts the control plane, and the cluster of %s is external: allow it with --allow-disruption, or play a scenario that does not disrupt, such as fixtures/scenarios/discovery-quick.yaml",
 			step, action, p.scenario.Metadata.Name, p.topology.File)
 	}
 	return nil
@@ -37,10 +37,10 @@ func (p *plan) worthwhile(h history.Header) error {
 			first = fmt.Sprintf("%s: %s", r.ID, why)
 		}
 	}
-	return fmt.Errorf("the scenario %s is not played on %s, for nothing could be judged by it there (%s)", p.scenario.Metadata.Name, p.topology.File, first)
+	return fmt.Errorf("the scenario %s is not played on %s, because no requirement could be judged there (%s)", p.scenario.Metadata.Name, p.topology.File, first)
 }
 
-// publishTopology has the bundle get no more of a topology than anybody may know.
+// publishTopology leaves out of the bundle what must not be published of a topology.
 func (p *plan) publishTopology() error {
 	if !p.topology.ExternallyManaged() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// outsider is a provider of clusters that somebody else runs, and that gives none.
+// outsider is a provider of external clusters that does not connect to one.
 type outsider struct{ provider }
 
 func (outsider) Name() string { return cluster.ProviderExternal }
@@ -34,8 +34,8 @@ func TestSomebodysClusterIsSpared(t *testing.T) {
 	for _, tc := range []struct{ name, scenario, release, expectError string }{
 		{"the main job", "", "", "step 2 (upgrade) of the scenario upgrade-rollback-crash disrupts the control plane"},
 		{"a restart", "fixtures/scenarios/discovery.yaml", "", "step 7 (restart) of the scenario discovery disrupts"},
-		{"tampering", "fixtures/scenarios/departed.yaml", "", "give leave with --allow-disruption"},
-		{"a release", "fixtures/scenarios/discovery-quick.yaml", "v1.36.3", "leave --release out"},
+		{"tampering", "fixtures/scenarios/departed.yaml", "", "allow it with --allow-disruption"},
+		{"a release", "fixtures/scenarios/discovery-quick.yaml", "v1.36.3", "--release is not supported with the provider external"},
 		{"only looks", "fixtures/scenarios/discovery-quick.yaml", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestWhatCouldJudgeNothingIsNotPlayed(t *testing.T) {
 		if (err == nil) != worthwhile {
 			t.Errorf("%s: error %v", scenario, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), "nothing could be judged by it there") {
+		if err != nil && !strings.Contains(err.Error(), "no requirement could be judged there") {
 			t.Errorf("%s: error %v", scenario, err)
 		}
 	}

@@ -74,8 +74,8 @@ type Options struct {
 	// MetricsAddr is where metrics are served while the run goes on, such as
 	// 127.0.0.1:9099; empty means nowhere.
 	MetricsAddr string
-	// AllowDisruption gives leave to disrupt a cluster that somebody else runs. The
-	// other providers need none.
+	// AllowDisruption allows the run to disrupt an external cluster. The other providers
+	// do not need it.
 	AllowDisruption bool
 	// Harness is the version of this evenkeel, for the record.
 	Harness string

@@ -137,7 +137,7 @@ func TestPrepareFails(t *testing.T) {
 		{"unknown distribution", func() Options { return Options{Topology: topology("distribution: reference", "distribution: moon")} }, "only the reference is known here"},
 		{"unknown release", func() Options { return Options{Topology: topology(`release: "1.2"`, `release: "9"`)} }, `has no release "9"`},
 		{"unknown defect", func() Options { return Options{Defect: "SV-99-z"} }, `has no defect "SV-99-z"; it has: SV-06-x`},
-		{"defect that nobody judges", func() Options { return Options{Defect: "XX-99-y"} }, "name with --focus what to judge"},
+		{"defect that no requirement judges", func() Options { return Options{Defect: "XX-99-y"} }, "name with --focus what to judge"},
 		{"unknown profile", func() Options { return Options{Profiles: []string{"moon"}} }, `there is no profile "moon"`},
 		{"empty profile", func() Options { return Options{Profiles: []string{""}} }, `there is no profile ""`},
 		{"unknown focus", func() Options { return Options{Focus: "SV-99"} }, "no requirement of the chosen profiles matches"},
@@ -209,7 +209,7 @@ func TestReleaseIsPlayedAndRecorded(t *testing.T) {
 		t.Errorf("the bundle's topology has the settings %+v, and %+v are played", written.Spec.Settings, p.topology.Spec.Settings)
 	}
 	if _, err := prepare(t.Context(), Options{Release: "9.9", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "9.9") {
-		t.Errorf("a release that nobody has was taken: %v", err)
+		t.Errorf("an unknown release is accepted: %v", err)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestScenarioSaysHowFastMigrationsAre(t *testing.T) {
 	if asItIs == 0 || fast <= asItIs {
 		t.Errorf("migration.yaml is played with %v writes a second, migration-large.yaml with %v", asItIs, fast)
 	}
-	// What nobody limits is not limited by a scenario either.
+	// A scenario does not add a limit where the topology has none.
 	without := filepath.Join(t.TempDir(), "topology.yaml")
 	text := strings.Replace(shippedTopology(t), "    migrationRate:", "    # migrationRate:", 1)
 	if err := os.WriteFile(without, []byte(text), 0o600); err != nil {

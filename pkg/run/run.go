@@ -126,7 +126,8 @@ func (r *running) play(ctx context.Context) (err error) {
 	}
 	r.secrets.learn(ctx, c)
 	defer func() {
-		// Whatever was played may have made more, and nobody can be asked afterwards.
+		// The steps may have created more credentials, and the cluster has to list them
+		// before it stops.
 		r.secrets.learn(ctx, c)
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
 		defer cancel()
@@ -217,13 +218,13 @@ func (r *running) serveMetrics(header history.Header, shown *console.Console) *m
 	return m
 }
 
-// conclude judges what was saved and completes the bundle. What is judged, and what is
-// sealed, has been searched for credentials before: nobody is to find one in there, and
-// whatever a mask has changed is told by everybody who judges it again.
+// conclude judges what was saved and completes the bundle. It searches for credentials
+// before it judges and seals: a reader must not find one in the bundle, and the report must
+// follow from the history as the mask has left it.
 func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error) {
 	p := r.plan
-	// What was recorded is judged whoever wants to stop meanwhile, and in the way in
-	// which anybody can judge it again.
+	// The run judges what it has recorded even if the user stops it meanwhile, and in the
+	// same way in which evenkeel judges a bundle again.
 	ctx = context.WithoutCancel(ctx)
 	leaked := oneline.Join(r.hush(ctx), r.unsearched())
 	if !r.recorded {

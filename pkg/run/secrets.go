@@ -42,7 +42,7 @@ func (r *running) unsearched() error {
 	if r.secrets.missed == nil {
 		return nil
 	}
-	return fmt.Errorf("nobody can say that the bundle %s holds no credentials, since not all of them could be learned: %w", r.plan.out, r.secrets.missed)
+	return fmt.Errorf("the bundle %s may hold credentials, because not all of them could be learned: %w", r.plan.out, r.secrets.missed)
 }
 
 // hush masks the credentials that the bundle holds. In logs, which components and hooks

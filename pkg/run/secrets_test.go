@@ -55,7 +55,7 @@ func TestRunMasksWhatLogsTell(t *testing.T) {
 	readable(t, outcome)
 }
 
-// What is masked in the history is evidence no more: nobody can judge it green.
+// A masked event is no evidence any more, so the report must not pass.
 func TestRunWhoseHistoryHeldACredential(t *testing.T) {
 	o, shown := fakeRun(t, fakeplane.Blurter)
 	spying := &spy{Provider: local.Provider{}}
