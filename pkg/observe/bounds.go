@@ -132,7 +132,7 @@ const (
 	ListAttempts = 5
 	ListRetry    = 200 * time.Millisecond
 
-	// InvalidAttempts is how often a status is sent again that was refused only
-	// because somebody else had changed the object meanwhile.
+	// InvalidAttempts is how often the harness sends a status again that the API server
+	// refused only because another client had changed the object meanwhile.
 	InvalidAttempts = 5
 )

@@ -184,10 +184,10 @@ func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error
 // services are the APIServices, by the group version that each registers.
 type services struct{ handedOn, local map[string]bool }
 
-// mayLack is whether a server may have no document of a group version that it
-// lists: the one to which it hands that on may be down, and the APIServices of
-// an aggregator are shared by all servers, so that one lists what only another
-// release hosts. Anybody else's list is its own word.
+// mayLack returns whether a server may have no document of a group-version that it lists.
+// The server to which it proxies the group-version may be down, and all servers share the
+// APIServices, so a server may list a group-version that only another release hosts. A
+// server lists any other group-version only if it hosts it.
 func (s services) mayLack(version string) bool { return s.handedOn[version] || s.local[version] }
 
 func apiServices(ctx context.Context, client *Client) (services, error) {

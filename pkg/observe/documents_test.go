@@ -197,7 +197,7 @@ func TestASweepAsksForEverythingBetweenTwoEqualAnswers(t *testing.T) {
 	}
 	for _, want := range []string{"/api " + askJSON + "  200", "/apis " + askJSON + ` "t" 304`, "/apis " + askJSON + ` "0" 200`, "/apis   200", "/apis/sea.io/v1 application/json  200", "/metrics   200"} {
 		if !slices.Contains(seen, want) {
-			t.Errorf("nobody asked %q", want)
+			t.Errorf("no request %q was sent", want)
 		}
 	}
 	if n := len(seen); !strings.HasPrefix(seen[1], "/api "+askJSON) || !strings.HasPrefix(seen[n-2], "/apis "+askJSON) || !strings.HasPrefix(seen[n-1], "/metrics") {

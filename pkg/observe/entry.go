@@ -15,10 +15,10 @@ import (
 )
 
 // AddEntry puts the entry of a server into a StorageVersion as an API server
-// does with its own: it reads the object, makes it where there is none, and
-// writes on condition that nobody else has written meanwhile, or begins again.
-// The entry names the versions of the first one that is there, or the version
-// otherwise. An entry that the server has already stays as it is.
+// does with its own: it reads the object, creates it if there is none, and
+// writes with the resourceVersion that it read; on a conflict it begins again.
+// The new entry has the versions of the first entry of the object, or the version
+// otherwise if there is none. An entry that the server already has stays as it is.
 func AddEntry(ctx context.Context, client *Client, name, serverID, otherwise string, now time.Time) error {
 	for {
 		object, err := storageVersionOf(ctx, client, name)
@@ -58,7 +58,7 @@ func storageVersionOf(ctx context.Context, client *Client, name string) (*apiser
 			identify(made)
 			answer = client.Do(ctx, storageVersionCall("create", name, "", made))
 			if answer.Code == http.StatusConflict && ctx.Err() == nil {
-				continue // somebody else has made it
+				continue // another client has created it
 			}
 		}
 		if !answer.OK() {

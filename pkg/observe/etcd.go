@@ -189,7 +189,7 @@ func (r *Etcd) follow(ctx context.Context, member string) {
 				return
 			}
 			if responses == nil {
-				continue // nobody is there yet who could tell
+				continue // no watch has begun yet that could report progress
 			}
 			// The answer comes as a response like any other; a failure shows as
 			// silence.
@@ -234,7 +234,7 @@ func (r *Etcd) take(response clientv3.WatchResponse) bool {
 			continue // already told by another member
 		}
 		if r.kept != nil && !r.kept(string(event.Kv.Key), event.Kv.Value) {
-			continue // it is nobody's business
+			continue // the object is not for the history
 		}
 		stored := r.stored(event)
 		if stored.StorageVersion != nil || stored.Type == history.StoredDelete && isStorageVersionKey(stored.Key) {
@@ -276,9 +276,9 @@ func (r *Etcd) acted(lease, actor string) {
 	r.actors[lease] = actor
 }
 
-// LastActor is who has acted last as the leader of a Lease, which is given as
-// <namespace>/<name>: the holder, or no more than the host that it runs on. It is empty
-// if nobody was seen to.
+// LastActor returns the process that acted last as the leader of a Lease, which is given as
+// <namespace>/<name>: its identity as a holder, or only the host that it runs on. It is
+// empty if the harness has seen none act.
 func (r *Etcd) LastActor(lease string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -316,8 +316,8 @@ func (r *Etcd) hear(from int64) {
 	r.heard = max(r.heard, from)
 }
 
-// excuse says for how long nobody could know whether all was recorded, if that is worth
-// knowing: what etcd tells now may be that old.
+// excuse records for how long it was unknown whether the recorder had everything, if that
+// took longer than EtcdAway: the events that etcd sends now may be that old.
 func (r *Etcd) excuse() {
 	now, since := r.recorder.Now(), max(r.heard, r.excused)
 	if r.heard > 0 && now-since > int64(EtcdAway) {
@@ -374,8 +374,8 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 	if stored.LeaderAction == nil {
 		stored.LeaderAction = fresh(object.leaderActions, before.leaderActions, stored.Created)
 	}
-	// A tag that was there before is a leftover: somebody else changed the
-	// object, and this change is not the tagged write.
+	// A tag that the object had before is a leftover: another client changed the object,
+	// and this change is not the tagged write.
 	if object.tag != before.tag {
 		stored.Writer, stored.Write, _ = ParseTag(object.tag)
 	}

@@ -44,7 +44,7 @@ func TestEtcdRecordsEachRevisionOnce(t *testing.T) {
 	}
 	want := []string{
 		"2 put x cp1/1", "3 put x /0",
-		"4 put x /0", // the tag is a leftover: this write was somebody else's
+		"4 put x /0", // the tag is a leftover: another client wrote this
 		"5 put x cp2/9", "6 delete x /0",
 		"7 put x cp2/9", // a new object
 	}

@@ -94,7 +94,7 @@ func TestHashThatCannotBeTakenLeavesAGap(t *testing.T) {
 		t.Errorf("gaps %+v", gaps)
 	}
 	m = newMemory()
-	NewUnreadEtcd([]string{"cp1"}, "nobody gave leave", m, clock.RealClock{}).Hash(t.Context())
+	NewUnreadEtcd([]string{"cp1"}, "the topology does not allow it", m, clock.RealClock{}).Hash(t.Context())
 	if len(m.events) != 0 {
 		t.Errorf("recorded %+v", m.events)
 	}

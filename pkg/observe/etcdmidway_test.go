@@ -16,10 +16,10 @@ import (
 
 func TestEtcdThatMayNotBeRead(t *testing.T) {
 	m := newMemory()
-	r := NewUnreadEtcd([]string{"cp1"}, "nobody gave leave", m, clock.RealClock{})
+	r := NewUnreadEtcd([]string{"cp1"}, "the topology does not allow it", m, clock.RealClock{})
 	r.Run(t.Context())
 	gaps := m.of(history.KindRecorderMissed)
-	if len(gaps) != 1 || gaps[0].RecorderMissed.Source != "etcd" || !strings.Contains(gaps[0].RecorderMissed.Message, "nobody gave leave") {
+	if len(gaps) != 1 || gaps[0].RecorderMissed.Source != "etcd" || !strings.Contains(gaps[0].RecorderMissed.Message, "the topology does not allow it") {
 		t.Errorf("gaps %+v", gaps)
 	}
 	if revision, err := r.Revision(t.Context()); revision != 0 || err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// LeaderActivityNamespace is where objects lie that only a leader of a published component
-// makes or changes. Whoever has done so is told by the field managers, where the
-// provider has called the components' programs by history.ProgramOn.
-const LeaderActivityNamespace = "evenkeel-errands"
+// LeaderActivityNamespace has objects that only the leader of a published component creates
+// or changes. The field managers name the host of that leader, where the provider names the
+// components' programs by history.ProgramOn.
+const LeaderActivityNamespace = "evenkeel-errands" // quoted: published bundles have it
 
 // ledPrograms are the published components that act only while they lead, with their
 // Leases.
@@ -51,9 +51,9 @@ func fresh(now, before []history.LeaderAction, created int64) *history.LeaderAct
 	return &now[0]
 }
 
-// coordinatorOf is the host of the coordinator that has set a field of the spec to the
-// value it has; empty if it was none, or if nobody knows which. Of a field that is
-// written again with the value it has the owner stays who it was.
+// coordinatorOf returns the host of the coordinator that has set a field of the spec to its
+// current value; empty if no coordinator has, or if the field managers do not name it. A
+// write that leaves the value as it is does not change the owner of the field.
 func coordinatorOf(field string, entries []metav1.ManagedFieldsEntry) string {
 	for _, entry := range entries {
 		program, host, ok := history.ParseProgram(entry.Manager)
@@ -73,8 +73,8 @@ func coordinatorOf(field string, entries []metav1.ManagedFieldsEntry) string {
 	return ""
 }
 
-// coordinatorOfLease is who has marked a Lease for somebody else, or else who has given
-// it to its holder.
+// coordinatorOfLease returns the host of the coordinator that has set the preferredHolder of
+// a Lease, or else of the one that has set its holder.
 func coordinatorOfLease(marked bool, entries []metav1.ManagedFieldsEntry) string {
 	if marked {
 		return coordinatorOf("preferredHolder", entries)

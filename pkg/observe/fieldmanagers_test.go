@@ -56,7 +56,7 @@ func TestLeaderActions(t *testing.T) {
 		before = now
 	}
 	if fresh(before, nil, 1) != nil {
-		t.Error("of several writers nobody knows who has made a change")
+		t.Error("a change is attributed although several writers may have made it")
 	}
 	if leaderActions("kube-system", entries) != nil {
 		t.Error("it goes by objects of other namespaces")

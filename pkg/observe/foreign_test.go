@@ -168,7 +168,7 @@ func TestTellForeign_KnowsMembersAndTheHarness(t *testing.T) {
 	}
 	lease("kube-system/kube-scheduler", "host1_1", false)
 	lease("kube-system/apiserver-x", "apiserver-x_1", true)
-	lease("ns/evenkeel-x", "whoever", false)
+	lease("ns/evenkeel-x", "any-holder", false)
 	lease("ns/taken", history.AbsentHolder, false)
 	lease("ns/free", "", false)
 	candidate("kube-system/host1_1")

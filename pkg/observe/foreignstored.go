@@ -72,8 +72,8 @@ func (f *foreignStored) tell(what, name string, foreign bool) {
 	f.Recorder.Record(history.Event{Kind: history.KindThirdPartyObject, ThirdPartyObject: &history.ThirdPartyObject{Type: what, Name: name, Change: change}})
 }
 
-// foreignLease is whether a Lease is held by a program that is neither a member's nor the
-// harness's, and is no API server's identity. A Lease without a holder is nobody's.
+// foreignLease returns whether a program that is neither a member's nor the harness's holds
+// a Lease that is no API server's identity. A Lease without a holder is not foreign.
 func (f *foreignStored) foreignLease(key string, lease *history.Lease) bool {
 	return !lease.Identity && lease.Holder != "" && !f.own(key) && !f.own(lease.Holder) && !f.onMember(lease.Holder)
 }

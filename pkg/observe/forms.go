@@ -24,10 +24,10 @@ var askJSON = aggregated(asJSON, documentVersion)
 // askLocal asks for what the server itself hosts, as KEP-4020 has it.
 var askLocal = askJSON + ";profile=nopeer"
 
-// forms are the Accept headers that each thorough look sends. KEP-3352: clients
-// name all that they accept in their order, and get the first that is served. So
-// there are old, new and unheard-of clients among them, and some that prefer
-// what nobody would expect.
+// forms are the Accept headers that each thorough look sends. KEP-3352: a client lists the
+// types that it accepts in its order of preference, and gets the first one that the server
+// supports. So the list has the headers of old, new and unknown clients, and some with an
+// unusual order.
 var forms = []string{
 	"", "*/*", asJSON,
 	aggregated(asYAML, documentVersion), aggregated(asProtobuf, documentVersion), askLocal,

@@ -159,7 +159,7 @@ func (h *Hammer) session(run context.Context, instance int) {
 	case <-ready:
 		pause(ctx, h.clock, h.after)
 	case <-longest.C():
-		// Whether the barrier holds for the rest of the boot nobody sees any more.
+		// The harness does not see whether the barrier holds for the rest of the boot.
 		h.mu.Lock()
 		if h.ready == ready {
 			h.missed(instance)
@@ -171,9 +171,9 @@ func (h *Hammer) session(run context.Context, instance int) {
 	probing.Wait()
 }
 
-// knock returns when somebody answers. A server takes seconds to begin to, and that many
-// requests that are refused would take the time from it that it needs. One that has its
-// port already answers what came before as soon as it can.
+// knock returns when the server answers. A server needs seconds until it listens, and many
+// refused requests would slow its start down. A server that already listens answers the
+// requests that it has received as soon as it can.
 func (h *Hammer) knock(ctx context.Context) {
 	client := connectUntil(ctx, h.member, h.config, h.recorder, h.clock)
 	if client == nil {

@@ -99,7 +99,7 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	}
 	stop()
 
-	// Nobody takes the starts any more.
+	// No goroutine receives the starts any more.
 	for instance := range 2 * cap(h.starts) {
 		h.ProcessChanged(started(instance))
 	}
@@ -108,8 +108,8 @@ func TestAHammerThatCameTooLateLeavesAGap(t *testing.T) {
 	}
 }
 
-// A boot that takes longer than anybody hammers is not seen to its end.
-func TestAHammerThatGivesUpLeavesAGap(t *testing.T) {
+// The hammer does not see the end of a boot that takes longer than its bound.
+func TestHammer_RecordsAGapWhenItGivesUp(t *testing.T) {
 	m, clk := newMemory(), clocktesting.NewFakeClock(time.Now())
 	h := NewHammer("cp1", serve(t, http.NotFoundHandler()), m, clk, nil)
 	stop := hammering(t, h)
@@ -125,8 +125,8 @@ func TestAHammerThatGivesUpLeavesAGap(t *testing.T) {
 	}
 }
 
-// Where nobody listens nothing is sent but the question whether somebody does.
-func TestHammerWaitsForSomebodyWhoListens(t *testing.T) {
+// While the server does not listen, the hammer only checks whether it does.
+func TestHammer_SendsNothingBeforeTheServerListens(t *testing.T) {
 	var listens atomic.Bool
 	var early atomic.Int64
 	knocked := make(chan struct{}, 64)
@@ -159,7 +159,7 @@ func TestHammerWaitsForSomebodyWhoListens(t *testing.T) {
 	listens.Store(true)
 	m.until(t, func(e history.Event) bool { return e.Request != nil && e.Request.Code == 200 })
 	if n := early.Load(); n > 0 {
-		t.Errorf("%d requests were sent before somebody listened", n)
+		t.Errorf("%d requests were sent before the server listened", n)
 	}
 	stop()
 }

@@ -59,8 +59,8 @@ func (l *Library) read(seen *history.DiscoveryDocument, body []byte) {
 	seen.Listing, seen.Content, seen.Status, seen.Unreadable = known.listing, known.content, known.status, known.unreadable
 }
 
-// record records an event without what the history has already. The first
-// telling comes before all others, because nobody else records meanwhile.
+// record records an event without the content that the history already has. The event with
+// the content comes before all others that refer to it, because the lock is held meanwhile.
 func (l *Library) record(recorder Recorder, ev history.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

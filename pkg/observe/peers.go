@@ -14,9 +14,9 @@ import (
 // that Kubernetes has published.
 const handedOnHeader = "X-Kubernetes-Peer-Proxied"
 
-// unlisted are the group-versions that the local view has and the list that is
-// not aggregated leaves out: that one follows from the APIServices, which all
-// servers share. Nobody has asked the server for these yet.
+// unlisted returns the group-versions that the local view has and the unaggregated list
+// does not have: that list follows from the APIServices, which all servers share. The
+// harness has not asked the server for the documents of these yet.
 func unlisted(local *history.Listing, listed []groupVersion) []groupVersion {
 	var out []groupVersion
 	for _, version := range versionsOf(local) {

@@ -19,12 +19,12 @@ import (
 // to decode and convert each of them all the same.
 const acceptMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// Reads asks members for what the harness wrote through all of them, and records each
-// answer held against etcd.
+// Reads asks each member for the objects that the harness wrote through all of them, and
+// records how each answer compares with etcd.
 //
-// What it misses: the content of objects (Stored.Content has that of what lies in etcd),
-// the objects of a list beyond ReadMost, and those that nobody listed in between. An etcd
-// that may not be read leaves nothing to hold an answer against, and nothing is asked.
+// What it misses: the content of objects (Stored.Content has the content in etcd), the
+// objects of a list beyond ReadMost, and those that no list had in between. If etcd cannot
+// be read, there is nothing to compare an answer with, and Reads asks nothing.
 type Reads struct {
 	etcd     *Etcd
 	recorder Recorder
