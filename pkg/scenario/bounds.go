@@ -28,9 +28,8 @@ const (
 	// ReplaceTimeout is how long a provider's own way to another release may
 	// take, which replaces and verifies one component after the other.
 	ReplaceTimeout = 10 * time.Minute
-	// ForeignTimeout is the longest that any step may take on a cluster that somebody
-	// else runs. How long a hook may take is the topology's to say, and the provider's to
-	// bound.
+	// ForeignTimeout is the longest that any step may take on an external cluster. The
+	// topology says how long a hook may take, and the provider bounds it.
 	ForeignTimeout = time.Hour
 	// SettleQuiet is for how long no StorageVersion may have changed before the
 	// control plane counts as settled.
@@ -58,13 +57,14 @@ const (
 	// DefineTimeout is how long a definition may be refused before the step has
 	// failed: what was deleted just now may still be there.
 	DefineTimeout = 30 * time.Second
-	// RazeTimeout is how long a control plane may take to empty and delete a namespace.
+	// DeleteNamespaceTimeout is how long a control plane may take to empty and delete a
+	// namespace.
 	DeleteNamespaceTimeout = 120 * time.Second
 	// DepartTimeout is how long the entries of a server may stay whose identity Lease
 	// was deleted, before the step has failed; twice what the checks allow.
 	DepartTimeout = 60 * time.Second
-	// BiteTimeout is how long it may take until somebody asks a misbehaving
-	// backend for discovery. Kubernetes asks every minute where nothing hurries it.
+	// BiteTimeout is how long it may take until an API server asks a misbehaving backend
+	// for discovery. Kubernetes asks every minute unless an APIService changes.
 	BiteTimeout = 90 * time.Second
 	// LeaderTimeout is how long a step waits for a leader that renews: another one
 	// takes over when the Lease of 15 seconds is over, and a member may be busy. Where
@@ -123,9 +123,9 @@ const (
 	// UndoTimeout bounds the healing of faults after a run was cut short.
 	UndoTimeout = 5 * time.Second
 	// ElectionTimeout is how long a step waits for the outcome of an election, and
-	// HandoverTimeout how long until a leader gives way to somebody better; both are
-	// above what the checks allow. Then the run goes on: what does not come about is to
-	// be judged, and not to end the run.
+	// HandoverTimeout is how long it waits until a leader gives way to a better candidate;
+	// both are above what the checks allow. Then the run goes on: the checks judge what has
+	// not come about, and it does not end the run.
 	ElectionTimeout = 22 * time.Second
 	HandoverTimeout = 50 * time.Second
 	// ElectionLook is the pause between two looks of participants of the harness's

@@ -15,8 +15,8 @@ import (
 // answers are recorded, and none of them is an error. It is done at the end of each hold,
 // and when the steps and the traffic are over.
 //
-// A cluster that somebody else runs has no objects of the harness that could be read, and
-// is asked for hashes only, where its etcd may be read.
+// An external cluster has no objects of the harness that could be read. The harness asks it
+// for hashes only, and only where it may read the etcd.
 func (rs *recorders) compare(ctx context.Context, r *Runner) {
 	ctx, cancel := context.WithTimeout(ctx, CompareTimeout)
 	defer cancel()
@@ -43,10 +43,10 @@ func (rs *recorders) compare(ctx context.Context, r *Runner) {
 	}
 }
 
-// visibility writes through one member and asks the others, all the time (RO-06). It is
-// there in every scenario, also where that has no traffic: it is one write a second, of a
-// resource that has one version only. A cluster that somebody else runs is spared it, like
-// every other write, and so is one that is not to be written to.
+// visibility writes through one member and reads through the others, all the time (RO-06).
+// Every scenario has it, even without traffic: it is one write a second, of a resource that
+// has one version only. It does not write to an external cluster, nor in a run without
+// traffic (NoTraffic).
 func (rs *recorders) visibility(r *Runner) *observe.Visibility {
 	ready := map[string]func() bool{}
 	for _, member := range rs.members {

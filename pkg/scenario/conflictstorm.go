@@ -49,11 +49,11 @@ func (s *ConflictStorm) play(ctx context.Context, r *Runner, at target) error {
 	return r.conflictStorm(ctx, at.members, s)
 }
 
-// stormAnnotation is what a storm changes: nothing that anybody reports.
+// stormAnnotation is the annotation that a conflict storm changes. No API server reads it.
 const stormAnnotation = "evenkeel.dev/storm"
 
-// conflictStorm restarts the API servers of members one after the other, each while
-// somebody edits StorageVersions that it has to write to.
+// conflictStorm restarts the API servers of members one after the other, each while the
+// harness edits StorageVersions that the API server has to write to.
 func (r *Runner) conflictStorm(ctx context.Context, members []string, conflictStorm *ConflictStorm) error {
 	for _, member := range members {
 		if err := r.stormOver(ctx, member, conflictStorm); err != nil {

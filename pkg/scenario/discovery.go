@@ -41,7 +41,7 @@ type aggregated struct {
 	name string
 	// faults counts how often it was made to misbehave.
 	faults int
-	// does is what it does wrong now, and bitten whether anybody met that.
+	// does is the current misbehavior, and bitten whether a request has met it.
 	does   string
 	bitten bool
 	// defined is whether its group-version is handed on to it, and priority that
@@ -60,8 +60,8 @@ func definesOne(crd, group, backend string) error {
 	return nil
 }
 
-// startBackends starts the scenario's aggregated servers, of which nobody knows
-// until a step defines them.
+// startBackends starts the scenario's aggregated servers. API servers do not know them until
+// a step creates their APIServices.
 func (r *Runner) startBackends(host string) error {
 	for _, name := range r.Scenario.Discovery.Backends {
 		server, err := faultybackend.Start(host, groupOf(name), r.Clock.Now())
@@ -75,7 +75,7 @@ func (r *Runner) startBackends(host string) error {
 
 func (r *Runner) stopBackends() {
 	for _, backend := range r.backends {
-		// Its connections are cut here; whoever still used one has gone.
+		// Stop cuts its connections; an error of that concerns no request of the run.
 		_ = backend.Stop()
 	}
 }
@@ -145,8 +145,8 @@ func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) 
 	return r.remove(ctx, member, crdGroup, crdResource, plural+"."+group, &history.Definition{Group: group, Resource: plural})
 }
 
-// defineBackend hands a backend's group-version on to it, or changes the priority
-// of that, so that whoever knows of it looks at it anew.
+// defineBackend creates the APIService of a backend's group-version, or changes the priority
+// of the APIService, so that API servers ask the backend for discovery again.
 func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggregated) error {
 	service := "evenkeel-" + backend.name
 	namespace := r.backendNamespace()
@@ -276,8 +276,8 @@ func (r *Runner) send(ctx context.Context, member string, call observe.Call, asG
 	}
 }
 
-// behave has a backend do something else, and waits until somebody has met that
-// if anybody can.
+// setBackendBehavior changes the behavior of a backend, and waits until a request has met a
+// misbehavior if the backend's APIService exists.
 func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavior) error {
 	backend, err := r.backendOf(step.Name)
 	if err != nil {
@@ -312,7 +312,7 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 	return r.wait(ctx, step.For)
 }
 
-// bite waits for the witness of a backend's misbehaviour, if it has none yet: as
+// bite waits for the witness of a backend's misbehavior, if it has none yet: as
 // many requests as there are members, each of which has reason to ask. Without it
 // the run goes on: what it shows is worth nothing, and the history says so.
 func (r *Runner) bite(ctx context.Context, backend *aggregated) error {

@@ -236,7 +236,7 @@ func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
 		}
 		now := s.objects[path]["spec"].(map[string]any)["versionPriority"]
 		if now == before {
-			t.Errorf("the priority stays %v, so that nobody looks anew", now)
+			t.Errorf("the priority stays %v, so API servers do not ask the backend again", now)
 		}
 		before = now
 	}

@@ -84,7 +84,7 @@ func (r *Runner) disruptLease(ctx context.Context, member string, step *DisruptL
 		}
 	}
 	if step.Action == history.ElectionDelete && "kube-system/"+step.Lease == leaderLeaseName {
-		// Whether anybody leads then is for the checks to say.
+		// The checks judge whether there is a leader then.
 		_, _ = r.leader(ctx)
 	}
 	return ctx.Err()

@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/leak"
 )
 
-// exitLogs give the last lines of the logs of processes that ended though the harness had
+// exitLogs reads the last lines of the logs of processes that ended although the harness had
 // not ended them (RO-03).
 //
-// What it misses: a cluster that somebody else runs has no logs here, and a component that
-// writes its log late may have said more.
+// What it misses: the harness has no logs of an external cluster, and a component that
+// writes its log late may have written more.
 type exitLogs struct {
 	mu sync.Mutex
 	// masker knows the credentials that were learned so far; nil before.

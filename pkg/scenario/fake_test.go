@@ -121,7 +121,7 @@ func (f *fakeCluster) SetLink(_ context.Context, member string, link cluster.Lin
 	return f.did("link %s %s %s", member, link, shape.Latency)
 }
 
-func (f *fakeCluster) LogDir() string { return "/home/somebody/bundle/logs" }
+func (f *fakeCluster) LogDir() string { return "/home/jane/bundle/logs" }
 
 func (f *fakeCluster) Credentials(context.Context) ([]credential.Credential, error) { return nil, nil }
 

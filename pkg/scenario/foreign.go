@@ -10,12 +10,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// ownDomain is below which the groups are that a run may define in a cluster that
-// somebody else runs.
+// ownDomain is the domain of the groups that a run may define in an external cluster.
 const ownDomain = ".evenkeel.dev"
 
-// Disrupts is the first step, counted from 1, that does more to a control plane than to
-// look at it and to define groups of the harness's own; ok is false where none does.
+// Disrupts returns the first step, counted from 1, that does more to a control plane than
+// read it and define groups of the harness's own; ok is false if there is none.
 func (s *Scenario) Disrupts() (step int, action string, ok bool) {
 	for i := range s.Steps {
 		if one, ok := s.Steps[i].Action.(observing); !ok || !one.harmless() {
@@ -25,9 +24,9 @@ func (s *Scenario) Disrupts() (step int, action string, ok bool) {
 	return 0, "", false
 }
 
-// LeaveOut says which steps, counted from 1, cannot be played on a cluster that
-// somebody else runs, and why not. Where the harness runs it itself, there are none:
-// what cannot be played there is an error.
+// LeaveOut returns the steps, counted from 1, that cannot be played on an external cluster,
+// and why not. It is empty for a cluster that the harness runs itself: a step that cannot be
+// played there is an error.
 func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
 	foreign, ok := c.(cluster.ExternallyManaged)
 	if !ok {
@@ -89,11 +88,11 @@ func (s *Scenario) impossible(c cluster.ExternallyManaged, a Action) string {
 	if one, ok := a.(external); ok {
 		return one.impossible(s, c)
 	}
-	return "it writes what is not the harness's own, which a cluster that somebody else runs is spared"
+	return "it changes objects that are not the harness's own, which it does not do to an external cluster"
 }
 
-// waitsForLeftOut is why a step is not played that waits for one that is left out too.
-const waitsForLeftOut = "it waits for what is left out itself"
+// waitsForLeftOut is why a step is not played that waits for a step that is left out.
+const waitsForLeftOut = "it waits for a step that is left out"
 
 // unseen is why other components than API servers are not operated.
 const unseen = "only of an API server it shows that it was hit"
@@ -109,7 +108,7 @@ func remote(c cluster.ExternallyManaged, backend string) string {
 // replaced is why members cannot be replaced or restarted as a step says.
 func (s *Scenario) replaced(c cluster.ExternallyManaged, with []string, off []cluster.Feature, hook cluster.Means) string {
 	if len(off) > 0 {
-		return "features of a cluster that somebody else runs are not switched off"
+		return "disabledFeatures is not supported with the provider external"
 	}
 	if why := c.Lacks(hook); why != "" {
 		return why
@@ -159,7 +158,7 @@ func (r *Runner) leaveOut(index int) bool {
 	return left
 }
 
-// lacks is why a cluster that somebody else runs does not give the means.
+// lacks returns why an external cluster does not give the means.
 func (r *Runner) lacks(means cluster.Means) string {
 	if r.foreign == nil {
 		return ""
@@ -167,13 +166,13 @@ func (r *Runner) lacks(means cluster.Means) string {
 	return r.foreign.Lacks(means)
 }
 
-// ownsGroup refuses to define in somebody else's cluster what may be theirs.
+// ownsGroup refuses to define a group in an external cluster that its users may own.
 func (r *Runner) ownsGroup(group string) error {
 	if r.foreign == nil {
 		return nil
 	}
 	if group != "" && !strings.HasSuffix(group, ownDomain) {
-		return fmt.Errorf("the group %s may be somebody's: in a cluster that somebody else runs only groups below %s are defined", group, strings.TrimPrefix(ownDomain, "."))
+		return fmt.Errorf("the group %s may belong to the users of the cluster: in an external cluster only groups below %s are defined", group, strings.TrimPrefix(ownDomain, "."))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// foreignCluster is one that somebody else runs, and that gives these means.
+// foreignCluster is an external cluster that gives these means.
 type foreignCluster struct {
 	shelved
 	gives []cluster.Means
@@ -113,9 +113,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// No step may be played because nobody thought of it: what a scenario does to a
-// cluster that gives nothing is to look, and to define groups of its own.
-func TestNothingIsDoneToAClusterThatGivesNothing(t *testing.T) {
+// A new step must not be played on an external cluster by oversight: on a cluster without
+// means a scenario only reads, and defines groups of its own.
+func TestLeaveOut_ClusterWithoutMeansIsOnlyRead(t *testing.T) {
 	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -202,7 +202,7 @@ func TestOnlyOwnGroupsAreDefinedInSomebodysCluster(t *testing.T) {
 		t.Errorf("in a cluster of our own: %v", err)
 	}
 	r.foreign = foreignCluster{}
-	if err := r.check(); err == nil || !strings.Contains(err.Error(), "the group example.com may be somebody's") {
+	if err := r.check(); err == nil || !strings.Contains(err.Error(), "the group example.com may belong to the users of the cluster") {
 		t.Errorf("error %v", err)
 	}
 	theirs.Group = "lights.evenkeel.dev"

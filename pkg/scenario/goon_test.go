@@ -23,7 +23,7 @@ import (
 // broken is what a provider says of an API server that does not become ready.
 func broken(member string) error {
 	return fmt.Errorf("start: %w", &cluster.Unready{Member: member, Component: cluster.APIServer, Waited: time.Minute, Bound: 3 * time.Minute,
-		Code: 500, Failing: []string{"etcd"}, What: "was not ready within 3m0s: /readyz answered 500; its log /home/somebody/bundle/logs/cp1-apiserver.log ends with: x"})
+		Code: 500, Failing: []string{"etcd"}, What: "was not ready within 3m0s: /readyz answered 500; its log /home/jane/bundle/logs/cp1-apiserver.log ends with: x"})
 }
 
 // notReached are the events of that kind.
@@ -64,7 +64,7 @@ func TestPlayAll_GoesOnAfterAMemberThatIsNotReady(t *testing.T) {
 	}
 	got := *found[0].NotReached
 	if got.Step != 1 || got.Action != "upgrade" || got.Awaited != history.AwaitedReady || got.Component != history.ComponentAPIServer || found[0].Member != "cp1" ||
-		got.Code != 500 || !slices.Equal(got.Failing, []string{"etcd"}) || got.Bound != int64(3*time.Minute) || got.Judged || strings.Contains(got.Message, "somebody") {
+		got.Code != 500 || !slices.Equal(got.Failing, []string{"etcd"}) || got.Bound != int64(3*time.Minute) || got.Judged || strings.Contains(got.Message, "jane") {
 		t.Errorf("told %+v of %s", got, found[0].Member)
 	}
 	end := r.End(nil)

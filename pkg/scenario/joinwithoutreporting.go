@@ -72,7 +72,8 @@ func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinWi
 	if err != nil {
 		return err
 	}
-	// It is not ready before it could report, so nobody waits for that yet.
+	// The API server is not ready before it has reported, so the step does not wait for
+	// that yet.
 	started := make(chan error, 1)
 	go func() { started <- r.cluster.StartComponent(ctx, member, cluster.APIServer) }()
 	err = func() error {

@@ -18,12 +18,12 @@ const (
 	coordinatorLease = leasesPath + "/leader-election-controller"
 )
 
-// leadership is what a Lease says at a time; preferred is who is to take over.
+// leadership is the state of a Lease at a time; preferred is its preferredHolder.
 type leadership struct{ holder, renewed, preferred string }
 
-// leader is the member whose controller manager leads. Where leaders are given the leader activity probe
-// it acts already, if that is to be seen at all: whoever has no more than the Lease has
-// nothing yet that could be seen to stop.
+// leader returns the member whose controller manager leads. If the scenario has the leader
+// activity probe, leader waits until this controller manager acts: a holder of the Lease that
+// does not act yet has no activity that could be seen to stop.
 func (r *Runner) leader(ctx context.Context) (string, error) {
 	name, err := r.holder(ctx, leaderLease)
 	if err != nil || !r.Scenario.LeaderElection.LeaderActivityProbe {
@@ -47,9 +47,9 @@ func (r *Runner) leader(ctx context.Context) (string, error) {
 	}
 }
 
-// holder is the member on whose host the holder of a Lease runs. Who has been named
-// leads only when it renews: a coordinator, as KEP-4355 has it, names one that has
-// not begun, and whoever has just died is still named.
+// holder returns the member on whose host the holder of a Lease runs. A holder leads only
+// once it renews the Lease: by KEP-4355 a coordinator names a holder before that has begun
+// to lead, and the Lease still names a holder that has just crashed.
 func (r *Runner) holder(ctx context.Context, path string) (string, error) {
 	ctx, cancel := r.within(ctx, LeaderTimeout, history.AwaitedLeader, "", "no holder of %s has renewed it", path)
 	defer cancel()
@@ -95,7 +95,7 @@ func (r *Runner) stays(ctx context.Context, long time.Duration) error {
 			return err
 		case err != nil: // it may answer the next time
 		case now.holder == "" || now.preferred != "" && now.preferred != now.holder:
-			holder = "" // Nobody leads for long.
+			holder = "" // The Lease has no holder, or its holder has to give way.
 		case now.holder != holder:
 			holder, since = now.holder, r.Clock.Now()
 		case r.Clock.Since(since) >= long:

@@ -36,6 +36,6 @@ func TestALeaderThatStaysIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.stays(ctx, time.Minute); err == nil {
-		t.Error("nobody led for a minute, and it went on")
+		t.Error("it went on although no leader had led for a minute")
 	}
 }

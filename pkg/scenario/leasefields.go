@@ -84,8 +84,8 @@ func (r *Runner) writeFields(ctx context.Context, name string, members []string)
 	return nil
 }
 
-// giveFields writes the Lease with the fields, whether it has them or not. Nobody is a
-// candidate for it, so that no coordinator minds it.
+// giveFields writes the Lease with the fields, whether it has them or not. The Lease has no
+// candidates, so no coordinator acts on it.
 func (c *crew) giveFields(ctx context.Context) error {
 	lease := c.read(ctx)
 	if lease == nil {

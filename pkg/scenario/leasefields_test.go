@@ -56,7 +56,7 @@ func TestALegacyHolderKnowsNothingOfCoordination(t *testing.T) {
 	c := &crew{client: client, now: func() time.Time { return now }, step: &SimulateElection{}, lease: "evenkeel-manned"}
 	c.claim(t.Context())
 	for path := range s.objects {
-		s.objects[path]["spec"].(map[string]any)["preferredHolder"] = "somebody"
+		s.objects[path]["spec"].(map[string]any)["preferredHolder"] = "another"
 	}
 	c.claim(t.Context()) // it is not due
 	now = now.Add(LeadRenewal)
@@ -68,12 +68,12 @@ func TestALegacyHolderKnowsNothingOfCoordination(t *testing.T) {
 	if lease == nil || ptr.Deref(lease.Spec.HolderIdentity, "") != "evenkeel-manned-legacy" || lease.Spec.PreferredHolder != nil || lease.Spec.Strategy != nil {
 		t.Errorf("the Lease is %v", lease)
 	}
-	lease.Spec.HolderIdentity = ptr.To("somebody")
+	lease.Spec.HolderIdentity = ptr.To("another")
 	c.put(t.Context(), history.ElectionAbsentHolder, lease)
 	now = now.Add(LeadRenewal)
 	c.claim(t.Context())
-	if got := c.read(t.Context()); ptr.Deref(got.Spec.HolderIdentity, "") != "somebody" {
-		t.Error("it takes a Lease that somebody else holds")
+	if got := c.read(t.Context()); ptr.Deref(got.Spec.HolderIdentity, "") != "another" {
+		t.Error("it takes a Lease that another process holds")
 	}
 }
 

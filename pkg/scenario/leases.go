@@ -40,7 +40,7 @@ func (c *crew) read(ctx context.Context) *coordinationv1.Lease {
 	return lease
 }
 
-// put writes the Lease on condition that nobody else has, or makes it.
+// put updates the Lease on condition that its resourceVersion is unchanged, or creates it.
 func (c *crew) put(ctx context.Context, how string, lease *coordinationv1.Lease) observe.Answer {
 	verb := "update"
 	if lease.ResourceVersion == "" {

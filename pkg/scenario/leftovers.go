@@ -150,8 +150,8 @@ func (r *Runner) delete(ctx context.Context, object observe.Call) error {
 	}
 }
 
-// backendNamespace is where the Services of backends are: one of the run's own in a
-// cluster that somebody else runs.
+// backendNamespace returns the namespace of the backends' Services: in an external cluster
+// it is one of the run's own.
 func (r *Runner) backendNamespace() string {
 	if r.foreign == nil {
 		return usualNamespace

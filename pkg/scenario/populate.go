@@ -70,7 +70,7 @@ type population struct {
 	sources  map[string]*workload.Source // by member
 	// held are those of its objects that are deleted and held, by member.
 	held map[string]*workload.Held
-	// stop ends the meddling, if there is any, and done is when it has.
+	// stop ends the writes of the mutate step, if there are any, and done waits for that.
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -255,7 +255,7 @@ func (r *Runner) populated(name string) (*population, error) {
 	return nil, fmt.Errorf("nothing was populated under the name %s", name)
 }
 
-// meddle begins to write to a population, or ends that.
+// mutate begins to write to a population, or stops writing to it.
 func (r *Runner) mutate(ctx context.Context, step *Mutate) error {
 	p, err := r.populated(step.Population)
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *Runner) mutate(ctx context.Context, step *Mutate) error {
 	return nil
 }
 
-// stopMeddling ends what meddle steps have left.
+// stopMutating stops the writes of all mutate steps.
 func (r *Runner) stopMutating() {
 	for _, p := range r.populations {
 		p.stop()

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-func TestTurmoilThatMakesNoSense(t *testing.T) {
+func TestRandomFaults_InvalidFieldsAreRefused(t *testing.T) {
 	whole := func() *RandomFaults {
 		return &RandomFaults{Faults: []string{"a"}, Leases: []string{"x", "y"}, LeaderChanges: 1, MinDuration: time.Second, MaxDuration: time.Second, Timeout: time.Minute}
 	}
@@ -56,8 +56,8 @@ func TestTurmoilThatMakesNoSense(t *testing.T) {
 	}
 }
 
-// leased is a cluster whose API servers have a Lease that is renewed whenever somebody
-// looks, by somebody else whenever an API server was killed.
+// leased is a cluster with a Lease whose holder renews it before each read. The Lease gets
+// another holder each time that the step has killed an API server.
 type leased struct {
 	*fakeCluster
 	url string
@@ -101,7 +101,7 @@ func renewedAt(look int) *metav1.MicroTime {
 	return ptr.To(metav1.NewMicroTime(time.Unix(int64(look), 0)))
 }
 
-func TestTurmoil(t *testing.T) {
+func TestRandomFaults_SameSeedPlaysTheSameFaults(t *testing.T) {
 	hosts := []string{"host-cp1_a", "host-cp2_b", "host-cp3_c"}
 	play := func() (calls []string) {
 		l := newLeased(t, func(l leased, look int) coordinationv1.LeaseSpec {
@@ -126,8 +126,8 @@ func TestTurmoil(t *testing.T) {
 	}
 }
 
-// Who is named and does not renew leads nobody, and the run must not go on.
-func TestTurmoilWithoutALeader(t *testing.T) {
+// A holder that does not renew the Lease does not lead, and the run must not go on.
+func TestRandomFaults_FailsWithoutALeader(t *testing.T) {
 	l := newLeased(t, func(leased, int) coordinationv1.LeaseSpec {
 		return coordinationv1.LeaseSpec{HolderIdentity: ptr.To("host-cp1_a"), RenewTime: renewedAt(1)}
 	})

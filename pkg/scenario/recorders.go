@@ -107,7 +107,7 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }
 		hammer := observe.NewHammer(name, config, r.History, r.Clock,
 			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, rs.tagger, r.Clock))
-		// What is defined in a cluster that somebody else runs is theirs.
+		// The users of an external cluster own its custom resources.
 		custom := observe.NewCustomResources(name, rs.etcd, r.History)
 		customHammer := observe.NewCustomHammer(name, config, r.History, r.Clock, custom)
 		documents := (*observe.Documents)(nil)
@@ -165,7 +165,7 @@ func (rs *recorders) end() {
 	rs.stopEtcd()
 	rs.running.Wait()
 	if rs.backend != nil {
-		// Its connections are cut here; whoever still used one has gone.
+		// Stop cuts its connections; an error of that concerns no request of the run.
 		_ = rs.backend.Stop()
 	}
 }

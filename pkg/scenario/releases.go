@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// releasesUsed are all releases, oldest first, that playing the scenario can
-// bring a member to, if the members begin with those of start. It follows the
-// steps without a cluster: where a selector means whoever leads, it could be any
-// member, so several releases are possible for one from then on. A step that
-// asks for a release that there cannot be is an error. Steps that are left out are
-// passed over.
+// releasesUsed returns all releases, oldest first, that a member can have while the
+// scenario is played, if the members begin with those of start. It follows the steps
+// without a cluster: a selector that means the leader could select any member, so a member
+// can have several releases from then on. A step that needs a release that does not exist
+// is an error. releasesUsed skips steps that are left out.
 func (s *Scenario) releasesUsed(members []string, start map[string]string, known []string, leftOut map[int]string) ([]string, error) {
 	used := map[string]bool{}
 	possible := map[string][]string{}

@@ -41,7 +41,7 @@ func (s *Restart) restarts(*Scenario) bool     { return true }
 
 func (s *Restart) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
 	if s.Release != "" {
-		return "members of a cluster that somebody else runs are restarted at their own release only"
+		return "members of an external cluster are restarted at their own release only"
 	}
 	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookStop)
 }

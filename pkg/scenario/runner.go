@@ -52,12 +52,13 @@ type Options struct {
 	Rand *rand.Rand
 	// Progress is told of each step, from the goroutine of Play; may be nil.
 	Progress func(Progress)
-	// NoTraffic leaves out every write that a run makes for what it shows: the
-	// traffic, whatever the scenario says, and the probes of booting servers. On a
-	// cluster that somebody else runs they are left out anyway.
+	// NoTraffic leaves out the writes that a run makes as evidence: the traffic, whatever
+	// the scenario says, and the probes of booting servers. On an external cluster they
+	// are always left out.
 	NoTraffic bool
-	// Probe has also servers of a cluster that somebody else runs sent what they must
-	// refuse, which a server that does not is changed by. All others are sent it anyway.
+	// Probe sends requests that a server must refuse to the servers of an external cluster
+	// too. A server that does not refuse them changes its state. All other clusters are
+	// always sent them.
 	Probe bool
 	// Pace is how many objects a second migrations come to, roughly; see cluster.Settings.
 	Pace float64
@@ -396,8 +397,8 @@ func (r *Runner) report(index int, action, member, release string, phase history
 	r.Progress(Progress{Index: index, Total: len(r.Scenario.Steps), Action: action, Phase: phase, Member: member, Message: message})
 }
 
-// plain names the logs as they lie in the bundle: where that is on somebody's
-// disk is nobody else's business.
+// plain replaces the path of the logs by their path in the bundle: the history must not
+// publish where a user keeps the bundle.
 func (r *Runner) plain(message string) string {
 	if dir := r.cluster.LogDir(); dir != "" {
 		return strings.ReplaceAll(message, dir, filepath.Base(dir))
@@ -546,8 +547,8 @@ func (r *Runner) undoTimeout() time.Duration {
 	return UndoTimeout
 }
 
-// undoFaults heals what is left at the end, so that nobody finds a cluster
-// with faulty links.
+// undoFaults heals the faults that are active at the end, so that the run does not leave a
+// cluster with faulty links.
 func (r *Runner) undoFaults(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.undoTimeout())
 	defer cancel()

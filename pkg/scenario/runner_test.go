@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// newRunner makes a runner in the state in which Play plays the steps, with no
-// recorders, so that it waits for nobody.
+// newRunner makes a runner in the state in which Play plays the steps. It has no recorders,
+// so it waits for none.
 func newRunner(fake *fakeCluster, h *fakeHistory) *Runner {
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
 	r := New(Options{
@@ -83,7 +83,7 @@ func TestStepsAreCarriedOutInOrder(t *testing.T) {
 	}
 	// Nothing could be measured, so a delay must not claim a witness.
 	if slices.Contains(told, "slow-1 witness cp1") {
-		t.Error("a fault that nobody saw has a witness")
+		t.Error("a fault without a measurement has a witness")
 	}
 }
 
@@ -137,9 +137,9 @@ func TestACrashHealsOnlyItself(t *testing.T) {
 	}
 }
 
-func TestWhatIsRecordedNamesNobodysDisk(t *testing.T) {
+func TestPlay_RecordsNoPathOfTheMachine(t *testing.T) {
 	fake, h := newFake(), newHistory()
-	fake.fail["start"] = errors.New("its log /home/somebody/bundle/logs/cp1-etcd.log is empty")
+	fake.fail["start"] = errors.New("its log /home/jane/bundle/logs/cp1-etcd.log is empty")
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "@cp1"}}}}
 	err := r.Play(t.Context(), fake)
@@ -152,7 +152,7 @@ func TestWhatIsRecordedNamesNobodysDisk(t *testing.T) {
 			said += e.Step.Message
 		}
 	}
-	if strings.Contains(said, "somebody") || strings.Count(said, "logs/cp1-etcd.log") != 2 {
+	if strings.Contains(said, "jane") || strings.Count(said, "logs/cp1-etcd.log") != 2 {
 		t.Errorf("recorded %s", said)
 	}
 }
@@ -196,8 +196,8 @@ func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
 		want  string
 	}{
 		{"too few members", "", Step{&Stop{Target: Target{Member: "@cp5"}}}, "step 1 (stop)"},
-		{"fault at nobody", "", Step{&Crash{Strike: Strike{Fault: "lost.yaml"}}}, "step 1 (crash)"},
-		{"a Lease of nobody", "", Step{&Tamper{Member: "@cp1", DeleteIdentityLeases: []string{"cp9"}}}, "selects no member"},
+		{"unknown fault", "", Step{&Crash{Strike: Strike{Fault: "lost.yaml"}}}, "step 1 (crash)"},
+		{"Lease of no member", "", Step{&Tamper{Member: "@cp1", DeleteIdentityLeases: []string{"cp9"}}}, "selects no member"},
 		{"guest through many", "", Step{&SimulatedServer{Member: "@all", Name: "g"}}, "means 3 members"},
 		{"tamper through many", "", Step{&Tamper{Member: "@all", DeleteStorageVersions: []string{"x"}}}, "means 3 members"},
 		{"other release", "1.3", Step{&Stop{Target: Target{Member: "@cp1"}}}, "begins with release 1.3"},
@@ -390,8 +390,8 @@ func TestReleasesUsed(t *testing.T) {
 		{"by name", nil, []Step{up("@all", "1.4")}, "1.2 1.4", ""},
 		{"restart", nil, []Step{{&Restart{Members: []string{"@cp1", "@cp2"}, Release: "@oldest"}}}, "1.1 1.2", ""},
 		{"restart at its own", nil, []Step{{&Restart{Members: []string{"@all"}}}}, "1.2", ""},
-		{"whoever leads", nil, []Step{up("@leader", "@next"), up("@leader", "@next")}, "1.2 1.3 1.4", ""},
-		{"whoever leads, then one", nil, []Step{up("@leader", "@newest"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
+		{"the leader", nil, []Step{up("@leader", "@next"), up("@leader", "@next")}, "1.2 1.3 1.4", ""},
+		{"the leader, then one by name", nil, []Step{up("@leader", "@newest"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
 		{"beyond the last", nil, []Step{up("@cp1", "@newest"), up("@cp1", "@next")}, "", "step 2 (upgrade): there is no release after 1.4"},
 		{"unknown", nil, []Step{up("@cp1", "2.0")}, "", `step 1 (upgrade): there is no release "2.0"`},
 	} {

@@ -52,7 +52,7 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"no such workload", head + "traffic:\n  workloads: [w.yaml]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: read the workload workloads/w.yaml"},
 		{"no such component", head + "steps:\n- stop: {member: cp1, component: kubelet}\n", "no component \"kubelet\""},
 		{"no requirement", head + "judges: [SV-1]\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: \"SV-1\" is no ID"},
-		{"peers of whom nobody records anything", head + "discovery: {peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: discovery.peers needs discovery.record"},
+		{"peers without discovery.record", head + "discovery: {peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:4: discovery.peers needs discovery.record"},
 		{"peers and what is judged without", head + "judges: [AD-23, AD-25]\ndiscovery: {record: true, peers: true}\nsteps:\n- hold: {name: a, for: 1s}\n",
 			"s/x.yaml:5: with discovery.peers a scenario can judge AD-23 and AD-24 only: AD-25 takes"},
 		{"traffic of more than all", head + "traffic:\n  share: 1.5\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
@@ -97,7 +97,7 @@ func TestStepsFitTheirFaults(t *testing.T) {
 		{"crash by a pause", "crash: {member: cp1, fault: f.yaml}", pauseFault, "kills no process"},
 		{"pause by a crash", "pause: {member: cp1, fault: f.yaml}", crashFault, "freezes no process"},
 		{"pause for no time", "pause: {member: cp1, fault: f.yaml}", pauseFault, "would be over at once"},
-		{"duration that nobody waits for", "inject: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", "leave the duration out"},
+		{"duration without effect", "inject: {member: cp1, fault: f.yaml}", pauseFault + "  duration: 1s\n", "leave the duration out"},
 		{"crash during an upgrade", "upgrade: {member: cp1, to: \"@next\", withFaults: [f.yaml]}", crashFault, "stops and starts"},
 		{"no member", "crash: {fault: f.yaml}", crashFault, "which names none"},
 		{"two members", "crash: {member: cp1, fault: f.yaml}", strings.Replace(crashFault, "@member", "@leader", 1), "must not name one"},
@@ -130,8 +130,8 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("%s selects %v (%v), want %s", selector, got, err, want)
 		}
 	}
-	nobody := func() (string, error) { return "", errors.New("nobody leads") }
-	if _, err := selectMembers("@leader", members, nobody); err == nil {
+	none := func() (string, error) { return "", errors.New("there is no leader") }
+	if _, err := selectMembers("@leader", members, none); err == nil {
 		t.Error("a leader was found where there is none")
 	}
 	if _, err := selectMembers("@followers", []string{"cp2"}, leader); err == nil {

@@ -39,8 +39,8 @@ func (b *SetBackendBehavior) play(ctx context.Context, r *Runner, _ target) erro
 
 func (b *SetBackendBehavior) validate() error {
 	err := missing("name", b.Name)
-	if b.Behavior != doesAnswer && !slices.Contains(faultybackend.Behaviours(), b.Behavior) {
-		err = errors.Join(err, fmt.Errorf("behavior must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviours(), ", ")))
+	if b.Behavior != doesAnswer && !slices.Contains(faultybackend.Behaviors(), b.Behavior) {
+		err = errors.Join(err, fmt.Errorf("behavior must be %s or one of %s", doesAnswer, strings.Join(faultybackend.Behaviors(), ", ")))
 	}
 	if b.For < 0 {
 		err = errors.Join(err, errors.New("for must not be negative"))

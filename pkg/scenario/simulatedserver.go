@@ -46,8 +46,8 @@ func (g *SimulatedServer) validate() error {
 
 // fieldsProblem says what is wrong with its other fields.
 func (g *SimulatedServer) fieldsProblem() error {
-	if len(validation.IsDNS1123Label(g.Name)) > 0 || harnessServer+g.Name == nobody {
-		return fmt.Errorf("%q is no name for a guest: it must be a short DNS label, and not that of nobody", g.Name)
+	if len(validation.IsDNS1123Label(g.Name)) > 0 || harnessServer+g.Name == unknownServer {
+		return fmt.Errorf("%q is no name for a simulated server: it must be a short DNS label, and %s must not exist", g.Name, unknownServer)
 	}
 	for _, name := range g.StorageVersions {
 		if group, resource := parted(name); group == "" || resource == "" {

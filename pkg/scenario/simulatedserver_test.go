@@ -15,8 +15,8 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 		step            Step
 	}{
 		{"guest", "", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
-		{"guest without a name", "is no name for a guest", Step{&SimulatedServer{Member: "cp1"}}},
-		{"guest called nobody", "is no name for a guest", Step{&SimulatedServer{Member: "cp1", Name: "nobody"}}},
+		{"simulated server without a name", "is no name for a simulated server", Step{&SimulatedServer{Member: "cp1"}}},
+		{"simulated server with the name of the unknown one", "is no name for a simulated server", Step{&SimulatedServer{Member: "cp1", Name: "unknown"}}},
 		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
 		{"tampering with a Lease", "", Step{&Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
 		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{&Tamper{Member: "cp1"}}},

@@ -244,8 +244,8 @@ func (c *crew) mine(l *coordinationv1.Lease) *Participant {
 	return c.standing[ptr.Deref(l.Spec.HolderIdentity, "")]
 }
 
-// settled is whether it is clear whose the Lease is: one of them holds it, or it is
-// left to somebody who knows another strategy.
+// settled returns whether the election is over: one of the candidates holds the Lease, or
+// the coordinator has left the Lease to one that knows its strategy.
 func (c *crew) settled(l *coordinationv1.Lease) bool {
 	return c.mine(l) != nil || l != nil && ptr.Deref(l.Spec.HolderIdentity, "") == "" && l.Spec.Strategy != nil && *l.Spec.Strategy != coordinationv1.OldestEmulationVersion
 }
@@ -319,17 +319,17 @@ func oddities(now time.Time) []coordinationv1.LeaseSpec {
 	long, past, future := strings.Repeat("x", 4096), metav1.NewMicroTime(time.Unix(0, 0)), metav1.NewMicroTime(now.AddDate(1000, 0, 0))
 	return []coordinationv1.LeaseSpec{
 		{},
-		{HolderIdentity: ptr.To("nobody-knows")},
+		{HolderIdentity: ptr.To("unknown")},
 		{HolderIdentity: ptr.To(""), LeaseDurationSeconds: ptr.To[int32](1 << 30)},
 		{HolderIdentity: &long, LeaseDurationSeconds: ptr.To[int32](1), Strategy: &oldest},
 		{RenewTime: &past, LeaseTransitions: ptr.To[int32](1<<31 - 1), Strategy: &oldest},
 		{HolderIdentity: ptr.To("tomorrow"), RenewTime: &future, AcquireTime: &future, LeaseDurationSeconds: ptr.To[int32](1), Strategy: &oldest},
-		{HolderIdentity: ptr.To("torn"), PreferredHolder: ptr.To("nobody-knows"), Strategy: &oldest, LeaseDurationSeconds: ptr.To[int32](1)},
+		{HolderIdentity: ptr.To("torn"), PreferredHolder: ptr.To("unknown"), Strategy: &oldest, LeaseDurationSeconds: ptr.To[int32](1)},
 	}
 }
 
-// odd gives the Lease one odd content after the other. Each stays until a coordinator has
-// done something about it: what nobody looks at harms nobody.
+// odd writes one odd content after the other to the Lease. Each stays until a coordinator
+// has acted on it: a content that no coordinator reads tests nothing.
 func (r *Runner) odd(ctx context.Context, c *crew) error {
 	for _, spec := range oddities(c.now()) {
 		lease := c.read(ctx)
@@ -352,7 +352,8 @@ func (c *crew) dealt(l *coordinationv1.Lease) bool {
 	return c.mine(l) != nil || l != nil && c.standing[ptr.Deref(l.Spec.PreferredHolder, "")] != nil
 }
 
-// seize gives a Lease to nobody, whoever writes to it at the same time.
+// seize gives a Lease to a holder that does not exist, and repeats that if another client
+// writes at the same time.
 func (r *Runner) seize(ctx context.Context, c *crew) error {
 	for {
 		lease := c.read(ctx)

@@ -74,7 +74,7 @@ func (r *Runner) strip(ctx context.Context, client *observe.Client, name, server
 		object := new(apiserverinternalv1alpha1.StorageVersion)
 		if found.OK() && json.Unmarshal(found.Body, object) == nil {
 			if !slices.ContainsFunc(object.Status.StorageVersions, entryOf(serverID)) {
-				return nil // somebody else has seen to it
+				return nil // another client has removed the entry
 			}
 			object.Status.StorageVersions = slices.DeleteFunc(object.Status.StorageVersions, entryOf(serverID))
 			observe.Agree(&object.Status, r.Clock.Now())

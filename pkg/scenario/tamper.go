@@ -42,8 +42,8 @@ const (
 	// harnessServer begins the IDs of servers that the harness makes up; API
 	// servers have names that begin with the same word.
 	harnessServer = "apiserver-evenkeel-"
-	// nobody is a server that does not exist and never did.
-	nobody = harnessServer + "nobody"
+	// unknownServer is the ID of a server that has never existed.
+	unknownServer = harnessServer + "unknown"
 
 	leaseGroup, leaseNamespace = "coordination.k8s.io", "kube-system"
 )
@@ -101,7 +101,7 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 		}
 	}
 	for _, name := range tamper.AddUnknownServer {
-		if err := observe.AddEntry(ctx, client, name, nobody, inventedVersion(name), r.Clock.Now()); err != nil {
+		if err := observe.AddEntry(ctx, client, name, unknownServer, inventedVersion(name), r.Clock.Now()); err != nil {
 			return err
 		}
 	}
@@ -111,8 +111,8 @@ func (r *Runner) tamper(ctx context.Context, member string, tamper *Tamper) erro
 	return err
 }
 
-// inventedVersion is what is stored of a resource of which nobody has reported
-// anything.
+// inventedVersion returns the version in which a resource is stored that no API server has
+// reported.
 func inventedVersion(name string) string {
 	group, _ := parted(name)
 	if group == "core" {

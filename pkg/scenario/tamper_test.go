@@ -60,7 +60,7 @@ func TestATamperStepEndsWhenEtcdHasToldOfIt(t *testing.T) {
 	<-deleted
 	select {
 	case err := <-ended:
-		t.Fatalf("the step ended with %v while nobody followed etcd", err)
+		t.Fatalf("the step ended with %v while no recorder followed etcd", err)
 	case <-time.After(100 * time.Millisecond): // a step that does not wait has ended by then
 	}
 
