@@ -14,17 +14,17 @@ import (
 	reference "github.com/evenkeel/evenkeel/impl/election"
 )
 
-// coordinated is election by a coordinator: what it decides, the reference's own
-// function says. Every candidate that runs answers at once.
+// coordinated is election by a coordinator, which decides by the reference's own
+// function. Every running candidate answers its ping at once.
 type coordinated struct {
-	// known are decisions that were made, by all that they depend on: which releases
-	// run, who leads, and who is older.
+	// known caches decisions by everything that they depend on: the releases that run,
+	// the leader, and the order of age.
 	known map[string]int
 }
 
 func newCoordinated() *coordinated { return &coordinated{map[string]int{}} }
 
-// alike is false: of several with the same release the eldest leads.
+// alike is false: among members of the same release the oldest leads.
 func (*coordinated) alike() bool { return false }
 
 // Releases as candidates name them.
@@ -33,15 +33,15 @@ const (
 	newer = "1.3.0"
 )
 
-// turns bounds how many decisions an election may take: to ask, to have the leader
-// give up, to ask again, to elect, and to find nothing more to do.
+// turns bounds how many decisions an election may take: ping, end the leader's term,
+// ping again, elect, and find nothing more to do.
 const turns = 8
 
-// noon is any time.
+// noon is an arbitrary time to count from.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func (c *coordinated) vacant(p plane) map[int]*big.Rat {
-	return map[int]*big.Rat{c.settled(p, nobody): big.NewRat(1, 1)}
+	return map[int]*big.Rat{c.settled(p, none): big.NewRat(1, 1)}
 }
 
 func (c *coordinated) settled(p plane, leader int) int {
@@ -59,7 +59,7 @@ func (c *coordinated) settled(p plane, leader int) int {
 	return present[place]
 }
 
-// decide has the reference decide until there is nothing more to do.
+// decide calls the reference's decision function until there is nothing more to do.
 func decide(p plane, leader int) int {
 	var candidates []*reference.Candidate
 	numbers := map[string]int{}
@@ -71,7 +71,7 @@ func decide(p plane, leader int) int {
 	lease := &coordinationv1.Lease{}
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(reference.LeaseDuration.Seconds()))
 	lease.Spec.Strategy = ptr.To(reference.Oldest)
-	if leader != nobody {
+	if leader != none {
 		lease.Spec.HolderIdentity = ptr.To(name(leader))
 	}
 	now, round := noon, reference.Round{}
@@ -94,7 +94,7 @@ func decide(p plane, leader int) int {
 		}
 		if w := d.Write; w != nil {
 			lease.Spec.HolderIdentity = ptr.To(w.Holder)
-			// A leader who is told that somebody else is preferred gives up at once.
+			// A leader gives up at once when the Lease names a preferred holder.
 			lease.Spec.PreferredHolder = nil
 			round = reference.Round{}
 		}
@@ -105,7 +105,8 @@ func decide(p plane, leader int) int {
 
 func name(i int) string { return fmt.Sprintf("cp%d", i+1) }
 
-// candidate of a member. Of two with the same release the elder one is better.
+// candidate returns the candidate of a member. Of two with the same release the older
+// one is preferred.
 func candidate(i int, m member) *reference.Candidate {
 	c := &reference.Candidate{ObjectMeta: metav1.ObjectMeta{
 		Name: name(i), UID: types.UID(name(i)), CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(m.born-1000) * time.Second)),

@@ -7,28 +7,28 @@ import (
 
 // rollout is one way to take all members from one release to the other, one by one.
 type rollout struct {
-	// back is whether it goes to the older release.
+	// back is whether the rollout goes to the older release.
 	back bool
-	// outlived is whether a member is back before the Lease that it held has run
-	// out: then it takes part in the election of its own successor.
+	// outlived is whether a member is back before the Lease that it held expires. Then
+	// the member takes part in the election of its own successor.
 	outlived bool
 }
 
 // chances of a skew violation.
 type chances struct {
-	// ever is that there is one at any moment, and lasting that there is one that only
-	// the next replacement ends.
+	// ever is the chance of a violation at any moment, and lasting the chance of one
+	// that only the next replacement ends.
 	ever, lasting *big.Rat
 }
 
-// state is what may have come of a rollout so far.
+// state is a possible state of a rollout.
 type state struct {
 	leader        int
 	ever, lasting bool
 }
 
-// enumerate goes through every order of the members, every leader to begin with,
-// all equally likely, and every hand-over.
+// enumerate returns the chances over every order of the members, every first leader
+// (all equally likely) and every hand-over.
 func enumerate(members int, e election, r rollout) chances {
 	out := chances{new(big.Rat), new(big.Rat)}
 	orders := int64(0)
@@ -51,10 +51,9 @@ func enumerate(members int, e election, r rollout) chances {
 	return out
 }
 
-// follow goes through one order of the members, and gives the chances of what may
-// come of it.
+// follow replaces the members in one order, and returns the chance of each final state.
 func follow(order []int, e election, r rollout) map[state]*big.Rat {
-	p := plane{members: make([]member, len(order)), away: nobody}
+	p := plane{members: make([]member, len(order)), away: none}
 	now := map[state]*big.Rat{}
 	for i := range p.members {
 		p.members[i] = member{newer: r.back, born: i}
@@ -67,15 +66,15 @@ func follow(order []int, e election, r rollout) map[state]*big.Rat {
 			case s.leader != gone:
 				return certain(s.leader)
 			case r.outlived:
-				return certain(nobody)
+				return certain(none)
 			default:
 				return e.vacant(p)
 			}
 		}, e)
-		p.away = nobody
+		p.away = none
 		p.members[gone] = member{newer: !r.back, born: len(order) + step}
 		now = p.each(now, func(s state) map[int]*big.Rat {
-			if s.leader == nobody {
+			if s.leader == none {
 				return e.vacant(p)
 			}
 			return certain(s.leader)
@@ -84,8 +83,8 @@ func follow(order []int, e election, r rollout) map[state]*big.Rat {
 	return now
 }
 
-// each has every state go on to those that may follow, looks at them, lets the
-// election settle, and looks again.
+// each moves every state on to its possible successors. It checks for a violation before
+// and after the election settles.
 func (p plane) each(states map[state]*big.Rat, next func(state) map[int]*big.Rat, e election) map[state]*big.Rat {
 	out := map[state]*big.Rat{}
 	for s, chance := range states {
@@ -93,7 +92,7 @@ func (p plane) each(states map[state]*big.Rat, next func(state) map[int]*big.Rat
 			after := s
 			after.leader = leader
 			after.ever = after.ever || p.skewed(leader)
-			if leader != nobody {
+			if leader != none {
 				after.leader = e.settled(p, leader)
 			}
 			lasts := p.skewed(after.leader)
@@ -109,7 +108,7 @@ func (p plane) each(states map[state]*big.Rat, next func(state) map[int]*big.Rat
 
 func certain(leader int) map[int]*big.Rat { return map[int]*big.Rat{leader: big.NewRat(1, 1)} }
 
-// permute gives all orders of n things, each once. The slice is not to be kept.
+// permute calls take with each order of n things once.
 func permute(n int, take func([]int)) {
 	order := make([]int, n)
 	for i := range order {

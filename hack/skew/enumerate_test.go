@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// Computed by hand for three members. Plainly, upgraded: whoever leads at first hands
-// over when its turn comes. The first member hands over to the second with 1/2, which
-// hands over to a newer one with 1/2; the second does so with 1/2; the third has
-// nobody older left. (1/4 + 1/2 + 0)/3.
-func TestThreeMembers(t *testing.T) {
+// The expected values are computed by hand for three members. Plain Leases, upgrade: the
+// first leader hands over when its member is replaced. If the first member leads, it
+// hands over to the second with 1/2, which hands over to a newer one with 1/2. If the
+// second leads, it hands over to a newer one with 1/2. If the third leads, no older
+// member is left. (1/4 + 1/2 + 0)/3.
+func TestEnumerate_ThreeMembers(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
 		e             election
@@ -18,18 +19,18 @@ func TestThreeMembers(t *testing.T) {
 		ever, lasting string
 	}{
 		{"plain, upgraded", plain{}, rollout{}, "1/4", "1/4"},
-		// The first: 1/3 to itself, and 1/3 to the second, which hands over to a newer one
-		// with 2/3. (5/9 + 2/3 + 0)/3.
+		// If the first member leads, it hands over to itself with 1/3, and with 1/3 to the
+		// second, which hands over to a newer one with 2/3. (5/9 + 2/3 + 0)/3.
 		{"plain, upgraded, back in time", plain{}, rollout{outlived: true}, "11/27", "11/27"},
 		{"plain, rolled back", plain{}, rollout{back: true}, "1", "1"},
-		// Only if the first one that comes back led, and gets the Lease again, is nobody
-		// newer than it.
+		// No leader is newer than the first member that comes back only if that member led
+		// and gets the Lease again.
 		{"plain, rolled back, back in time", plain{}, rollout{back: true, outlived: true}, "8/9", "8/9"},
 		{"coordinated, upgraded", newCoordinated(), rollout{}, "0", "0"},
 		{"coordinated, upgraded, back in time", newCoordinated(), rollout{outlived: true}, "0", "0"},
-		// The first older API server is there before anybody of its release can lead.
+		// The first older API server runs before any candidate of its release can lead.
 		{"coordinated, rolled back", newCoordinated(), rollout{back: true}, "1", "0"},
-		// Unless that member led itself, and is elected again at once.
+		// As above, unless that member led, and is elected again at once.
 		{"coordinated, rolled back, back in time", newCoordinated(), rollout{back: true, outlived: true}, "2/3", "0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -41,7 +42,8 @@ func TestThreeMembers(t *testing.T) {
 	}
 }
 
-// unfair is an election that would give the chances of a defect away.
+// unfair is an election that prefers the newer members, so its chances must differ from
+// those of plain.
 type unfair struct{ plain }
 
 func (unfair) vacant(p plane) map[int]*big.Rat {
@@ -53,18 +55,18 @@ func (unfair) vacant(p plane) map[int]*big.Rat {
 	return certain(p.present()[0])
 }
 
-func TestTheModelTellsElectionsApart(t *testing.T) {
+func TestEnumerate_UnfairElectionIsMoreLikelyToSkew(t *testing.T) {
 	if got := enumerate(3, unfair{}, rollout{}); got.lasting.Cmp(big.NewRat(1, 4)) <= 0 {
 		t.Errorf("%s where the newest is always elected", got.lasting.RatString())
 	}
 }
 
-// A decision that was made before is the one that would be made again.
-func TestKnownDecisions(t *testing.T) {
+// A cached decision must equal the decision that the reference would take again.
+func TestCoordinated_CacheKeepsDecisions(t *testing.T) {
 	permute(4, func(order []int) {
 		c := newCoordinated()
 		for step, gone := range order {
-			p := plane{members: make([]member, len(order)), away: nobody}
+			p := plane{members: make([]member, len(order)), away: none}
 			for i := range p.members {
 				p.members[i] = member{born: i}
 			}
@@ -72,7 +74,7 @@ func TestKnownDecisions(t *testing.T) {
 				p.members[i] = member{newer: true, born: len(order) + again}
 			}
 			p.away = gone
-			for leader := nobody; leader < len(order); leader++ {
+			for leader := none; leader < len(order); leader++ {
 				if leader == gone {
 					continue
 				}

@@ -1,13 +1,13 @@
-// Skew answers what KEP-4355 says of upgrades and rollbacks that go member by
-// member: how likely it is that a leader is newer than an API server that runs. It
-// enumerates all orders and hand-overs, by the reference's own decisions, and, with
-// -runs, plays that on three members and counts.
+// Skew checks what KEP-4355 says of upgrades and rollbacks that replace one member after
+// the other: how likely it is that a leader is newer than a running API server. It
+// enumerates all orders and hand-overs, by the reference's own decisions. With -runs it
+// also runs such rollouts on three members, and counts the violations.
 //
 //	go run ./hack/skew
 //	go run ./hack/skew -runs 30
 //
-// The table goes to reports/skew.md, what was played to reports/skew.yaml beside it,
-// which later runs add to.
+// It writes the table to reports/skew.md, and the recorded runs to reports/skew.yaml
+// beside it, to which later runs add.
 package main
 
 import (
@@ -31,14 +31,14 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.evenkeel, "evenkeel", "bin/evenkeel", "the harness")
-	flag.StringVar(&o.out, "out", "_out/skew", "where bundles go while they are looked at")
+	flag.StringVar(&o.out, "out", "_out/skew", "folder for bundles until they are evaluated")
 	flag.StringVar(&o.results, "results", "reports", "the folder of skew.md and skew.yaml")
-	flag.IntVar(&o.runs, "runs", 0, "how often to play each cell of the table; 0 plays nothing")
-	flag.IntVar(&o.parallel, "parallel", 1, "how many runs at a time")
-	flag.Uint64Var(&o.seed, "seed", 1, "seed of the orders in which members are replaced")
+	flag.IntVar(&o.runs, "runs", 0, "number of runs for each cell of the table; 0 starts none")
+	flag.IntVar(&o.parallel, "parallel", 1, "number of runs at a time")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the order in which members are replaced")
 	flag.Parse()
 	if flag.NArg() > 0 || o.runs < 0 || o.parallel < 1 {
-		fmt.Fprintln(os.Stderr, "skew: runs are not negative, one at a time at least, and all else is flags; see -help")
+		fmt.Fprintln(os.Stderr, "skew: -runs must not be negative, -parallel must be positive, and there are no arguments except flags; see -help")
 		os.Exit(exit.CouldNotRun)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

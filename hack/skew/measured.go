@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// measured is what was played.
+// measured are the results of the recorded runs.
 type measured struct {
 	Cells []*cell `json:"cells"`
 }
@@ -21,8 +21,9 @@ type measured struct {
 type cell struct {
 	Coordinated bool `json:"coordinated"`
 	Back        bool `json:"back"`
-	// Runs that were played to the end, and in how many of them a leader was ever
-	// newer than an API server, and was so when a replacement had settled.
+	// Runs is the number of complete runs, Ever the number of those in which a leader was
+	// newer than an API server at any time, and Lasting the number of those in which one
+	// still was after a replacement had settled.
 	Runs    int `json:"runs"`
 	Ever    int `json:"ever"`
 	Lasting int `json:"lasting"`
@@ -37,7 +38,7 @@ func load(file string) (*measured, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was played before: %w", err)
+		return nil, fmt.Errorf("read the results of earlier runs: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(raw, m); err != nil {
 		return nil, fmt.Errorf("%s cannot be read; remove it to begin anew: %w", file, err)
@@ -48,15 +49,15 @@ func load(file string) (*measured, error) {
 func (m *measured) save(file string) error {
 	raw, err := yaml.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("encode what was played: %w", err)
+		return fmt.Errorf("encode the results: %w", err)
 	}
 	if err := os.WriteFile(file, raw, 0o644); err != nil {
-		return fmt.Errorf("keep what was played: %w", err)
+		return fmt.Errorf("write the results: %w", err)
 	}
 	return nil
 }
 
-// of gives the cell, which it makes where there is none.
+// of returns the cell, and adds it if it is missing.
 func (m *measured) of(coordinated, back bool) *cell {
 	for _, c := range m.Cells {
 		if c.Coordinated == coordinated && c.Back == back {
@@ -80,7 +81,7 @@ func (c *cell) add(s seen) {
 	}
 }
 
-// median and longest time of skew of the runs that had any.
+// median and longest return the time of skew, over the runs that had any.
 func (c *cell) median() time.Duration  { return c.at(0.5) }
 func (c *cell) longest() time.Duration { return c.at(1) }
 

@@ -2,9 +2,8 @@ package main
 
 import "math/big"
 
-// plain is election by a Lease that whoever comes first takes. Which of the
-// instances that is, is taken for equally likely: all of them try in the same
-// interval.
+// plain is election by a Lease that the first instance to write it takes. All instances
+// are equally likely to be first, since all of them try in the same interval.
 type plain struct{}
 
 func (plain) vacant(p plane) map[int]*big.Rat {

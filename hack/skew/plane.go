@@ -2,25 +2,25 @@ package main
 
 import "math/big"
 
-// member is a control-plane member: all its components have one release.
+// member is a control-plane member. All its components have the same release.
 type member struct {
-	// newer is whether it runs the newer one of the two releases.
+	// newer is whether the member runs the newer of the two releases.
 	newer bool
-	// born counts the starts of members, so that the youngest has the highest.
+	// born counts the starts of members: the member that started last has the highest.
 	born int
 }
 
-// nobody leads, or is away.
-const nobody = -1
+// none stands in place of a member's index: no member leads, or no member is away.
+const none = -1
 
 // plane is a control plane at one moment.
 type plane struct {
 	members []member
-	// away is the member that is being replaced, or nobody.
+	// away is the member that is being replaced, or none.
 	away int
 }
 
-// present are the members whose components run.
+// present returns the members whose components run.
 func (p plane) present() []int {
 	var out []int
 	for i := range p.members {
@@ -31,10 +31,10 @@ func (p plane) present() []int {
 	return out
 }
 
-// skewed is whether the leader is newer than an API server that runs, which the
-// version skew policy forbids to every component that is no API server.
+// skewed is whether the leader is newer than a running API server. The version skew
+// policy forbids that to every component other than an API server.
 func (p plane) skewed(leader int) bool {
-	if leader == nobody || !p.members[leader].newer {
+	if leader == none || !p.members[leader].newer {
 		return false
 	}
 	for _, i := range p.present() {
@@ -47,13 +47,13 @@ func (p plane) skewed(leader int) bool {
 
 // election is a way in which leaders come to lead.
 type election interface {
-	// vacant gives the chances of members to lead next, if nobody does. They add up
-	// to one.
+	// vacant returns the chance of each member to lead next, where no member leads. The
+	// chances add up to one.
 	vacant(p plane) map[int]*big.Rat
-	// settled is who leads when all has been done that an election does about a
-	// leader who is well.
+	// settled returns the leader after the election has taken all the decisions that it
+	// takes about a healthy leader.
 	settled(p plane, leader int) int
-	// alike is whether members of the same release are alike to it, so that what comes
-	// of one order of the members comes of all.
+	// alike is whether the election does not tell members of the same release apart, so
+	// that every order of the members has the same result.
 	alike() bool
 }

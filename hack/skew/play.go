@@ -20,12 +20,13 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/leadership"
 )
 
-// played members: what takes the least time and is what the KEP speaks of.
+// playedMembers is the number of members in a recorded run: the KEP speaks of three, and
+// fewer members take less time.
 const playedMembers = 3
 
-// settles is for how long nothing is done after a replacement: longer than it takes to
-// have a leader give up and to elect another one. Timings of Leases are a fifth of the
-// usual ones, but candidates are waited for as long as ever.
+// settles is the pause after a replacement. It is longer than a leader takes to give up
+// and the coordinator to elect another one. Timings of Leases are a fifth of the usual
+// ones, but the coordinator waits for candidates as long as usual.
 const settles = 12 * time.Second
 
 // topology has the usual timings of leaders, divided by five.
@@ -45,10 +46,10 @@ spec:
     leaderElectRetryPeriod: 400ms
 `
 
-// leases whose leaders are looked at.
+// leases are the Leases whose leaders are checked.
 var leases = []string{"kube-system/kube-controller-manager", "kube-system/kube-scheduler"}
 
-// scenario replaces the members in an order.
+// scenario returns the scenario that replaces the members in the given order.
 func scenario(c *cell, order []int) string {
 	var b strings.Builder
 	action, to, start := "upgrade", "@next", "1.2"
@@ -58,7 +59,7 @@ func scenario(c *cell, order []int) string {
 	fmt.Fprintf(&b, `apiVersion: evenkeel.dev/v1alpha1
 kind: Scenario
 metadata: {name: skew}
-description: Replaces all members one by one, and looks who leads.
+description: Replaces all members one by one, and records which instance leads.
 judges: [SV-03]
 leaderElection: {coordinated: %v}
 start: {release: "%s"}
@@ -72,7 +73,7 @@ steps:
 	return b.String()
 }
 
-// measure plays each cell, and adds what it sees.
+// measure runs the scenario of each cell, and adds the results to m.
 func measure(ctx context.Context, o options, m *measured, save func() error) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the runs: %w", err)
@@ -110,10 +111,10 @@ func measure(ctx context.Context, o options, m *measured, save func() error) err
 	return group.Wait()
 }
 
-// seen is what one run showed.
+// seen is the result of one run.
 type seen struct {
-	// skewed is for how long a leader was newer than an API server, and lasting whether
-	// one still was at the end of a hold.
+	// skewed is how long a leader was newer than an API server, and lasting whether a
+	// leader still was at the end of a hold.
 	skewed  time.Duration
 	lasting bool
 }
@@ -140,12 +141,12 @@ func once(ctx context.Context, o options, plan, name, text string) (seen, error)
 		return seen{}, err
 	}
 	if err := errors.Join(os.RemoveAll(dir), os.Remove(file), os.Remove(dir+".log")); err != nil {
-		return seen{}, fmt.Errorf("remove what was looked at: %w", err)
+		return seen{}, fmt.Errorf("remove the files of the run: %w", err)
 	}
 	return s, nil
 }
 
-// look goes through a history.
+// look computes the result of a run from its history.
 func look(ctx context.Context, file string) (seen, error) {
 	var out seen
 	var t *leadership.Tracker
@@ -172,7 +173,7 @@ func look(ctx context.Context, file string) (seen, error) {
 		out.skewed = max(out.skewed, spent[name])
 	}
 	if !some {
-		return seen{}, errors.New("nobody was seen to lead, so nothing can be said")
+		return seen{}, errors.New("no leader was seen, so the run shows nothing; see whether the control plane of this run elected one")
 	}
 	return out, nil
 }

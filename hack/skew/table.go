@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sizes of control planes that are enumerated.
+// sizes are the numbers of members of the control planes that are enumerated.
 var sizes = []int{3, 5, 7}
 
 const preface = `# Version skew while members are replaced
@@ -15,50 +15,50 @@ const preface = `# Version skew while members are replaced
 KEP-4355 says that with plain Leases there is a chance of about 25 % that a
 controller of the new version runs while old API servers are active, when three
 members are upgraded one by one, and that in a rollback this is almost certain. This
-is ` + "`make skew`" + `; what is played is added by ` + "`make skew RUNS=30`" + `.
+report is the output of ` + "`make skew`" + `; ` + "`make skew RUNS=30`" + ` adds recorded runs.
 
 ## Exactly
 
-Every order of the members, every leader to begin with (all equally likely) and
-every hand-over is gone through. A violation is a leader that is newer than an API
-server that runs. It is *lasting* if only the next replacement ends it, and not the
-election itself.
+The enumeration covers every order of the members, every first leader (all equally
+likely) and every hand-over. A violation is a leader that is newer than a running API
+server. It is *lasting* if only the next replacement ends it, and not the election
+itself.
 
-- A member is stopped with all that is on it, and comes back at the other release
-  before the next one is touched. Nobody loses a Lease otherwise.
-- With plain Leases everybody who is there is as likely as the others to take a Lease
-  that nobody holds. With coordination the coordinator decides, by the function that
-  the reference decides with (` + "`impl/election`" + `), and all candidates answer.
-- *Passed on*: somebody else has the Lease before the member is back, as where leaders
-  give it up when they stop. *Outlived*: the member is back before its Lease has run
-  out, and takes part in the election of its own successor, as where leaders do not
-  give up and a restart takes less than a Lease lasts.
+- A member stops with all its components, and comes back at the other release before
+  the next member stops. A leader loses its Lease in no other way.
+- With plain Leases every running instance is equally likely to take a Lease without a
+  holder. With coordination the coordinator decides, by the function that the
+  reference decides with (` + "`impl/election`" + `), and all candidates answer.
+- *Passed on*: another instance has the Lease before the member is back, as where
+  leaders release the Lease when they stop. *Outlived*: the member is back before its
+  Lease expires, and takes part in the election of its own successor, as where leaders
+  do not release the Lease and a restart takes less time than the Lease duration.
 
 | members | way | Lease | plain, ever | plain, lasting | coordinated, ever | coordinated, lasting |
 |---|---|---|---|---|---|---|
 `
 
 const reading = `
-The 25 % of the KEP hold to the digit for three members and a Lease that is passed
-on. With more members it is more, and more again where the Lease outlives the
-restart: 41 % for three. In a rollback plain Leases break the policy always or
-nearly so, as the KEP has it.
+The 25 % of the KEP is exact for three members and a Lease that is passed on. The
+probability is higher with more members, and higher again where the Lease outlives the
+restart: 41 % for three members. In a rollback plain Leases violate the policy always
+or almost always, as the KEP says.
 
-With coordination an upgrade never breaks it, as long as all of a member ends at one
-moment. Where the last older API server ends later than the controllers beside it, a
-newer leader may be there before it is gone: played, that happened in about half of the
-upgrades, mostly for a second.
-A rollback does break it, however shortly: the API server of the first member that
-goes back runs before anybody of its release can lead, and the leader, newer than it,
-goes on until it is told to give up. So the KEP's goal, to respect version skew in
-rollbacks too, is met but for the time of that hand-over.
+With coordination an upgrade never violates the policy, as long as all components of a
+member stop at the same moment. Where the last older API server stops later than the
+controllers beside it, a newer leader may act before that API server has stopped. In
+the recorded runs that happened in about half of the upgrades, mostly for a second.
+A rollback does violate the policy for a short time: the API server of the first member
+that goes back runs before any instance of its release can lead, and the newer leader
+continues until the coordinator tells it to give up. So the KEP's goal, to respect
+version skew in rollbacks too, is met except for the time of that hand-over.
 
-The policy is taken as the KEP takes it, between a leader and all API servers of the
-control plane. Where each controller talks to the API server of its own member alone,
-none of this is a violation.
+This report takes the policy as the KEP takes it, between a leader and all API servers
+of the control plane. Where each controller connects to the API server of its own
+member alone, none of this is a violation.
 `
 
-// markdown is the report.
+// markdown returns the report.
 func markdown(m *measured) string {
 	var b strings.Builder
 	b.WriteString(preface)
@@ -84,7 +84,7 @@ func passing(outlived bool) string {
 	return "passed on"
 }
 
-// share is a probability in percent, with the fraction where that is not plain.
+// share formats a probability in percent, with the fraction where it is short and not whole.
 func share(r *big.Rat) string {
 	if r.IsInt() {
 		return new(big.Rat).Mul(r, big.NewRat(100, 1)).FloatString(0) + " %"
@@ -96,7 +96,7 @@ func share(r *big.Rat) string {
 	return percent + " (" + r.RatString() + ")"
 }
 
-// markdown of what was played.
+// markdown returns the section on recorded runs; it is empty where there are none.
 func (m *measured) markdown() string {
 	if len(m.Cells) == 0 {
 		return ""
@@ -105,10 +105,10 @@ func (m *measured) markdown() string {
 	fmt.Fprintf(&b, `
 ## Played
 
-Three members of the reference as local processes, in an order drawn anew for each
+Three members of the reference run as local processes, in an order drawn anew for each
 run, with the timings of Leases divided by five (3 s, 2 s and 0.4 s), and %s of rest
-after each replacement. The intervals are Wilson's, at 95 %%. Leaders give their
-Lease up when they stop.
+after each replacement. The intervals are Wilson's, at 95 %%. Leaders
+release their Lease when they stop.
 
 | way | election | runs | ever | lasting | median and longest time of skew, where there was any |
 |---|---|---|---|---|---|
