@@ -302,8 +302,9 @@ func (r *Remotes) trackLater(service Service) bool {
 	defer r.mu.Unlock()
 	version := service.GroupVersion
 	_, tracked := r.services[version]
-	if delay == 0 || tracked || r.due[version] {
-		return false
+	waits, known := r.due[version]
+	if delay == 0 || tracked || known {
+		return waits
 	}
 	if r.due == nil {
 		r.due = map[schema.GroupVersion]bool{}
@@ -314,13 +315,13 @@ func (r *Remotes) trackLater(service Service) bool {
 		<-over
 		r.mu.Lock()
 		due := r.due[version]
+		if due {
+			r.due[version] = false // from now on
+		}
 		r.mu.Unlock()
 		if due {
 			r.Track(service)
 		}
-		r.mu.Lock()
-		delete(r.due, version)
-		r.mu.Unlock()
 	}()
 	return true
 }

@@ -13,7 +13,9 @@ import (
 // harm to others.
 var ad14 = dutyLaw(law.Row{ID: "AD-14", Sources: readiness, Needs: each("stale")}, "showsWithin", (*member).able, func(f *Facts) (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.takesNothing() && o.bitten > 0 && o.dead <= c.begun }) {
-		began, until := max(s.change.at, s.bitten), min(s.until, s.change.over())
+		// The server was dead before the APIService came, so that it is owed from then on, and not
+		// from when the member asks that server first.
+		began, until := s.change.at, min(s.until, s.change.over())
 		if began >= until {
 			continue
 		}
