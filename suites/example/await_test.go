@@ -16,12 +16,11 @@ import (
 )
 
 const (
-	// awaitBound is how long a condition may take to come true. All of them do
-	// within a second or two, but for an entry whose server's identity Lease has
-	// to expire first, which the shipped topologies give 40 s, on a machine that
-	// may be busy.
+	// awaitBound is how long a condition may take to become true. Most take a second or
+	// two. The removal of an entry waits until the server's identity Lease has expired:
+	// 40 s in the shipped topologies, and more on a busy machine.
 	awaitBound = 2 * time.Minute
-	// awaitPoll is the pause between two looks.
+	// awaitPoll is the pause between two polls.
 	awaitPoll = 100 * time.Millisecond
 
 	// The Leases by which API servers tell that they take part.
@@ -29,7 +28,7 @@ const (
 	identitySelector  = "apiserver.kubernetes.io/identity=kube-apiserver"
 )
 
-// await waits until a condition holds, and says why it does not.
+// await waits until a condition holds. If it does not, the test fails with the reason.
 func await(ctx context.Context, t *testing.T, condition apimachinerywait.ConditionWithContextFunc, why func() string) {
 	t.Helper()
 	err := wait.For(condition, wait.WithContext(ctx), wait.WithTimeout(awaitBound), wait.WithInterval(awaitPoll), wait.WithImmediate())
@@ -38,16 +37,16 @@ func await(ctx context.Context, t *testing.T, condition apimachinerywait.Conditi
 	}
 }
 
-// awaitSettled waits until every StorageVersion, as one member shows it, fits
-// the servers that have an identity Lease. Which ones these are is read anew
-// each time, because the Lease of a server that is away expires some day.
+// awaitSettled waits until every StorageVersion, as one member serves it, matches
+// the servers that have an identity Lease. It lists these each time, because the
+// Lease of a stopped server expires.
 func awaitSettled(ctx context.Context, t *testing.T, member string) {
 	t.Helper()
 	client := clientOf(t, member)
 	last := "nothing was answered"
 	await(ctx, t, func(ctx context.Context) (bool, error) {
 		now := unsettled(ctx, client)
-		// A question that the end of the wait cut short tells nothing.
+		// A request that the end of the wait canceled says nothing about the condition.
 		if ctx.Err() == nil {
 			last = now
 		}
@@ -89,7 +88,7 @@ func clientOf(t *testing.T, member string) klient.Client {
 	return client
 }
 
-// nodes are the members, of which a majority has to be left when one is away.
+// nodes returns the members. A majority must remain when one of them is stopped.
 func nodes(t *testing.T, least int) []support.Node {
 	t.Helper()
 	listed, err := plane.ListNode(t.Context())

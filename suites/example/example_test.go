@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/e2eframework"
 )
 
-// majority is the least number of members of which one may be away.
+// majority is the least number of members with which one of them may be stopped.
 const majority = 3
 
 // ballasts is the StorageVersion of a resource that the reference control plane
@@ -75,7 +75,7 @@ func TestMemberAway(t *testing.T) {
 		}).
 		Assess("it comes back", stepfuncs.PerformNodeOperation(support.StartNode, &away)).
 		Assess("it takes part again", func(ctx context.Context, t *testing.T, config *envconf.Config) context.Context {
-			// Nobody renewed while it was away, so a later time is its own doing.
+			// No other server renews this Lease, so a later time shows that the server renewed it.
 			again := func(object k8s.Object) bool {
 				now := object.(*coordinationv1.Lease).Spec.RenewTime
 				return now != nil && now.After(renewed.Time)

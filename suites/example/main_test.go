@@ -26,8 +26,8 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	// Ctrl-C ends what is waited for, so that the cluster is taken down. Who
-	// presses it again ends everything at once.
+	// Ctrl-C ends the waits of the tests, so that the cluster is taken down. A second
+	// Ctrl-C ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	defer stop()
@@ -49,7 +49,7 @@ func run(m *testing.M) int {
 	testenv.Setup(envfuncs.CreateClusterWithConfig(plane, clusterName, os.Getenv("EVENKEEL_TOPOLOGY")))
 	testenv.Finish(envfuncs.DestroyCluster(clusterName))
 	code := testenv.Run(m)
-	// The environment does not tell of a clean-up that failed, and does not clean
+	// The environment does not report a cleanup that failed, and does not clean
 	// up after a setup that failed. A second Destroy does nothing.
 	if err := plane.Destroy(ctx); err != nil {
 		return complain("the cluster is not gone, see `evenkeel cluster clean`", err)

@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// broken says in what a StorageVersion does not fit the servers that take part,
-// and is empty if it fits. KEP-2339: each has exactly one entry and nobody else
-// has any, and a version is called agreed if and only if all entries name it.
+// broken returns how a StorageVersion differs from the servers that take part; it is
+// empty if they match. KEP-2339: each of these servers has exactly one entry, no other
+// server has one, and a version is agreed if and only if all entries name it.
 func broken(sv *apiserverinternalv1alpha1.StorageVersion, servers []string) string {
 	var reported []string
 	encodings := map[string]bool{}

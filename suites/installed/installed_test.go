@@ -17,7 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// What the program tells of itself on the wire, for those who do not link it.
+// The names that the program uses in the API, repeated here because the harness does not
+// import it.
 const (
 	roleLabel        = "reference.evenkeel.dev/storage-migration-role"
 	workerRole       = "worker"
@@ -45,7 +46,7 @@ func TestMigrationByJobs(t *testing.T) {
 	}
 	p.upgrade(after)
 	if got := p.stored(); got.versions[oldest] != objects {
-		t.Fatalf("before anybody migrates objects are stored as %v", got.versions)
+		t.Fatalf("before the migration objects are stored as %v", got.versions)
 	}
 
 	// kind nodes have no CNI plugin.
@@ -73,7 +74,7 @@ func TestMigrationByJobs(t *testing.T) {
 	})
 	got := p.stored()
 	if got.versions[newest] != objects || len(got.versions) != 1 || got.writes[2] != objects {
-		t.Errorf("in the end objects are stored as %v, after so many writes: %v", got.versions, got.writes)
+		t.Errorf("after the migration objects are stored as %v, with writes %v", got.versions, got.writes)
 	}
 	repeated := p.updates() - first - objects
 	t.Logf("a worker was killed at %d of %d objects; %d updates were repeated, a chunk is %d", at, objects, repeated, chunk)
@@ -115,7 +116,7 @@ func TestInstallYieldsToKubernetes(t *testing.T) {
 				topology.Spec.Release = release
 				topology.Spec.Members = topology.Spec.Members[:1]
 			})
-			p.await("somebody leads the controllers", func(ctx context.Context) (bool, error) {
+			p.await("a leader of kube-controller-manager", func(ctx context.Context) (bool, error) {
 				_, err := p.client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(ctx, "kube-controller-manager", metav1.GetOptions{})
 				return err == nil, err
 			})
@@ -124,7 +125,7 @@ func TestInstallYieldsToKubernetes(t *testing.T) {
 				t.Errorf("exit status %d: %s", status, out)
 			}
 			if _, err := p.client.CoreV1().Namespaces().Get(t.Context(), ours, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-				t.Errorf("something was installed all the same: %v", err)
+				t.Errorf("refplane installed objects all the same: %v", err)
 			}
 		})
 	}
@@ -154,7 +155,7 @@ func (p *plane) checkpoints(ctx context.Context) ([]corev1.ConfigMap, error) {
 	return list.Items, nil
 }
 
-// checkOwnership: the Job owns the checkpoint.
+// checkOwnership checks that the Job owns the checkpoint.
 func (p *plane) checkOwnership() {
 	p.t.Helper()
 	made, err := jobs(p.t.Context(), p.client)
@@ -189,8 +190,8 @@ func (p *plane) crashWorker(k *kubelet) {
 	}
 }
 
-// awaitNoWorker waits until nothing is left of the worker, and its checkpoint is gone
-// with its Job.
+// awaitNoWorker waits until the worker's Job and Pods, and with the Job the checkpoint, are
+// gone.
 func (p *plane) awaitNoWorker(when string) {
 	p.t.Helper()
 	p.await("no worker is left "+when, func(ctx context.Context) (bool, error) {

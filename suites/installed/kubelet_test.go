@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// kubelet runs the Pods of a namespace as processes, where nobody else does.
+// kubelet runs the Pods of a namespace as processes, for providers without kubelets.
 type kubelet struct {
 	t         *testing.T
 	client    kubernetes.Interface
@@ -34,7 +34,7 @@ type kubelet struct {
 
 	mu      sync.Mutex
 	running map[types.UID]*process
-	// ran are the Pods that were started, by their role.
+	// ran are the Pods that the kubelet has started, by their role.
 	ran map[string][]string
 }
 
@@ -44,7 +44,7 @@ type process struct {
 	kill context.CancelFunc
 }
 
-// startKubelet plays one until the test ends.
+// startKubelet runs a kubelet until the test ends.
 func startKubelet(p *plane, namespace, roleLabel string) *kubelet {
 	config, err := p.ClientConfig(p.Members()[0].Name, false)
 	if err != nil {
@@ -83,11 +83,11 @@ func (k *kubelet) showLogs() {
 	}
 }
 
-// sync starts the Pods that are new and ends those that are to go.
+// sync starts new Pods and ends deleted ones.
 func (k *kubelet) sync(ctx context.Context, processes *sync.WaitGroup, roleLabel string) {
 	list, err := k.client.CoreV1().Pods(k.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return // A server may be on its way.
+		return // The API server may be restarting.
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,7 +133,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) {
 		return
 	}
 	defer log.Close()
-	// When the context ends it is killed, without warning.
+	// When the context ends, the process gets SIGKILL.
 	command := exec.CommandContext(ctx, k.program, container.Args...)
 	command.Env = []string{clientcmd.RecommendedConfigPathEnvVar + "=" + kubeconfig}
 	command.Stdout, command.Stderr = log, log
@@ -149,7 +149,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// tell what has become of a Pod, unless it is gone.
+// tell writes the phase of a Pod to its status, unless the Pod is gone.
 func (k *kubelet) tell(pod *corev1.Pod, phase corev1.PodPhase) {
 	ctx, cancel := context.WithTimeout(context.Background(), awaitBound)
 	defer cancel()

@@ -34,8 +34,8 @@ const (
 	// topologyVariable names another one.
 	topologyVariable = "EVENKEEL_TOPOLOGY"
 
-	// planeBound is how long a test may take on a busy machine, stopBound how long
-	// the cluster to be gone, and awaitBound how long anything else to come about.
+	// On a busy machine, planeBound is how long a test may take, stopBound how long
+	// the cluster may take to stop, and awaitBound how long any other condition may take.
 	planeBound = 20 * time.Minute
 	stopBound  = 2 * time.Minute
 	awaitBound = 3 * time.Minute
@@ -51,8 +51,8 @@ type plane struct {
 	local   bool
 }
 
-// start brings a control plane up; change edits its topology. The test is skipped where
-// what it runs is not built.
+// start brings a control plane up; change edits its topology. It skips the test if the
+// releases are not built.
 func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 	t.Helper()
 	topology, err := cluster.LoadTopology(file)
@@ -69,7 +69,7 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the cluster is asked for on the way down must not end with the test.
+	// Stopping the cluster must not end with the context of the test.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), planeBound)
 	t.Cleanup(cancel)
 	made, err := providers.All().New(ctx, topology, cluster.Options{Name: "installed", Owner: "test", LogDir: filepath.Join(t.TempDir(), "logs")})
@@ -100,7 +100,7 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 
 func root() string { return filepath.Join("..", "..") }
 
-// topologyFile is the one that the environment names, or else the local one.
+// topologyFile is the topology that the environment names, or else the local one.
 func topologyFile() string {
 	if named := os.Getenv(topologyVariable); named != "" {
 		return filepath.Join(root(), named)
@@ -108,7 +108,7 @@ func topologyFile() string {
 	return filepath.Join(root(), localTopology)
 }
 
-// refplane runs the program as an administrator does, and gives its exit status.
+// refplane runs the program as an administrator does, and returns its exit status.
 func (p *plane) refplane(args ...string) (out string, status int) {
 	p.t.Helper()
 	kubeconfig := p.Cluster.(cluster.KubeconfigWriter).Kubeconfig()
@@ -172,10 +172,10 @@ func (p *plane) populate(n int) {
 	}
 }
 
-// stored is what lies in etcd.
+// stored are the objects in etcd.
 type stored struct {
-	// versions counts objects by the version that they are stored in, writes by how
-	// often they were written.
+	// versions counts objects by the version in which they are stored, writes by the
+	// number of their writes.
 	versions map[string]int
 	writes   map[int64]int
 }
@@ -209,7 +209,7 @@ func (p *plane) stored() stored {
 	return s
 }
 
-// updates is how many updates of the objects all API servers have counted.
+// updates returns how many updates of the objects all API servers have counted.
 func (p *plane) updates() int {
 	p.t.Helper()
 	total := 0

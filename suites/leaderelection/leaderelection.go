@@ -1,5 +1,5 @@
-// Package leaderelection judges KEP-4355 by scenarios in which leaders are elected
-// and handed over.
+// Package leaderelection judges KEP-4355 by scenarios in which the coordinator elects and
+// replaces leaders.
 package leaderelection
 
 import "github.com/evenkeel/evenkeel/suites/play"

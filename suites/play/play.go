@@ -1,13 +1,13 @@
 // Package play turns scenarios into specs: an ordered container plays its
-// scenario once, and each of its specs is one requirement whose verdict is read
-// from what was recorded. One more spec fails if the history shows a requirement
-// broken that has no spec in the container. The specs are ordinary Go packages; the
-// ginkgo command runs them.
+// scenario once, and each of its specs is one requirement whose verdict comes from
+// the recorded history. One more spec fails if the history shows a breach of a
+// requirement that has no spec in the container. The specs are ordinary Go packages;
+// the ginkgo command runs them.
 //
-// Set these variables to change what is played:
+// These variables change what the specs play:
 //
 //	EVENKEEL_TOPOLOGY  the control plane, a file or one that ships (clusters/local-3.yaml)
-//	EVENKEEL_OUT       the folder below which each scenario leaves its bundle (_out)
+//	EVENKEEL_OUT       the folder in which each scenario writes its bundle (_out)
 //	EVENKEEL_REFPLANE  the reference control plane's binary (built from source)
 //
 // ginkgo's own --seed is the seed of the run.
@@ -37,12 +37,12 @@ import (
 
 // Bounds of a container.
 const (
-	// playTimeout bounds one scenario, bringing up and taking down included. It
-	// is far above what any shipped one takes, on kind nodes too: it is there for
-	// a machine that hangs, not to judge.
+	// playTimeout bounds one scenario with starting and stopping its cluster. Every
+	// shipped scenario takes far less, on kind nodes too: the timeout ends a run that
+	// hangs, and decides no verdict.
 	playTimeout = time.Hour
-	// graceAfterInterrupt is how long an interrupted scenario has to leave a
-	// readable bundle and nothing running.
+	// graceAfterInterrupt is how long an interrupted scenario may take to complete its
+	// bundle and to stop its cluster.
 	graceAfterInterrupt = run.StopTimeout + 5*time.Second
 )
 
@@ -66,7 +66,7 @@ func Scenario(file string) bool {
 	})
 }
 
-// specs registers the specs that read the verdicts of what was played.
+// specs registers the specs that read the verdicts of the scenario.
 func (p *player) specs() {
 	for _, r := range p.requirements {
 		ginkgo.It(text(r), ginkgo.Label(string(r.ID), r.Source, string(r.Level)), func() { p.judge(r.ID) })
@@ -80,10 +80,10 @@ func (p *player) specs() {
 // nothingElse is the text of the spec on all requirements that have no spec of their own.
 const nothingElse = "no other requirement is broken"
 
-// text names a spec so that --focus finds it by ID and a person by promise.
+// text names a spec by the ID, which --focus matches, and by the promise.
 func text(r requirement.Requirement) string { return fmt.Sprintf("%s: %s", r.ID, r.Promise) }
 
-// selected are the requirements whose specs belong to this container.
+// selected returns the requirements whose specs belong to this container.
 func selected(name string, s *scenario.Scenario) []requirement.Requirement {
 	suite, _ := ginkgo.GinkgoConfiguration()
 	focus := make([]*regexp.Regexp, 0, len(suite.FocusStrings))
@@ -95,10 +95,10 @@ func selected(name string, s *scenario.Scenario) []requirement.Requirement {
 	return focused(name, s, focus)
 }
 
-// focused are the requirements of a scenario that --focus means. Where it names a
+// focused returns the requirements of a scenario that --focus selects. If it names a
 // requirement and not the scenario, only the cheapest scenario that can judge the
-// requirement has a spec for it, so that a laptop does not play the whole main job to
-// look at one promise.
+// requirement has a spec for it, so that the user does not have to play the whole main
+// job for one promise.
 func focused(name string, s *scenario.Scenario, focus []*regexp.Regexp) []requirement.Requirement {
 	matches := func(text string) bool {
 		return len(focus) == 0 || slices.ContainsFunc(focus, func(re *regexp.Regexp) bool { return re.MatchString(text) })
@@ -114,7 +114,7 @@ func focused(name string, s *scenario.Scenario, focus []*regexp.Regexp) []requir
 			if cheapest, ok := run.Cheapest([]string{string(r.ID)}); ok && cheapest != "fixtures/scenarios/"+name+".yaml" {
 				continue
 			}
-		case !matches(name + " " + text(r)): // which is what ginkgo calls the spec
+		case !matches(name + " " + text(r)): // ginkgo's name of the spec
 			continue
 		}
 		out = append(out, r)
@@ -140,7 +140,7 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 		out = run.DefaultOut
 	}
 	out = filepath.Join(out, p.name)
-	// The bundle of an earlier time gives way: its name is the scenario's.
+	// The bundle is named after the scenario, so it replaces that of an earlier run.
 	if err := os.RemoveAll(out); err != nil {
 		ginkgo.Fail(fmt.Sprintf("the bundle of an earlier run cannot be removed: %v", err))
 	}
@@ -168,7 +168,7 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 	}
 }
 
-// focus has exactly the container's requirements judged.
+// focus restricts judging to the container's requirements.
 func (p *player) focus() string {
 	var ids []string
 	for _, r := range p.requirements {
@@ -203,22 +203,22 @@ func (p *player) judgeRest() {
 	}
 }
 
-// judgeRestOnce judges the rest where the spec nothingElse did not run. Where nothing was
-// judged, playing the scenario has failed or was skipped, and ginkgo has told that.
+// judgeRestOnce judges the rest if the spec nothingElse did not run. If there are no
+// verdicts, the scenario has failed or was skipped, and ginkgo has reported that.
 func (p *player) judgeRestOnce() {
 	if !p.restJudged && p.results != nil {
 		p.judgeRest()
 	}
 }
 
-// breach is the first breach, with the lines of the history that show it.
+// breach returns the first breach, with the lines of the history that show it.
 func breach(res check.Result) string {
 	first := res.Violations[0]
 	return fmt.Sprintf("%s (broken %d times; events %v of the history)", first.Message, res.ViolationCount, first.Evidence)
 }
 
-// judge is the body of a spec. Inconclusive fails: a spec that is skipped or
-// passes for want of evidence would be green.
+// judge is the body of a spec. Inconclusive fails: if the spec was skipped or passed
+// without evidence, the suite would be green.
 func (p *player) judge(id requirement.ID) {
 	res, ok := p.results[id]
 	if !ok {

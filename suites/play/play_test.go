@@ -14,7 +14,7 @@ import (
 )
 
 // A focused run plays the cheapest scenario that can judge a requirement. If no
-// suite had that scenario, nothing would be played and the run be green.
+// suite has that scenario, the run plays nothing and is green.
 func TestEveryScenarioIsInASuite(t *testing.T) {
 	var specs strings.Builder
 	files, err := filepath.Glob("../*/*.go")

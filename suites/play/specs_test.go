@@ -27,8 +27,8 @@ import (
 // specs read.
 const bundleVariable = "EVENKEEL_PLAY_TEST_BUNDLE"
 
-// TestMain runs the specs of a bundle where the variable names one: a ginkgo suite takes
-// the whole process.
+// TestMain runs the specs of a bundle if the variable names one: a ginkgo suite needs a
+// process of its own.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(bundleVariable)
 	if dir == "" {
@@ -58,10 +58,10 @@ func TestMain(m *testing.M) {
 // suiteStatus is the exit status of a suite.
 type suiteStatus struct{ code int }
 
-// Fail is called by ginkgo where a spec failed.
+// Fail is called by ginkgo if a spec fails.
 func (s *suiteStatus) Fail() { s.code = exit.Fail }
 
-// The history of SV-06/fail keeps SV-07 and SV-11, and breaks SV-06.
+// The history of SV-06/fail satisfies SV-07 and SV-11, and breaks SV-06.
 func TestUnlistedFailureFailsTheSuite(t *testing.T) {
 	for _, tc := range []struct {
 		name, history string

@@ -29,7 +29,7 @@ import (
 
 const scenario = "fixtures/scenarios/quick.yaml"
 
-// fewest is how many private keys a member has of its own.
+// fewest is the least number of private keys that a member has.
 const fewest = 5
 
 func TestNoCredentialIsInTheBundle(t *testing.T) {
@@ -39,7 +39,7 @@ func TestNoCredentialIsInTheBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !outcome.Report.Complete {
-		t.Errorf("the scenario was not played to its end: %s", outcome.Report.Message)
+		t.Errorf("the scenario did not run to its end: %s", outcome.Report.Message)
 	}
 
 	t.Run("all that opens the cluster is told of", func(t *testing.T) {
@@ -55,17 +55,17 @@ func TestNoCredentialIsInTheBundle(t *testing.T) {
 			for _, one := range held {
 				lying++
 				if !slices.ContainsFunc(watched.told, one.Same) {
-					t.Errorf("nobody told of %s", one)
+					t.Errorf("the cluster does not report %s", one)
 				}
 			}
 		}
 		if least := fewest * len(watched.members); lying < least || len(watched.told) < least {
-			t.Errorf("%d credentials were in the run's state and %d are told of, and %d members have at least %d", lying, len(watched.told), len(watched.members), least)
+			t.Errorf("the run's state has %d credentials and the cluster reports %d, but %d members have at least %d", lying, len(watched.told), len(watched.members), least)
 		}
 		for _, member := range watched.members {
 			own := slices.DeleteFunc(slices.Clone(watched.told), func(one credential.Credential) bool { return !strings.Contains(one.What(), member+"-") })
 			if len(own) < fewest {
-				t.Errorf("of %s these are told: %v", member, own)
+				t.Errorf("of %s the cluster reports only %v", member, own)
 			}
 		}
 	})
@@ -125,9 +125,9 @@ func TestNoCredentialIsInTheBundle(t *testing.T) {
 	})
 }
 
-// A run that has told a secret is not green, whatever it has seen.
+// A run whose bundle contains a secret fails, whatever its verdicts are.
 func TestCredentialInTheHistory(t *testing.T) {
-	// Every history has this, and nothing that is played depends on it.
+	// Every history contains this text, and no step depends on it.
 	planted := credential.Token("a planted token", `"kind":"end"`)
 	watched := &watcher{Provider: local.Provider{}, planted: []credential.Credential{planted}}
 	outcome, err := watched.play(t)
@@ -144,11 +144,11 @@ func TestCredentialInTheHistory(t *testing.T) {
 	}
 }
 
-// watcher is a provider that remembers what its cluster tells, and what lies in the
-// run's state.
+// watcher is a provider that records which credentials its cluster reports, and which
+// the run's state contains.
 type watcher struct {
 	cluster.Provider
-	// planted are told of in addition.
+	// planted are credentials that it reports in addition.
 	planted []credential.Credential
 
 	root    string
@@ -190,7 +190,7 @@ func (w watched) Credentials(ctx context.Context) ([]credential.Credential, erro
 	return append(slices.Clone(found), w.by.planted...), err
 }
 
-// Stop implements cluster.Cluster: what is in the run's state goes with it.
+// Stop implements cluster.Cluster. It reads the run's state, which Stop removes.
 func (w watched) Stop(ctx context.Context) error {
 	reading := filepath.WalkDir(w.by.root, func(path string, entry fs.DirEntry, err error) error {
 		const largest = 1 << 20 // the data of etcd is larger
@@ -211,7 +211,7 @@ func (w watched) Stop(ctx context.Context) error {
 	return errors.Join(reading, w.Cluster.Stop(ctx))
 }
 
-// forms are texts in which a credential may be in a file.
+// forms returns the texts as which a file may contain a credential.
 func forms(t *testing.T, one credential.Credential) []string {
 	t.Helper()
 	written, der, from, to, ok := one.Key()

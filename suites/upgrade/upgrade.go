@@ -1,6 +1,6 @@
-// Package upgrade is the main job as specs: the control plane is upgraded,
-// rolled back and crashed member by member, and everything is judged; quickly,
-// and once more over the whole way up, back and up again.
+// Package upgrade is the main job as specs: the scenario upgrades, rolls back and crashes
+// the control plane member by member, and the specs judge every requirement. There is a
+// quick scenario, and one that upgrades, rolls back and upgrades again.
 package upgrade
 
 import "github.com/evenkeel/evenkeel/suites/play"
