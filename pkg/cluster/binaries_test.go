@@ -11,7 +11,7 @@ func TestBinariesOfATopology(t *testing.T) {
 	for _, tc := range []struct{ name, tail, expectError string }{
 		{"named", "  binaries: {v1.36.3: ../mine, etcd: /opt/etcd}\n", ""},
 		{"no folder", "  binaries: {v1.36.3: \"\"}\n", "spec.binaries has an entry without a release or without a folder"},
-		{"misspelt", "  binary: {v1.36.3: ../mine}\n", `unknown key "binary"`},
+		{"misspelled", "  binary: {v1.36.3: ../mine}\n", `unknown key "binary"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			topology, err := ParseTopology("folder/clusters/f.yaml", []byte(head+tc.tail))

@@ -12,7 +12,7 @@ import (
 
 // LoadTopology reads and validates a topology file, or one that ships with
 // Evenkeel under the same path. A key that it does not
-// know is an error, because a misspelt setting would otherwise be judged as
+// know is an error, because a misspelled setting would otherwise be judged as
 // if it had been made.
 func LoadTopology(file string) (*Topology, error) {
 	raw, err := clusters.Read(file)

@@ -50,7 +50,7 @@ func TestParseTopology(t *testing.T) {
 		{"gates without a value", valid + "  members: [{name: a}]\n  settings: {apiServerGates: \"A=true,B\"}\n", "must be feature gates"},
 		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65538"},
 		{"an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: https://example.org, contact: [a@example.org]}\n", ""},
-		{"unknown key in the implementation", valid + "  members: [{name: a}]\n  implementation:\n    organisation: o\n", `f.yaml:9: unknown key "organisation"`},
+		{"unknown key in the implementation", valid + "  members: [{name: a}]\n  implementation:\n    orgs: o\n", `f.yaml:9: unknown key "orgs"`},
 		{"half an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: example.org}\n", `spec.implementation.url "example.org" is no address such as https://example.org; spec.implementation.contact is missing`},
 		{"a shutdown that takes too long", valid + "  members: [{name: a}]\n  settings: {shutdownDelayDuration: 61s}\n", "shutdownDelayDuration 1m1s is longer than 1m0s"},
 		{"a negative delay", valid + "  members: [{name: a}]\n  settings: {shutdownDelayDuration: -1s}\n", "shutdownDelayDuration is negative"},

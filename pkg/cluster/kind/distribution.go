@@ -21,7 +21,7 @@ const kubernetesName = "kubernetes"
 type distribution interface {
 	// components in the order in which they start.
 	components() []cluster.Component
-	// programs says how the components' processes are recognised.
+	// programs says how the components' processes are recognized.
 	programs() []agent.Component
 	// keys says where a node has what its links need to understand what they carry.
 	keys() agent.Keys

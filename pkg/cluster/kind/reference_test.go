@@ -73,7 +73,7 @@ func TestPodOfTheReference(t *testing.T) {
 					t.Errorf("%s is not below any of %q", word, mounted)
 				}
 			}
-			// The agent recognises it by its program and first argument, and its logs
+			// The agent recognizes it by its program and first argument, and its logs
 			// by its name.
 			at := slices.IndexFunc(r.programs(), func(one agent.Component) bool { return one.Name == tc.component })
 			if one := r.programs()[at]; one.Program != "refplane" || one.Argument != container.Command[1] || one.Pod != pod.Name || one.Pod != container.Name {

@@ -120,7 +120,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// etcdOf is a component that is recognised by the program alone.
+// etcdOf is a component that is recognized by the program alone.
 func etcdOf(program string) Component {
 	return Component{Name: cluster.Etcd, Program: program, Pod: "etcd"}
 }

@@ -8,7 +8,7 @@
 // member's links, so that they can be cut and slowed down.
 //
 // The agent is this very executable, mounted into the node: a service file sets
-// a variable that makes it become the agent while packages are initialised, as
+// a variable that makes it become the agent while packages are initialized, as
 // package ownhost does. It must therefore be linked statically. The harness
 // talks to it in HTTP over a Unix socket in a folder that node and harness share.
 //

@@ -88,7 +88,7 @@ func (w *watcher) scan() {
 			continue
 		}
 		if !w.settled[pid] {
-			component, settled := w.recognise(pid)
+			component, settled := w.recognize(pid)
 			if component != "" {
 				settled = w.add(component, pid)
 			}
@@ -124,9 +124,9 @@ const zombie = 'Z'
 // of a descriptor.
 const launching = "init"
 
-// recognise gives the component whose process it is, if any, and whether that
+// recognize gives the component whose process it is, if any, and whether that
 // can be said for good.
-func (w *watcher) recognise(pid int) (component cluster.Component, settled bool) {
+func (w *watcher) recognize(pid int) (component cluster.Component, settled bool) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
 		return "", false // gone
@@ -183,7 +183,7 @@ func (w *watcher) add(component cluster.Component, pid int) bool {
 	}
 	// Between looking and opening, the number may have become another's.
 	stat, err := procfs.Read(pid)
-	if again, _ := w.recognise(pid); err != nil || again != component || !stat.Alive() {
+	if again, _ := w.recognize(pid); err != nil || again != component || !stat.Alive() {
 		unix.Close(handle)
 		return false
 	}

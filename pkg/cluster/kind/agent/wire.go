@@ -31,7 +31,7 @@ type Config struct {
 	Keys       Keys        `json:"keys"`
 }
 
-// Component says how a component of the member is recognised.
+// Component says how a component of the member is recognized.
 type Component struct {
 	Name cluster.Component `json:"name"`
 	// Program is the name of its executable, and Argument the first argument;

@@ -8,7 +8,7 @@
 // the images have no shell. So the container finds this very executable first, under
 // the plain name; it becomes the program, called as it should be. The process stays
 // the same one. It works in whatever executable this package is linked into, because
-// it happens while packages are initialised.
+// it happens while packages are initialized.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package ownname

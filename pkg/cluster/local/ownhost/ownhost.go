@@ -9,7 +9,7 @@
 // it is started in a new namespace, sets the name as its first act, and becomes
 // the program. The process stays the same one, with its PID, its start time and
 // its environment. It works in whatever executable this package is linked into,
-// test binaries too, because it happens while packages are initialised.
+// test binaries too, because it happens while packages are initialized.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package ownhost
