@@ -92,7 +92,7 @@ func TestBundle_ConvertsEveryFileAndKeepsTheOldDigests(t *testing.T) {
 		12: !events[12].Request.WithoutDryRun, 13: events[13].Request.Election != history.ElectionAbsentHolder,
 		14: events[14].Stored.LeaderAction == nil, 15: !events[15].Read.NotServed || events[15].Read.NotCompared != "why",
 		16: events[16].Fault.Type != history.FaultConflictStorm, 17: events[17].Fault.Action != history.BackendSlowBody,
-		18: events[18].Step.Action != "randomFaults" || events[18].Step.Phase != history.PhaseSkipped || events[18].Step.Message != "turmoil is left out",
+		18: events[18].Step.Action != "randomFaults" || events[18].Step.Phase != history.PhaseSkipped || events[18].Step.Message != "turmoil is left out", // quoted
 		19: events[19].NotReached.Action != "deleteNamespace",
 	} {
 		if wrong {
@@ -120,7 +120,7 @@ func TestScenario_RenamesStepsAndKeepsComments(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
-	for _, old := range []string{"turmoil", "raze", "meddle", "meet", "guest", "disturb", "seize", " with:", " does:"} {
+	for _, old := range []string{"turmoil", "raze", "meddle", "meet", "guest", "disturb", "seize", " with:", " does:"} { // quoted
 		if strings.Contains(string(got), old) {
 			t.Errorf("there is still %q in\n%s", old, got)
 		}

@@ -47,9 +47,9 @@ var actions = names{
 	"storm": "conflictStorm", "joinSilently": "joinWithoutReporting", "guest": "simulatedServer",
 	"meet": "waitForHits", "define": "registerAPI", "undefine": "unregisterAPI",
 	"backend": "setBackendBehavior", "foreignAPIService": "thirdPartyAPIService",
-	"meddle": "mutate", "await": "awaitMigrations", "abort": "deleteMigration",
-	"raze": "deleteNamespace", "elect": "simulateElection", "disturb": "disruptLease",
-	"fields": "leaseFields", "turmoil": "randomFaults",
+	"meddle": "mutate", "await": "awaitMigrations", "abort": "deleteMigration", // quoted
+	"raze": "deleteNamespace", "elect": "simulateElection", "disturb": "disruptLease", // quoted
+	"fields": "leaseFields", "turmoil": "randomFaults", // quoted
 }
 
 // behaviors are those of a misbehaving aggregated server.
@@ -83,7 +83,7 @@ var payloads = map[string]payload{
 // headerFields are those of the header, and settings those of a topology.
 var (
 	headerFields = names{"gates": "featureGates"}
-	settings     = names{"watchkeepers": "extraElections"}
+	settings     = names{"watchkeepers": "extraElections"} // quoted
 )
 
 // stepFields are the fields of steps that have other names now, by the old name of the
@@ -103,7 +103,7 @@ var stepFields = map[string]names{
 	"elect":    {"odd": "malformedLease", "legacy": "legacyHolderFor"},
 	"disturb":  {"does": "action", "times": "count"},
 	"fields":   {"with": "coordinatedMember"},
-	"turmoil":  {"least": "minDuration", "most": "maxDuration", "elections": "leaderChanges", "within": "timeout"},
+	"turmoil":  {"least": "minDuration", "most": "maxDuration", "elections": "leaderChanges", "within": "timeout"}, // quoted
 }
 
 // stepValues are values of such fields, by the old names of step and field.
@@ -117,4 +117,4 @@ var stepValues = map[string]map[string]names{
 var participantFields = names{"silent": "ignoresPings", "ago": "renewedAgo", "late": "joinsLast"}
 
 // leaderElectionFields are those of a scenario's leaderElection.
-var leaderElectionFields = names{"watchkeepers": "extraElections", "errands": "leaderActivityProbe"}
+var leaderElectionFields = names{"watchkeepers": "extraElections", "errands": "leaderActivityProbe"} // quoted
