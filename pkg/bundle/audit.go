@@ -18,14 +18,13 @@ type Digest struct {
 	Name, SHA256 string
 }
 
-// Audit compares a bundle with the digests that it was sealed with. Problems
-// says, a sentence each, which file is missing, extra or changed, which is no regular file
-// or too large to be one of a bundle, and which line of the digests is none; digests are
-// those that the files have now. It fails where the folder or its digests cannot be read,
-// so that nothing can be said, and when the context ends.
+// Audit compares a bundle with the digests that it was sealed with. Problems has one
+// sentence for each file that is missing, extra, changed, too large or not a regular file,
+// and for each line of the digests that is malformed; digests are those that the files have
+// now. Audit fails if it cannot read the folder or its digests, and when the context ends.
 //
-// The digests tell of damage and of carelessness. Who changes a bundle on
-// purpose writes them anew: against that there are judging again and signatures.
+// The digests reveal damage and mistakes. A forger who changes a bundle writes new digests;
+// judging again and signatures reveal that.
 func Audit(ctx context.Context, dir string) (problems []string, digests []Digest, err error) {
 	sealed, err := ReadFile(dir, DigestFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,11 +78,11 @@ func Audit(ctx context.Context, dir string) (problems []string, digests []Digest
 	return problems, digests, nil
 }
 
-// maxProblems is how many problems are told one by one.
+// maxProblems is how many problems Audit lists.
 const maxProblems = 100
 
-// measure is an error where a bundle is too large to be read. A file that is too large by
-// itself is left out, since it is a problem of its own and is not read.
+// measure returns an error if a bundle is too large to be read. It does not count a file
+// that is too large by itself, which is a problem of its own and is not read.
 func measure(dir string, files []string) error {
 	var total int64
 	for _, name := range files {
@@ -101,8 +100,8 @@ func measure(dir string, files []string) error {
 	return nil
 }
 
-// parseDigests reads what Seal and `sha256sum` write, to the letter: a line that
-// only some readers take for a digest would let them see different bundles.
+// parseDigests reads exactly the format that Seal and `sha256sum` write: if it accepted more,
+// two readers could see different bundles.
 func parseDigests(sealed string) (listed map[string]string, problems []string) {
 	listed = map[string]string{}
 	number := 0

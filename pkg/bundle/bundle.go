@@ -1,7 +1,7 @@
-// Package bundle is the folder that a run leaves behind: what is in it, and
-// the digests by which a stranger can tell that it is whole. A bundle is regular files in
-// folders: links, also ones to files of the same bundle, pipes and devices are refused, and
-// so is what is larger than MaxFile and the bounds beside it.
+// Package bundle is the folder that a run writes: its files, and the digests by which a
+// reader can check that it is whole. A bundle consists of regular files in folders. The
+// package refuses links, also links to files of the same bundle, pipes and devices, and all
+// that exceeds MaxFile and the other bounds.
 package bundle
 
 import (
@@ -64,8 +64,8 @@ func Create(dir string) error {
 	return nil
 }
 
-// probe writes a few bytes, which tells of a full or read-only disk before a
-// control plane has been brought up for nothing.
+// probe writes a few bytes, so that a full or read-only disk is an error before the run has
+// started a control plane.
 func probe(dir string) error {
 	name := filepath.Join(dir, ".probe")
 	err := os.WriteFile(name, make([]byte, 64<<10), 0o644)
@@ -75,16 +75,16 @@ func probe(dir string) error {
 	return err
 }
 
-// Discard removes a new bundle in which nothing was written, so that its name
-// is free for another try. Whatever holds something stays.
+// Discard removes a new bundle that has no content, so that its name is free for another
+// run. A folder that is not empty stays.
 func Discard(dir string) {
-	// Removing fails where there is something, which is what keeps it.
+	// Removing a folder that is not empty fails, so the folder stays.
 	_ = os.Remove(filepath.Join(dir, LogDir))
 	_ = os.Remove(dir)
 }
 
 // Seal writes the digests of all files in the bundle. It fails when the context ends, and
-// where a file is none that Audit would read.
+// if the bundle has a file that Audit would refuse.
 func Seal(ctx context.Context, dir string) error {
 	files, err := list(dir)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/regular"
 )
 
-// Bounds of a bundle: what exceeds them is not read, since a bundle may come from a
-// stranger.
+// Bounds of a bundle. A bundle may come from an unknown source, so what exceeds the bounds is
+// not read.
 const (
 	// MaxFile is how many bytes a file may have. The largest are the history, which
 	// history.MaxSize bounds, and logs of members.
