@@ -66,7 +66,7 @@ type Fault struct {
 	Shape cluster.Shape
 	// Keys is set for an EtcdKeyFault.
 	Keys cluster.KeyFault
-	// HTTP is set for an HTTPChaos, whose Components are who asks.
+	// HTTP is set for an HTTPChaos, whose Components are the clients of the requests.
 	HTTP cluster.HTTPFault
 	// Deny is set for an AdmissionFault.
 	Deny Denial
@@ -208,8 +208,8 @@ func fromNetworkChaos(object *chaos.NetworkChaos) (*Fault, error) {
 	direction, why := chaos.Both, "a link is shaped in both directions alike"
 	switch {
 	case spec.Target == nil && from == "" && spec.Action == chaos.PartitionAction:
-		// Without a target everybody is meant. Chaos Mesh takes no other direction
-		// then: to whom nothing comes back, he is cut off all the same.
+		// Without a target the fault is for all other machines. Chaos Mesh allows no other
+		// direction then; without answers the member is cut off all the same.
 		fault.Link, fault.Components = cluster.LinkNode, []cluster.Component{cluster.Whole}
 		direction, why = chaos.To, "Chaos Mesh has no other one where there is no target; the member is cut off both ways"
 		errs = append(errs, allOf(spec.Mode))

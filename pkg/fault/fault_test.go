@@ -109,7 +109,7 @@ func TestWhatCannotBeCarriedOutIsAnError(t *testing.T) {
 		{"cut off", cutOff + "  action: partition\n  direction: to\n", ""},
 		{"cut off, one Pod of it", strings.Replace(cutOff, "mode: all", "mode: one", 1) + "  action: partition\n  direction: to\n", `spec.mode is "one", and must be "all"`},
 		{"cut off both ways", cutOff + "  action: partition\n  direction: both\n", `must be "to": Chaos Mesh has no other`},
-		{"delay to everybody", cutOff + "  action: delay\n  direction: to\n  delay: {latency: 5ms}\n", "spec.target must select"},
+		{"delay without a target", cutOff + "  action: delay\n  direction: to\n  delay: {latency: 5ms}\n", "spec.target must select"},
 		{"cut off, one component", strings.Replace(cutOff, "{evenkeel", "{component: etcd, evenkeel", 1) + "  action: partition\n  direction: to\n", "spec.target must select"},
 		{"no member", strings.Replace(pod, `, evenkeel.dev/member: "@member"`, "", 1) + "  action: pod-failure\n  duration: 1s\n", "evenkeel.dev/member"},
 		{"mode by number", strings.Replace(pod, "mode: one", "mode: fixed", 1) + "  action: pod-failure\n  duration: 1s\n", `mode "fixed"`},
