@@ -26,8 +26,9 @@ func (c *Candidate) Answered() bool {
 // LeaderAction is an action of a leader, as the object says that it wrote to: see
 // observe.LeaderActionAnnotation and observe.LeaderActivityNamespace.
 type LeaderAction struct {
-	// Lease by which it leads, as <namespace>/<name>, and Holder who leads. Of some
-	// only the Host is known that they run on; then Holder is empty.
+	// Lease by which it leads, as <namespace>/<name>, and Holder, the identity of the
+	// leader. For some components only the Host that they run on is known; then Holder
+	// is empty.
 	Lease  string `json:"lease"`
 	Holder string `json:"holder,omitempty"`
 	Host   string `json:"host,omitempty"`

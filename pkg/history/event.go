@@ -10,7 +10,7 @@ const Format = "evenkeel-history"
 const Version = 2
 
 // Header is the first line of a history. It holds what a judge must know
-// before the first event: the time base and who takes part.
+// before the first event: the time base and the members.
 type Header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -498,7 +498,7 @@ type Lease struct {
 	// API server takes part.
 	Identity bool `json:"identity,omitempty"`
 	// Strategy by which its leader is elected, which marks a Lease as coordinated,
-	// and Preferred who is to hold it next.
+	// and Preferred, its preferredHolder, which is to hold it next.
 	Strategy  string `json:"strategy,omitempty"`
 	Preferred string `json:"preferred,omitempty"`
 	// Coordinator is who coordinated it last, where the Lease says so: the holder of

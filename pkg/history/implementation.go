@@ -24,7 +24,7 @@ type Implementation struct {
 	// Version of the project that was tested. A topology may leave it out, and the
 	// version is then what the releases are called at which its members begin.
 	Version string `json:"version" yaml:"version,omitempty"`
-	// Contact is whom to ask: addresses of web pages or of mail, at least one.
+	// Contact are addresses for questions: web pages or mail addresses, at least one.
 	Contact []string `json:"contact" yaml:"contact"`
 }
 
