@@ -1,6 +1,6 @@
-// Package leadership tells from a history who leads by which Lease at any moment,
-// and whether the leader is newer than an API server, which the version skew policy
-// forbids. It counts; it judges nothing: for verdicts there is package check.
+// Package leadership derives from a history which process leads by which Lease at any
+// moment, and whether the leader is newer than an API server, which the version skew policy
+// forbids. It only counts; package check gives verdicts.
 package leadership
 
 import (
@@ -19,11 +19,11 @@ import (
 type Process struct {
 	Release  string
 	Instance int
-	// Alive is whether it has not ended, and Paused whether it is held.
+	// Alive is whether it has not ended, and Paused whether it is frozen.
 	Alive, Paused bool
 }
 
-// able is whether it could act: it lives and may run.
+// able returns whether the process could act: it lives and is not paused.
 func (p *Process) able() bool { return p != nil && p.Alive && !p.Paused }
 
 // Lease is a Lease of a leader election.
@@ -43,7 +43,7 @@ type Lease struct {
 	until  int64
 }
 
-// Stretch is a time that one Lease has spent in one way.
+// Stretch is a time during which the state of one Lease did not change.
 type Stretch struct {
 	Lease *Lease
 	// Led is for how long a process that could act held the unexpired Lease, and Absent
@@ -55,7 +55,7 @@ type Stretch struct {
 	Skewed time.Duration
 }
 
-// Tracker follows a history.
+// Tracker tracks the Leases and processes of a history.
 type Tracker struct {
 	header    history.Header
 	now       int64
@@ -65,13 +65,13 @@ type Tracker struct {
 
 type key struct{ member, component string }
 
-// New follows the history that the header is of.
+// New returns a Tracker for the history with this header.
 func New(header history.Header) *Tracker {
 	return &Tracker{header: header, processes: map[key]*Process{}, leases: map[string]*Lease{}}
 }
 
-// Take sees one more event; they must come in their order. What it returns is how
-// each Lease has spent the time since the event before, in the order of their names.
+// Take processes the next event; events must come in their order. It returns the Stretch of
+// each Lease since the event before, in the order of their names.
 func (t *Tracker) Take(ev *history.Event) []Stretch {
 	out := t.advance(ev.At)
 	switch {
@@ -83,7 +83,7 @@ func (t *Tracker) Take(ev *history.Event) []Stretch {
 	return out
 }
 
-// Process is the last one of a component; nil if none was started.
+// Process returns the last process of a component; nil if none was started.
 func (t *Tracker) Process(member, component string) *Process {
 	return t.processes[key{member, component}]
 }
@@ -161,7 +161,7 @@ func (t *Tracker) takeProcess(member string, p *history.Process) {
 	case history.ProcessStarted:
 		*known = Process{Release: p.Release, Instance: p.Instance, Alive: true}
 	case history.ProcessExited:
-		// The end of a process may be told after the start of the next.
+		// The end of a process may be recorded after the start of the next one.
 		if p.Instance == known.Instance {
 			known.Alive, known.Paused = false, false
 		}
@@ -172,7 +172,7 @@ func (t *Tracker) takeProcess(member string, p *history.Process) {
 	}
 }
 
-// leasePrefix is below which etcd has Leases.
+// leasePrefix is the prefix of the keys of Leases in etcd.
 const leasePrefix = "/registry/leases/"
 
 func (t *Tracker) takeStored(ev *history.Event) {
@@ -200,7 +200,7 @@ func (t *Tracker) takeStored(ev *history.Event) {
 	l.until = ev.At + int64(time.Duration(s.Lease.Duration)*time.Second)
 }
 
-// give notes who holds a Lease now.
+// give sets the holder of a Lease.
 func (t *Tracker) give(l *Lease, holder string) {
 	if l.before != "" && holder != "" && holder != l.before {
 		l.Changes++
@@ -215,13 +215,13 @@ func (t *Tracker) give(l *Lease, holder string) {
 	}
 }
 
-// Leases that other components than the controller managers lead by.
+// Leases of other components than the controller managers.
 const (
 	leaseScheduler   = "kube-system/kube-scheduler"
 	leaseCoordinator = "kube-system/leader-election-controller"
 )
 
-// LedBy names the component whose processes lead by a Lease, which is given as
+// LedBy returns the component whose processes lead by a Lease, which is given as
 // <namespace>/<name>.
 func LedBy(lease string) string {
 	switch lease {
