@@ -59,7 +59,7 @@ func (b *Balancer) ask(ctx context.Context, client *http.Client) {
 		}
 	}
 	if ctx.Err() != nil {
-		return // who asks is going, which says nothing of who answers
+		return // the run is ending, and the error says nothing about the load balancer
 	}
 	if err != nil {
 		var wrapped *url.Error

@@ -114,8 +114,8 @@ const (
 	// HammerInterval is the pause between two guarded writes of one probe to a
 	// booting server. Two probes take turns, which makes one write each 10 ms.
 	HammerInterval = 20 * time.Millisecond
-	// LongestRest is how long a stream of requests rests at most after one, for the time
-	// that its answer took: who comes back is to be seen at once.
+	// LongestRest bounds the pause of a stream after a request, which is as long as the
+	// answer took: the harness must see at once that a server answers again.
 	LongestRest = 100 * time.Millisecond
 	// HammerClassInterval is the pause between two probes of any other class.
 	HammerClassInterval = 50 * time.Millisecond

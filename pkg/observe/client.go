@@ -58,7 +58,7 @@ func Connect(config *rest.Config) (*http.Client, error) {
 	}
 	return &http.Client{
 		Transport: wrapped,
-		// An answer must be the member's own, not that of whom it points at.
+		// An answer must be the member's own, not that of a server that it redirects to.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

@@ -147,10 +147,10 @@ func customResources(ctx context.Context, client *Client) (map[groupResource]boo
 	return out, nil
 }
 
-// claimedVersions are those that any server calls served in a StorageVersion.
-// What a group lists follows from the APIServices, which all servers share: while
-// releases are mixed it may leave out what this server serves. Only who asks for
-// a version itself learns whether the server answers.
+// claimedVersions returns the versions that a StorageVersion names as served by any server.
+// The list of a group follows from the APIServices, which all servers share: while releases
+// are mixed it may leave out a version that this server serves. Only a request for the
+// version itself shows whether the server answers it.
 func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error) {
 	var list struct {
 		Items []struct {

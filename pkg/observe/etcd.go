@@ -41,9 +41,9 @@ type Etcd struct {
 	// and agreementRevision the revision that made it.
 	agreementChanged  time.Time
 	agreementRevision int64
-	// actors are who has acted last as the leader of each Lease.
+	// actors are the processes that acted last as the leader of each Lease; see LastActor.
 	actors map[string]string
-	// lying counts the objects of the harness by resource and version.
+	// lying counts the objects of the harness in etcd by resource and stored version.
 	lying map[hostedResource]map[string]int
 	// written are the prefixes of the keys of those resources of which the harness has
 	// written an object.

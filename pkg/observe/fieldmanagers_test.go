@@ -31,7 +31,7 @@ func TestCoordinatorOf(t *testing.T) {
 	}
 }
 
-// Only who writes to an object for the first time is known to have made that change.
+// Only a manager that writes to an object for the first time is known to have made the change.
 func TestLeaderActions(t *testing.T) {
 	var entries []metav1.ManagedFieldsEntry
 	var before []history.LeaderAction

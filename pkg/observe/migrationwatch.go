@@ -37,12 +37,13 @@ func NewMigrationWatch(member string, config func() (*rest.Config, error), recor
 	return w
 }
 
-// MigrationVersions are the versions in which a member serves migrations: first the one
-// that it prefers, then the newer ones; never none without an error. Those that it lists
-// would not do: while members of two releases run, Kubernetes lists at each of them what
-// the newer ones serve, and leaves out what only the older ones do, since all share the
-// APIServices. A version counts as served unless the member answers 404; where all are
-// answered so, the preferred one is given, so that who asks for it sees the refusal.
+// MigrationVersions returns the versions in which a member serves migrations: first the one
+// that it prefers, then the newer ones; without an error there is at least one. The listed
+// versions are not enough: while members of two releases run, each Kubernetes API server
+// lists the versions of the newer ones, and leaves out those that only the older ones serve,
+// since all share the APIServices. A version counts as served unless the member answers 404.
+// If it answers 404 for all versions, MigrationVersions returns the preferred one, so that
+// the request for it shows the refusal.
 func MigrationVersions(ctx context.Context, client *Client) ([]string, error) {
 	answer := client.Get(ctx, "/apis/"+migrationGroup)
 	var group metav1.APIGroup
