@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
-// Cheapest gives the path of the shipped scenario that costs least of those
-// that can judge all of the requirements. One that needs policies of API servers, which
-// not all of them know, is the last choice.
+// Cheapest returns the path of the shipped scenario that costs least of those that can judge
+// all of the requirements. A scenario that needs ValidatingAdmissionPolicies, which not all
+// API servers have, is the last choice.
 func Cheapest(requirements []string) (string, bool) {
 	if len(requirements) == 0 {
 		return "", false

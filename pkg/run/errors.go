@@ -1,11 +1,10 @@
 package run
 
-// LeftBehindError says that a cluster that was there before the run is not as it was found.
-// The verdict on what was recorded holds all the same, but the run is no success: the user
-// has to take back what Err names.
+// LeftBehindError says that the run has left an external cluster changed. The verdict on
+// what was recorded holds, but the run is no success: the user has to undo what Err names.
 type LeftBehindError struct{ Err error }
 
-// Error says what is left, and how to take it back.
+// Error says what is left, and how to remove it.
 func (e *LeftBehindError) Error() string {
 	return "the cluster is not as it was found: " + e.Err.Error()
 }

@@ -29,7 +29,7 @@ func theirs(t *testing.T) string {
 	return file
 }
 
-func TestSomebodysClusterIsSpared(t *testing.T) {
+func TestPrepare_ExternalClusterIsNotDisrupted(t *testing.T) {
 	file, outsiders := theirs(t), cluster.Registry{outsider{}}
 	for _, tc := range []struct{ name, scenario, release, expectError string }{
 		{"the main job", "", "", "step 2 (upgrade) of the scenario upgrade-rollback-crash disrupts the control plane"},
@@ -62,8 +62,9 @@ func TestSomebodysClusterIsSpared(t *testing.T) {
 	}
 }
 
-// Also where a scenario has settings made, nothing private gets into the bundle.
-func TestSettingsOfAScenarioAreNotThoseOfSomebodysCluster(t *testing.T) {
+// A scenario that changes settings does not bring private fields of the topology into the
+// bundle either.
+func TestPrepare_ExternalClusterKeepsItsSettings(t *testing.T) {
 	for _, name := range []string{"discovery-peers", "election-quick"} {
 		p, err := prepare(t.Context(), Options{
 			Topology: theirs(t), Scenario: "fixtures/scenarios/" + name + ".yaml", AllowDisruption: true, Providers: cluster.Registry{outsider{}},

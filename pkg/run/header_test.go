@@ -71,7 +71,7 @@ func TestHeaderTellsOfTheTarget(t *testing.T) {
 
 func TestImplementationIsTheTopologys(t *testing.T) {
 	if implementation(nil, nil) != nil {
-		t.Error("who is not named is told of")
+		t.Error("there is an implementation although the topology names none")
 	}
 	named := &history.Implementation{Project: "p", Version: "4.5"}
 	if got := implementation(named, []history.MemberHeader{{Release: "1.2"}}); got.Version != "4.5" {

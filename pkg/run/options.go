@@ -60,13 +60,13 @@ type Options struct {
 	// Focus is a regular expression on requirement IDs. Only those that it matches can
 	// pass; a breach of any other requirement is reported too.
 	Focus string
-	// Seed of all randomness; 0 has one chosen and printed.
+	// Seed of all randomness; with 0 the run chooses a seed and prints it.
 	Seed int64
-	// Out is the bundle's folder; empty has one made below DefaultOut.
+	// Out is the bundle's folder; with an empty Out the run creates one below DefaultOut.
 	Out string
 	// Defect to plant, by ID; reference only.
 	Defect string
-	// Strict takes documented deviations of the distribution for failures.
+	// Strict counts documented deviations of the distribution as failures.
 	Strict bool
 	// NoTraffic leaves out the scenario's traffic and the probes of booting
 	// servers, so that whatever needs writes stays inconclusive.
@@ -79,7 +79,7 @@ type Options struct {
 	AllowDisruption bool
 	// Harness is the version of this evenkeel, for the record.
 	Harness string
-	// Console is where a person watches.
+	// Console gets the output for the user.
 	Console io.Writer
 	// Providers that the topology may name.
 	Providers cluster.Registry
@@ -175,9 +175,9 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		return nil, err
 	}
 	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
-	// Objects, folders and processes are called after the run.
+	// The names of objects, folders and processes contain the ID of the run.
 	if len(validation.IsDNS1123Label(p.id)) > 0 {
-		return nil, fmt.Errorf("%s: metadata.name %q is no short DNS label (lower-case letters, digits and dashes)", p.scenario.File, p.scenario.Metadata.Name)
+		return nil, fmt.Errorf("%s: metadata.name %q must be a short DNS label (lower-case letters, digits and dashes)", p.scenario.File, p.scenario.Metadata.Name)
 	}
 	if p.out == "" {
 		p.out = filepath.Join(DefaultOut, p.id)
@@ -185,8 +185,8 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	return p, nil
 }
 
-// claim leaves out the profiles of which the scenario can judge nothing: who names
-// neither profiles nor requirements asks for what the scenario is made for.
+// claim leaves out the profiles of which the scenario can judge nothing: a user who names
+// neither profiles nor requirements wants what the scenario is made for.
 func (p *plan) claim() (err error) {
 	can := slices.DeleteFunc(slices.Clone(p.profiles), func(profile requirement.Profile) bool {
 		return !slices.ContainsFunc(profile.Requirements, func(id requirement.ID) bool { return slices.Contains(p.scenario.Judges, string(id)) })
@@ -233,7 +233,7 @@ func (p *plan) loadTopology(name, release string) error {
 	return p.writeTopology()
 }
 
-// writeTopology has the bundle get the topology as it is now.
+// writeTopology has the bundle get the topology with the settings that are played.
 func (p *plan) writeTopology() (err error) {
 	if p.topologyYAML, err = yaml.Marshal(p.topology); err != nil {
 		return fmt.Errorf("write the topology %s as it is played: %w", p.topology.File, err)
@@ -241,8 +241,8 @@ func (p *plan) writeTopology() (err error) {
 	return nil
 }
 
-// acquaint has API servers tell of their peers where the scenario is about that,
-// and nowhere else: what a server lists is taken for what it hosts there.
+// acquaint switches peer-aggregated discovery on if the scenario has discovery.peers, and
+// only then: in all other scenarios a server's list counts as what the server itself hosts.
 func (p *plan) acquaint() error {
 	settings := &p.topology.Spec.Settings
 	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.ExternallyManaged() {
@@ -256,8 +256,8 @@ func (p *plan) acquaint() error {
 	return p.writeTopology()
 }
 
-// coordinate has leaders elected by a coordinator where the scenario is about that, and
-// as many of them as it says.
+// coordinate switches coordinated leader election on if the scenario has it, with as many
+// extra elections as the scenario says.
 func (p *plan) coordinate() error {
 	settings, wanted := &p.topology.Spec.Settings, p.scenario.LeaderElection
 	before := *settings
@@ -274,8 +274,8 @@ func (p *plan) coordinate() error {
 	return p.writeTopology()
 }
 
-// migrateAt has migrations write as many objects a second as the scenario says,
-// where the topology has a limit at all: others could not be told.
+// migrateAt sets the rate of migrations, in objects a second, to that of the scenario if the
+// topology has a limit: without one the control plane has no setting for it.
 func (p *plan) migrateAt(rate float64) error {
 	settings := &p.topology.Spec.Settings
 	if rate == 0 || settings.MigrationRate == 0 || p.topology.ExternallyManaged() {

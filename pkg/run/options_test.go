@@ -145,10 +145,10 @@ func TestPrepareFails(t *testing.T) {
 		{"unknown scenario", func() Options { return Options{Scenario: "fixtures/scenarios/x.yaml"} }, "read the scenario fixtures/scenarios/x.yaml"},
 		{"a folder for a scenario", func() Options { return Options{Scenario: dir} }, "read the scenario"},
 		{"broken scenario", func() Options { return Options{Scenario: file("s.yaml", tiny+"color: red\n")} }, "s.yaml:7"},
-		{"scenario with an impossible name", func() Options { return Options{Scenario: file("s.yaml", strings.Replace(tiny, "NAME", "A/B", 1))} }, `metadata.name "A/B" is no short DNS label`},
+		{"scenario with an impossible name", func() Options { return Options{Scenario: file("s.yaml", strings.Replace(tiny, "NAME", "A/B", 1))} }, `metadata.name "A/B" must be a short DNS label`},
 		{"scenario with an endless name", func() Options {
 			return Options{Scenario: file("s.yaml", strings.Replace(tiny, "NAME", strings.Repeat("a", 60), 1))}
-		}, "is no short DNS label"},
+		}, "must be a short DNS label"},
 		{"scenario from an unknown release", func() Options {
 			text := strings.Replace(strings.Replace(tiny, "NAME", "a", 1), "steps:", "start: {release: \"9\"}\nsteps:", 1)
 			return Options{Scenario: file("s.yaml", text)}

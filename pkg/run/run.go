@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 // startAt has the members begin at the release that the scenario starts from.
 func (p *plan) startAt(ctx context.Context, asked string) error {
 	if p.topology.ExternallyManaged() {
-		return nil // its members run what they run
+		return nil // the harness does not choose the releases of an external cluster
 	}
 	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
 	if err != nil {
@@ -102,14 +102,13 @@ type running struct {
 	booted   bool
 	// unsaved is whether the history could not be written to its end.
 	unsaved bool
-	// leftBehind is not nil if a cluster that stays was not left as it was found.
+	// leftBehind is not nil if the run has left an external cluster changed.
 	leftBehind *LeftBehindError
-	// secrets are what nothing that is left may hold.
+	// secrets are the credentials that the bundle must not hold.
 	secrets secrets
 }
 
-// play records a history. The cluster is gone when it returns, whatever
-// happened.
+// play records a history. When it returns it has stopped the cluster, also after an error.
 func (r *running) play(ctx context.Context) (err error) {
 	p := r.plan
 	logs, err := filepath.Abs(filepath.Join(p.out, bundle.LogDir))
@@ -132,13 +131,12 @@ func (r *running) play(ctx context.Context) (err error) {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
 		defer cancel()
 		if stopErr := c.Stop(stopCtx); stopErr != nil {
-			// The history is written, and nothing that comes after it bears on
-			// the verdict.
+			// The history is complete, and the verdict does not depend on what follows.
 			if p.topology.ExternallyManaged() {
 				r.leftBehind = &LeftBehindError{Err: stopErr}
 				return
 			}
-			fmt.Fprintf(r.options.Console, "The control plane could not be taken down: %v; `evenkeel cluster clean` removes what is left.\n", stopErr)
+			fmt.Fprintf(r.options.Console, "The control plane could not be stopped: %v; `evenkeel cluster clean` removes what is left.\n", stopErr)
 		}
 	}()
 
@@ -182,7 +180,7 @@ func (r *running) play(ctx context.Context) (err error) {
 		numbers.Take(&ev)
 		progress := live.Take(ev)
 		if ev.Request != nil {
-			return // far too many to show, and the next event tells how things stand
+			return // the requirements are judged after the next event anyway
 		}
 		shown.Show(&ev, progress)
 		if ev.Step != nil && ev.Step.Index > 0 {
@@ -202,13 +200,12 @@ func (r *running) play(ctx context.Context) (err error) {
 	}
 	if err := writer.Close(runner.End(played)); err != nil {
 		r.unsaved = true
-		return err // whatever else went wrong followed from it
+		return err // all other errors followed from it
 	}
 	return played
 }
 
-// serveMetrics has the metrics of the run that begins be served where that was
-// asked for.
+// serveMetrics serves the metrics of the run if MetricsAddr is set.
 func (r *running) serveMetrics(header history.Header, shown *console.Console) *metrics.Metrics {
 	m := metrics.New(header)
 	if r.metrics != nil {
@@ -245,7 +242,7 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 	}
 	out := &Outcome{Report: rep, Bundle: p.out}
 	if leaked != nil {
-		// Nothing is green that has told a secret, or may have.
+		// A run does not pass if its bundle has held a credential, or may have.
 		return out, errors.Join(playErr, &LeakError{leaked})
 	}
 	if r.leftBehind != nil {
@@ -255,8 +252,8 @@ func (r *running) conclude(ctx context.Context, playErr error) (*Outcome, error)
 		return out, errors.Join(playErr, err)
 	}
 	if playErr != nil && (!r.booted || r.unsaved) && rep.Verdict != check.Fail {
-		// Nothing was played, or what was seen is not on the disk, so there is no
-		// verdict either way.
+		// The run has played nothing, or its history is not on the disk, so there is no
+		// verdict.
 		return out, playErr
 	}
 	return out, nil
@@ -307,7 +304,7 @@ func (p *plan) played() []byte {
 	return fmt.Appendf(nil, "# Played with seed %d.\n%s", p.seed, p.scenarioYAML)
 }
 
-// lateObserver lets a cluster be made before the runner that watches it.
+// lateObserver lets the run create a cluster before the runner that observes it.
 type lateObserver struct {
 	mu sync.Mutex
 	do cluster.Observer

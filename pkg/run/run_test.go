@@ -110,7 +110,7 @@ func TestRunTellsThatSomethingIsLeft(t *testing.T) {
 	if _, err := Run(t.Context(), o); err == nil || strings.Contains(err.Error(), "process 7") {
 		t.Errorf("error %v is not the one that kept it from running", err)
 	}
-	if !strings.Contains(shown.String(), "could not be taken down: process 7 does not end; `evenkeel cluster clean`") {
+	if !strings.Contains(shown.String(), "could not be stopped: process 7 does not end; `evenkeel cluster clean`") {
 		t.Errorf("the console says\n%s", shown)
 	}
 }

@@ -18,7 +18,7 @@ type secrets struct {
 	missed error
 }
 
-// learn adds those that the cluster has made or was given by now.
+// learn adds the credentials that the cluster has created or was given by now.
 func (s *secrets) learn(ctx context.Context, c cluster.Cluster) {
 	bound := LearnTimeout
 	if ctx.Err() != nil {
@@ -31,8 +31,9 @@ func (s *secrets) learn(ctx context.Context, c cluster.Cluster) {
 	s.missed = err
 }
 
-// unsearched is an error where the bundle may hold credentials that it was not searched
-// for. Those that are too short to be told from other text are none: they are said.
+// unsearched returns an error if the bundle may hold credentials that it was not searched
+// for. A credential that is too short to be told from other text is no error; the console
+// names it.
 func (r *running) unsearched() error {
 	for _, one := range r.secrets.known {
 		if !leak.Searchable(one) {
@@ -45,10 +46,10 @@ func (r *running) unsearched() error {
 	return fmt.Errorf("the bundle %s may hold credentials, because not all of them could be learned: %w", r.plan.out, r.secrets.missed)
 }
 
-// hush masks the credentials that the bundle holds. In logs, which components and hooks
-// write and from which no verdict follows, that is all there is to do, and the console
-// says so. Everything else the harness has written itself: there it is an error, since
-// it should never have done so and evidence is lost by the mask.
+// hush masks the credentials that the bundle holds. Components and hooks write logs, and no
+// verdict follows from those, so hush masks them and the console says so. The harness itself
+// has written all other files: a credential there is an error, because it is a bug of the
+// harness and the mask destroys evidence.
 func (r *running) hush(ctx context.Context) error {
 	finds, err := leak.Sweep(ctx, r.plan.out, r.secrets.known)
 	var logs, evidence []string

@@ -19,8 +19,8 @@ const (
 	standingShare = 10
 )
 
-// standing judges a run while it is recorded, beside the recording: it never holds the
-// writer of the history up.
+// standing judges a run while it is recorded, in a goroutine of its own: it never delays the
+// writer of the history.
 type standing struct {
 	clock  clock.Clock
 	judged []string
