@@ -128,20 +128,19 @@ const (
 	// not come about, and it does not end the run.
 	ElectionTimeout = 22 * time.Second
 	HandoverTimeout = 50 * time.Second
-	// ElectionLook is the pause between two looks of participants of the harness's
-	// own at what is asked of them.
+	// ElectionLook is the pause between two reads by which the harness's own candidates
+	// learn whether the coordinator pings them.
 	ElectionLook = 100 * time.Millisecond
-	// ElectionSettle is how long participants are there before it matters who is
-	// elected.
+	// ElectionSettle is how long all candidates exist before the election counts.
 	ElectionSettle = 2500 * time.Millisecond
-	// OddTimeout is how long an odd content of a Lease is left for a coordinator to do
-	// something about: it looks every five seconds, and candidates have as long to answer.
+	// OddTimeout is how long a step waits until a coordinator acts on an odd content of a
+	// Lease: it reads every five seconds, and candidates have as long to answer.
 	OddTimeout = 12 * time.Second
 	// LeadFor is the duration of the Leases that participants hold, and LeadRenewal
 	// how often they renew them.
 	LeadFor     = 5 * time.Second
 	LeadRenewal = time.Second
-	// SeizeFor is the duration of a Lease that was taken by force. Its holder tries for
-	// 10 seconds to renew it all the same, and only then has to stop.
+	// SeizeFor is the duration of a Lease that the harness has taken from its holder. The
+	// holder tries to renew it for 10 seconds, and only then has to stop.
 	SeizeFor = 13 * time.Second
 )

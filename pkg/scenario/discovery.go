@@ -219,7 +219,7 @@ func (r *Runner) put(ctx context.Context, member, group, resource, name string, 
 		if answer.OK() {
 			return nil
 		}
-		// A conflict, or what was deleted and is not gone yet, goes by.
+		// A conflict passes, and so does an object that is being deleted.
 		if answer.Code >= 400 && answer.Code < 500 && answer.Code != http.StatusConflict && answer.Code != http.StatusTooManyRequests {
 			return refused(call, member, answer)
 		}

@@ -1,12 +1,11 @@
-// Package scenario plays what a file describes against a control plane: the
-// steps in order, with the recorders and the traffic around them. It judges
-// nothing; what comes of it is a history.
+// Package scenario plays a scenario file against a control plane: the steps in order, with
+// the recorders and the traffic around them. It judges nothing; its result is a history.
 //
 // # Whose failure it is
 //
-// A step that does not come to its end tells either of the control plane or of the
-// harness, and the two must never be taken for each other: the first is evidence, the
-// second spoils the run.
+// A step fails because of the control plane or because of the harness, and the two must
+// never be confused: a failure of the control plane is evidence, a failure of the harness
+// makes the run useless.
 //
 // The control plane has not reached what a step waits for: a component that was started
 // and does not become ready, or keeps exiting, with whatever its log says; a process that
@@ -26,7 +25,8 @@
 // unknown kind, a run that was interrupted. The run ends there, and the
 // history is not complete. The log of a component that is not ready is read for failures
 // of the machine first (cluster.MachineFailure): a full disk says nothing
-// about the control plane. Where an error tells of both, the run is spoilt, and the findings are recorded.
+// about the control plane. If an error has both causes, the run ends, and the findings are
+// recorded.
 //
 // Three cases are less clear than that. An answer from 400 to 499 may be wrong or right:
 // the run goes on, and the event has the code for those who judge. Where no member has

@@ -135,8 +135,8 @@ func TestLeaveOut_ClusterWithoutMeansIsOnlyRead(t *testing.T) {
 	}
 }
 
-// A run leaves nothing behind, wherever it stopped.
-func TestARunCleansUpInSomebodysCluster(t *testing.T) {
+// A run removes its objects, at whichever step it stops.
+func TestCleanUp_RemovesAllObjectsFromAnExternalCluster(t *testing.T) {
 	r, s, _ := onShelf(t, "tides")
 	s.lag = 0
 	r.Run = "run-1"
@@ -194,7 +194,7 @@ func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
 	}
 }
 
-func TestOnlyOwnGroupsAreDefinedInSomebodysCluster(t *testing.T) {
+func TestCheck_ExternalClusterGetsGroupsOfTheHarnessOnly(t *testing.T) {
 	r, _, _ := onShelf(t)
 	theirs := &RegisterAPI{Member: "@cp1", CRD: "widgets", Group: "example.com", Versions: []string{"v1"}}
 	r.Scenario.Steps = []Step{{theirs}}

@@ -78,8 +78,8 @@ func (r *Runner) holder(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// stays waits until the same controller manager has led for so long. It goes by what it
-// sees: who leads by a coordinated Lease need not say since when.
+// stays waits until the same controller manager has led for so long. It measures that
+// itself: the holder of a coordinated Lease need not write since when it leads.
 func (r *Runner) stays(ctx context.Context, long time.Duration) error {
 	if long == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// electionRequests are how requests took part in elections, and through whom.
+// electionRequests returns what each request did in an election, and through which member.
 func (h *fakeHistory) electionRequests() (out []string) {
 	for _, e := range h.events {
 		if e.Request != nil && e.Request.Class == history.ClassElection {

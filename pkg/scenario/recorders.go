@@ -273,8 +273,8 @@ func (rs *recorders) serving() string {
 
 // setUp makes what the probes of some classes need, through the first member.
 func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
-	// The prerequisites are for the probes of booting servers, which a foreign cluster
-	// is spared.
+	// The prerequisites are for the probes of booting servers, which the harness does not
+	// send to an external cluster.
 	probed := r.Scenario.CRD != nil && r.foreign == nil
 	if !probed && (len(r.Scenario.Discovery.Backends) == 0 || r.lacks(cluster.MeansAddress) != "") {
 		return nil
