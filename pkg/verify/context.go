@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 )
 
-// What the files beside the history must say alike. They are read for that alone,
-// so what else is in them does not matter here.
+// The fields that the files beside the history must agree on. The types have only these
+// fields, because verify reads the files for nothing else.
 type (
 	scenarioFile struct {
 		Metadata struct {
@@ -34,10 +34,9 @@ type (
 	}
 )
 
-// compareContext holds against the history what scenario, topology and
-// environment say of the run a second time, and their digests where the history has
-// them. No verdict follows from these files, so that the rest of them is only as sure
-// as the history is that they were recorded with.
+// compareContext compares with the history what scenario, topology and environment repeat of
+// the run, and their digests if the history has them. No verdict follows from these files,
+// so the rest of them is only as trustworthy as the history with which they were recorded.
 func (o *Outcome) compareContext(dir string) error {
 	var scenario scenarioFile
 	var topology topologyFile
@@ -67,7 +66,7 @@ func (o *Outcome) compareContext(dir string) error {
 	} {
 		raw, err := bundle.ReadFile(dir, file.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // which is a problem already
+			continue // Audit has reported that
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", file.name, err)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxDifferences is how many differences are told one by one; a report of
-	// another run would else fill the screen.
+	// maxDifferences is how many differences the outcome lists; otherwise a report of
+	// another run would fill the screen.
 	maxDifferences = 100
 	// maxShownValue is how many bytes of a value a line shows.
 	maxShownValue = 160

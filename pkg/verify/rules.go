@@ -8,12 +8,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/report"
 )
 
-// otherRules says so if a report that differs from what the history gives was written
-// by other rules than this evenkeel's: by another suite of requirements and checks, or
-// in another form. What else differs may be no more than that, and it may be a lie as
-// well; it is for the evenkeel of the same rules to tell.
+// otherRules reports whether a report that differs from what the history gives was written
+// by other rules than this evenkeel's: by another suite of requirements and checks, or in
+// another form. The other differences may follow from that, or the report may be forged;
+// only the evenkeel with the same rules can decide that.
 //
-// Of a report by the same rules it says which of them the report breaks by itself.
+// For a report by the same rules it says which of the rules the report itself breaks.
 func (o *Outcome) otherRules(file string, told []byte) bool {
 	var written struct {
 		Harness report.Harness `json:"harness"`

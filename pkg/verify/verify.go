@@ -1,6 +1,6 @@
-// Package verify tells whether a bundle holds: whether it is whole, whether its
-// report says what its history says, and who has signed it. It needs the bundle
-// and nothing else, so a stranger can do it.
+// Package verify checks whether a bundle holds: whether it is whole, whether its report
+// follows from its history, and whose signature it has. It needs only the bundle, so every
+// reader of a published bundle can verify it.
 package verify
 
 import (
@@ -27,8 +27,7 @@ import (
 type Options struct {
 	// Report to compare in the place of the bundle's own.
 	Report string
-	// Key that the bundle must be signed with; nil if nothing is asked of its
-	// signature.
+	// Key that the bundle must be signed with; nil if the signature does not matter.
 	Key *attest.PublicKey
 	// Harness is the version of this evenkeel.
 	Harness string
@@ -38,13 +37,13 @@ type Options struct {
 type Outcome struct {
 	// Problems are what does not hold, a line each; none means that all holds.
 	Problems []string
-	// Notes are what a reader should know beside.
+	// Notes are what a reader should know that does not affect whether the bundle holds.
 	Notes []string
 	// Digests of the files in the bundle, SHA256SUMS and a signature left aside.
 	Digests []bundle.Digest
 	// Report follows from the history; nil where that could not be judged.
 	Report *report.ConformanceReport
-	// Signed is who has signed, if the signature was asked for and is right.
+	// Signed names the signer, if Options have a key and the signature is valid.
 	Signed string
 }
 
@@ -55,8 +54,8 @@ func (o *Outcome) problem(format string, args ...any) {
 	o.Problems = append(o.Problems, fmt.Sprintf(format, args...))
 }
 
-// Bundle verifies a bundle. An error means that it cannot be read, so that
-// nothing can be said of it. The same bundle gives the same outcome.
+// Bundle verifies a bundle. An error means that the bundle cannot be read, so there is no
+// outcome. The same bundle gives the same outcome.
 func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) {
 	o := &Outcome{}
 	problems, digests, err := bundle.Audit(ctx, dir)
@@ -82,7 +81,7 @@ func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) 
 	return o, nil
 }
 
-// noteMigrations tells of a bundle that was recorded in an older format.
+// noteMigrations adds a note if the bundle was recorded in an older format.
 func (o *Outcome) noteMigrations(dir string) error {
 	migrations, err := bundle.ReadMigrations(dir)
 	for _, m := range migrations {
@@ -91,7 +90,7 @@ func (o *Outcome) noteMigrations(dir string) error {
 	return err
 }
 
-// judgeAgain holds everything that follows from the history against it. An error
+// judgeAgain judges the history again and compares all files that follow from it. An error
 // says that the history or the report cannot be read.
 func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) error {
 	rep, err := judge.Bundle(ctx, dir)
@@ -114,7 +113,7 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 		{bundle.TimelineFile, func() ([]byte, error) { return timeline.Bundle(ctx, dir, rep) }},
 	} {
 		if bundle.Lacks(dir, view.name) {
-			continue // a published bundle may do without
+			continue // a published bundle need not have it
 		}
 		want, err := view.render()
 		if err != nil {
@@ -127,8 +126,8 @@ func (o *Outcome) judgeAgain(ctx context.Context, dir string, options Options) e
 	return nil
 }
 
-// toldOfDamaged is how many differing fields are told of a bundle of which something
-// else is wrong too.
+// toldOfDamaged is how many differing fields the outcome lists of a bundle that has other
+// problems too.
 const toldOfDamaged = 5
 
 func (o *Outcome) compareReport(dir string, options Options) error {
@@ -141,7 +140,7 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 		told, err = bundle.ReadFile(dir, bundle.ReportFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) && options.Report == "" {
-		return nil // which is a problem already
+		return nil // Audit has reported that
 	}
 	if err != nil {
 		return fmt.Errorf("read the report: %w", err)
@@ -158,16 +157,17 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 		return fmt.Errorf("the report cannot be read: %w", err)
 	}
 	if o.otherRules(filepath.Base(file), told) {
-		// They were told of just now.
+		// The outcome has them already.
 		different = slices.DeleteFunc(different, func(line string) bool {
 			return strings.HasPrefix(line, "harness.suite:") || strings.HasPrefix(line, "harness.schema:")
 		})
 	} else if len(different) == 0 {
-		// Two readers may make different things of what is written in another way.
+		// Two YAML readers may read a text differently that is not in the usual form.
 		o.problem("%s: no field differs from what the history says, but it is not written as evenkeel writes it", filepath.Base(file))
 		return nil
 	}
-	// Of a history that is not whole all that follows may differ, and is told already.
+	// If the history is not complete, all that follows from it may differ, and the outcome
+	// says already that the history is not complete.
 	if more := len(different) - toldOfDamaged; len(o.Problems) > 0 && more > 0 {
 		different = append(different[:toldOfDamaged], fmt.Sprintf("and the report differs in %d more fields", more))
 	}
@@ -198,8 +198,8 @@ func (o *Outcome) compareView(dir, name string, want []byte, options Options) er
 	return nil
 }
 
-// signature checks who has signed. Without a key only what the signature is
-// about can be compared.
+// signature checks the signature. Without a key it can compare only the files that the
+// signature is about.
 func (o *Outcome) signature(dir string, options Options) {
 	envelope, err := attest.Read(dir)
 	switch {
