@@ -142,7 +142,7 @@ func TestServer_KeepsItsPortWhileItRefuses(t *testing.T) {
 	_ = other.Close()
 }
 
-func TestNobodyIsBittenWithoutAsking(t *testing.T) {
+func TestBitten_NeedsARequest(t *testing.T) {
 	s, _ := start(t)
 	if err := s.Behave("sulk"); err == nil {
 		t.Error("an unknown misbehavior is accepted")
