@@ -9,13 +9,14 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// AwaitMigrations waits until migrations have ended, one way or the other.
+// AwaitMigrations waits until migrations have succeeded or failed.
 type AwaitMigrations struct {
 	Migrations []string `yaml:"migrations"`
-	// Until has it wait only until that share of the objects is migrated, such as
-	// 50%, of those that were to be when the migration was first waited for.
+	// Until is a share such as 50%. The step waits only until this share of the objects
+	// is migrated that were not in the target version when a step first waited for the
+	// migration.
 	Until string `yaml:"until,omitempty"`
-	// Timeout is how long the step may take where that is longer than usual.
+	// Timeout is how long the step may take, if that is longer than the default.
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 

@@ -8,23 +8,25 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// Churn defines, changes and takes back custom resources of a group of its own
-// in quick succession, and leaves none behind.
+// Churn creates, changes and deletes CustomResourceDefinitions of a group of its own in quick
+// succession, and deletes all of them at the end.
 type Churn struct {
 	// Members are selectors; each change goes through one of them.
 	Members []string `yaml:"members"`
-	// Rounds is how many changes there are, those that take all back not counted; 0 where
-	// For says how long they go on instead.
+	// Rounds is the number of changes, without the deletions at the end; leave it out if
+	// For says how long the changes go on.
 	Rounds int `yaml:"rounds,omitempty"`
-	// For is for how long there are changes, those that take all back not counted.
+	// For is how long the changes go on, without the deletions at the end.
 	For time.Duration `yaml:"for,omitempty"`
-	// Resources is how many custom resources come and go; four if it is 0. More of them
-	// are there at a time, and the longer each of them stays as it is.
+	// Resources is the number of custom resources that the step creates and deletes; 0
+	// means four. With more resources, more of them exist at a time, and each stays
+	// unchanged for longer.
 	Resources int `yaml:"resources,omitempty"`
-	// Keep leaves what is there at the end, to the next churn or for good; without it all that
-	// churns have made is taken back.
+	// Keep leaves the resources that exist at the end to the next churn, or for good;
+	// without it the step deletes all that churns have created.
 	Keep bool `yaml:"keep,omitempty"`
-	// Backend is an aggregated server that comes and goes too; may be empty.
+	// Backend is an aggregated server whose APIService the step creates and deletes too; it
+	// may be empty.
 	Backend string `yaml:"backend,omitempty"`
 }
 

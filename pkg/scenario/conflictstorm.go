@@ -16,18 +16,19 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// ConflictStorm restarts the API servers of members one after the other, each while
-// StorageVersions that it has to write to are edited over and over through another
-// member. Before, its entries are taken out of these.
+// ConflictStorm restarts the API servers of members one after the other. While an API server
+// starts, the harness edits StorageVersions that the API server has to write to, over and
+// over through another member. Before that, the harness removes the API server's entries
+// from them.
 type ConflictStorm struct {
 	// Members are selectors.
 	Members []string `yaml:"members"`
-	// Objects is how many StorageVersions are edited.
+	// Objects is the number of StorageVersions that the harness edits.
 	Objects int `yaml:"objects"`
-	// Interval is the mean pause between two edits of one; the pauses are random.
+	// Interval is the mean pause between two edits of one object; the pauses are random.
 	Interval time.Duration `yaml:"interval"`
-	// WithFaults names faults that are there from before the start until the member is
-	// ready. A slow link to etcd makes it likelier that an edit falls between a
+	// WithFaults names faults that are active from before the start until the member is
+	// ready. A slow link to etcd makes it more likely that an edit comes between the API
 	// server's read and its write.
 	WithFaults []string `yaml:"withFaults,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Crash kills processes by a fault, and returns when what it hit is ready again.
+// Crash kills processes by a fault, and returns when the components are ready again.
 type Crash struct {
 	Strike `yaml:",inline"`
 	// DownFor is how long the processes stay down.

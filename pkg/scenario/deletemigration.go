@@ -11,7 +11,7 @@ import (
 
 // DeleteMigration deletes a migration.
 type DeleteMigration struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the request.
 	Member    string `yaml:"member"`
 	Migration string `yaml:"migration"`
 }
@@ -33,7 +33,7 @@ func (s *DeleteMigration) play(ctx context.Context, r *Runner, at target) error 
 	return r.deleteMigration(ctx, at.one(), s)
 }
 
-// abort deletes a migration.
+// deleteMigration deletes a migration.
 func (r *Runner) deleteMigration(ctx context.Context, member string, step *DeleteMigration) error {
 	m := r.migrated[step.Migration]
 	if m == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// DeleteNamespace deletes the namespace that was made for a Populate, with all that is in it, and
-// waits until it has gone.
+// DeleteNamespace deletes the namespace of a Populate with all objects in it, and waits until
+// it is gone.
 type DeleteNamespace struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the request.
 	Member     string `yaml:"member"`
 	Population string `yaml:"population"`
 }

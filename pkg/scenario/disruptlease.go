@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// DisruptLease does something to a Lease that components lead by, as an administrator,
+// DisruptLease deletes or overwrites the Lease of a leader election, as an administrator,
 // and waits until a component leads by it again.
 type DisruptLease struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// Lease is a name, in kube-system.
+	// Lease is the name of a Lease in kube-system.
 	Lease string `yaml:"lease"`
-	// Action is delete, or absent-holder, which gives it a holder that does not exist.
+	// Action is delete, or absent-holder, which gives the Lease a holder that does not exist.
 	Action string `yaml:"action"`
-	// Count is how often; 0 is once.
+	// Count is how often the step repeats the action; 0 means once.
 	Count int `yaml:"count,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func (d *DisruptLease) fieldsProblem() error {
 	return nil
 }
 
-// disturb plays a Disturb.
+// disruptLease plays a DisruptLease.
 func (r *Runner) disruptLease(ctx context.Context, member string, step *DisruptLease) error {
 	client, err := r.client(member)
 	if err != nil {

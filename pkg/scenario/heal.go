@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Heal heals a fault that an inject step has left: at the members, or everywhere if the step
-// names none.
+// Heal heals a fault that an inject step has injected: at the members, or everywhere if the
+// step names no member.
 type Heal struct {
 	Strike `yaml:",inline"`
 }

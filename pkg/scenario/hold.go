@@ -10,14 +10,14 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Hold lets time pass with nothing changed on purpose, once the control plane
-// has settled.
+// Hold waits until the control plane has settled, and then lets time pass without a change
+// by the harness.
 type Hold struct {
 	Name string        `yaml:"name"`
 	For  time.Duration `yaml:"for"`
-	// LeaderStableFor has it begin only when the same controller manager has led for so long, and
-	// no other one is to take over from it: a fault that is to meet the leader comes to
-	// nothing where leaders have just been chosen and change once more.
+	// LeaderStableFor has the step begin only once the same controller manager has led for
+	// so long and does not have to give way. Otherwise the leader could change before the
+	// next step injects a fault at it.
 	LeaderStableFor time.Duration `yaml:"leaderStableFor,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Inject injects a fault, which stays until a heal step.
+// Inject injects a fault, which stays active until a heal step.
 type Inject struct {
 	Strike `yaml:",inline"`
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// JoinWithoutReporting has a member's API server leave the participants and join them
-// anew, and for a while be unable to report.
+// JoinWithoutReporting stops a member's API server, removes its identity Lease and its
+// entries, and starts it again while a fault holds the writes by which it reports its storage
+// versions.
 type JoinWithoutReporting struct {
 	Member string `yaml:"member"`
-	// Fault names the file of a fault that holds its reports.
+	// Fault names the file of a fault that holds the reports of the API server.
 	Fault string `yaml:"fault"`
-	// For is how long it is silent, from when the first of its reports was held.
+	// For is how long the API server does not report, counted from its first held report.
 	For time.Duration `yaml:"for"`
 }
 

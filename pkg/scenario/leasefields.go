@@ -14,13 +14,14 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// LeaseFields writes what KEP-4355 has added to Leases, through a member that may be
-// without coordination: to a new Lease of the harness's own, and to one that has it
-// already, because a member with coordination made it. Both go at the end.
+// LeaseFields writes the Lease fields of KEP-4355 through a member that may have coordinated
+// leader election disabled: to a new Lease of the harness, and to a Lease that has the
+// fields already because a member with the feature has created it. The step deletes both at
+// the end.
 type LeaseFields struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// CoordinatedMember is a member with coordination.
+	// CoordinatedMember is a member with coordinated leader election enabled.
 	CoordinatedMember string `yaml:"coordinatedMember"`
 }
 
@@ -43,7 +44,7 @@ const (
 	keptFields = ownPrefix + "fields-kept"
 )
 
-// fields plays a LeaseFields.
+// leaseFields plays a LeaseFields.
 func (r *Runner) leaseFields(ctx context.Context, member string, step *LeaseFields) error {
 	with, err := r.selected(ctx, []string{step.CoordinatedMember})
 	if err != nil {

@@ -5,20 +5,22 @@ import (
 	"errors"
 )
 
-// Migrate creates a StorageVersionMigration, and tries what must be refused of it.
+// Migrate creates a StorageVersionMigration, and sends requests for it that the API server
+// must refuse.
 type Migrate struct {
-	// Name is what later steps call it.
+	// Name is the name by which later steps refer to the migration.
 	Name string `yaml:"name"`
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// Population is a Populate whose resource is migrated; or else Group and
-	// Resource are that.
+	// Population is a Populate whose resource is to be migrated. Give either Population, or
+	// Group and Resource.
 	Population string `yaml:"population,omitempty"`
 	Group      string `yaml:"group,omitempty"`
 	Resource   string `yaml:"resource,omitempty"`
-	// Wait is whether the step lasts until the migration has ended.
+	// Wait is whether the step waits until the migration has ended.
 	Wait bool `yaml:"wait,omitempty"`
-	// Until has it last until that share of the objects is migrated, such as 50%.
+	// Until is a share such as 50%: the step waits until this share of the objects is
+	// migrated.
 	Until string `yaml:"until,omitempty"`
 }
 

@@ -8,12 +8,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
-// Mutate has users change, delete and create the objects of a Populate through
-// every member from now on.
+// Mutate starts writers that change, delete and create the objects of a Populate through
+// every member, as users would. They go on after the step.
 type Mutate struct {
 	Population string `yaml:"population"`
-	// Rate is how many writes a second each member gets, at most workload.HighestRate; 0
-	// ends it.
+	// Rate is how many writes a second each member gets; 0 stops the writers.
 	Rate float64 `yaml:"rate"`
 }
 

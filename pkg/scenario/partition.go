@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Partition cuts links by a fault, and returns when what it hit is ready again.
+// Partition cuts links by a fault, and returns when the components are ready again.
 type Partition struct {
 	Strike `yaml:",inline"`
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Pause freezes processes by a fault, and returns when what it hit is ready again.
+// Pause freezes processes by a fault, and returns when the components are ready again.
 type Pause struct {
 	Strike `yaml:",inline"`
 }

@@ -21,23 +21,23 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
-// Populate writes a number of objects, through the members in turn, which stay
-// until a Mutate changes them.
+// Populate creates objects through the members in turn. They stay unchanged until a Mutate.
 type Populate struct {
-	// Name is what later steps call them.
+	// Name is the name by which later steps refer to the objects.
 	Name string `yaml:"name"`
-	// Workloads names files in the fixtures' folder of workloads. The first one is
-	// written whose resource the control plane serves and does not store in its newest
-	// version yet; where there is none, the first one that it serves.
+	// Workloads names files in the fixtures' folder of workloads. The step uses the first
+	// one whose resource the control plane serves and does not store in its newest version
+	// yet; if there is none, the first one whose resource it serves.
 	Workloads []string `yaml:"workloads"`
-	// Count is how many objects there are to be, or MigrationDuration for how long a migration of them
-	// is to go on, at the pace of the control plane.
+	// Count is the number of objects. Alternatively MigrationDuration is how long a
+	// migration of them is to take at the control plane's migration rate, from which the
+	// step derives the number.
 	Count             int           `yaml:"count,omitempty"`
 	MigrationDuration time.Duration `yaml:"migrationDuration,omitempty"`
-	// Namespace is where they are, and is made for them; where it is left out, that
-	// is the one of the workload, which is there.
+	// Namespace is a namespace that the step creates for the objects. Without it they are in
+	// the existing namespace of the workload.
 	Namespace string `yaml:"namespace,omitempty"`
-	// Timeout is how long the step may take where that is longer than usual.
+	// Timeout is how long the step may take, if that is longer than the default.
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 

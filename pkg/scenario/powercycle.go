@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// PowerCycle takes the power of members away without warning, and gives it back.
+// PowerCycle cuts the power of members without warning, and restores it.
 type PowerCycle struct {
 	// Member is a selector; several members are off at the same time.
 	Member string `yaml:"member"`
-	// OffFor is how long they stay off.
+	// OffFor is how long the members stay off.
 	OffFor time.Duration `yaml:"offFor"`
 }
 

@@ -17,21 +17,21 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// RandomFaults hits members with faults, over and over, until leaders have changed so often.
-// Which fault, which member and for how long is random, by the run's seed; every other
-// time it is a member that leads. It goes on when every Lease has a leader again that
-// renews it. A Lease without one ends the run.
+// RandomFaults injects faults at members, one after the other, until leaders have changed
+// LeaderChanges times. The seed of the run determines the fault, the member and the duration;
+// every other fault is at a member that leads. After each fault the step waits until every
+// Lease has a leader again that renews it. A Lease without a leader ends the run.
 type RandomFaults struct {
-	// Faults name files in the fixtures' folder of faults. Each kills or freezes what it
-	// hits, of the member @member.
+	// Faults name files in the fixtures' folder of faults. Each must kill or freeze
+	// components of the member @member.
 	Faults []string `yaml:"faults"`
-	// MinDuration and MaxDuration are around how long a fault lasts.
+	// MinDuration and MaxDuration bound how long a fault lasts.
 	MinDuration time.Duration `yaml:"minDuration"`
 	MaxDuration time.Duration `yaml:"maxDuration"`
-	// Leases are names, in kube-system.
+	// Leases are names of Leases in kube-system.
 	Leases []string `yaml:"leases"`
-	// LeaderChanges is how many changes of leader there are to be, of all Leases together. Of
-	// two changes of one Lease by the same fault only one counts.
+	// LeaderChanges is how many changes of leader the step waits for, of all Leases
+	// together. Of two changes of one Lease by the same fault only one counts.
 	LeaderChanges int `yaml:"leaderChanges"`
 	// Timeout is how long the step may take.
 	Timeout time.Duration `yaml:"timeout"`

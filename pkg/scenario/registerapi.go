@@ -9,20 +9,20 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// RegisterAPI has a custom resource hosted, or an aggregated server; or otherwise
-// than before.
+// RegisterAPI creates a CustomResourceDefinition, or the APIService of an aggregated server,
+// or changes it if it exists.
 type RegisterAPI struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// CRD is the plural name of a custom resource, and Group and Versions those in
-	// which it is to be served. Versions may be v1, v1beta1 and v1alpha1.
+	// CRD is the plural name of a custom resource, Group its group, and Versions the
+	// versions to serve: v1, v1beta1 and v1alpha1, or some of them.
 	CRD      string   `yaml:"crd,omitempty"`
 	Group    string   `yaml:"group,omitempty"`
 	Versions []string `yaml:"versions,omitempty"`
-	// Storage is the version that a custom resource is stored in; empty means v1.
+	// Storage is the storage version of the custom resource; empty means v1.
 	Storage string `yaml:"storage,omitempty"`
-	// Backend is, in the place of all that, the aggregated server whose
-	// group-version is to be handed on to it.
+	// Backend is the name of an aggregated server of the scenario, to which API servers
+	// are to proxy its group-version. Give it instead of a custom resource.
 	Backend string `yaml:"backend,omitempty"`
 }
 

@@ -12,14 +12,14 @@ import (
 // Replace stops all components of a member and starts them at another release.
 type Replace struct {
 	Member string `yaml:"member"`
-	// To is a release, or one relative to the member's: @next, @previous, @oldest,
-	// @newest, @start, which it began with, and @start+1, the one after that.
+	// To is a release, or a release relative to the member's: @next, @previous, @oldest,
+	// @newest, @start (the member's first release), or @start+1 (the release after that).
 	To string `yaml:"to"`
-	// WithFaults names faults that are there from before the stop until the member is
+	// WithFaults names faults that are active from before the stop until the member is
 	// ready again.
 	WithFaults []string `yaml:"withFaults,omitempty"`
-	// DisabledFeatures are features that the member's components are without from then on, such as
-	// storageVersions; empty means that they have all of them again.
+	// DisabledFeatures are features, such as storageVersions, that the member's components
+	// have disabled from then on; empty enables all of them again.
 	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
 }
 

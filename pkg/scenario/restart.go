@@ -13,12 +13,12 @@ import (
 type Restart struct {
 	// Members are selectors.
 	Members []string `yaml:"members"`
-	// Together stops all of them before any is started, and starts them at
-	// once; else they are taken one after the other.
+	// Together stops all members before it starts them at the same time; otherwise the
+	// step restarts one after the other.
 	Together bool `yaml:"together,omitempty"`
-	// Release to start them at; empty means that each keeps its own.
+	// Release is the release to start the members at; empty means that each keeps its own.
 	Release string `yaml:"release,omitempty"`
-	// WithFaults and DisabledFeatures are as for Replace.
+	// WithFaults and DisabledFeatures are as in an upgrade step.
 	WithFaults       []string          `yaml:"withFaults,omitempty"`
 	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
 }

@@ -2,8 +2,7 @@ package scenario
 
 import "github.com/evenkeel/evenkeel/pkg/cluster"
 
-// Rollback stops all components of a member and starts them at another release, which is to be
-// older.
+// Rollback stops all components of a member and starts them at an older release.
 type Rollback struct {
 	Replace `yaml:",inline"`
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
-// SetBackendBehavior has an aggregated server do something else than before.
+// SetBackendBehavior changes the behavior of an aggregated server of the scenario.
 type SetBackendBehavior struct {
 	Name string `yaml:"name"`
-	// Behavior is what it does wrong; "answer" is that it does as it should again.
+	// Behavior is a misbehavior; "answer" means that the server answers correctly again.
 	Behavior string `yaml:"behavior"`
-	// For is how long it is left so before the next step.
+	// For is how long the step waits before the next step is played.
 	For time.Duration `yaml:"for,omitempty"`
 }
 

@@ -14,16 +14,16 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// SimulatedServer has a server of the harness's own take part in publishing storage
-// versions, as API servers do: it joins with an identity Lease, and then puts its
-// entries in. Once it has joined it lives to the end of the run.
+// SimulatedServer adds a server of the harness that publishes storage versions as API servers
+// do: it creates an identity Lease, and then adds its entries to StorageVersions. The server
+// stays until the end of the run.
 type SimulatedServer struct {
-	// Member is through whose API server it does so.
+	// Member is the member to whose API server the simulated server sends its requests.
 	Member string `yaml:"member"`
-	// Name tells guests apart.
+	// Name is the name of the simulated server.
 	Name string `yaml:"name"`
-	// StorageVersions names StorageVersions to put its entry into; one that is not there
-	// is made.
+	// StorageVersions names the objects to add an entry to; the step creates an object that
+	// does not exist.
 	StorageVersions []string `yaml:"storageVersions,omitempty"`
 }
 

@@ -19,25 +19,28 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// SimulateElection has participants of the harness's own stand for a Lease that no component
-// uses. They answer pings, lead when they are elected, and give way when they are
-// told to, as KEP-4355 has it. At the end they withdraw, and the Lease goes.
+// SimulateElection has candidates of the harness stand for a Lease that no component uses.
+// As KEP-4355 specifies, they answer pings, lead when the coordinator elects them, and give
+// way when it names another preferred holder. At the end the step deletes the candidates and
+// the Lease.
 type SimulateElection struct {
-	// Member is through whose API server they do so.
+	// Member is the member to whose API server the candidates send their requests.
 	Member string `yaml:"member"`
-	// Lease is a name, in kube-system; it gets a prefix that marks it.
+	// Lease is the name of a Lease in kube-system, to which the harness adds a prefix.
 	Lease string `yaml:"lease"`
-	// Participants that stand from the beginning, but for the late ones.
+	// Participants are the candidates.
 	Participants []Participant `yaml:"participants"`
-	// Elections is how many there are: before each but the first the Lease is deleted.
+	// Elections is the number of elections; before each but the first the step deletes the
+	// Lease.
 	Elections int `yaml:"elections,omitempty"`
-	// MalformedLease has the Lease get content that makes no sense before the last election.
+	// MalformedLease writes invalid content to the Lease before the last election.
 	MalformedLease bool `yaml:"malformedLease,omitempty"`
-	// Strategy that all of them want; empty is the oldest version. For any other one
-	// the Lease is waited for, and then given a holder that is none of them.
+	// Strategy is the strategy of all candidates; empty means OldestEmulationVersion. With
+	// any other strategy the step waits for the Lease, and then gives it a holder that is
+	// no candidate.
 	Strategy string `yaml:"strategy,omitempty"`
-	// LegacyHolderFor has a holder that knows nothing of coordination claim the Lease before
-	// they stand, and renew it for so long. Then it lets it expire.
+	// LegacyHolderFor has a holder without coordinated leader election claim the Lease before
+	// the candidates stand, and renew it for so long. Then the holder lets it expire.
 	LegacyHolderFor time.Duration `yaml:"legacyHolderFor,omitempty"`
 }
 
@@ -50,19 +53,22 @@ func (e *SimulateElection) play(ctx context.Context, r *Runner, at target) error
 	return r.simulateElection(ctx, at.one(), e)
 }
 
-// Participant wants to lead.
+// Participant is a candidate of the harness.
 type Participant struct {
 	Name string `yaml:"name"`
-	// Binary and Emulation are versions such as 1.2.0; an empty Emulation is Binary.
+	// Binary and Emulation are versions such as 1.2.0; an empty Emulation means the version
+	// of the binary.
 	Binary    string `yaml:"binary"`
 	Emulation string `yaml:"emulation,omitempty"`
-	// IgnoresPings has it answer no ping.
+	// IgnoresPings is whether the candidate does not answer pings.
 	IgnoresPings bool `yaml:"ignoresPings,omitempty"`
-	// RenewedAgo is how long ago it has renewed for the last time; it is silent then.
+	// RenewedAgo is how long ago the candidate has renewed for the last time; it does not
+	// renew any more.
 	RenewedAgo time.Duration `yaml:"renewedAgo,omitempty"`
-	// JoinsLast has it stand only after the elections, and the step wait until it leads.
+	// JoinsLast has the candidate stand only after the elections; the step waits until it
+	// leads.
 	JoinsLast bool `yaml:"joinsLast,omitempty"`
-	// Strategy that it wants; empty is that of all of them.
+	// Strategy is the strategy of this candidate; empty means the strategy of the step.
 	Strategy string `yaml:"strategy,omitempty"`
 }
 

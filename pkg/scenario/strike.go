@@ -11,11 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
-// Strike is a fault and where it hits.
+// Strike is a fault and its target.
 type Strike struct {
 	// Fault names a file in the fixtures' folder of faults.
 	Fault string `yaml:"fault"`
-	// Member stands in for @member in the file.
+	// Member is the selector for @member in the file of the fault.
 	Member string `yaml:"member,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (s *Strike) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
 	return sc.unstruck(c, s.Fault)
 }
 
-// fits is an error where step and fault do not say together, once, which member is hit.
+// fits returns an error unless either the step or the fault selects the member, and not both.
 func (s *Strike) fits(f *fault.Fault) error {
 	switch {
 	case f.Member == fault.StepMember && s.Member == "":
@@ -44,8 +44,8 @@ func (s *Strike) fits(f *fault.Fault) error {
 	return nil
 }
 
-// strike injects a fault at members, or where it says itself, for a while, and returns when
-// what it hit is ready again.
+// strike injects a fault for a while, at members or at the target that the fault itself names,
+// and returns when the components are ready again.
 func (r *Runner) strike(ctx context.Context, members []string, file string, downFor time.Duration) error {
 	earlier := r.active[file]
 	struck, err := r.injectAt(ctx, members, file)
@@ -66,7 +66,8 @@ func (r *Runner) strike(ctx context.Context, members []string, file string, down
 	return r.recorders.waitReady(ctx, hit...)
 }
 
-// injectAt injects a fault at members, or where it says itself, until it is healed.
+// injectAt injects a fault until it is healed, at members or at the target that the fault
+// itself names.
 func (r *Runner) injectAt(ctx context.Context, members []string, file string) ([]*fault.Active, error) {
 	if len(members) == 0 {
 		members = []string{""}

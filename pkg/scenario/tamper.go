@@ -10,17 +10,17 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// Tamper changes something behind the control plane's back, as an administrator
-// through one member's API server.
+// Tamper changes or deletes objects of the control plane, as an administrator could through
+// one member's API server.
 type Tamper struct {
 	Member string `yaml:"member"`
 	// DeleteStorageVersions names StorageVersions to delete, as <group or core>.<resource>.
 	DeleteStorageVersions []string `yaml:"deleteStorageVersions,omitempty"`
-	// DeleteIdentityLeases selects the members whose identity Leases are deleted, as one
-	// does with a server that will not come back.
+	// DeleteIdentityLeases selects the members whose identity Leases the step deletes, as an
+	// administrator does for a server that will not come back.
 	DeleteIdentityLeases []string `yaml:"deleteIdentityLeases,omitempty"`
-	// AddUnknownServer names StorageVersions to put the entry of a server into that does not
-	// exist; one that is not there is made.
+	// AddUnknownServer names StorageVersions to which the step adds the entry of a server
+	// that does not exist; it creates a StorageVersion that does not exist.
 	AddUnknownServer []string `yaml:"addUnknownServer,omitempty"`
 }
 

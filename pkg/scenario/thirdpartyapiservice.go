@@ -13,20 +13,20 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
-// ThirdPartyAPIService makes an APIService that the judge must take for one that a user of
-// the cluster has made, or deletes it. What the steps have left is deleted when the run
-// ends.
+// ThirdPartyAPIService creates an APIService as a user of the cluster would, or deletes it:
+// nothing marks it as the harness's, so the judge must not know that it is. At the end of the
+// run the harness deletes the APIServices that the steps have left.
 type ThirdPartyAPIService struct {
-	// Member is through whose API server it is made.
+	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// Group that the APIService hands on, in the version v1. It must not be one of
-	// Evenkeel's own.
+	// Group is the group of the APIService, whose version is v1. It must not be a group of
+	// Evenkeel.
 	Group string `yaml:"group"`
-	// Server is "flaps" for an aggregated server that answers 404, answers 500 and is killed
-	// once in each Period, and answers as it should in between; or "missing" for an
-	// APIService that names a Service which does not exist. API servers look at whether a
-	// server is available every 30 seconds: a Period that 30 seconds are no multiple of has
-	// them meet all that it does.
+	// Server is "flapping" or "missing". A flapping server answers 404, answers 500 and is
+	// killed once in each Period, and answers correctly in between. With "missing" the
+	// APIService names a Service that does not exist. API servers check every 30 seconds
+	// whether a server is available, so choose a Period of which 30 seconds are no multiple:
+	// then they meet all of its states.
 	Server string        `yaml:"server,omitempty"`
 	Period time.Duration `yaml:"period,omitempty"`
 	// Remove deletes the APIService of the group and stops its server.

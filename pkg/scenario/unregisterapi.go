@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// UnregisterAPI takes back what a RegisterAPI has made.
+// UnregisterAPI deletes what a RegisterAPI has created.
 type UnregisterAPI struct {
-	// Member is through whose API server.
+	// Member is the member to whose API server the step sends the requests.
 	Member  string `yaml:"member"`
 	CRD     string `yaml:"crd,omitempty"`
 	Group   string `yaml:"group,omitempty"`

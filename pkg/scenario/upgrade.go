@@ -2,8 +2,7 @@ package scenario
 
 import "github.com/evenkeel/evenkeel/pkg/cluster"
 
-// Upgrade stops all components of a member and starts them at another release, which is to be
-// newer.
+// Upgrade stops all components of a member and starts them at a newer release.
 type Upgrade struct {
 	Replace `yaml:",inline"`
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// WaitForHits waits until a fault that hits requests has met some. It goes on after a
-// while also if it has not: then the fault has no witness, and the run shows
-// nothing.
+// WaitForHits waits until a fault of requests has hit some. If it hits none, the step ends
+// after a while; then the fault has no witness, and the requirements that need it stay
+// inconclusive.
 type WaitForHits struct {
 	// Fault names the file that an inject step has named.
 	Fault string `yaml:"fault"`
-	// Requests is how many must have come, at least one; Completed is how many of them
-	// must have been answered.
+	// Requests is how many requests the fault must have hit, at least one; Completed is how
+	// many of them must have been answered.
 	Requests  int `yaml:"requests,omitempty"`
 	Completed int `yaml:"completed,omitempty"`
 }
