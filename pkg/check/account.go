@@ -7,17 +7,18 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// account is what a judgement tells of a run beside its verdicts.
+// account is what a judgement says about a run beside its verdicts.
 type account struct {
 	history  *fact.History
 	etcd     []EtcdSeen
 	balancer BalancerSeen
-	// notReached are waits of the harness that were in vain, and that no law judges.
+	// notReached are the waits of the harness whose condition was not met, and which no
+	// law judges.
 	notReached []string
 }
 
-// keptEtcd bounds how many looks at etcd are told of; while it is waited for there are
-// several a second.
+// keptEtcd bounds how many health checks of etcd a judgement keeps: while the harness
+// waits for etcd there are several per second.
 const keptEtcd = 20
 
 func (a *account) observe(ev *history.Event) {
@@ -28,13 +29,14 @@ func (a *account) observe(ev *history.Event) {
 	case ev.LoadBalancer != nil:
 		a.balancer.take(ev)
 	case ev.NotReached != nil && !ev.NotReached.Judged:
-		// Also where a member was not ready: the history may end before the bound of RO-02
-		// is over, and a requirement that the scenario does not list stays open unseen.
+		// This includes waits for a member to be ready: the history may end before the
+		// bound of RO-02 is over, and a report does not show an open obligation of a
+		// requirement that the scenario does not list.
 		a.notReached = append(a.notReached, fmt.Sprintf("%s (event %d)", ev.NotReached.Sentence(ev.Member), ev.Seq))
 	}
 }
 
-// fill puts the account into a judgement.
+// fill copies the account into a judgement.
 func (a *account) fill(j *Judgement) {
 	j.Etcd, j.Balancer = a.etcd, a.balancer.end(a.history.Now)
 	j.Releases, j.Off = ran(a.history)

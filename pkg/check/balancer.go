@@ -6,9 +6,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// BalancerSeen is how clients fared that read through the load balancer. It
-// belongs to no requirement: it is what an upgrade costs those who only use the
-// control plane.
+// BalancerSeen counts the reads through the load balancer and their outcome. It belongs
+// to no requirement: it shows what an upgrade costs the users of the control plane.
 type BalancerSeen struct {
 	// Asked is the number of reads.
 	Asked int `json:"asked"`
@@ -19,8 +18,8 @@ type BalancerSeen struct {
 	// before the first good answer does not count: the control plane was booting.
 	LongestOutageMillis int64 `json:"longestOutageMillis"`
 
-	good   int64 // when the last good answer came
-	failed bool  // whether a read failed since
+	good   int64 // when the last read was served
+	failed bool  // whether a read failed since then
 }
 
 func (b *BalancerSeen) take(ev *history.Event) {
@@ -39,7 +38,7 @@ func (b *BalancerSeen) take(ev *history.Event) {
 	b.good, b.failed = ev.At, false
 }
 
-// end counts an outage that nobody saw the end of.
+// end also counts an outage that lasts until the end of the history.
 func (b *BalancerSeen) end(now int64) *BalancerSeen {
 	if b.Asked == 0 {
 		return nil

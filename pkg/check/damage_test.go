@@ -19,8 +19,8 @@ const (
 	rounds = 5
 )
 
-// A history from which anything is missing never passes, whatever it was.
-func TestDamageNeverPasses(t *testing.T) {
+// A history from which any line is missing never passes.
+func TestJudge_DamageNeverPasses(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, f := range fixtures(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestDamageNeverPasses(t *testing.T) {
 					t.Errorf("%s: %s", name, r.Verdict)
 				}
 				if r.Verdict == Fail && f.Want != story.Fail {
-					t.Errorf("%s: what kept its promise is blamed: %v", name, r.Violations)
+					t.Errorf("%s: a violation is reported where there was none: %v", name, r.Violations)
 				}
 				if len(r.Reasons) == 0 {
 					t.Errorf("%s: no reason says that it is damaged", name)
@@ -60,7 +60,7 @@ func TestDamageNeverPasses(t *testing.T) {
 	}
 }
 
-func TestAHistoryWithoutItsHeaderIsNone(t *testing.T) {
+func TestRead_RejectsHistoryWithoutHeader(t *testing.T) {
 	for _, f := range fixtures(t)[:3] {
 		_, rest, _ := bytes.Cut(f.data, []byte("\n"))
 		if _, err := history.NewReader(bytes.NewReader(rest)); err == nil {
@@ -69,8 +69,9 @@ func TestAHistoryWithoutItsHeaderIsNone(t *testing.T) {
 	}
 }
 
-// Maps have no order, so whatever leaks theirs shows within a few rounds.
-func TestJudgingAgainGivesTheSame(t *testing.T) {
+// The iteration order of maps is random, so a result that depends on it differs within a
+// few rounds.
+func TestJudge_SameHistoryGivesSameResults(t *testing.T) {
 	for _, f := range fixtures(t) {
 		var first string
 		for i := range rounds {

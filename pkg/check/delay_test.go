@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
-// interfere has a recorder say, in the middle of a history, that it was late or missed
-// something.
+// interfere inserts an event in the middle of a history by which a recorder reports a delay or
+// a gap.
 func interfere(t *rapid.T, events []history.Event) []history.Event {
 	out := slices.Clone(events)
 	at := rapid.IntRange(0, len(out)-2).Draw(t, "at")
@@ -32,9 +32,9 @@ func interfere(t *rapid.T, events []history.Event) []history.Event {
 	return out
 }
 
-// A recorder that was late or missed something takes evidence away. It makes no history
-// pass that did not, and breaks no promise that was kept.
-func TestJudge_ALateRecorderMakesNothingPassOrFail(t *testing.T) {
+// A recorder that was delayed or missed something takes evidence away. It must turn no
+// verdict into a pass, and no pass into a failure.
+func TestJudge_DelayedRecorderMakesNothingPassOrFail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(allStories).Draw(t, "story")
 		req, _ := requirement.Lookup(s.Requirement)

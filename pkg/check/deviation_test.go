@@ -28,7 +28,7 @@ func TestDeviations_NameKindsThatTheirLawsDeclare(t *testing.T) {
 	}
 }
 
-// A kind that no deviation names would be left over from one that is gone.
+// A kind that no deviation names is left over from a deviation that was removed.
 func TestDeviations_ExplainEachKindThatALawDeclares(t *testing.T) {
 	kinds := declaredKinds()
 	for _, id := range law.SortedKeys(kinds) {

@@ -63,9 +63,9 @@ func judgeFile(t testing.TB, data []byte, id requirement.ID) Result {
 	return j.Results[0]
 }
 
-// What a story must come to is a requirement of its KEP's package; here it must come to the
-// same as a file, and say why.
-func TestStories_ComeToTheirOutcomesAsFiles(t *testing.T) {
+// The package of each KEP tests the outcome of its stories. Here the same story must have the
+// same outcome as a file, and say why.
+func TestStories_HaveTheirOutcomesAsFiles(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			r := judgeFile(t, f.data, f.Requirement)
@@ -96,7 +96,7 @@ func TestEveryLawHasStoriesOfAllOutcomes(t *testing.T) {
 	}
 }
 
-func TestReadGivesWhatTheReaderHas(t *testing.T) {
+func TestRead_ReturnsHeaderEventsAndDamage(t *testing.T) {
 	reader, err := history.NewReader(strings.NewReader(`{"format":"evenkeel-history","version":2,"run":"r"}` + "\n" + `{"seq":2,"at":1,"kind":"end","end":{"complete":true}}` + "\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Events is where a judge reads from; Read makes one of a history.Reader.
+// Events is the source of a judge; Read makes one from a history.Reader.
 type Events interface {
 	Header() history.Header
-	// Next gives the next event, and io.EOF after the last one. The event is
-	// the judge's to keep.
+	// Next returns the next event, and io.EOF after the last one. The judge may keep
+	// the event.
 	Next() (*history.Event, error)
 	// Damage says in words what is missing or unreadable in the file, as far as
 	// it has been read.
@@ -27,31 +27,30 @@ type Events interface {
 // Judgement is the outcome of judging one history.
 type Judgement struct {
 	Header history.Header
-	// Results in the order of the catalogue.
+	// Results in the order of the catalog.
 	Results []Result
 	// Damage of the history, in words.
 	Damage []string
 	// Faults that were injected, with their witnesses.
 	Faults []FaultSeen
-	// Balancer is how clients of the load balancer fared; nil if there is none.
+	// Balancer counts the reads through the load balancer; nil if there is none.
 	Balancer *BalancerSeen
-	// Etcd is how etcd was where that was looked at, the last few times.
+	// Etcd are the last few health checks of etcd.
 	Etcd []EtcdSeen
 	// Holds are the states in which the control plane was held.
 	Holds []HoldSeen
-	// Releases that members began or were started at, in the order in which they
-	// came.
+	// Releases at which members began or were started, in the order of the history.
 	Releases []string
 	// Off are the features that processes were started without.
 	Off []FeatureOff
-	// Events that were read.
+	// Events is the number of events that were read.
 	Events int64
 	// Took is the time from the beginning of the history to its last event.
 	Took time.Duration
 	// Complete is whether the history says that the scenario was played to its
 	// end.
 	Complete bool
-	// EndMessage is what the harness said of the end.
+	// EndMessage is the message of the harness at the end.
 	EndMessage string
 	// Doubts are the reasons, in words, not to trust any pass; they are among
 	// the reasons of each result too.
@@ -71,19 +70,19 @@ type FaultSeen struct {
 	Member string `json:"member"`
 	// Component of the member that it hit, where it is a single one.
 	Component string `json:"component,omitempty"`
-	// Witness is the proof that it bit; empty where there is none.
+	// Witness is the proof that the fault took effect; empty where there is none.
 	Witness string `json:"witness,omitempty"`
-	// Healed is whether it was taken back.
+	// Healed is whether the fault was removed.
 	Healed bool `json:"healed"`
-	// Recovery is the proof that all is back after a power cut.
+	// Recovery is the proof that everything is back after a power cut.
 	Recovery string `json:"recovery,omitempty"`
 }
 
-// EtcdSeen is how all members' etcd were at one moment.
+// EtcdSeen is the health of all members' etcd at one moment.
 type EtcdSeen struct {
 	// Event is the number of the history's event.
 	Event int64 `json:"event"`
-	// Problem says in words why etcd was not whole; empty if it was.
+	// Problem says in words why etcd was not healthy; empty if it was.
 	Problem string `json:"problem,omitempty"`
 	history.EtcdHealth
 }
@@ -113,7 +112,7 @@ func Judge(events Events, requirements []requirement.Requirement) (*Judgement, e
 	}
 }
 
-// Judging is a judge at work, for callers that have the events one by one.
+// Judging is a judgement in progress, for callers that have the events one by one.
 type Judging struct {
 	history *fact.History
 	// facts are those of each KEP, and of finds them by the requirements that the KEP has
@@ -123,11 +122,11 @@ type Judging struct {
 	account      account
 	requirements []requirement.Requirement
 	read         int64
-	// crashed is how the facts, on which all laws stand, failed, if they did.
+	// crashed is the panic of the facts, on which all laws rely; empty if there was none.
 	crashed string
 }
 
-// Begin makes a judge of the requirements.
+// Begin begins to judge the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
 	h := fact.NewHistory(header)
 	j := &Judging{history: h, of: map[requirement.ID]law.Facts{}, account: account{history: h}, requirements: requirements}
@@ -159,22 +158,22 @@ func (j *Judging) Take(ev *history.Event) {
 	j.account.observe(ev)
 }
 
-// Progress is how the verdict on one requirement stands.
+// Progress is the state of the verdict on one requirement while the history goes on.
 type Progress struct {
 	ID requirement.ID
-	// Verdict is Fail as soon as a breach was found, Pass while enough was seen
-	// and nothing broke the promise, and Inconclusive before.
+	// Verdict is Fail as soon as a violation was found, Pass while enough was seen
+	// without a violation, and Inconclusive before.
 	Verdict Verdict
 	// Unlisted is as in Result.
 	Unlisted bool
-	// Violations counts the breaches that were found.
+	// Violations is the number of violations that were found.
 	Violations int64
 	// Observations so far.
 	Observations []Observation
 }
 
-// Progress tells how things stand. It is for onlookers: only End judges, and
-// it may find breaches that show at the end alone.
+// Progress returns the state of every requirement, for display. Only End judges: it may
+// find violations that show at the end alone.
 func (j *Judging) Progress() []Progress {
 	out := make([]Progress, 0, len(j.requirements))
 	for _, req := range j.requirements {
@@ -183,7 +182,7 @@ func (j *Judging) Progress() []Progress {
 	return out
 }
 
-// End gives the verdicts. Damage is what the reader says of the file.
+// End returns the verdicts. damage is what the reader found wrong with the file.
 func (j *Judging) End(damage []string) *Judgement {
 	out := &Judgement{Header: j.history.Header, Damage: slices.Clone(damage), Events: j.read, Took: time.Duration(j.history.Now)}
 	j.account.fill(out)

@@ -30,8 +30,8 @@ func TestJudge_LawThatCrashesIsInconclusiveAndHarmsNoOther(t *testing.T) {
 	}
 }
 
-// What all laws stand on may have bugs too: then no requirement passes, and the report
-// still comes out.
+// The facts that all laws rely on may have bugs too: then no requirement passes, and the
+// report is still written.
 func TestJudge_FactsThatCrashPassNothing(t *testing.T) {
 	invent(t, func(ev *history.Event) {
 		if ev.Stored != nil {
@@ -117,8 +117,8 @@ func breaks(f *countedFacts, l *law.Ledger) {
 	}
 }
 
-// What follows from something that may not have been recorded proves nothing; what an
-// event shows by itself does.
+// A violation that follows from the absence of an event is inconclusive after a gap. A
+// violation that an event shows by itself is not.
 func TestJudge_BreachAfterAGap(t *testing.T) {
 	evident := func(f *countedFacts, l *law.Ledger) {
 		for _, at := range f.stored {
@@ -180,7 +180,7 @@ func TestJudge_DiskErrorIsNoVerdict(t *testing.T) {
 	}
 }
 
-func TestJudge_TellsOfTheRun(t *testing.T) {
+func TestJudge_ReportsFaultsAndEndOfTheRun(t *testing.T) {
 	told := newHistory().hold(history.PhaseBegin).hold(history.PhaseEnd).
 		fault(history.PhaseInject, "").fault(history.PhaseWitness, "p").fault(history.PhaseHeal, "").end()
 	told.damage = []string{"d"}
@@ -196,7 +196,7 @@ func TestJudge_TellsOfTheRun(t *testing.T) {
 	}
 }
 
-func TestProgress_TellsHowThingsStand(t *testing.T) {
+func TestProgress_IsPassOnlyWhileEnoughWasMet(t *testing.T) {
 	at := fact.Exactly(1, 1)
 	for name, tc := range map[string]struct {
 		judge func(*countedFacts, *law.Ledger)

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law/storageversion"
 )
 
-// keps are the KEPs that are judged, a line each.
+// keps are the KEPs that this package judges, one line each.
 var keps = []law.KEP{
 	storageversion.KEP(),
 	discovery.KEP(),

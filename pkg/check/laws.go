@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// result is the verdict on a requirement by all that was observed so far. A law that
-// crashes has judged nothing: it is inconclusive, and the others go on.
+// result returns the verdict on a requirement by everything observed so far. If its law
+// panics, the requirement is inconclusive, and the other laws go on.
 func (j *Judging) result(req requirement.Requirement, doubts []string) (res Result) {
 	unjudged := func(verdict Verdict, why string) Result {
 		return Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Verdict: verdict, Reasons: []string{why}}
@@ -29,8 +29,8 @@ func (j *Judging) result(req requirement.Requirement, doubts []string) (res Resu
 	return law.Weigh(req, row, ledger, j.history, doubts)
 }
 
-// progressOf is a result as onlookers are told of it while the history goes on: what is
-// open then may still be met.
+// progressOf returns the progress for a result while the history goes on: an obligation
+// that is open may still be met.
 func progressOf(r Result) Progress {
 	p := Progress{ID: r.ID, Verdict: r.Verdict, Violations: r.ViolationCount, Observations: r.Observations}
 	if c := r.Obligations; r.Verdict == Inconclusive && c != nil && c.Unclear == 0 && c.Excused <= c.Met && enough(r.Observations) {

@@ -10,16 +10,16 @@ import (
 type FeatureOff struct {
 	// Feature by the name that scenarios have for it.
 	Feature string `json:"feature"`
-	// Members whose processes they were, in the order in which they came.
+	// Members of these processes, in the order of the history.
 	Members []string `json:"members"`
 }
 
-// keptRan bounds how many releases and features are told of: a history that names
-// more is not one of a control plane.
+// keptRan bounds how many releases and features a judgement lists: a history that names
+// more is not the history of a control plane.
 const keptRan = 100
 
-// ran is at which releases and without which features members were started, in the
-// order in which they came.
+// ran returns the releases at which members were started, and the features that they were
+// started without, in the order of the history.
 func ran(h *fact.History) (releases []string, off []FeatureOff) {
 	for _, m := range h.Header.Members {
 		releases = with(releases, m.Release)
@@ -39,7 +39,7 @@ func ran(h *fact.History) (releases []string, off []FeatureOff) {
 	return releases, off
 }
 
-// with is all with one more, if it is none of them.
+// with returns all with one appended, unless it is empty or listed.
 func with(all []string, one string) []string {
 	if one == "" || len(all) >= keptRan || slices.Contains(all, one) {
 		return all

@@ -46,7 +46,7 @@ func judgeEvents(t *testing.T, header history.Header, events []history.Event, id
 	return results
 }
 
-func TestBaseStoriesPass(t *testing.T) {
+func TestBaseStories_Pass(t *testing.T) {
 	judged := map[string]bool{}
 	for _, s := range allStories {
 		if s.Want != story.Pass || judged[s.Base] {
@@ -61,10 +61,10 @@ func TestBaseStoriesPass(t *testing.T) {
 	}
 }
 
-// A story breaks no requirement that another one is about. The story registration is
-// left out as a history: an administrator changes StorageVersions in it all the time,
-// which only its own requirements tell from what servers do.
-func TestBaseStoriesBreakNoRequirementOfOthers(t *testing.T) {
+// A base story violates no requirement of the other stories. The story registration is left
+// out: an administrator changes StorageVersions throughout it, and only its own requirements
+// tell these changes from those of the servers.
+func TestBaseStories_ViolateNoOtherRequirement(t *testing.T) {
 	for _, of := range []string{"SV-01/pass", "SV-16/pass"} {
 		for _, by := range []string{"SV-01/pass", "SV-16/pass", "SV-08/pass"} {
 			s := story.Named(allStories, of)
@@ -78,7 +78,7 @@ func TestBaseStoriesBreakNoRequirementOfOthers(t *testing.T) {
 	}
 }
 
-// The edit that breaks one requirement breaks no other, unless it must.
+// The edit that violates one requirement violates no other, unless it cannot avoid that.
 func TestFailingStoryBreaksOneRequirement(t *testing.T) {
 	for _, s := range allStories {
 		if s.Want != story.Fail {

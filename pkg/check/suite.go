@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// suiteEntry is what of a requirement says what its verdicts mean. It has no sentences:
-// their wording may be mended without making another suite.
+// suiteEntry holds the parts of a requirement that decide what its verdicts mean. It has no
+// sentences, so that rewording them does not make another suite.
 type suiteEntry struct {
 	ID         requirement.ID    `json:"id"`
 	Level      requirement.Level `json:"level"`
@@ -37,11 +37,11 @@ type suiteNeed struct {
 
 // Suite is the version of what this evenkeel judges by: a SHA-256, in hexadecimal,
 // of each requirement's level, bounds, tolerances and needs, of the recorders that its law
-// relies on, and of the profiles, documented deviations and graduations. Whatever of these
-// changes makes it another one, so that no number has to be raised by hand.
+// relies on, and of the profiles, documented deviations and graduations. A change of any of
+// these changes the version, so that no number has to be raised by hand.
 //
-// How a check comes to its counts is not in it: that another evenkeel of the same
-// suite comes to others shows when it judges the same history.
+// The code of the laws is not part of it. If another evenkeel of the same suite counts
+// differently, that shows when it judges the same history.
 func Suite() string { return suite() }
 
 var suite = sync.OnceValue(func() string {
@@ -60,14 +60,14 @@ var suite = sync.OnceValue(func() string {
 	}
 	raw, err := json.Marshal(all)
 	if err != nil {
-		// All of it is compiled in, and a test of this package encodes it.
+		// All the data is compiled in, and a test of this package encodes it.
 		panic(fmt.Sprintf("the suite cannot be encoded: %v", err))
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 })
 
-// suiteEntries are those of all requirements, in the order of the catalogue.
+// suiteEntries returns the entries of all requirements, in the order of the catalog.
 func suiteEntries() []suiteEntry {
 	rows := map[requirement.ID]law.Row{}
 	for _, k := range keps {
@@ -94,7 +94,7 @@ func suiteBounds(bounds []requirement.Bound) []suiteBound {
 	return out
 }
 
-// withoutWords are the deviations without the sentences that say how they differ.
+// withoutWords returns the deviations without the sentences that say how they differ.
 func withoutWords(deviations []requirement.Deviation) []requirement.Deviation {
 	for i := range deviations {
 		deviations[i].Differs, deviations[i].Source = "", ""

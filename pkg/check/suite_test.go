@@ -29,13 +29,13 @@ func TestSuite_DoesNotCoverWording(t *testing.T) {
 	}
 }
 
-func TestLaws_NeedWhatTheCatalogueHas(t *testing.T) {
+func TestLaws_NeedWhatTheCatalogNames(t *testing.T) {
 	for _, k := range keps {
 		facts := k.Begin(fact.NewHistory(history.Header{}))
 		for _, row := range k.Rows() {
 			req, ok := requirement.Lookup(row.ID)
 			if !ok {
-				t.Errorf("%s is not in the catalogue", row.ID)
+				t.Errorf("%s is not in the catalog", row.ID)
 				continue
 			}
 			if len(row.Needs) == 0 {
@@ -50,7 +50,7 @@ func TestLaws_NeedWhatTheCatalogueHas(t *testing.T) {
 				t.Errorf("%s would pass without having seen anything", row.ID)
 			}
 			if len(req.Needs) != len(row.Needs) {
-				t.Errorf("%s: the catalogue has %d needs, and the law %d", row.ID, len(req.Needs), len(row.Needs))
+				t.Errorf("%s: the catalog has %d needs, and the law %d", row.ID, len(req.Needs), len(row.Needs))
 			}
 			if _, ledger := facts.Judge(row.ID); len(ledger.Entries) > 0 {
 				t.Errorf("%s enters obligations of a history without events: %+v", row.ID, ledger.Entries)

@@ -11,7 +11,7 @@ type (
 	Result        = law.Result
 )
 
-// Verdicts are all that there are, in the order in which they are told.
+// Verdicts are all verdicts, in the order in which reports list them.
 var Verdicts = law.Verdicts
 
 // The verdicts.
@@ -24,5 +24,5 @@ const (
 	Skipped       = law.Skipped
 )
 
-// Worst gives the outcome of results taken together; see law.Worst.
+// Worst returns the outcome of results taken together; see law.Worst.
 func Worst(results []Result) Verdict { return law.Worst(results) }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Bound is a bound or a tolerance that a requirement is judged by.
+// Bound is a bound or a tolerance of a requirement.
 type Bound struct {
 	// Name by which the law refers to it.
 	Name string `json:"name"`
-	// Value is a duration such as 45s, or a number. With a Formula it is what the formula
-	// gives by the default settings.
+	// Value is a duration such as 45s, or a number. With a Formula it is the result of the
+	// formula with the default settings.
 	Value string `json:"value"`
-	// Formula says how it follows from the topology, where it does.
+	// Formula says how the value follows from the topology; empty where it is fixed.
 	Formula string `json:"formula,omitempty"`
 	// Reason is why it is this value.
 	Reason string `json:"reason"`
@@ -29,7 +29,7 @@ type Notion struct {
 	Bounds []Bound `json:"bounds"`
 }
 
-// Notions are those of all KEPs.
+// Notions returns the notions of all KEPs.
 func Notions() []Notion { return slices.Clone(loaded.Notions) }
 
 // Need is the least that must have been seen of one kind for a pass.
@@ -41,22 +41,22 @@ type Need struct {
 	Least int64 `json:"least"`
 }
 
-// MustBound gives a bound or tolerance of a requirement that is a duration. It panics if
-// the catalogue has none of the name: both are compiled in, and a test of every law asks
-// for all that it names.
+// MustBound returns a bound or tolerance of a requirement that is a duration. It panics if
+// the catalog has none of the name: both are compiled in, and a test of every law reads
+// every bound that the law names.
 func MustBound(id ID, name string) time.Duration {
 	d, err := time.ParseDuration(mustFind(id, name).Value)
 	if err != nil {
-		panic(fmt.Sprintf("requirement catalogue: the bound %s of %s is no duration: %v", name, id, err))
+		panic(fmt.Sprintf("requirement catalog: the bound %s of %s is not a duration: %v", name, id, err))
 	}
 	return d
 }
 
-// MustNumber gives a bound or tolerance that is a number.
+// MustNumber returns a bound or tolerance that is a number.
 func MustNumber(id ID, name string) float64 {
 	var n float64
 	if _, err := fmt.Sscanf(mustFind(id, name).Value, "%g", &n); err != nil {
-		panic(fmt.Sprintf("requirement catalogue: the bound %s of %s is no number: %v", name, id, err))
+		panic(fmt.Sprintf("requirement catalog: the bound %s of %s is not a number: %v", name, id, err))
 	}
 	return n
 }
@@ -69,7 +69,7 @@ func mustFind(id ID, name string) Bound {
 		}
 	}
 	if !ok {
-		panic(fmt.Sprintf("requirement catalogue: there is no %s", id))
+		panic(fmt.Sprintf("requirement catalog: there is no %s", id))
 	}
 	for _, list := range [][]Bound{req.Bounds, req.Tolerances} {
 		for _, b := range list {
@@ -78,20 +78,20 @@ func mustFind(id ID, name string) Bound {
 			}
 		}
 	}
-	panic(fmt.Sprintf("requirement catalogue: %s has no bound %q", id, name))
+	panic(fmt.Sprintf("requirement catalog: %s has no bound %q", id, name))
 }
 
-// MustNeed gives a need of the requirement, and panics as MustBound does.
+// MustNeed returns a need of the requirement, and panics as MustBound does.
 func (r Requirement) MustNeed(name string) Need {
 	for _, n := range r.Needs {
 		if n.Name == name {
 			return n
 		}
 	}
-	panic(fmt.Sprintf("requirement catalogue: %s has no need %q", r.ID, name))
+	panic(fmt.Sprintf("requirement catalog: %s has no need %q", r.ID, name))
 }
 
-// Words are the bound in a line, such as "replacesWithin 45s (1.5 × …)".
+// Words returns the bound in one line, such as "replacesWithin 45s (1.5 × …)".
 func (b Bound) Words() string {
 	if b.Formula == "" {
 		return b.Name + " " + b.Value

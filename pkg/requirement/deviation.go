@@ -14,7 +14,7 @@ import (
 type Deviation struct {
 	// ID names it in reports.
 	ID string `json:"id"`
-	// Requirement that is not kept to the letter.
+	// Requirement from which the distribution differs.
 	Requirement ID `json:"requirement"`
 	// Distribution and releases that differ: those from From on and before
 	// Before, either of which may be empty.
@@ -24,8 +24,8 @@ type Deviation struct {
 	// Kind is what the law calls the violations that the difference explains.
 	// It excuses no others.
 	Kind string `json:"kind"`
-	// Differs says in one sentence what is otherwise, and Source where those who
-	// make the distribution say so.
+	// Differs says in one sentence what is different, and Source where the maintainers
+	// of the distribution say so.
 	Differs string `json:"differs"`
 	Source  string `json:"source"`
 }
@@ -46,16 +46,16 @@ func loadDeviations(data []byte) []Deviation {
 	return listed.Deviations
 }
 
-// Deviations are all that are documented.
+// Deviations returns all documented deviations.
 func Deviations() []Deviation { return slices.Clone(deviations) }
 
-// DeviationsFrom are those of a distribution from one requirement.
+// DeviationsFrom returns the deviations of a distribution from one requirement.
 func DeviationsFrom(id ID, distribution string) []Deviation {
 	return slices.DeleteFunc(Deviations(), func(d Deviation) bool { return d.Requirement != id || d.Distribution != distribution })
 }
 
 // Explains is whether the deviation is the reason for a violation of the kind by
-// a member of the release. A release that cannot be told is no reason.
+// a member of the release. A release that is no version explains nothing.
 func (d Deviation) Explains(kind, release string) bool {
 	return kind == d.Kind && semver.IsValid(release) &&
 		(d.From == "" || semver.Compare(release, d.From) >= 0) &&

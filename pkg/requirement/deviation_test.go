@@ -7,14 +7,14 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-func TestDeviationsAreWhole(t *testing.T) {
+func TestDeviations_AreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range Deviations() {
 		if _, known := Lookup(d.Requirement); !known {
-			t.Errorf("%s is of %s, which is not in the catalogue", d.ID, d.Requirement)
+			t.Errorf("%s is of %s, which is not in the catalog", d.ID, d.Requirement)
 		}
 		if seen[d.ID] || d.ID == "" || d.Distribution == "" || d.Kind == "" || !strings.HasSuffix(d.Differs, ".") || !strings.HasPrefix(d.Source, "https://") {
-			t.Errorf("%+v is there twice or lacks something", d)
+			t.Errorf("%+v is listed twice or lacks something", d)
 		}
 		for _, release := range []string{d.From, d.Before} {
 			if release != "" && !semver.IsValid(release) {

@@ -10,14 +10,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Graduation is until when a distribution serves a version of an API.
+// Graduation says until which release a distribution serves a version of an API.
 type Graduation struct {
 	// API is a group and its version, such as apidiscovery.k8s.io/v2beta1.
 	API          string `json:"api"`
 	Distribution string `json:"distribution"`
 	// Until is the last minor release that serves it, such as v1.32.
 	Until string `json:"until"`
-	// Source is where that can be seen.
+	// Source is the address or folder that shows it.
 	Source string `json:"source"`
 }
 
@@ -37,11 +37,11 @@ func loadGraduations(data []byte) []Graduation {
 	return listed.Graduations
 }
 
-// Graduations are all that are known.
+// Graduations returns all known graduations.
 func Graduations() []Graduation { return slices.Clone(graduations) }
 
-// Serves is whether a release of a distribution, with or without a leading v, is to
-// serve the version of an API; known is false where nobody has said.
+// Serves is whether a release of a distribution, with or without a leading v, must serve
+// the version of an API. known is false where graduations.yaml has no row for it.
 func Serves(api, distribution, release string) (serves, known bool) {
 	minor := semver.MajorMinor("v" + strings.TrimPrefix(release, "v"))
 	i := slices.IndexFunc(graduations, func(g Graduation) bool { return g.API == api && g.Distribution == distribution })

@@ -1,5 +1,5 @@
-// Package requirement holds the catalogue of promises that Evenkeel judges: those of
-// four KEPs, those that every run owes, and the profiles made of them.
+// Package requirement holds the catalog of promises that Evenkeel judges: the promises of
+// four KEPs, those that hold in every run, and the profiles made of them.
 package requirement
 
 import (
@@ -16,7 +16,7 @@ import (
 // its spec and its line in a report.
 type ID string
 
-// Level says what not keeping a requirement means.
+// Level says what a violation of a requirement means.
 type Level string
 
 const (
@@ -30,16 +30,17 @@ const (
 type Requirement struct {
 	ID    ID    `json:"id"`
 	Level Level `json:"level"`
-	// KEPOnly marks a promise whose behaviour no published Kubernetes API has.
+	// KEPOnly marks a promise whose behavior no published Kubernetes API has.
 	KEPOnly bool `json:"kepOnly,omitempty"`
-	// Source is who promises: a KEP, such as "KEP-2339", or a page of the
-	// documentation, such as "API concepts"; the catalogue gives their addresses.
+	// Source is the origin of the promise: a KEP, such as "KEP-2339", or a page of the
+	// documentation, such as "API concepts"; the catalog gives their addresses.
 	Source string `json:"source"`
 	// Promise is one sentence that says what must hold.
 	Promise string `json:"promise"`
 	// Bounds are how long something may take, or how much of it there may be.
 	Bounds []Bound `json:"bounds,omitempty"`
-	// Tolerances are what is allowed beside the promise because it cannot be told apart.
+	// Tolerances are allowances, where the recorder cannot tell a violation from what is
+	// permitted.
 	Tolerances []Bound `json:"tolerances,omitempty"`
 	// Needs are the least that must have been seen for a pass.
 	Needs []Need `json:"needs,omitempty"`
@@ -52,7 +53,7 @@ type Profile struct {
 	Requirements []ID   `json:"requirements"`
 }
 
-type catalogue struct {
+type catalog struct {
 	Requirements []Requirement `json:"requirements"`
 	Profiles     []Profile     `json:"profiles"`
 	Notions      []Notion      `json:"notions"`
@@ -63,17 +64,17 @@ var catalogueYAML []byte
 
 var loaded = load(catalogueYAML)
 
-// load panics on a bad catalogue: it is compiled in, so only a build can be
-// wrong, and the unit test of this package reads it before any user does.
-func load(data []byte) catalogue {
-	var c catalogue
+// load panics on a bad catalog: it is compiled in, so only a build can be wrong, and the
+// unit test of this package reads it before any user does.
+func load(data []byte) catalog {
+	var c catalog
 	if err := yaml.UnmarshalStrict(data, &c); err != nil {
-		panic(fmt.Sprintf("requirement catalogue: %v", err))
+		panic(fmt.Sprintf("requirement catalog: %v", err))
 	}
 	return c
 }
 
-// All requirements, in the order of the catalogue.
+// All returns the requirements in the order of the catalog.
 func All() []Requirement { return slices.Clone(loaded.Requirements) }
 
 // Lookup finds a requirement by its ID.
@@ -86,7 +87,7 @@ func Lookup(id ID) (Requirement, bool) {
 	return Requirement{}, false
 }
 
-// Profiles that can be claimed.
+// Profiles returns the profiles that a report can claim.
 func Profiles() []Profile { return slices.Clone(loaded.Profiles) }
 
 // LookupProfile finds a profile by its name; the error lists those that exist.
@@ -101,7 +102,7 @@ func LookupProfile(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("there is no profile %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// LookupProfiles finds profiles by their names; no names stand for all of them.
+// LookupProfiles finds profiles by their names, and returns all of them for no names.
 func LookupProfiles(names []string) ([]Profile, error) {
 	if len(names) == 0 {
 		return Profiles(), nil
@@ -117,9 +118,8 @@ func LookupProfiles(names []string) ([]Profile, error) {
 	return out, nil
 }
 
-// Select gives the requirements of the profiles, in the order of the
-// catalogue, that focus matches; an empty focus matches all. It is an error if
-// none is left.
+// Select returns the requirements of the profiles, in the order of the catalog, that focus
+// matches. An empty focus matches all. It returns an error if none is left.
 func Select(profiles []Profile, focus string) ([]Requirement, error) {
 	re, err := regexp.Compile(focus)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-func TestCatalogueIsWhole(t *testing.T) {
+func TestAll_CatalogIsComplete(t *testing.T) {
 	all := All()
 	if len(all) != 115 {
-		t.Errorf("catalogue has %d rows, want 115", len(all))
+		t.Errorf("the catalog has %d rows, want 115", len(all))
 	}
 	idPattern := regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-\d\d$`)
 	seen := map[ID]bool{}
@@ -18,7 +18,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 		case !idPattern.MatchString(string(r.ID)):
 			t.Errorf("%q is no requirement ID", r.ID)
 		case seen[r.ID]:
-			t.Errorf("%s is there twice", r.ID)
+			t.Errorf("%s is listed twice", r.ID)
 		case r.Level != Must && r.Level != Should:
 			t.Errorf("%s has level %q", r.ID, r.Level)
 		case r.Source == "" || !strings.HasSuffix(r.Promise, "."):
@@ -33,7 +33,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 		}
 		for _, id := range p.Requirements {
 			if !seen[id] {
-				t.Errorf("profile %s names %s, which is not in the catalogue", p.Name, id)
+				t.Errorf("profile %s names %s, which is not in the catalog", p.Name, id)
 			}
 		}
 	}
