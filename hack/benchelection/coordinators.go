@@ -14,12 +14,12 @@ import (
 type losses struct {
 	// replaced: until another coordinator holds the coordinators' Lease.
 	replaced []float64
-	// elected: until a Lease is led that nobody has held, and for which instances stand
-	// from the kill on.
+	// elected: until a new Lease without an earlier holder has a leader. Its candidates
+	// start at the kill.
 	elected []float64
 }
 
-// coordinators measures how long nobody coordinates after a coordinator's crash.
+// coordinators measures how long there is no coordinator after a coordinator's crash.
 func (p *plane) coordinators(ctx context.Context, times int) (losses, error) {
 	var all losses
 	for n := range times {

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// figures are times in seconds, one for each repetition; what did not come about in its
-// time is infinite.
+// figures are times in seconds, one for each repetition. A time is infinite where the event
+// did not happen within its bound.
 //
-// Somebody leads from when he is seen to renew a Lease for the first time. Where no
-// coordinator elects that is when he takes it; a coordinator first names somebody, who
-// has then to notice it.
+// An instance leads from its first observed renewal of the Lease on. Without a coordinator
+// that is when the instance takes the Lease. A coordinator first names the holder, which then
+// has to notice it.
 type figures struct {
 	// started: from when the first instance began, which for a controller manager is the
-	// start of its process, until somebody leads.
+	// start of its process, until there is a leader.
 	started []float64
-	// first: from when the first candidate is seen until somebody leads. There are
+	// first: from when the first candidate is seen until there is a leader. There are
 	// candidates only where a coordinator elects.
 	first []float64
 	// preempted: from when a candidate of an older version is seen, beside a leader who
-	// is well, until that candidate leads.
+	// is healthy, until that candidate leads.
 	preempted []float64
-	// crashed: from a leader's crash until somebody else leads; expired: from when the
+	// crashed: from a leader's crash until another instance leads; expired: from when the
 	// crashed leader's Lease ended, which is its last renewal and the duration that it
 	// wrote with it, by its own clock.
 	crashed, expired []float64
-	// acted: from a leader's crash until somebody else acts as the leader, where leaders
+	// acted: from a leader's crash until another instance acts as the leader, where leaders
 	// leave evidence of acting.
 	acted []float64
 }

@@ -63,8 +63,8 @@ func (s stander) begin(ctx context.Context, config *rest.Config, p place) (*inst
 	return i, nil
 }
 
-// crash ends it as a crash does: from now on nothing of it reaches anybody, and so it
-// gives nothing up and takes nothing back.
+// crash ends the instance as a crash does: none of its requests reach an API server from now
+// on, so that it does not release its Lease.
 func (i *instance) crash() {
 	i.wire.cut.Store(true)
 	i.leave()

@@ -1,8 +1,8 @@
 // Benchelection measures coordinated leader election of the reference beside that of
 // published Kubernetes, and both beside election without coordination, where the first
-// to claim a Lease leads: how long it takes to a first leader, from a leader's crash to
-// the next one, until somebody better leads, and until there is another coordinator;
-// and how much is written while nothing happens. Each of the four control planes has
+// to claim a Lease leads. It measures the time to the first leader, from a leader's crash to
+// the next leader, until a preferred candidate leads, and until there is another coordinator,
+// and the number of writes at rest. Each of the four control planes has
 // three members on this machine, one after the other in one run.
 //
 //	go run ./hack/benchelection -n 50 -real 10 -report reports/benchmarks/election.md

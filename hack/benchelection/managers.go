@@ -80,8 +80,8 @@ func (p *plane) ifCoordinated(v float64) []float64 {
 // outdated is older than all that there is.
 const outdated = "1.0.0"
 
-// preempt has somebody older than all controller managers stand beside them, until he
-// leads, and go again.
+// preempt starts a candidate of an older version than all controller managers, waits until it
+// leads, and stops it.
 func (p *plane) preempt(ctx context.Context, n int) (figures, error) {
 	if _, _, err := p.whole(ctx); err != nil {
 		return figures{}, err
@@ -164,7 +164,7 @@ func (p *plane) crash(ctx context.Context) (figures, error) {
 	return f, p.tidy(ctx)
 }
 
-// replaced waits until somebody else leads than the one that crashed.
+// replaced waits until an instance other than the crashed one leads.
 func (p *plane) replaced(ctx context.Context, lease, crashed string, at time.Time) (figures, error) {
 	next, err := p.seen.follow(ctx, lease, at, crashed)
 	if isLate(err) {
@@ -180,7 +180,8 @@ func (p *plane) replaced(ctx context.Context, lease, crashed string, at time.Tim
 	return figures{crashed: []float64{between(at, next.began)}, expired: []float64{between(old.expires, next.began)}}, nil
 }
 
-// evidence adds when somebody else acted, where there was evidence of the one before.
+// evidence adds when another instance acted, where the crashed leader had left evidence of
+// acting.
 func (p *plane) evidence(ctx context.Context, f *figures, crashed string, at time.Time) error {
 	p.seen.mu.Lock()
 	leaves := slices.ContainsFunc(p.seen.actions, func(a action) bool { return a.lease == managerLease && a.holder == crashed })
@@ -189,7 +190,7 @@ func (p *plane) evidence(ctx context.Context, f *figures, crashed string, at tim
 		return nil
 	}
 	var acted time.Time
-	err := p.seen.until(ctx, "somebody else acted", electionBound, func() (ok bool) {
+	err := p.seen.until(ctx, "another instance acted", electionBound, func() (ok bool) {
 		acted, ok = p.seen.acted(managerLease, at, crashed)
 		return ok
 	})

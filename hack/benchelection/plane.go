@@ -21,16 +21,16 @@ import (
 type plane struct {
 	column
 	*bench.Running
-	seen    *lookout
+	seen    *observer
 	configs map[string]*rest.Config
 	clients map[string]kubernetes.Interface
 	random  *rand.Rand
 }
 
-// up brings a column's control plane up, and looks out from then on. down removes it.
+// up starts a column's control plane and observes it from then on. down removes it.
 func up(ctx context.Context, c column, seed uint64) (p *plane, down func(), err error) {
 	p = &plane{
-		column: c, seen: newLookout(c.coordinated), configs: map[string]*rest.Config{}, clients: map[string]kubernetes.Interface{},
+		column: c, seen: newObserver(c.coordinated), configs: map[string]*rest.Config{}, clients: map[string]kubernetes.Interface{},
 		random: rand.New(rand.NewPCG(seed, 0)),
 	}
 	running, remove, err := c.Up(ctx, p.seen.processChanged)
@@ -86,7 +86,7 @@ func (p *plane) memberOf(name string) string {
 }
 
 // leading is the controller manager that leads, if it is one that runs and has renewed
-// a few times. The lookout's lock is held.
+// a few times. The caller holds the observer's lock.
 func (p *plane) leading() (member string, r *reign) {
 	r = p.seen.tales[managerLease].now()
 	if r == nil || r.renewals < steadyRenewals {
@@ -120,7 +120,7 @@ func (p *plane) whole(ctx context.Context) (member string, leader reign, err err
 }
 
 // stands is whether a component of a member runs, and is a candidate for a Lease where
-// there are candidates. The lookout's lock is held.
+// there are candidates. The caller holds the observer's lock.
 func (p *plane) stands(member string, component cluster.Component, lease string) bool {
 	started, runs := p.seen.started[member+"/"+string(component)]
 	if !runs || !p.coordinated {

@@ -66,9 +66,9 @@ the other. Each has three members, as processes of this machine, with Leases of 
 renewed every %s and given up after %s without a renewal, and candidates beside.
 
 Everything is seen from outside, by watches of Leases and candidates through the API
-servers of all members. Somebody leads from when he is seen to renew a Lease for the first
-time; where a coordinator elects, it names him before that. A ratio is that of the two
-columns with a coordinator, and so are the goals. ∞ is what did not come about within %s,
+servers of all members. An instance leads from its first observed renewal of the Lease on;
+a coordinator names the instance before that. The ratio and the goals compare the two
+columns with a coordinator. ∞ is what did not come about within %s,
 and – what there is not.
 
 **Controller managers** (%d times each) are those of the control plane, and the crash is a
@@ -81,14 +81,14 @@ repetition, which Kubernetes does after half an hour only: it would wait for the
 **Instances of the library** (%d times each, up to %d at once, with a Lease of three
 candidates each) run in the benchmark: those of the reference's library, and of the
 client-go that this was built with. A crash ends all their requests, so that nothing is
-given up. Who is told to give way and stops gives the Lease up, as kube-scheduler does
-with client-go, too; kube-controller-manager lets it expire.
+released. A leader that gives way to a preferred candidate and stops releases the Lease, as
+kube-scheduler does with client-go; kube-controller-manager lets it expire.
 
 Candidates of one Lease stand more than a second apart, since Kubernetes does not order
 those of the same second.
 
 **API servers** (%d times each): the one that coordinates gets a SIGKILL, and at the same
-time three instances begin to stand for a Lease that nobody has held.
+time three instances become candidates for a new Lease without an earlier holder.
 
 **Writes at rest** are counted in etcd, with three candidates for each of three Leases: the
 components' own, filled up with instances of the library. Identity Leases of API servers

@@ -14,10 +14,10 @@ import (
 )
 
 // writes are those of elections a minute, as etcd counts them, while there are
-// restCandidates candidates and nothing happens. Identity Leases of API servers, by
-// which nobody leads, are not among them.
+// restCandidates candidates and nothing happens. They exclude the identity Leases of API
+// servers, which are not for leader election.
 type writes struct {
-	// leaders are to Leases that somebody leads by, candidates to LeaseCandidates, and
+	// leaders are writes to the Leases of leaders, candidates to LeaseCandidates, and
 	// coordinator to the Lease of the coordinators.
 	leaders, candidates, coordinator float64
 	// quiet is whether nothing of an election had been seen for quietFor when the count

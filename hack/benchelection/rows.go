@@ -40,7 +40,7 @@ func electionRows(of func(result) figures) []row {
 	return slices.Concat(
 		quantiles("first leader, from its beginning", func(r result) []float64 { return of(r).started }, nil),
 		quantiles("first leader, from the first candidate", func(r result) []float64 { return of(r).first }, half),
-		quantiles("somebody better leads, from his candidate", func(r result) []float64 { return of(r).preempted }, half),
+		quantiles("preferred candidate leads, from when it is seen", func(r result) []float64 { return of(r).preempted }, half),
 		quantiles("crash to new leader", func(r result) []float64 { return of(r).crashed }, nil),
 		quantiles("the same, from the end of the Lease", func(r result) []float64 { return of(r).expired }, second),
 	)
@@ -61,7 +61,7 @@ func tables() []table {
 		{"Instances of the library", electionRows(func(r result) figures { return r.instances })},
 		{"API servers", slices.Concat(
 			quantiles("crash of the coordinator to the next one", func(r result) []float64 { return r.losses.replaced }, nil),
-			quantiles("the same, until somebody leads by a new Lease", func(r result) []float64 { return r.losses.elected }, nil))},
+			quantiles("the same, until a new Lease has a leader", func(r result) []float64 { return r.losses.elected }, nil))},
 		{"Writes a minute at rest", []row{
 			{"all", bench.PerMinute, func(r result) float64 { return r.writes.all() }, bench.AtMost(1)},
 			{"Leases of leaders", bench.PerMinute, func(r result) float64 { return r.writes.leaders }, nil},

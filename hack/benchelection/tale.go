@@ -6,19 +6,19 @@ import "time"
 type moment struct {
 	// at is when that was seen.
 	at time.Time
-	// holder is empty where nobody holds it, or where it is not there.
+	// holder is empty where the Lease has no holder, or does not exist.
 	holder string
 	// renewed and lasts are what the holder, or a coordinator for it, has written.
 	renewed time.Time
 	lasts   time.Duration
 }
 
-// reign is a time for which somebody holds a Lease.
+// reign is a time in which one instance holds a Lease.
 type reign struct {
 	holder string
-	// named is when the Lease was first seen with this holder. began is when that
-	// one was first seen to renew it, and so to have taken it up: a coordinator names
-	// somebody who has not begun yet. Zero is not yet.
+	// named is when the Lease was first seen with this holder. began is when the holder was
+	// first seen to renew it: a coordinator names a holder that does not lead yet. Zero means
+	// not yet.
 	named, began time.Time
 	// renewals are how often it was seen to renew, the first included.
 	renewals int
@@ -65,7 +65,7 @@ func (r *reign) begin(at time.Time) {
 	r.renewals++
 }
 
-// now is the reign that lasts; nil if nobody holds the Lease.
+// now returns the current reign; nil if the Lease has no holder.
 func (t *tale) now() *reign {
 	if t == nil || !t.held {
 		return nil

@@ -16,13 +16,13 @@ func at(seconds float64) time.Time {
 func TestCoordinatedTale(t *testing.T) {
 	tale := &tale{coordinated: true}
 	if tale.now() != nil || tale.next(noon, "") != nil {
-		t.Error("somebody leads before anything was seen")
+		t.Error("there is a leader before anything was seen")
 	}
 	tale.take(moment{at(1), "a", at(1), 5 * time.Second})
 	if now := tale.now(); now == nil || !now.began.IsZero() {
 		t.Fatalf("who is only named has begun: %+v", now)
 	}
-	tale.take(moment{at(1.2), "a", at(1), 5 * time.Second}) // somebody is preferred
+	tale.take(moment{at(1.2), "a", at(1), 5 * time.Second}) // the coordinator names a preferred holder
 	if !tale.now().began.IsZero() {
 		t.Error("a write that is no renewal was taken for one")
 	}

@@ -46,9 +46,9 @@ type action struct {
 	lease, holder string
 }
 
-// lookout sees what there is of elections, through the API servers of all members at
-// once: whatever one of them tells first is taken, and one may be gone.
-type lookout struct {
+// observer watches elections through the API servers of all members at once. It uses the
+// event that arrives first, and tolerates that an API server is down.
+type observer struct {
 	coordinated bool
 
 	mu sync.Mutex
@@ -66,15 +66,15 @@ type lookout struct {
 	changed chan struct{}
 }
 
-func newLookout(coordinated bool) *lookout {
-	return &lookout{
+func newObserver(coordinated bool) *observer {
+	return &observer{
 		coordinated: coordinated, latest: map[string]uint64{}, tales: map[string]*tale{}, candidates: map[string]standing{},
 		started: map[string]time.Time{}, moved: time.Now(), changed: make(chan struct{}),
 	}
 }
 
 // watch sees through an API server until the context ends.
-func (l *lookout) watch(ctx context.Context, client kubernetes.Interface) error {
+func (l *observer) watch(ctx context.Context, client kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	all := []cache.SharedIndexInformer{factory.Coordination().V1().Leases().Informer(), factory.Core().V1().ConfigMaps().Informer()}
 	if l.coordinated {
@@ -104,7 +104,7 @@ func (l *lookout) watch(ctx context.Context, client kubernetes.Interface) error 
 }
 
 // processChanged is the Observer that the cluster must be made with.
-func (l *lookout) processChanged(c cluster.Change) {
+func (l *observer) processChanged(c cluster.Change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.tell()
@@ -118,13 +118,13 @@ func (l *lookout) processChanged(c cluster.Change) {
 }
 
 // tell wakes all that wait; l.mu is held.
-func (l *lookout) tell() {
+func (l *observer) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // take takes note of an object as it is now, or of its end.
-func (l *lookout) take(obj any, gone bool) {
+func (l *observer) take(obj any, gone bool) {
 	now := time.Now()
 	object, ok := obj.(metav1.Object)
 	if !ok {
@@ -152,7 +152,7 @@ func (l *lookout) take(obj any, gone bool) {
 }
 
 // newer is whether this version of an object has not been seen; l.mu is held.
-func (l *lookout) newer(key, version string) bool {
+func (l *observer) newer(key, version string) bool {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil || n <= l.latest[key] {
 		return false
@@ -161,7 +161,7 @@ func (l *lookout) newer(key, version string) bool {
 	return true
 }
 
-func (l *lookout) takeLease(now time.Time, o *coordinationv1.Lease, gone bool) {
+func (l *observer) takeLease(now time.Time, o *coordinationv1.Lease, gone bool) {
 	t := l.tales[o.Name]
 	if t == nil {
 		// The coordinators elect one of themselves without a coordinator.
@@ -181,7 +181,7 @@ func (l *lookout) takeLease(now time.Time, o *coordinationv1.Lease, gone bool) {
 	}
 }
 
-func (l *lookout) takeCandidate(now time.Time, o *coordinationv1beta1.LeaseCandidate, gone bool) {
+func (l *observer) takeCandidate(now time.Time, o *coordinationv1beta1.LeaseCandidate, gone bool) {
 	if gone {
 		delete(l.candidates, o.Name)
 		l.moved = now
@@ -198,7 +198,7 @@ func (l *lookout) takeCandidate(now time.Time, o *coordinationv1beta1.LeaseCandi
 
 // until waits until a condition holds, which is asked with l.mu held. It tells in what
 // time that has not come about.
-func (l *lookout) until(ctx context.Context, what string, bound time.Duration, holds func() bool) error {
+func (l *observer) until(ctx context.Context, what string, bound time.Duration, holds func() bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, late{what, bound})
 	defer cancel()
 	for {
@@ -226,9 +226,9 @@ func (l late) Error() string { return fmt.Sprintf("%s not within %s", l.what, l.
 
 // follow gives a copy of the first reign of a Lease that began after a moment and is
 // not of a holder, as soon as it has.
-func (l *lookout) follow(ctx context.Context, lease string, after time.Time, not string) (reign, error) {
+func (l *observer) follow(ctx context.Context, lease string, after time.Time, not string) (reign, error) {
 	var found reign
-	err := l.until(ctx, "somebody else led by "+lease, electionBound, func() bool {
+	err := l.until(ctx, "another instance led by "+lease, electionBound, func() bool {
 		r := l.tales[lease].next(after, not)
 		if r != nil {
 			found = *r
@@ -240,7 +240,7 @@ func (l *lookout) follow(ctx context.Context, lease string, after time.Time, not
 
 // steady waits until a leader by a Lease has renewed a few times, and gives a copy of
 // what is known of it.
-func (l *lookout) steady(ctx context.Context, lease string) (reign, error) {
+func (l *observer) steady(ctx context.Context, lease string) (reign, error) {
 	var found reign
 	err := l.until(ctx, "a leader by "+lease+" was steady", electionBound, func() bool {
 		r := l.tales[lease].now()
@@ -254,7 +254,7 @@ func (l *lookout) steady(ctx context.Context, lease string) (reign, error) {
 }
 
 // last is what is known by now of the last reign of a holder.
-func (l *lookout) last(lease, holder string) (reign, bool) {
+func (l *observer) last(lease, holder string) (reign, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.tales[lease]
@@ -270,7 +270,7 @@ func (l *lookout) last(lease, holder string) (reign, bool) {
 }
 
 // stood waits until a candidate is seen, and tells since when it was.
-func (l *lookout) stood(ctx context.Context, name string) (time.Time, error) {
+func (l *observer) stood(ctx context.Context, name string) (time.Time, error) {
 	var seen time.Time
 	err := l.until(ctx, "the candidate "+name+" was seen", electionBound, func() bool {
 		c, ok := l.candidates[name]
@@ -280,9 +280,9 @@ func (l *lookout) stood(ctx context.Context, name string) (time.Time, error) {
 	return seen, err
 }
 
-// acted is when somebody was first seen to act as the leader after a moment who is not
-// the given one; ok is false while nobody was.
-func (l *lookout) acted(lease string, after time.Time, not string) (at time.Time, ok bool) {
+// acted returns when an instance other than the given one was first seen to act as the leader
+// after a moment. ok is false while none was.
+func (l *observer) acted(lease string, after time.Time, not string) (at time.Time, ok bool) {
 	for _, a := range l.actions {
 		if a.lease == lease && a.holder != not && a.at.After(after) {
 			return a.at, true
