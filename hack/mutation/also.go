@@ -25,8 +25,8 @@ func loadExplained(data []byte) map[string]map[requirement.ID]string {
 	return listed
 }
 
-// because is the reason of a requirement that is red beside the row's own, and what is
-// said where nobody has found one yet.
+// because returns the reason why a requirement other than the row's own is red, or a note
+// that also.yaml has no reason for it.
 func (r row) because(id requirement.ID) string {
 	if reason := explained[r.Defect][id]; reason != "" {
 		return reason

@@ -76,9 +76,9 @@ func TestSampleFollowsFromTheCommit(t *testing.T) {
 	}
 }
 
-// A sample plays a defect with the scenario that is cheapest at that commit. Where that is
-// another one than the published proof was played with, nobody knows yet whether it
-// shows the defect: CI would be the first to find out.
+// A sample plays a defect with the scenario that is cheapest at that commit. If the published
+// proof used another scenario, it is unknown whether the cheapest one shows the defect, and CI
+// would be the first to find out.
 func TestPublishedProofsAreOfTheScenariosThatArePlayed(t *testing.T) {
 	known, err := load("../../reports")
 	if err != nil {

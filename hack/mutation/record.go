@@ -160,8 +160,8 @@ those without one by earlier ones.
 	return b.String()
 }
 
-// neverAlone are the requirements that were found broken only along with others, or not
-// at all. Whoever reads of one of them cannot tell its check from another one.
+// neverAlone returns the requirements that were found violated only together with others, or
+// not at all. For them the record does not show that their law differs from other laws.
 func (r *record) neverAlone() []string {
 	alone := map[requirement.ID]bool{}
 	for _, row := range r.Defects {

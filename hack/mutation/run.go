@@ -109,5 +109,5 @@ func boundOf(id requirement.ID, name string) string {
 			}
 		}
 	}
-	return "that the catalogue has not"
+	return "that the catalog lacks"
 }
