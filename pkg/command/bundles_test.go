@@ -228,7 +228,7 @@ func TestSummary(t *testing.T) {
 	for _, want := range []string{
 		"### Evenkeel: FAIL (1 fail)", "| SV-06 | **fail** |", "Were upgrade and rollback tested?",
 		"evenkeel run --topology clusters/local-3.yaml --release 1.2 --scenario scenario.yaml --focus '^(SV-06)$' --seed 1 --no-traffic\n",
-		"The scenario does not ship with evenkeel", "Nobody is named who answers for the control plane",
+		"The scenario does not ship with evenkeel", "The topology does not say who is responsible for the control plane",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)

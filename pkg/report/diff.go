@@ -203,7 +203,7 @@ func verdictOf(res check.Result) check.Verdict {
 	return res.Verdict
 }
 
-// ifUnlisted marks a result that only a breach brought into the report.
+// ifUnlisted marks a result that is in the report only because of a violation.
 func ifUnlisted(res check.Result) string {
 	if res.Unlisted {
 		return " (unlisted)"
@@ -211,8 +211,8 @@ func ifUnlisted(res check.Result) string {
 	return ""
 }
 
-// rank orders verdicts from good to bad. What was not judged is as bad as what
-// was not decided, for whoever had it before.
+// rank orders verdicts from good to bad. A requirement that is not judged any more ranks
+// like one that is inconclusive.
 func rank(v check.Verdict) int {
 	switch v {
 	case check.Pass, check.NotApplicable:

@@ -83,17 +83,17 @@ func (r *ConformanceReport) markdownRows(b *strings.Builder) {
 	b.WriteString("\n</details>\n\n")
 }
 
-// implementation is who answers for the control plane.
+// implementation names the organization that is responsible for the control plane.
 func (r *ConformanceReport) implementation() string {
 	i := r.Implementation
 	if i == nil {
-		return "Nobody is named who answers for the control plane: its topology has no `spec.implementation`, which a report that is submitted should have."
+		return "The topology does not say who is responsible for the control plane: set its `spec.implementation` before you submit the report."
 	}
-	return fmt.Sprintf("The control plane is %s %s of %s (%s); whom to ask: %s.",
+	return fmt.Sprintf("The control plane is %s %s of %s (%s); contact: %s.",
 		escape(i.Project), escape(i.Version), escape(i.Organization), escape(i.URL), escape(strings.Join(i.Contact, ", ")))
 }
 
-// answer is what goes into a KEP under the template's heading.
+// answer is the text for a KEP under the heading of the KEP template.
 func (r *ConformanceReport) answer() string {
 	var b strings.Builder
 	b.WriteString("```markdown\n###### Were upgrade and rollback tested? Was the upgrade->downgrade->upgrade path tested?\n\n")

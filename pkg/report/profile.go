@@ -11,46 +11,46 @@ import (
 // Outcome of a part of a profile.
 type Outcome string
 
-// The outcomes. A documented deviation stands in the way of none. A core requirement
-// that was not judged, or not conclusively, makes a profile partial, never a success;
-// so does one that is not applicable because somebody else runs the cluster. A
-// requirement that is broken makes its part of a profile a failure, whether or not the
-// scenario lists it.
+// The outcomes. A documented deviation does not change the outcome. A core requirement
+// that was not judged, or not conclusively, makes a profile partial, never a success; so
+// does one that is not applicable because the cluster is external. A violated requirement
+// makes its part of a profile a failure, whether or not the scenario lists it.
 const (
 	Success Outcome = "success"
 	Partial Outcome = "partial"
 	Failure Outcome = "failure"
 )
 
-// Outcomes are all that there are.
+// Outcomes are all outcomes.
 var Outcomes = []Outcome{Success, Partial, Failure}
 
 // Profile is the result for one profile.
 type Profile struct {
-	// Name of the profile in the catalogue.
+	// Name of the profile in the catalog.
 	Name string `json:"name"`
-	// Core is made of the profile's MUST requirements.
+	// Core consists of the profile's MUST requirements.
 	Core Part `json:"core"`
-	// Extended is made of the profile's SHOULD requirements.
+	// Extended consists of the profile's SHOULD requirements.
 	Extended Part `json:"extended"`
 }
 
 // Part is the core or the extended part of a profile.
 type Part struct {
-	// Outcome of the part: success if all of it was judged to be kept, or to differ as
-	// documented; failure if any of it was broken; else partial.
+	// Outcome of the part: success if all its requirements hold, or differ as documented;
+	// failure if any was violated; else partial.
 	Outcome Outcome `json:"outcome"`
-	// Counts of the part's requirements by verdict; those that were not judged count as
-	// skipped.
+	// Counts of the part's requirements by verdict; requirements that were not judged count
+	// as skipped.
 	Counts map[check.Verdict]int `json:"counts"`
 }
 
 // Statistics of a run as a whole.
 type Statistics struct {
-	// Requirements is how many the run was asked to judge, and how many its history
-	// shows broken besides.
+	// Requirements is the number of requirements that the run was asked to judge, plus the
+	// number of others that its history shows violated.
 	Requirements int `json:"requirements"`
-	// Counts of them by verdict; those that were not judged count as skipped.
+	// Counts of these requirements by verdict; requirements that were not judged count as
+	// skipped.
 	Counts map[check.Verdict]int `json:"counts"`
 	// Core counts the claimed profiles by the outcome of their core.
 	Core map[Outcome]int `json:"core,omitempty"`
@@ -58,7 +58,7 @@ type Statistics struct {
 	Extended map[Outcome]int `json:"extended,omitempty"`
 }
 
-// statistics follow from the results and the profiles.
+// statistics computes the statistics from the results and the profiles.
 func (r *ConformanceReport) statistics() Statistics {
 	s := Statistics{Requirements: len(r.Results) + len(r.NotJudged), Counts: map[check.Verdict]int{}}
 	for _, res := range r.Results {
@@ -77,27 +77,27 @@ func (r *ConformanceReport) statistics() Statistics {
 	return s
 }
 
-// foreign is whether somebody else runs the cluster.
-func (r *ConformanceReport) foreign() bool { return r.Target.Provider == history.ProviderExternal }
+// external is whether the cluster is external: Evenkeel did not create it.
+func (r *ConformanceReport) external() bool { return r.Target.Provider == history.ProviderExternal }
 
-// claimed are the results for profiles. Who asked for single requirements claims no
-// profile that has none of them.
-func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, foreign bool) []Profile {
+// claimed returns the results for profiles. A run that was asked to judge single
+// requirements claims no profile that has none of them.
+func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, external bool) []Profile {
 	out := []Profile{}
 	for _, p := range profiles {
 		if slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
-			out = append(out, weighed(p, verdicts, foreign))
+			out = append(out, weighed(p, verdicts, external))
 		}
 	}
 	return out
 }
 
-// weighed is the result for a profile.
-func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict, foreign bool) Profile {
-	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts, foreign), Extended: part(p, requirement.Should, verdicts, foreign)}
+// weighed returns the result for a profile.
+func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict, external bool) Profile {
+	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts, external), Extended: part(p, requirement.Should, verdicts, external)}
 }
 
-// asked are the requirements that the run was to judge: whole profiles, unless
+// asked returns the requirements that the run was asked to judge: whole profiles, unless
 // its header says otherwise.
 func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
 	var out []requirement.ID
@@ -117,7 +117,7 @@ func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
 	return out
 }
 
-func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict, foreign bool) Part {
+func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict, external bool) Part {
 	out := Part{Outcome: Success, Counts: map[check.Verdict]int{}}
 	for _, id := range p.Requirements {
 		req, ok := requirement.Lookup(id)
@@ -134,9 +134,9 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 			out.Outcome = Failure
 		case check.Pass, check.Deviation:
 		case check.NotApplicable:
-			// Who gave no means to put a promise to the test has not shown that it is
-			// kept, and a profile claims all of its promises.
-			if foreign && out.Outcome == Success {
+			// On an external cluster a requirement that could not be tested is not shown to
+			// hold, and a profile claims all of its requirements.
+			if external && out.Outcome == Success {
 				out.Outcome = Partial
 			}
 		default:
@@ -145,7 +145,7 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 			}
 		}
 	}
-	// A core of which nothing was judged to be kept is no success either.
+	// A core in which no requirement was judged to hold is not a success either.
 	if level == requirement.Must && out.Outcome == Success && out.Counts[check.Pass] == 0 {
 		out.Outcome = Partial
 	}

@@ -1,7 +1,6 @@
-// Package report turns a judgement into what people and CI systems read: the
-// report of a bundle, JUnit, and a table for the terminal. All of it follows from the
-// judgement and the digests of the bundle's files, so judging a bundle again gives the
-// same bytes.
+// Package report turns a judgement into documents for people and CI systems: the report of
+// a bundle, JUnit, and a table for the terminal. They depend only on the judgement and the
+// digests of the bundle's files, so judging a bundle again gives the same bytes.
 package report
 
 import (
@@ -24,9 +23,9 @@ const (
 	Kind       = "ConformanceReport"
 )
 
-// ConformanceReport is what one run found out about one control plane. It follows
-// from the history of the run, so that whoever has the bundle can make it again, to
-// the byte. Validate has the rules that it keeps.
+// ConformanceReport is the result of one run on one control plane. It follows from the
+// history of the run, so that every reader of the bundle can generate it again, byte for
+// byte. Validate checks the rules that it follows.
 type ConformanceReport struct {
 	// APIVersion is the version of this form.
 	APIVersion string `json:"apiVersion"`
@@ -36,33 +35,33 @@ type ConformanceReport struct {
 	Run string `json:"run"`
 	// Date is when the run began, in UTC, in the notation of RFC 3339.
 	Date string `json:"date"`
-	// Seed is what all randomness of the run was derived from.
+	// Seed from which all randomness of the run is derived.
 	Seed int64 `json:"seed"`
-	// Harness is the evenkeel that recorded, and the rules that were judged by.
+	// Harness is the evenkeel that recorded, and the version of the rules that it judged by.
 	Harness Harness `json:"harness"`
-	// Implementation is who answers for the control plane; absent where the topology
-	// named nobody.
+	// Implementation is the organization that is responsible for the control plane; absent
+	// where the topology names none.
 	Implementation *history.Implementation `json:"implementation,omitempty"`
 	// Target is the control plane that was tested.
 	Target Target `json:"target"`
 	// Scenario that was played, by name.
 	Scenario string `json:"scenario"`
-	// Digests of the files that the report follows from, and of those that tell what
-	// was played where.
+	// Digests of the files that the report follows from, and of those that say which
+	// scenario ran on which topology.
 	Digests Digests `json:"digests"`
 	// Defect is the ID of the defect that was planted on purpose, if any.
 	Defect string `json:"defect,omitempty"`
 	// Strict is whether documented deviations counted as failures.
 	Strict bool `json:"strict,omitempty"`
 	// Verdict of all requirements that the run was asked to judge, taken together, and
-	// of those that its history shows broken besides. What could not be judged makes a
-	// pass inconclusive.
+	// of others that its history shows violated. A requirement that could not be judged
+	// makes a pass inconclusive.
 	Verdict check.Verdict `json:"verdict"`
 	// Statistics of the run as a whole.
 	Statistics Statistics `json:"statistics"`
 	// Complete is whether the scenario was played to its end.
 	Complete bool `json:"complete"`
-	// Message is what the harness said of the end of the run.
+	// Message of the harness at the end of the run.
 	Message string `json:"message,omitempty"`
 	// Events is how many events of the history were judged.
 	Events int64 `json:"events"`
@@ -72,78 +71,77 @@ type ConformanceReport struct {
 	Doubts []string `json:"doubts,omitempty"`
 	// Profiles that the run claims, with their outcomes.
 	Profiles []Profile `json:"profiles"`
-	// Results in the order of the catalogue: one for each requirement that the scenario
+	// Results in the order of the catalog: one for each requirement that the scenario
 	// lists and the run was asked to judge, and one for each other requirement that the
-	// history shows broken.
+	// history shows violated.
 	Results []check.Result `json:"results"`
 	// NotJudged are requirements that the run was asked to judge, that its scenario
-	// cannot judge, and that its history does not show broken.
+	// cannot judge, and that its history does not show violated.
 	NotJudged []requirement.ID `json:"notJudged,omitempty"`
 	// Faults that were injected, each with its witness.
 	Faults []check.FaultSeen `json:"faults,omitempty"`
-	// Etcd is how all members' etcd were where that was looked at, which is after
+	// Etcd is the health of all members' etcd at each check, which the harness makes after
 	// a power cut.
 	Etcd []check.EtcdSeen `json:"etcd,omitempty"`
-	// Balancer is how clients of the load balancer fared, where there is one.
+	// Balancer counts the reads through the load balancer, where there is one.
 	Balancer *check.BalancerSeen `json:"balancer,omitempty"`
 	// States in which the control plane was held, with every member's release.
 	States []State `json:"states,omitempty"`
 
-	// Asked are the requirements that the run was asked to judge. They are for playing
-	// the run again, and no part of the file.
+	// Asked are the requirements that the run was asked to judge. They serve to repeat
+	// the run, and are not part of the file.
 	Asked []requirement.ID `json:"-"`
-	// Took is how long the run was, by its history. It is for comparing runs, and no
-	// part of the file.
+	// Took is the duration of the run, by its history. It serves to compare runs, and is
+	// not part of the file.
 	Took time.Duration `json:"-"`
-	// Recorded are the digests of the files beside the history as the history has
-	// them, by name. Whoever verifies compares them with the files; they are no part of
-	// the file.
+	// Recorded are the digests of the other files as the history has them, by name. The
+	// verification compares them with the files. They are not part of the report's file.
 	Recorded map[string]string `json:"-"`
 }
 
-// Harness is what a run was recorded with and judged by.
+// Harness is the evenkeel that recorded a run, and the rules that judged it.
 type Harness struct {
 	// Version of the evenkeel that recorded.
 	Version string `json:"version"`
 	// Digest is the SHA-256, in hexadecimal, of the program that recorded; absent where
 	// the history does not have it.
 	Digest string `json:"digest,omitempty"`
-	// Suite is the version of the requirements and checks that judged: a SHA-256, in
-	// hexadecimal, of the catalogue with its profiles, deviations and graduations, and of what each
-	// check counts, needs and relies on.
+	// Suite is the version of the requirements and laws that judged: a SHA-256, in
+	// hexadecimal, of the catalog with its profiles, deviations and graduations, and of what each
+	// law counts, needs and relies on.
 	Suite string `json:"suite"`
-	// Schema is the version of the form of this report to the letter: a SHA-256, in
-	// hexadecimal, of its JSON schema without the descriptions.
+	// Schema is the exact version of the form of this report: a SHA-256, in hexadecimal,
+	// of its JSON schema without the descriptions.
 	Schema string `json:"schema"`
 }
 
-// Digests are the SHA-256 of files of the bundle, in hexadecimal. That of the report
-// itself is in SHA256SUMS alone.
+// Digests are the SHA-256 of files of the bundle, in hexadecimal. The digest of the report
+// itself is only in SHA256SUMS.
 type Digests struct {
-	// History is that of the history as plain text, whether or not the bundle has it
+	// History is the digest of the history as plain text, whether or not the bundle has it
 	// compressed.
 	History string `json:"history"`
-	// Scenario is that of scenario.yaml; absent where there is none, as for the
+	// Scenario is the digest of scenario.yaml; absent where there is none, as for the
 	// following.
 	Scenario string `json:"scenario,omitempty"`
-	// Topology is that of topology.yaml.
+	// Topology is the digest of topology.yaml.
 	Topology string `json:"topology,omitempty"`
-	// Environment is that of environment.yaml.
+	// Environment is the digest of environment.yaml.
 	Environment string `json:"environment,omitempty"`
 }
 
-// State is a stretch of time in which the control plane was held, and left alone.
+// State is a time in which the harness held the control plane without changes.
 type State struct {
 	// Name of the state in the scenario.
 	Name string `json:"name"`
 	// Mixed is whether members ran different releases.
 	Mixed bool `json:"mixed,omitempty"`
-	// Releases is what each member ran.
+	// Releases is the release that each member ran.
 	Releases map[string]string `json:"releases"`
 }
 
-// New makes the report of a judgement by all requirements, for the profiles that were
-// claimed. The digests are those of files, which it does not know.
+// New returns the report of a judgement by all requirements, for the claimed profiles. It
+// leaves the digests to the caller, since it does not read files.
 func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport {
 	h := j.Header
 	r := &ConformanceReport{
@@ -165,16 +163,16 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		}
 	}
 	r.Verdict = r.weigh()
-	r.Profiles = claimed(profiles, r.Asked, verdicts, r.foreign())
+	r.Profiles = claimed(profiles, r.Asked, verdicts, r.external())
 	r.Statistics = r.statistics()
 	return r
 }
 
-// dateForm is that of a report's date.
+// dateForm is the format of a report's date.
 const dateForm = "2006-01-02T15:04:05Z"
 
-// present makes a list one that is there, if it is empty: readers of the form need
-// not know of two ways to say nothing.
+// present returns an empty list for nil, so that readers of the report need not handle two
+// kinds of empty lists.
 func present[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -182,7 +180,7 @@ func present[T any](list []T) []T {
 	return list
 }
 
-// verdicts of what was judged.
+// verdicts returns the verdict of each judged requirement.
 func (r *ConformanceReport) verdicts() map[requirement.ID]check.Verdict {
 	out := map[requirement.ID]check.Verdict{}
 	for _, res := range r.Results {
@@ -191,7 +189,7 @@ func (r *ConformanceReport) verdicts() map[requirement.ID]check.Verdict {
 	return out
 }
 
-// weigh gives the verdict of the whole.
+// weigh returns the verdict of the whole report.
 func (r *ConformanceReport) weigh() check.Verdict {
 	verdict := check.Worst(r.Results)
 	if len(r.NotJudged) > 0 && verdict == check.Pass {
@@ -208,7 +206,7 @@ func states(holds []check.HoldSeen) []State {
 	return out
 }
 
-// YAML of the report; the same report gives the same bytes.
+// YAML encodes the report; the same report gives the same bytes.
 func (r *ConformanceReport) YAML() ([]byte, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -221,12 +219,12 @@ func (r *ConformanceReport) YAML() ([]byte, error) {
 	return out, nil
 }
 
-// firstWide is the first character that takes two of four hexadecimal digits to
-// escape, which YAML does not know of. It takes all of these as they are.
+// firstWide is the first character that JSON escapes as a surrogate pair, which YAML does
+// not know. YAML accepts all these characters unescaped.
 const firstWide = 0x10000
 
-// printable escapes in a JSON document what YAML does not take as it is: a server may
-// answer with anything, and that must not cost anybody the report.
+// printable escapes the characters of a JSON document that YAML does not accept: a server
+// may answer with any bytes, and the report must still be written.
 func printable(document []byte) []byte {
 	out := make([]byte, 0, len(document))
 	for _, r := range string(document) {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the files in testdata anew")
 // profile has a core of two and an extended part of one.
 var profile = requirement.Profile{Name: "p", Requirements: []requirement.ID{"SV-01", "SV-06", extended}}
 
-// extended is a row of the catalogue that is no core.
+// extended is a row of the catalog that is not core.
 var extended = func() requirement.ID {
 	all := requirement.All()
 	return all[slices.IndexFunc(all, func(r requirement.Requirement) bool { return r.Level == requirement.Should })].ID
@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 		{"empty", New(&check.Judgement{Header: header()}, []requirement.Profile{profile})},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			// They change with the catalogue and the checks, and the files here do not.
+			// They change with the catalog and the laws, and the files here do not.
 			tc.r.Harness.Suite, tc.r.Harness.Schema = "of the suite", "of the schema"
 			var table bytes.Buffer
 			if err := tc.r.Table(&table); err != nil {
@@ -122,7 +122,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestSameJudgementSameBytes(t *testing.T) {
+func TestReports_SameJudgementGivesSameBytes(t *testing.T) {
 	write := func() string {
 		r := New(mixed(), []requirement.Profile{profile})
 		var out bytes.Buffer
@@ -168,9 +168,9 @@ func TestYAMLSurvivesAnything(t *testing.T) {
 	}
 }
 
-// A profile claims all of its promises: what nobody gave means to put to the test is
-// not shown to be kept, though nothing is wrong with the run.
-func TestProfileOfAForeignClusterIsPartial(t *testing.T) {
+// A profile claims all of its requirements: a requirement that could not be tested is not
+// shown to hold, even if the verdict of the run is pass.
+func TestNew_ProfileOfExternalClusterIsPartial(t *testing.T) {
 	for verdict, want := range map[check.Verdict]Outcome{check.Pass: Success, check.NotApplicable: Partial, check.Fail: Failure} {
 		j := &check.Judgement{Header: history.Header{Provider: history.ProviderExternal}, Results: []check.Result{
 			{ID: profile.Requirements[0], Verdict: check.Pass}, {ID: profile.Requirements[1], Verdict: verdict}, {ID: profile.Requirements[2], Verdict: check.Pass},
@@ -185,14 +185,14 @@ func TestProfileOfAForeignClusterIsPartial(t *testing.T) {
 	}
 }
 
-func TestTableTellsWhenItCannotWrite(t *testing.T) {
+func TestTable_ReturnsWriteErrors(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("there is no /dev/full")
 	}
 	defer full.Close()
 	if err := New(mixed(), nil).Table(full); err == nil {
-		t.Error("a full disk went unnoticed")
+		t.Error("Table returned no error on a full disk")
 	}
 }
 
@@ -208,7 +208,7 @@ func header() history.Header {
 	}
 }
 
-// listAll makes a judgement one of a scenario that lists all requirements with a result.
+// listAll has the scenario of a judgement list all requirements with a result.
 func listAll(j *check.Judgement) *check.Judgement {
 	for _, res := range j.Results {
 		j.Header.Judges = append(j.Header.Judges, string(res.ID))

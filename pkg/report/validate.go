@@ -12,23 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// Invalid is an error that lists the rules which a report breaks.
+// Invalid is an error that lists the rules that a report violates.
 type Invalid struct {
-	// Rules that are broken, a sentence each, which begins with the field.
+	// Rules that are violated, one sentence each, which begins with the field.
 	Rules []string
 }
 
-// Error is all of them.
+// Error lists all of them.
 func (i *Invalid) Error() string { return strings.Join(i.Rules, "; ") }
 
-// Validate tells whether the report keeps the rules of its form, whoever has written
-// it: whether all fields are of the values that there are, whether each verdict has
-// what it must stand on, and whether what follows from the verdicts is what it says.
-// Above all nothing that was skipped or stayed inconclusive in the core of a profile
-// is part of a success. It returns nil or an *Invalid.
+// Validate checks the rules of the form, independently of the tool that wrote the report:
+// every field has a permitted value, every verdict has its evidence, and the outcomes and
+// statistics follow from the verdicts. Above all, a profile whose core has a skipped or
+// inconclusive requirement is not a success. It returns nil or an *Invalid.
 //
-// The report must be of this evenkeel's suite and schema, since the rules are: of one
-// that is not, nothing else is checked.
+// The report must be of this evenkeel's suite and schema, since the rules are. Of another
+// report, Validate checks nothing else.
 func (r *ConformanceReport) Validate() error {
 	v := &validation{report: r}
 	v.versions()

@@ -16,14 +16,14 @@ func (v *validation) profiles() {
 		profile, err := requirement.LookupProfile(p.Name)
 		switch {
 		case err != nil:
-			v.broken("%s: the catalogue has no such profile", at)
+			v.broken("%s: the catalog has no such profile", at)
 			continue
 		case seen[p.Name]:
 			v.broken("%s is there twice", at)
 		}
 		seen[p.Name] = true
 		v.success(at, p, profile, verdicts)
-		want := weighed(profile, verdicts, v.report.foreign())
+		want := weighed(profile, verdicts, v.report.external())
 		v.part(at+".core", p.Core, want.Core)
 		v.part(at+".extended", p.Extended, want.Extended)
 	}
@@ -43,7 +43,7 @@ func (v *validation) success(at string, told Profile, profile requirement.Profil
 		}
 		switch verdict := verdicts[id]; {
 		case verdict == check.Pass || verdict == check.Deviation:
-		case verdict == check.NotApplicable && !v.report.foreign():
+		case verdict == check.NotApplicable && !v.report.external():
 		case verdict == "":
 			v.broken("%s.core: it is a success, and %s was not judged", at, id)
 		default:

@@ -18,9 +18,9 @@ func (v *validation) results() {
 		case seen[res.ID]:
 			v.broken("%s is there twice", at)
 		case !known:
-			v.broken("%s: the catalogue has no such requirement", at)
+			v.broken("%s: the catalog has no such requirement", at)
 		case res.Level != req.Level || res.Promise != req.Promise:
-			v.broken("%s: the catalogue has another level or promise for it", at)
+			v.broken("%s: the catalog has another level or promise for it", at)
 		}
 		seen[res.ID] = true
 		v.result(at, res)
@@ -28,7 +28,7 @@ func (v *validation) results() {
 	for _, id := range v.report.NotJudged {
 		at := fmt.Sprintf("notJudged[%s]", id)
 		if _, known := requirement.Lookup(id); !known {
-			v.broken("%s: the catalogue has no such requirement", at)
+			v.broken("%s: the catalog has no such requirement", at)
 		}
 		if seen[id] {
 			v.broken("%s: there is a result for it, or it is there twice", at)

@@ -15,7 +15,7 @@ import (
 
 const claimedProfile = "storage-version-rollout"
 
-// valid is a report of a run of a profile of the catalogue in which all went well.
+// valid is a report of a run of a profile of the catalog in which every requirement holds.
 func valid() *ConformanceReport {
 	p, err := requirement.LookupProfile(claimedProfile)
 	if err != nil {
@@ -44,14 +44,14 @@ func valid() *ConformanceReport {
 	return r
 }
 
-// again has everything follow from the results that follows from them, as somebody
-// would who knows of sums.
+// again recomputes everything that follows from the results, as a forger would who knows
+// which fields are computed.
 func again(r *ConformanceReport) {
 	p, err := requirement.LookupProfile(claimedProfile)
 	if err != nil {
 		panic(err)
 	}
-	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts(), r.foreign())}
+	r.Verdict, r.Profiles = r.weigh(), []Profile{weighed(p, r.verdicts(), r.external())}
 	r.Statistics = r.statistics()
 }
 
@@ -155,7 +155,7 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 		{"a digest in capitals", func(r *ConformanceReport) { r.Digests.Scenario = strings.Repeat("A", 64) }, "digests.scenario"},
 		{"a short digest", func(r *ConformanceReport) { r.Harness.Digest = "abc" }, "harness.digest"},
 		{"no digest of the topology", func(r *ConformanceReport) { r.Target.Topology.Digest = "x" }, "target.topology.digest"},
-		{"nobody to ask", func(r *ConformanceReport) {
+		{"no contact", func(r *ConformanceReport) {
 			i := *r.Implementation
 			i.Contact = nil
 			r.Implementation = &i
@@ -173,12 +173,12 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 		{"not mixed", func(r *ConformanceReport) { r.States[1].Mixed = false }, "states[half].mixed is false"},
 
 		{"a result twice", func(r *ConformanceReport) { r.Results = append(r.Results, r.Results[0]); again(r) }, "results[SV-01] is there twice"},
-		{"a result of nothing", result(func(res *check.Result) { res.ID = "SV-99" }), "results[SV-99]: the catalogue has no such requirement"},
-		{"another level", result(func(res *check.Result) { res.Level = requirement.Should }), "results[SV-01]: the catalogue has another level or promise"},
-		{"another promise", result(func(res *check.Result) { res.Promise = "All is well." }), "results[SV-01]: the catalogue has another level or promise"},
+		{"a result of nothing", result(func(res *check.Result) { res.ID = "SV-99" }), "results[SV-99]: the catalog has no such requirement"},
+		{"another level", result(func(res *check.Result) { res.Level = requirement.Should }), "results[SV-01]: the catalog has another level or promise"},
+		{"another promise", result(func(res *check.Result) { res.Promise = "All is well." }), "results[SV-01]: the catalog has another level or promise"},
 		{"judged and not judged", func(r *ConformanceReport) { r.NotJudged = []requirement.ID{"SV-01"}; again(r) }, "notJudged[SV-01]: there is a result for it"},
 		{"not judged twice", func(r *ConformanceReport) { r.NotJudged = []requirement.ID{"SV-08", "SV-08"}; again(r) }, "notJudged[SV-08]: there is a result for it, or it is there twice"},
-		{"nothing not judged", func(r *ConformanceReport) { r.NotJudged = []requirement.ID{"SV-99"}; again(r) }, "notJudged[SV-99]: the catalogue has no such requirement"},
+		{"nothing not judged", func(r *ConformanceReport) { r.NotJudged = []requirement.ID{"SV-99"}; again(r) }, "notJudged[SV-99]: the catalog has no such requirement"},
 
 		{"unknown verdict", result(func(res *check.Result) { res.Verdict = "splendid" }), `results[SV-01]: there is no verdict "splendid"`},
 		{"no verdict", result(func(res *check.Result) { res.Verdict = "" }), `results[SV-01]: there is no verdict ""`},
@@ -206,7 +206,7 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 
 		{"a deviation of a strict judge", deviation(func(r *ConformanceReport, _ *check.Result) { r.Strict = true }), "results[SV-21]: it is a deviation, and the judge was strict"},
 		{"a deviation of nothing", deviation(func(_ *ConformanceReport, res *check.Result) { res.Deviations = nil }), "results[SV-21]: it is a deviation, and names none"},
-		{"a deviation of somebody else", deviation(func(r *ConformanceReport, _ *check.Result) { r.Target.Distribution = "reference" }), "none of that name is documented of it"},
+		{"a deviation of another distribution", deviation(func(r *ConformanceReport, _ *check.Result) { r.Target.Distribution = "reference" }), "none of that name is documented of it"},
 		{"a deviation without an example", deviation(func(_ *ConformanceReport, res *check.Result) { res.Deviations[0].Examples = nil }), "has no example"},
 		{"a deviation that counts too few", deviation(func(_ *ConformanceReport, res *check.Result) { res.Deviations[0].Count = 0 }), "it has 1 examples and counts 0"},
 		{"a deviation with an example from nowhere", deviation(func(_ *ConformanceReport, res *check.Result) { res.Deviations[0].Examples[0].Evidence[0] = 9999 }), "the history has no event 9999"},
@@ -233,7 +233,7 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 			r.Profiles = append(r.Profiles, r.Profiles[0])
 			r.Statistics = r.statistics()
 		}, "profiles[storage-version-rollout] is there twice"},
-		{"a profile of nothing", func(r *ConformanceReport) { r.Profiles[0].Name = "moon" }, "profiles[moon]: the catalogue has no such profile"},
+		{"a profile of nothing", func(r *ConformanceReport) { r.Profiles[0].Name = "moon" }, "profiles[moon]: the catalog has no such profile"},
 		{"counts of the core", func(r *ConformanceReport) { r.Profiles[0].Core.Counts[check.Pass]++ }, "profiles[storage-version-rollout].core.counts: they say {pass:15}"},
 		{"counts of the rest", func(r *ConformanceReport) { r.Profiles[0].Extended.Counts[check.Skipped] = 1 }, "profiles[storage-version-rollout].extended.counts"},
 		{"an outcome of nothing", func(r *ConformanceReport) { r.Profiles[0].Extended.Outcome = "splendid"; r.Statistics = r.statistics() }, "extended.outcome: it is splendid"},

@@ -24,16 +24,16 @@ const (
 	// openWithin is how long a page of 10^5 events may take to be drawn. A machine that
 	// has nothing else to do needs less than a fifth of it, which the test prints.
 	openWithin = 10 * time.Second
-	// browserPatience is when a browser that does nothing is given up.
+	// browserPatience is how long the test waits for the browser.
 	browserPatience = 2 * time.Minute
 	// phoneWidth and phoneHeight are those of a phone, in CSS pixels.
 	phoneWidth, phoneHeight = 390, 844
-	// settle is how long a page gets to do what a key has asked for.
+	// settle is how long a page has to react to a key.
 	settle = 300 * time.Millisecond
 )
 
-// A browser draws the page of a long run in time, from the file alone, and lets
-// somebody read it by keyboard, on a phone and in the dark.
+// A browser draws the page of a long run in time, from the file alone. A user can read it
+// by keyboard, on a phone and in the dark color scheme.
 func TestInBrowser(t *testing.T) {
 	b := browse(t)
 	file := filepath.Join(t.TempDir(), "timeline.html")
@@ -41,7 +41,7 @@ func TestInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The best of three: what else the machine does is no property of the page.
+	// The best of three, since other load on the machine is not a property of the page.
 	best := time.Hour
 	for range 3 {
 		b.open(t, file)
@@ -76,17 +76,17 @@ func TestInBrowser(t *testing.T) {
 		t.Errorf("on a phone the page is %d wide, with %d lanes", wide, lanes)
 	}
 	const ground = `getComputedStyle(document.body).backgroundColor`
-	b.do(t, colours("light"))
+	b.do(t, colors("light"))
 	light := ask(t, b, chromedp.Evaluate[string](ground))
-	b.do(t, colours("dark"))
+	b.do(t, colors("dark"))
 	if dark := ask(t, b, chromedp.Evaluate[string](ground)); light == dark {
 		t.Errorf("in the dark the page is %s too", dark)
 	}
 	b.quiet(t)
 }
 
-// Pictures of pages, for somebody to look at: EVENKEEL_PICTURES names a folder, in
-// which each page gets several of them.
+// TestPictures takes several pictures of each page in the folder that EVENKEEL_PICTURES
+// names, for a reviewer to look at.
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("EVENKEEL_PICTURES")
 	if dir == "" {
@@ -100,7 +100,7 @@ func TestPictures(t *testing.T) {
 	for _, file := range pages {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, phoneWidth} {
-				b.do(t, chromedp.EmulateViewport(width, 1100), colours(scheme))
+				b.do(t, chromedp.EmulateViewport(width, 1100), colors(scheme))
 				b.open(t, file)
 				name := strings.TrimSuffix(file, ".html") + fmt.Sprintf("-%s-%d", scheme, width)
 				save(t, name+".png", ask(t, b, chromedp.FullScreenshot(100)))
@@ -214,7 +214,7 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	}
 }
 
-func colours(scheme string) chromedp.Action[chromedp.Void] {
+func colors(scheme string) chromedp.Action[chromedp.Void] {
 	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }

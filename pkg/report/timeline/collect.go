@@ -210,24 +210,24 @@ func (o *ordered[V]) get(key string, make func() V) V {
 type track struct {
 	spans []span
 	open  bool
-	// changes counts how often the colour or style changed.
+	// changes counts how often the color or style changed.
 	changes int
 }
 
 // set ends what was so and says what is so from now on. The same thing again
 // changes nothing.
-func (t *track) set(now int64, seq int64, style, colour, text int) {
+func (t *track) set(now int64, seq int64, style, color, text int) {
 	if t.open {
 		last := &t.spans[len(t.spans)-1]
-		if last.Style == style && last.Colour == colour && last.Text == text {
+		if last.Style == style && last.Color == color && last.Text == text {
 			return
 		}
-		if last.Style != style || last.Colour != colour {
+		if last.Style != style || last.Color != color {
 			t.changes++
 		}
 		last.To = now
 	}
-	t.spans = append(t.spans, span{From: now, Style: style, Colour: colour, Text: text, Seq: seq})
+	t.spans = append(t.spans, span{From: now, Style: style, Color: color, Text: text, Seq: seq})
 	t.open = true
 }
 

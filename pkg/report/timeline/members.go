@@ -68,15 +68,15 @@ func (c *collector) takeReady(ev *history.Event) {
 }
 
 func (c *collector) show(ev *history.Event, name string, at *component) {
-	colour := c.releases.number(at.release)
+	color := c.releases.number(at.release)
 	switch {
 	case !at.alive:
 	case at.paused:
-		at.set(c.now, ev.Seq, stylePaused, colour, c.text("%s, paused", at.release))
+		at.set(c.now, ev.Seq, stylePaused, color, c.text("%s, paused", at.release))
 	case name == history.ComponentAPIServer && !at.ready:
-		at.set(c.now, ev.Seq, styleUnready, colour, c.text("%s, not ready", at.release))
+		at.set(c.now, ev.Seq, styleUnready, color, c.text("%s, not ready", at.release))
 	default:
-		at.set(c.now, ev.Seq, styleUp, colour, c.text("%s", at.release))
+		at.set(c.now, ev.Seq, styleUp, color, c.text("%s", at.release))
 	}
 }
 

@@ -18,14 +18,14 @@ type picture struct {
 	Groups []group  `json:"groups"`
 	Bands  []band   `json:"bands"`
 	Lines  lines    `json:"lines"`
-	// Findings are the events that breaches show in, in the order of the page.
+	// Findings are the events that show violations, in the order of the page.
 	Findings []int64 `json:"findings"`
 }
 
 // group is a part of the chart, with a heading.
 type group struct {
 	Name string `json:"name"`
-	// Folded groups are opened by who looks for them.
+	// Folded groups stay closed until the reader opens them.
 	Folded bool   `json:"folded,omitempty"`
 	Lanes  []lane `json:"lanes"`
 }
@@ -35,8 +35,7 @@ type lane struct {
 	Name  string `json:"name"`
 	Spans []span `json:"spans,omitempty"`
 	Marks []mark `json:"marks,omitempty"`
-	// Density is how many requests there were in each of so many equal parts of
-	// the run.
+	// Density is the number of requests in each of a number of equal parts of the run.
 	Density []int `json:"density,omitempty"`
 }
 
@@ -47,7 +46,7 @@ const (
 	stylePaused
 	styleDead
 	styleLeader
-	styleNobody
+	styleNoLeader
 	styleAgreed
 	styleDisagreed
 	styleGone
@@ -73,24 +72,23 @@ const (
 	markChange
 )
 
-// span is a stretch of time in which something stayed as it was. From the event
-// Seq on it was so.
+// span is a stretch of time in which a state did not change. It began with the event Seq.
 type span struct {
 	From, To int64
 	Style    int
-	// Colour counts releases, members, versions or tags; what it means follows from
-	// the style.
-	Colour int
-	Text   int
-	Seq    int64
+	// Color is the number of a release, member, version or tag; the style says which of
+	// them.
+	Color int
+	Text  int
+	Seq   int64
 }
 
 // MarshalJSON writes a span as a list.
 func (s span) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]int64{s.From, s.To, int64(s.Style), int64(s.Colour), int64(s.Text), s.Seq})
+	return json.Marshal([]int64{s.From, s.To, int64(s.Style), int64(s.Color), int64(s.Text), s.Seq})
 }
 
-// mark is something at one moment; Count is how many it stands for.
+// mark is a number of events at one moment; Count is that number.
 type mark struct {
 	At    int64
 	Style int

@@ -3,22 +3,22 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const END = Math.max(data.end, 1);
-  const LEAST = 200; // microseconds: closer than this there is nothing to see
+  const LEAST = 200; // microseconds: the shortest time that the chart shows
   const BAR = 24, GAP = 4;
 
   // In the order of the styles in model.go: how a span is drawn, and what it means.
   const SPANS = [
-    { bar: "colour", means: "up, coloured by release" }, { bar: "half", means: "runs, and is not ready" },
+    { bar: "color", means: "up, colored by release" }, { bar: "half", means: "runs, and is not ready" },
     { bar: "stripes", means: "paused" }, { bar: "dead", means: "no process" },
-    { bar: "colour", means: "leads, coloured by member" }, { bar: "nobody", means: "nobody leads" },
-    { bar: "colour", means: "agreed, coloured by version" }, { bar: "stripes", means: "none agreed" }, { bar: "nobody", means: "no object" },
-    { bar: "half", means: "waits" }, { bar: "colour", means: "runs" }, { bar: "good", means: "succeeded" }, { bar: "dead", means: "failed" },
-    { bar: "colour", means: "discovery tag" }, { bar: "colour", means: "step" }, { bar: "hold", means: "hold" }, { bar: "fault", means: "fault" },
+    { bar: "color", means: "leads, colored by member" }, { bar: "none", means: "no leader" },
+    { bar: "color", means: "agreed, colored by version" }, { bar: "stripes", means: "none agreed" }, { bar: "none", means: "no object" },
+    { bar: "half", means: "waits" }, { bar: "color", means: "runs" }, { bar: "good", means: "succeeded" }, { bar: "dead", means: "failed" },
+    { bar: "color", means: "discovery tag" }, { bar: "color", means: "step" }, { bar: "hold", means: "hold" }, { bar: "fault", means: "fault" },
   ];
   const MARKS = [
-    { ink: "--breach", shape: "flag", means: "shows a violation" }, { ink: "--barrier", shape: "tick", means: "held back until registered (503)" },
+    { ink: "--breach", shape: "flag", means: "shows a violation" }, { ink: "--barrier", shape: "tick", means: "refused until registered (503)" },
     { ink: "--error", shape: "tick", means: "refused (429 or 5xx)" }, { ink: "--silent", shape: "tick", means: "no answer" },
-    { ink: "--witness", shape: "flag", means: "proof that the fault bit" }, { ink: "--unsure", shape: "flag", means: "a recorder may have missed something" },
+    { ink: "--witness", shape: "flag", means: "proof that the fault took effect" }, { ink: "--unsure", shape: "flag", means: "a recorder may have missed something" },
     { ink: "--other", shape: "flag", means: "differs as documented" }, { ink: "--ink", shape: "tick", means: "change" },
   ];
 
@@ -59,7 +59,7 @@
   }
 
   const move = (share) => { const d = (view.to - view.from) * share; show(view.from + d, view.to + d); };
-  const centre = () => (chosen && chosen.at >= view.from && chosen.at <= view.to ? chosen.at : (view.from + view.to) / 2);
+  const center = () => (chosen && chosen.at >= view.from && chosen.at <= view.to ? chosen.at : (view.from + view.to) / 2);
 
   // --- Drawing ---
 
@@ -73,7 +73,7 @@
       for (const lane of lanes) drawLane(lane);
       if (!document.documentElement.dataset.drawn) {
         document.documentElement.dataset.drawn = "yes";
-        performance.mark("drawn"); // for the test, and for whoever is curious
+        performance.mark("drawn"); // for the test
       }
       $("whole").disabled = view.from <= 0 && view.to >= END;
     });
@@ -173,12 +173,12 @@
     }
   }
 
-  function stripes(g, a, top, width, height, colour) {
+  function stripes(g, a, top, width, height, color) {
     g.save();
     g.beginPath();
     g.rect(a, top, width, height);
     g.clip();
-    g.strokeStyle = colour;
+    g.strokeStyle = color;
     g.lineWidth = 2;
     g.beginPath();
     for (let x = a - height; x < a + width; x += 7) { g.moveTo(x, top + height); g.lineTo(x + height, top); }
@@ -187,11 +187,11 @@
   }
 
   function drawSpan(g, it, a, e, top) {
-    const width = e - a, kind = SPANS[it.style], colour = ink["--c" + (it.colour % 8)];
+    const width = e - a, kind = SPANS[it.style], color = ink["--c" + (it.color % 8)];
     let words = ink["--on"];
     switch (kind.bar) {
       case "half":
-        g.fillStyle = colour;
+        g.fillStyle = color;
         g.fillRect(a, top + BAR / 2, width, BAR / 2);
         words = width > 60 ? ink["--ink"] : null;
         break;
@@ -209,7 +209,7 @@
         g.fillRect(a, top + BAR / 2 - 1, width, 2);
         words = null;
         break;
-      case "nobody":
+      case "none":
         g.fillStyle = ink["--silent"];
         g.fillRect(a, top + BAR - 3, width, 2);
         words = null;
@@ -230,10 +230,10 @@
         g.fillRect(a, top, width, BAR);
         break;
       default:
-        g.fillStyle = colour;
+        g.fillStyle = color;
         g.fillRect(a, top, width, BAR);
     }
-    if (width > 3 && kind.bar !== "dead" && kind.bar !== "nobody") { // an edge, so that neighbours of one colour are two
+    if (width > 3 && kind.bar !== "dead" && kind.bar !== "none") { // an edge between neighbors of the same color
       g.fillStyle = ink["--ground"];
       g.fillRect(a, top, 1, BAR);
     }
@@ -379,7 +379,7 @@
       const row = document.createElement("div"), name = document.createElement("span"), canvas = document.createElement("canvas");
       const lane = {
         row, canvas, group: box, label: g.name + ", " + l.name, density: l.density, most: Math.max(1, ...(l.density || [])),
-        spans: (l.spans || []).map((s) => ({ from: s[0], to: s[1], style: s[2], colour: s[3], text: s[4], seq: s[5] })),
+        spans: (l.spans || []).map((s) => ({ from: s[0], to: s[1], style: s[2], color: s[3], text: s[4], seq: s[5] })),
         marks: (l.marks || []).map((m) => ({ from: m[0], to: m[0], style: m[1], seq: m[2], count: m[3] })),
       };
       row.className = "lane" + (g.name === "Findings" ? " finding" : "");
@@ -480,14 +480,14 @@
   document.addEventListener("keydown", (ev) => {
     if (ev.ctrlKey || ev.metaKey || ev.altKey) return;
     const acts = {
-      "+": () => zoom(0.5, centre()), "=": () => zoom(0.5, centre()), "-": () => zoom(2, centre()), "0": () => show(0, END),
+      "+": () => zoom(0.5, center()), "=": () => zoom(0.5, center()), "-": () => zoom(2, center()), "0": () => show(0, END),
       n: () => seek(1), p: () => seek(-1), Escape: unchoose,
     };
     if (acts[ev.key]) { acts[ev.key](); ev.preventDefault(); }
   });
   $("whole").onclick = () => show(0, END);
-  $("in").onclick = () => zoom(0.5, centre());
-  $("out").onclick = () => zoom(2, centre());
+  $("in").onclick = () => zoom(0.5, center());
+  $("out").onclick = () => zoom(2, center());
   $("left").onclick = () => move(-0.5);
   $("right").onclick = () => move(0.5);
   $("first").onclick = () => seek(0);
@@ -500,7 +500,7 @@
     if (link && link.hash === location.hash) { ev.preventDefault(); follow(); }
   });
 
-  // The legend tells of what this page has, and of nothing else.
+  // The legend lists only the styles that this page has.
   const legend = [];
   function sample(kind, draw, means) {
     if (legend.some((l) => l.means === means)) return;

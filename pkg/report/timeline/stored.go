@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// nodeLeases is the namespace in which nodes, and not leaders, renew Leases, and
-// systemLeases the one in which leaders do, which needs no mention.
+// nodeLeases is the namespace in which nodes, and not leaders, renew Leases. systemLeases is
+// the namespace of the leaders' Leases, which the page leaves out of their names.
 const (
 	nodeLeases   = "kube-node-lease/"
 	systemLeases = "kube-system/"
@@ -34,12 +34,12 @@ func (c *collector) takeLease(ev *history.Event) {
 	holder := ev.Stored.Lease.Holder
 	t := c.leases.get(ev.Stored.Name, newTrack)
 	if holder == "" {
-		t.set(c.now, ev.Seq, styleNobody, 0, c.text("nobody leads"))
+		t.set(c.now, ev.Seq, styleNoLeader, 0, c.text("no leader"))
 		return
 	}
 	member, number := c.memberOf(holder)
 	if number < 0 {
-		// Whoever is no member gets a colour after all of theirs.
+		// A holder that is not a member has the color after those of all members.
 		t.set(c.now, ev.Seq, styleLeader, len(c.header.Members), c.text("%s", holder))
 		return
 	}
@@ -115,7 +115,7 @@ func (c *collector) takeDeleted(ev *history.Event) {
 	}
 }
 
-// lanesOf ends all tracks; those that interesting says no to come second.
+// lanesOf ends all tracks, and splits them into the interesting ones and the others.
 func (c *collector) lanesOf(among *ordered[*track], interesting func(*track) bool) (shown, folded []lane) {
 	for _, name := range slices.Sorted(slices.Values(among.keys)) {
 		t := among.of[name]

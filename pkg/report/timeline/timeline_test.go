@@ -45,7 +45,7 @@ func TestLanes(t *testing.T) {
 		"cp1, API server":            {"1.2, not ready", "1.2", "no process (signal: killed)", "1.3, not ready", "1.3"},
 		"cp2, API server":            {"1.2, not ready", "1.2", "1.2, paused", "1.2, not ready", "1.2"},
 		"cp1, discovery tag":         {"tag 1 (aaaaaaaaaaaa…)", "tag 2 (bb)"},
-		"Leaders, boss":              {"cp1 (cp1_7)", "nobody leads", "somebody_else"},
+		"Leaders, boss":              {"cp1 (cp1_7)", "no leader", "another_holder"},
 		"Agreed storage versions, a": {"none agreed; no server has an entry", "v1; entries of cp1", "none agreed (v1 or v2); entries of cp1, cp2", "v2; entries of cp1, cp2", "the object is gone"},
 		"Storage versions that stayed as they were, b": {"none agreed; no server has an entry", "v1; entries of cp1"},
 		"Migrations, m": {"waits of things.example.com", "runs of things.example.com", "failed: Why because of things.example.com"},
@@ -96,13 +96,13 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// The words say what was promised, what happened, and where to look.
-func TestWords(t *testing.T) {
+// The page says what the requirement is, what happened, and where to look next.
+func TestPage_SaysWhatHappenedAndWhereToLook(t *testing.T) {
 	html := string(page(t, write(t, tale())))
 	for _, want := range []string{
-		"1 of 2 promises were broken.", "The promise of SV-06.", "It was broken once, of 3 times that it was put to the test.",
+		"FAIL: 1 of 2 requirements are violated.", "The promise of SV-06.", "The run tested it 3 times, and found it violated once.",
 		"it was not so", `href="#line=21"`, "in step 1 upgrade cp1 to 1.3; while the fault crash-1 was active on cp1; cp1 had no API server, cp2 ran 1.2",
-		"logs/cp1-apiserver.log", "the file whose name begins with sv06", "nothing is as it seems",
+		"logs/cp1-apiserver.log", "pkg/law, in the file with sv06 in its name", "nothing is as it seems",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
@@ -110,8 +110,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A breach that the scenario does not look for has its card, its lane and a note.
-func TestUnlistedFailureIsOnThePage(t *testing.T) {
+// A violation of a requirement that the scenario does not list has its card, its lane and a
+// note.
+func TestPage_ShowsUnlistedFailure(t *testing.T) {
 	dir, rep := write(t, tale()), told()
 	listed, err := Bundle(t.Context(), dir, rep)
 	if err != nil {
@@ -125,7 +126,7 @@ func TestUnlistedFailureIsOnThePage(t *testing.T) {
 	if !strings.Contains(string(unlisted), report.UnlistedNote) || strings.Contains(string(listed), report.UnlistedNote) {
 		t.Error("the page does not tell an unlisted failure from a listed one")
 	}
-	for _, want := range []string{"1 of 2 promises were broken.", "it was not so", `href="#line=21"`} {
+	for _, want := range []string{"FAIL: 1 of 2 requirements are violated.", "it was not so", `href="#line=21"`} {
 		if !strings.Contains(string(unlisted), want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -235,7 +236,7 @@ func TestDamagedAndEmptyHistories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if html, err := Bundle(t.Context(), dir, rep); err != nil || !bytes.Contains(html, []byte("too little was seen")) {
+			if html, err := Bundle(t.Context(), dir, rep); err != nil || !bytes.Contains(html, []byte("The evidence is not sufficient")) {
 				t.Errorf("%v\n%.300s", err, html)
 			}
 		})
@@ -302,7 +303,7 @@ func tale() []history.Event {
 		lease(""), fault(history.PhaseHeal, ""),
 		apiserver("cp1", history.ProcessStarted, 2, "1.3"), request(503, true), request(500, false), ready("cp1", 200),
 		stored("storageversions", "a", entries("", "id-1", "v1", "id-2", "v2")), stored("storageversions", "a", entries("v2", "id-1", "v2", "id-2", "v2")),
-		document("bb"), lease("somebody_else"),
+		document("bb"), lease("another_holder"),
 		apiserver("cp2", history.ProcessPaused, 1, "1.2"), ready("cp2", 0), apiserver("cp2", history.ProcessResumed, 1, "1.2"), ready("cp2", 200),
 		{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: "etcd", Message: "compacted"}},
 		{Kind: history.KindLoadBalancer, LoadBalancer: &history.LoadBalancer{Code: 503}},

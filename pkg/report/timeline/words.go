@@ -13,36 +13,35 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// maxTold is how many breaches of a requirement are told one by one.
+// maxTold is how many violations of a requirement the page lists one by one.
 const maxTold = 5
 
-// card is one requirement in words: what was promised, what happened, where to
-// look next.
+// card is one requirement in words: what it says, what happened, where to look next.
 type card struct {
 	ID, Level, Source, Promise string
 	Verdict                    check.Verdict
-	// Happened says how it came out as a whole, Told gives single breaches.
+	// Happened says the overall outcome, Told lists single violations.
 	Happened string
 	Told     []breach
 	More     string
 	Next     []string
-	// Seen is how often the promise was put to the test, in words.
+	// Seen says in words how often the requirement was tested.
 	Seen []string
 }
 
-// breach is one breach, with the lines that show it.
+// breach is one violation, with the lines of the history that show it.
 type breach struct {
 	Message, Where string
 	Evidence       []int64
 }
 
-// verdictWords are a verdict in the words of the page.
+// verdictWords are the verdicts in the words of the page.
 var verdictWords = map[check.Verdict]string{
-	check.Pass: "kept", check.Fail: "broken", check.Inconclusive: "not decided", check.Deviation: "differs on purpose",
+	check.Pass: "holds", check.Fail: "violated", check.Inconclusive: "inconclusive", check.Deviation: "differs as documented",
 	check.NotApplicable: "not applicable", check.Skipped: "not judged",
 }
 
-// Words is the verdict in words.
+// Words returns the verdict in words.
 func (c card) Words() string {
 	if words, ok := verdictWords[c.Verdict]; ok {
 		return words
@@ -66,9 +65,9 @@ func (c *collector) card(res check.Result) card {
 	}
 	switch res.Verdict {
 	case check.Pass:
-		out.Happened = fmt.Sprintf("It was put to the test %s, and kept.", times(res.Seen()))
+		out.Happened = fmt.Sprintf("The run tested it %s, and it held every time.", times(res.Seen()))
 	case check.Fail:
-		out.Happened = fmt.Sprintf("It was broken %s, of %s that it was put to the test.", times(res.ViolationCount), times(res.Seen()))
+		out.Happened = fmt.Sprintf("The run tested it %s, and found it violated %s.", times(res.Seen()), times(res.ViolationCount))
 		if res.Unlisted {
 			out.Happened += " Note: " + report.UnlistedNote + "."
 		}
@@ -120,7 +119,7 @@ func (c *collector) breaches(violations []check.Violation) []breach {
 	return out
 }
 
-// next says where to look next.
+// next says where the reader can look next.
 func (c *collector) next(res check.Result) []string {
 	if res.Verdict == check.Pass {
 		return nil
@@ -137,13 +136,13 @@ func (c *collector) next(res check.Result) []string {
 		}
 	}
 	if res.Verdict == check.Inconclusive {
-		out = append(out, "What was counted, below: the first count under what a pass needs says what the run did not bring about.")
+		out = append(out, "The counts below: the first count that is lower than a pass needs says what the run did not exercise.")
 	}
 	file := strings.ToLower(strings.ReplaceAll(string(res.ID), "-", ""))
-	return append(out, fmt.Sprintf("How it is judged: pkg/check, the file whose name begins with %s.", file))
+	return append(out, fmt.Sprintf("How Evenkeel judges it: pkg/law, in the file with %s in its name.", file))
 }
 
-// story is what the page says before the chart.
+// story is the text of the page around the chart.
 type story struct {
 	Title, Headline, Verdict string
 	Facts                    []fact
@@ -154,7 +153,7 @@ type story struct {
 
 type fact struct{ Name, Value string }
 
-// row of the table of steps, for who cannot see the chart.
+// row of the table of steps, for readers who cannot see the chart.
 type row struct {
 	Step, From, Took string
 	Seq              int64
@@ -186,11 +185,11 @@ func (c *collector) story() story {
 	slices.SortStableFunc(s.Broken, func(a, b card) int { return weight(a) - weight(b) })
 	switch {
 	case broken > 0:
-		s.Headline = fmt.Sprintf("%d of %d promises were broken.", broken, judged)
+		s.Headline = fmt.Sprintf("FAIL: %d of %d requirements are violated.", broken, judged)
 	case r.Verdict == check.Pass:
-		s.Headline = fmt.Sprintf("All was kept: %d of %d promises, and none broken.", kept, judged)
+		s.Headline = fmt.Sprintf("PASS: %d of %d requirements hold.", kept, judged)
 	default:
-		s.Headline = fmt.Sprintf("No promise was broken, but too little was seen to say that all were kept: %d of %d were.", kept, judged)
+		s.Headline = fmt.Sprintf("INCONCLUSIVE: no requirement is violated, and %d of %d hold. The evidence is not sufficient for the others.", kept, judged)
 	}
 	var ran []string
 	for _, name := range c.releases.names {
@@ -201,7 +200,7 @@ func (c *collector) story() story {
 	s.Facts = []fact{
 		{"Control plane", fmt.Sprintf("%s, %d members (%s provider)", r.Target.Distribution, len(r.Target.Members), r.Target.Provider)},
 		{"Releases that ran", strings.Join(ran, ", ")},
-		{"Who answers for it", answersFor(r.Implementation)},
+		{"Responsible", responsible(r.Implementation)},
 		{"Scenario", r.Scenario},
 		{"Run", fmt.Sprintf("%s, began %s, took %s", r.Run, r.Date, (time.Duration(c.now) * time.Microsecond).Round(100*time.Millisecond))},
 		{"History", fmt.Sprintf("%d events in %s, seed %d", r.Events, c.picture.History, r.Seed)},
@@ -216,15 +215,15 @@ func (c *collector) story() story {
 	return s
 }
 
-// answersFor is who answers for the control plane.
-func answersFor(i *history.Implementation) string {
+// responsible names the organization that is responsible for the control plane.
+func responsible(i *history.Implementation) string {
 	if i == nil {
-		return "nobody is named"
+		return "the topology does not say (spec.implementation)"
 	}
 	return fmt.Sprintf("%s, for %s %s (%s)", i.Organization, i.Project, i.Version, i.URL)
 }
 
-// weight orders what was not kept: what is worse comes first.
+// weight orders the requirements that do not hold: worse verdicts come first.
 func weight(c card) int {
 	return slices.Index([]check.Verdict{check.Fail, check.Inconclusive, check.Deviation, check.Skipped, check.NotApplicable}, c.Verdict)
 }
