@@ -23,7 +23,7 @@ type ThirdPartyAPIService struct {
 	// Evenkeel.
 	Group string `yaml:"group"`
 	// Server is "flapping" or "missing". A flapping server answers 404, answers 500 and is
-	// killed once in each Period, and answers correctly in between. With "missing" the
+	// killed once in each period, and answers correctly in between. With "missing" the
 	// APIService names a Service that does not exist. API servers check every 30 seconds
 	// whether a server is available, so choose a Period of which 30 seconds are no multiple:
 	// then they meet all of its states.
