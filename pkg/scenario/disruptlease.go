@@ -16,9 +16,9 @@ import (
 type DisruptLease struct {
 	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// Lease is the name of a Lease in kube-system.
+	// Lease is a name in the namespace kube-system.
 	Lease string `yaml:"lease"`
-	// Action is delete, or absent-holder, which gives the Lease a holder that does not exist.
+	// Action is delete, or absent-holder, which sets a holder that does not exist.
 	Action string `yaml:"action"`
 	// Count is how often the step repeats the action; 0 means once.
 	Count int `yaml:"count,omitempty"`

@@ -12,8 +12,8 @@ type Migrate struct {
 	Name string `yaml:"name"`
 	// Member is the member to whose API server the step sends the requests.
 	Member string `yaml:"member"`
-	// Population is a Populate whose resource is to be migrated. Give either Population, or
-	// Group and Resource.
+	// Population is a Populate whose resource is to be migrated. Give either the
+	// population, or the group and the resource.
 	Population string `yaml:"population,omitempty"`
 	Group      string `yaml:"group,omitempty"`
 	Resource   string `yaml:"resource,omitempty"`

@@ -18,7 +18,7 @@ import (
 )
 
 // RandomFaults injects faults at members, one after the other, until leaders have changed
-// LeaderChanges times. The seed of the run determines the fault, the member and the duration;
+// as often as the step says. The seed of the run determines the fault, the member and the duration;
 // every other fault is at a member that leads. After each fault the step waits until every
 // Lease has a leader again that renews it. A Lease without a leader ends the run.
 type RandomFaults struct {
@@ -28,7 +28,7 @@ type RandomFaults struct {
 	// MinDuration and MaxDuration bound how long a fault lasts.
 	MinDuration time.Duration `yaml:"minDuration"`
 	MaxDuration time.Duration `yaml:"maxDuration"`
-	// Leases are names of Leases in kube-system.
+	// Leases are names in the namespace kube-system.
 	Leases []string `yaml:"leases"`
 	// LeaderChanges is how many changes of leader the step waits for, of all Leases
 	// together. Of two changes of one Lease by the same fault only one counts.

@@ -26,14 +26,14 @@ import (
 type SimulateElection struct {
 	// Member is the member to whose API server the candidates send their requests.
 	Member string `yaml:"member"`
-	// Lease is the name of a Lease in kube-system, to which the harness adds a prefix.
+	// Lease is a name in the namespace kube-system, to which the harness adds a prefix.
 	Lease string `yaml:"lease"`
 	// Participants are the candidates.
 	Participants []Participant `yaml:"participants"`
 	// Elections is the number of elections; before each but the first the step deletes the
 	// Lease.
 	Elections int `yaml:"elections,omitempty"`
-	// MalformedLease writes invalid content to the Lease before the last election.
+	// MalformedLease has the step write invalid content before the last election.
 	MalformedLease bool `yaml:"malformedLease,omitempty"`
 	// Strategy is the strategy of all candidates; empty means OldestEmulationVersion. With
 	// any other strategy the step waits for the Lease, and then gives it a holder that is

@@ -14,7 +14,7 @@ import (
 )
 
 // ThirdPartyAPIService creates an APIService as a user of the cluster would, or deletes it:
-// nothing marks it as the harness's, so the judge must not know that it is. At the end of the
+// nothing marks it as the harness's, so the judge takes it for a user's. At the end of the
 // run the harness deletes the APIServices that the steps have left.
 type ThirdPartyAPIService struct {
 	// Member is the member to whose API server the step sends the requests.
