@@ -8,10 +8,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-func identity(revision, created int64, renewed time.Duration, labelled bool) history.Event {
+func identity(revision, created int64, renewed time.Duration, labeled bool) history.Event {
 	return history.Event{At: revision * s, Stored: &history.Stored{
 		Type: history.StoredPut, Key: fact.IdentityLeasePrefix + "ida", Revision: revision, Created: created,
-		Lease: &history.Lease{Identity: labelled, Renewed: began.Add(renewed), Duration: 15},
+		Lease: &history.Lease{Identity: labeled, Renewed: began.Add(renewed), Duration: 15},
 	}}
 }
 

@@ -46,8 +46,8 @@ type Look struct {
 // subject goes on is superseded by it, so that no clock begins anew.
 type Deadline[F, S any] struct {
 	Row
-	// Bound names the bound in the catalogue; BoundOf computes one that follows from the
-	// subject, and has its formula in the catalogue.
+	// Bound names the bound in the catalog; BoundOf computes one that follows from the
+	// subject, and has its formula in the catalog.
 	Bound   string
 	BoundOf func(s S, began fact.Moment) time.Duration
 	// Over are the subjects.

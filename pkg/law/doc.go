@@ -12,7 +12,7 @@
 // has to be another one. None ends silently. Each is, at the end, [Met], [Late], [Broken],
 // [Unclear], [Excused] with a reason, [Superseded] by one that began before it, or [Open].
 // A law passes only if nothing was late or broken, nothing stayed unclear or open, no more
-// was excused than met, and at least as much was met as the catalogue asks for. The clock
+// was excused than met, and at least as much was met as the catalog asks for. The clock
 // of an obligation stands while what it takes is not there; it never begins anew.
 //
 // # Shapes
@@ -26,7 +26,7 @@
 //
 // # Bounds
 //
-// Bounds, tolerances and the least that must be seen are rows of the catalogue
+// Bounds, tolerances and the least that must be seen are rows of the catalog
 // (pkg/requirement/catalogue.yaml) and named in a law, so that a vendor can read them and
 // the suite's digest covers them.
 //

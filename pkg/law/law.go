@@ -21,9 +21,9 @@ type Row struct {
 }
 
 // Need counts obligations that were met. How many there must be says the need of the
-// same name in the catalogue.
+// same name in the catalog.
 type Need struct {
-	// Name in the catalogue.
+	// Name in the catalog.
 	Name string
 	// Tag that is counted; empty counts all that were met.
 	Tag string
@@ -49,8 +49,8 @@ type Bounds struct {
 	over *fact.History
 }
 
-// Of gives a bound or tolerance of the requirement. It panics where the catalogue has
-// none of the name: laws and catalogue are compiled together, and a test asks for all.
+// Of gives a bound or tolerance of the requirement. It panics where the catalog has
+// none of the name: laws and the catalog are compiled together, and a test asks for all.
 func (b Bounds) Of(name string) time.Duration { return requirement.MustBound(b.id, name) }
 
 // Number gives a bound or tolerance that is a number.

@@ -127,7 +127,7 @@ func (w *weighing) deviate(d requirement.Deviation, v Violation) {
 	}
 }
 
-// need counts what the catalogue asks for.
+// need counts what the catalog asks for.
 func (w *weighing) need(req requirement.Requirement, n Need, ledger *Ledger) {
 	asked := req.MustNeed(n.Name)
 	seen := n.count(ledger, w.history.Members())

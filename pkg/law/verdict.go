@@ -6,31 +6,30 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Verdict is the outcome of judging one requirement. Fail outweighs
-// Inconclusive, which outweighs Deviation and Pass; the other two stand beside
-// them.
+// Verdict is the outcome of judging one requirement. Fail outweighs Inconclusive, which
+// outweighs Deviation and Pass. NotApplicable and Skipped are not part of this order.
 type Verdict string
 
-// Verdicts are all that there are, in the order in which they are told.
+// Verdicts are all verdicts, in the order in which reports list them.
 var Verdicts = []Verdict{Pass, Fail, Deviation, Inconclusive, NotApplicable, Skipped}
 
 // The verdicts.
 const (
-	// Pass: enough was seen, and all of it kept the promise.
+	// Pass: enough was seen, and all of it complies with the requirement.
 	Pass Verdict = "pass"
-	// Fail: the promise was broken, and there is evidence.
+	// Fail: the requirement was violated, and there is evidence.
 	Fail Verdict = "fail"
-	// Inconclusive: nothing broke the promise, but too little was seen, or what
-	// was seen cannot be trusted to be whole.
+	// Inconclusive: no violation was found, but too little was seen, or the evidence may
+	// be incomplete.
 	Inconclusive Verdict = "inconclusive"
-	// Deviation: enough was seen, and the promise was broken only in ways in which
-	// the distribution is documented to differ on purpose. It counts neither as
-	// kept nor as broken.
+	// Deviation: enough was seen, and the requirement was violated only in ways in which
+	// the distribution is documented to differ on purpose. It counts neither as a pass nor
+	// as a failure.
 	Deviation Verdict = "deviation"
-	// NotApplicable: the control plane under test has nothing that the requirement
-	// speaks of, or somebody else runs it and gives no means to put it to the test.
+	// NotApplicable: the control plane under test has nothing to which the requirement
+	// applies, or it is an external cluster that does not provide what the test needs.
 	NotApplicable Verdict = "not-applicable"
-	// Skipped: no check was asked to judge it.
+	// Skipped: no law judged it.
 	Skipped Verdict = "skipped"
 )
 

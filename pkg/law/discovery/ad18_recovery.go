@@ -9,7 +9,7 @@ import (
 
 // ad18: when the aggregated server is back its group-version is current again within a
 // bound (KEP-3352: aggregated servers are contacted "on a set interval"). The server is not
-// back where it goes over to another misbehaviour.
+// back where it goes over to another misbehavior.
 var ad18 = dutyLaw(law.Row{ID: "AD-18", Sources: readiness, Needs: each("back")}, "recoversWithin", (*member).able, func(f *Facts) (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.until < fact.Forever && c == c.of.latest(o.until) }) {
 		over := s.change.over()

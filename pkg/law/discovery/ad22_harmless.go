@@ -73,7 +73,7 @@ func (m *member) gives() (out []law.Look) {
 	return out
 }
 
-// judgeTrials judges each outage at each member. A kind of misbehaviour counts when every
+// judgeTrials judges each outage at each member. A kind of misbehavior counts when every
 // member was seen to bear it, each time that it was asked during one.
 func judgeTrials(f *Facts, l *law.Ledger, _ law.Bounds) {
 	kinds, unproven := map[string]*outage{}, map[string]bool{}

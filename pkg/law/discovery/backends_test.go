@@ -112,7 +112,7 @@ func TestAD22HasTheDocumentBeServed(t *testing.T) {
 	}
 }
 
-// Who was asked during a misbehaviour has to show that it bore it: that it bore
+// Who was asked during a misbehavior has to show that it bore it: that it bore
 // others says nothing of that one.
 func TestAD22HasEveryKindBorne(t *testing.T) {
 	others := []string{history.BackendGarbage, history.BackendWrongGroups, history.BackendNotModified}
@@ -138,7 +138,7 @@ func TestAD22HasEveryKindBorne(t *testing.T) {
 	}{
 		"borne":                 {history.BackendHuge, func(t *historyBuilder) { t.polled("a", steady) }, check.Pass},
 		"borne after a failure": {history.BackendHuge, func(t *historyBuilder) { t.denies(503, 0).polled("a", steady) }, check.Pass},
-		"nobody was asked":      {history.BackendHuge, func(t *historyBuilder) { t.pass(time.Second) }, check.Pass},
+		"no request was sent":   {history.BackendHuge, func(t *historyBuilder) { t.pass(time.Second) }, check.Pass},
 		"503":                   {history.BackendHuge, func(t *historyBuilder) { t.denies(503, 0) }, check.Inconclusive},
 		"no answer":             {history.BackendHuge, func(t *historyBuilder) { t.denies(0, 10*time.Second) }, check.Inconclusive},
 		"the second time":       {history.BackendHang, func(t *historyBuilder) { t.denies(0, 10*time.Second) }, check.Inconclusive},
@@ -178,7 +178,7 @@ func TestAD22HasEveryKindBorne(t *testing.T) {
 	})
 }
 
-// What was defined shortly before the misbehaviour has to stay all the same, as far as
+// What was defined shortly before the misbehavior has to stay all the same, as far as
 // it was there.
 func TestAD22LooksAtWhatIsNew(t *testing.T) {
 	word := func(version, resources string) string { return lights + "/" + version + ":" + resources }

@@ -67,13 +67,14 @@ func TestAnErrorMayHaveDefinedSomething(t *testing.T) {
 	// It was not done, and was when it was asked again.
 	lone().serves("lamps", 201, "v1").pass(time.Minute).serves("lamps", 500).serves("lamps", 200).pass(11*time.Second).
 		polled("a", lamps).blames(t, "AD-13", "a still has lamps in lights.io/v1")
-	// Who is refused has defined nothing.
+	// A refused request defines nothing.
 	lone().serves("lamps", 201, "v1").pass(time.Minute).serves("lamps", 429).pass(11*time.Second).polled("a").
 		blames(t, "AD-13", "a does not have lamps in lights.io/v1")
 }
 
-// A process that has just started has to ask aggregated servers first, however long ago
-// the last change was; and what somebody else's dead server hosts is stale.
+// A process that has just started has to fetch from aggregated servers first, however long
+// ago the last change was. Group-versions of a dead server that the harness did not create
+// are stale.
 func TestAD25TakesTimeForAFetch(t *testing.T) {
 	has := []string{tides + "/v1:flows", steady}
 	up := func() *historyBuilder { return lone().hands(201).pass(5 * time.Minute) }
@@ -101,7 +102,7 @@ func TestAD25TakesTimeForAFetch(t *testing.T) {
 }
 
 // What is changed while an aggregated server misbehaves shows before the answer is told.
-func TestChangesDuringAMisbehaviourAreNoHarm(t *testing.T) {
+func TestChangesDuringAMisbehaviorAreNoHarm(t *testing.T) {
 	lamps := lights + "/v1:lamps"
 	struck().hidden(func(t *historyBuilder) { t.serves("lamps", 201, "v1") }, func(t *historyBuilder) { t.polled("a", steady, lamps) }).blames(t, "AD-22")
 	struck().polled("a", steady, lamps).pass(10*time.Second).blames(t, "AD-22", "a lists lights.io/v1, which was never defined")
@@ -136,8 +137,8 @@ func TestWhatAServerSaidMayBeListedUntilItIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A server that never answers at one of the two paths is not proven right by the other,
-// nor is one by a document that nobody was given to compare with.
+// Answers at one of the two paths do not make up for a server that never answers at the
+// other. A document without a counterpart to compare with proves nothing.
 func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
 	on := func(path string, fits func(*history.DiscoveryDocument) bool) func(*history.Event) bool {
 		return func(ev *history.Event) bool {
@@ -181,9 +182,9 @@ func TestNoAnswerIsNoGoodAnswer(t *testing.T) {
 	}
 }
 
-// Which endpoints there are the recorder asks for once more. If that fails, it asks for
-// none of the core group: what nobody asked for is not missing.
-func TestAD02MissesNothingThatNobodyAskedFor(t *testing.T) {
+// The recorder requests the list of endpoints once more. If that fails, it requests none of
+// the core group: an endpoint that the recorder did not request is not missing.
+func TestAD02MissesNoEndpointThatWasNotRequested(t *testing.T) {
 	r := edited(t, "AD-02", func(e *story.Edit) {
 		e.Drop(func(ev *history.Event) bool {
 			return ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Path == "/api/v1"

@@ -42,7 +42,7 @@ func always(tag string) func(fact.Moment) []string {
 // endless is the end of a duty that has none.
 var endless = fact.Exactly(fact.Forever, 0)
 
-// dutyLaw is a law by which members fulfil duties within a bound, and go on to. The clock
+// dutyLaw is a law by which members fulfill duties within a bound, and go on to. The clock
 // runs while something of the member holds.
 func dutyLaw(row law.Row, bound string, running func(*member) fact.Signal, over func(*Facts) []duty) law.Law[*Facts] {
 	return law.Deadline[*Facts, duty]{

@@ -44,7 +44,7 @@ func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
 	}
 }
 
-// A kind of misbehaviour counts when every member has borne it.
+// A kind of misbehavior counts when every member has borne it.
 func TestAD22_EveryMemberHasToBearAKind(t *testing.T) {
 	for name, asked := range map[string]struct {
 		members []string

@@ -27,7 +27,7 @@ var (
 	// recoversWithin is how soon a server has fetched anew from an aggregated server that
 	// answers again.
 	recoversWithin = notion("recoversWithin")
-	// turnsWithin is how soon after one misbehaviour another one begins where the server
+	// turnsWithin is how soon after one misbehavior another one begins where the server
 	// never answers in between.
 	turnsWithin = notion("turnsWithin")
 	// clocksApart is how far the clock of a server may be from that of the recorder.

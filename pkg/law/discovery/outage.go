@@ -50,7 +50,7 @@ func (f *Facts) observeBackend(ev *history.Event) {
 // takesNothing is whether no client gets an answer that it could take for one.
 func (o *outage) takesNothing() bool { return history.BackendGivesNoAnswer(o.action) }
 
-// turns is whether the server goes over to another misbehaviour without an answer between.
+// turns is whether the server goes over to another misbehavior without an answer between.
 func (o *outage) turns(next *outage) bool { return next.since <= o.until+int64(turnsWithin()) }
 
 // next is the outage of the same group after this one; nil if there is none.

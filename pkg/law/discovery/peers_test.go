@@ -49,13 +49,13 @@ func TestAD23(t *testing.T) {
 			[]string{"a lists x.io/v1beta1 otherwise than c does: ships is missing"}},
 		"the local view tells of a peer": {long, nil, func(s *said) { s.local, s.denied = both, []string{"x.io/v1beta1"} },
 			[]string{"a was asked for what it hosts itself and lists ships in x.io/v1beta1, which only c hosts"}},
-		"nobody knows whether it hosts what it lists": {long, nil, func(s *said) { s.local = both }, nil},
+		"it is unknown whether it hosts what it lists": {long, nil, func(s *said) { s.local = both }, nil},
 		"what its plain list leaves out it hosts all the same": {long, nil,
 			func(s *said) { s.local, s.own, s.union, s.handed = both, both, both, nil }, nil},
 		"nothing is handed on":      {long, nil, func(s *said) { s.handed = []string{"x.io/v1beta1/ships 404"} }, []string{"a was asked for ships in x.io/v1beta1, which c hosts, and answered 404"}},
 		"handed on when asked anew": {long, nil, func(s *said) { s.handed = []string{"x.io/v1beta1/ships 503", "x.io/v1beta1/ships 200"} }, nil},
 		"no answer says nothing":    {long, nil, func(s *said) { s.handed = []string{"x.io/v1beta1/ships 0"} }, nil},
-		"what nobody hosts is nobody's promise": {long, nil, func(s *said) { s.handed = append(s.handed, "z.io/v1/ghosts 404") },
+		"a resource that no server hosts": {long, nil, func(s *said) { s.handed = append(s.handed, "z.io/v1/ghosts 404") },
 			nil},
 		"a resource that only a peer has in a group-version of both": {long, func(t *historyBuilder) {
 			s := honest("c")
@@ -89,7 +89,7 @@ func TestAD23(t *testing.T) {
 		r := told.blames(t, "AD-23")
 		reason(t, r, "saw 0 resources that only peers host")
 	})
-	t.Run("what is defined for all is nobody's own", func(t *testing.T) {
+	t.Run("a custom resource belongs to no single server", func(t *testing.T) {
 		told := known()
 		told.add(history.Event{Kind: history.KindRequest, Member: "a", From: told.now, Request: &history.Request{
 			Verb: "create", Resource: "customresourcedefinitions", Code: 201, Defines: &history.Definition{Group: "crd.io", Resource: "buoys", Versions: []string{"v1"}},
@@ -179,7 +179,7 @@ func TestAD24(t *testing.T) {
 		s.own = both
 		told.looksAt("b", s).stops("c", 1).leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
 	})
-	t.Run("nobody knows what another one hosts", func(t *testing.T) {
+	t.Run("it is unknown what another server hosts", func(t *testing.T) {
 		known().starts("b", 2).ready("b", 200, 30).stops("c", 1).leaves("c", 40).pass(long).polled("a", both...).blames(t, "AD-24")
 	})
 	t.Run("it is back", func(t *testing.T) {

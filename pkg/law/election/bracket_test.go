@@ -23,7 +23,7 @@ const (
 // bracket is a history in which what a bound is about takes a given time.
 type bracket struct {
 	id requirement.ID
-	// bound is its name in the catalogue; of is the row that has it, the requirement's own
+	// bound is its name in the catalog; of is the row that has it, the requirement's own
 	// where it is empty.
 	bound string
 	of    requirement.ID

@@ -40,8 +40,8 @@ type Facts struct {
 	// moves are the times of all that may have Leases move, and causes of what moves them
 	// by itself.
 	moves, causes []int64
-	// errands are the tasks that the harness gave leaders to do.
-	errands []errand
+	// activityProbes are the changes by which the harness gave leaders work.
+	activityProbes []activityProbe
 }
 
 // begin makes the facts of a history of which nothing was observed.
@@ -65,8 +65,8 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeLease(ev)
 	case s.LeaderAction != nil:
 		f.observeAction(ev)
-	case strings.Contains(s.Key, errandNamespace):
-		f.observeErrand(ev)
+	case strings.Contains(s.Key, activityProbeNamespace):
+		f.observeActivityProbe(ev)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // ro10: all instances of an elected component, at all releases that run, stand for the same
-// Lease (version skew policy: controllers of neighbouring releases run side by side). It
+// Lease (version skew policy: controllers of neighboring releases run side by side). It
 // does not see an instance without a candidate (CLE-01) that never leads.
 var ro10 = law.Together[*Facts]{
 	Row: law.Row{ID: "RO-10", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "same"}}},

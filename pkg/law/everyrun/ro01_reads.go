@@ -8,7 +8,7 @@ import (
 )
 
 // ro01: every API server that takes part reads whatever etcd holds of the resources that
-// it serves (version skew policy: members of neighbouring releases share one etcd). It
+// it serves (version skew policy: members of neighboring releases share one etcd). It
 // sees what the harness wrote, at holds and at the end. It does not see objects of others,
 // fields that get lost while the object and its revision stay, a resource that a member
 // stopped to serve altogether, nor a member that is always too busy to answer.

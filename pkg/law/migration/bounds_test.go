@@ -106,7 +106,7 @@ func TestBrackets(t *testing.T) {
 	}
 }
 
-// Every bound of a law is in the catalogue: a name that is not panics.
+// Every bound of a law is in the catalog: a name that is not panics.
 func TestEveryLawFindsItsBounds(t *testing.T) {
 	for _, id := range KEP().IDs() {
 		b := on(t, "SVM-11").manager("cp1", history.ProcessExited)

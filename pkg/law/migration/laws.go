@@ -26,7 +26,7 @@ type (
 	parts       = []law.Law[*Facts]
 )
 
-// notion is a bound that is part of what a word of the KEP means; the catalogue says why.
+// notion is a bound that is part of what a word of the KEP means; the catalog says why.
 func notion(name string) func() time.Duration {
 	return func() time.Duration { return requirement.MustBound("KEP-25", name) }
 }

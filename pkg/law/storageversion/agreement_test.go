@@ -19,8 +19,8 @@ func TestSV06Agreement(t *testing.T) {
 	}{
 		{"agreed", three().says(things, 5, all...), nil},
 		{"set though they differ", three().put(things, 5, wrongly(content("a="+v1, "b="+v2), v1)), []string{"calls g.io/v1 agreed at revision 5, but the entries are ida: g.io/v1, idb: g.io/v2"}},
-		{"set to what nobody says", three().put(things, 5, wrongly(content("a="+v1), v2)), []string{"calls g.io/v2 agreed"}},
-		{"set though nobody has reported", three().put(things, 5, wrongly(content(), v2)), []string{"the entries are none"}},
+		{"set to a version that no entry names", three().put(things, 5, wrongly(content("a="+v1), v2)), []string{"calls g.io/v2 agreed"}},
+		{"set although no server has reported", three().put(things, 5, wrongly(content(), v2)), []string{"the entries are none"}},
 		{"just created", three().put(things, 5, &history.StorageVersion{}), nil},
 		{"without a condition", three().put(things, 5, &history.StorageVersion{Entries: content(all...).Entries}), []string{"no condition"}},
 		{"not set in time", late(three().disagrees(things, 5, all...)), []string{overdue}},

@@ -38,7 +38,7 @@ func TestSV12Barrier(t *testing.T) {
 		{"the harness deleted the object meanwhile", newHistory().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 8).writes("a", v1, 8).deletes(things, 9).
 			asks("a", 200, 10).says(things, 12, "a="+v1), nil},
 		{"a collector took the entry out and the server put it back", newHistory().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).says(things, 9).asks("a", 200, 10).says(things, 12, "a="+v1), nil},
-		{"somebody edited the entry and the server put it right", newHistory().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v2).says(things, 14, "a="+v1), nil},
+		{"another client edited the entry and the server corrected it", newHistory().joins("a", 3).says(things, 5, "a="+v1).starts("a", 1).asks("a", 200, 10).says(things, 12, "a="+v2).says(things, 14, "a="+v1), nil},
 		{"its Lease went while it booted", upgraded().leaves("a", 8).asks("a", 200, 10).joins("a", 11), nil},
 		{"its Lease had gone before it started, and it joined anew", newHistory().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 7).starts("a", 2).joins("a", 8).asks("a", 200, 10), nil},
 		{"its Lease had gone before it started, and was never seen again", newHistory().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 7).starts("a", 2).asks("a", 200, 10), []string{"although it had not joined"}},
@@ -46,7 +46,7 @@ func TestSV12Barrier(t *testing.T) {
 			asks("a", 200, 10, func(ev *history.Event) { ev.Request.Group, ev.Request.Resource = "", "configmaps" }).asks("a", 503, 0)), nil},
 
 		{"403, and a 503 later", announced(upgraded().asks("a", 403, 0).asks("a", 503, 0)), []string{odd}},
-		{"403, and somebody wrote before the announcement", announced(upgraded().asks("a", 403, 0).asks("b", 200, 10)), []string{odd}},
+		{"403, and another server wrote before the announcement", announced(upgraded().asks("a", 403, 0).asks("b", 200, 10)), []string{odd}},
 		{"403 long before the announcement", announced(upgraded().asks("a", 403, 0).pass(recorderLag)), []string{odd}},
 		{"403 for another reason, just after an announcement that is told late", announced(upgraded().asks("a", 503, 0).asks("a", 403, 0).asks("b", 200, 14).pass(recorderLag - second).away(recorderLag - second/2)), nil},
 		{"429 is load shedding", announced(upgraded().asks("a", 429, 0).asks("a", 503, 0)), nil},
@@ -211,7 +211,7 @@ func TestSV15Announced(t *testing.T) {
 		{"announced afterwards", newHistory().hosts("b", 1).writes("a", v1, 10).says(things, 12, "a="+v1), []string{none}},
 		{"the harness deleted the object", live().asks("b", 200, 9, tampering(things)).deletes(things, 9).writes("a", v1, 10), nil},
 		{"the harness deleted the object, and is answered late", live().deletes(things, 9).writes("a", v1, 10).pass(time.Second).asks("b", 200, 9, tampering(things), sentBefore(2*time.Second)), nil},
-		{"the harness had deleted it long before, and somebody else did so now", live().asks("b", 200, 6, tampering(things)).pass(recorderLag+time.Second).deletes(things, 9).writes("a", v1, 10), []string{"when g.io.things had been removed with its entry of it"}},
+		{"the harness had deleted it long before, and another client does now", live().asks("b", 200, 6, tampering(things)).pass(recorderLag+time.Second).deletes(things, 9).writes("a", v1, 10), []string{"when g.io.things had been removed with its entry of it"}},
 		{"removed with the whole object while it takes part", live().deletes(things, 9).writes("a", v1, 10), []string{"when g.io.things had been removed with its entry of it"}},
 		{"removed with the whole object after it left", live().leaves("a", 7).deletes(things, 9).writes("a", v1, 10), nil},
 		{"announced by the process before, whose Lease had gone", live().leaves("a", 6).exits("a", 1).starts("a", 2).says(things, 8).writes("a", v1, 10), []string{none}},
@@ -224,8 +224,8 @@ func TestSV15Announced(t *testing.T) {
 		{"a custom resource, before any discovery lists it", sounding(live()).hosts("b", 12, soundings(true)), nil},
 		{"a built-in one, before any discovery lists it", sounding(live()).hosts("b", 12, soundings(false)), []string{"a stored x as custom.io/v1"}},
 		{"an object to which a controller copied the tag", live().stored(history.Stored{Type: history.StoredPut, Key: "/registry/replicasets/x", Revision: 10, APIVersion: "apps/v1", ObjectKind: "ReplicaSet", Writer: "a", Write: 1}), nil},
-		{"an object that somebody else changed", live().stored(history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/x", Revision: 10, APIVersion: v2, ObjectKind: "Thing"}), nil},
-		{"by a member that nobody knows", live().writes("z", v2, 10), nil},
+		{"an object that another client changed", live().stored(history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/x", Revision: 10, APIVersion: v2, ObjectKind: "Thing"}), nil},
+		{"by an unknown member", live().writes("z", v2, 10), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-15", tc.blames...) })
 	}

@@ -298,7 +298,7 @@ func reason(test *testing.T, r check.Result, want string) {
 // agreed is the content of an agreed version.
 func agreed(version string) *string { return &version }
 
-// Bounds and needs by the catalogue.
+// Bounds and needs by the catalog.
 var (
 	tamperRepaired    = requirement.MustBound("SV-03", "tamperRepaired")
 	departedEntryGoes = requirement.MustBound("SV-16", "departedGoes")

@@ -25,7 +25,7 @@ func led(b string) *historyBuilder {
 		says(things, 5, "a="+v1, "b="+b).hosts("a", 6).ready("a", 200, 6)
 }
 
-// idle lets time pass and tells of something that nobody asks for.
+// idle lets time pass and records an event that no obligation depends on.
 func (t *historyBuilder) idle(d time.Duration) *historyBuilder { return t.pass(d).ready("a", 200, 0) }
 
 func TestSV16Departed(t *testing.T) {
@@ -39,7 +39,7 @@ func TestSV16Departed(t *testing.T) {
 		{"never stripped", led(v2).leaves("b", 10).idle(time.Minute), []string{still}},
 		{"never stripped, and joined again", led(v2).leaves("b", 10).idle(10*time.Second).joins("b", 12).idle(time.Minute), nil},
 		{"an entry made up", led(v1).says(things, 10, "a="+v1, "b="+v1, "x="+v1).idle(time.Minute), []string{"an entry of idx"}},
-		{"nobody leads", led(v2).manager("a", history.ProcessExited).leaves("b", 10).idle(time.Minute), nil},
+		{"no leader", led(v2).manager("a", history.ProcessExited).leaves("b", 10).idle(time.Minute), nil},
 		{"the leader stands still", led(v2).manager("a", history.ProcessPaused).leaves("b", 10).idle(time.Minute), nil},
 		{"the leader stood still", led(v2).manager("a", history.ProcessPaused).leaves("b", 10).idle(time.Minute).manager("a", history.ProcessResumed).idle(30 * time.Second), nil},
 		{"the leader stood still, and then had time", led(v2).manager("a", history.ProcessPaused).leaves("b", 10).idle(time.Minute).manager("a", history.ProcessResumed).idle(time.Minute), []string{still}},
@@ -108,7 +108,7 @@ func TestSV18Empty(t *testing.T) {
 		{"emptied and removed", led(v1).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).deletes("g.io.ghosts", 12).idle(time.Minute), nil, 1},
 		{"emptied and kept", led(v1).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).idle(time.Minute), []string{"g.io.ghosts lost its last entry, and was not removed for"}, 0},
 		{"emptied and reported in again", led(v1).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).says("g.io.ghosts", 12, "a="+v1).idle(time.Minute), nil, 0},
-		{"emptied while nobody leads", led(v1).manager("a", history.ProcessExited).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).idle(time.Minute), nil, 0},
+		{"emptied while there is no leader", led(v1).manager("a", history.ProcessExited).says("g.io.ghosts", 10, "x="+v1).says("g.io.ghosts", 11).idle(time.Minute), nil, 0},
 		{"never had one", led(v1).says("g.io.ghosts", 10).idle(time.Minute), nil, 0},
 		{"removed with a live entry", led(v1).deletes(things, 12).idle(time.Minute), nil, 0},
 		{"removed by the harness", led(v1).says("g.io.ghosts", 10, "x="+v1).asks("a", 200, 12, tampering("g.io.ghosts")).deletes("g.io.ghosts", 12).idle(time.Minute), nil, 0},

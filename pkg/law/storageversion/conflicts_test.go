@@ -16,7 +16,7 @@ func (t *historyBuilder) storms(phase history.Phase, count int64) *historyBuilde
 	return t.add(history.Event{Kind: history.KindFault, Member: "a", Fault: f})
 }
 
-// edits has somebody edit things so many times, half a second apart.
+// edits has the harness edit things n times, half a second apart.
 func (t *historyBuilder) edits(n int) *historyBuilder {
 	for range n {
 		t.pass(500*time.Millisecond).asks("b", 200, 0, tampering(things), verb("patch"))
@@ -37,7 +37,7 @@ func TestSV10Conflicts(t *testing.T) {
 	}{
 		{"registered", begins().edits(4).says(things, 8, "a="+v1, "b="+v1).ready("a", 200, 9).hosts("a", 9), nil},
 		{"not ready in time", begins().edits(int(registers/time.Second) * 3), []string{late}},
-		{"ready too late, and nobody looked meanwhile", begins().edits(4).says(things, 8, "a="+v1, "b="+v1).pass(registers).ready("a", 200, 9).hosts("a", 9), []string{"a was ready only"}},
+		{"ready too late, and the recorder did not look meanwhile", begins().edits(4).says(things, 8, "a="+v1, "b="+v1).pass(registers).ready("a", 200, 9).hosts("a", 9), []string{"a was ready only"}},
 		{"registered, and its discovery is told after the storm", begins().edits(4).ready("a", 200, 9).storms(history.PhaseHeal, 0).hosts("a", 9).says(things, 10, "a="+v1, "b="+v1), []string{gaveUp}},
 		{"gave up", begins().edits(4).ready("a", 200, 9).hosts("a", 9).says(things, 10, "a="+v1, "b="+v1), []string{gaveUp}},
 		{"does not host it any more", begins().edits(4).ready("a", 200, 9).lists("a", 9).says(things, 10, "b="+v1), nil},
@@ -92,8 +92,8 @@ func TestSV24Custom(t *testing.T) {
 	}
 }
 
-// The deviation is that nobody publishes custom resources; who publishes them
-// late is another matter.
+// The deviation covers servers that do not publish custom resources. It does not cover
+// servers that publish them late.
 func TestSV24Deviates(t *testing.T) {
 	for _, published := range []bool{false, true} {
 		h := newHistory().starts("a", 1).joins("a", 2).asks("a", 200, 0, func(ev *history.Event) {

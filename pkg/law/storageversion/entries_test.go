@@ -58,10 +58,10 @@ func TestSV02Names(t *testing.T) {
 		return h.holds(history.PhaseBegin, 22)
 	}
 	for name, h := range map[string]*historyBuilder{
-		"without the group's word": settled(newHistory().says("pods", 5)),
-		"with an empty group":      settled(newHistory().says(".pods", 5)),
-		"a resource of nobody":     settled(newHistory().says("g.io.nothings", 5)),
-		"the parts turned round":   settled(newHistory().says("things.g.io", 5)),
+		"without the group's word":        settled(newHistory().says("pods", 5)),
+		"with an empty group":             settled(newHistory().says(".pods", 5)),
+		"a resource that no server hosts": settled(newHistory().says("g.io.nothings", 5)),
+		"the parts turned round":          settled(newHistory().says("things.g.io", 5)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.holds(history.PhaseEnd, 30).blames(t, "SV-02", "is not the <group>.<resource>")
@@ -145,10 +145,10 @@ func TestSV03Once(t *testing.T) {
 		{"one that crashed still takes part", settled().exits("b", 1).says(things, 10, "a="+v1), []string{"idb takes part"}},
 		{"the harness has just deleted the object", settled().says(things, 10, "a="+v1, "b="+v1).asks("a", 200, 11, tampering(things)).deletes(things, 11).says(things, 12, "a="+v1), nil},
 		{"the harness deleted it too long ago", settled().says(things, 10, "a="+v1, "b="+v1).asks("a", 200, 11, tampering(things)).deletes(things, 11).says(things, 12, "a="+v1).pass(tamperRepaired), []string{"idb takes part"}},
-		{"somebody else deleted it", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).says(things, 12, "a="+v1), []string{"idb takes part"}},
-		{"a StorageVersion of what nobody hosts", settled().says(things, 9, "a="+v1, "b="+v1).says("g.io.others", 10, "a="+v1), nil},
+		{"another client deleted it", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).says(things, 12, "a="+v1), []string{"idb takes part"}},
+		{"a StorageVersion of a resource that no server hosts", settled().says(things, 9, "a="+v1, "b="+v1).says("g.io.others", 10, "a="+v1), nil},
 		{"it was never there", settled(), []string{"ida takes part and hosts the resource, but there is no g.io.things", "idb takes part and hosts the resource, but there is no g.io.things"}},
-		{"somebody else removed it whole", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11), []string{"there is no g.io.things", "there is no g.io.things"}},
+		{"another client removed it whole", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11), []string{"there is no g.io.things", "there is no g.io.things"}},
 		{"the harness has just deleted it", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).asks("a", 200, 11, tampering(things)), nil},
 		{"the harness deleted it long ago", settled().says(things, 10, "a="+v1, "b="+v1).deletes(things, 11).asks("a", 200, 11, tampering(things)).pass(tamperRepaired + time.Second), []string{"there is no g.io.things", "there is no g.io.things"}},
 	} {
@@ -269,7 +269,7 @@ func TestSV05Served(t *testing.T) {
 	t.Run("the entry of that moment counts", func(t *testing.T) {
 		serving(v1).ready("a", 200, 9).hosts("a", 9).says(things, 8, "a="+v1).writes("a", v1, 12).blames(t, "SV-05")
 	})
-	t.Run("a discovery while one process took the place of another is nobody's", func(t *testing.T) {
+	t.Run("a discovery while one process replaces another belongs to neither", func(t *testing.T) {
 		h := serving(v1).ready("a", 200, 6).exits("a", 1).starts("a", 2).ready("a", 200, 7)
 		h.add(history.Event{Kind: history.KindHostedResources, Member: "a", From: 1, HostedResources: &history.HostedResources{Revision: 7, Resources: []history.HostedResource{thing()}}})
 		h.pass(time.Second).writes("a", v1, 9).blames(t, "SV-05")

@@ -38,7 +38,7 @@ func TestSV25FalseAgreement(t *testing.T) {
 		{"its old word stands", switchedOff().says(things, 7, "a="+v1, "b="+v1, "c="+v1).writes("c", v2, 8), []string{falsely}},
 		{"it stores what is called agreed", switchedOff().says(things, 7, "a="+v1, "b="+v1).writes("c", v1, 8), nil},
 		{"another one stores what is not agreed", switchedOff().says(things, 7, "a="+v1, "b="+v1).writes("a", v2, 8), []string{"when a stored x as g.io/v2"}},
-		{"somebody has changed the object", switchedOff().says(things, 7, "a="+v1, "b="+v1).asks("a", 200, 7, tampering(things)).writes("c", v2, 8), nil},
+		{"another client has changed the object", switchedOff().says(things, 7, "a="+v1, "b="+v1).asks("a", 200, 7, tampering(things)).writes("c", v2, 8), nil},
 		{"before anything was switched off", newHistory().starts("c", 1).hosts("c", 1).joins("c", 2).says(things, 5, "a="+v1).writes("c", v2, 6), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-25", tc.blames...) })

@@ -29,11 +29,11 @@ func TestSV08Joined(t *testing.T) {
 		{"reported in time", reports(joinsSilently().pass(joiningShows-time.Second).joins("x", 8), 9), nil},
 		{"taken back, and set again", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).pass(long).joins("x", 8).says(things, 9, "a="+v1, "b="+v1), 10), []string{late}},
 		{"not taken back, and it stores", reports(joinsSilently().pass(long).joins("x", 8).writes("c", v1, 9), 10), []string{stored}},
-		{"stores before anybody must have noticed", reports(joinsSilently().writes("c", v1, 9), 10), []string{stored}},
+		{"stores before the others must have noticed", reports(joinsSilently().writes("c", v1, 9), 10), []string{stored}},
 		{"taken back, and it stores all the same, which is SV-12's", reports(joinsSilently().disagrees(things, 7, "a="+v1, "b="+v1).writes("c", v1, 9), 10), nil},
 		{"it does not host the resource", joinsSilently().pass(long).joins("x", 8).lists("c", 9), nil},
 		{"it has left", joinsSilently().pass(time.Second).leaves("c", 8).pass(long).joins("x", 9), nil},
-		{"nobody has reported yet", reports(newHistory().hosts("a", 1).joins("a", 2).put(things, 5, &history.StorageVersion{}).starts("c", 1).joins("c", 6).pass(long).joins("x", 7), 9), nil},
+		{"no server has reported yet", reports(newHistory().hosts("a", 1).joins("a", 2).put(things, 5, &history.StorageVersion{}).starts("c", 1).joins("c", 6).pass(long).joins("x", 7), 9), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-08", tc.blames...) })
 	}

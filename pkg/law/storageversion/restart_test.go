@@ -24,7 +24,7 @@ func TestSV21Restart(t *testing.T) {
 		{"two of them", again().says(things, 10, "a="+v2, "b="+v1, "a="+v1), []string{"after its restart a has 2 entries in g.io.things"}},
 		{"two that are the same", again().says(things, 10, "a="+v1, "b="+v1, "a="+v1), []string{"after its restart a has 2 entries in g.io.things"}},
 		{"taken out and put in", again().says(things, 10, "b="+v1).says(things, 12, "a="+v2, "b="+v1).hosts("a", 13), []string{vanished}},
-		{"taken out by somebody once it runs", again().hosts("a", 8).says(things, 10, "b="+v1), []string{vanished}},
+		{"taken out by another client once it runs", again().hosts("a", 8).says(things, 10, "b="+v1), []string{vanished}},
 		{"taken out and put in by a process that is killed before discovery", again().says(things, 10, "b="+v1).says(things, 12, "a="+v2, "b="+v1).exits("a", 2).starts("a", 3), []string{vanished}},
 		{"taken back because the new release does not host it", again().says(things, 10, "b="+v1).lists("a", 12, history.HostedResource{Group: "o", Resource: "o", Persisted: true}), nil},
 		{"taken out while it did not take part", again().leaves("a", 8).says(things, 10, "b="+v1).joins("a", 12).says(things, 14, "a="+v1, "b="+v1).hosts("a", 15), nil},

@@ -498,19 +498,19 @@ func TestSV08NobodyCanNotice(t *testing.T) {
 
 // c joined and reported nothing, and leaves while no controller manager is there that
 // could see that the others agree now.
-func TestSV06NobodyCanNotice(t *testing.T) {
+func TestSV06NoServerCanNotice(t *testing.T) {
 	led := func() *historyBuilder {
 		return newHistory().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 1).joins("a", 2).joins("b", 3).joins("c", 4).disagrees(things, 5, "a="+v1, "b="+v1)
 	}
 	const late = "has had equal entries of all participants for"
 	led().manager("a", history.ProcessExited).leaves("c", 6).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06")
 	led().leaves("c", 6).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06", late)
-	// Who reports last needs nobody for that.
+	// The server that reports last needs no leader to do so.
 	led().manager("a", history.ProcessExited).disagrees(things, 6, "a="+v1, "b="+v1, "c="+v1).pass(time.Minute).writes("a", v1, 7).blames(t, "SV-06", late)
 }
 
-// The recorder was away while the Lease was renewed; and where all were down for long
-// nobody could take away a Lease that ran out meanwhile.
+// The recorder was delayed while the Lease was renewed. Where all servers were down for a
+// long time, no collector could delete a Lease that expired meanwhile.
 func TestSV16RenewalsThatAreToldLate(t *testing.T) {
 	led(v2).idle(time.Minute).renews("b", 10, 3, time.Minute).unheard(6*time.Minute).writes("a", v1, 11).renews("b", 12, 3, 6*time.Minute+55*time.Second).blames(t, "SV-16")
 	down := func() *historyBuilder {
@@ -520,8 +520,8 @@ func TestSV16RenewalsThatAreToldLate(t *testing.T) {
 	down().pass(6*time.Minute).writes("a", v1, 12).blames(t, "SV-16", "whose identity Lease has not been renewed since")
 }
 
-// c is a server without the StorageVersion API: it has nothing to publish, and nobody
-// can agree on anything while it is there. Each of the others goes on as it must.
+// c is a server without the StorageVersion API: it has nothing to publish, and the others
+// can agree on nothing while it takes part. Each of the others goes on as required.
 func TestNothingIsAskedOfAServerWithoutTheAPI(t *testing.T) {
 	without := func() *historyBuilder {
 		return three(v1).stops("c", 1).startsWithout("c", 2).disagrees(things, 10, "a="+v1, "b="+v1).ready("c", 200, 10).hosts("c", 10).
@@ -542,8 +542,8 @@ func TestNothingIsAskedOfAServerWithoutTheAPI(t *testing.T) {
 	counted(t, said.blames(t, "SV-23"), "as it would have written them", 0)
 }
 
-// a hosts things no more and hands on what is asked for; what the process before has said
-// of them nobody has taken away.
+// a no longer hosts things and forwards requests for them. The entry of the process before
+// is still there.
 func TestSV15HandsOnWhatItHadAnnounced(t *testing.T) {
 	handsOn := func() *historyBuilder {
 		return three(v1, v2).stops("a", 1).starts("a", 2).ready("a", 200, 10)
@@ -566,8 +566,8 @@ func TestSV21SV25FinishesWhatItWasAskedFor(t *testing.T) {
 	}
 }
 
-// What the harness does to StorageVersions itself is nobody's doing: it takes an entry
-// out as an administrator, and edits what nobody reports.
+// The changes that the harness makes to StorageVersions count for no server: it removes an
+// entry as an administrator, and edits entries that no server reports.
 func TestWhatTheHarnessEdits(t *testing.T) {
 	edits := func(h *historyBuilder, verb string, revision int64) *historyBuilder {
 		return h.asks("b", 200, revision, tampering(things), func(ev *history.Event) {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	unknownServer = "apiserver-evenkeel-nobody"
+	unknownServer = "apiserver-evenkeel-unknown"
 	otherServer   = "apiserver-evenkeel-visitor"
 	ghostsName    = "ghosts.evenkeel.dev.ships"
 	racesName     = "races.evenkeel.dev.ships"

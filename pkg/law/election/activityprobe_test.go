@@ -7,11 +7,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// A leader that is given Pods to look at has work from each of them until it acts, or
-// until the harness takes the last one back.
-func TestHasWork_ByErrands(t *testing.T) {
+// A leader has work from each Pod of the probe until it acts, or until the harness deletes
+// the last one.
+func TestHasWork_FromActivityProbeUntilLeaderActs(t *testing.T) {
 	const second = int64(1e9)
-	pod := "/registry/pods" + errandNamespace
+	pod := "/registry/pods" + activityProbeNamespace
 	f := begin(fact.NewHistory(history.Header{}))
 	revision := int64(10)
 	tell := func(at int64, s history.Stored) {
