@@ -13,7 +13,7 @@ import (
 // are about.
 func judgeStory(t *testing.T, s story.Story) map[requirement.ID]Result {
 	t.Helper()
-	return judgeEvents(t, s.Header(), s.Whole().Events(), story.Neighbours(allStories, s)...)
+	return judgeEvents(t, s.Header(), s.Whole().Events(), story.Neighbors(allStories, s)...)
 }
 
 // judgeEvents judges a history by requirements.
@@ -68,7 +68,7 @@ func TestBaseStories_ViolateNoOtherRequirement(t *testing.T) {
 	for _, of := range []string{"SV-01/pass", "SV-16/pass"} {
 		for _, by := range []string{"SV-01/pass", "SV-16/pass", "SV-08/pass"} {
 			s := story.Named(allStories, of)
-			ids := story.Neighbours(allStories, story.Named(allStories, by))
+			ids := story.Neighbors(allStories, story.Named(allStories, by))
 			for id, r := range judgeEvents(t, s.Header(), s.Whole().Events(), ids...) {
 				if r.Verdict == Fail {
 					t.Errorf("story %s breaks %s: %v", s.Base, id, r.Violations)

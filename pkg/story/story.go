@@ -116,10 +116,10 @@ func Named(all []Story, name string) Story {
 	return all[i]
 }
 
-// Neighbours gives the requirements that stories with the same base as s are about.
+// Neighbors gives the requirements that stories with the same base as s are about.
 // A judge must pass the base story for all of them, and the edit of s breaks only
 // those in s.Requirement and s.Also.
-func Neighbours(all []Story, s Story) []requirement.ID {
+func Neighbors(all []Story, s Story) []requirement.ID {
 	ids := map[requirement.ID]bool{}
 	for _, other := range all {
 		if other.Base == s.Base {
