@@ -32,9 +32,9 @@ type AggregatedOptions struct {
 // aggregatedServer is a server that hosts one resource of its own, keeps it in an
 // etcd of its own choice, and is reached through APIServices.
 //
-// KEP-2339: aggregated servers that use the same library get the same behaviour.
-// What makes it so is the same Manager as in the API server, which is given the
-// way to that one in the place of a loopback client.
+// KEP-2339: aggregated servers that use the same library get the same behavior.
+// This server uses the same Manager as the API server, with a client of the API
+// server instead of a loopback client.
 type aggregatedServer struct {
 	options   AggregatedOptions
 	persisted *persisted

@@ -69,7 +69,7 @@ func TestAggregatedLive(t *testing.T) {
 	// What it stores is published under its own identity, and agreed: the API server
 	// does not host it.
 	live.until("its storage version is agreed", func() error { return server.agreedOn(aggregatedName, "stowage-1", release.AggregatedGroup+"/v1beta1") })
-	// Of what it does not host nobody waits for it.
+	// No agreement waits for a server that does not host the resource.
 	live.until("the API server's own resource is agreed", func() error { return server.agreedOn(release.Group+".ballasts", "s1", release.Group+"/v1") })
 	for i := range 20 {
 		server.create(v1beta1, object(fmt.Sprintf("b%d", i)))
@@ -180,8 +180,8 @@ func (s *liveServer) answers(method, path, body string, code int) error {
 	return nil
 }
 
-// agreedOn wants the resource of the aggregated server to be published by it and
-// nobody else, and a version to be agreed.
+// agreedOn returns an error unless the aggregated server alone has published the
+// resource, and a version is agreed.
 func (s *liveServer) agreedOn(name, id, version string) error {
 	response, body := s.ask("/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/"+name, "application/json")
 	if response.StatusCode != http.StatusOK {

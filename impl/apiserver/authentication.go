@@ -19,13 +19,13 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// loopbackValidity is how long the server's certificate towards itself lasts;
-// it is made anew at every start.
+// loopbackValidity is the lifetime of the certificate of the loopback connection.
+// The server makes a new one at every start.
 const loopbackValidity = 3 * 365 * 24 * time.Hour
 
-// authenticate makes the server know its clients by certificates that the
-// authority for clients signed, those for whom somebody hands a request on by
-// what that says, and everybody else as anonymous.
+// authenticate configures authentication. A client is known by a certificate of the
+// client CA, or by the request headers of an authenticating proxy. Every other client
+// is anonymous.
 func authenticate(config *genericapiserver.Config, o Options) error {
 	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("client-ca", o.ClientCAFile)
 	if err != nil {
@@ -50,8 +50,8 @@ func authenticate(config *genericapiserver.Config, o Options) error {
 	return nil
 }
 
-// requestHeaders says who may hand requests on, and how they say whose they are.
-// It is nil if nobody may.
+// requestHeaders returns which proxies may forward requests, and in which headers they
+// name the user. It is nil if no proxy may.
 func requestHeaders(config *genericapiserver.Config, o Options) (*authenticatorfactory.RequestHeaderConfig, error) {
 	if o.RequestHeaderClientCAFile == "" {
 		return nil, nil

@@ -37,13 +37,13 @@ var controllerManagerRules = []rule{
 	{everything, everything, "", false, []string{"list", "update"}},
 }
 
-// selfReviews may be created by everybody who is somebody.
+// selfReviews are the resources that every authenticated user may create.
 var selfReviews = map[string]string{
 	"selfsubjectaccessreviews": "authorization.k8s.io",
 	"selfsubjectreviews":       "authentication.k8s.io",
 }
 
-// publicPaths are open to everybody: load balancers have no certificate.
+// publicPaths are open to every client: load balancers have no certificate.
 // authenticatedPaths tell what the server offers.
 var (
 	publicPaths        = []string{"/livez", "/readyz", "/healthz", "/version"}
@@ -106,7 +106,7 @@ func controllerManagerMay(a authorizer.Attributes) bool {
 	return false
 }
 
-// under reports whether path is one of the roots or lies below one.
+// under reports whether path is one of the roots or is below one.
 func under(roots []string, path string) bool {
 	for _, root := range roots {
 		if path == root || strings.HasPrefix(path, root+"/") {

@@ -110,7 +110,7 @@ func newRegistrar(registration autoregister.AutoAPIServiceRegistration, crds crd
 	return r, err
 }
 
-// tell has the definitions looked at.
+// tell triggers a pass over the definitions.
 func (r *registrar) tell() {
 	select {
 	case r.news <- struct{}{}:
@@ -118,9 +118,9 @@ func (r *registrar) tell() {
 	}
 }
 
-// run keeps what is registered up to date until the context ends. All that changes
-// while it looks is one reason to look again: informers tell of every CRD every few
-// minutes, and to look at all of them for each costs seconds where there are thousands.
+// run keeps the registrations up to date until the context ends. All changes during a
+// pass trigger one more pass: informers resync every CRD every few minutes, and with
+// thousands of CRDs a pass for each of them takes seconds.
 func (r *registrar) run(ctx context.Context) {
 	for {
 		select {
@@ -167,8 +167,9 @@ func customVersions(crds []*apiextensionsv1.CustomResourceDefinition) map[schema
 	return versions
 }
 
-// waitForCRDs returns once the CRDs that existed at the start are registered:
-// the controller that follows deletes what nobody wants.
+// waitForCRDs returns once the CRDs that existed at the start are registered. The
+// auto-register controller runs after that, and deletes the APIServices of unregistered
+// groups.
 func (r *registrar) waitForCRDs(ctx context.Context) bool {
 	if !cache.WaitForCacheSync(ctx.Done(), r.crdsSynced) {
 		return false

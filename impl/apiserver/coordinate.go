@@ -17,8 +17,8 @@ import (
 // releaseWithin is how long a server that stops may take to give up the coordinators' Lease.
 const releaseWithin = 5 * time.Second
 
-// coordinate has this server stand by to coordinate the election of leaders, KEP-4355.
-// It begins when the server has registered: Leases are guarded before.
+// coordinate makes this server a coordinator of the election of leaders, KEP-4355. It
+// begins when the server has registered: the barrier refuses writes of Leases before.
 func (s *server) coordinate() error {
 	if !s.options.coordinated() {
 		return nil
@@ -27,7 +27,7 @@ func (s *server) coordinate() error {
 	if hostname == "" {
 		var err error
 		if hostname, err = os.Hostname(); err != nil {
-			return fmt.Errorf("tell the host name: %w", err)
+			return fmt.Errorf("read the host name: %w", err)
 		}
 	}
 	options := coordinator.Options{
@@ -50,8 +50,9 @@ func (s *server) coordinate() error {
 	}); err != nil {
 		return err
 	}
-	// Afterwards this server answers nobody, itself neither: the others would have to wait
-	// until the coordinators' Lease has expired, and meanwhile nobody could be elected.
+	// After shutdown the API server answers no requests, not even its own. If it kept the
+	// coordinators' Lease, the other API servers would have to wait until the Lease expires,
+	// and no leader would be elected meanwhile.
 	return generic.AddPreShutdownHook("leader-election-coordinator", func() error {
 		end()
 		ended := make(chan struct{})

@@ -29,7 +29,7 @@ func TestACoordinatorGivesItsLeaseUp(t *testing.T) {
 	}
 	live.until("it coordinates", func() error {
 		if holder(first) == "" {
-			return errors.New("nobody holds the coordinators' Lease")
+			return errors.New("no API server holds the coordinators' Lease")
 		}
 		return nil
 	})

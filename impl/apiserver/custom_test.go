@@ -69,7 +69,7 @@ func TestADoorShutsBehindTheLastOneInside(t *testing.T) {
 	brief, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := doors.shut(brief, widgets); !errors.Is(err, context.Canceled) {
-		t.Errorf("shut with somebody inside: %v", err)
+		t.Errorf("shut with a write in progress: %v", err)
 	}
 	if _, err := doors.enter(brief, widgets); !errors.Is(err, context.Canceled) {
 		t.Errorf("entered through a shut door: %v", err)

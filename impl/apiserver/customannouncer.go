@@ -51,7 +51,7 @@ type customAnnouncer struct {
 	defects   defects.Set
 
 	mu sync.Mutex
-	// published is what was announced last, by name of the definition.
+	// published is the last announcement, by name of the definition.
 	published map[string]storageversion.Resource
 }
 
@@ -76,9 +76,9 @@ func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinforme
 	return v, err
 }
 
-// begin announces the definitions that exist. It comes before the server
-// registers: what a server that restarts left behind must be confirmed or
-// replaced, not taken for a resource that it does not host.
+// begin announces the definitions that exist. It runs before the server registers:
+// a server that restarts must confirm or replace its earlier entries. Otherwise it
+// would withdraw them as entries of resources that it does not host.
 func (v *customAnnouncer) begin(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), v.synced) {
 		return fmt.Errorf("read the custom resource definitions: %w", ctx.Err())
@@ -201,10 +201,10 @@ func (v *customAnnouncer) last(name string) (storageversion.Resource, bool) {
 	return resource, known
 }
 
-// customResource is how a definition has its objects stored. It is false until
-// the resource is established, which is when discovery begins to list it: there
-// is no announcement of what nobody hosts. The library lets writes in some
-// seconds earlier, when the names are accepted; these wait (customstorage.go).
+// customResource returns how the objects of a definition are stored. It is false until
+// the resource is established, which is when discovery begins to list it: a server
+// does not announce a resource that it does not host yet. The library accepts writes
+// some seconds earlier, when the names are accepted; these wait (customstorage.go).
 func customResource(crd *apiextensionsv1.CustomResourceDefinition) (storageversion.Resource, bool) {
 	encoding, err := apiextensionshelpers.GetCRDStorageVersion(crd)
 	if err != nil || !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {

@@ -20,7 +20,7 @@ type customDoor struct {
 	inside int
 	// opened is closed when the door opens; nil while it is open.
 	opened chan struct{}
-	// emptied is closed when the last one leaves; nil while nobody waits.
+	// emptied is closed when the last write leaves; nil while no call of shut waits.
 	emptied chan struct{}
 }
 
@@ -37,8 +37,8 @@ func (d *customDoors) door(resource schema.GroupResource) *customDoor {
 	return door
 }
 
-// enter waits until the door is open and goes in, or fails with the context.
-// Whoever went in calls leave.
+// enter waits until the door is open and enters, or fails with the context.
+// After it has entered, the caller must call leave.
 func (d *customDoors) enter(ctx context.Context, resource schema.GroupResource) (leave func(), err error) {
 	for {
 		d.mu.Lock()
@@ -67,7 +67,7 @@ func (d *customDoors) leave(door *customDoor) {
 	}
 }
 
-// shut lets nobody in any more and waits until everybody has left, or fails
+// shut lets no more writes enter and waits until all writes have left, or fails
 // with the context. The door stays shut in either case, until open.
 func (d *customDoors) shut(ctx context.Context, resource schema.GroupResource) error {
 	d.mu.Lock()
@@ -92,7 +92,7 @@ func (d *customDoors) shut(ctx context.Context, resource schema.GroupResource) e
 	}
 }
 
-// open lets everybody in again.
+// open lets writes enter again.
 func (d *customDoors) open(resource schema.GroupResource) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

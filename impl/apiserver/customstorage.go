@@ -34,10 +34,10 @@ const announcementPatience = 10 * time.Second
 // server has not announced.
 //
 // KEP-2339: the extension server updates the storage version before it enables
-// the handler of the custom resource. What handlers there are, and in which
-// version each of them stores, is up to the library, which replaces a handler
-// after it has seen the definition change. So it is the bytes that are held to
-// the announcement, whichever handler wrote them.
+// the handler of the custom resource. The library decides which handlers exist and
+// in which version each of them stores, and replaces a handler after it has observed
+// a change of the definition. So this package compares the encoded bytes of each
+// handler with the announcement.
 type customGetter struct {
 	generic.RESTOptionsGetter
 	doors   *customDoors

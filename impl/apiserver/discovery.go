@@ -67,10 +67,10 @@ func (s *server) serveDiscovery() error {
 	}
 	groups := discovery.Local(s.catalogs.groups)
 	if s.options.PeerCAFile != "" {
-		if s.neighbours, err = newNeighbours(s.options, s.catalogs.groups); err != nil {
+		if s.neighbors, err = newNeighbors(s.options, s.catalogs.groups); err != nil {
 			return err
 		}
-		groups = s.neighbours.view
+		groups = s.neighbors.view
 	}
 	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
 	handler.Defects = s.options.Defects
@@ -91,7 +91,7 @@ func (s *server) serveDiscovery() error {
 	established := func() []schema.GroupVersion {
 		all, err := lister.List(labels.Everything())
 		if err != nil {
-			utilruntime.HandleError(fmt.Errorf("list CRDs that discovery has to tell of: %w", err))
+			utilruntime.HandleError(fmt.Errorf("list CRDs for discovery: %w", err))
 		}
 		return establishedVersions(all)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
-// discoveryFeed is where the servers of this process tell what they host. The
-// libraries would have their own manager of aggregated discovery there; this one
-// only hands on to ours. Each server tells on behalf of a source of its own.
+// discoveryFeed receives what the servers of this process host. It replaces the
+// libraries' manager of aggregated discovery, and only passes entries on to the
+// catalog. Each server has its own source.
 type discoveryFeed struct {
 	catalog *discovery.Catalog
 	source  discovery.Source
@@ -46,7 +46,7 @@ func (f discoveryFeed) AddGroupVersion(group string, version apidiscoveryv2.APIV
 }
 
 func (f discoveryFeed) entry(group string, version apidiscoveryv2.APIVersionDiscovery) discovery.Entry {
-	// Built-in group-versions are ranked once all servers have told theirs.
+	// Built-in group-versions get their ranks once all servers have added theirs.
 	priority := discovery.Priority{Group: builtinGroupPriority, Version: topVersionPriority}
 	if f.source == discovery.Custom {
 		priority.Group = customGroupPriority
@@ -67,7 +67,7 @@ func (f discoveryFeed) RemoveGroupVersion(version metav1.GroupVersion) {
 	f.catalog.Remove(f.source, schema.GroupVersion(version))
 }
 
-// SetGroups replaces everything that a server has told.
+// SetGroups replaces all entries of a server.
 func (f discoveryFeed) SetGroups(groups []apidiscoveryv2.APIGroupDiscovery) {
 	var entries []discovery.Entry
 	for _, group := range groups {
@@ -81,8 +81,8 @@ func (f discoveryFeed) SetGroups(groups []apidiscoveryv2.APIGroupDiscovery) {
 // AddInvalidationCallback calls back whenever the catalog changes.
 func (f discoveryFeed) AddInvalidationCallback(callback func()) { f.catalog.Notify(callback) }
 
-// ServeHTTP serves what was told; requests that come through the front of the
-// server are answered there and do not get here.
+// ServeHTTP serves the entries of the catalog. The front of the server answers the
+// requests that pass through it, so they do not reach this handler.
 func (f discoveryFeed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	view := discovery.Local(f.catalog)
 	discovery.NewHandler(view, view, []string{discovery.V2}, http.NotFoundHandler()).ServeHTTP(w, r)

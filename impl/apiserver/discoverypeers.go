@@ -21,15 +21,15 @@ import (
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
-// neighbours are what a server needs to know of its peers and to reach them.
-type neighbours struct {
+// neighbors are what a server needs to know of its peers and to reach them.
+type neighbors struct {
 	self    string
 	peers   *discovery.Peers
-	view    *discovery.Neighbourhood
+	view    *discovery.Neighborhood
 	carrier http.RoundTripper
 }
 
-func newNeighbours(o Options, catalog *discovery.Catalog) (*neighbours, error) {
+func newNeighbors(o Options, catalog *discovery.Catalog) (*neighbors, error) {
 	carrier, err := transport.New(&transport.Config{TLS: transport.TLSConfig{
 		CAFile: o.PeerCAFile, CertFile: o.ProxyClientCertFile, KeyFile: o.ProxyClientKeyFile,
 	}})
@@ -38,19 +38,19 @@ func newNeighbours(o Options, catalog *discovery.Catalog) (*neighbours, error) {
 	}
 	peers := discovery.NewPeers(carrier, clock.RealClock{}, newRandom())
 	peers.Defects = o.Defects
-	return &neighbours{
+	return &neighbors{
 		self: o.ServerID, peers: peers, carrier: carrier,
-		view: discovery.NewNeighbourhood(catalog, peers, o.ServerID, builtinRank),
+		view: discovery.NewNeighborhood(catalog, peers, o.ServerID, builtinRank),
 	}, nil
 }
 
-// routeToPeers hands requests for what only peers host on to them. It stands in
-// front of the barrier: what a peer stores is up to the peer's own.
+// routeToPeers proxies requests for resources that only peers host. It runs before the
+// barrier: the barrier of the peer guards the objects that the peer stores.
 func (s *server) routeToPeers() error {
-	if s.neighbours == nil {
+	if s.neighbors == nil {
 		return nil
 	}
-	n := s.neighbours
+	n := s.neighbors
 	s.inner = discovery.NewRouter(n.view, n.carrier, s.inner)
 	return s.aggregator.GenericAPIServer.AddPostStartHook("peers", func(hook genericapiserver.PostStartHookContext) error {
 		go n.peers.Run(hook)
@@ -65,7 +65,7 @@ func (s *server) routeToPeers() error {
 }
 
 // follow keeps the peers those whose identity Leases are in force.
-func (n *neighbours) follow(ctx context.Context, client kubernetes.Interface, clock clock.WithTicker) error {
+func (n *neighbors) follow(ctx context.Context, client kubernetes.Interface, clock clock.WithTicker) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(storageversion.LeaseNamespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
 	leases := factory.Coordination().V1().Leases()
@@ -110,10 +110,10 @@ func (n *neighbours) follow(ctx context.Context, client kubernetes.Interface, cl
 	}
 }
 
-// peersOf are the servers other than this one that take part now and say where
-// they are, and until when that holds if nothing changes; zero means for ever. A
-// Lease that expired is that of a server that left: nobody waits until somebody
-// deletes it.
+// peersOf returns the other servers that take part now and publish an address, and until
+// when this list is valid if no Lease changes; zero means forever. An expired Lease
+// belongs to a server that has left, so peersOf does not wait until the garbage
+// collector deletes it.
 func peersOf(leases []*coordinationv1.Lease, self string, now time.Time) (peers []discovery.Peer, until time.Time) {
 	for _, lease := range leases {
 		address := lease.Annotations[storageversion.PeerAddressAnnotation]

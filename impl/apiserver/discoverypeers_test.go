@@ -36,7 +36,7 @@ func TestPeersOf(t *testing.T) {
 		t.Errorf("got %v until %s", peers, until)
 	}
 	if peers, until := peersOf(nil, "self", now); len(peers) != 0 || !until.IsZero() {
-		t.Errorf("of nobody: %v until %s", peers, until)
+		t.Errorf("without Leases: %v until %s", peers, until)
 	}
 }
 
@@ -70,6 +70,6 @@ func TestPeerOptions(t *testing.T) {
 		t.Errorf("peers are sent to %s", got)
 	}
 	if got := (Options{BindAddress: "127.0.0.1", SecurePort: 6443}).peerAddress(); got != "" {
-		t.Errorf("peers of nobody are sent to %s", got)
+		t.Errorf("a server without peers publishes the address %s", got)
 	}
 }

@@ -23,14 +23,15 @@ import (
 	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
-// aggregatorName is who asks aggregated servers for discovery, as in Kubernetes.
+// aggregatorName is the user that fetches discovery from aggregated servers, as in
+// Kubernetes.
 const aggregatorName = "system:kube-aggregator"
 
 // defaultServicePort is where an APIService leads that names no port.
 const defaultServicePort = 443
 
-// followServices makes remotes follow the APIServices. What it returns tells
-// whether those that existed at the start are known.
+// followServices makes remotes follow the APIServices. The returned function reports
+// whether the APIServices that existed at the start are known.
 func followServices(informer apiregistrationinformers.APIServiceInformer, remotes *discovery.Remotes) (cache.InformerSynced, error) {
 	registration, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
@@ -105,7 +106,7 @@ func newRemotes(catalog *discovery.Catalog, resolver aggregatorapiserver.Service
 	return discovery.NewRemotes(catalog, dialer(resolver, certificate, key), clock.RealClock{}, newRandom()), nil
 }
 
-// newRandom is a source with a seed that nobody can foretell.
+// newRandom returns a source with an unpredictable seed.
 func newRandom() *rand.Rand {
 	var seed [32]byte
 	// Never fails, as of Go 1.24.

@@ -117,8 +117,8 @@ func (e *emptier) empty(ctx context.Context, name string) error {
 	return err
 }
 
-// errNotEmpty: what was deleted is there until its finalizers are not.
-var errNotEmpty = errors.New("not all of it has gone yet")
+// errNotEmpty: deleted objects exist until their finalizers are removed.
+var errNotEmpty = errors.New("some objects still exist")
 
 // clear deletes what a namespace has of one resource.
 func (e *emptier) clear(ctx context.Context, resource schema.GroupVersionResource, namespace string) error {

@@ -29,7 +29,7 @@ const (
 func waitForEtcd(ctx context.Context, o Options) error {
 	files, err := transport.TLSInfo{CertFile: o.EtcdCertFile, KeyFile: o.EtcdKeyFile, TrustedCAFile: o.EtcdCAFile}.ClientConfig()
 	if err != nil {
-		return fmt.Errorf("read the files for talking to etcd: %w", err)
+		return fmt.Errorf("read the TLS files for etcd: %w", err)
 	}
 	client, err := clientv3.New(clientv3.Config{Endpoints: o.EtcdServers, TLS: files, Logger: zap.NewNop()})
 	if err != nil {

@@ -108,7 +108,7 @@ func TestDiscoveryLive(t *testing.T) {
 
 	// AD-24: what only the peer hosted goes with it.
 	older.stop()
-	// As whoever stays does once it has expired.
+	// As the remaining server does once the Lease has expired.
 	newer.remove("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/s1")
 	live.until("the union has shrunk", func() error {
 		if lacks(newer.states(""), []string{alpha}, apidiscoveryv2.DiscoveryFreshnessCurrent) == nil {
@@ -426,9 +426,9 @@ func (s *liveServer) compareResources(path string, own metav1.GroupVersion, vers
 
 func (l *liveTest) file(name string) string { return filepath.Join(l.dir, name) }
 
-// freePort is one that its server may take later, and once more when it is started
-// again. It is below those that the kernel chooses where somebody wants any: such a
-// one could be another's before the server listens.
+// freePort returns a port that a server can listen on later, and again after a restart.
+// It is below the kernel's ephemeral ports: another process could get an ephemeral port
+// before the server listens.
 func (l *liveTest) freePort() string {
 	l.Helper()
 	const first, count = 10000, 5000

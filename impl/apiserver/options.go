@@ -27,41 +27,41 @@ type Options struct {
 	// its identity Lease and of its entries in StorageVersions.
 	ServerID string
 
-	// APIServerCount is how many API servers the control plane has; 0 means that
-	// nobody says, and that there are others.
+	// APIServerCount is how many API servers the control plane has; 0 means that the
+	// number is unknown, and that there are others.
 	APIServerCount int
 
-	// BindAddress and SecurePort are where it listens.
+	// BindAddress and SecurePort are the address on which the server listens.
 	BindAddress string
 	SecurePort  int
-	// TLSCertFile and TLSKeyFile are what it shows to clients.
+	// TLSCertFile and TLSKeyFile are its serving certificate and key.
 	TLSCertFile, TLSKeyFile string
-	// ClientCAFile signs the certificates that clients are known by.
+	// ClientCAFile is the CA of the client certificates.
 	ClientCAFile string
 
-	// EtcdServers, and the files for talking to them.
+	// EtcdServers, and the TLS files for connecting to them.
 	EtcdServers                           []string
 	EtcdCAFile, EtcdCertFile, EtcdKeyFile string
 
-	// PeerCAFile signed what the other API servers show. With it the server tells
-	// of what they host and hands requests for that on to them (KEP-4020); without
-	// it stands for itself.
+	// PeerCAFile is the CA of the serving certificates of the other API servers. With
+	// it, the server lists the resources of its peers and proxies requests for them
+	// (KEP-4020). Without it, the server lists only its own.
 	PeerCAFile string
-	// PeerAdvertiseIP and PeerAdvertisePort are where the others reach it; they
-	// default to where it listens.
+	// PeerAdvertiseIP and PeerAdvertisePort are the address at which its peers reach it.
+	// The default is the address on which it listens.
 	PeerAdvertiseIP   string
 	PeerAdvertisePort int
-	// ProxyClientCertFile and ProxyClientKeyFile are what it shows to those to
-	// whom it hands requests on: other API servers and aggregated ones.
+	// ProxyClientCertFile and ProxyClientKeyFile are its client certificate and key for
+	// proxied requests to other API servers and to aggregated ones.
 	ProxyClientCertFile, ProxyClientKeyFile string
-	// RequestHeaderClientCAFile signed what those show who hand requests on to
-	// it, and RequestHeaderAllowedNames are their names. They may make requests
-	// in anybody's name.
+	// RequestHeaderClientCAFile is the CA of the client certificates of authenticating
+	// proxies, and RequestHeaderAllowedNames are their common names. These proxies may
+	// make requests in the name of any user.
 	RequestHeaderClientCAFile string
 	RequestHeaderAllowedNames []string
 
-	// CoordinatedLeaderElection is whether this server stands by to coordinate the
-	// election of leaders, in releases that can.
+	// CoordinatedLeaderElection is whether this server can coordinate the election of
+	// leaders, in releases that support it.
 	CoordinatedLeaderElection bool
 
 	// IdentityLeaseDuration is how long the server takes part without renewing;
@@ -131,7 +131,7 @@ func (o Options) validatePeers() error {
 	case (o.ProxyClientCertFile == "") != (o.ProxyClientKeyFile == ""):
 		return fmt.Errorf("--proxy-client-cert-file and --proxy-client-key-file go together")
 	case o.RequestHeaderClientCAFile != "" && len(o.RequestHeaderAllowedNames) == 0:
-		return fmt.Errorf("--requestheader-client-ca-file needs --requestheader-allowed-names, lest everybody whom the authority knows may act as anybody")
+		return fmt.Errorf("--requestheader-client-ca-file needs --requestheader-allowed-names: without it, every client with a certificate of that CA may act as any user")
 	case o.PeerCAFile != "" && (o.ProxyClientCertFile == "" || o.RequestHeaderClientCAFile == ""):
 		return fmt.Errorf("--peer-ca-file needs --proxy-client-cert-file, --proxy-client-key-file and --requestheader-client-ca-file")
 	case o.PeerAdvertiseIP != "" && net.ParseIP(o.PeerAdvertiseIP) == nil:
@@ -163,7 +163,7 @@ func (o *Options) hostname() (string, error) {
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("tell the host name: %w", err)
+		return "", fmt.Errorf("read the host name: %w", err)
 	}
 	return name, nil
 }

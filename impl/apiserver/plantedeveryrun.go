@@ -166,7 +166,7 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	case info.Verb == "list" && query.Get("limit") != "" && p.defects.Has(defects.RO01ShortPages): // defect: RO-01-short-pages
 		p.answer(r).withoutLast().write(w)
 	case info.Verb == "update" && p.drops():
-		// What is there is read and answered, as if it were the outcome of the write.
+		// Read the stored object and return it as if it were the result of the write.
 		read := r.Clone(r.Context())
 		read.Method, read.Body, read.ContentLength = http.MethodGet, http.NoBody, 0
 		p.next.ServeHTTP(w, read)
@@ -322,8 +322,8 @@ func (l *lateWriter) Flush() {
 	l.header.Do(func() { _ = http.NewResponseController(l.ResponseWriter).Flush() })
 }
 
-// CloseNotify is what the filters of k8s.io/apiserver ask for before they hand a Flusher on,
-// without which there is no watch.
+// CloseNotify is required: without it, the filters of k8s.io/apiserver pass no Flusher on,
+// and watches do not work.
 func (l *lateWriter) CloseNotify() <-chan bool {
 	if of, ok := l.ResponseWriter.(interface{ CloseNotify() <-chan bool }); ok {
 		return of.CloseNotify()

@@ -43,9 +43,9 @@ const watchDrainBound = time.Second
 // shutdownBound is how long connections may stay open after the last request.
 const shutdownBound = 2 * time.Second
 
-// haMasterCount makes the extension server assume that there are others, which
-// may not have seen a new CRD yet when this one does: it calls a CRD established,
-// and discovery tells of it, five seconds later than it could.
+// haMasterCount makes the extension server assume that there are other API servers,
+// which may observe a new CRD later than this one. So it establishes a CRD, and lists
+// it in discovery, five seconds later.
 const haMasterCount = 2
 
 // server is the chain of three servers that one process consists of: requests
@@ -64,10 +64,10 @@ type server struct {
 	aggregator *aggregatorapiserver.APIAggregator
 	versions   *storageversion.Manager
 	catalogs   catalogs
-	// neighbours is nil for a server that stands for itself.
-	neighbours *neighbours
-	// resolver tells where Services are: an ExternalName leads to a host, any
-	// other to its address.
+	// neighbors is nil for a server without peers.
+	neighbors *neighbors
+	// resolver resolves Services: an ExternalName to its host, any other one to its
+	// address.
 	resolver aggregatorapiserver.ServiceResolver
 	doors    *customDoors
 	// inner is what requests meet behind the filters. It grows from the inside
@@ -247,8 +247,8 @@ func (s *server) buildAggregator() error {
 	config.MergedResourceConfig = aggregatorapiserver.DefaultAPIResourceConfigSource()
 	// The aggregator serves one description of everything, by itself.
 	config.SkipOpenAPIInstallation = true
-	// Of the three chains of filters only this one's is used. The barrier is its
-	// innermost part, so that it knows who asks, and stands in front of all three.
+	// Only this one of the three filter chains is used. The barrier is its innermost
+	// filter, so that it knows the user, and runs before all three servers.
 	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		s.inner = handler
 		return genericapiserver.DefaultBuildHandlerChain(s.plantEveryRun(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -350,7 +350,7 @@ func (s *server) publishVersions() error {
 	}
 	contents, err := metadata.NewForConfig(s.config.LoopbackClientConfig)
 	if err != nil {
-		return fmt.Errorf("a client for what is in namespaces: %w", err)
+		return fmt.Errorf("make a client for emptying namespaces: %w", err)
 	}
 	return outer.AddPostStartHook("system-namespaces", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {

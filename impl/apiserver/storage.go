@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
-// etcdPrefix is where everything lies in etcd, as in Kubernetes.
+// etcdPrefix is the prefix of all etcd keys, as in Kubernetes.
 const etcdPrefix = "/registry"
 
 // storageVersions is KEP-2339's resource.

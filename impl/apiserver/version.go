@@ -13,8 +13,8 @@ import (
 // feature gates and has nothing to do with the releases played here.
 const libraryVersion = "1.37"
 
-// reportedVersion makes /version tell the release, and leaves everything else
-// that depends on a version to that of the libraries.
+// reportedVersion makes /version report the release. Everything else that depends on
+// a version uses that of the libraries.
 type reportedVersion struct {
 	compatibility.EffectiveVersion
 	info apimachineryversion.Info

@@ -21,9 +21,9 @@ import (
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
-// collector looks at every StorageVersion when the participants change, and at
-// each one when it changes itself: somebody may have put in an entry of a server
-// that does not take part.
+// collector reviews every StorageVersion when the participants change, and each one
+// when it changes itself: a client may have added an entry of a server that does not
+// take part.
 //
 // KEP-2339: a leader-elected control loop watches the list of participating
 // servers and, upon changes, cleans up each object.

@@ -109,7 +109,7 @@ func TestCollector(t *testing.T) {
 }
 
 // A Lease that lost its label still stands for its server.
-func TestUnlabelled(t *testing.T) {
+func TestUnlabeled(t *testing.T) {
 	api := svtest.New(clock.RealClock{}, nil)
 	bare := lease("a", true)
 	bare.Labels = nil
@@ -145,8 +145,8 @@ func TestGrace(t *testing.T) {
 	})
 }
 
-// While participants cannot be read, or one of them cannot be looked up, nobody
-// is stripped; the defect strips everybody.
+// While the collector cannot list the participants, or cannot get one of them, it
+// removes no entry; with the defect it removes all of them.
 func TestUnsure(t *testing.T) {
 	for _, verb := range []string{"list", "get"} {
 		t.Run(verb, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestUnsure(t *testing.T) {
 			var healed atomic.Bool
 			start(t, api, clock.RealClock{}, nil, func(action clienttesting.Action) error {
 				if action.Matches(verb, "leases") && !healed.Load() {
-					// The informer's own list takes what a server has at hand.
+					// The informer's own list accepts the server's cached state.
 					if list, ok := action.(clienttesting.ListActionImpl); ok && list.ListOptions.ResourceVersion != "" {
 						return nil
 					}
@@ -176,7 +176,7 @@ func TestUnsure(t *testing.T) {
 	}
 }
 
-// The defect takes everybody for departed.
+// With the defect, every server counts as departed.
 func TestStripsOnError(t *testing.T) {
 	d := defects.Of(defects.SV20StripsOnError)
 	api := svtest.New(clock.RealClock{}, d)
@@ -188,7 +188,7 @@ func TestStripsOnError(t *testing.T) {
 		}
 		return nil
 	})
-	eventually(t, "everybody is stripped", func() bool { return agreed(api, "core.x") == "deleted" })
+	eventually(t, "all entries are removed", func() bool { return agreed(api, "core.x") == "deleted" })
 }
 
 // A server that reports between the collector's read and its write loses
@@ -282,7 +282,7 @@ func TestLeadership(t *testing.T) {
 	usurped.Spec.HolderIdentity, usurped.Spec.LeaseDurationSeconds = ptr.To("usurper"), ptr.To[int32](1)
 	usurped.Spec.RenewTime = ptr.To(metav1.NowMicro())
 	api.Put(usurped)
-	eventually(t, "somebody of ours leads again", func() bool { return holder() == "first" || holder() == "second" })
+	eventually(t, "first or second leads again", func() bool { return holder() == "first" || holder() == "second" })
 	first.stop()
 	eventually(t, "the second leads", func() bool { return holder() == "second" })
 	api.Put(object("core.x", time.Now(), "gone", "v1"))

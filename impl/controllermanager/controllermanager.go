@@ -53,7 +53,7 @@ type Options struct {
 	// LeaseDuration, RenewDeadline and RetryPeriod default to the constants of
 	// these names.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Release is the release that the process plays; it is told to API servers.
+	// Release is the release that the process plays; it is part of the user agent.
 	Release string
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
@@ -105,7 +105,7 @@ func (o *Options) complete() error {
 		o.ResourceLock = LockLeases
 	case LockLeases, LockCoordinated:
 	default:
-		return fmt.Errorf("there is no resource lock %q; %s and %s are", o.ResourceLock, LockLeases, LockCoordinated)
+		return fmt.Errorf("unknown resource lock %q; use %s or %s", o.ResourceLock, LockLeases, LockCoordinated)
 	}
 	if o.LeaseDuration == 0 {
 		o.LeaseDuration = DefaultLeaseDuration
@@ -117,7 +117,7 @@ func (o *Options) complete() error {
 		o.RetryPeriod = DefaultRetryPeriod
 	}
 	if o.ExtraElections < 0 {
-		return fmt.Errorf("there cannot be %d extra elections", o.ExtraElections)
+		return fmt.Errorf("the number of extra elections is %d and must not be negative", o.ExtraElections)
 	}
 	if o.ExtraElections == 0 {
 		o.ExtraElections = DefaultExtraElections
@@ -280,7 +280,7 @@ func (m *ControllerManager) work(ctx context.Context, leading func() error) {
 	if m.migrate != nil {
 		controllers.Go(func() {
 			if err := m.migrate(ctx, leading); err != nil && ctx.Err() == nil {
-				m.options.Logger.Error(err, "Nothing is migrated")
+				m.options.Logger.Error(err, "Migration does not run")
 			}
 		})
 	}
@@ -307,7 +307,7 @@ func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*
 	})
 }
 
-// errDeposed: the leader Lease may be somebody else's by now.
+// errDeposed means that another instance may hold the leader Lease by now.
 var errDeposed = errors.New("leadership is over or in doubt")
 
 // stillLeading is asked before each write; like the fence of an API server it
@@ -320,9 +320,9 @@ func stillLeading(elector *leaderelection.LeaderElector) error {
 	return nil
 }
 
-// Healthz answers /healthz, /livez and /readyz, which fail when this process is
-// called the leader and has not been able to renew for too long, and /metrics,
-// which tells numbers and names of resources, and nothing of any object.
+// Healthz serves /healthz, /livez and /readyz, which fail when this process holds the
+// leader Lease and has not been able to renew it for too long. It also serves /metrics,
+// which contains numbers and names of resources, and no data of objects.
 func (m *ControllerManager) Healthz() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {

@@ -33,8 +33,8 @@ func (m *ControllerManager) coordinated() bool {
 // runCoordinated takes part in the elections of all components until the context
 // ends.
 //
-// KEP-4355: a candidate can lead one Lease only; who wants to lead several is a
-// candidate for each.
+// KEP-4355: a candidate can lead one Lease only; an instance that wants to lead
+// several needs a candidate for each.
 func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 	work := func(ctx context.Context, term candidacy.Term) { m.work(ctx, term.Leading) }
 	main, err := m.candidacy(m.leaseOf(LeaseName), m.options.Identity, work)
@@ -61,7 +61,7 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 func (m *ControllerManager) candidacy(lease, name string, work func(context.Context, candidacy.Term)) (*candidacy.Elector, error) {
 	return candidacy.New(candidacy.Options{
 		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
-		// It behaves like what it is.
+		// It emulates its own version.
 		BinaryVersion: m.options.Release + ".0", EmulationVersion: m.options.Release + ".0",
 		Timing:  election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
 		Defects: m.options.Defects, Clock: m.options.Clock,

@@ -14,8 +14,8 @@ import (
 
 // act leaves evidence of a leader that no coordinator elected, until the context ends.
 //
-// KEP-4355: instances with and without coordination share a Lease while the feature
-// is switched on or off one by one; who looks at both must be able to tell who acts.
+// KEP-4355: instances with and without coordination share a Lease while users enable or
+// disable the feature one by one; an observer must be able to tell which instance acts.
 func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector) {
 	term := candidacy.Term{
 		Lease: LeaseNamespace + "/" + m.leaseOf(LeaseName), Holder: m.options.Identity, Version: m.options.Release + ".0",

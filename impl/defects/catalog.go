@@ -49,10 +49,10 @@ var (
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
-var catalogue = slices.Concat(storageVersionCatalogue, discoveryCatalogue, electionCatalogue, migrationCatalogue, everyRunCatalogue, nearRows())
+var catalog = slices.Concat(storageVersionCatalog, discoveryCatalog, electionCatalog, migrationCatalog, everyRunCatalog, nearRows())
 
-var storageVersionCatalogue = []Defect{
-	{SV01SkipsAResource, "SV-01", inAPIServer, "the storage version of secrets is never published, and nobody waits for it"},
+var storageVersionCatalog = []Defect{
+	{SV01SkipsAResource, "SV-01", inAPIServer, "the API server never publishes the storage version of secrets, and does not wait for it"},
 	{SV01TakesOneBack, "SV-01", inAPIServer, "the storage version of secrets is taken back while the server becomes ready, and repaired a moment later"},
 	{SV02NamelessCore, "SV-02", inAPIServer, "core resources are published a second time under a name that lacks the group word"},
 	{SV03DuplicateEntry, "SV-03", inAPIServer, "a server's entry stands twice in each object"},
@@ -62,10 +62,10 @@ var storageVersionCatalogue = []Defect{
 	{SV06InvertedCondition, "SV-06", inBoth, "the condition says the opposite of the agreement"},
 	{SV07RestlessTransition, "SV-07", inBoth, "every write of a status moves the transition time"},
 	{SV08CountsReportedOnly, "SV-08", inBoth, "servers that joined but did not report yet are left out of the agreement"},
-	{SV08DeafToJoining, "SV-08", inManager, "an agreement is formed anew when a server leaves, and not when one joins"},
+	{SV08DeafToJoining, "SV-08", inManager, "the agreement is computed again when a server leaves, and not when one joins"},
 	{SV09BlindWrite, "SV-09", inAPIServer, "after a conflict the stale copy is written over the newer object, and what got lost is not repaired"},
-	{SV09PrunesOthers, "SV-09", inAPIServer, "who registers also takes versions that are only decoded out of the entries of others"},
-	{SV10WaitsForQuiet, "SV-10", inAPIServer, "after a conflict a server waits until nobody has changed the object for three seconds"},
+	{SV09PrunesOthers, "SV-09", inAPIServer, "an API server that registers also removes versions that are only decoded from the entries of others"},
+	{SV10WaitsForQuiet, "SV-10", inAPIServer, "after a conflict an API server waits until the object has not changed for three seconds"},
 	{SV11LateJoin, "SV-11", inAPIServer, "entries are published before the server joins the participants"},
 	{SV12BarrierOpen, "SV-12", inAPIServer, "guarded writes are let through before registration"},
 	{SV12WrongRefusal, "SV-12", inAPIServer, "guarded writes are refused with 403 instead of 503"},
@@ -80,13 +80,13 @@ var storageVersionCatalogue = []Defect{
 	{SV17KeepsStaleAtBoot, "SV-17", inAPIServer, "API servers leave the entries of departed servers in place"},
 	{SV18KeepsEmpty, "SV-18", inManager, "an object is kept when its last entry is removed"},
 	{SV19UnconditionalDelete, "SV-19", inManager, "an object is deleted whatever was written to it since it was read"},
-	{SV19UnconditionalUpdate, "SV-19", inManager, "what was read is written over what others wrote meanwhile"},
+	{SV19UnconditionalUpdate, "SV-19", inManager, "an update overwrites what others wrote since the object was read"},
 	{SV20StripsOnError, "SV-20", inManager, "when participants cannot be read, there are taken to be none"},
 	{SV21VanishingEntry, "SV-21", inAPIServer, "a booting server takes its entries out before it puts them back"},
 	{SV22StaleView, "SV-22", inAPIServer, "clients are shown the last agreed version while servers disagree"},
 	{SV23Touches, "SV-23", inAPIServer, "every round of verification changes an annotation of each object"},
 	{SV24AnnouncesAfterwards, "SV-24", inAPIServer, "custom resources are stored in a version as soon as their definition names it, and it is announced a second later"},
 	{SV24AnnouncesOnce, "SV-24", inAPIServer, "the storage version of a custom resource is announced when it is defined, and not again when it changes"},
-	{SV25StandsByItsWord, "SV-25", inAPIServer, "a server that is started with the storage version API off leaves what it has published before in place"},
+	{SV25StandsByItsWord, "SV-25", inAPIServer, "a server that is started with the storage version API off leaves its earlier entries in place"},
 	{SV25PassesForRegistered, "SV-25", inAPIServer, "a server that is started with the storage version API off marks itself as registered"},
 }

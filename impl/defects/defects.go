@@ -28,10 +28,10 @@ const (
 type Defect struct {
 	// ID is what the --defect flag takes.
 	ID ID
-	// Requirement is the row of the catalogue that the defect breaks.
+	// Requirement is the row of the catalog that the defect breaks.
 	Requirement string
-	// Components are the processes that must be told of the defect for it to
-	// show. Telling the others too is harmless.
+	// Components are the processes that need the --defect flag. The flag has no
+	// effect on other processes.
 	Components []Component
 	// Description says in one sentence what goes wrong.
 	Description string
@@ -82,7 +82,7 @@ func Of(ids ...ID) Set {
 
 // All returns every defect there is, ordered by ID.
 func All() []Defect {
-	all := slices.Clone(catalogue)
+	all := slices.Clone(catalog)
 	for i := range all {
 		all[i].Components = slices.Clone(all[i].Components)
 	}
@@ -94,7 +94,7 @@ func All() []Defect {
 // separated by commas; empty ones are passed over.
 func Parse(values []string) (Set, error) {
 	known := map[ID]bool{}
-	for _, d := range catalogue {
+	for _, d := range catalog {
 		known[d.ID] = true
 	}
 	set := Set{}

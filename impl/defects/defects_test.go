@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCatalogue(t *testing.T) {
+func TestCatalog(t *testing.T) {
 	seen := map[ID]bool{}
 	for _, d := range All() {
 		if seen[d.ID] {

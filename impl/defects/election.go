@@ -31,9 +31,9 @@ const (
 	CLE26CountsNothing     ID = "CLE-26-counts-nothing"
 )
 
-var electionCatalogue = []Defect{
+var electionCatalog = []Defect{
 	{CLE01WrongVersion, "CLE-01", inManager, "a candidate declares the same version in every release"},
-	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds although nobody asks"},
+	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds without a ping"},
 	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after six seconds"},
 	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},
 	{CLE04Hesitates, "CLE-04", inAPIServer, "the coordinator leaves a Lease that does not exist alone for a while, and makes it then"},
@@ -43,9 +43,9 @@ var electionCatalogue = []Defect{
 	{CLE08NeverPreempts, "CLE-08", inAPIServer, "a leader stays although a better candidate is there"},
 	{CLE09TakesAtOnce, "CLE-09", inAPIServer, "the Lease of a leader is written over as soon as a better candidate is there"},
 	{CLE10ActsOn, "CLE-10", inManager, "a leader that stood still goes on acting for a while, although its Lease has run out"},
-	{CLE11NeverTakesExpired, "CLE-11", inBoth, "nobody takes a Lease that has expired"},
+	{CLE11NeverTakesExpired, "CLE-11", inBoth, "neither the coordinator nor an instance takes an expired Lease"},
 	{CLE12StaysAway, "CLE-12", inManager, "a leader that has lost its Lease is no candidate any more"},
-	{CLE13AllCoordinate, "CLE-13", inAPIServer, "every API server coordinates, whoever holds the coordinators' Lease"},
+	{CLE13AllCoordinate, "CLE-13", inAPIServer, "every API server coordinates, even if another one holds the coordinators' Lease"},
 	{CLE14EndsTheServer, "CLE-14", inAPIServer, "a coordinator that loses its Lease ends its API server"},
 	{CLE15Restless, "CLE-15", inAPIServer, "all candidates are pinged every five seconds"},
 	{CLE16ElectsTheDead, "CLE-16", inAPIServer, "candidates that have expired are elected"},
@@ -56,7 +56,7 @@ var electionCatalogue = []Defect{
 	{CLE21Assigns, "CLE-21", inAPIServer, "a leader is elected whatever the strategy is"},
 	{CLE22Balks, "CLE-22", inAPIServer, "a Lease whose candidates want different strategies is left as it is"},
 	{CLE23FallsOver, "CLE-23", inAPIServer, "a Lease that does not say when it was renewed ends the process"},
-	{CLE24Sulks, "CLE-24", inBoth, "a failed write keeps the coordinator from doing anything for a minute, and nobody else does it"},
+	{CLE24Sulks, "CLE-24", inBoth, "after a failed write the coordinator does nothing for a minute, and no other instance acts instead"},
 	{CLE25KeepsFields, "CLE-25", inAPIServer, "an API server without coordination stores the fields of new Leases that are for it"},
 	{CLE26CountsNothing, "CLE-26", inAPIServer, "the coordinator gives a Lease to another leader and does not count the transition"},
 }

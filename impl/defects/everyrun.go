@@ -24,7 +24,7 @@ const (
 	RO11Refuses         ID = "RO-11-refuses"
 )
 
-var everyRunCatalogue = []Defect{
+var everyRunCatalog = []Defect{
 	{RO01ForgetsV1, "RO-01", inAPIServer, "release 1.2 neither serves nor decodes v1 of ballasts, which release 1.3 stores"},
 	{RO01ShortPages, "RO-01", inAPIServer, "a list of ConfigMaps with a limit leaves its last object out"},
 	{RO02NeverAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is never ready again"},

@@ -40,7 +40,7 @@ const (
 
 var inControllerManager = []Component{ControllerManager}
 
-var migrationCatalogue = []Defect{
+var migrationCatalog = []Defect{
 	{SVM01AnyGroup, "SVM-01", inAPIServer, "the name of a migration's group is not looked at"},
 	{SVM02BothOutcomes, "SVM-02", inAPIServer, "a migration may both succeed and fail"},
 	{SVM03OldCheckpoint, "SVM-03", inControllerManager, "the checkpoint is the revision of the agreement, however old that is"},
@@ -54,17 +54,17 @@ var migrationCatalogue = []Defect{
 	{SVM09FailsOnDeletion, "SVM-09", inControllerManager, "an object that was deleted since it was listed counts as refused"},
 	{SVM10FailsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass counts as refused"},
 	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
-	{SVM11GivesUp, "SVM-11", inControllerManager, "a migration that somebody else has begun fails"},
-	{SVM12StartsOver, "SVM-12", inControllerManager, "whoever goes on with a migration begins at the first object again"},
+	{SVM11GivesUp, "SVM-11", inControllerManager, "the controller fails a migration that another instance has begun"},
+	{SVM12StartsOver, "SVM-12", inControllerManager, "a controller that resumes a migration begins at the first object again"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},
 	{SVM16StopsAtMany, "SVM-16", inControllerManager, "a migration has come to its end after ten thousand objects, whatever is left"},
 	{SVM16GivesUpAtMany, "SVM-16", inControllerManager, "a migration fails after five thousand objects"},
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
-	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that nobody serves counts as migrated"},
+	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that no API server serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},
-	{SVM20WaitsForNobody, "SVM-20", inControllerManager, "a migration begins though the servers do not agree"},
+	{SVM20WaitsForNobody, "SVM-20", inControllerManager, "a migration begins although the servers do not agree"},
 	{SVM21SucceedsAnyway, "SVM-21", inControllerManager, "a migration that lost its agreement has succeeded"},
 	{SVM22OlderAtFirst, "SVM-22", inAPIServer, "ballasts are stored in the previous version until they are two seconds old"},
 	{SVM23TrimsEarly, "SVM-23", inControllerManager, "storedVersions is trimmed when a migration begins"},

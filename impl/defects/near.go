@@ -41,7 +41,7 @@ const (
 	SVM15HurriesALittle ID = "SVM-15-hurries-a-little"
 )
 
-// Near is how a defect breaks a bound of the catalogue of requirements by little.
+// Near is how a defect breaks a bound of the catalog of requirements by little.
 type Near struct {
 	// Bound is the name of the bound in the row of the requirement.
 	Bound string
@@ -67,7 +67,7 @@ type nearDefect struct {
 	Description string
 }
 
-var nearCatalogue = []nearDefect{
+var nearCatalog = []nearDefect{
 	{SV06AgreesLate, "SV-06", inBoth, Near{Bound: "agreementForms", Delay: 32 * time.Second}, "equal entries are called an agreement 32 seconds after the last one was written"},
 	{SV08ReactsLate, "SV-08", inManager, Near{Bound: "joiningShows", Delay: 16 * time.Second}, "an agreement is taken back 16 seconds after a server joined, which is late also for a collector that begins then"},
 	{SV10RegistersLate, "SV-10", inAPIServer, Near{Bound: "registers", Delay: 122 * time.Second}, "after a conflict a server waits until 122 seconds have passed since its start"},
@@ -124,11 +124,11 @@ func NearOf(id ID) (Near, bool) {
 	if near, ok := timed[id]; ok {
 		return near, true
 	}
-	i := slices.IndexFunc(nearCatalogue, func(n nearDefect) bool { return n.ID == id })
+	i := slices.IndexFunc(nearCatalog, func(n nearDefect) bool { return n.ID == id })
 	if i < 0 {
 		return Near{}, false
 	}
-	return nearCatalogue[i].Near, true
+	return nearCatalog[i].Near, true
 }
 
 // Delay is how late something comes about by a near defect: 0 unless it is switched on.
@@ -141,8 +141,8 @@ func (s Set) Delay(id ID) time.Duration {
 }
 
 func nearRows() []Defect {
-	out := make([]Defect, len(nearCatalogue))
-	for i, n := range nearCatalogue {
+	out := make([]Defect, len(nearCatalog))
+	for i, n := range nearCatalog {
 		out[i] = n.defect()
 	}
 	return out

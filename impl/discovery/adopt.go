@@ -40,8 +40,8 @@ func readAggregated(version string, raw []byte) (answer, error) {
 	return a, nil
 }
 
-// readUnaggregated reads what a server without the aggregated document tells of
-// one group-version.
+// readUnaggregated reads the list of resources of one group-version from a server
+// without the aggregated document.
 func readUnaggregated(version schema.GroupVersion, raw []byte) (apidiscoveryv2.APIVersionDiscovery, error) {
 	list := &metav1.APIResourceList{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, list); err != nil {
@@ -54,7 +54,7 @@ func readUnaggregated(version schema.GroupVersion, raw []byte) (apidiscoveryv2.A
 }
 
 // aggregate is a list of resources in the shape of the aggregated document,
-// where subresources stand below what they belong to.
+// where subresources are below their resource.
 func aggregate(version schema.GroupVersion, list []metav1.APIResource) []apidiscoveryv2.APIResourceDiscovery {
 	var resources []apidiscoveryv2.APIResourceDiscovery
 	at := map[string]int{}
@@ -101,9 +101,9 @@ func kindOf(version schema.GroupVersion, resource metav1.APIResource) *metav1.Gr
 	return &kind
 }
 
-// adopt makes what a server tells of a group-version fit for the document of
-// another: resources that clients could not use are left out, what is told twice
-// is told once, and the order is the same on every server.
+// adopt prepares a server's list of a group-version for the document of another
+// server: it leaves out resources that clients cannot use, removes duplicates, and
+// sorts the list, so that the order is the same on every server.
 func adopt(version schema.GroupVersion, told apidiscoveryv2.APIVersionDiscovery) apidiscoveryv2.APIVersionDiscovery {
 	adopted := apidiscoveryv2.APIVersionDiscovery{Version: version.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	if isStale(told) {
@@ -133,8 +133,8 @@ func adopt(version schema.GroupVersion, told apidiscoveryv2.APIVersionDiscovery)
 }
 
 // sound reports whether words can be names. All names in discovery are of
-// printable ASCII without spaces; anything else could be told in one encoding and
-// not in another, and so would spoil the document for everybody.
+// printable ASCII without spaces; anything else is valid in one encoding and not
+// in another, and so would make the document invalid for all clients.
 func sound(words ...string) bool {
 	for _, word := range words {
 		for i := range len(word) {

@@ -18,12 +18,12 @@ const (
 	// those of a change that comes in pieces, with 3000 CRDs.
 	savedMost = 200 * time.Millisecond
 
-	// unhurried is the longest that a rebuild waits for the one before, should
-	// the machine have stood still while that one ran.
+	// unhurried is the longest that a rebuild waits after the previous one, even if
+	// the machine was paused during that one.
 	unhurried = time.Second
 
-	// recheck is how often somebody who waits for a group-version looks whether
-	// it is still wanted.
+	// recheck is how often a goroutine that waits for a group-version checks whether
+	// the group-version is still wanted.
 	recheck = 100 * time.Millisecond
 )
 
@@ -42,9 +42,9 @@ const (
 	// fetchSpacing is the least time between two fetches from one server,
 	// however often its APIServices change.
 	fetchSpacing = 500 * time.Millisecond
-	// fullEvery is how many fetches from a server have one among them that is
-	// not conditional, so that a server whose tag does not follow its content
-	// is not believed for ever.
+	// fullEvery is the number of fetches from a server of which one is
+	// unconditional, so that a server whose tag does not change with its content
+	// does not stay outdated forever.
 	fullEvery = 10
 	// maxRemoteDocument is the most bytes that are read of an answer. A server
 	// with 3000 CRDs answers with three million.

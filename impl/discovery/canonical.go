@@ -12,9 +12,9 @@ import (
 // canonical is the form that clients ask for, and that the tag is made of.
 var canonical = Form{Version: V2, MediaType: runtime.ContentTypeJSON}
 
-// fragmentKey names the content of a group-version by where that lies. Entries
-// do not change in place, and whoever holds a key keeps the memory from being
-// used for something else: the same place is the same content.
+// fragmentKey identifies the content of a group-version by its address. Entries
+// do not change in place, and a key keeps the memory from being reused, so the same
+// address means the same content.
 type fragmentKey struct {
 	version   string
 	freshness apidiscoveryv2.DiscoveryFreshness
@@ -33,8 +33,8 @@ type groupStart struct {
 	offset int
 }
 
-// encodeCanonical writes a list in the canonical form, exactly as encode does,
-// and takes from known what was encoded before.
+// encodeCanonical writes a list in the canonical form, exactly as encode does. It
+// reuses the fragments in known.
 func encodeCanonical(list *apidiscoveryv2.APIGroupDiscoveryList, known fragments, size int) (content []byte, starts []groupStart, used fragments, err error) {
 	empty := *list
 	empty.Items = []apidiscoveryv2.APIGroupDiscovery{}

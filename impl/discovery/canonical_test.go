@@ -49,7 +49,7 @@ func TestCanonicalFormIsThatOfAnEncoder(t *testing.T) {
 	}
 }
 
-// Only what changed is encoded again, and what nobody has any more is forgotten.
+// Only changed group-versions are encoded again, and removed ones leave the cache.
 func TestFragmentsAreTakenOver(t *testing.T) {
 	c := cluster(t, 50)
 	before := c.Document().fragments

@@ -169,7 +169,7 @@ func (c *Catalog) touchLocked() {
 	}
 }
 
-// Document is what was published last.
+// Document returns the document that was published last.
 func (c *Catalog) Document() *Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,8 +183,8 @@ func (c *Catalog) Builtin() *Document {
 	return c.builtin
 }
 
-// Entries are all group-versions that were put in, published or not. Their
-// content must not be changed.
+// Entries returns all group-versions of the catalog, published or not. The caller
+// must not change their content.
 func (c *Catalog) Entries() []Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -303,7 +303,7 @@ func (c *Catalog) WaitFor(ctx context.Context, source Source, wanted func() []sc
 	}
 }
 
-// missing names one of the group-versions that a source has not put in.
+// missing names one of the group-versions that a source has not added.
 func (c *Catalog) missing(source Source, wanted []schema.GroupVersion) string {
 	for _, version := range wanted {
 		if !c.Has(source, version) {
@@ -313,8 +313,8 @@ func (c *Catalog) missing(source Source, wanted []schema.GroupVersion) string {
 	return ""
 }
 
-// Wait returns once everything that was put in before the call is published, or
-// with the context's error. Somebody must run the catalog.
+// Wait returns once every entry that was added before the call is published, or
+// with the context's error. It needs a running catalog (Run).
 func (c *Catalog) Wait(ctx context.Context) error {
 	c.mu.Lock()
 	wanted := c.state

@@ -118,7 +118,7 @@ func TestAggregationsAreCounted(t *testing.T) {
 	}
 }
 
-// What was asked for of one document lies ready in the next.
+// The forms that clients requested of one document are ready in the next one.
 func TestNextDocumentIsPrepared(t *testing.T) {
 	c := cluster(t, 1)
 	form := Form{Version: V2, MediaType: testProtobuf}
@@ -134,7 +134,7 @@ func TestNextDocumentIsPrepared(t *testing.T) {
 		t.Error("the form of the last request is not ready")
 	}
 	if next.forms[Form{Version: V2, MediaType: testYAML}].plain.bytes != nil {
-		t.Error("a form that nobody asked for was made")
+		t.Error("the document was encoded in a form that no client requested")
 	}
 }
 
@@ -144,7 +144,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Wait(ctx); err == nil {
-		t.Error("nobody runs the catalog, and waiting succeeded")
+		t.Error("Wait succeeded although the catalog does not run")
 	}
 }
 

@@ -13,23 +13,23 @@
 // # One source for both forms
 //
 // The list of groups that is not aggregated is derived from the aggregated
-// document. So the two cannot tell different stories, and neither can two
-// clients of which one is older.
+// document. So the two forms cannot contradict each other, nor can an old client
+// and a new one.
 //
 // # Members that host different things
 //
-// During an upgrade they do. KEP-4020 lets a member tell of what its peers host
-// too, and hand requests for it on to them: the Peers ask the others, the
-// Neighbourhood unites what they say with the Catalog, and the Router hands on.
-// The list that is not aggregated always tells of the one member alone.
+// During an upgrade members host different resources. By KEP-4020 a member lists the
+// resources of its peers too, and proxies requests for them: the Peers fetch from the
+// other members, the Neighborhood merges their answers with the Catalog, and the Router
+// proxies. The list that is not aggregated always has the resources of one member alone.
 //
 // # Computed once per change
 //
 // A change of what is hosted wakes the Catalog, which merges, encodes and hashes
 // the document once, and publishes it only if its content differs. Each form
 // (version, encoding, compression) is made once per document: those that were
-// asked for of the document before are made before the new one is published, so
-// that requests only ever write bytes that lie ready.
+// requested of the previous document are made before the new one is published, so
+// that requests only write bytes that exist already.
 //
 // What did not change is not made again: the form that clients ask for is put
 // together from group-versions as they were encoded before (canonical.go), and is

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
-// Document is what a server tells of one moment. It does not change; what it
-// hands out must not be changed either.
+// Document is the discovery document of a server at one moment. It does not change,
+// and callers must not change what it returns.
 type Document struct {
 	list  *apidiscoveryv2.APIGroupDiscoveryList
 	plain []metav1.APIGroup
@@ -30,7 +30,7 @@ type Document struct {
 	packed    *pack
 }
 
-// body is the document in one form, made when it is first asked for.
+// body is the document in one form, encoded at the first request for it.
 type body struct {
 	plain, gzipped part
 }
@@ -106,7 +106,7 @@ func (d *Document) Bytes(form Form, gzipped bool) ([]byte, error) {
 	form.Scope = Everything
 	b, ok := d.forms[form]
 	if !ok {
-		return nil, fmt.Errorf("discovery cannot be told as %s", form.ContentType())
+		return nil, fmt.Errorf("discovery has no form %s", form.ContentType())
 	}
 	made := func() ([]byte, error) { return encode(d.list, form) }
 	if !gzipped {
@@ -134,8 +134,8 @@ func (d *Document) pack(before *pack) ([]byte, error) {
 	return d.packed.bytes, nil
 }
 
-// succeed makes the document of some groups that takes the place of another one,
-// which is that one if nothing changed.
+// succeed returns the document of some groups that replaces another document. If
+// nothing changed, it returns the other document.
 func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery, d defects.Set) (*Document, error) {
 	next, err := newDocument(groups, before)
 	if err == nil {
@@ -148,8 +148,8 @@ func succeed(before *Document, groups []apidiscoveryv2.APIGroupDiscovery, d defe
 	return next, nil
 }
 
-// prepare makes the forms that were asked for of the document before, so that no
-// request waits for them. What cannot be made now fails when it is asked for.
+// prepare encodes the forms that clients requested of the previous document, so that
+// no request waits for them. If an encoding fails, the request for it fails later.
 func (d *Document) prepare(before *Document) {
 	for form, b := range before.forms {
 		if b.plain.asked.Load() {
@@ -158,7 +158,7 @@ func (d *Document) prepare(before *Document) {
 		switch {
 		case !b.gzipped.asked.Load():
 		case form == canonical:
-			// Somebody may be at it yet.
+			// A request may still be encoding this form: wait for it.
 			_, _ = before.Bytes(form, true)
 			_, _ = d.forms[form].gzipped.get(func() ([]byte, error) { return d.pack(before.packed) })
 		default:

@@ -90,8 +90,8 @@ func inVersion(list *apidiscoveryv2.APIGroupDiscoveryList, version string) (runt
 	}
 }
 
-// compress writes bytes in gzip. That happens once for each document, so it is
-// worth more effort than a compression for each request would be.
+// compress writes bytes in gzip. It runs once for each document, so it uses a higher
+// level than a compression for each request would.
 func compress(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&out, gzip.DefaultCompression)

@@ -29,9 +29,9 @@ type fetcher struct {
 	host      string
 }
 
-// fetch asks for the aggregated document, or for the given group-versions one by
-// one if the server has none. With a tag it asks for news only. An answer can
-// come with an error, if only some of the group-versions could be fetched.
+// fetch gets the aggregated document, or the given group-versions one by one if the
+// server has none. With a tag, the request is conditional. It returns both an answer
+// and an error if it could fetch only some of the group-versions.
 func (f fetcher) fetch(ctx context.Context, tag string, versions []schema.GroupVersion) (answer, error) {
 	a, err := f.aggregated(ctx, acceptAggregated, tag)
 	if !errors.Is(err, errNoAggregated) {
@@ -44,7 +44,7 @@ func (f fetcher) fetch(ctx context.Context, tag string, versions []schema.GroupV
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", version, err))
 			if errors.Is(err, context.DeadlineExceeded) {
-				// It hangs; nobody waits for it once for each group-version.
+				// The server hangs; do not wait for it again for each group-version.
 				break
 			}
 			continue
@@ -65,7 +65,7 @@ func (f fetcher) aggregated(ctx context.Context, accept, tag string) (answer, er
 	case status == http.StatusNotModified && tag != "":
 		return answer{unchanged: true}, nil
 	case status == http.StatusNotModified:
-		return answer{}, errors.New("it says that nothing changed, but it was not told what is known")
+		return answer{}, errors.New("it answered 304 to an unconditional request")
 	case status == http.StatusOK && version != "":
 		a, err := readAggregated(version, body)
 		if tag := header.Get("ETag"); len(tag) <= maxRemoteTag {
@@ -91,8 +91,8 @@ func (f fetcher) unaggregated(ctx context.Context, version schema.GroupVersion) 
 	return readUnaggregated(version, body)
 }
 
-// get makes one request. It follows no redirection: a server that is asked about
-// itself has nobody to send to.
+// get makes one request. It follows no redirect: a server has to answer itself for
+// its own discovery.
 func (f fetcher) get(ctx context.Context, path, accept, tag string) (status int, header http.Header, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

@@ -29,12 +29,12 @@ type Form struct {
 	Version string
 	// MediaType is the encoding, one of JSON, YAML and protobuf.
 	MediaType string
-	// Scope is what the document tells of. It is a matter of content, not of form.
+	// Scope is what the document lists. It is a matter of content, not of form.
 	Scope Scope
 }
 
-// Scope is how much of the cluster an aggregated document tells of. Clients ask
-// for it as the profile of a form.
+// Scope is how much of the cluster an aggregated document lists. Clients request it
+// as the profile of a form.
 type Scope string
 
 const (

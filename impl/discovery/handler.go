@@ -64,8 +64,8 @@ type Handler struct {
 	aggregatedCore, aggregatedGroups http.HandlerFunc
 }
 
-// NewHandler returns a handler that stands in front of another one. It offers
-// the given versions of the aggregated document.
+// NewHandler returns a handler that serves discovery, and passes other requests to the
+// next handler. It offers the given versions of the aggregated document.
 func NewHandler(core, groups View, offered []string, next http.Handler) *Handler {
 	h := &Handler{core: core, groups: groups, offered: offered, next: next}
 	h.aggregatedCore = counted("api", h.serve(core))
@@ -118,14 +118,14 @@ func (h *Handler) negotiate(w http.ResponseWriter, r *http.Request, offered []st
 	case form.Aggregated():
 		aggregated(w, r)
 	default:
-		// Whoever writes the answer must come to the same choice.
+		// The code that writes the answer must choose the same media type.
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept", form.MediaType)
 		plain(w, r)
 	}
 }
 
-// refuse tells a client that accepts nothing that is served.
+// refuse answers a client that accepts none of the served forms.
 func refuse(w http.ResponseWriter, offered []string) {
 	var forms []string
 	for _, version := range append([]string{""}, offered...) {
@@ -156,15 +156,15 @@ func (h *Handler) serve(view View) http.HandlerFunc {
 	}
 }
 
-// write answers with a document in an aggregated form, or tells that the client
+// write answers with a document in an aggregated form, or with 304 if the client
 // has it already.
 func write(w http.ResponseWriter, r *http.Request, document *Document, form Form, d defects.Set) {
 	header := w.Header()
 	tag := plantedTag(document.Tag(), form, d)
 	header.Add("Vary", "Accept-Encoding")
 	header.Set("ETag", tag)
-	// Everybody who may ask is told the same, so any cache may keep it; but it
-	// has to ask each time whether it still holds.
+	// All clients get the same document, so every cache may keep it. A cache must
+	// revalidate it each time.
 	header.Set("Cache-Control", "public, no-cache")
 	if plantedUnchanged(r.Header.Values("If-None-Match"), tag, d) {
 		w.WriteHeader(http.StatusNotModified)
@@ -184,12 +184,12 @@ func write(w http.ResponseWriter, r *http.Request, document *Document, form Form
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
-	// Nobody is left to tell that the client went away.
+	// A write fails if the client has gone, which the server cannot report to it.
 	_, _ = w.Write(body)
 }
 
-// The list that is not aggregated tells of this server alone: KEP-4020 serves
-// the union in the aggregated form only, to clients that can ask for less.
+// The list that is not aggregated has the resources of this server alone: KEP-4020
+// serves the union in the aggregated form only, to clients that can request less.
 func (h *Handler) serveGroups(w http.ResponseWriter, r *http.Request) {
 	writePlain(w, r, &metav1.APIGroupList{Groups: h.groups.Document(WithoutPeers).Plain()})
 }
@@ -204,8 +204,8 @@ func (h *Handler) serveGroup(w http.ResponseWriter, r *http.Request, name string
 	noSuchGroup.ServeHTTP(w, r)
 }
 
-// noSuchGroup tells that there is no such group; or, while the server starts and
-// cannot know yet, to ask again.
+// noSuchGroup answers that the group does not exist. While the server starts and does
+// not know all groups yet, it asks the client to retry.
 var noSuchGroup = notfoundhandler.New(plainCodecs, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
 
 func writePlain(w http.ResponseWriter, r *http.Request, document runtime.Object) {

@@ -42,7 +42,7 @@ func bodyOf(t testing.TB, response *http.Response) []byte {
 	return body
 }
 
-// passedOn is what stands behind the handler: it tells what it was asked for.
+// passedOn is the next handler: it returns the path and the Accept header that it got.
 var passedOn = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusTeapot)
 	_, _ = io.WriteString(w, r.Header.Get("Accept"))
@@ -140,7 +140,7 @@ func TestHandlerChooses(t *testing.T) {
 		{"one group", "/apis/builtin00.k8s.io", testJSON, 200, testJSON},
 		{"one group, with a slash", "/apis/builtin00.k8s.io/", testJSON, 200, testJSON},
 		{"one group, aggregated", "/apis/builtin00.k8s.io", as(testJSON, V2), 406, testJSON},
-		{"a group that nobody hosts", "/apis/unknown.example.com", testJSON, 404, "text/plain; charset=utf-8"},
+		{"a group that no server hosts", "/apis/unknown.example.com", testJSON, 404, "text/plain; charset=utf-8"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestHandlerPassesOn(t *testing.T) {
 			t.Errorf("%s: %s", path, response.Status)
 		}
 	}
-	// The choice stands: who comes next must not choose the aggregated form.
+	// The choice is final: the next handler must not choose the aggregated form.
 	response := get(t, handler, "/api", testYAML+","+as(testJSON, V2))
 	if got := string(bodyOf(t, response)); got != testYAML {
 		t.Errorf("next was asked for %q", got)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Source tells who hosts a group-version.
+// Source is the kind of server that hosts a group-version.
 type Source int
 
 // The sources, in the order in which requests meet them: the aggregator hands a

@@ -125,10 +125,10 @@ func FuzzNegotiate(f *testing.F) {
 			t.Fatalf("%+v is not offered", form)
 		}
 		if form.Aggregated() && !strings.Contains(header, V2) {
-			t.Fatalf("nobody asked for %+v", form)
+			t.Fatalf("the client did not ask for %+v", form)
 		}
 		if form.MediaType == runtime.ContentTypeProtobuf && !strings.Contains(strings.ToLower(header), "protobuf") && !strings.Contains(header, "*") {
-			t.Fatalf("nobody asked for %+v", form)
+			t.Fatalf("the client did not ask for %+v", form)
 		}
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
-// Neighbourhood is the View of a server that has peers: everything that it and
-// they host, because requests for what only peers host are handed on to them.
-type Neighbourhood struct {
+// Neighborhood is the View of a server that has peers: all resources of the server and
+// its peers, because the server proxies requests for resources that only peers host.
+type Neighborhood struct {
 	catalog *Catalog
 	peers   *Peers
 	self    string
@@ -26,15 +26,15 @@ type union struct {
 	routes   map[Hosted][]string
 }
 
-// NewNeighbourhood returns the view of the server of an ID. Somebody must run it,
+// NewNeighborhood returns the view of the server with an ID. The caller must run it,
 // the catalog and the peers.
-func NewNeighbourhood(catalog *Catalog, peers *Peers, self string, rank Rank) *Neighbourhood {
-	return &Neighbourhood{catalog: catalog, peers: peers, self: self, rank: rank}
+func NewNeighborhood(catalog *Catalog, peers *Peers, self string, rank Rank) *Neighborhood {
+	return &Neighborhood{catalog: catalog, peers: peers, self: self, rank: rank}
 }
 
 // Document is the document of a scope. Until peers are known, everything is what
 // this server hosts.
-func (n *Neighbourhood) Document(scope Scope) *Document {
+func (n *Neighborhood) Document(scope Scope) *Document {
 	if scope == Everything {
 		if now := n.now.Load(); now != nil && now.document != nil {
 			return now.document
@@ -44,7 +44,7 @@ func (n *Neighbourhood) Document(scope Scope) *Document {
 }
 
 // Run keeps the union up to date until the context ends.
-func (n *Neighbourhood) Run(ctx context.Context) {
+func (n *Neighborhood) Run(ctx context.Context) {
 	var pace pace
 	for {
 		_, news := n.catalog.News()
@@ -69,13 +69,13 @@ func (n *Neighbourhood) Run(ctx context.Context) {
 }
 
 // refresh computes the union of what is known now.
-func (n *Neighbourhood) refresh(peers []Hosting) error {
+func (n *Neighborhood) refresh(peers []Hosting) error {
 	entries := n.catalog.Entries()
 	peers = plantedPeers(peers, n.catalog.Defects)
 	routes := RoutesOf(entries, peers)
 	if len(routes) == 0 {
-		// Nobody adds anything, so the local document is that of everything, and
-		// stays so without a delay when it changes.
+		// No peer adds a resource, so the local document is complete, and clients get
+		// its changes without delay.
 		n.now.Store(&union{})
 		return nil
 	}
@@ -86,7 +86,7 @@ func (n *Neighbourhood) refresh(peers []Hosting) error {
 	start := n.catalog.clock.Now()
 	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)), n.catalog.Defects)
 	if err != nil {
-		return fmt.Errorf("unite with %d peers: %w", len(peers), err)
+		return fmt.Errorf("merge the documents of %d peers: %w", len(peers), err)
 	}
 	n.catalog.metrics.united(n.catalog.clock.Since(start))
 	n.now.Store(&union{document: document, routes: routes})
@@ -94,7 +94,7 @@ func (n *Neighbourhood) refresh(peers []Hosting) error {
 }
 
 // route finds a peer for what this server does not host.
-func (n *Neighbourhood) route(hosted Hosted) (id, address string, ok bool) {
+func (n *Neighborhood) route(hosted Hosted) (id, address string, ok bool) {
 	now := n.now.Load()
 	if n.catalog.Defects.Has(defects.AD23HandsNothingOn) {
 		return "", "", false // defect: AD-23-hands-nothing-on

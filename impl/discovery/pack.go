@@ -10,8 +10,8 @@ import (
 
 // pack is content in gzip, compressed in blocks that each know the bytes before
 // them and nothing else: after a change most blocks are still the same.
-// Compressing three megabytes anew would take longer than all else that a change
-// takes. The bytes follow from the content alone, whatever was packed before.
+// Compressing all of three megabytes again would take longer than the rest of a
+// change. The bytes depend on the content alone, not on earlier packs.
 type pack struct {
 	content []byte
 	bytes   []byte

@@ -49,8 +49,8 @@ type Peers struct {
 	changed chan struct{}
 }
 
-// NewPeers returns one that knows of nobody. The transport identifies this
-// server to its peers.
+// NewPeers returns an empty list of peers. The transport identifies this server to
+// its peers.
 func NewPeers(transport http.RoundTripper, clock clock.WithTicker, random *rand.Rand) *Peers {
 	return &Peers{
 		transport: transport, rhythm: newRhythm(clock, random),
@@ -70,9 +70,9 @@ func (p *Peers) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// Set tells who the peers are now. What a member hosts that is not among them
-// any more is forgotten; a member that restarted keeps what it had until it says
-// what it has.
+// Set replaces the list of peers. It drops the resources of members that are not in
+// the list any more. A member that restarted keeps its earlier resources until the
+// next fetch from it succeeds.
 func (p *Peers) Set(peers []Peer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +145,7 @@ func (p *Peers) follow(ctx context.Context, peer Peer) {
 		case err != nil:
 			peerproxymetrics.IncPeerDiscoverySyncError(ctx, peerproxymetrics.DiscoveryErrorFetch)
 			if failed == 0 {
-				logger.Info("Cannot ask a peer what it hosts", "reason", err)
+				logger.Info("Cannot fetch discovery from a peer", "reason", err)
 			}
 			failed++
 			p.heard(peer, false)

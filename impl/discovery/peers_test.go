@@ -23,7 +23,7 @@ import (
 type member struct {
 	catalog *Catalog
 	peers   *Peers
-	view    *Neighbourhood
+	view    *Neighborhood
 	handler http.Handler
 }
 
@@ -41,7 +41,7 @@ func (p *plane) member(name string) *member {
 	return p.members[name]
 }
 
-// put makes a member reachable under a name, or nobody.
+// put makes a member reachable under a name; nil makes the name unreachable.
 func (p *plane) put(name string, m *member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *plane) join(t *testing.T, name string, entries []Entry) *member {
 	// As of a server that serves: it has published what is built in before.
 	settled(t, catalog)
 	m := &member{catalog: catalog, peers: NewPeers(p, clock.RealClock{}, rand.New(rand.NewPCG(1, 2)))}
-	m.view = NewNeighbourhood(catalog, m.peers, name, testRank)
+	m.view = NewNeighborhood(catalog, m.peers, name, testRank)
 	resources := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, _ := request.RequestInfoFrom(r.Context())
 		asker, _ := request.UserFrom(r.Context())
@@ -122,7 +122,7 @@ func peersNamed(ids ...string) []Peer {
 }
 
 // AD-23 and AD-24.
-func TestNeighbourhood(t *testing.T) {
+func TestNeighborhood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlane()
 		older := p.join(t, "s1", builtins(map[string][]string{"a": {"v1beta1", "v1alpha1"}}, "apples"))

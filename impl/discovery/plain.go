@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Plain is the list of groups that is not aggregated, as the aggregated one has
-// it: every group and version, the preferred ones first. KEP-3352 keeps it as
-// the default for clients that do not ask for more.
+// Plain returns the list of groups that is not aggregated, derived from the aggregated
+// document: every group and version, the preferred ones first. By KEP-3352 it is the
+// default for clients that do not request the aggregated document.
 func Plain(groups []apidiscoveryv2.APIGroupDiscovery) []metav1.APIGroup {
 	plain := make([]metav1.APIGroup, 0, len(groups))
 	for _, group := range groups {

@@ -21,11 +21,11 @@ import (
 // lateCustom is how long the first publication after a start is put off.
 const lateCustom = 4 * time.Second
 
-// deafFor is how long a catalog hears of no changes after a publication.
+// deafFor is how long a catalog ignores changes after a publication.
 const deafFor = time.Second
 
 // putOff is whether a version of a custom resource that has others is to go later. It
-// stays if it comes anew meanwhile.
+// stays if it is added again meanwhile.
 func (c *Catalog) putOff(at place) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,7 +295,7 @@ func (h *Handler) Hold(d time.Duration) {
 
 func (h *Handler) holds() bool { return time.Now().UnixNano() < h.held.Load() }
 
-// trackLater tracks a group-version some time later, unless it is taken out before.
+// trackLater tracks a group-version some time later, unless it is removed before.
 func (r *Remotes) trackLater(service Service) bool {
 	delay := r.Defects.Delay(defects.AD14ListsLate)
 	r.mu.Lock()
@@ -326,7 +326,7 @@ func (r *Remotes) trackLater(service Service) bool {
 	return true
 }
 
-// untrackLater takes a group-version out some time later, unless it is tracked anew before.
+// untrackLater removes a group-version some time later, unless it is tracked again before.
 func (r *Remotes) untrackLater(version schema.GroupVersion) bool {
 	delay := r.Defects.Delay(defects.AD19UntracksLate)
 	r.mu.Lock()

@@ -33,8 +33,8 @@ type Backend struct {
 	Insecure bool
 }
 
-// address is the Service alone: whoever changes how its certificate is checked
-// does not make another server of it.
+// address is the Service alone: a change of the CA or of the TLS verification does not
+// make it another server.
 func (b Backend) address() string {
 	return net.JoinHostPort(b.Name+"."+b.Namespace+".svc", strconv.Itoa(int(b.Port)))
 }
@@ -81,7 +81,7 @@ type worker struct {
 
 	// Only the worker itself uses the rest.
 
-	// last is the last answer that told of everything, which has the tag.
+	// last is the last complete answer, which has the tag.
 	last answer
 	// inARow counts the conditional fetches since then.
 	inARow int
@@ -112,9 +112,9 @@ func (r *Remotes) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// Track lists a group-version, at first as one that was not fetched, and has it
-// fetched soon. A group-version whose Service is another one than before starts
-// anew: what the other one hosted says nothing of this one.
+// Track lists a group-version, at first as not fetched, and makes a worker fetch it
+// soon. If the Service of a group-version changes, Track begins again: the resources
+// of the earlier Service say nothing about the new one.
 func (r *Remotes) Track(service Service) {
 	version := service.GroupVersion
 	if r.trackLater(service) {
@@ -193,8 +193,8 @@ func (r *Remotes) listLocked(version schema.GroupVersion) {
 	r.catalog.Set(Entry{Source: Remote, Group: version.Group, Priority: r.services[version].Priority, Version: r.listed[version]})
 }
 
-// employLocked makes sure that somebody asks a backend, and reports whether it
-// took somebody new, who begins at once.
+// employLocked makes sure that a worker polls a backend. It reports whether it started
+// a new worker, which polls at once.
 func (r *Remotes) employLocked(backend Backend) bool {
 	if _, ok := r.workers[backend]; ok || r.ctx == nil {
 		return false
@@ -255,7 +255,7 @@ func (r *Remotes) ask(ctx context.Context, w *worker) {
 	case err != nil:
 		outcome = "failed"
 		if w.failed == 0 {
-			logger.Info("Cannot fetch discovery from an aggregated server; what it hosts is marked Stale", "reason", err)
+			logger.Info("Cannot fetch discovery from an aggregated server; its group-versions are marked Stale", "reason", err)
 			if r.Failed != nil {
 				r.Failed()
 			}

@@ -15,16 +15,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// handedOnHeader marks a request that a peer handed on; it is not handed on
-// again, so that two members that take each other for the host do not play ball.
+// handedOnHeader marks a request that a peer has proxied. It is not proxied again,
+// so that a request does not loop between two members that consider each other the host.
 // KEP-4020 calls it X-Kubernetes-APIServer-Rerouted; this is the published name.
 const handedOnHeader = "X-Kubernetes-Peer-Proxied"
 
-// NewRouter returns a handler that hands requests for what only peers host to one
-// of them, under the name of whoever made the request, and everything else to
-// next. It belongs behind authentication and authorization. What the union lists
-// would be a promise broken without it.
-func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) http.Handler {
+// NewRouter returns a handler that proxies requests for resources that only peers host
+// to one of them, in the name of the requesting user, and passes every other request to
+// next. It belongs behind authentication and authorization. Without it, the union
+// lists resources that the server cannot serve.
+func NewRouter(n *Neighborhood, carrier http.RoundTripper, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, ok := request.RequestInfoFrom(r.Context())
 		if !ok || r.Header.Get(handedOnHeader) != "" {
@@ -43,7 +43,7 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 		}
 		user, ok := request.UserFrom(r.Context())
 		if !ok {
-			responsewriters.InternalError(w, r, apierrors.NewUnauthorized("nobody is known to have made the request"))
+			responsewriters.InternalError(w, r, apierrors.NewUnauthorized("the request has no user"))
 			return
 		}
 		proxy := httputil.ReverseProxy{
@@ -60,7 +60,7 @@ func NewRouter(n *Neighbourhood, carrier http.RoundTripper, next http.Handler) h
 			},
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 				peerproxymetrics.IncPeerProxyError(r.Context(), peerproxymetrics.ProxyErrorTransport, hosted.Group, hosted.Version, hosted.Resource)
-				klog.FromContext(r.Context()).Info("Cannot hand a request on to a peer", "peer", id, "reason", err)
+				klog.FromContext(r.Context()).Info("Cannot proxy a request to a peer", "peer", id, "reason", err)
 				status := responsewriters.ErrorToAPIStatus(apierrors.NewServiceUnavailable("peer " + id + ", which hosts " + hosted.String() + ", cannot be reached; try again"))
 				responsewriters.WriteRawJSON(int(status.Code), status, w)
 			},

@@ -11,13 +11,13 @@ func isStale(version apidiscoveryv2.APIVersionDiscovery) bool {
 	return version.Freshness == apidiscoveryv2.DiscoveryFreshnessStale
 }
 
-// answer is what a server said when it was asked for discovery.
+// answer is a server's answer to a request for discovery.
 type answer struct {
-	// versions are those that it told of.
+	// versions are the group-versions in the answer.
 	versions map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery
-	// order is that in which it told of them.
+	// order is their order in the answer.
 	order []schema.GroupVersion
-	// asked are the only ones that it could have told of; nil means all.
+	// asked are the only group-versions that the answer could contain; nil means all.
 	asked []schema.GroupVersion
 	// tag is the ETag of the answer, if it has one.
 	tag string
@@ -40,14 +40,14 @@ func unfetched(version schema.GroupVersion) apidiscoveryv2.APIVersionDiscovery {
 
 // outdated is how a group-version is listed after a fetch that failed. KEP-3352:
 // "If there is high error rate, stale data may be returned because the latest
-// data was not able to be fetched": what was known stays.
+// data was not able to be fetched": the last known resources stay.
 func outdated(known apidiscoveryv2.APIVersionDiscovery) apidiscoveryv2.APIVersionDiscovery {
 	known.Freshness = apidiscoveryv2.DiscoveryFreshnessStale
 	return known
 }
 
 // fetched is how a group-version is listed after its server answered. A server
-// that does not tell of it has nothing in it, and that is no failure.
+// that does not list it has no resources in it, and that is no failure.
 func fetched(version schema.GroupVersion, a answer) apidiscoveryv2.APIVersionDiscovery {
 	if found, ok := a.versions[version]; ok {
 		return found

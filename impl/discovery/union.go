@@ -70,8 +70,8 @@ func Unite(entries []Entry, self string, peers []Hosting, rank Rank) []Entry {
 	return united
 }
 
-// uniteResources is what either list has. Where both have a resource, the first
-// one tells of it, and verbs and subresources are those of both.
+// uniteResources returns the resources of both lists. If both have a resource, the
+// first list describes it, and it has the verbs and subresources of both.
 func uniteResources(a, b []apidiscoveryv2.APIResourceDiscovery) []apidiscoveryv2.APIResourceDiscovery {
 	return unite(a, b,
 		func(r apidiscoveryv2.APIResourceDiscovery) string { return r.Resource },

@@ -5,8 +5,8 @@ import "time"
 // The bounds of this package, all in one place. None of them is what keeps two
 // instances from leading at once; see doc.go for what does.
 const (
-	// CandidateRenewal is how often a candidate renews when nobody pings it. It is
-	// what the KEP has.
+	// CandidateRenewal is how often a candidate renews without a ping. It is the value
+	// of KEP-4355.
 	CandidateRenewal = 300 * time.Second
 	// CandidateValidity is how long a candidate counts that has not renewed. Several
 	// renewals may fail before.
@@ -19,18 +19,17 @@ const (
 	ElectedDuration = 10 * time.Second
 	// OddDuration is for how long a Lease holds that does not say so.
 	OddDuration = 15 * time.Second
-	// Retry is the pause before an election is tried again in which nobody answered.
+	// Retry is the pause after an election in which no candidate answered.
 	Retry = time.Second
 
-	// LeaseDuration, RenewDeadline and RetryPeriod are the timings of a leader,
-	// where nobody asks for others.
+	// LeaseDuration, RenewDeadline and RetryPeriod are the default timings of a leader.
 	LeaseDuration = 15 * time.Second
 	RenewDeadline = 10 * time.Second
 	RetryPeriod   = 2 * time.Second
 
-	// FallbackDelay is how long nobody may hold a Lease before the instances take
+	// FallbackDelay is how long a Lease may have no holder before the instances take
 	// it without a coordinator. An election takes no longer than AnswerWindow, and
-	// the next coordinator is there before it ends.
+	// the next coordinator starts before the delay ends.
 	FallbackDelay = 25 * time.Second
 	// FallbackStep is how much longer each candidate waits that is not the best.
 	FallbackStep = 4 * time.Second

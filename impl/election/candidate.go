@@ -42,9 +42,8 @@ func Owes(c *Candidate) bool {
 	return c.Spec.PingTime != nil && !Answered(c, *c.Spec.PingTime)
 }
 
-// silent reports whether a candidate has left a ping unanswered for so long that
-// nobody should wait for it. If it is only slow it answers in the end, and counts
-// again.
+// silent reports whether a candidate has left a ping unanswered for so long that the
+// coordinator stops waiting for it. A slow candidate counts again once it answers.
 func silent(c *Candidate, now time.Time) bool {
 	return Owes(c) && now.Sub(c.Spec.PingTime.Time) >= AnswerWindow
 }

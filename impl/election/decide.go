@@ -45,7 +45,7 @@ type Decision struct {
 
 // Write is a change of a Lease.
 type Write struct {
-	// Holder is who is elected; empty leaves the Lease to somebody else.
+	// Holder is the elected candidate; empty leaves the Lease to another strategy.
 	Holder string
 	// Preferred is who should be elected in the place of the holder, who stays.
 	Preferred string
@@ -57,7 +57,7 @@ type Write struct {
 //
 // KEP-4355: if no Lease exists, or it has expired, elect a leader of the
 // candidates; if there is a better candidate than the leader, tell the leader to
-// give up. The mark that a Lease is coordinated keeps all others alone.
+// give up. The coordinator leaves Leases without the mark of coordination alone.
 func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	var live []*Candidate
 	for _, c := range v.Candidates {
@@ -95,8 +95,8 @@ func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
 	}
 	switch {
 	case open, left <= early(v.Lease) && preferred(v.Lease) == "" && strategy(v.Lease) != "":
-		// A leader that is well has long renewed by then. Asking while the rest of its
-		// time runs out saves that time, and binds nobody.
+		// A healthy leader has renewed long before. Pinging the candidates while the rest
+		// of the Lease runs out saves that time, and does not commit the coordinator.
 		return elect(v.Lease, live, round, open, left, now, d)
 	case strategy(v.Lease) == "" && !d.Has(defects.CLE19MarksLegacy): // defect: CLE-19-marks-legacy
 		return Decision{Recheck: left}
@@ -115,8 +115,8 @@ func mixed(live []*Candidate) bool {
 	return slices.ContainsFunc(live, func(c *Candidate) bool { return c.Spec.Strategy != live[0].Spec.Strategy })
 }
 
-// leavesFree is for how long a planted defect leaves a Lease free that a leader has had: for
-// a minute, or for ever.
+// leavesFree is how long a planted defect leaves a Lease without a holder after a leader: a
+// minute, or forever.
 func leavesFree(v View, now time.Time, d defects.Set) time.Duration {
 	const long = time.Hour
 	free := d.Delay(defects.RO04WaitsAMinute) + d.Delay(defects.CLE11ReplacesLate)
@@ -155,8 +155,8 @@ func leaveToOthers(v View, wanted coordinationv1.CoordinatedLeaseStrategy, now t
 	return Decision{Write: &Write{Strategy: wanted}}
 }
 
-// elect asks all that may be there, and takes the best of those that answered, as
-// soon as nobody is waited for any more and the Lease is open.
+// elect pings all candidates that may be alive, and picks the best of those that
+// answered as soon as it waits for no other candidate and the Lease is open.
 //
 // KEP-4355: ping all candidates, wait up to five seconds, and pick the leader of
 // those that have answered.
@@ -177,12 +177,12 @@ func elect(lease *coordinationv1.Lease, live []*Candidate, round Round, open boo
 	return decision
 }
 
-// pick is who leads, of those that answered.
+// pick returns the next leader among the candidates that answered.
 func pick(lease *coordinationv1.Lease, answered []*Candidate, now time.Time, d defects.Set) *Candidate {
 	best := Best(answered)
 	if d.Has(defects.CLE06NewestFirst) && preferred(lease) == "" {
-		// Who has given way to a better one is not elected again: that one would wait for
-		// ever, which is another breach (CLE-08).
+		// A leader that gave up for a better candidate is not elected again: that candidate
+		// would wait forever, which is another breach (CLE-08).
 		return slices.MinFunc(answered, func(a, b *Candidate) int {
 			return cmp.Or(-compareVersions(a, b), compare(a, b)) // defect: CLE-06-newest-first
 		})
@@ -199,8 +199,8 @@ func pick(lease *coordinationv1.Lease, answered []*Candidate, now time.Time, d d
 	return best
 }
 
-// preempt looks for somebody better than the leader, and has the leader give up as
-// soon as that one has answered.
+// preempt looks for a better candidate than the leader, and makes the leader give up as
+// soon as that candidate has answered.
 func preempt(lease *coordinationv1.Lease, live []*Candidate, round Round, now time.Time, d defects.Set) Decision {
 	better := betterThan(holder(lease), live, d)
 	if len(better) == 0 || d.Has(defects.CLE08NeverPreempts) { // defect: CLE-08-never-preempts
@@ -210,7 +210,7 @@ func preempt(lease *coordinationv1.Lease, live []*Candidate, round Round, now ti
 	switch {
 	case waiting > 0:
 	case len(answered) == 0:
-		return Decision{} // whoever wakes up is seen to
+		return Decision{} // an answer starts the next decision
 	default:
 		best := Best(answered).Name
 		decision.Write = &Write{Preferred: best, Strategy: Oldest}
@@ -243,8 +243,8 @@ func betterThan(leader string, live []*Candidate, d defects.Set) []*Candidate {
 	return better
 }
 
-// restless asks everybody over and over, if that is planted; nothing is asked of
-// anybody while all is well.
+// restless pings all candidates again and again, if that defect is planted. Otherwise the
+// coordinator pings no candidate while the leader is healthy.
 func restless(live []*Candidate, round Round, now time.Time, d defects.Set) Decision {
 	if !d.Has(defects.CLE15Restless) {
 		return Decision{}
@@ -257,9 +257,9 @@ func restless(live []*Candidate, round Round, now time.Time, d defects.Set) Deci
 	return decision
 }
 
-// ask gives who is to be pinged, who has answered in this round, and for how many
-// it has to wait. Candidates that have left an earlier ping unanswered are passed
-// over: they are asked as soon as they answer that one.
+// ask returns the candidates to ping, those that have answered in this round, and the
+// number of those to wait for. It skips candidates that have left an earlier ping
+// unanswered: it pings them as soon as they answer that one.
 func ask(candidates []*Candidate, round Round, now time.Time, d defects.Set) (decision Decision, answered []*Candidate, waiting int) {
 	if round.Began.IsZero() {
 		round = Round{Began: now}

@@ -63,7 +63,7 @@ func TestElection(t *testing.T) {
 	view := View{Candidates: []*Candidate{a, b, dead}}
 	first := Decide(view, Round{}, noon, nil)
 	if got := names(first.Ping); !slices.Equal(got, []string{"a", "b"}) || first.Write != nil || first.Recheck != AnswerWindow {
-		t.Fatalf("at first everybody who counts is asked: %+v", first)
+		t.Fatalf("at first every live candidate is pinged: %+v", first)
 	}
 	round := asked(a, b)
 	answers(a)
@@ -71,7 +71,7 @@ func TestElection(t *testing.T) {
 		t.Errorf("the other one is waited for: %+v", d)
 	}
 	if d := Decide(view, round, noon.Add(AnswerWindow), nil); d.Write == nil || d.Write.Holder != "a" {
-		t.Errorf("not for ever: %+v", d)
+		t.Errorf("the coordinator waits forever: %+v", d)
 	}
 	answers(b)
 	if d := Decide(view, round, noon.Add(time.Second), nil); d.Write == nil || d.Write.Holder != "b" || d.Write.Strategy != Oldest {
@@ -89,7 +89,8 @@ func TestNobodyAnswers(t *testing.T) {
 	if d.Write != nil || d.Recheck != Retry || !d.Round.Began.IsZero() {
 		t.Errorf("it is tried again: %+v", d)
 	}
-	// Who has left a ping unanswered is not waited for, but is asked as soon as it answers.
+	// The coordinator does not wait for a candidate that left a ping unanswered, but pings it
+	// as soon as it answers.
 	if d := Decide(View{Candidates: []*Candidate{a}}, Round{}, noon.Add(AnswerWindow+Retry), nil); len(d.Ping) > 0 || d.Write != nil {
 		t.Errorf("%+v", d)
 	}
@@ -118,7 +119,7 @@ func TestWhenALeaseIsTaken(t *testing.T) {
 		}(), 0, "wait 10s"},
 		{"without duration", &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("odd")}}, -OddDuration, "ask"},
 		{"empty", &coordinationv1.Lease{}, 0, "ask"},
-		{"of somebody without coordination", &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("legacy"), LeaseDurationSeconds: ptr.To[int32](15)}}, -14 * time.Second, "wait 1s"},
+		{"of a leader without coordination", &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("legacy"), LeaseDurationSeconds: ptr.To[int32](15)}}, -14 * time.Second, "wait 1s"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			d := Decide(View{Lease: test.lease, Since: noon.Add(test.since), Candidates: []*Candidate{candidate("a", "1.2.0")}}, Round{}, noon, nil)
@@ -133,8 +134,9 @@ func TestWhenALeaseIsTaken(t *testing.T) {
 	}
 }
 
-// Whoever was asked while the Lease ran out is elected at its end and not before.
-func TestNobodyIsElectedBeforeTheEnd(t *testing.T) {
+// The coordinator elects a candidate that it pinged while the Lease ran out at the end of
+// the Lease and not before.
+func TestDecide_NoElectionBeforeTheLeaseEnds(t *testing.T) {
 	a := candidate("a", "1.2.0")
 	round := asked(a)
 	answers(a)
@@ -155,7 +157,7 @@ func TestPreemption(t *testing.T) {
 	}
 	all := []*Candidate{leader, like, better}
 	if d := Decide(View{Lease: held, Since: noon, Candidates: all}, Round{}, noon, nil); !slices.Equal(names(d.Ping), []string{"better"}) {
-		t.Errorf("only who is better is asked: %+v", d)
+		t.Errorf("only better candidates are pinged: %+v", d)
 	}
 	round := asked(better)
 	answers(better)
@@ -225,11 +227,11 @@ func TestBest(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if Best(nil) != nil {
-		t.Error("nobody is best of nobody")
+		t.Error("no candidates have a best one")
 	}
 }
 
-// Clocks that differ keep nobody from being asked and from answering.
+// Clocks that differ keep no candidate from being pinged and from answering.
 func TestClocks(t *testing.T) {
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
 		c := candidate("a", "1.2.0")
@@ -251,11 +253,11 @@ func TestDead(t *testing.T) {
 	never := candidate("a", "1.2.0")
 	never.Spec.RenewTime = nil
 	if !Dead(never, noon) || Live(never, noon, nil) {
-		t.Error("who has never renewed is dead after a while")
+		t.Error("a candidate that has never renewed is dead after a while")
 	}
 	never.CreationTimestamp = metav1.NewTime(noon)
 	if Dead(never, noon) {
-		t.Error("who is new is not")
+		t.Error("a new candidate is not dead")
 	}
 	ahead := candidate("a", "1.2.0")
 	for by, live := range map[time.Duration]bool{time.Minute: true, CandidateValidity: false, 1e6 * time.Hour: false} {

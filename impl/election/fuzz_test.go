@@ -12,13 +12,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Whatever a Lease and its candidates hold, an election comes to an end: somebody who is
-// well and answers leads, or a strategy that others know has the Lease. Nobody who holds it
-// loses it before its time, and what is written can be read again.
+// Whatever a Lease and its candidates contain, an election ends: a healthy candidate that
+// answers leads, or the Lease has a strategy of another coordinator. No holder loses the
+// Lease before it expires, and every written Lease is readable.
 func FuzzDecide(f *testing.F) {
 	const beyond = 300_000_000_000 // seconds; no year that far away can be written
 	f.Add(uint16(0), "", "", "", int32(0), int32(0), "", "", "", int64(0), int64(0), "", "", "", int64(0), int64(0))
-	f.Add(uint16(0xffff), "odd", "nobody", "", int32(-1), int32(math.MaxInt32), "x", "1.99999999999999999999.0", "", int64(-beyond), int64(0),
+	f.Add(uint16(0xffff), "odd", "absent", "", int32(-1), int32(math.MaxInt32), "x", "1.99999999999999999999.0", "", int64(-beyond), int64(0),
 		"0.0.0", "", "example.com/x", int64(0), int64(beyond))
 	f.Add(uint16(0x7fff), "well", "", string(Oldest), int32(math.MaxInt32), int32(math.MinInt32), "0.0.1", "", string(Oldest), int64(beyond), int64(0),
 		"0.0.2", "0.0.1", string(Oldest), int64(-1), int64(-beyond))
@@ -133,7 +133,7 @@ func (c *contest) write(w *Write) {
 		c.t.Fatalf("%s is elected, and has not answered", elected)
 	}
 	if w.Holder+w.Preferred == "" && w.Strategy == Oldest {
-		c.t.Fatalf("nobody is elected, and nobody else is to: %+v", w)
+		c.t.Fatalf("the write names neither a holder, nor a preferred holder, nor another strategy: %+v", w)
 	}
 	after := Apply(c.lease, "default", "contested", "coordinator", *w, c.now)
 	readable(c.t, after)
@@ -153,7 +153,7 @@ func (c *contest) write(w *Write) {
 func (c *contest) rest() {
 	open, _ := vacant(c.lease, c.since, c.now)
 	if open && strategy(c.lease) == "" {
-		c.t.Fatalf("nobody leads, and nothing is done about it: %+v of %+v", c.lease, c.candidates)
+		c.t.Fatalf("the Lease has no leader, and the election has ended: %+v of %+v", c.lease, c.candidates)
 	}
 }
 

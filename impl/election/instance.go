@@ -17,9 +17,9 @@ type Timing struct{ LeaseDuration, RenewDeadline, RetryPeriod, FallbackDelay tim
 type Standing struct {
 	// Leading is whether it works as the leader.
 	Leading bool
-	// Renewed is when it sent the last renewal that succeeded, and Answered when it was
-	// told so. Its Lease counts from the first of them, and the pause before the next
-	// renewal from the second: the slower a server is, the less it is asked.
+	// Renewed is when it sent the last renewal that succeeded, and Answered when it got the
+	// answer. Its Lease counts from Renewed, and the pause before the next renewal from
+	// Answered: a slow server gets fewer requests.
 	Renewed, Answered time.Time
 	// Place is how many live candidates come before it, as far as it knows.
 	Place int
@@ -34,7 +34,7 @@ const (
 	Wait Move = "wait"
 	// Take up the leadership that the coordinator has given, by a first renewal.
 	Take Move = "take"
-	// Claim the Lease, since no coordinator elects anybody.
+	// Claim the Lease, because no coordinator elects a leader.
 	Claim Move = "claim"
 	// Renew the Lease.
 	Renew Move = "renew"
@@ -76,7 +76,7 @@ func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t
 	case !open:
 		return Wait, left + t.FallbackDelay
 	}
-	// An instance that only just began to look has not seen nobody elect.
+	// An instance that has just started has not observed yet that no coordinator elects.
 	vacantSince := since
 	if holder(lease) != "" {
 		vacantSince = since.Add(duration(lease))

@@ -8,8 +8,8 @@ import (
 // Candidate is an instance that declares that it can lead.
 type Candidate = coordinationv1beta1.LeaseCandidate
 
-// Oldest is the only strategy by which the coordinator elects. Any other one
-// belongs to somebody else.
+// Oldest is the only strategy by which the coordinator elects. Every other strategy
+// belongs to another coordinator.
 const Oldest = coordinationv1.OldestEmulationVersion
 
 const (

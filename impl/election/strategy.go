@@ -7,11 +7,11 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// Resolve is the strategy of a Lease whose candidates want several. That of the
-// newest binary holds, as the published API has it.
+// Resolve returns the strategy of a Lease whose candidates want several. The newest
+// binary decides, as in the published API.
 //
-// KEP-4355: where that leaves several, the order of preference is fixed, and who
-// does not want to be coordinated comes before who does. So one instance is enough
+// KEP-4355: if that leaves several strategies, the order of preference is fixed, and an
+// instance without coordination comes before one with it. So one instance is enough
 // to take a Lease out of coordination, and a conflict never blocks it.
 func Resolve(candidates []*Candidate) coordinationv1.CoordinatedLeaseStrategy {
 	if len(candidates) == 0 {
@@ -25,8 +25,9 @@ func Resolve(candidates []*Candidate) coordinationv1.CoordinatedLeaseStrategy {
 	}))
 }
 
-// wants is the strategy of a candidate. Nobody else than this coordinator would see to
-// one that does not say, which the API refuses and a store may hold all the same.
+// wants returns the strategy of a candidate. A candidate without one belongs to this
+// coordinator, because no other coordinator handles it. The API refuses such a candidate,
+// but etcd may contain one.
 func wants(c *Candidate) coordinationv1.CoordinatedLeaseStrategy {
 	return cmp.Or(c.Spec.Strategy, Oldest)
 }

@@ -7,11 +7,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// vacant reports whether a Lease may be taken, and else how long its holder may
-// still be believed. Since is when the Lease was seen to change last, by the clock
-// of who asks: nobody's renewTime is compared with a clock of somebody else.
+// vacant reports whether a client may take a Lease, and otherwise how long the holder
+// still holds it. Since is when the client observed the last change of the Lease, by its
+// own clock: no renewTime is compared with the clock of another process.
 //
-// KEP-4355: nobody else can claim a Lease before it expires.
+// KEP-4355: no other instance can claim a Lease before it expires.
 func vacant(lease *coordinationv1.Lease, since, now time.Time) (bool, time.Duration) {
 	if holder(lease) == "" {
 		return true, 0
@@ -20,7 +20,7 @@ func vacant(lease *coordinationv1.Lease, since, now time.Time) (bool, time.Durat
 	return left <= 0, left
 }
 
-// holder is who holds a Lease, or empty.
+// holder returns the holder of a Lease, or empty.
 func holder(lease *coordinationv1.Lease) string {
 	if lease == nil {
 		return ""
@@ -44,7 +44,7 @@ func strategy(lease *coordinationv1.Lease) coordinationv1.CoordinatedLeaseStrate
 	return ptr.Deref(lease.Spec.Strategy, "")
 }
 
-// duration of a Lease. Somebody may have left it out.
+// duration returns the duration of a Lease, or a default if the Lease has none.
 func duration(lease *coordinationv1.Lease) time.Duration {
 	if seconds := ptr.Deref(lease.Spec.LeaseDurationSeconds, 0); seconds > 0 {
 		return time.Duration(seconds) * time.Second

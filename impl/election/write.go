@@ -43,11 +43,11 @@ func Apply(before *coordinationv1.Lease, namespace, name, coordinator string, w 
 	return lease
 }
 
-// hold makes somebody the holder from now on.
+// hold sets the holder of a Lease from now on.
 func hold(lease *coordinationv1.Lease, who string, counts bool, at metav1.MicroTime) {
 	var transitions int32
 	if counts {
-		// Somebody may have written any number. It never falls below zero, which readers refuse.
+		// A client may have written any number. The result is never below zero, which readers refuse.
 		transitions = min(max(0, ptr.Deref(lease.Spec.LeaseTransitions, 0)), math.MaxInt32-1) + 1
 	}
 	lease.Spec.LeaseTransitions = ptr.To(transitions)

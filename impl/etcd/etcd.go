@@ -35,8 +35,8 @@ type Options struct {
 }
 
 // stopBound is how long the member has to leave in good order. Handing over
-// leadership takes longer, or for ever, when the others stop as well; nothing
-// is lost by not waiting, because what was acknowledged is on disk.
+// leadership takes longer, or forever, when the others stop as well. Not waiting
+// loses nothing, because every acknowledged write is on disk.
 const stopBound = 3 * time.Second
 
 // Run serves until the context ends. It returns early when the member cannot
@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 	case err := <-member.Err():
 		member.Close()
-		return fmt.Errorf("etcd member %s broke down: %w", o.Name, err)
+		return fmt.Errorf("etcd member %s failed: %w", o.Name, err)
 	}
 	stopped := make(chan struct{})
 	go func() {
@@ -92,7 +92,7 @@ func (o Options) config() (*embed.Config, error) {
 	config.Dir = o.DataDir
 	config.InitialCluster = o.InitialCluster
 	config.InitialClusterToken = o.ClusterToken
-	// Nobody speaks JSON to it.
+	// No client uses the JSON gateway.
 	config.EnableGRPCGateway = false
 
 	tls := transport.TLSInfo{CertFile: o.CertFile, KeyFile: o.KeyFile, TrustedCAFile: o.CAFile, ClientCertAuth: true}

@@ -26,7 +26,7 @@ func TestConfig(t *testing.T) {
 		t.Errorf("advertises %s to peers", got)
 	}
 	if !config.ClientTLSInfo.ClientCertAuth || !config.PeerTLSInfo.ClientCertAuth {
-		t.Error("somebody without a certificate may connect")
+		t.Error("a client without a certificate may connect")
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 )
 
-// Facts are what was found out about the resource of a migration.
+// Facts are the observed facts about the resource of a migration.
 type Facts struct {
-	// Target is how it is reached, if Found. It may not be Certain that what was
-	// not found does not exist.
+	// Target is how clients reach the resource, if Found. Certain is false if a resource
+	// that was not found may exist all the same.
 	Target         Target
 	Found, Certain bool
-	// StorageVersion is nil if nobody has announced the resource.
+	// StorageVersion is nil if no API server has announced the resource.
 	StorageVersion *apiserverinternalv1alpha1.StorageVersion
 	// Definition is nil unless the resource is a custom one.
 	Definition *Definition
@@ -53,7 +53,7 @@ const (
 	ReasonWorkerFailed      = "WorkerFailed"
 )
 
-// Assessment is a step, with what to tell about it.
+// Assessment is a step, with its reason and message.
 type Assessment struct {
 	Step            Step
 	Reason, Message string
@@ -79,7 +79,7 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 		return Assessment{Step: Wait, Reason: ReasonAwaitingAgreement, Message: fmt.Sprintf("No server has announced in which version it stores %s yet.", resource)}
 	case facts.StorageVersion == nil:
 		// KEP-2339: if a server does not use the API, its resources are not managed.
-		return Assessment{Step: Fail, Reason: ReasonNotAnnounced, Message: fmt.Sprintf("The server of %s does not announce in which version it stores the resource, so nobody can tell when a migration would be complete.", resource)}
+		return Assessment{Step: Fail, Reason: ReasonNotAnnounced, Message: fmt.Sprintf("The server of %s does not announce in which version it stores the resource, so the controller cannot determine when a migration is complete.", resource)}
 	case (!agreed || !facts.Definition.Follows(basis)) && Started(svm):
 		return lost(resource.String())
 	case !agreed:

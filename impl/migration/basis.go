@@ -52,9 +52,9 @@ func (b Basis) Precedes(sv *apiserverinternalv1alpha1.StorageVersion) bool {
 // Check compares a basis with the object as it is now; nil means that there is
 // none.
 //
-// KEP-2339: a migration is aborted if the agreed version is empty; whether the
-// storage version changed in the middle of one is told by the resourceVersion
-// before and after.
+// KEP-2339: a migration is aborted if the agreed version is empty; comparing the
+// resourceVersion before and after shows whether the storage version changed in the
+// middle of a migration.
 func (b Basis) Check(sv *apiserverinternalv1alpha1.StorageVersion) Standing {
 	now, agreed := BasisOf(sv)
 	switch {

@@ -23,9 +23,9 @@ const (
 	// UnknownGrace is how long a resource that is not served, or not announced,
 	// may take to appear before its migration fails.
 	UnknownGrace = time.Minute
-	// ObjectPatience is for how long the servers' own errors (500) at one object
-	// or at one list are taken for passing ones. An overloaded or unreachable
-	// server is waited for without a bound.
+	// ObjectPatience is how long the migrator retries one object or one list after
+	// errors of the server (500). It waits for an overloaded or unreachable server
+	// without a bound.
 	ObjectPatience = 10 * time.Minute
 	// AutomaticRetry is how long after a migration that failed or was aborted
 	// another one is started automatically, unless the agreement changed.
@@ -43,7 +43,7 @@ func ChunkSize(rate float64) int64 {
 }
 
 // Retry is the pause before an attempt that follows a number of failed ones; it
-// is never shorter than what the server asked for.
+// is never shorter than the server's Retry-After.
 func Retry(failed int, asked time.Duration) time.Duration {
 	pause := RetryFirst
 	for i := 1; i < failed && pause < RetryMost; i++ {

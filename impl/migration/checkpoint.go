@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Checkpoint is how far a migration got. It is written down after each chunk, so
-// that whoever goes on repeats one chunk at most.
+// Checkpoint is the progress of a migration. The worker writes it after each chunk, so
+// that the next worker repeats at most one chunk.
 //
 // KEP-25: the worker keeps the continue token as its checkpoint.
 type Checkpoint struct {
@@ -28,19 +28,19 @@ type Checkpoint struct {
 	Continue string `json:"continue,omitempty"`
 	// Listed: the last chunk of this pass is done.
 	Listed bool `json:"listed,omitempty"`
-	// Done counts the objects of this pass that were dealt with, by outcome.
-	// Remaining is how many the server said are left, if it did.
+	// Done counts the processed objects of this pass, by outcome.
+	// Remaining is the server's remainingItemCount, if it returned one.
 	Done      Tally  `json:"done"`
 	Remaining *int64 `json:"remaining,omitempty"`
 	// Refusal is the first object of this pass that could not be written, and why.
 	Refusal string `json:"refusal,omitempty"`
-	// Verdict is how the worker ended, where it is somebody else who gives the
-	// migration its outcome. PutOff is why it cannot go on at present.
+	// Verdict is the worker's outcome, if the controller and not the worker writes the
+	// outcome of the migration. PutOff is why the worker cannot continue at present.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	PutOff  string   `json:"putOff,omitempty"`
 }
 
-// Verdict is the outcome of a migration, with what to tell about it.
+// Verdict is the outcome of a migration, with its reason and message.
 type Verdict struct {
 	Outcome storagemigrationv1.MigrationConditionType `json:"outcome"`
 	Reason  string                                    `json:"reason"`
@@ -77,7 +77,7 @@ func (t Tally) plus(o Tally) Tally {
 	return Tally{Written: t.Written + o.Written, Overtaken: t.Overtaken + o.Overtaken, Gone: t.Gone + o.Gone, Refused: t.Refused + o.Refused}
 }
 
-// Chunk is what became of the objects of one list.
+// Chunk is the result for the objects of one list.
 type Chunk struct {
 	// Continue is where the next chunk begins; empty if there is none.
 	Continue  string
@@ -111,12 +111,12 @@ func (c Checkpoint) Again(basis Basis, definition *Definition) Checkpoint {
 	return next
 }
 
-// Expired is the checkpoint after the server has forgotten the snapshot that the
-// token belonged to. It offers a token that goes on from the same key in the
-// present state: what was created meanwhile in front of it is stored in the
-// agreed version anyway. Without such a token the pass begins anew.
+// Expired returns the checkpoint after etcd has compacted the revision of the token.
+// The server offers a token that continues from the same key in the present state:
+// objects that were created meanwhile before that key are stored in the agreed version
+// anyway. Without such a token the pass begins again.
 //
-// KEP-25: with the inconsistent continue token an expired token is no worry.
+// KEP-25: with the inconsistent continue token an expired token does no harm.
 func (c Checkpoint) Expired(inconsistent string) Checkpoint {
 	if inconsistent == "" {
 		return c.Again(c.Basis, &Definition{Generation: c.DefinitionGeneration})
@@ -125,8 +125,8 @@ func (c Checkpoint) Expired(inconsistent string) Checkpoint {
 	return c
 }
 
-// Total is how many objects there are as far as is known; it is false while the
-// server has not told.
+// Total returns the known number of objects; it is false until the server has returned
+// a remainingItemCount.
 func (c Checkpoint) Total() (int64, bool) {
 	switch {
 	case c.Listed:
@@ -137,7 +137,7 @@ func (c Checkpoint) Total() (int64, bool) {
 	return 0, false
 }
 
-// Message tells people how far the migration got.
+// Message describes the progress of the migration to users.
 func (c Checkpoint) Message() string {
 	message := fmt.Sprintf("%d objects migrated to %s", c.Done.Total()-c.Done.Refused, c.Basis.Version)
 	if total, known := c.Total(); known {

@@ -164,7 +164,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{"all in one version", seen("g/v2"), agreed, nil, false, Nothing},
 		{"other versions may be stored", seen("g/v1", "g/v2"), agreed, nil, false, Begin},
-		{"nobody knows", seen(Unknown, "g/v2"), agreed, nil, false, Begin},
+		{"unknown versions may be stored", seen(Unknown, "g/v2"), agreed, nil, false, Begin},
 		{"a migration is under way", seen("g/v1", "g/v2"), agreed, nil, true, Nothing},
 		{"no agreement", seen("g/v1", "g/v2"), storageVersion("5", "", "g/v1", "g/v2"), nil, false, Await},
 		{"one version", seen(Unknown), single(storageVersion("5", "g/v2", "g/v2")), nil, false, ShortCircuit},
@@ -341,7 +341,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{"stored", nil, Written, 0},
 		{"deleted", apierrors.NewNotFound(resource, "a"), Gone, 0},
-		{"written by somebody else", apierrors.NewConflict(resource, "a", errors.New("x")), Overtaken, 0},
+		{"written by another client", apierrors.NewConflict(resource, "a", errors.New("x")), Overtaken, 0},
 		{"its namespace goes", terminating, Again, 0},
 		{"too many requests", apierrors.NewTooManyRequests("slow down", 7), Again, 7 * time.Second},
 		{"unavailable", apierrors.NewServiceUnavailable("x"), Again, 0},

@@ -9,15 +9,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Outcome is what became of an attempt to write an object back as it was listed.
+// Outcome is the result of an attempt to write an object back as it was listed.
 type Outcome string
 
 // The outcomes of an attempt.
 const (
 	// Written: it is stored in the agreed version now, or was before.
 	Written Outcome = "written"
-	// Overtaken: somebody wrote it since it was listed, or replaced it by another
-	// of its name. Every server stores in the agreed version, so it is done.
+	// Overtaken: another client wrote the object since it was listed, or replaced it by
+	// another one of its name. Every server stores in the agreed version, so it is done.
 	Overtaken Outcome = "overtaken"
 	// Gone: it was deleted, alone or with its namespace. It is not brought back:
 	// the attempt names its uid.

@@ -20,7 +20,7 @@ type Phase string
 
 // Phases of a resource.
 const (
-	// PhaseWaiting: a migration was asked for and has not begun.
+	// PhaseWaiting: a migration was created and has not begun.
 	PhaseWaiting Phase = "waiting"
 	// PhaseRunning: a worker is going through the objects.
 	PhaseRunning Phase = "running"
@@ -28,7 +28,7 @@ const (
 	PhaseDone Phase = "done"
 	// PhaseFailed: the last migration failed.
 	PhaseFailed Phase = "failed"
-	// PhaseDue: objects may be stored in other versions, and nobody migrates them.
+	// PhaseDue: objects may be stored in other versions, and no migration exists.
 	PhaseDue Phase = "due"
 )
 
@@ -40,7 +40,7 @@ type Progress struct {
 	Migration string
 	// Generation and CompletedGeneration are those of the State.
 	Generation, CompletedGeneration int64
-	// Done of Total objects are dealt with; Total is 0 where it is not known.
+	// Done of Total objects are processed; Total is 0 if it is unknown.
 	Done, Total int64
 	// Detail explains the phase.
 	Detail string
@@ -91,7 +91,7 @@ func Overview(states map[string]State, svms []*storagemigrationv1.StorageVersion
 				row.Total, _ = checkpoint.Total()
 			}
 		default:
-			row.Phase, row.Detail = PhaseWaiting, "nobody has looked at it yet; a controller manager must lead"
+			row.Phase, row.Detail = PhaseWaiting, "no controller manager has read it yet; one must lead"
 			if running != nil {
 				row.Detail = running.Message
 			}
@@ -103,7 +103,7 @@ func Overview(states map[string]State, svms []*storagemigrationv1.StorageVersion
 	})
 }
 
-// latest is, for each resource, the migration that tells how it stands: the one
+// latest returns, for each resource, the migration that determines its phase: the one
 // whose turn it is, or the one that ended last.
 func latest(svms []*storagemigrationv1.StorageVersionMigration) map[schema.GroupResource]*storagemigrationv1.StorageVersionMigration {
 	last := map[schema.GroupResource]*storagemigrationv1.StorageVersionMigration{}
@@ -128,7 +128,7 @@ func endOf(svm *storagemigrationv1.StorageVersionMigration) *metav1.Time {
 	return &metav1.Time{}
 }
 
-// UnderWay reports whether a migration that was asked for has not ended.
+// UnderWay reports whether a migration has not ended.
 func UnderWay(rows []Progress) bool {
 	return slices.ContainsFunc(rows, func(p Progress) bool { return p.Phase == PhaseWaiting || p.Phase == PhaseRunning })
 }

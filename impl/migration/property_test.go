@@ -57,7 +57,7 @@ func TestPaceSlowsDownUnderLoad(t *testing.T) {
 	}
 }
 
-// Whoever watches without a gap knows every version that objects may be in.
+// A controller that watches without a gap knows every version in which objects may be stored.
 func TestObserveForgetsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var state State

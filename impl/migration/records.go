@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What is written down lies in ConfigMaps.
+// The ConfigMaps that keep state.
 const (
 	// RecordNamespace holds them.
 	RecordNamespace = metav1.NamespaceSystem
@@ -25,7 +25,7 @@ const (
 	// GenerationAnnotation is the number of a migration among those of its
 	// resource, where it was given before the migration began.
 	GenerationAnnotation = "reference.evenkeel.dev/migration-generation"
-	// ReasonAnnotation is why a migration was asked for.
+	// ReasonAnnotation is why a migration was created.
 	ReasonAnnotation = "reference.evenkeel.dev/migration-reason"
 )
 

@@ -9,15 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Unknown stands among the persisted versions for any version: nobody watched
-// from the beginning, or without a gap.
+// Unknown is a persisted version that means any version: the controller did not watch
+// from the beginning, or missed changes.
 const Unknown = "Unknown"
 
 // State is what is remembered of a resource from one migration to the next: the
 // KEP's generations, and in which versions objects may be stored.
 type State struct {
-	// Generation counts the migrations that were asked for. KEP-25: incrementing
-	// it triggers a migration, and the reason is given.
+	// Generation counts the created migrations. KEP-25: incrementing it triggers a
+	// migration, and the reason is given.
 	Generation int64  `json:"generation"`
 	Reason     string `json:"reason,omitempty"`
 	// ObservedGeneration is the last one for which a worker was launched,
@@ -41,10 +41,10 @@ type State struct {
 	StoppedFor string      `json:"stoppedFor,omitempty"`
 }
 
-// Observe adds what an object reports: every server may store objects in what it
-// has announced. watched tells that the previous observation was of the previous
-// revision; otherwise agreements may have come and gone in between, and if the
-// transition time says that some did, anything may be stored.
+// Observe adds the versions in an object: every server may store objects in the version
+// that it has announced. watched means that the previous observation was of the previous
+// revision. Otherwise agreements may have changed in between, and if the transition time
+// shows that they did, objects may be stored in any version.
 func (s State) Observe(sv *apiserverinternalv1alpha1.StorageVersion, watched bool) State {
 	var transition metav1.Time
 	for i := range sv.Status.Conditions {
@@ -67,7 +67,7 @@ func (s State) Observe(sv *apiserverinternalv1alpha1.StorageVersion, watched boo
 	case s.UID != sv.UID,
 		!watched && !s.Transition.Equal(&transition),
 		// An agreement on the same version as before, but not the same agreement:
-		// what was between them was missed.
+		// the versions between them are unknown.
 		s.Agreed != "" && s.Agreed == agreed && !s.Transition.Equal(&transition):
 		versions = append(versions, Unknown)
 	}
@@ -81,7 +81,7 @@ func (s State) Settled(version string) bool {
 	return len(s.Persisted) == 1 && s.Persisted[0] == version
 }
 
-// Asked is the state after another migration was asked for.
+// Asked returns the state after another migration was created.
 func (s State) Asked(reason string) State {
 	s.Generation++
 	s.Reason = reason
@@ -95,8 +95,8 @@ func (s State) Launched(generation int64) State {
 	return s
 }
 
-// Completed is the state after the migration of a generation has succeeded on a
-// basis. What was announced after the basis stays possible.
+// Completed returns the state after the migration of a generation has succeeded on a
+// basis. Versions that were announced after the basis stay possible.
 func (s State) Completed(generation int64, basis Basis) State {
 	s = s.Launched(generation)
 	s.CompletedGeneration = max(s.CompletedGeneration, generation)

@@ -49,12 +49,12 @@ func (t Target) Migratable() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s cannot be migrated: its server does not offer %s", t.Resource, strings.Join(missing, " and "))
+		return fmt.Errorf("%s cannot be migrated: its server does not support %s", t.Resource, strings.Join(missing, " and "))
 	}
 	return nil
 }
 
-// Targets are the resources that discovery told of.
+// Targets are the resources in discovery.
 type Targets struct {
 	known map[schema.GroupResource]Target
 	// silent are the groups that could not be asked, because the server behind

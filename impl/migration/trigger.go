@@ -8,7 +8,7 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 )
 
-// Trigger is whether a resource is to be migrated although nobody asked.
+// Trigger is whether the controller starts a migration of a resource automatically.
 type Trigger string
 
 // What there is to do about a resource.

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
-// ValidateSpec checks which resource a migration names. Whether there is such a
-// resource is found out when the migration begins: it may be served later.
+// ValidateSpec checks which resource a migration names. The controller checks when the
+// migration begins whether the resource exists: it may be served later.
 func ValidateSpec(spec *storagemigrationv1.StorageVersionMigrationSpec, d defects.Set) field.ErrorList {
 	path := field.NewPath("spec", "resource")
 	var errs field.ErrorList

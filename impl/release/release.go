@@ -53,9 +53,9 @@ type Release struct {
 	// Resources are those whose versions are a matter of the release; all
 	// others are the same in every release.
 	Resources []Resource `json:"resources"`
-	// Coordination is whether leaders are elected by a coordinator in this release,
-	// where that is asked for. A release without it serves the same resources, and
-	// takes no notice of what they say of coordination.
+	// Coordination is whether this release supports coordinated leader election. A
+	// release without it serves the same resources, and ignores their fields of
+	// coordination.
 	Coordination bool `json:"coordination"`
 	// Discovery are the versions in which the release serves the aggregated
 	// discovery document.
@@ -124,8 +124,8 @@ func All() []Release {
 		// 1.2 begins to store the beta that 1.1 could already read, so that
 		// going back to 1.1 loses nothing; and it offers v1.
 		row("1.2", true, ballasts([]string{V1, V1beta1, V1alpha1}, []string{V1alpha1, V1beta1, V1}, V1beta1), V1beta1, withBeta),
-		// 1.3 stores v1, which 1.2 can read and 1.1 cannot; it no longer offers
-		// the alpha, though it can still read what was stored in it.
+		// 1.3 stores v1, which 1.2 can read and 1.1 cannot. It no longer serves
+		// the alpha version, but can still read objects stored in it.
 		row("1.3", true, ballasts([]string{V1, V1beta1}, []string{V1alpha1, V1beta1, V1}, V1), V1, withoutBeta),
 		// 1.4 has forgotten the alpha: whatever is still stored in it must have
 		// been migrated before.

@@ -11,9 +11,9 @@ import (
 // the one that the server has announced under its present membership.
 var ErrUnannounced = errors.New("the server has not announced this storage version")
 
-// announced are the versions that stand in the objects under the present
-// membership, by name of the object. It is what the process knows without
-// asking anybody; the entry itself is written before it is noted here.
+// announced are the versions that this process has written to the objects under its
+// current membership, by name of the object. The process reads it without a request;
+// it writes the entry before it records it here.
 type announced struct {
 	mu       sync.Mutex
 	versions map[string]string
@@ -56,7 +56,7 @@ func (a *announced) change(edit func(map[string]string)) {
 	a.changed = make(chan struct{})
 }
 
-// locks serialises what is done under one name.
+// locks serializes the operations on one name.
 type locks struct {
 	mu    sync.Mutex
 	names map[string]*sync.Mutex
@@ -78,10 +78,10 @@ func (l *locks) lock(name string) func() {
 	return one.Unlock
 }
 
-// MayPersistAs says why this server may not store an object of a custom
-// resource in a version at this moment, or nil if it may. Built-in resources
-// are all announced before the barrier opens; each custom one is announced by
-// itself, possibly long before or after, so it is asked about by itself.
+// MayPersistAs returns why this server may not store an object of a custom
+// resource in a version at this moment, or nil if it may. The server announces all
+// built-in resources before the barrier opens. It announces each custom resource
+// separately, possibly long before or after, so each has its own check.
 //
 // KEP-2339: the extension server updates the storage version before it enables
 // the handler of a custom resource, so these requests pass the barrier.

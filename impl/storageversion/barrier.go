@@ -69,7 +69,7 @@ func (m *Manager) attributesOf(req *http.Request) attributes {
 	}
 }
 
-// isLoopback reports whether the server sent the request to itself: nobody else
+// isLoopback reports whether the server sent the request to itself: no other client
 // can authenticate as this user.
 func isLoopback(req *http.Request) bool {
 	u, ok := request.UserFrom(req.Context())

@@ -15,16 +15,15 @@ const (
 	// JoinRetry is the longest time between two attempts to join.
 	JoinRetry = 500 * time.Millisecond
 
-	// RequestTimeout ends a request of this package that nobody answers. A write
-	// may still take effect afterwards; every write is preconditioned, so
-	// trying again is safe.
+	// RequestTimeout is the timeout of a request of this package. A write may still
+	// take effect afterwards; every write has a precondition, so a retry is safe.
 	RequestTimeout = 5 * time.Second
 
 	// RegistrationWorkers is how many resources a server registers at a time.
 	RegistrationWorkers = 4
 	// ConflictRetry and ConflictRetryMax bound the pause after a conflict. It is
-	// short: the pause lies between attempts, not inside one, so it does not
-	// make an attempt likelier to meet another writer.
+	// short: the pause is between attempts, not inside one, so it does not make a
+	// conflict with another writer more likely.
 	ConflictRetry    = 10 * time.Millisecond
 	ConflictRetryMax = 250 * time.Millisecond
 	// ErrorRetry and ErrorRetryMax bound the pause after any other failure.
@@ -48,7 +47,7 @@ const (
 	// garbage: creating an object and reporting in it takes two writes.
 	EmptyGrace = 30 * time.Second
 
-	// RetryAfterSeconds is what the barrier tells clients to wait.
+	// RetryAfterSeconds is the Retry-After that the barrier returns to clients.
 	RetryAfterSeconds = 1
 )
 

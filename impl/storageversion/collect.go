@@ -30,16 +30,16 @@ type Collection struct {
 	Recheck time.Duration
 }
 
-// Collect decides what becomes of an object, given the participants that were
-// read after it.
+// Collect decides whether the collector keeps, updates or deletes an object, given the
+// participants that were read after it.
 //
 // KEP-2339: entries of servers that do not take part are removed; then the
-// agreed version and the condition are set anew; an object without entries is
-// deleted. The agreement is set anew even where nothing was stale, because a
+// agreed version and the condition are set again; an object without entries is
+// deleted. Collect sets the agreement again even if no entry was stale, because a
 // server that just joined forbids it until it has reported.
 //
-// An object that has never had an entry is spared for a while: whoever created
-// it is about to report.
+// Collect keeps an object that has never had an entry for a while: the API server that
+// created it is about to report.
 func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Participants, now time.Time, d defects.Set) Collection {
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(sv.Status.StorageVersions))
 	for i := range sv.Status.StorageVersions {

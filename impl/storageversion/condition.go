@@ -18,8 +18,8 @@ const (
 	ReasonNotAgreed = "CommonEncodingVersionUnset"
 )
 
-// Messages are fixed per reason, so that an object changes only when what it
-// reports changes; they do not say who is missing.
+// Messages are fixed per reason, so that an object changes only when its reports
+// change; they do not name missing servers.
 const (
 	messageAgreed    = "Every participating API server stores this resource in the agreed version."
 	messageNotAgreed = "The participating API servers store this resource in different versions, or some of them have not reported yet."

@@ -43,7 +43,7 @@ func TestAgreedVersion(t *testing.T) {
 		defects      defects.Set
 		want         *string
 	}{
-		{"nobody reported", nil, taking("a"), nil, nil},
+		{"no server reported", nil, taking("a"), nil, nil},
 		{"one server", []svEntry{entryAt("a", "v1")}, taking("a"), nil, ptr.To("v1")},
 		{"all equal", []svEntry{entryAt("a", "v1"), entryAt("b", "v1")}, taking("a", "b"), nil, ptr.To("v1")},
 		{"different", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, taking("a", "b"), nil, nil},
@@ -157,9 +157,9 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Whatever the order in which servers read, join, merge and write, with the
-// version that was read as precondition: nobody's entry is lost, and no version
-// is agreed on while two entries differ or a participant may still report.
+// Servers read, join, merge and write in any order, with the version that they read as
+// precondition: no entry is lost, and no version is agreed while two entries differ or a
+// participant may still report.
 func TestInterleavedMerges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := rapid.IntRange(2, 5).Draw(t, "servers")
@@ -260,9 +260,9 @@ func TestCollect(t *testing.T) {
 		recheck      time.Duration
 	}{
 		{"nothing to do", settled, taking("a"), time.Hour, nil, Keep, 0, nil, 0},
-		{"somebody joined", settled, taking("a", "b"), time.Hour, nil, Update, 1, nil, 0},
-		{"somebody joined who does not host it", settled, Participants{"a": false, "b": true}, time.Hour, nil, Keep, 0, nil, 0},
-		{"somebody left", two, taking("a"), time.Hour, nil, Update, 1, ptr.To("v1"), 0},
+		{"a server joined", settled, taking("a", "b"), time.Hour, nil, Update, 1, nil, 0},
+		{"a server joined that does not host it", settled, Participants{"a": false, "b": true}, time.Hour, nil, Keep, 0, nil, 0},
+		{"a server left", two, taking("a"), time.Hour, nil, Update, 1, ptr.To("v1"), 0},
 		{"all left", two, taking("c"), 0, nil, Delete, 0, nil, 0},
 		{"all left, kept by defect", two, taking("c"), 0, defects.Of(defects.SV18KeepsEmpty), Update, 0, nil, 0},
 		{"never collects", two, taking("a"), time.Hour, defects.Of(defects.SV16NeverCollects), Keep, 0, nil, 0},
@@ -471,7 +471,7 @@ func TestValidateStatus(t *testing.T) {
 	}{
 		{"agreed", func(*svStatus) {}, nil, true},
 		{"empty", func(s *svStatus) { *s = svStatus{} }, nil, true},
-		{"equal but somebody is missing", func(s *svStatus) { s.CommonEncodingVersion, s.Conditions = nil, condition("False") }, nil, true},
+		{"equal but an entry is missing", func(s *svStatus) { s.CommonEncodingVersion, s.Conditions = nil, condition("False") }, nil, true},
 		{"duplicate", func(s *svStatus) { s.StorageVersions[1].APIServerID = "a" }, nil, false},
 		{"duplicate, defect", func(s *svStatus) { s.StorageVersions[1].APIServerID = "a" }, defects.Of(defects.SV03DuplicateEntry), true},
 		{"no ID", func(s *svStatus) { s.StorageVersions[1].APIServerID = "" }, nil, false},
@@ -487,7 +487,7 @@ func TestValidateStatus(t *testing.T) {
 		{"version twice", func(s *svStatus) { s.StorageVersions[0].DecodableVersions = []string{"v1", "v1"} }, nil, false},
 		{"false agreement", func(s *svStatus) { s.StorageVersions[1].EncodingVersion = "v2" }, nil, false},
 		{"false agreement, defect", func(s *svStatus) { s.StorageVersions[1].EncodingVersion = "v2" }, defects.Of(defects.SV06AcceptsFalseAgreement), true},
-		{"agreement of nobody", func(s *svStatus) { s.StorageVersions = nil }, nil, false},
+		{"agreement without entries", func(s *svStatus) { s.StorageVersions = nil }, nil, false},
 		{"condition twice", func(s *svStatus) { s.Conditions = append(s.Conditions, s.Conditions...) }, nil, false},
 		{"condition without reason", func(s *svStatus) { s.Conditions[0].Reason = "" }, nil, false},
 		{"condition without message", func(s *svStatus) { s.Conditions[0].Message = "" }, nil, false},

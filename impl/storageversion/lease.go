@@ -70,8 +70,8 @@ func (id identity) holds(lease *coordinationv1.Lease) bool {
 	return lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity == id.holder
 }
 
-// digest stands for the content of reports, so that whoever compares two marks
-// sees whether the servers, or two releases of one, published the same.
+// digest returns a digest of reports, so that a reader of two marks can compare whether
+// the servers, or two releases of one server, published the same.
 func digest(reports map[string]report) string {
 	var lines []string
 	for name, r := range reports {

@@ -22,8 +22,8 @@ func departed(leases []coordinationv1.Lease, serverID string, now metav1.Time) [
 	return gone
 }
 
-// keepCollectingLeases ends the participation of servers that are gone, from time
-// to time. Any server does it, so it is done as long as one is left.
+// keepCollectingLeases deletes the Leases of servers that are gone, at an interval.
+// Every server does it, so one running server is enough.
 //
 // KEP-2339 leaves open how the list of participants is curated.
 func (m *Manager) keepCollectingLeases(ctx context.Context, client kubernetes.Interface) {

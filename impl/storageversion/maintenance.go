@@ -29,7 +29,7 @@ func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
 		timer := m.config.Clock.NewTimer(interval)
 		select {
 		case <-watching:
-			// What was deleted before the watch began, it cannot show.
+			// The watch does not show deletions before it began.
 			watching = nil
 			m.verify(ctx, client)
 		case <-timer.C():
@@ -59,7 +59,7 @@ func (m *Manager) verify(ctx context.Context, client kubernetes.Interface) {
 	names, err := m.outdated(ctx, client)
 	if err != nil {
 		if ctx.Err() == nil {
-			m.config.Logger.Error(err, "Cannot verify what is published", "server", m.config.ServerID)
+			m.config.Logger.Error(err, "Cannot verify the published entries", "server", m.config.ServerID)
 		}
 		return
 	}
@@ -110,9 +110,9 @@ func (m *Manager) outdated(ctx context.Context, client kubernetes.Interface) ([]
 	return names, nil
 }
 
-// watchReports has an object restored as soon as it is seen without our report.
-// What the watch shows may be old; the report reads afresh. The channel that it
-// returns is closed when the watch has begun.
+// watchReports restores an object as soon as the watch shows it without our report.
+// The object of the watch may be old; the report reads it from the API server. The
+// returned channel is closed when the watch has begun.
 func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface) <-chan struct{} {
 	look := func(obj any) {
 		sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion)

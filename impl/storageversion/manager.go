@@ -30,7 +30,7 @@ type Config struct {
 	PeerAddress string
 	// Resources are the persisted built-in resources that the server hosts.
 	Resources []Resource
-	// Classifier tells what a request is for.
+	// Classifier classifies the resource of a request.
 	Classifier Classifier
 	// Clock defaults to the real one.
 	Clock clock.WithTicker

@@ -298,7 +298,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Somebody writes between every read and every write of the server, many times.
+// Another client writes between every read and every write of the server, many times.
 func TestConflictsEnd(t *testing.T) {
 	api := svtest.New(clock.RealClock{}, nil)
 	other, _ := boot(t, api, "other", options{})
@@ -518,8 +518,8 @@ func TestPublishedBeforeRunComesFirst(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	// As many as work at a time may overtake each other, so nobody else gets through
-	// until it was announced: were it not among the first, it never would be.
+	// Workers run in parallel, so their order is not exact. The API refuses all other
+	// objects until this one exists: if it is not among the first ones, it never will.
 	othersWait := func(action clienttesting.Action) error {
 		create, ok := action.(clienttesting.CreateAction)
 		if !ok || action.GetResource().Resource != "storageversions" || api.StorageVersion("early.dev.things") != nil {

@@ -44,7 +44,7 @@ type membership struct {
 	joinedBefore bool
 	rival        rival
 
-	// mu serialises writes of the Lease.
+	// mu serializes writes of the Lease.
 	mu    sync.Mutex
 	lease *coordinationv1.Lease
 }
@@ -206,7 +206,7 @@ func (s *membership) judge(lease *coordinationv1.Lease) error {
 	case lease.UID != s.lease.UID:
 		return errLeaseGone
 	case !s.identity.holds(lease):
-		return fmt.Errorf("%w: %s", errSuperseded, ptr.Deref(lease.Spec.HolderIdentity, "nobody"))
+		return fmt.Errorf("%w: %s", errSuperseded, ptr.Deref(lease.Spec.HolderIdentity, "no holder"))
 	}
 	return nil
 }
@@ -227,9 +227,9 @@ func (s *membership) mark(ctx context.Context) error {
 	})
 }
 
-// watch asks for a renewal as soon as the Lease is seen to be deleted, replaced
-// or taken over, so that the loss is noticed at once and not at the next
-// interval. The renewal decides; the watch may be late or repeat itself.
+// watch triggers a renewal as soon as it observes that the Lease was deleted, replaced
+// or taken over, so that the server notices the loss at once and not at the next
+// interval. The renewal decides; the watch may be late or repeat an event.
 func (s *membership) watch(ctx context.Context) {
 	uid := func() types.UID {
 		s.mu.Lock()

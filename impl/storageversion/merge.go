@@ -49,9 +49,9 @@ func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apise
 	return *status.DeepCopy()
 }
 
-// sameStatus reports whether writing b over a would change nothing. Such a write
-// is not made: the resourceVersion of the object tells consumers whether what it
-// reports has changed.
+// sameStatus reports whether writing b over a changes nothing. The server skips such a
+// write: the resourceVersion of the object shows consumers whether its reports have
+// changed.
 func sameStatus(a, b *apiserverinternalv1alpha1.StorageVersionStatus) bool {
 	return apiequality.Semantic.DeepEqual(a, b)
 }
@@ -67,7 +67,7 @@ func ownEntries(status *apiserverinternalv1alpha1.StorageVersionStatus, serverID
 	return own
 }
 
-// damaged reports whether an object does not tell what the server reports.
+// damaged reports whether an object does not contain the server's report.
 func damaged(status *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, want []apiserverinternalv1alpha1.ServerStorageVersion) bool {
 	return !apiequality.Semantic.DeepEqual(ownEntries(status, serverID), want)
 }

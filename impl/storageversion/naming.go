@@ -2,8 +2,8 @@ package storageversion
 
 import "strings"
 
-// CoreGroup stands for the core group, whose own name is empty, in names of
-// StorageVersion objects.
+// CoreGroup is the name of the core group in names of StorageVersion objects. The name
+// of the group itself is empty.
 const CoreGroup = "core"
 
 // Name is the name of the object that describes a resource.

@@ -21,10 +21,10 @@ const (
 	IdentityValue = "kube-apiserver"
 	// IdentitySelector selects the identity Leases.
 	IdentitySelector = IdentityLabel + "=" + IdentityValue
-	// HostnameLabel tells which host a server runs on.
+	// HostnameLabel is the label with the host on which a server runs.
 	HostnameLabel = "kubernetes.io/hostname"
-	// PeerAddressAnnotation tells the other servers where they reach the one
-	// whose Lease it is (KEP-4020), as host and port.
+	// PeerAddressAnnotation is the address at which peers reach the server of the
+	// Lease (KEP-4020), as host and port.
 	PeerAddressAnnotation = "kubernetes.io/peer-advertise-address"
 	// RegisteredAnnotation marks the Lease of a server whose storage versions
 	// are all published. Its value is the holder identity of the process that
@@ -32,8 +32,8 @@ const (
 	RegisteredAnnotation = "reference.evenkeel.dev/registered"
 )
 
-// Participants are the servers that take part, by ID. The value tells whether
-// the server is fully registered, so that it hosts nothing but what it reported.
+// Participants are the servers that take part, by ID. The value is whether the server
+// is fully registered, so that it hosts only the resources that it reported.
 type Participants map[string]bool
 
 // Has reports whether a server takes part.
@@ -43,16 +43,16 @@ func (p Participants) Has(id string) bool {
 }
 
 // Registered reports whether the process that holds the Lease has marked it as
-// fully registered. A mark that another process left behind does not count:
-// whoever takes a Lease over is unregistered by that very write.
+// fully registered. The mark of another process does not count: a process that takes
+// a Lease over is unregistered from that write on.
 func Registered(lease *coordinationv1.Lease) bool {
 	holder, _, ok := strings.Cut(lease.Annotations[RegisteredAnnotation], "/")
 	return ok && lease.Spec.HolderIdentity != nil && holder != "" && holder == *lease.Spec.HolderIdentity
 }
 
-// isIdentity reports whether a Lease found under a server's ID is that server's
-// identity Lease. Somebody may have removed its label; the holder still tells,
-// and a server is not taken for departed over a label.
+// isIdentity reports whether a Lease with a server's ID as name is that server's
+// identity Lease. A client may have removed its label; the holder identity still
+// identifies the server, so a missing label does not make it count as departed.
 func isIdentity(lease *coordinationv1.Lease) bool {
 	if lease.Labels[IdentityLabel] == IdentityValue {
 		return true
@@ -60,11 +60,11 @@ func isIdentity(lease *coordinationv1.Lease) bool {
 	return lease.Spec.HolderIdentity != nil && strings.HasPrefix(*lease.Spec.HolderIdentity, lease.Name+"_")
 }
 
-// ParticipantsOf are the participants that a list of identity Leases tells of.
+// ParticipantsOf returns the participants in a list of identity Leases.
 //
-// A server takes part as long as its Lease exists, expired or not: Leases that
-// expired are removed by the servers that are left (leasegc.go), and until then
-// a paused server might come back.
+// A server takes part as long as its Lease exists, expired or not: the remaining
+// servers remove expired Leases (leasegc.go), and until then a paused server might
+// continue.
 func ParticipantsOf(leases []coordinationv1.Lease) Participants {
 	participants := make(Participants, len(leases))
 	for i := range leases {
@@ -73,11 +73,11 @@ func ParticipantsOf(leases []coordinationv1.Lease) Participants {
 	return participants
 }
 
-// ReadParticipants reads the participants afresh: an unset resourceVersion makes
-// the list consistent, so that it shows everybody who joined before the call.
-// Call it after reading the object that has the given entries, see the package
-// comment. Servers of the entries that are not in the list are looked up one by
-// one; anything but a clear answer is an error, on which nobody may be stripped.
+// ReadParticipants lists the participants: an unset resourceVersion makes the list
+// consistent, so that it contains every server that joined before the call. Call it
+// after reading the object that has the given entries, see the package comment. It
+// gets the Leases of servers that have entries and are not in the list one by one. If
+// a request fails, it returns an error, and the caller must not remove any entry.
 func ReadParticipants(ctx context.Context, client coordinationv1client.LeaseInterface, entries []apiserverinternalv1alpha1.ServerStorageVersion) (Participants, error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
-// Classifier tells what kind of resource a request is for.
+// Classifier classifies the resource of a request.
 type Classifier interface {
 	// IsBuiltInPersisted reports whether this process itself stores objects of
-	// the resource. It is false for reviews, which nobody stores, for custom
+	// the resource. It is false for reviews, which no server stores, for custom
 	// resources and for resources of aggregated servers.
 	IsBuiltInPersisted(group, resource string) bool
 }

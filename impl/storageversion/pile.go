@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pile gathers names until somebody takes them all. A name that is put on it
-// many times is taken once.
+// pile collects names until a caller takes all of them. A name that was added
+// several times is taken once.
 type pile struct {
 	mu    sync.Mutex
 	names map[string]bool

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// place holds the standing for everybody who asks.
+// place holds the standing for all readers.
 type place struct {
 	mu       sync.RWMutex
 	now      standing

@@ -71,10 +71,10 @@ func (m *Manager) register(ctx context.Context, client kubernetes.Interface, mem
 	}
 }
 
-// registerAll publishes all reports and takes back those that the server made
-// when it was of another release and that it does not stand by any more. Then
-// it looks at all of them again: the first may have been damaged while the last
-// was being published. It ends when a look finds nothing to do.
+// registerAll publishes all reports and withdraws those of an earlier release of the
+// server that are not true any more. Then it checks all of them again: another client
+// may have damaged the first one before the last one was published. It ends when a
+// check finds nothing to do.
 func (m *Manager) registerAll(ctx context.Context, client kubernetes.Interface) {
 	m.reportAll(ctx, client, m.names(), boot)
 	if m.config.Defects.Has(defects.SV09BlindWrite) {
@@ -86,7 +86,7 @@ func (m *Manager) registerAll(ctx context.Context, client kubernetes.Interface) 
 			return
 		}
 		if err != nil {
-			m.config.Logger.Error(err, "Cannot check what is published", "server", m.config.ServerID)
+			m.config.Logger.Error(err, "Cannot check the published entries", "server", m.config.ServerID)
 			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
 			continue
 		}
@@ -145,16 +145,15 @@ func (m *Manager) reportAll(ctx context.Context, client kubernetes.Interface, na
 	workers.Wait()
 }
 
-// report brings one object to tell what the server reports, trying until it
-// succeeds or the context ends.
+// report writes the server's report to one object, and retries until it succeeds or
+// the context ends.
 //
-// Conflicts cannot go on for ever: each one means that somebody else's write
-// succeeded. Among the servers every success removes a competitor, since a
-// server whose report is in place does not write again; and the collector
-// writes only in answer to others. An adversary that keeps on writing would
-// have to hit, every time, the few milliseconds between our read and our write;
-// the pauses between attempts do not widen that gap, and their jitter keeps us
-// out of step.
+// Conflicts cannot continue forever: each one means that the write of another client
+// succeeded. Among the servers every success removes a competitor, because a server
+// whose report is in place does not write again; and the collector writes only in
+// response to others. An adversary that keeps writing would have to hit, every time,
+// the few milliseconds between our read and our write. The pauses between attempts do
+// not widen that gap, and their jitter avoids a common rhythm.
 func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
 	conflicts, failures := 0, 0
 	for {
@@ -168,7 +167,7 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 		}
 		pause := ConflictRetry
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
-			// Somebody changed, created or collected the object in between.
+			// Another client changed, created or deleted the object in between.
 			conflicts++
 			m.metrics.conflicts.Inc()
 			pause = backoff(conflicts, ConflictRetry, ConflictRetryMax, m.random.float())
@@ -190,7 +189,7 @@ func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r rep
 	}
 }
 
-// awaitQuiet waits until nobody has changed an object for a while, for a planted
+// awaitQuiet waits until an object has not changed for a while, for a planted
 // defect.
 func (m *Manager) awaitQuiet(ctx context.Context, client kubernetes.Interface, name string) {
 	for before := ""; ; {
@@ -227,7 +226,7 @@ func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, r 
 	return err
 }
 
-// write makes an object tell a report, or tell it no more.
+// write adds a report to an object, or removes it.
 func (m *Manager) write(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
 	svs := client.InternalV1alpha1().StorageVersions()
 	sv, err := svs.Get(ctx, r.name, metav1.GetOptions{})
@@ -273,9 +272,9 @@ func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r 
 	if !participants.Has(id) && !d.Has(defects.SV11LateJoin) { // defect: SV-11-late-join
 		return apiserverinternalv1alpha1.StorageVersionStatus{}, errAbsent
 	}
-	// Of ourselves we know more than our Lease tells: what we withdraw from we do
-	// not host, and what we host we do not store before it is reported. A silent
-	// server may store anything.
+	// The server knows more about itself than its Lease shows: it does not host a
+	// resource that it withdraws, and it stores no resource before it has reported
+	// it. A silent server may store anything.
 	participants[id] = why == withdraw && !m.config.Silent
 	own := r.entries
 	if why == vanish || why == withdraw {
@@ -299,7 +298,7 @@ func (m *Manager) touch(ctx context.Context, client kubernetes.Interface, name s
 		metav1.SetMetaDataAnnotation(&sv.ObjectMeta, "reference.evenkeel.dev/touched", strconv.FormatInt(m.config.Clock.Now().UnixNano(), 10)) // defect: SV-23-touches
 		_, err = svs.Update(ctx, sv, metav1.UpdateOptions{})
 		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-			m.config.Logger.Error(err, "Cannot touch", "storageVersion", name)
+			m.config.Logger.Error(err, "Cannot rewrite a storage version, as planted", "storageVersion", name)
 		}
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
-// A silent server is one at which the storage version API is switched off.
+// A silent server is a server with the storage version API disabled.
 //
-// KEP-2339 has a version agreed when all participating servers agree, and has
-// servers take part by a list that is not part of this API. So a server takes
-// part whether or not it reports; one that does not report has agreed to nothing,
-// and no version is agreed while it is there. What it had reported before it was
-// switched off is not true any more and has to go, and with it every agreement,
-// before it stores the first object: afterwards is too late for whoever has read
-// an agreement in between.
+// By KEP-2339 a version is agreed when all participating servers agree, and the list
+// of these servers is not part of this API. So a server takes part whether or not it
+// reports. A server that does not report agrees to nothing, and no version is agreed
+// while it is running. The entries that it wrote while the API was enabled are not
+// true any more. The server has to remove them, and with them every agreement, before
+// it stores the first object: otherwise a client could read a false agreement in
+// between.
 
-// withdrawAll takes back what the server has reported before, and every agreement,
-// until a look finds none of either. Then none can come back: whoever forms one
-// reads the participants after the object, and finds the server there.
+// withdrawAll removes the earlier entries of the server, and every agreement, until a
+// list contains neither. After that no agreement can form: a server that forms one
+// reads the participants after the object, and finds this server among them.
 func (m *Manager) withdrawAll(ctx context.Context, client kubernetes.Interface) {
 	if m.config.Defects.Has(defects.SV25StandsByItsWord) {
 		return // defect: SV-25-stands-by-its-word
@@ -33,7 +33,7 @@ func (m *Manager) withdrawAll(ctx context.Context, client kubernetes.Interface) 
 			return
 		}
 		if err != nil {
-			m.config.Logger.Error(err, "Cannot check what is published", "server", m.config.ServerID)
+			m.config.Logger.Error(err, "Cannot check the published entries", "server", m.config.ServerID)
 			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
 			continue
 		}

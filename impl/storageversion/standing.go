@@ -10,17 +10,17 @@ var (
 	errNotJoined     = errors.New("the server has not joined the participating servers")
 	errLapsed        = errors.New("the server could not renew its membership in time")
 	errNotRegistered = errors.New("not every storage version has been published")
-	errNotWithdrawn  = errors.New("what this server has published before is not withdrawn yet")
+	errNotWithdrawn  = errors.New("the earlier entries of this server are not withdrawn yet")
 )
 
-// standing is a server's place among the participants as far as it can tell
-// without asking anybody.
+// standing is a server's state among the participants as far as it knows without a
+// request.
 type standing struct {
 	// member: the identity Lease was ours when it was last read or written.
 	member bool
 	// renewed is when the last renewal that succeeded began, by the local
-	// monotonic clock. The Lease cannot be taken for expired before a duration
-	// has passed since then.
+	// monotonic clock. The Lease cannot expire before a duration has passed since
+	// then.
 	renewed time.Time
 	// registered: every storage version is published under this membership.
 	registered bool
@@ -28,11 +28,11 @@ type standing struct {
 	since time.Time
 }
 
-// check says why the server may not store objects at this moment, if so.
+// check returns why the server may not store objects at this moment, or nil.
 //
-// It is a function of the time, not of what some goroutine got to do before: a
-// process that was stopped for longer than its Lease lasts is fenced by the
-// first comparison that it makes when it goes on.
+// It is a function of the time, and does not depend on another goroutine: a process
+// that was paused for longer than its Lease lasts is fenced by the first check after
+// the pause.
 func (s standing) check(now time.Time, duration time.Duration) error {
 	switch {
 	case !s.member:

@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// addDefaults registers what the server fills in where a client left a field
-// of a published kind empty. Only fields that somebody here reads have one:
-// kube-aggregator tells Services apart by their type, and addresses a port.
+// addDefaults registers the values that the API server sets in the empty fields of
+// a published kind. Only fields that this control plane reads have a default:
+// kube-aggregator reads the type of a Service, and connects to a port.
 func addDefaults(scheme *runtime.Scheme) {
 	scheme.AddTypeDefaultingFunc(&corev1.Service{}, func(obj any) { defaultService(obj.(*corev1.Service)) })
 	scheme.AddTypeDefaultingFunc(&corev1.ServiceList{}, func(obj any) {

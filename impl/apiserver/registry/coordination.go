@@ -32,8 +32,8 @@ func Leases(coordinated bool) Rules {
 			}
 		},
 		Validate: validateLease,
-		// A Lease is taken over from somebody else; that must never happen on
-		// the strength of an old copy.
+		// A client takes a Lease over from another holder; it must never do so
+		// based on an old copy.
 		RefuseUnconditional: true,
 		CreateOnUpdate:      true,
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// eventTTLSeconds is how long an Event is kept: nobody else deletes them.
+// eventTTLSeconds is how long etcd keeps an Event: no controller deletes Events.
 const eventTTLSeconds = 60 * 60
 
 // Core are the resources of the core group.
@@ -95,7 +95,7 @@ func prepareNamespace(obj runtime.Object) {
 	namespace.Labels[corev1.LabelMetadataName] = namespace.Name
 }
 
-// prepareSecret moves what was written in plain text to where it is read.
+// prepareSecret moves stringData to data.
 func prepareSecret(obj runtime.Object) {
 	secret := obj.(*corev1.Secret)
 	if len(secret.StringData) == 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 // Discovery are the resources of the group discovery.k8s.io. They are served
-// because kube-aggregator watches them to tell whether a Service has backends;
-// nothing here creates any.
+// because kube-aggregator watches them to learn whether a Service has backends;
+// this control plane creates none.
 func Discovery() []Rules {
 	return []Rules{{
 		Resource: discoveryv1.SchemeGroupVersion.WithResource("endpointslices").GroupResource(), Singular: "endpointslice", Namespaced: true,

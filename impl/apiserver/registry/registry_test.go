@@ -86,12 +86,12 @@ func TestGenerationCountsChangesOfTheSpecification(t *testing.T) {
 	if obj.Generation != 1 {
 		t.Fatalf("generation at the start is %d, want 1", obj.Generation)
 	}
-	labelled := obj.DeepCopy()
-	labelled.Labels = map[string]string{"a": "b"}
-	labelled.Generation = 40
-	strategy.PrepareForUpdate(t.Context(), labelled, obj)
-	if labelled.Generation != 1 {
-		t.Errorf("generation after a change of labels is %d, want 1", labelled.Generation)
+	labeled := obj.DeepCopy()
+	labeled.Labels = map[string]string{"a": "b"}
+	labeled.Generation = 40
+	strategy.PrepareForUpdate(t.Context(), labeled, obj)
+	if labeled.Generation != 1 {
+		t.Errorf("generation after a change of labels is %d, want 1", labeled.Generation)
 	}
 	heavier := obj.DeepCopy()
 	heavier.Spec.Kilograms = 5

@@ -1,6 +1,5 @@
 // Package registry is the storage of the reference API server's built-in
-// resources: what is filled in, what is refused, and under which etcd key an
-// object lies.
+// resources: defaults, validation, and the etcd keys of objects.
 package registry
 
 import (
@@ -44,7 +43,7 @@ type Rules struct {
 	RefuseUnconditional bool
 	// CreateOnUpdate is whether a PUT may create the object.
 	CreateOnUpdate bool
-	// TTLSeconds is how long etcd keeps an object; 0 is for ever.
+	// TTLSeconds is how long etcd keeps an object; 0 is forever.
 	TTLSeconds uint64
 	// Ignored are the fields, by served version, in which a client's wishes are
 	// passed over; server-side apply must know so as not to record an owner.

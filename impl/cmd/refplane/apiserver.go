@@ -10,7 +10,7 @@ import (
 )
 
 // Defaults of the identity Lease. They are shorter than those of Kubernetes, so
-// that a departure is noticed while somebody watches.
+// that a user who tries the control plane does not wait long for a departure.
 const (
 	defaultIdentityLeaseDuration = 40 * time.Second
 	defaultIdentityLeaseRenewal  = 5 * time.Second
@@ -34,14 +34,14 @@ func apiserverCommand(delay *stopDelay) *cobra.Command {
 	p.add(command)
 	flags := command.Flags()
 	s.add(command, &o)
-	flags.DurationVar(&o.ShutdownDelayDuration, "shutdown-delay-duration", 0, "for how long the server still serves after SIGTERM, while /readyz already fails")
-	command.Flags().IntVar(&o.APIServerCount, "apiserver-count", 0, "how many API servers the control plane has; unless there is one only, a new custom resource is hosted a few seconds late, when the others know of it too (default: there are others)")
-	flags.StringVar(&o.PeerCAFile, "peer-ca-file", "", "authority that signed the certificates of the other API servers; with it this server also tells of what they host, and hands requests for that on to them")
+	flags.DurationVar(&o.ShutdownDelayDuration, "shutdown-delay-duration", 0, "how long the server still serves after SIGTERM, while /readyz already fails")
+	command.Flags().IntVar(&o.APIServerCount, "apiserver-count", 0, "how many API servers the control plane has; with more than one, a server hosts a new custom resource a few seconds late, when the others know of it too (default: there are others)")
+	flags.StringVar(&o.PeerCAFile, "peer-ca-file", "", "authority that signed the certificates of the other API servers; with it this server also lists the resources that they host, and proxies requests for them")
 	flags.StringVar(&o.PeerAdvertiseIP, "peer-advertise-ip", "", "IP address at which the other API servers reach this one (default that of --bind-address)")
 	flags.IntVar(&o.PeerAdvertisePort, "peer-advertise-port", 0, "port at which the other API servers reach this one (default that of --secure-port)")
-	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "certificate shown to those to whom requests are handed on")
-	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the certificate shown to those to whom requests are handed on")
-	flags.BoolVar(&o.CoordinatedLeaderElection, "coordinated-leader-election", false, "stand by to coordinate the election of leaders, and serve the fields of Leases that are for that; releases before 1.2 cannot")
+	flags.StringVar(&o.ProxyClientCertFile, "proxy-client-cert-file", "", "client certificate for proxied requests to other API servers")
+	flags.StringVar(&o.ProxyClientKeyFile, "proxy-client-key-file", "", "key of the client certificate for proxied requests")
+	flags.BoolVar(&o.CoordinatedLeaderElection, "coordinated-leader-election", false, "be able to coordinate the election of leaders, and serve the fields of Leases for that; releases before 1.2 cannot")
 	utilfeature.DefaultMutableFeatureGate.AddFlag(flags)
 	return command
 }

@@ -74,7 +74,7 @@ func hostName(host string) (string, error) {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("tell the host name: %w", err)
+		return "", fmt.Errorf("read the host name: %w", err)
 	}
 	return host, nil
 }

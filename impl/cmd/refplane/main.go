@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitCannotRun is the exit status of a component that was asked for something
-// impossible or could not start.
+// exitCannotRun is the exit status of a component that has wrong flags or could not
+// start.
 const exitCannotRun = 3
 
 func main() {
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// oneLine is an error without line breaks, so that whoever collects the output
-// of many components keeps it together.
+// oneLine formats an error without line breaks, so that it stays together in the
+// merged output of several components.
 func oneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }

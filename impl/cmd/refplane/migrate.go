@@ -80,7 +80,7 @@ func (c *chosen) add(command *cobra.Command) {
 
 func (c *chosen) check() error {
 	if c.all == (len(c.resources) > 0) {
-		return errors.New("either --resource or --all says what is meant")
+		return errors.New("either --resource or --all is required")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func start(command *cobra.Command, config *rest.Config, client kubernetes.Interf
 	}
 	for _, resource := range resources {
 		if name, underWay := open[resource]; underWay {
-			fmt.Fprintf(out, "%s: %s is under way\n", resource, name)
+			fmt.Fprintf(out, "%s: %s is running\n", resource, name)
 			continue
 		}
 		svm, err := migrations.Create(ctx, &storagemigrationv1.StorageVersionMigration{
@@ -142,15 +142,15 @@ func start(command *cobra.Command, config *rest.Config, client kubernetes.Interf
 			Spec: storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: resource.Group, Resource: resource.Resource}},
 		}, metav1.CreateOptions{})
 		if err != nil {
-			return fmt.Errorf("ask for a migration of %s: %w", resource, err)
+			return fmt.Errorf("create a migration of %s: %w", resource, err)
 		}
-		fmt.Fprintf(out, "%s: asked for %s\n", resource, svm.Name)
+		fmt.Fprintf(out, "%s: created %s\n", resource, svm.Name)
 	}
 	return nil
 }
 
-// startable are the chosen resources. All are those whose storage version is
-// announced: nobody can tell of another one when it would be migrated.
+// startable returns the chosen resources. --all chooses those whose storage version is
+// announced: without an announcement a migrator cannot tell when a resource is migrated.
 func startable(ctx context.Context, client kubernetes.Interface, targets migration.Targets, c chosen) ([]schema.GroupResource, error) {
 	var resources []schema.GroupResource
 	if !c.all {
@@ -158,7 +158,7 @@ func startable(ctx context.Context, client kubernetes.Interface, targets migrati
 			resource := schema.ParseGroupResource(name)
 			target, found, _ := targets.Find(resource)
 			if !found {
-				return nil, fmt.Errorf("no server offers %q; --resource takes a plural name and a group, such as widgets.example.com", name)
+				return nil, fmt.Errorf("no API server serves %q; --resource takes a plural name and a group, such as widgets.example.com", name)
 			}
 			if err := target.Migratable(); err != nil {
 				return nil, err

@@ -65,7 +65,7 @@ func migrateInstallCommand() *cobra.Command {
 
 func checkInstall(o install.Options) error {
 	if wrong := validation.IsDNS1123Label(o.Namespace); len(wrong) > 0 {
-		return fmt.Errorf("--namespace %q cannot be one: %s", o.Namespace, wrong[0])
+		return fmt.Errorf("--namespace %q is not a valid name of a namespace: %s", o.Namespace, wrong[0])
 	}
 	return migrator.ValidateRate(o.Rate)
 }
@@ -75,16 +75,16 @@ func checkInstall(o install.Options) error {
 func ownImage() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("find this program, to tell its image; --image names another: %w", err)
+		return "", fmt.Errorf("find this program to get the name of its image; set the image by --image: %w", err)
 	}
 	file, err := os.Open(self)
 	if err != nil {
-		return "", fmt.Errorf("read this program, to tell its image; --image names another: %w", err)
+		return "", fmt.Errorf("read this program to get the name of its image; set the image by --image: %w", err)
 	}
 	defer file.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return "", fmt.Errorf("read this program, to tell its image; --image names another: %w", err)
+		return "", fmt.Errorf("read this program to get the name of its image; set the image by --image: %w", err)
 	}
 	return "evenkeel.dev/refplane:" + hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }

@@ -28,7 +28,7 @@ const (
 	progressInterval = time.Second
 	// barWidth is how many characters a full bar has.
 	barWidth = 24
-	// columnsUnknown is the width of a terminal that does not tell.
+	// columnsUnknown is the width of a terminal that does not report it.
 	columnsUnknown = 80
 )
 
@@ -61,7 +61,7 @@ func migrateProgressCommand() *cobra.Command {
 			return nil
 		}, "kubeconfig")
 	r.add(command)
-	command.Flags().BoolVar(&watch, "watch", false, "go on until no migration is under way")
+	command.Flags().BoolVar(&watch, "watch", false, "continue until no migration is running")
 	return command
 }
 
@@ -73,7 +73,7 @@ func overview(ctx context.Context, client kubernetes.Interface) ([]migration.Pro
 	}
 	records, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: migration.RecordLabel})
 	if err != nil {
-		return nil, fmt.Errorf("list what is remembered of migrations: %w", err)
+		return nil, fmt.Errorf("list the states of migrations: %w", err)
 	}
 	var svms []*storagemigrationv1.StorageVersionMigration
 	for i := range list.Items {
@@ -113,7 +113,7 @@ type screen struct {
 	out      io.Writer
 	terminal bool
 	columns  int
-	// drawn is what was shown last.
+	// drawn are the lines of the last output.
 	drawn []string
 }
 
@@ -165,7 +165,7 @@ func layout(rows []migration.Progress, bars bool) []string {
 	return strings.Split(strings.TrimRight(buffer.String(), "\n"), "\n")
 }
 
-// objects tells how many objects of a running migration are done.
+// objects formats how many objects of a running migration are done.
 func objects(row migration.Progress, bars bool) string {
 	switch {
 	case row.Phase != migration.PhaseRunning:

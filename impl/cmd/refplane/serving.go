@@ -26,12 +26,12 @@ func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "authority that signed the certificates of clients")
 	flags.StringVar(&o.TLSCertFile, "tls-cert-file", "", "certificate shown to clients")
 	flags.StringVar(&o.TLSKeyFile, "tls-private-key-file", "", "key of the certificate shown to clients")
-	flags.StringVar(&o.RequestHeaderClientCAFile, "requestheader-client-ca-file", "", "authority that signed the certificates of those who may hand requests on to this server")
-	flags.StringSliceVar(&o.RequestHeaderAllowedNames, "requestheader-allowed-names", nil, "common names of the certificates of those who may hand requests on, separated by commas")
+	flags.StringVar(&o.RequestHeaderClientCAFile, "requestheader-client-ca-file", "", "authority that signed the client certificates of the proxies that may forward requests to this server")
+	flags.StringSliceVar(&o.RequestHeaderAllowedNames, "requestheader-allowed-names", nil, "common names of the client certificates of these proxies, separated by commas")
 	flags.DurationVar(&o.IdentityLeaseDuration, "identity-lease-duration", defaultIdentityLeaseDuration, "how long this server takes part without renewing its Lease")
 	flags.DurationVar(&o.IdentityLeaseRenewInterval, "identity-lease-renew-interval", defaultIdentityLeaseRenewal, "how often this server renews its Lease")
-	flags.BoolVar(&s.storageVersions, "storage-version-api", true, "publish in which version each resource is stored, and hold writes back until that is done; =false switches it off at this server, and no version is agreed while it takes part")
-	flags.BoolVar(&s.watchCache, "watch-cache", true, "keep in memory what etcd has, for each served version of a resource; =false reads it from etcd at each request")
+	flags.BoolVar(&s.storageVersions, "storage-version-api", true, "publish in which version each resource is stored, and refuse writes until that is done; =false disables it at this server, and no version is agreed while the server takes part")
+	flags.BoolVar(&s.watchCache, "watch-cache", true, "keep the objects of each served version of a resource in memory; =false reads them from etcd at each request")
 }
 
 // apply sets what flags say the other way round.

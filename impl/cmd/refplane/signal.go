@@ -20,7 +20,7 @@ const (
 	exitSecondSignal = 130
 )
 
-// stopDelay is for how long a component goes on after the signal to stop.
+// stopDelay is how long a component continues after the signal to stop.
 type stopDelay struct{ atomic.Int64 }
 
 func (d *stopDelay) set(delay time.Duration) { d.Store(int64(delay)) }

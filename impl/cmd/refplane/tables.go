@@ -57,10 +57,10 @@ func releasesCommand() *cobra.Command {
 type defectRow struct {
 	ID          string `json:"id"`
 	Requirement string `json:"requirement"`
-	// Component is the processes that must be told, separated by commas.
+	// Component is the processes that need the --defect flag, separated by commas.
 	Component   string `json:"component"`
 	Description string `json:"description"`
-	// Bound is the bound in the requirement's row of the catalogue that the defect breaks by
+	// Bound is the bound in the requirement's row of the catalog that the defect breaks by
 	// little, and By how it does: a time, or a factor such as "×1.33".
 	Bound string `json:"bound,omitempty"`
 	By    string `json:"by,omitempty"`

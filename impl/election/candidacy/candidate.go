@@ -40,8 +40,8 @@ func newCandidate(o Options) *candidate {
 	return c
 }
 
-// keep has the candidate declared until the context ends, and then withdraws it:
-// nobody then waits for answers of an instance that has gone.
+// keep maintains the LeaseCandidate until the context ends, and then deletes it, so
+// that the coordinator does not wait for answers of an instance that has gone.
 //
 // KEP-4355: create the LeaseCandidate when ready to lead, renew it every 300
 // seconds, and answer when asked.
@@ -84,7 +84,7 @@ func (c *candidate) wake() {
 	}
 }
 
-// declare makes or renews the candidate if that is due, and tells in how much time
+// declare creates or renews the candidate if that is due, and returns in how much time
 // it is due again.
 func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInformer) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
@@ -146,7 +146,7 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 	return renewal, nil
 }
 
-// known is the newest that is known of the candidate: what the watch has told may
+// known returns the newest known version of the candidate: the object of the watch may
 // be older than the answer to a request.
 func (c *candidate) known(informer cache.SharedIndexInformer) *election.Candidate {
 	var seen *election.Candidate
@@ -157,7 +157,7 @@ func (c *candidate) known(informer cache.SharedIndexInformer) *election.Candidat
 	defer c.mu.Unlock()
 	switch {
 	case seen == nil && c.last != nil && informer.HasSynced() && c.seenBefore(informer):
-		c.last = nil // somebody has deleted it
+		c.last = nil // another client has deleted it
 	case seen != nil && (c.last == nil || later(seen.ResourceVersion, c.last.ResourceVersion)):
 		c.last = seen
 	}
@@ -194,6 +194,6 @@ func (c *candidate) withdraw() {
 	defer cancel()
 	err := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace).Delete(ctx, c.options.Name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		c.options.Logger.Error(err, "The candidate could not be withdrawn")
+		c.options.Logger.Error(err, "Cannot delete the candidate")
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
-// actsOn is how long CLE-10-acts-on goes on with what it has lost while it stood
-// still, which stoodStill is the least time of.
+// actsOn is how long an instance with CLE-10-acts-on continues to lead after it has lost
+// the Lease during a pause. stoodStill is the shortest such pause.
 const (
 	actsOn     = 20 * time.Second
 	stoodStill = 2 * time.Second
@@ -28,7 +28,7 @@ const (
 
 // Term is a time for which an instance leads.
 type Term struct {
-	// Lease is <namespace>/<name>, Holder who leads, Version its binary version.
+	// Lease is <namespace>/<name>, Holder the leader, Version its binary version.
 	Lease, Holder, Version string
 	// Number counts the changes of holder, as the Lease does.
 	Number int32
@@ -37,7 +37,7 @@ type Term struct {
 	Leading func() error
 }
 
-// errDeposed: the Lease may be somebody else's by now.
+// errDeposed means that another instance may hold the Lease by now.
 var errDeposed = errors.New("leadership is over or in doubt")
 
 // Elector takes part in the elections of one Lease.
@@ -69,8 +69,8 @@ func New(o Options) (*Elector, error) {
 // Run takes part until the context ends. By then the work has ended, the Lease is
 // given up, and the candidate is withdrawn.
 func (e *Elector) Run(ctx context.Context) {
-	// The candidate stays until the Lease is given up, and goes before the others
-	// are asked who is next.
+	// The LeaseCandidate exists until the Lease is given up, and is deleted before the
+	// coordinator pings the other candidates.
 	candidacy, withdraw := context.WithCancel(ctx)
 	e.withdraw = withdraw
 	defer withdraw()
@@ -119,12 +119,13 @@ func (e *Elector) follow(ctx context.Context) {
 		case <-e.changed:
 		}
 		if work.over() {
-			// Whatever came after: what ended for want of a renewal does not go on.
+			// The work has ended because no renewal succeeded in time. It does not continue,
+			// even if one succeeded since.
 			work.end()
 			work = nil
 			e.options.Logger.Info("Not leading any more: the Lease could not be renewed in time")
 			if err := e.release(ctx); err != nil {
-				e.options.Logger.Error(err, "The Lease is left to expire")
+				e.options.Logger.Error(err, "Cannot give the Lease up; it will expire")
 			}
 			e.candidate.hideFor(e.options.Defects.Delay(defects.CLE12ReturnsLate)) // defect: CLE-12-returns-late
 			if e.options.Defects.Has(defects.CLE12StaysAway) {
@@ -153,7 +154,7 @@ func (e *Elector) follow(ctx context.Context) {
 			e.options.Logger.Info("Not leading any more")
 		}
 		if err != nil && ctx.Err() == nil {
-			e.options.Logger.Error(err, "Could not do what is next", "move", move)
+			e.options.Logger.Error(err, "Cannot make the next move, trying again", "move", move)
 		}
 		if move != election.Wait {
 			wait = 0
@@ -165,15 +166,15 @@ func (e *Elector) follow(ctx context.Context) {
 	}
 }
 
-// next asks what is to be done. Who has to claim the Lease learns first how many
-// should do so before.
+// next returns the next move. Before an instance claims the Lease, it counts how many
+// instances should claim it first.
 func (e *Elector) next() (election.Move, time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return election.Next(e.options.Name, e.lease, e.since, e.standing, e.options.Timing, e.options.Clock.Now(), e.options.Defects)
 }
 
-// begin: nobody was seen not to elect before now.
+// begin starts the fallback delay: before now, this instance has observed nothing.
 func (e *Elector) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,9 +232,9 @@ func (e *Elector) take(ctx context.Context, move election.Move) (taken bool, err
 	e.standing.Place = place
 	e.mu.Unlock()
 	if place > known {
-		return false, nil // somebody better has his time first
+		return false, nil // a better candidate may claim the Lease first
 	}
-	e.options.Logger.Info("No coordinator elects anybody; claiming the Lease")
+	e.options.Logger.Info("No coordinator elects a leader; claiming the Lease")
 	err = e.write(ctx, election.Claimed(before, e.options.Namespace, e.options.Lease, e.options.Name, e.options.Timing, now), now)
 	return err == nil, err
 }
@@ -267,8 +268,8 @@ func (e *Elector) renew(ctx context.Context) error {
 	return e.write(ctx, election.Renewed(e.current(), e.options.Timing, now), now)
 }
 
-// write stores the Lease on condition that nobody else has written to it. Only
-// then this instance leads, from when it sent the request.
+// write stores the Lease on condition that no other client has written to it. If it
+// succeeds, this instance leads from the time at which it sent the request.
 func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
@@ -294,7 +295,7 @@ func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent t
 	return nil
 }
 
-// look reads the Lease anew after a write that met another one.
+// look reads the Lease again after a conflict.
 func (e *Elector) look(ctx context.Context, err error) {
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 		return
@@ -365,7 +366,7 @@ func (e *Elector) work(ctx context.Context) *work {
 		Number: ptr.Deref(lease.Spec.LeaseTransitions, 0), Leading: e.leading,
 	}
 	e.mu.Lock()
-	// The defect goes on from the last moment at which it could lead.
+	// The defect continues from the last moment at which it could lead.
 	e.lost = e.options.Clock.Now().Add(24 * time.Hour)
 	e.mu.Unlock()
 	e.options.Logger.Info("Leading", "term", term.Number)
@@ -375,8 +376,8 @@ func (e *Elector) work(ctx context.Context) *work {
 		defer close(w.ended)
 		e.options.Lead(ctx, term)
 	}()
-	// A process that stood still finds its context over as soon as it goes on,
-	// before it has done anything.
+	// After a pause, the process finds that its context has ended before it does
+	// anything else.
 	go w.watch(ctx)
 	return w
 }

@@ -24,7 +24,7 @@ func Example() {
 	}
 	elector, err := candidacy.New(candidacy.Options{
 		Client:    kubernetes.NewForConfigOrDie(config),
-		Namespace: "harbour", Lease: "pilot", Name: "pilot-7f9c",
+		Namespace: "example", Lease: "example-controller", Name: "example-controller-7f9c",
 		BinaryVersion: "1.4.0", EmulationVersion: "1.3.0",
 		Lead: func(ctx context.Context, _ candidacy.Term) { runController(ctx) },
 	})

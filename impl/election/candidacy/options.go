@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
-// requestBound ends a request that nobody answers. Every write names what it is
-// based on, so that one which takes effect later does no harm.
+// requestBound is the timeout of a request. Every write has a precondition, so a write
+// that takes effect after the timeout does no harm.
 const requestBound = 4 * time.Second
 
 // answerRetry is the pause after a candidate could not be written.
@@ -50,10 +50,10 @@ type Options struct {
 
 func (o *Options) complete() error {
 	if o.Client == nil || o.Lead == nil {
-		return errors.New("a client and something to do are needed")
+		return errors.New("Client and Lead are required")
 	}
 	if o.Namespace == "" || o.Lease == "" || o.Name == "" || o.BinaryVersion == "" {
-		return errors.New("namespace, Lease, name and binary version are needed")
+		return errors.New("Namespace, Lease, Name and BinaryVersion are required")
 	}
 	if o.EmulationVersion == "" {
 		o.EmulationVersion = o.BinaryVersion

@@ -10,13 +10,13 @@ const (
 	RenewDeadline = 10 * time.Second
 	RetryPeriod   = 2 * time.Second
 
-	// requestBound ends a request that nobody answers.
+	// requestBound is the timeout of a request.
 	requestBound = 4 * time.Second
 	// retryLeast and retryMost bound the pause after a failure. The most is well
 	// below what a passing failure may cost an election.
 	retryLeast = 50 * time.Millisecond
 	retryMost  = 3 * time.Second
-	// toldWithin is how long a coordinator waits to be told of its own write.
+	// toldWithin is how long a coordinator waits for the watch event of its own write.
 	toldWithin = 2 * time.Second
 	// collectInterval is the pause between two looks for dead candidates.
 	collectInterval = 10 * time.Second

@@ -144,14 +144,14 @@ type seen struct {
 	version string
 	since   time.Time
 	round   election.Round
-	// wrote is the version that this coordinator has written last, and until when it
-	// is waited for to be told of.
+	// wrote is the version that this coordinator has written last, and until is the time
+	// until which it waits for the watch event of that version.
 	wrote string
 	until time.Time
 }
 
-// behind is whether what is known of the Lease is older than what was written.
-// Whoever decided on that would do so twice.
+// behind is whether the known Lease is older than the coordinator's last write. A
+// decision on the old Lease would repeat that write.
 func (s *seen) behind(version string, now time.Time) bool {
 	if s.wrote == "" || !now.Before(s.until) {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
-// overlookLate leaves candidates other than the leader out that were seen first a short time
-// ago, and tells when the next of them counts; 0 if none is left out.
+// overlookLate leaves out new candidates other than the leader for a short time, and returns
+// when the next of them counts; 0 if none is left out.
 func (s *shift) overlookLate(view *election.View, now time.Time) time.Duration {
 	delay := s.options.Defects.Delay(defects.CLE08PreemptsLate)
 	if delay == 0 || view.Lease == nil || ptr.Deref(view.Lease.Spec.HolderIdentity, "") == "" {

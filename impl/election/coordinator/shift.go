@@ -22,8 +22,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
-// shift is the time for which a coordinator is active. It remembers nothing of an
-// earlier one: what it has not seen with its own eyes does not count.
+// shift is the time for which a coordinator is active. It keeps nothing of an earlier
+// shift: only its own observations count.
 type shift struct {
 	client  kubernetes.Interface
 	options Options
@@ -109,7 +109,7 @@ func (s *shift) next(ctx context.Context) bool {
 		}
 	case ctx.Err() != nil:
 	case s.options.Defects.Has(defects.CLE24Sulks) && !apierrors.IsConflict(err):
-		s.options.Logger.Error(err, "Sulking", "lease", key)
+		s.options.Logger.Error(err, "Pausing after a failed write, as planted", "lease", key)
 		s.queue.Forget(key)
 		s.brood(ctx) // defect: CLE-24-sulks
 		s.queue.AddAfter(key, retryLeast)
@@ -226,8 +226,8 @@ func (s *shift) ping(ctx context.Context, c *election.Candidate, round *election
 	return nil
 }
 
-// write changes a Lease, on condition that nobody has since it was judged, and
-// gives the version that it has then; empty if somebody else was first.
+// write changes a Lease, on condition that it has not changed since the decision. It
+// returns the new resourceVersion, or an empty one if another client changed it first.
 func (s *shift) write(ctx context.Context, key types.NamespacedName, before *coordinationv1.Lease, w election.Write) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
@@ -247,7 +247,7 @@ func (s *shift) write(ctx context.Context, key types.NamespacedName, before *coo
 	if before == nil {
 		written, err = leases.Create(ctx, after, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
-			return "", nil // which is told of
+			return "", nil // the watch reports that change
 		}
 	} else {
 		written, err = leases.Update(ctx, after, metav1.UpdateOptions{})
@@ -279,7 +279,7 @@ func (s *shift) collectUntil(ctx context.Context) {
 func (s *shift) collect(ctx context.Context) {
 	all, err := s.candidates.List(labels.Everything())
 	if err != nil {
-		s.options.Logger.Error(err, "Cannot look for dead candidates")
+		s.options.Logger.Error(err, "Cannot list dead candidates")
 		return
 	}
 	for _, c := range all {

@@ -71,8 +71,8 @@ func place(client dynamic.Interface, object *unstructured.Unstructured) dynamic.
 	return resource.Namespace(object.GetNamespace())
 }
 
-// Install creates what is not there and renews what is. A namespace that somebody
-// else has made is used as it is, and stays somebody else's.
+// Install creates missing objects and updates existing ones. It uses a namespace that
+// another user has created as it is, and does not take it over.
 func Install(ctx context.Context, client dynamic.Interface, o Options, tell func(format string, args ...any)) error {
 	for _, object := range Objects(o) {
 		want, err := plain(object)
@@ -101,7 +101,7 @@ func renew(ctx context.Context, at dynamic.ResourceInterface, want *unstructured
 	case is.GetLabels()[ManagedLabel] != Manager && want.GetKind() == "Namespace":
 		return "used as it is", nil
 	case is.GetLabels()[ManagedLabel] != Manager:
-		return "", fmt.Errorf("it is there already and was not installed by this command; remove it, or choose another --namespace")
+		return "", fmt.Errorf("it exists already and was not installed by this command; remove it, or choose another --namespace")
 	case want.GetKind() == "Namespace":
 		return "was there", nil
 	}
@@ -110,9 +110,9 @@ func renew(ctx context.Context, at dynamic.ResourceInterface, want *unstructured
 	return "renewed", err
 }
 
-// Uninstall removes what Install has created in a namespace, with the workers and
-// what is remembered. The controller goes first, so that it does not launch anything
-// meanwhile. Migrations stay, and wait for somebody who carries them out.
+// Uninstall removes the objects that Install has created in a namespace, the workers and
+// the state of migrations. It removes the controller first, so that the controller does
+// not start workers meanwhile. Migrations stay, and wait for another migrator.
 func Uninstall(ctx context.Context, client dynamic.Interface, namespace string, tell func(format string, args ...any)) error {
 	objects := Objects(Options{Namespace: namespace})
 	slices.Reverse(objects)
@@ -137,7 +137,7 @@ func Uninstall(ctx context.Context, client dynamic.Interface, namespace string, 
 		}
 	}
 	if removed == 0 {
-		return fmt.Errorf("nothing is installed in namespace %s; --namespace says where else to look", namespace)
+		return fmt.Errorf("nothing is installed in namespace %s; name another one by --namespace", namespace)
 	}
 	return nil
 }

@@ -19,12 +19,12 @@ import (
 // RivalController is what Kubernetes calls its own migrator.
 const RivalController = "storage-version-migrator-controller"
 
-// UserAgent is how the migrator's own clients are told from a rival: a server notes
-// the part before the slash with everything that they write.
+// UserAgent distinguishes the migrator's own clients from another migrator: the API
+// server records the part before the slash as field manager of every write.
 const UserAgent = "refplane-migrate"
 
-// tried is what a migration is asked for to see who carries it out. There are few
-// RuntimeClasses, and nobody minds if they are written as they are.
+// tried is the resource of the trial migration that shows whether another migrator acts.
+// There are few RuntimeClasses, and rewriting them unchanged does no harm.
 var tried = metav1.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}
 
 // served are the versions without which there is nothing to install, and how one
@@ -35,7 +35,7 @@ var served = []struct {
 }{
 	{[]string{"apps/v1"}, "it does not run workloads, and its controller manager migrates by itself if it is the reference's"},
 	{[]string{"batch/v1"}, "it does not run workloads, and its controller manager migrates by itself if it is the reference's"},
-	{[]string{"internal.apiserver.k8s.io/v1alpha1"}, "start API servers with --feature-gates=StorageVersionAPI=true and --runtime-config=internal.apiserver.k8s.io/v1alpha1=true, or nobody can tell when a migration may begin"},
+	{[]string{"internal.apiserver.k8s.io/v1alpha1"}, "start API servers with --feature-gates=StorageVersionAPI=true and --runtime-config=internal.apiserver.k8s.io/v1alpha1=true; without it the migrator cannot determine when a migration may begin"},
 	{[]string{"storagemigration.k8s.io/v1", "storagemigration.k8s.io/v1beta1"}, "start API servers before v1.37 with --feature-gates=StorageVersionMigrator=true and --runtime-config=storagemigration.k8s.io/v1beta1=true"},
 }
 
@@ -46,7 +46,7 @@ func CheckServed(client kubernetes.Interface) error {
 		for _, version := range need.versions {
 			_, err := client.Discovery().ServerResourcesForGroupVersion(version)
 			if err != nil && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("ask whether %s is served: %w", version, err)
+				return fmt.Errorf("check whether the API server serves %s: %w", version, err)
 			}
 			found = found || err == nil
 		}
@@ -57,11 +57,12 @@ func CheckServed(client kubernetes.Interface) error {
 	return nil
 }
 
-// CheckRival finds out whether somebody else carries out migrations, above all
-// Kubernetes itself: both would give the same objects an outcome, and Kubernetes
-// does not look whether the servers agree. There is no field that tells whom a
-// migration is for, and a controller's flags cannot be read from outside. So one is asked for, and
-// nobody may touch it while the leader of the controllers is seen to be alive.
+// CheckRival checks whether another migrator carries out migrations, above all
+// kube-controller-manager: both would write the outcome of the same objects, and
+// kube-controller-manager does not check whether the API servers agree. A migration has no
+// field that names its migrator, and clients cannot read a controller's flags. So CheckRival
+// creates a trial migration. The check passes if no other migrator writes its status while
+// the leader of kube-controller-manager renews its Lease.
 func CheckRival(ctx context.Context, client kubernetes.Interface, clock clock.Clock) (err error) {
 	before, err := renewal(ctx, client)
 	if err != nil {
@@ -69,17 +70,17 @@ func CheckRival(ctx context.Context, client kubernetes.Interface, clock clock.Cl
 	}
 	migrations := published.For(client)
 	svm, err := migrations.Create(ctx, &storagemigrationv1.StorageVersionMigration{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "is-anybody-migrating-", Labels: map[string]string{ManagedLabel: Manager}},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "migrator-check-", Labels: map[string]string{ManagedLabel: Manager}},
 		Spec:       storagemigrationv1.StorageVersionMigrationSpec{Resource: tried},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("ask for a migration, to see who carries it out: %w", err)
+		return fmt.Errorf("create a trial migration: %w", err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CleanUp)
 		defer cancel()
 		if gone := migrations.Delete(ctx, svm.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &svm.UID}}); gone != nil && !apierrors.IsNotFound(gone) {
-			err = errors.Join(err, fmt.Errorf("delete migration %s, which was a trial: %w", svm.Name, gone))
+			err = errors.Join(err, fmt.Errorf("delete the trial migration %s: %w", svm.Name, gone))
 		}
 	}()
 	for end := clock.Now().Add(RivalWait); clock.Now().Before(end); {
@@ -88,10 +89,10 @@ func CheckRival(ctx context.Context, client kubernetes.Interface, clock clock.Cl
 		}
 		now, err := migrations.Get(ctx, svm.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return errors.New("somebody has deleted the migration that was to show whether anybody else migrates; try again")
+			return errors.New("the trial migration, which shows whether another migrator acts, was deleted by another client; try again")
 		}
 		if err != nil {
-			return fmt.Errorf("look who carries migrations out: %w", err)
+			return fmt.Errorf("read the trial migration: %w", err)
 		}
 		if who := touched(now); who != "" {
 			return fmt.Errorf("%s carries out migrations already, and would compete for every one of them: start kube-controller-manager with --controllers=*,-%s on all members", who, RivalController)
@@ -102,13 +103,13 @@ func CheckRival(ctx context.Context, client kubernetes.Interface, clock clock.Cl
 		return err
 	}
 	if before.Equal(after) {
-		return fmt.Errorf("the leader of kube-controller-manager has not renewed its Lease for %s, so nobody would run Jobs, and whether it migrates by itself cannot be told; try again when it leads", RivalWait)
+		return fmt.Errorf("the leader of kube-controller-manager has not renewed its Lease for %s, so Jobs do not run, and whether it migrates by itself cannot be told; try again when a leader renews the Lease", RivalWait)
 	}
 	return nil
 }
 
-// touched names who has written the status of a migration, other than the migrator
-// that this package installs; empty if nobody has.
+// touched returns the field manager that has written the status of a migration, other
+// than the migrator that this package installs; empty if there is none.
 func touched(svm *storagemigrationv1.StorageVersionMigration) string {
 	if len(svm.Status.Conditions) == 0 && svm.Status.ResourceVersion == "" {
 		return ""
@@ -127,7 +128,7 @@ func touched(svm *storagemigrationv1.StorageVersionMigration) string {
 	if ours {
 		return ""
 	}
-	return "somebody"
+	return "an unknown client"
 }
 
 // renewal is when the leader of the controllers last renewed its Lease.

@@ -42,7 +42,7 @@ func TestCheckRival(t *testing.T) {
 	status := func(manager string) func(*storagemigrationv1.StorageVersionMigration) {
 		return func(svm *storagemigrationv1.StorageVersionMigration) {
 			svm.Status.ResourceVersion = "7"
-			svm.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "somebody", Operation: metav1.ManagedFieldsOperationUpdate}}
+			svm.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "unknown", Operation: metav1.ManagedFieldsOperationUpdate}}
 			if manager != "" {
 				svm.ManagedFields = append(svm.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Subresource: "status"})
 			}
@@ -56,12 +56,12 @@ func TestCheckRival(t *testing.T) {
 		becomes        func(*storagemigrationv1.StorageVersionMigration)
 		says           string
 	}{
-		{"nobody migrates", true, true, untouched, ""},
+		{"no other migrator acts", true, true, untouched, ""},
 		{"installed before", true, true, status(UserAgent), ""},
 		{"Kubernetes migrates", true, true, status("kube-controller-manager"), "kube-controller-manager carries out migrations already"},
-		{"who migrates is not known", true, true, status(""), "somebody carries out migrations already"},
-		{"nobody leads", true, false, untouched, "cannot be told"},
-		{"nobody is elected", false, false, untouched, "--leader-elect=true"},
+		{"an unknown client migrates", true, true, status(""), "an unknown client carries out migrations already"},
+		{"no leader renews the Lease", true, false, untouched, "cannot be told"},
+		{"there is no leader Lease", false, false, untouched, "--leader-elect=true"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { checkRival(t, test.lease, test.renewed, test.becomes, test.says) })
@@ -78,7 +78,7 @@ func checkRival(t *testing.T, exists, renewed bool, becomes func(*storagemigrati
 		return true, svm, nil
 	})
 	client.PrependReactor("get", "storageversionmigrations", func(clienttesting.Action) (bool, runtime.Object, error) {
-		svm := &storagemigrationv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "is-anybody-migrating-1", UID: "trial"}}
+		svm := &storagemigrationv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "migrator-check-1", UID: "trial"}}
 		becomes(svm)
 		return true, svm, nil
 	})

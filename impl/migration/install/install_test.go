@@ -124,7 +124,7 @@ func TestRights(t *testing.T) {
 	automatic := chosen
 	automatic.Automatic = true
 	if all, _ := rights(t, automatic, workload.ControllerAccount); !slices.Contains(all, "create storagemigration.k8s.io/storageversionmigrations") {
-		t.Error("nobody may ask for a migration automatically")
+		t.Error("the controller may not create migrations although they are automatic")
 	}
 }
 
@@ -169,7 +169,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	for resource, o := range map[schema.GroupVersionResource]*unstructured.Unstructured{
 		{Group: "batch", Version: "v1", Resource: "jobs"}: object("Job", "batch/v1", "ours", "worker", worker),
 		{Version: "v1", Resource: "configmaps"}:           object("ConfigMap", "v1", "ours", "state", record),
-		{Version: "v1", Resource: "serviceaccounts"}:      object("ServiceAccount", "v1", "ours", "somebody-elses", nil),
+		{Version: "v1", Resource: "serviceaccounts"}:      object("ServiceAccount", "v1", "ours", "unrelated", nil),
 	} {
 		if _, err := client.Resource(resource).Namespace("ours").Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func TestInstallAndUninstall(t *testing.T) {
 			t.Errorf("%s are left: %q", resource.Resource, left)
 		}
 	}
-	if left := there(t, client, schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}); !slices.Equal(left, []string{"somebody-elses"}) {
+	if left := there(t, client, schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}); !slices.Equal(left, []string{"unrelated"}) {
 		t.Errorf("ServiceAccounts are left: %q", left)
 	}
 	if err := Uninstall(t.Context(), client, "ours", told.tell); err == nil || !strings.Contains(err.Error(), "nothing is installed") {
@@ -212,12 +212,12 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 
 	client = fakeClient(object("Deployment", "apps/v1", "ours", workload.ControllerAccount, nil))
 	if err := Install(t.Context(), client, chosen, told.tell); err == nil || !strings.Contains(err.Error(), "was not installed by this command") {
-		t.Errorf("a Deployment of somebody else's is replaced: %v", err)
+		t.Errorf("Install replaces the Deployment of another user: %v", err)
 	}
 	if apierrors.IsNotFound(Uninstall(t.Context(), client, "ours", told.tell)) {
 		t.Error("what is not there is no error of a server")
 	}
 	if left := there(t, client, schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); len(left) != 1 {
-		t.Error("a Deployment of somebody else's is deleted")
+		t.Error("Uninstall deletes the Deployment of another user")
 	}
 }

@@ -16,7 +16,7 @@ import (
 const (
 	// DefaultNamespace holds everything that is namespaced.
 	DefaultNamespace = "storage-version-migration"
-	// ManagedLabel marks what was installed, and with it what may be removed.
+	// ManagedLabel marks installed objects, which Uninstall may remove.
 	ManagedLabel = "app.kubernetes.io/managed-by"
 	Manager      = "refplane-migrate-install"
 )
@@ -63,7 +63,7 @@ func account(namespace, name string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{TypeMeta: kind("v1", "ServiceAccount"), ObjectMeta: named(namespace, name)}
 }
 
-// clusterName tells installations in several namespaces apart.
+// clusterName distinguishes installations in several namespaces.
 func clusterName(name, namespace string) string { return name + ":" + namespace }
 
 func clusterRole(name, namespace string, rules []rbacv1.PolicyRule) *rbacv1.ClusterRole {
@@ -88,8 +88,8 @@ func binding(name, namespace string) *rbacv1.RoleBinding {
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}}
 }
 
-// deployment of the controller. There is one Pod, and who is elected works: a
-// node that is cut off does not tell whether its Pod still runs.
+// deployment returns the Deployment of the controller. It has one Pod, which works only
+// while it holds the Lease: a Pod on an unreachable node may still run.
 func deployment(o Options) *appsv1.Deployment {
 	labels := map[string]string{workload.RoleLabel: workload.ControllerRole}
 	args := []string{"migrate", "controller", "--namespace=" + o.Namespace, "--image=" + o.Pod.Image,

@@ -4,9 +4,9 @@ import "time"
 
 // The bounds of this package, all in one place.
 const (
-	// RequestTimeout ends a request that nobody answers. It includes the time
-	// that a write waits for its turn, so it is above what MostWriters need for one
-	// write each at the least rate.
+	// RequestTimeout is the timeout of a request. It includes the time for which the rate
+	// limiter delays a write, so it is longer than MostWriters need for one write each at
+	// the lowest rate.
 	RequestTimeout = time.Minute
 	// Recheck is how often the loop looks again at what waits although nothing
 	// was seen to change: a server may have come back, or a grace be over.

@@ -25,15 +25,14 @@ func (m *Migrator) checkpoint(ctx context.Context, svm types.UID) (c migration.C
 	}
 	c, err = migration.DecodeCheckpoint(written.Data[migration.RecordKey])
 	if err != nil || c.Migration != svm {
-		// Beginning anew is always right; what is written lies on the way.
+		// Beginning again is always correct; the new checkpoint replaces this one.
 		return migration.Checkpoint{}, written, nil
 	}
 	return c, written, nil
 }
 
-// saveCheckpoint writes down how far a worker got. It is based on what was
-// written before, so that a worker that another one has succeeded cannot set it
-// back.
+// saveCheckpoint writes the progress of a worker. It has the previous checkpoint as
+// precondition, so that a worker that another one has replaced cannot overwrite it.
 //
 // KEP-25: the checkpoint is a ConfigMap owned by the worker, which ends with it. A
 // worker that is no Job cannot own anything, so there the migration does.
@@ -73,7 +72,7 @@ func (m *Migrator) dropCheckpoint(ctx context.Context, svm types.UID) {
 }
 
 // dropOrphans removes the checkpoints of migrations that ended or were deleted
-// while nobody led.
+// while there was no leader.
 func (m *Migrator) dropOrphans(ctx context.Context, view view) {
 	open := map[string]bool{}
 	for _, svm := range view.all() {
@@ -85,7 +84,7 @@ func (m *Migrator) dropOrphans(ctx context.Context, view view) {
 		LabelSelector: migration.RecordLabel + "=" + migration.CheckpointRecord})
 	if err != nil {
 		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot look for checkpoints that are left over")
+			m.options.Logger.Error(err, "Cannot list leftover checkpoints")
 		}
 		return
 	}

@@ -130,7 +130,7 @@ func discover(ctx context.Context, client discovery.DiscoveryInterface, extensio
 			silent = append(silent, version)
 		}
 	case err != nil:
-		return migration.Targets{}, fmt.Errorf("asking what is served: %w", err)
+		return migration.Targets{}, fmt.Errorf("reading discovery: %w", err)
 	}
 	crds, err := extensions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -153,7 +153,7 @@ func discover(ctx context.Context, client discovery.DiscoveryInterface, extensio
 	return migration.Discover(lists, silent, custom, aggregated), nil
 }
 
-// storageVersion reads an object afresh; nil means that there is none.
+// storageVersion reads an object from the API server; nil means that it does not exist.
 func (c clients) storageVersion(ctx context.Context, name string) (*apiserverinternalv1alpha1.StorageVersion, error) {
 	sv, err := c.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -165,7 +165,8 @@ func (c clients) storageVersion(ctx context.Context, name string) (*apiserverint
 	return sv, nil
 }
 
-// crd reads the definition of a resource afresh; nil means that there is none.
+// crd reads the definition of a resource from the API server; nil means that it does not
+// exist.
 func (c clients) crd(ctx context.Context, resource schema.GroupResource) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd, err := c.extensions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -21,11 +21,11 @@ type assignment struct {
 // crew has done what the loop decides on. There is one worker at a time, in this
 // process (inProcess) or in a Job (jobCrew); what it does is the same in both.
 type crew interface {
-	// look takes notice of how the worker stands, and settles what it has ended.
-	// Where it fails, nobody can tell whether there is one.
+	// look reads the state of the workers, and finishes the migrations that they have
+	// ended. If it fails, it is unknown whether a worker runs.
 	look(ctx context.Context, view view) error
-	// busy is the migration that has a worker, empty if none has. putOff tells that
-	// the worker cannot go on at present and tries again and again.
+	// busy is the migration that has a worker, empty if none has. putOff means that
+	// the worker cannot continue at present and keeps retrying.
 	busy() (svm types.UID, putOff bool)
 	// launch gives a migration a worker.
 	launch(ctx context.Context, a assignment, view view)
@@ -45,7 +45,7 @@ const (
 	deleted ending = "deleted"
 	// over: the migration had its outcome, or was gone, before the worker began.
 	over ending = "over"
-	// putOff: nothing was decided; somebody goes on from the checkpoint.
+	// putOff: the migration has no outcome; another worker continues from the checkpoint.
 	putOff ending = "put off"
 )
 
@@ -81,14 +81,14 @@ func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVe
 		m.finish(ctx, svm, name, r.verdict)
 		return true
 	}
-	m.options.Logger.Info("A migration is put off", "migration", svm.Name, "reason", r.err)
+	m.options.Logger.Info("A migration is postponed", "migration", svm.Name, "reason", r.err)
 	return false
 }
 
-// enroll gives a migration its number among those of its resource, and notes that
-// it is launched.
+// enroll gives a migration its number among those of its resource, and records that
+// its worker is started.
 //
-// KEP-25: the observed generation tells that a worker was launched for it.
+// KEP-25: the observed generation shows that a worker was started for it.
 func (m *Migrator) enroll(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, given int64) (int64, error) {
 	m.states.change(name, func(s migration.State) migration.State {
 		if given == 0 {
@@ -97,7 +97,7 @@ func (m *Migrator) enroll(ctx context.Context, svm *storagemigrationv1.StorageVe
 		return s.Launched(given)
 	})
 	if err := m.states.write(ctx, name); err != nil {
-		return given, fmt.Errorf("noting that a worker is launched: %w", err)
+		return given, fmt.Errorf("recording that a worker is started: %w", err)
 	}
 	return given, nil
 }

@@ -1,13 +1,12 @@
-// Package migrator carries out what package migration decides. One Migrator
-// works at a time, in the process that leads. It has a loop, which remembers in which
-// versions objects may be stored, starts migrations that are due, tells the others
-// why they wait or fail, and gives them their outcome; and at most one worker, which
-// goes through the objects of one resource and comes to a verdict.
+// Package migrator carries out the decisions of package migration. One Migrator works at
+// a time, in the process that leads. It has a loop and at most one worker. The loop
+// records in which versions objects may be stored, starts migrations that are due, writes
+// why other migrations wait or fail, and writes outcomes. The worker rewrites the objects
+// of one resource and returns a verdict.
 //
-// KEP-25 makes the controller a Deployment and each worker a Job. Where something runs
-// workloads it is like that (jobCrew and Work): whatever becomes of the Job, its worker
-// goes on from the checkpoint, and only its verdict counts. Where nothing does, the
-// controller manager plays both parts (inProcess): a worker that was stopped by a crash
-// or by a change of the leader goes on from its checkpoint in the next one. Loop and
-// worker are the same code in both.
+// By KEP-25 the controller is a Deployment and each worker a Job. It is so in clusters
+// that run workloads (jobCrew and Work): if the Job fails, the next worker continues from
+// the checkpoint, and only the worker's verdict counts. In other clusters the controller
+// manager runs both (inProcess): after a crash or a change of the leader, the next leader
+// continues from the checkpoint. Loop and worker are the same code in both.
 package migrator

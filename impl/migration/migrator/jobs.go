@@ -23,16 +23,16 @@ type Jobs struct {
 	Pod workload.Pod
 }
 
-// jobCrew is the crew where the control plane runs workloads. Everything that it
-// knows it reads anew at each look, so another controller goes on where one ended.
+// jobCrew is the crew for clusters that run workloads. It reads its whole state from
+// the API server at each look, so another controller can continue after a crash.
 //
 // KEP-25: each worker is a Job, and its checkpoint a ConfigMap that the Job owns.
 type jobCrew struct {
 	m    *Migrator
 	jobs Jobs
 
-	// at is the migration of the Job that there is, if any; stuck tells that its
-	// worker cannot go on. Only the loop uses them.
+	// at is the migration of the existing Job, if any; stuck means that its worker
+	// cannot continue. Only the loop uses them.
 	at    types.UID
 	stuck bool
 	// given are the numbers of migrations whose Job could not be made at once.
@@ -109,8 +109,8 @@ func (c *jobCrew) inspect(ctx context.Context, view view, job *batchv1.Job) erro
 		// It belongs to a Job that is gone, and goes as well.
 		return c.m.clients.CoreV1().ConfigMaps(written.Namespace).Delete(ctx, written.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &written.UID}})
 	case completed && checkpoint.Verdict == nil:
-		// It was stopped from outside, or its checkpoint was removed. What it did is
-		// not known, so it does not count.
+		// Another client has stopped it, or removed its checkpoint. Its result is
+		// unknown, so it does not count.
 		c.m.options.Logger.Info("The Job of a worker has ended without a verdict, making another", "migration", svm.Name, "job", job.Name)
 		c.dismiss(ctx, svm.UID)
 	case completed:
@@ -150,8 +150,8 @@ func (c *jobCrew) conclude(ctx context.Context, svm *storagemigrationv1.StorageV
 	return nil
 }
 
-// migrationOf is the migration that a Job works on; its uid is empty if it was
-// deleted. The view of it may be old, so it is not told gone without asking.
+// migrationOf returns the migration of a Job; its uid is empty if it was deleted. The
+// view may be old, so only a request to the API server shows that it was deleted.
 func (c *jobCrew) migrationOf(ctx context.Context, view view, job *batchv1.Job) (*storagemigrationv1.StorageVersionMigration, error) {
 	name, uid := workload.MigrationOf(job)
 	for _, svm := range view.all() {

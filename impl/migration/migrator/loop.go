@@ -23,8 +23,8 @@ import (
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
-// view is what the loop decides by. It may be old; a worker reads afresh what
-// the truth of an outcome depends on.
+// view is the state by which the loop decides. It may be old; a worker reads from the
+// API server everything on which the correctness of an outcome depends.
 type view struct {
 	versions    apiserverinternallisters.StorageVersionLister
 	migrations  storagemigrationlisters.StorageVersionMigrationLister
@@ -53,7 +53,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 	m.states.flush(ctx)
 	if err := m.crew.look(ctx, view); err != nil {
 		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot tell how the worker stands, trying again")
+			m.options.Logger.Error(err, "Cannot read the state of the worker, trying again")
 		}
 		return
 	}
@@ -70,7 +70,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 	if m.options.Clock.Since(m.targetsAt) >= DiscoveryFresh {
 		targets, err := m.clients.targets(ctx)
 		if err != nil {
-			m.options.Logger.Error(err, "Cannot tell what is served, trying again")
+			m.options.Logger.Error(err, "Cannot read discovery, trying again")
 			return
 		}
 		m.targets, m.targetsAt = targets, m.options.Clock.Now()
@@ -94,11 +94,11 @@ func newest(all, heads []*storagemigrationv1.StorageVersionMigration) []*storage
 	return out
 }
 
-// trigger asks for the migrations that are due, if it may, and remembers where
-// none is needed.
+// trigger creates the migrations that are due, if it may, and records which resources
+// need none.
 //
-// KEP-2339: a migration starts if the agreed version differs from what is
-// persisted. KEP-25: the generation is incremented and the reason told.
+// KEP-2339: a migration starts if the agreed version differs from the persisted
+// versions. KEP-25: the generation is incremented and the reason given.
 func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrationv1.StorageVersionMigration) {
 	underWay := sets.New[schema.GroupResource]()
 	for _, svm := range all {
@@ -132,8 +132,8 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 	m.states.flush(ctx)
 }
 
-// request creates a migration. Its name tells its number, so that a leader that
-// has not seen it yet cannot create it twice.
+// request creates a migration. Its name contains its number, so that a leader that
+// has not observed it yet cannot create it twice.
 func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(definition *migration.Definition, underWay bool) (migration.Trigger, string)) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
@@ -147,7 +147,7 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot tell whether a migration is due, trying again", "resource", target)
+			m.options.Logger.Error(err, "Cannot determine whether a migration is due, trying again", "resource", target)
 		}
 		return
 	}
@@ -172,12 +172,12 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 	_, err = client.Create(ctx, svm, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot ask for a migration, trying again", "migration", svm.Name)
+			m.options.Logger.Error(err, "Cannot create a migration, trying again", "migration", svm.Name)
 		}
 		return
 	}
 	m.states.change(name, func(s migration.State) migration.State { return s.Asked(reason) })
-	m.options.Logger.Info("Asked for a migration", "migration", svm.Name, "reason", reason)
+	m.options.Logger.Info("Created a migration", "migration", svm.Name, "reason", reason)
 }
 
 // advance does what the migration whose turn it is needs next.
@@ -237,7 +237,7 @@ func (m *Migrator) current(ctx context.Context, svm *storagemigrationv1.StorageV
 	return err == nil && live.UID == svm.UID && !migration.Finished(live)
 }
 
-// numbered is the number of a migration: the one that it was asked for by, or
+// numbered returns the number of a migration: the one with which it was created, or
 // the next one.
 func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.State) (int64, migration.State) {
 	if generation, err := strconv.ParseInt(svm.Annotations[migration.GenerationAnnotation], 10, 64); err == nil && generation > 0 {
@@ -247,8 +247,8 @@ func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.S
 	return state.Generation, state
 }
 
-// tell people why a migration waits. What the status says already is not
-// written again.
+// tell writes to the status why a migration waits. It does not write the same status
+// again.
 func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, reason, message string) {
 	for i := range svm.Status.Conditions {
 		if c := &svm.Status.Conditions[i]; c.Type == string(storagemigrationv1.MigrationRunning) && c.Status == metav1.ConditionFalse && c.Reason == reason && c.Message == message {
@@ -263,13 +263,13 @@ func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVers
 	_, err := m.clients.migrations.UpdateStatus(ctx, next, metav1.UpdateOptions{})
 	// A conflict or an absence will be seen by the watch.
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		m.options.Logger.Error(err, "Cannot tell why a migration waits", "migration", svm.Name)
+		m.options.Logger.Error(err, "Cannot write why a migration waits", "migration", svm.Name)
 	}
 }
 
-// finish gives a migration its outcome, trying until it succeeds or the context
-// ends. What is remembered of the resource comes before, so that nobody who sees
-// the outcome finds the resource still in need of a migration.
+// finish writes the outcome of a migration, and retries until it succeeds or the context
+// ends. It writes the state of the resource first, so that a client that reads the outcome
+// does not find the resource still in need of a migration.
 func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, v migration.Verdict) {
 	if v.Outcome == storagemigrationv1.MigrationFailed {
 		m.states.stopped(name, m.options.Clock.Now())

@@ -23,9 +23,9 @@ const (
 	markIdle = "NoMigrationRunning"
 )
 
-// mark has the definitions of custom resources say whether their objects are being
-// migrated. It goes by what there is and not by what happened: a migration that was
-// deleted, or whose leader died, leaves no definition that says so for ever.
+// mark writes to the definitions of custom resources whether their objects are being
+// migrated. It derives that from the present objects and not from events: if a migration
+// was deleted, or its leader crashed, no definition stays marked forever.
 func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv1.StorageVersionMigration) {
 	running := map[schema.GroupResource]string{}
 	for _, svm := range all {
@@ -61,7 +61,7 @@ func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv
 		cancel()
 		// What is newer than the view will be seen by the watch.
 		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			m.options.Logger.Error(err, "Cannot have a definition say whether its objects are being migrated, trying again", "definition", crd.Name)
+			m.options.Logger.Error(err, "Cannot write whether the objects of a definition are being migrated, trying again", "definition", crd.Name)
 		}
 	}
 }

@@ -40,8 +40,8 @@ type Options struct {
 	// Jobs makes each worker a Job in the namespace. If it is nil, the worker is part
 	// of this process.
 	Jobs *Jobs
-	// Automatic is whether a migration is started when the agreed version differs
-	// from what is persisted, though nobody asked.
+	// Automatic is whether the controller creates a migration when the agreed version
+	// differs from the persisted versions.
 	Automatic bool
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
@@ -146,7 +146,7 @@ func newMigrator(options Options, clients clients) *Migrator {
 }
 
 func (m *Migrator) run(ctx context.Context) {
-	// What was remembered comes before what is observed, or a gap would not be seen.
+	// Load the stored states before the first observation, to detect a gap between them.
 	for failed := 1; ; failed++ {
 		err := m.states.load(ctx)
 		if err == nil {

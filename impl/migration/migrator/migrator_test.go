@@ -121,7 +121,7 @@ func TestAnOutcomeThatCannotBeRecordedHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// An agreement that was lost and found again while nobody looked is not the same.
+// An agreement that was lost and formed again between two reads is not the same.
 func TestAnAgreementThatMovedMeansAnotherPass(t *testing.T) {
 	inWorld(t, 35, func(t *testing.T, w *world) {
 		w.before = func(_ context.Context, n int, _ string) error {

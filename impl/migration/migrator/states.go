@@ -60,7 +60,7 @@ func (s *states) load(ctx context.Context) error {
 		state, err := migration.DecodeState(record.Data[migration.RecordKey])
 		if err != nil {
 			// Nothing is remembered then: any version may be stored.
-			s.logger.Error(err, "Forgetting what was remembered", "configMap", record.Name)
+			s.logger.Error(err, "Discarding an unreadable storage state", "configMap", record.Name)
 		}
 		if len(record.Name) > len(prefix) {
 			s.known[record.Name[len(prefix):]] = &remembered{state: state, written: record}
@@ -149,7 +149,7 @@ func (s *states) flush(ctx context.Context) {
 	slices.Sort(names)
 	for _, name := range names {
 		if err := s.write(ctx, name); err != nil && ctx.Err() == nil {
-			s.logger.Error(err, "Cannot write down a storage state, trying again", "storageVersion", name)
+			s.logger.Error(err, "Cannot write a storage state, trying again", "storageVersion", name)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (s *states) write(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconcile adds what somebody else has written down. The next flush writes.
+// reconcile merges the state that another client has written. The next flush writes it.
 func (s *states) reconcile(ctx context.Context, name string, cause error) error {
 	record, err := s.client.CoreV1().ConfigMaps(s.namespace).Get(ctx, migration.StateName(name), metav1.GetOptions{})
 	s.mu.Lock()
@@ -218,11 +218,11 @@ func (s *states) reconcile(ctx context.Context, name string, cause error) error 
 		}
 	}
 	r.dirty = true
-	return fmt.Errorf("the storage state of %s was changed by somebody else: %w", name, cause)
+	return fmt.Errorf("another client has changed the storage state of %s: %w", name, cause)
 }
 
-// stopped notes that a migration failed or was aborted. Of a resource that
-// nobody has announced there is nothing to remember.
+// stopped records that a migration failed or was aborted. A resource that no API
+// server has announced has no state to record.
 func (s *states) stopped(name string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,9 +18,9 @@ import (
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
-// Task is what the worker of a Job is told.
+// Task is the task of the worker of a Job.
 type Task struct {
-	// Migration is the name of it, and UID tells it from others of that name.
+	// Migration is its name, and UID distinguishes it from others of that name.
 	Migration string
 	UID       types.UID
 	// Generation is its number among those of its resource.
@@ -28,13 +28,12 @@ type Task struct {
 }
 
 // errStopped ends a worker whose process is to end. The Job replaces it.
-var errStopped = errors.New("stopped before the migration had ended; another worker goes on from the checkpoint")
+var errStopped = errors.New("stopped before the migration had ended; another worker continues from the checkpoint")
 
-// Work is the worker of a Job: it returns nil once nothing is left for it to do. It
-// leaves its verdict in the checkpoint, and has the controller give the migration
-// its outcome.
+// Work is the worker of a Job: it returns nil once its work is done. It writes its
+// verdict to the checkpoint, and the controller writes the outcome of the migration.
 //
-// KEP-25: when a worker starts, it goes on from the continue token in the checkpoint.
+// KEP-25: when a worker starts, it continues from the continue token in the checkpoint.
 func Work(ctx context.Context, options Options, task Task) error {
 	if err := options.complete(); err != nil {
 		return fmt.Errorf("migration worker: %w", err)
@@ -68,14 +67,14 @@ func (m *Migrator) work(ctx context.Context, task Task) error {
 		case r.end == ended:
 			return m.leaveVerdict(ctx, svm.UID, r)
 		case r.end == deleted, r.end == over:
-			m.options.Logger.Info("Nothing is left to do", "migration", svm.Name)
+			m.options.Logger.Info("The migration has ended already", "migration", svm.Name)
 			return nil
 		case ctx.Err() != nil:
 			return errStopped
 		case errors.Is(r.err, errSuperseded):
 			return errSuperseded
 		}
-		m.options.Logger.Info("A migration is put off", "migration", svm.Name, "reason", r.err)
+		m.options.Logger.Info("A migration is postponed", "migration", svm.Name, "reason", r.err)
 		m.notePutOff(ctx, svm.UID, r.err)
 		if !m.sleep(ctx, Recheck) {
 			return errStopped
@@ -108,7 +107,7 @@ func (m *Migrator) attempt(ctx context.Context, svm *storagemigrationv1.StorageV
 	}
 	target, found, _ := targets.Find(migration.ResourceOf(svm))
 	if !found {
-		return report{end: putOff, err: fmt.Errorf("no server offers %s", migration.ResourceOf(svm))}
+		return report{end: putOff, err: fmt.Errorf("no API server serves %s", migration.ResourceOf(svm))}
 	}
 	term, w := m.worker(ctx, assignment{svm: svm, name: name, target: target}, view)
 	defer m.leave(w)
@@ -143,8 +142,8 @@ func (m *Migrator) leaveVerdict(ctx context.Context, svm types.UID, r report) er
 	return nil
 }
 
-// notePutOff tells the controller that the worker cannot go on at present. It only
-// saves time: the controller finds out whether the migration can ever go on.
+// notePutOff reports to the controller that the worker cannot continue at present. It
+// only saves time: the controller determines whether the migration can ever continue.
 func (m *Migrator) notePutOff(ctx context.Context, svm types.UID, why error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
@@ -154,7 +153,7 @@ func (m *Migrator) notePutOff(ctx context.Context, svm types.UID, why error) {
 		_, err = m.saveCheckpoint(ctx, nil, c, written)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.options.Logger.Error(err, "Cannot tell that a migration is put off")
+		m.options.Logger.Error(err, "Cannot write that a migration is postponed")
 	}
 }
 

@@ -48,17 +48,17 @@ type worker struct {
 // verdict is how a worker ended.
 type verdict = migration.Verdict
 
-// errUndecided ends a worker that cannot tell an outcome now; the loop will
-// start another one when it can.
-var errUndecided = errors.New("the migration cannot go on now")
+// errUndecided ends a worker that cannot determine an outcome now; the loop starts
+// another one when it can.
+var errUndecided = errors.New("the migration cannot continue now")
 
 // errOver ends a worker whose migration has its outcome, or is gone, as the view
 // did not show yet.
 var errOver = errors.New("the migration is over")
 
-// errSuperseded ends a worker whose checkpoint somebody else has written or taken
-// away: this one is not the one that works.
-var errSuperseded = errors.New("somebody else works on the migration, or its checkpoint was removed")
+// errSuperseded ends a worker whose checkpoint another client has written or removed:
+// another worker may run the migration.
+var errSuperseded = errors.New("another worker runs the migration, or its checkpoint was removed")
 
 func (w *worker) basis() migration.Basis {
 	w.mu.Lock()
@@ -138,7 +138,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 			return err
 		}
 		if written == nil && w.lent {
-			return errors.New("the checkpoint of the worker is not there yet")
+			return errors.New("the checkpoint of the worker does not exist yet")
 		}
 		if c.Verdict != nil {
 			w.set(c)
@@ -163,7 +163,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 		switch {
 		case c.Pass > 0 && m.options.Defects.Has(defects.SVM11GivesUp): // defect: SVM-11-gives-up
 			w.set(c)
-			found = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable, Message: "Somebody else had begun with the migration."}
+			found = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable, Message: "Another instance had begun the migration."}
 			return nil
 		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)) && !m.options.Defects.Has(defects.SVM20WaitsForNobody):
 			w.stop(errUndecided) // The loop has not seen it yet.
@@ -290,7 +290,7 @@ func (w *worker) record(ctx context.Context) error {
 	if err == nil {
 		w.svm = svm
 	}
-	return nil // Progress is told again after the next chunk.
+	return nil // The worker writes its progress again after the next chunk.
 }
 
 // list reads the next chunk. It is nil if the checkpoint had to be changed
@@ -382,9 +382,9 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 	return chunk, context.Cause(ctx)
 }
 
-// rewrite sends one object back until there is an outcome, or the context ends.
-// It is based on the uid and the resourceVersion that were listed, so it neither
-// undoes another write nor brings back what was deleted.
+// rewrite sends one object back until there is an outcome, or the context ends. Its
+// precondition is the uid and the resourceVersion of the list, so it neither undoes
+// another write nor creates a deleted object again.
 func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured) (migration.Outcome, string) {
 	if w.m.options.Defects.Has(defects.SVM05Marks) {
 		marked := object.GetAnnotations()
@@ -439,9 +439,9 @@ func (w *worker) rewrite(ctx context.Context, object *unstructured.Unstructured)
 	}
 }
 
-// conclude decides whether the pass that has ended was the last one. Everything
-// is read afresh, and storedVersions is trimmed before success is told: a crash
-// in between repeats the pass, and loses nothing.
+// conclude decides whether the pass that has ended was the last one. It reads
+// everything from the API server, and trims storedVersions before it reports success:
+// a crash in between repeats the pass, and loses nothing.
 //
 // KEP-2339: the resourceVersion of the StorageVersion is compared before and
 // after the migration.
@@ -471,7 +471,7 @@ func (w *worker) conclude(ctx context.Context) (v verdict, done bool, err error)
 			return nil
 		}
 		if stored, trim := definition.Trim(c.Basis, c.DefinitionGeneration); trim && !w.leavesStoredVersions(stored) {
-			// Based on what was read before the agreement was compared.
+			// The precondition is the definition that was read before the comparison.
 			if err := m.trim(ctx, crd, stored); err != nil {
 				return err
 			}

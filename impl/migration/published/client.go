@@ -25,7 +25,7 @@ type Migrations struct {
 // For gives access through a client.
 func For(client kubernetes.Interface) *Migrations { return &Migrations{client: client} }
 
-// Create asks for a migration.
+// Create creates a migration.
 func (m *Migrations) Create(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, options metav1.CreateOptions) (*storagemigrationv1.StorageVersionMigration, error) {
 	return either(m, func() (*storagemigrationv1.StorageVersionMigration, error) {
 		return m.client.StoragemigrationV1().StorageVersionMigrations().Create(ctx, svm, options)
@@ -97,8 +97,8 @@ func (m *Migrations) Watch(ctx context.Context, options metav1.ListOptions) (wat
 	})
 }
 
-// either asks for the version that answered last, and for the other one if that is
-// not served.
+// either sends a request in the version that the API server served last, and in the
+// other one if that version is not served.
 func either[T any](m *Migrations, v1, v1beta1 func() (T, error)) (T, error) {
 	older := m.older.Load()
 	first, second := v1, v1beta1
@@ -111,7 +111,7 @@ func either[T any](m *Migrations, v1, v1beta1 func() (T, error)) (T, error) {
 	}
 	answer, err = second()
 	if unserved(err) {
-		// Nobody may take this for the absence of a migration.
+		// The caller must not read this as the absence of migrations.
 		return answer, fmt.Errorf("the API server serves %s neither as v1 nor as v1beta1", storagemigrationv1.GroupName)
 	}
 	m.older.Store(!older)

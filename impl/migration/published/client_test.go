@@ -82,8 +82,8 @@ func TestWhoServesAnotherVersionMaySaySoInAStatus(t *testing.T) {
 	}
 }
 
-// Where the API is not served, migrations are not taken for absent.
-func TestWhatIsNotServedIsNotAbsent(t *testing.T) {
+// If the API is not served, the client returns an error instead of an empty list.
+func TestGet_UnservedAPIIsNotNotFound(t *testing.T) {
 	var version atomic.Value
 	version.Store("v1alpha1")
 	if _, err := serving(t, &version).Get(context.Background(), "there", metav1.GetOptions{}); err == nil || apierrors.IsNotFound(err) {

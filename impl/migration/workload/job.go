@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// RoleLabel tells the Pods of the controller, and the Jobs and Pods of workers,
+	// RoleLabel distinguishes the Pods of the controller, and the Jobs and Pods of workers,
 	// from others.
 	RoleLabel      = "reference.evenkeel.dev/storage-migration-role"
 	ControllerRole = "controller"
@@ -33,7 +33,7 @@ const (
 	versionAnnotation = "reference.evenkeel.dev/storage-version"
 )
 
-// Worker is what a worker is told.
+// Worker is the configuration of a worker.
 type Worker struct {
 	Migration *storagemigrationv1.StorageVersionMigration
 	// StorageVersion is the name of the object that describes the resource.
@@ -96,7 +96,7 @@ func MigrationOf(job *batchv1.Job) (name string, uid types.UID) {
 // StorageVersionOf is the name of the object that describes what a Job migrates.
 func StorageVersionOf(job *batchv1.Job) string { return job.Annotations[versionAnnotation] }
 
-// GenerationOf is the number that a Job was made for; 0 where it cannot be told.
+// GenerationOf returns the generation of a Job; 0 if it is unknown.
 func GenerationOf(job *batchv1.Job) int64 {
 	generation, err := strconv.ParseInt(job.Annotations[migration.GenerationAnnotation], 10, 64)
 	if err != nil {
@@ -105,7 +105,7 @@ func GenerationOf(job *batchv1.Job) int64 {
 	return generation
 }
 
-// Ended tells whether a Job has ended: completed, or else failed and why.
+// Ended reports whether a Job has ended: completed, or failed and why.
 func Ended(job *batchv1.Job) (completed, failed bool, why string) {
 	for i := range job.Status.Conditions {
 		condition := &job.Status.Conditions[i]

@@ -153,7 +153,7 @@ func keyOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// store saves an object under the next revision and tells the watchers.
+// store saves an object under the next revision and notifies the watchers.
 func (a *API) store(key string, kind watch.EventType, obj runtime.Object) runtime.Object {
 	number := int64(len(a.history)) + 1
 	object, _ := meta.Accessor(obj)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// NewTokenReview tells whose token a token is, by asking the authenticator
-// that the server itself uses.
+// NewTokenReview returns a storage that reviews tokens, by the authenticator that the
+// API server itself uses.
 func NewTokenReview(authn authenticator.Request) *REST {
 	return &REST{
 		singular: "tokenreview",
@@ -43,7 +43,7 @@ func reviewToken(ctx context.Context, authn authenticator.Request, spec authenti
 	if err != nil {
 		status.Error = err.Error()
 	}
-	// Whoever presents no valid token is anonymous, which is nobody's token.
+	// A client without a valid token is anonymous, and a review of its token fails.
 	if !ok || err != nil || response.User == nil || response.User.GetName() == user.Anonymous {
 		return status
 	}
@@ -53,7 +53,7 @@ func reviewToken(ctx context.Context, authn authenticator.Request, spec authenti
 	return status
 }
 
-// NewSelfSubjectReview tells the requester who it is.
+// NewSelfSubjectReview returns a storage that returns the user of the request.
 func NewSelfSubjectReview() *REST {
 	return &REST{
 		singular: "selfsubjectreview",

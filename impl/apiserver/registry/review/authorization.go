@@ -11,8 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// NewSubjectAccessReview tells whether somebody may do something, by asking
-// the authorizer that the server itself uses.
+// NewSubjectAccessReview returns a storage that reviews whether a user may do
+// something, by the authorizer that the API server itself uses.
 func NewSubjectAccessReview(authz authorizer.Authorizer) *REST {
 	return &REST{
 		singular: "subjectaccessreview",
@@ -39,7 +39,8 @@ func NewSubjectAccessReview(authz authorizer.Authorizer) *REST {
 	}
 }
 
-// NewSelfSubjectAccessReview tells whether the requester may do something.
+// NewSelfSubjectAccessReview returns a storage that reviews whether the user of the
+// request may do something.
 func NewSelfSubjectAccessReview(authz authorizer.Authorizer) *REST {
 	return &REST{
 		singular: "selfsubjectaccessreview",

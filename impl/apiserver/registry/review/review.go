@@ -1,6 +1,6 @@
-// Package review serves the requests that are answered and not stored: who
-// somebody is, and what somebody may do. KEP-2339 lets them pass at any time,
-// because no storage version is involved.
+// Package review serves the reviews that the API server answers and does not store: who
+// a user is, and what a user may do. KEP-2339 lets them pass at any time, because they
+// have no storage version.
 package review
 
 import (
@@ -25,7 +25,7 @@ type REST struct {
 }
 
 var (
-	_ rest.Creater              = (*REST)(nil)
+	_ rest.Creater              = (*REST)(nil) //nolint:misspell // the name of the interface
 	_ rest.Scoper               = (*REST)(nil)
 	_ rest.SingularNameProvider = (*REST)(nil)
 	_ rest.Storage              = (*REST)(nil)

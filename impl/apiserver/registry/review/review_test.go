@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// knows authenticates one token, and everybody else as anonymous.
+// knows authenticates one token, and every other client as anonymous.
 var knows = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 	switch r.Header.Get("Authorization") {
 	case "Bearer good":
@@ -28,12 +28,12 @@ var knows = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Resp
 	}
 })
 
-// allows lets joe read and nobody do anything else.
+// allows lets joe read, and denies everything else.
 var allows = authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	if a.GetUser().GetName() == "joe" && a.GetVerb() == "get" {
 		return authorizer.DecisionAllow, "", nil
 	}
-	return authorizer.DecisionNoOpinion, "nobody may", nil
+	return authorizer.DecisionNoOpinion, "not allowed", nil
 })
 
 func TestTokenReview(t *testing.T) {
@@ -75,7 +75,7 @@ func TestSubjectAccessReview(t *testing.T) {
 		{"allowed", authorizationv1.SubjectAccessReviewSpec{User: "joe", ResourceAttributes: get}, true, false},
 		{"not allowed", authorizationv1.SubjectAccessReviewSpec{User: "jane", ResourceAttributes: get}, false, false},
 		{"a path", authorizationv1.SubjectAccessReviewSpec{User: "joe", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: "get", Path: "/x"}}, true, false},
-		{"nobody", authorizationv1.SubjectAccessReviewSpec{ResourceAttributes: get}, false, true},
+		{"no user", authorizationv1.SubjectAccessReviewSpec{ResourceAttributes: get}, false, true},
 		{"nothing", authorizationv1.SubjectAccessReviewSpec{User: "joe"}, false, true},
 	}
 	for _, test := range tests {
