@@ -118,7 +118,7 @@ func (m *member) bears(o *outage) law.Entry {
 	case m.askedDuring(o):
 		return e.Unclear("%s gave no document that shows that the server of %s did no harm when it was misbehaving (%s)", m.name, o.group, o.action)
 	}
-	return e.Excused("the member was not asked for the document during the misbehaviour")
+	return e.Excused("the member was not asked for the document during the misbehavior")
 }
 
 // askedDuring is whether the member was asked for the document while the outage had an

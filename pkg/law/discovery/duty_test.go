@@ -62,7 +62,7 @@ func TestAD22_EveryMemberHasToBearAKind(t *testing.T) {
 				told.polled(m, steady)
 			}
 			told.pass(time.Second).does(1, history.BackendHang, history.PhaseHeal)
-			saw(t, told.blames(t, "AD-22"), "kinds of misbehaviour", asked.kinds)
+			saw(t, told.blames(t, "AD-22"), "kinds of misbehavior", asked.kinds)
 		})
 	}
 }
