@@ -2,40 +2,40 @@ package defects
 
 // Defects of storage version migration, KEP-25.
 const (
-	SVM01AnyGroup         ID = "SVM-01-any-group"
-	SVM02BothOutcomes     ID = "SVM-02-both-outcomes"
-	SVM03OldCheckpoint    ID = "SVM-03-old-checkpoint"
-	SVM04SkipsSome        ID = "SVM-04-skips-some"
-	SVM04LeavesSome       ID = "SVM-04-leaves-some"
-	SVM05Marks            ID = "SVM-05-marks"
-	SVM05Forgets          ID = "SVM-05-forgets"
-	SVM06Restless         ID = "SVM-06-restless"
-	SVM07BlindWrite       ID = "SVM-07-blind-write"
-	SVM08BringsBack       ID = "SVM-08-brings-back"
-	SVM09FailsOnDeletion  ID = "SVM-09-fails-on-deletion"
-	SVM10FailsOnError     ID = "SVM-10-fails-on-error"
-	SVM10SkipsOnError     ID = "SVM-10-skips-on-error"
-	SVM11GivesUp          ID = "SVM-11-gives-up"
-	SVM12StartsOver       ID = "SVM-12-starts-over"
-	SVM13FailsOnSilence   ID = "SVM-13-fails-on-silence"
-	SVM14NewestFirst      ID = "SVM-14-newest-first"
-	SVM15Hurries          ID = "SVM-15-hurries"
-	SVM16StopsAtMany      ID = "SVM-16-stops-at-many"
-	SVM16GivesUpAtMany    ID = "SVM-16-gives-up-at-many"
-	SVM17Silent           ID = "SVM-17-silent"
-	SVM18UnknownSucceeds  ID = "SVM-18-unknown-succeeds"
-	SVM19HopelessSucceeds ID = "SVM-19-hopeless-succeeds"
-	SVM20WaitsForNobody   ID = "SVM-20-waits-for-nobody"
-	SVM21SucceedsAnyway   ID = "SVM-21-succeeds-anyway"
-	SVM22OlderAtFirst     ID = "SVM-22-older-at-first"
-	SVM23TrimsEarly       ID = "SVM-23-trims-early"
-	SVM24GoesOn           ID = "SVM-24-goes-on"
-	SVM24LeavesMark       ID = "SVM-24-leaves-mark"
-	SVM25HidesLeftovers   ID = "SVM-25-hides-leftovers"
-	SVM26SkipsDeleting    ID = "SVM-26-skips-deleting"
-	SVM26SkipsFirst       ID = "SVM-26-skips-first"
-	SVM27NeverTrims       ID = "SVM-27-never-trims"
-	SVM27TrimsLate        ID = "SVM-27-trims-late"
+	SVM01AnyGroup            ID = "SVM-01-any-group"
+	SVM02BothOutcomes        ID = "SVM-02-both-outcomes"
+	SVM03OldCheckpoint       ID = "SVM-03-old-checkpoint"
+	SVM04SkipsSome           ID = "SVM-04-skips-some"
+	SVM04LeavesSome          ID = "SVM-04-leaves-some"
+	SVM05Marks               ID = "SVM-05-marks"
+	SVM05Forgets             ID = "SVM-05-forgets"
+	SVM06Restless            ID = "SVM-06-restless"
+	SVM07BlindWrite          ID = "SVM-07-blind-write"
+	SVM08BringsBack          ID = "SVM-08-brings-back"
+	SVM09FailsOnDeletion     ID = "SVM-09-fails-on-deletion"
+	SVM10FailsOnError        ID = "SVM-10-fails-on-error"
+	SVM10SkipsOnError        ID = "SVM-10-skips-on-error"
+	SVM11GivesUp             ID = "SVM-11-gives-up"
+	SVM12StartsOver          ID = "SVM-12-starts-over"
+	SVM13FailsOnSilence      ID = "SVM-13-fails-on-silence"
+	SVM14NewestFirst         ID = "SVM-14-newest-first"
+	SVM15Hurries             ID = "SVM-15-hurries"
+	SVM16StopsAtMany         ID = "SVM-16-stops-at-many"
+	SVM16GivesUpAtMany       ID = "SVM-16-gives-up-at-many"
+	SVM17Silent              ID = "SVM-17-silent"
+	SVM18UnknownSucceeds     ID = "SVM-18-unknown-succeeds"
+	SVM19HopelessSucceeds    ID = "SVM-19-hopeless-succeeds"
+	SVM20IgnoresDisagreement ID = "SVM-20-ignores-disagreement"
+	SVM21SucceedsAnyway      ID = "SVM-21-succeeds-anyway"
+	SVM22OlderAtFirst        ID = "SVM-22-older-at-first"
+	SVM23TrimsEarly          ID = "SVM-23-trims-early"
+	SVM24GoesOn              ID = "SVM-24-goes-on"
+	SVM24LeavesMark          ID = "SVM-24-leaves-mark"
+	SVM25HidesLeftovers      ID = "SVM-25-hides-leftovers"
+	SVM26SkipsDeleting       ID = "SVM-26-skips-deleting"
+	SVM26SkipsFirst          ID = "SVM-26-skips-first"
+	SVM27NeverTrims          ID = "SVM-27-never-trims"
+	SVM27TrimsLate           ID = "SVM-27-trims-late"
 )
 
 var inControllerManager = []Component{ControllerManager}
@@ -64,7 +64,7 @@ var migrationCatalog = []Defect{
 	{SVM17Silent, "SVM-17", inControllerManager, "a migration that runs does not tell how far it is"},
 	{SVM18UnknownSucceeds, "SVM-18", inControllerManager, "a resource that no API server serves counts as migrated"},
 	{SVM19HopelessSucceeds, "SVM-19", inControllerManager, "a resource that cannot be migrated counts as migrated"},
-	{SVM20WaitsForNobody, "SVM-20", inControllerManager, "a migration begins although the servers do not agree"},
+	{SVM20IgnoresDisagreement, "SVM-20", inControllerManager, "a migration begins although the servers do not agree"},
 	{SVM21SucceedsAnyway, "SVM-21", inControllerManager, "a migration that lost its agreement has succeeded"},
 	{SVM22OlderAtFirst, "SVM-22", inAPIServer, "ballasts are stored in the previous version until they are two seconds old"},
 	{SVM23TrimsEarly, "SVM-23", inControllerManager, "storedVersions is trimmed when a migration begins"},

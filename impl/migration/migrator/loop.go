@@ -194,8 +194,8 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 		facts.StorageVersion = sv
 	}
 	next := migration.Assess(svm, facts, m.options.Clock.Now())
-	if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && m.options.Defects.Has(defects.SVM20WaitsForNobody) {
-		next.Step = migration.Run // defect: SVM-20-waits-for-nobody
+	if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && m.options.Defects.Has(defects.SVM20IgnoresDisagreement) {
+		next.Step = migration.Run // defect: SVM-20-ignores-disagreement
 	}
 	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()

@@ -165,7 +165,7 @@ func (w *worker) begin(ctx context.Context) (verdict, error) {
 			w.set(c)
 			found = verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable, Message: "Another instance had begun the migration."}
 			return nil
-		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)) && !m.options.Defects.Has(defects.SVM20WaitsForNobody):
+		case c.Pass == 0 && (!agreed || !definitionOf(crd).Follows(basis)) && !m.options.Defects.Has(defects.SVM20IgnoresDisagreement):
 			w.stop(errUndecided) // The loop has not seen it yet.
 			return errUndecided
 		case c.Pass == 0:
