@@ -34,7 +34,7 @@ func again(ctx context.Context, o options, t *target, names []string, checks str
 			out, err := play.Judge(ctx, o.evenkeel, dir)
 			switch {
 			case errors.Is(err, play.ErrNoReport):
-				// Nobody saw that run to its end.
+				// That run did not come to its end.
 				fmt.Printf("%-24s %s was cut short\n", name, filepath.Base(dir))
 				continue
 			case err != nil:

@@ -1,6 +1,6 @@
 // Runcwrapper is a container runtime for hosts whose bounding set lacks a
 // capability, most often CAP_SYS_RESOURCE: there runc can start no privileged
-// container, because it fails to give it what nobody has. The wrapper takes what
+// container, because runc fails to give it what the host lacks. The wrapper takes what
 // the host lacks out of what runc is asked for, and becomes runc.
 package main
 

@@ -50,10 +50,10 @@ type Options struct {
 
 func (o *Options) complete() error {
 	if o.Client == nil || o.Lead == nil {
-		return errors.New("Client and Lead are required")
+		return errors.New("options lack Client or Lead")
 	}
 	if o.Namespace == "" || o.Lease == "" || o.Name == "" || o.BinaryVersion == "" {
-		return errors.New("Namespace, Lease, Name and BinaryVersion are required")
+		return errors.New("options lack Namespace, Lease, Name or BinaryVersion")
 	}
 	if o.EmulationVersion == "" {
 		o.EmulationVersion = o.BinaryVersion
