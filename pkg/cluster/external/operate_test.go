@@ -242,7 +242,7 @@ func TestTheUndead(t *testing.T) {
 
 func TestStopLeavesTheClusterAsItWas(t *testing.T) {
 	p := newPlane(t, "cp1", "cp2", "cp3")
-	p.hook("pause", "touch cp1.frozen").hook("resume", `rm -f cp1.frozen; echo "resume $EVENKEEL_MEMBER $EVENKEEL_COMPONENT" >> done`).
+	p.hook("pause", "touch cp1.frozen").hook("resume", `rm -f cp1.frozen; echo "resume $EVENKEEL_MEMBER of $EVENKEEL_COMPONENT." >> done`).
 		hook("cutOff", "true").hook("reconnect", `echo "reconnect $EVENKEEL_MEMBER" >> done`).
 		hook("stop", "touch cp3.down").hook("start", `rm -f cp3.down; echo "start $EVENKEEL_MEMBER" >> done`)
 	c := p.up()
@@ -265,7 +265,7 @@ func TestStopLeavesTheClusterAsItWas(t *testing.T) {
 	// All members are restored at the same time.
 	done := strings.Split(p.read("done"), "\n")
 	slices.Sort(done)
-	if want := []string{"reconnect cp2", "resume cp1 ", "start cp3"}; !slices.Equal(done, want) {
+	if want := []string{"reconnect cp2", "resume cp1 of .", "start cp3"}; !slices.Equal(done, want) {
 		t.Errorf("taken back was %q, want %q", done, want)
 	}
 	if err := c.Stop(t.Context()); err != nil || strings.Count(p.read("done"), "\n") != 2 {
