@@ -307,7 +307,7 @@ func TestAnOldVerdictIsNoSuccess(t *testing.T) {
 		reason string
 	}{{"moved", "test.dev/v2", migration.ReasonSucceeded}, {"lost", "", migration.ReasonAgreementLost}} {
 		t.Run(test.name, func(t *testing.T) {
-			inCluster(t, 15, func(t *testing.T, c *cluster) {
+			inCluster(t, 35, func(t *testing.T, c *cluster) {
 				c.ask("m")
 				defer c.nodes()()
 				stop := c.controller(false)
