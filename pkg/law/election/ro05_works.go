@@ -45,7 +45,7 @@ var ro05 = law.Together[*Facts]{
 // which these may have been, and not by all of them.
 func (t *Tenure) doubtfulGaps(bound time.Duration) []law.Entry {
 	var out []law.Entry
-	acts := fact.Where(t.actions, func(a *Action) bool { return a.Holder == t.Holder })
+	acts := t.work()
 	for i := 1; i < len(acts); i++ {
 		before, now := t.When(acts[i-1].Stamp), t.When(acts[i].Stamp)
 		least, most := before.Until(now)
@@ -78,13 +78,23 @@ func (t *Tenure) canWork() fact.Signal {
 func (t *Tenure) acts() fact.Signal {
 	return cached(t.Facts, "acts", t, func() fact.Signal {
 		var b fact.Builder
-		for _, a := range fact.Where(t.actions, func(a *Action) bool { return a.Holder == t.Holder }) {
+		for _, a := range t.work() {
 			when := t.When(a.Stamp)
 			b.Set(when, fact.Yes)
 			b.SetAt(when.Latest+1, fact.No)
 		}
 		return b.Signal()
 	})
+}
+
+// work is what the leader did between taking the Lease and losing it.
+func (t *Tenure) work() []*Action {
+	revision := func(a *Action) int64 { return a.Revision }
+	from, to := fact.Last(t.actions, t.Taken.Revision, revision)+1, len(t.actions)
+	if t.Lost != nil {
+		to = max(fact.Last(t.actions, t.Lost.Revision, revision)+1, from)
+	}
+	return fact.Where(t.actions[from:to], func(a *Action) bool { return a.Holder == t.Holder })
 }
 
 // disturbed is while a fault is active anywhere, or a member's etcd does not live.

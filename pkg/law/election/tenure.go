@@ -59,9 +59,7 @@ func (t *Tenure) Entry() law.Entry {
 func (t *Tenure) Shown() bool {
 	return !t.Taken.ByHarness() && (!t.Taken.ByCoordinator() ||
 		slices.ContainsFunc(t.renewals, func(c *Change) bool { return !c.Marked() }) ||
-		slices.ContainsFunc(t.actions, func(a *Action) bool {
-			return a.Holder == t.Holder && a.Revision > t.Taken.Revision && (t.Lost == nil || a.Revision < t.Lost.Revision)
-		}))
+		len(t.work()) > 0)
 }
 
 // mark is the change that told the holder to give way to another one; nil if none did.

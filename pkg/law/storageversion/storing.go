@@ -78,6 +78,20 @@ func (f *facts) builtInStorings() []*storing {
 	})
 }
 
+// storedBy are those of a member in the resource of a StorageVersion.
+func (f *facts) storedBy(member, name string) []*storing {
+	type key struct{ member, name string }
+	type all struct{}
+	return fact.Cached(f.History, all{}, func() map[key][]*storing {
+		out := map[key][]*storing{}
+		for _, w := range f.builtInStorings() {
+			k := key{w.Member, w.name}
+			out[k] = append(out[k], w)
+		}
+		return out
+	})[key{member, name}]
+}
+
 // Entry is an obligation about the write.
 func (w *storing) Entry() law.Entry { return law.Of(w.name, w.at).By(w.Member).Shown(w.Stored.Seq) }
 

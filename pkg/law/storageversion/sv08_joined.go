@@ -113,8 +113,8 @@ func (s silence) end(bounds law.Bounds) law.Entry {
 // stored is the first object that the server stored while a version was called agreed, and
 // it certainly was silent; nil if it stored none.
 func (s silence) stored(end int64) *storing {
-	for _, w := range s.builtInStorings() {
-		if w.Member == s.member && w.name == s.v.Name && w.object != nil && w.object.Is.Common != nil && fact.EntryIn(w.object.Is.Entries, s.id) == nil &&
+	for _, w := range s.storedBy(s.member, s.v.Name) {
+		if w.object != nil && w.object.Is.Common != nil && fact.EntryIn(w.object.Is.Entries, s.id) == nil &&
 			s.TakesPart(s.id, w.Stored.Revision) && s.quiet.During(w.at) != fact.No && w.Stored.At >= s.Begin && w.at.Earliest <= end {
 			return w
 		}
