@@ -89,7 +89,7 @@ var nearCatalog = []nearDefect{
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
-	{SVM15HurriesALittle, "SVM-15", inControllerManager, Near{Bound: "rate", Factor: 4. / 3}, "migrations write a third more objects a second than is declared"},
+	{SVM15HurriesALittle, "SVM-15", inControllerManager, Near{Bound: "rate", Factor: 1.6}, "migrations write three fifths more objects a second than is declared"},
 	{SVM18FailsLate, "SVM-18", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of an unknown resource fails 190 seconds after it was created"},
 	{SVM19FailsLate, "SVM-19", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of a resource that cannot be migrated fails 190 seconds after it was created"},
 	{SVM21StopsLate, "SVM-21", inControllerManager, Near{Bound: "stopsWithin", Delay: 17 * time.Second}, "a migration goes on for 17 seconds after the agreement was lost"},
