@@ -67,11 +67,7 @@ func (r *Runner) conflictStorm(ctx context.Context, members []string, conflictSt
 func (r *Runner) stormOver(ctx context.Context, member string, storm *ConflictStorm) (err error) {
 	// The edits go through another member, so that the conflicts which this one
 	// counts are its own.
-	through, err := r.otherThan(member)
-	if err != nil {
-		return err
-	}
-	client, err := r.client(through)
+	_, client, err := r.clientBeside(member)
 	if err != nil {
 		return err
 	}
@@ -129,13 +125,16 @@ func (r *Runner) stormOver(ctx context.Context, member string, storm *ConflictSt
 	return nil
 }
 
-// otherThan is the member behind the given one.
-func (r *Runner) otherThan(member string) (string, error) {
+// clientBeside returns a client of the member that follows the given one, and its name. The
+// caller closes the client.
+func (r *Runner) clientBeside(member string) (string, *observe.Client, error) {
 	members := r.members()
 	if len(members) < 2 {
-		return "", errors.New("it takes two members: one that starts, and another through which the StorageVersions are edited")
+		return "", nil, errors.New("it takes two members: one that starts, and another through which the StorageVersions are edited")
 	}
-	return members[(slices.Index(members, member)+1)%len(members)], nil
+	other := members[(slices.Index(members, member)+1)%len(members)]
+	client, err := r.client(other)
+	return other, client, err
 }
 
 // conflictsAt is how many writes of StorageVersions a member's API server has

@@ -95,11 +95,7 @@ func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinWi
 // depart stops a member's API server, takes it out of the participants, and waits
 // until no StorageVersion has an entry of it any more.
 func (r *Runner) depart(ctx context.Context, member string) error {
-	through, err := r.otherThan(member)
-	if err != nil {
-		return err
-	}
-	client, err := r.client(through)
+	through, client, err := r.clientBeside(member)
 	if err != nil {
 		return err
 	}
