@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -90,18 +89,8 @@ func (f *Fault) Partitions() bool { return f.Type == TypeNetwork && f.Shape.Cut 
 // Holds is whether the fault leaves requests to etcd unanswered by their keys.
 func (f *Fault) Holds() bool { return f.Type == TypeKeys && !f.Keys.Fail }
 
-// Load reads a fault from a file. What a Chaos Mesh object can say and this
-// package cannot do is an error that names it, and never ignored.
-func Load(file string) (*Fault, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read a fault: %w", err)
-	}
-	return Parse(file, raw)
-}
-
-// Parse is Load for content that was read already; file is what messages call
-// it.
+// Parse reads a fault; file is what messages call its content. What a Chaos Mesh object can
+// say and this package cannot do is an error that names it, and never ignored.
 func Parse(file string, raw []byte) (*Fault, error) {
 	// The kind is looked at first and leniently; the strict reading is that of
 	// the kind's own type.

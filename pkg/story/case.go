@@ -1,8 +1,6 @@
 package story
 
 import (
-	"slices"
-
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -81,17 +79,6 @@ func (s Story) With(name string, want Outcome, edit func(*Edit)) Story {
 		edit(e)
 	}
 	return s
-}
-
-// Requirements gives the requirements that stories are about, each once.
-func Requirements(all []Story) []requirement.ID {
-	var ids []requirement.ID
-	for _, s := range all {
-		if !slices.Contains(ids, s.Requirement) {
-			ids = append(ids, s.Requirement)
-		}
-	}
-	return ids
 }
 
 // Because says why a change breaks other promises too.

@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -55,18 +54,8 @@ type Spec struct {
 	Versions map[string][]map[string]any `yaml:"versions"`
 }
 
-// Load reads a workload file. Errors name the file and, for an unknown key, the
-// line.
-func Load(path string) (*Workload, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read a workload: %w", err)
-	}
-	return Parse(path, raw)
-}
-
-// Parse is Load for content that was read already; file is what messages call
-// it.
+// Parse reads a workload; file is what messages call its content. Errors name it and, for an
+// unknown key, the line.
 func Parse(file string, raw []byte) (*Workload, error) {
 	w := new(Workload)
 	if err := strictyaml.Decode(file, raw, w); err != nil {

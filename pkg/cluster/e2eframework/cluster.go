@@ -68,11 +68,8 @@ var (
 	_ support.E2EClusterProviderWithLifeCycle = (*Cluster)(nil)
 )
 
-// NewProvider gives a cluster of any provider that Evenkeel has; the topology
-// says which one.
-func NewProvider() support.E2EClusterProvider { return For(providers.All()) }
-
-// NewCluster is NewProvider for a cluster of a name, which is a DNS label.
+// NewCluster gives a cluster of any provider that Evenkeel has, by a name, which is a DNS
+// label; the topology says which provider.
 func NewCluster(name string) *Cluster {
 	c := For(providers.All())
 	c.name = name
