@@ -12,7 +12,7 @@ import (
 func newSteps() *cobra.Command {
 	return &cobra.Command{
 		Use:   "steps [NAME]",
-		Short: "Describe the steps that a scenario can have, or one of them",
+		Short: "Describe the steps that a scenario can have, or one of them; when is what a step can wait for",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := scenario.Reference()

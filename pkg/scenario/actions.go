@@ -18,6 +18,12 @@ import (
 func (r *Runner) selected(ctx context.Context, selectors []string) ([]string, error) {
 	var all []string
 	for _, selector := range selectors {
+		if selector == selectTriggered {
+			if r.at.triggered == "" {
+				return nil, notThere("", "select %s: what met the trigger is not known to be at a member", selector)
+			}
+			selector = r.at.triggered
+		}
 		if selector == selectCoordinator {
 			name, err := r.holder(ctx, coordinatorLease)
 			if err != nil {

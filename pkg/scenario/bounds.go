@@ -31,6 +31,9 @@ const (
 	// ForeignTimeout is the longest that any step may take on an external cluster. The
 	// topology says how long a hook may take, and the provider bounds it.
 	ForeignTimeout = time.Hour
+	// TriggerTimeout is how long a step waits for its trigger unless it says how long itself:
+	// several times what an election or a write by a component takes that does it regularly.
+	TriggerTimeout = time.Minute
 	// SettleQuiet is for how long no StorageVersion may have changed before the
 	// control plane counts as settled.
 	SettleQuiet = 1500 * time.Millisecond

@@ -123,11 +123,11 @@ func (h *fakeHistory) defined() (out []string) {
 func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
 	r, s, h := onShelf(t, "tides")
 	for i, step := range []Step{
-		{&RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}}},
-		{&RegisterAPI{Member: "@cp2", CRD: "buoys", Group: "sea.io", Versions: []string{"v1beta1"}}},
-		{&RegisterAPI{Member: "@cp3", Backend: "tides"}},
-		{&UnregisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io"}},
-		{&UnregisterAPI{Member: "@cp1", Backend: "tides"}},
+		{Action: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}}},
+		{Action: &RegisterAPI{Member: "@cp2", CRD: "buoys", Group: "sea.io", Versions: []string{"v1beta1"}}},
+		{Action: &RegisterAPI{Member: "@cp3", Backend: "tides"}},
+		{Action: &UnregisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io"}},
+		{Action: &UnregisterAPI{Member: "@cp1", Backend: "tides"}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
 
 func TestAChurnLeavesNothingBehind(t *testing.T) {
 	r, s, h := onShelf(t, "tides")
-	if err := r.play(t.Context(), 1, &Step{&Churn{Members: []string{"@all"}, Rounds: 4, Backend: "tides"}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Churn{Members: []string{"@all"}, Rounds: 4, Backend: "tides"}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(h.defined()); n < 4 {
@@ -170,13 +170,13 @@ func TestAChurnThatKeepsIsTakenBackByTheNext(t *testing.T) {
 		}
 		return n
 	}
-	if err := r.play(t.Context(), 1, &Step{&Churn{Members: []string{"@all"}, Rounds: 12, Resources: 40, Keep: true}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Churn{Members: []string{"@all"}, Rounds: 12, Resources: 40, Keep: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if custom() <= len(churnNames) {
 		t.Errorf("of 40 resources only %d are there", custom())
 	}
-	if err := r.play(t.Context(), 2, &Step{&Churn{Members: []string{"@all"}, Rounds: 1}}); err != nil {
+	if err := r.play(t.Context(), 2, &Step{Action: &Churn{Members: []string{"@all"}, Rounds: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if custom() != 0 {
@@ -188,7 +188,7 @@ func TestAChurnGoesOnForAsLongAsItIsTold(t *testing.T) {
 	r, _, h := onShelf(t, "tides")
 	const lasts = ChurnPauseMost
 	began := time.Now()
-	if err := r.play(t.Context(), 1, &Step{&Churn{Members: []string{"@all"}, For: lasts}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Churn{Members: []string{"@all"}, For: lasts}}); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took < lasts || len(h.defined()) < 2 {
@@ -201,8 +201,8 @@ func TestAChurnGoesOnForAsLongAsItIsTold(t *testing.T) {
 
 func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	r, _, h := onShelf(t, "tides")
-	refuse := &Step{&SetBackendBehavior{Name: "tides", Behavior: history.BackendRefuse}}
-	for i, step := range []*Step{refuse, {&RegisterAPI{Member: "@cp1", Backend: "tides"}}, {&SetBackendBehavior{Name: "tides", Behavior: doesAnswer, For: time.Millisecond}}} {
+	refuse := &Step{Action: &SetBackendBehavior{Name: "tides", Behavior: history.BackendRefuse}}
+	for i, step := range []*Step{refuse, {Action: &RegisterAPI{Member: "@cp1", Backend: "tides"}}, {Action: &SetBackendBehavior{Name: "tides", Behavior: doesAnswer, For: time.Millisecond}}} {
 		if err := r.play(t.Context(), i+1, step); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestAMisbehavingBackendHasAWitness(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("got %q, want %q", told, want)
 	}
-	if err := r.play(t.Context(), 4, &Step{&SetBackendBehavior{Name: "wrecks", Behavior: doesAnswer}}); err == nil {
+	if err := r.play(t.Context(), 4, &Step{Action: &SetBackendBehavior{Name: "wrecks", Behavior: doesAnswer}}); err == nil {
 		t.Error("a backend that was not started behaves")
 	}
 }
@@ -231,7 +231,7 @@ func TestEveryDefinitionOfABackendIsNews(t *testing.T) {
 	const path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.tides.aggregated.evenkeel.dev"
 	var before any
 	for range 3 {
-		if err := r.play(t.Context(), 1, &Step{&RegisterAPI{Member: "@cp1", Backend: "tides"}}); err != nil {
+		if err := r.play(t.Context(), 1, &Step{Action: &RegisterAPI{Member: "@cp1", Backend: "tides"}}); err != nil {
 			t.Fatal(err)
 		}
 		now := s.objects[path]["spec"].(map[string]any)["versionPriority"]

@@ -23,9 +23,9 @@ func TestFeaturesAreSwitchedOffBeforeTheStart(t *testing.T) {
 	r.cluster = switchable{fake}
 	off := []cluster.Feature{cluster.FeatureStorageVersions}
 	for i, step := range []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: off}}},
-		{&Restart{Members: []string{"@cp1"}}},
-		{&Restart{Members: []string{"@cp2"}, DisabledFeatures: off}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: off}}},
+		{Action: &Restart{Members: []string{"@cp1"}}},
+		{Action: &Restart{Members: []string{"@cp2"}, DisabledFeatures: off}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -53,8 +53,8 @@ func TestFeaturesAreSwitchedOffBeforeAReplacement(t *testing.T) {
 	r := newRunner(fake, newHistory())
 	r.cluster = switchableOwnWay{ownWay{fakeCluster: fake}}
 	for i, step := range []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}}},
-		{&Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}}},
+		{Action: &Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -68,8 +68,8 @@ func TestFeaturesAreSwitchedOffBeforeAReplacement(t *testing.T) {
 
 func TestWhoCannotSwitchFeaturesOffIsToldSo(t *testing.T) {
 	for _, step := range []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}}},
-		{&Restart{Members: []string{"@cp1"}, DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}}},
+		{Action: &Restart{Members: []string{"@cp1"}, DisabledFeatures: []cluster.Feature{cluster.FeatureStorageVersions}}},
 	} {
 		r := newRunner(newFake(), newHistory())
 		r.Scenario.Steps = []Step{step}

@@ -143,9 +143,9 @@ func TestCleanUp_RemovesAllObjectsFromAnExternalCluster(t *testing.T) {
 	r.cluster = foreignCluster{shelved: r.cluster.(shelved), gives: []cluster.Means{cluster.MeansAddress}}
 	r.foreign = r.cluster.(cluster.ExternallyManaged)
 	for i, step := range []Step{
-		{&RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
-		{&RegisterAPI{Member: "@cp3", Backend: "tides"}},
-		{&Churn{Members: []string{"@all"}, Rounds: 2}},
+		{Action: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.evenkeel.dev", Versions: []string{"v1"}}},
+		{Action: &RegisterAPI{Member: "@cp3", Backend: "tides"}},
+		{Action: &Churn{Members: []string{"@all"}, Rounds: 2}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestWhatCannotBeCleanedUpIsTold(t *testing.T) {
 func TestCheck_ExternalClusterGetsGroupsOfTheHarnessOnly(t *testing.T) {
 	r, _, _ := onShelf(t)
 	theirs := &RegisterAPI{Member: "@cp1", CRD: "widgets", Group: "example.com", Versions: []string{"v1"}}
-	r.Scenario.Steps = []Step{{theirs}}
+	r.Scenario.Steps = []Step{{Action: theirs}}
 	if err := r.check(); err != nil {
 		t.Errorf("in a cluster of our own: %v", err)
 	}
@@ -213,7 +213,7 @@ func TestCheck_ExternalClusterGetsGroupsOfTheHarnessOnly(t *testing.T) {
 
 func TestLeftOutStepsAreTold(t *testing.T) {
 	r, _, h := onShelf(t)
-	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "@cp1"}}}}
+	r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "@cp1"}}}}
 	r.LeaveOut = map[int]string{1: "there is no hook"}
 	for i := range r.Scenario.Steps {
 		r.leaveOut(i + 1)

@@ -23,11 +23,13 @@ func (r *Runner) playAll(ctx context.Context) error {
 	for i := range r.Scenario.Steps {
 		index := i + 1
 		if r.leaveOut(index) {
+			r.armNext(index)
 			continue
 		}
 		action := r.Scenario.Steps[i].Name()
 		if why := cmp.Or(r.ended, r.lacking(r.Scenario.Steps[i].Action)); why != "" {
 			r.report(index, action, "", "", history.PhaseSkipped, why)
+			r.armNext(index)
 			continue
 		}
 		began, before := r.Clock.Now(), r.injected()
@@ -170,7 +172,7 @@ func (r *Runner) weigh(ctx context.Context, index int, action string) error {
 // plane; empty if nothing is missing. Where nothing has failed before, what is missing
 // is a mistake of the scenario, of which the step itself complains.
 func (r *Runner) lacking(a Action) string {
-	if one, ok := a.(needing); ok && len(r.unreached) > 0 {
+	if one, ok := a.(needing); ok && (len(r.unreached) > 0 || r.passedOver) {
 		return one.lacking(r)
 	}
 	return ""

@@ -43,8 +43,8 @@ func TestPlayAll_GoesOnAfterAMemberThatIsNotReady(t *testing.T) {
 	fake.fail["start cp1 1.3"] = broken("cp1")
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
-		{&Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
+		{Action: &Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
 	}
 	if err := r.playAll(t.Context()); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestPlayAll_TheHarnessOwnFailureSpoilsTheRun(t *testing.T) {
 			fake, h := newFake(), newHistory()
 			fake.fail["stop cp1"] = tc.err
 			r := newRunner(fake, h)
-			r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "cp1"}}}, {&Stop{Target: Target{Member: "cp2"}}}}
+			r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "cp1"}}}, {Action: &Stop{Target: Target{Member: "cp2"}}}}
 			err := r.playAll(t.Context())
 			if !errors.Is(err, tc.err) || slices.Contains(fake.calls, "stop cp2") || len(h.notReached()) != tc.told {
 				t.Errorf("error %v after %v, told %+v", err, fake.calls, h.notReached())
@@ -109,7 +109,7 @@ func TestPlayAll_AnInterruptedRunTellsOfNoFinding(t *testing.T) {
 			cancel()
 		}
 	}
-	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "cp1"}}}}
+	r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "cp1"}}}}
 	if err := r.playAll(ctx); err == nil || len(h.notReached()) != 0 {
 		t.Errorf("error %v, told %+v", err, h.notReached())
 	}
@@ -172,8 +172,8 @@ func TestPlayAll_LeavesOutWhatNeedsWhatWasNotReached(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{
-		{&AwaitMigrations{Migrations: []string{"m"}}},
-		{&Stop{Target: Target{Member: "cp1"}}},
+		{Action: &AwaitMigrations{Migrations: []string{"m"}}},
+		{Action: &Stop{Target: Target{Member: "cp1"}}},
 	}
 	// Without anything that was not reached, what is missing is a mistake of the scenario.
 	if err := r.playAll(t.Context()); err == nil || len(fake.calls) != 0 {
@@ -208,7 +208,7 @@ func TestPlayAll_LeavesOutAStepWithoutALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRunner(fake, h)
 		r.Clock = clock.RealClock{}
-		r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "@leader"}}}, {&Stop{Target: Target{Member: "@cp1"}}}}
+		r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "@leader"}}}, {Action: &Stop{Target: Target{Member: "@cp1"}}}}
 		r.cluster = silentCluster{fake}
 		if err := r.playAll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestWeigh_EndsARunInWhichNoMemberServes(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	fake.fail["stop cp1"] = broken("cp1")
 	r := newRunner(fake, h)
-	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "cp1"}}}, {&Stop{Target: Target{Member: "cp2"}}}}
+	r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "cp1"}}}, {Action: &Stop{Target: Target{Member: "cp2"}}}}
 	synctest.Test(t, func(t *testing.T) {
 		r.Clock = clock.RealClock{}
 		r.recorders.members = []*memberRecorders{{name: "cp1", prober: observe.NewProber("cp1", nil, h, nil, r.Clock, nil)}}
@@ -250,7 +250,7 @@ func TestWeigh_EndsARunThatWaitsInVainForTooLong(t *testing.T) {
 	if err := r.weigh(t.Context(), 3, "upgrade"); err != nil {
 		t.Fatal(err)
 	}
-	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "cp1"}}}}
+	r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "cp1"}}}}
 	if err := r.playAll(t.Context()); err != nil || len(fake.calls) != 0 {
 		t.Errorf("error %v after %v", err, fake.calls)
 	}
@@ -271,9 +271,9 @@ func TestPlayAll_TakesBackWhatAFailedStepHasInjected(t *testing.T) {
 	fake.fail["stop cp2 apiserver"] = broken("cp2")
 	r := newRunner(fake, h)
 	r.Scenario.Steps = []Step{
-		{&Inject{Strike: Strike{Fault: "slow.yaml", Member: "@cp1"}}},
-		{&Stop{Target: Target{Member: "@cp2", Component: "apiserver"}}},
-		{&Heal{Strike: Strike{Fault: "slow.yaml"}}},
+		{Action: &Inject{Strike: Strike{Fault: "slow.yaml", Member: "@cp1"}}},
+		{Action: &Stop{Target: Target{Member: "@cp2", Component: "apiserver"}}},
+		{Action: &Heal{Strike: Strike{Fault: "slow.yaml"}}},
 	}
 	// The inject step of before stays for its heal step.
 	if err := r.playAll(t.Context()); err != nil {

@@ -23,6 +23,10 @@ func (s *Heal) fits(f *fault.Fault) error {
 	return s.Strike.fits(f)
 }
 
+func (s *Heal) lacking(r *Runner) string {
+	return lacking("fault", s.Fault, len(r.active[s.Fault]) > 0)
+}
+
 func (s *Heal) play(ctx context.Context, r *Runner, at target) error {
 	return r.heal(ctx, s.Fault, at.members)
 }

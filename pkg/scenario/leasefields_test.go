@@ -24,7 +24,7 @@ func (h *fakeHistory) electionRequests() (out []string) {
 
 func TestFieldsAreWrittenToALeaseThatHasThemAndToANewOne(t *testing.T) {
 	r, s, h := onShelf(t)
-	if err := r.play(t.Context(), 1, &Step{&LeaseFields{Member: "@cp1", CoordinatedMember: "@cp2"}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &LeaseFields{Member: "@cp1", CoordinatedMember: "@cp2"}}); err != nil {
 		t.Fatal(err)
 	}
 	const kept, fresh = "kube-system/evenkeel-fields-kept", "kube-system/evenkeel-fields-new"

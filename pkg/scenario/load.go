@@ -111,6 +111,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 		if err := step.validate(); err != nil {
 			wrong(where, "step %d (%s): %w", i+1, step.Name(), err)
 		}
+		if err := step.whenProblem(&known); err != nil {
+			wrong(where, "step %d (%s): when: %w", i+1, step.Name(), err)
+		}
 		if one, ok := step.Action.(naming); ok {
 			if err := one.name(&known); err != nil {
 				wrong(where, "step %d (%s): %w", i+1, step.Name(), err)

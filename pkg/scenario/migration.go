@@ -311,21 +311,8 @@ func (r *Runner) tryOutcome(ctx context.Context, client *observe.Client, m *migr
 func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64, bound time.Duration) error {
 	deadline, since := r.Clock.Now().Add(bound), r.History.Now()
 	for r.Clock.Now().Before(deadline) {
-		if m.target == "" {
-			m.target = r.migrationTarget(ctx, m)
-		}
-		if m.target != "" {
-			left := r.recorders.etcd.NotIn(m.group, m.resource, m.target)
-			m.begun = max(m.begun, left)
-			if m.begun > 0 && float64(left) <= float64(m.begun)*(1-part) {
-				return nil
-			}
-		}
-		now, client, gone, ok := r.read(ctx, m)
-		if client != nil {
-			client.Close()
-		}
-		if ok && (gone || now.outcome() != "") {
+		there, ended := r.shared(ctx, m, part)
+		if there || ended {
 			return nil
 		}
 		if err := r.wait(ctx, MigrationLook); err != nil {
@@ -334,6 +321,26 @@ func (r *Runner) awaitShare(ctx context.Context, m *migrating, part float64, bou
 	}
 	r.passOver(ctx, since, bound, history.AwaitedState, "", "the migration %s has not come to %.0f%%", m.object, 100*part)
 	return nil
+}
+
+// shared is whether a share of the objects is migrated that were not stored in the agreed
+// version when it was called first, and whether the migration has ended or is gone.
+func (r *Runner) shared(ctx context.Context, m *migrating, part float64) (there, ended bool) {
+	if m.target == "" {
+		m.target = r.migrationTarget(ctx, m)
+	}
+	if m.target != "" {
+		left := r.recorders.etcd.NotIn(m.group, m.resource, m.target)
+		m.begun = max(m.begun, left)
+		if m.begun > 0 && float64(left) <= float64(m.begun)*(1-part) {
+			return true, false
+		}
+	}
+	now, client, gone, ok := r.read(ctx, m)
+	if client != nil {
+		client.Close()
+	}
+	return false, ok && (gone || now.outcome() != "")
 }
 
 // migrationTarget is the version that objects are migrated to: the one that the servers

@@ -45,7 +45,7 @@ func (s *shelf) count(part string) (n int) {
 
 func TestAPopulationIsSharedByAllMembers(t *testing.T) {
 	r, s, h := migrable(t)
-	if err := r.play(t.Context(), 1, &Step{&Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 7}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 7}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.count("/namespaces/n/crates/"); n != 12 {
@@ -72,7 +72,7 @@ func TestAPopulationIsSharedByAllMembers(t *testing.T) {
 // Objects that are held would keep a namespace from its end, which deleting one is about.
 func TestAPopulationInANamespaceOfItsOwnHoldsNothing(t *testing.T) {
 	r, s, _ := migrable(t)
-	if err := r.play(t.Context(), 1, &Step{&Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3, Namespace: "own"}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3, Namespace: "own"}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.held(); n != 0 {
@@ -95,7 +95,7 @@ func (s *shelf) held() (n int) {
 func TestALargePopulationHasSeveralWriters(t *testing.T) {
 	r, s, h := migrable(t)
 	const each = PopulateAlone + 1
-	step := Step{&Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3 * each, Timeout: time.Hour}}
+	step := Step{Action: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3 * each, Timeout: time.Hour}}
 	if err := r.play(t.Context(), 1, &step); err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +122,8 @@ func TestALargePopulationHasSeveralWriters(t *testing.T) {
 func TestAMigrationIsTriedInEveryWay(t *testing.T) {
 	r, s, h := migrable(t)
 	for i, step := range []Step{
-		{&Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3}},
-		{&Migrate{Name: "first", Member: "@cp1", Population: "cargo"}},
+		{Action: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3}},
+		{Action: &Migrate{Name: "first", Member: "@cp1", Population: "cargo"}},
 	} {
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestAMigrationIsTriedInEveryWay(t *testing.T) {
 		map[string]any{"type": "Succeeded", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
 	}}
 	s.mu.Unlock()
-	if err := r.play(t.Context(), 3, &Step{&AwaitMigrations{Migrations: []string{"first"}}}); err != nil {
+	if err := r.play(t.Context(), 3, &Step{Action: &AwaitMigrations{Migrations: []string{"first"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var tried []string
@@ -153,7 +153,7 @@ func TestAMigrationIsTriedInEveryWay(t *testing.T) {
 	if !slices.Equal(tried, want) {
 		t.Errorf("tried %q\nwant  %q", tried, want)
 	}
-	if err := r.play(t.Context(), 4, &Step{&DeleteMigration{Member: "@cp2", Migration: "first"}}); err != nil {
+	if err := r.play(t.Context(), 4, &Step{Action: &DeleteMigration{Member: "@cp2", Migration: "first"}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.objects[path]["deleted"] != true {

@@ -153,7 +153,7 @@ func TestAStormGoesOnWhileTheServerStarts(t *testing.T) {
 			}
 		}
 	}()
-	if err := r.play(t.Context(), 1, &Step{&ConflictStorm{Members: []string{"@cp2"}, Objects: 2, Interval: time.Millisecond}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &ConflictStorm{Members: []string{"@cp2"}, Objects: 2, Interval: time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"ConflictStorm cp2 inject 0", "ConflictStorm cp2 witness 3", "ConflictStorm cp2 heal 0"}
@@ -170,7 +170,7 @@ func TestAStormGoesOnWhileTheServerStarts(t *testing.T) {
 			t.Errorf("%s has %d entries, want %d", name, got, entries)
 		}
 	}
-	if err := r.play(t.Context(), 2, &Step{&ConflictStorm{Members: []string{"@cp2"}, Objects: 2, Interval: time.Millisecond}}); err == nil || !strings.Contains(err.Error(), "only 1 StorageVersions") {
+	if err := r.play(t.Context(), 2, &Step{Action: &ConflictStorm{Members: []string{"@cp2"}, Objects: 2, Interval: time.Millisecond}}); err == nil || !strings.Contains(err.Error(), "only 1 StorageVersions") {
 		t.Errorf("too few to edit: %v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestWhoJoinsSilentlyHasLeftBefore(t *testing.T) {
 	r, k, h := registering(t, s)
 	r.Scenario.Faults = map[string]*fault.Fault{"hold.yaml": {Name: "hold", Type: fault.TypeKeys, Action: history.FaultKeysHold, Member: fault.StepMember,
 		Components: []cluster.Component{cluster.APIServer}, Keys: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/k"}}}}
-	if err := r.play(t.Context(), 1, &Step{&JoinWithoutReporting{Member: "@cp3", Fault: "hold.yaml", For: time.Millisecond}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &JoinWithoutReporting{Member: "@cp3", Fault: "hold.yaml", For: time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"EtcdKeyFault cp3 inject 0", "EtcdKeyFault cp3 witness 1", "EtcdKeyFault cp3 heal 0"}
@@ -198,7 +198,7 @@ func TestWhoJoinsSilentlyHasLeftBefore(t *testing.T) {
 func TestAFlipSaysInWhichVersionIsStored(t *testing.T) {
 	r, _, h := onShelf(t)
 	for i, stored := range []string{"v1beta1", ""} {
-		step := Step{&RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1", "v1beta1"}, Storage: stored}}
+		step := Step{Action: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1", "v1beta1"}, Storage: stored}}
 		if err := r.play(t.Context(), i+1, &step); err != nil {
 			t.Fatal(err)
 		}

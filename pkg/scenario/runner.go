@@ -98,7 +98,15 @@ type Runner struct {
 	at struct {
 		index  int
 		action string
+		// why says by what the trigger of the step was met, and triggered is the member
+		// that has to do with it; both are empty without.
+		why, triggered string
 	}
+	// triggers are those of steps, and armed has them by the index of the step.
+	triggers triggers
+	armed    map[int]*armed
+	// passedOver is whether a step was left out since its trigger was not met.
+	passedOver bool
 	// unreached is what steps have waited for in vain, in words, and vain how long the
 	// steps have taken that failed for that.
 	unreached []string
@@ -164,6 +172,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 		}
 	})
 	r.cluster = c
+	r.addTriggers()
 	if r.foreign, _ = c.(cluster.ExternallyManaged); r.foreign != nil {
 		r.NoTraffic = true
 	}
@@ -196,6 +205,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	defer r.release(orderly)
 	defer func() { err = errors.Join(err, r.undoFaults(orderly)) }()
 
+	r.armNext(0)
 	if err := r.step(ctx, 0, actionBoot, "", "", r.boot); err != nil {
 		// Where no member serves, what keeps it from that may as well be the topology.
 		if r.recorders.silent() || r.goOn(ctx, 0, actionBoot, err) != nil {
@@ -245,6 +255,9 @@ func (r *Runner) check() error {
 				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
 			}
 		}
+		if err := r.checkTrigger(r.Scenario.Steps[i].When); err != nil {
+			return fmt.Errorf("%s: step %d (%s): when: %w", r.Scenario.File, i+1, action, err)
+		}
 		selectors := selectorsOf(set)
 		for _, name := range faultsOf(set) {
 			named := r.Scenario.Faults[name]
@@ -290,7 +303,7 @@ func (r *Runner) check() error {
 // member stands for the leader.
 func (r *Runner) selectable(selectors []string) (members []string, err error) {
 	for _, selector := range selectors {
-		if selector == selectCoordinator {
+		if selector == selectCoordinator || selector == selectTriggered {
 			selector = selectLeader // any member stands for it
 		}
 		some, err := selectMembers(selector, r.members(), func() (string, error) { return r.members()[0], nil })
@@ -368,7 +381,7 @@ func (r *Runner) stepWithin(ctx context.Context, bound time.Duration, index int,
 	ctx, cancel := r.within(ctx, bound, history.AwaitedEnd, member, "it was not over")
 	defer cancel()
 	r.at.index, r.at.action = index, action
-	r.report(index, action, member, release, history.PhaseBegin, "")
+	r.report(index, action, member, release, history.PhaseBegin, r.at.why)
 	err := ctx.Err()
 	if err == nil {
 		err = do(ctx)

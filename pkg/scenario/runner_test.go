@@ -48,15 +48,15 @@ func TestStepsAreCarriedOutInOrder(t *testing.T) {
 	fake.process["cp1"] = cluster.Process{PID: 7, StartTime: 7}
 	r := newRunner(fake, h)
 	steps := []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
-		{&Rollback{Replace: Replace{Member: "cp1", To: "@start"}}},
-		{&Restart{Members: []string{"@cp3", "@cp3"}, Release: "1.1"}},
-		{&Inject{Strike: Strike{Fault: "slow.yaml", Member: "cp2"}}},
-		{&Heal{Strike: Strike{Fault: "slow.yaml"}}},
-		{&Inject{Strike: Strike{Fault: "crash.yaml", Member: "cp1"}}},
-		{&Heal{Strike: Strike{Fault: "crash.yaml"}}},
-		{&Stop{Target: Target{Member: "cp2", Component: "apiserver"}}},
-		{&Boot{Target: Target{Member: "cp2", Component: "apiserver"}}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
+		{Action: &Rollback{Replace: Replace{Member: "cp1", To: "@start"}}},
+		{Action: &Restart{Members: []string{"@cp3", "@cp3"}, Release: "1.1"}},
+		{Action: &Inject{Strike: Strike{Fault: "slow.yaml", Member: "cp2"}}},
+		{Action: &Heal{Strike: Strike{Fault: "slow.yaml"}}},
+		{Action: &Inject{Strike: Strike{Fault: "crash.yaml", Member: "cp1"}}},
+		{Action: &Heal{Strike: Strike{Fault: "crash.yaml"}}},
+		{Action: &Stop{Target: Target{Member: "cp2", Component: "apiserver"}}},
+		{Action: &Boot{Target: Target{Member: "cp2", Component: "apiserver"}}},
 	}
 	for i := range steps {
 		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
@@ -91,10 +91,10 @@ func TestFaultsAreHealedWhereTheStepSays(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
 	steps := []Step{
-		{&Inject{Strike: Strike{Fault: "slow.yaml", Member: "@all"}}},
-		{&Heal{Strike: Strike{Fault: "slow.yaml", Member: "@cp2"}}},
-		{&Heal{Strike: Strike{Fault: "slow.yaml"}}},
-		{&Restart{Members: []string{"@all"}, Together: true, WithFaults: []string{"first.yaml"}}},
+		{Action: &Inject{Strike: Strike{Fault: "slow.yaml", Member: "@all"}}},
+		{Action: &Heal{Strike: Strike{Fault: "slow.yaml", Member: "@cp2"}}},
+		{Action: &Heal{Strike: Strike{Fault: "slow.yaml"}}},
+		{Action: &Restart{Members: []string{"@all"}, Together: true, WithFaults: []string{"first.yaml"}}},
 	}
 	var links []string
 	for i := range steps {
@@ -116,7 +116,7 @@ func TestFaultsAreHealedWhereTheStepSays(t *testing.T) {
 	if !slices.Equal(links, want) {
 		t.Errorf("links were shaped\n%s\nwant\n%s", strings.Join(links, "\n"), strings.Join(want, "\n"))
 	}
-	if err := r.play(t.Context(), 5, &Step{&Heal{Strike: Strike{Fault: "slow.yaml", Member: "@cp2"}}}); err == nil {
+	if err := r.play(t.Context(), 5, &Step{Action: &Heal{Strike: Strike{Fault: "slow.yaml", Member: "@cp2"}}}); err == nil {
 		t.Error("a fault was healed twice")
 	}
 }
@@ -126,7 +126,7 @@ func TestACrashHealsOnlyItself(t *testing.T) {
 	fake.process["cp1"], fake.process["cp2"] = cluster.Process{PID: 7}, cluster.Process{PID: 8}
 	r := newRunner(fake, newHistory())
 	r.Clock = clock.RealClock{}
-	steps := []Step{{&Inject{Strike: Strike{Fault: "crash.yaml", Member: "@cp2"}}}, {&Crash{Strike: Strike{Fault: "crash.yaml", Member: "@cp1"}}}}
+	steps := []Step{{Action: &Inject{Strike: Strike{Fault: "crash.yaml", Member: "@cp2"}}}, {Action: &Crash{Strike: Strike{Fault: "crash.yaml", Member: "@cp1"}}}}
 	for i := range steps {
 		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestPlay_RecordsNoPathOfTheMachine(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	fake.fail["start"] = errors.New("its log /home/jane/bundle/logs/cp1-etcd.log is empty")
 	r := newRunner(fake, h)
-	r.Scenario.Steps = []Step{{&Stop{Target: Target{Member: "@cp1"}}}}
+	r.Scenario.Steps = []Step{{Action: &Stop{Target: Target{Member: "@cp1"}}}}
 	err := r.Play(t.Context(), fake)
 	if !errors.Is(err, fake.fail["start"]) {
 		t.Errorf("error %v", err)
@@ -160,7 +160,7 @@ func TestPlay_RecordsNoPathOfTheMachine(t *testing.T) {
 func TestTogetherStopsAllBeforeAnyStarts(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
-	if err := r.play(t.Context(), 1, &Step{&Restart{Members: []string{"@all"}, Together: true, Release: "@next"}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &Restart{Members: []string{"@all"}, Together: true, Release: "@next"}}); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(fake.calls[:3])
@@ -173,7 +173,7 @@ func TestAFailingStepEndsTheRunAndHeals(t *testing.T) {
 	fake, h := newFake(), newHistory()
 	fake.fail["stop cp1"] = errors.New("it will not stop")
 	r := newRunner(fake, h)
-	err := r.play(t.Context(), 4, &Step{&Upgrade{Replace: Replace{Member: "cp1", To: "1.3", WithFaults: []string{"slow.yaml"}}}})
+	err := r.play(t.Context(), 4, &Step{Action: &Upgrade{Replace: Replace{Member: "cp1", To: "1.3", WithFaults: []string{"slow.yaml"}}}})
 	if err == nil || !strings.Contains(err.Error(), "step 4 (upgrade): it will not stop") {
 		t.Errorf("error %v", err)
 	}
@@ -195,13 +195,13 @@ func TestUnplayableScenariosAreRefusedBeforeAnythingRuns(t *testing.T) {
 		step  Step
 		want  string
 	}{
-		{"too few members", "", Step{&Stop{Target: Target{Member: "@cp5"}}}, "step 1 (stop)"},
-		{"unknown fault", "", Step{&Crash{Strike: Strike{Fault: "lost.yaml"}}}, "step 1 (crash)"},
-		{"Lease of no member", "", Step{&Tamper{Member: "@cp1", DeleteIdentityLeases: []string{"cp9"}}}, "selects no member"},
-		{"guest through many", "", Step{&SimulatedServer{Member: "@all", Name: "g"}}, "means 3 members"},
-		{"tamper through many", "", Step{&Tamper{Member: "@all", DeleteStorageVersions: []string{"x"}}}, "means 3 members"},
-		{"other release", "1.3", Step{&Stop{Target: Target{Member: "@cp1"}}}, "begins with release 1.3"},
-		{"no such release", "7.7", Step{&Stop{Target: Target{Member: "@cp1"}}}, "no release \"7.7\""},
+		{"too few members", "", Step{Action: &Stop{Target: Target{Member: "@cp5"}}}, "step 1 (stop)"},
+		{"unknown fault", "", Step{Action: &Crash{Strike: Strike{Fault: "lost.yaml"}}}, "step 1 (crash)"},
+		{"Lease of no member", "", Step{Action: &Tamper{Member: "@cp1", DeleteIdentityLeases: []string{"cp9"}}}, "selects no member"},
+		{"guest through many", "", Step{Action: &SimulatedServer{Member: "@all", Name: "g"}}, "means 3 members"},
+		{"tamper through many", "", Step{Action: &Tamper{Member: "@all", DeleteStorageVersions: []string{"x"}}}, "means 3 members"},
+		{"other release", "1.3", Step{Action: &Stop{Target: Target{Member: "@cp1"}}}, "begins with release 1.3"},
+		{"no such release", "7.7", Step{Action: &Stop{Target: Target{Member: "@cp1"}}}, "no release \"7.7\""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fake, h := newFake(), newHistory()
@@ -230,7 +230,7 @@ func TestCancelAndAFullDiskStopARun(t *testing.T) {
 			defer cancel()
 			fake, h := newFake(), newHistory()
 			r := newRunner(fake, h)
-			r.Scenario.Steps = []Step{{&Upgrade{Replace: Replace{Member: "cp1", To: "@next"}}}}
+			r.Scenario.Steps = []Step{{Action: &Upgrade{Replace: Replace{Member: "cp1", To: "@next"}}}}
 			// The fake has no API server to become ready: the boot waits for one.
 			stop := sync.OnceFunc(func() { test.stop(cancel, h) })
 			r.Progress = func(Progress) { stop() }
@@ -284,7 +284,7 @@ func TestAPowerCycleEndsWhenEtcdIsWhole(t *testing.T) {
 					}
 				}
 			}()
-			err := r.play(ctx, 1, &Step{&PowerCycle{Member: tc.member, OffFor: time.Second}})
+			err := r.play(ctx, 1, &Step{Action: &PowerCycle{Member: tc.member, OffFor: time.Second}})
 			close(over)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
@@ -304,7 +304,7 @@ func TestAllArePoweredOffBeforeAnyIsOn(t *testing.T) {
 	r.etcdHealth = func(context.Context) history.EtcdHealth {
 		return history.EtcdHealth{Target: 5, Members: []history.EtcdMember{{Member: "cp1", ID: "1", Leader: "1", Voters: 1, Applied: 5}}}
 	}
-	if err := r.play(t.Context(), 1, &Step{&PowerCycle{Member: "@all", OffFor: time.Nanosecond}}); err != nil {
+	if err := r.play(t.Context(), 1, &Step{Action: &PowerCycle{Member: "@all", OffFor: time.Nanosecond}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"off cp1", "off cp2", "off cp3"}; !slices.Equal(fake.calls[:3], want) || len(fake.calls) != 6 {
@@ -334,10 +334,10 @@ func TestAProvidersOwnWayToAnotherRelease(t *testing.T) {
 	r := newRunner(fake, newHistory())
 	r.cluster = ownWay{fakeCluster: fake}
 	steps := []Step{
-		{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
-		{&Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
-		{&Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}}, // it is there: nothing to replace it with
-		{&Restart{Members: []string{"@cp2"}, Release: "@next"}},
+		{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next", WithFaults: []string{"slow.yaml"}}}},
+		{Action: &Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}},
+		{Action: &Rollback{Replace: Replace{Member: "@cp1", To: "@start"}}}, // it is there: nothing to replace it with
+		{Action: &Restart{Members: []string{"@cp2"}, Release: "@next"}},
 	}
 	for i := range steps {
 		if err := r.play(t.Context(), i+1, &steps[i]); err != nil {
@@ -361,7 +361,7 @@ func TestAProvidersOwnWayToAnotherRelease(t *testing.T) {
 func TestWhatIsMissingIsToldBeforeAnythingRuns(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
-	r.Scenario.Steps = []Step{{&Upgrade{Replace: Replace{Member: "@cp1", To: "@next"}}}}
+	r.Scenario.Steps = []Step{{Action: &Upgrade{Replace: Replace{Member: "@cp1", To: "@next"}}}}
 	err := r.Play(t.Context(), ownWay{fake, errors.New("the image of 1.3 is not there: pull it")})
 	if err == nil || !strings.Contains(err.Error(), "x.yaml cannot be played: the image of 1.3 is not there") {
 		t.Errorf("error %v", err)
@@ -373,14 +373,14 @@ func TestWhatIsMissingIsToldBeforeAnythingRuns(t *testing.T) {
 
 func TestReleasesUsed(t *testing.T) {
 	known := []string{"1.1", "1.2", "1.3", "1.4"}
-	up := func(member, to string) Step { return Step{&Upgrade{Replace: Replace{Member: member, To: to}}} }
+	up := func(member, to string) Step { return Step{Action: &Upgrade{Replace: Replace{Member: member, To: to}}} }
 	for _, tc := range []struct {
 		name        string
 		start       map[string]string // of those that do not begin with 1.2
 		steps       []Step
 		want, error string
 	}{
-		{"none", nil, []Step{{&Hold{Name: "a"}}}, "1.2", ""},
+		{"none", nil, []Step{{Action: &Hold{Name: "a"}}}, "1.2", ""},
 		{"own start", map[string]string{"cp2": "1.1"}, nil, "1.1 1.2", ""},
 		{"up and back", nil, []Step{up("@cp1", "@next"), up("@cp1", "@start")}, "1.2 1.3", ""},
 		{"two up", nil, []Step{up("@cp1", "@next"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
@@ -388,8 +388,8 @@ func TestReleasesUsed(t *testing.T) {
 		{"down from above", map[string]string{"cp3": "1.4"}, []Step{up("cp3", "@previous")}, "1.2 1.3 1.4", ""},
 		{"the one after the first", nil, []Step{up("@leader", "@start+1"), up("@leader", "@start+1")}, "1.2 1.3", ""},
 		{"by name", nil, []Step{up("@all", "1.4")}, "1.2 1.4", ""},
-		{"restart", nil, []Step{{&Restart{Members: []string{"@cp1", "@cp2"}, Release: "@oldest"}}}, "1.1 1.2", ""},
-		{"restart at its own", nil, []Step{{&Restart{Members: []string{"@all"}}}}, "1.2", ""},
+		{"restart", nil, []Step{{Action: &Restart{Members: []string{"@cp1", "@cp2"}, Release: "@oldest"}}}, "1.1 1.2", ""},
+		{"restart at its own", nil, []Step{{Action: &Restart{Members: []string{"@all"}}}}, "1.2", ""},
 		{"the leader", nil, []Step{up("@leader", "@next"), up("@leader", "@next")}, "1.2 1.3 1.4", ""},
 		{"the leader, then one by name", nil, []Step{up("@leader", "@newest"), up("@cp1", "@next")}, "1.2 1.3 1.4", ""},
 		{"beyond the last", nil, []Step{up("@cp1", "@newest"), up("@cp1", "@next")}, "", "step 2 (upgrade): there is no release after 1.4"},

@@ -16,6 +16,8 @@ const (
 	selectFollowers = "@followers"
 	// selectCoordinator is the member whose API server coordinates elections.
 	selectCoordinator = "@coordinator"
+	// selectTriggered is the member by which the trigger of the step was met.
+	selectTriggered = "@triggered"
 	selectIndex       = "@cp"
 )
 

@@ -14,16 +14,16 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 		name, complaint string
 		step            Step
 	}{
-		{"guest", "", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
-		{"simulated server without a name", "is no name for a simulated server", Step{&SimulatedServer{Member: "cp1"}}},
-		{"simulated server with the name of the unknown one", "is no name for a simulated server", Step{&SimulatedServer{Member: "cp1", Name: "unknown"}}},
-		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{&SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
-		{"tampering with a Lease", "", Step{&Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
-		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{&Tamper{Member: "cp1"}}},
-		{"inventing no name", "is not <group or core>.<resource>", Step{&Tamper{Member: "cp1", AddUnknownServer: []string{"x"}}}},
-		{"meet", "", Step{&WaitForHits{Fault: "f.yaml", Completed: 2}}},
-		{"meet nothing", "fault is missing", Step{&WaitForHits{}}},
-		{"meet a negative number", "must not be negative", Step{&WaitForHits{Fault: "f.yaml", Requests: -1}}},
+		{"guest", "", Step{Action: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"core.configmaps"}}}},
+		{"simulated server without a name", "is no name for a simulated server", Step{Action: &SimulatedServer{Member: "cp1"}}},
+		{"simulated server with the name of the unknown one", "is no name for a simulated server", Step{Action: &SimulatedServer{Member: "cp1", Name: "unknown"}}},
+		{"guest that reports of no resource", "is not <group or core>.<resource>", Step{Action: &SimulatedServer{Member: "cp1", Name: "g", StorageVersions: []string{"configmaps"}}}},
+		{"tampering with a Lease", "", Step{Action: &Tamper{Member: "cp1", DeleteIdentityLeases: []string{"cp2"}}}},
+		{"tampering with nothing", "needs one of deleteStorageVersions, deleteIdentityLeases and addUnknownServer", Step{Action: &Tamper{Member: "cp1"}}},
+		{"inventing no name", "is not <group or core>.<resource>", Step{Action: &Tamper{Member: "cp1", AddUnknownServer: []string{"x"}}}},
+		{"meet", "", Step{Action: &WaitForHits{Fault: "f.yaml", Completed: 2}}},
+		{"meet nothing", "fault is missing", Step{Action: &WaitForHits{}}},
+		{"meet a negative number", "must not be negative", Step{Action: &WaitForHits{Fault: "f.yaml", Requests: -1}}},
 	} {
 		err := tc.step.validate()
 		if tc.complaint == "" && err != nil || tc.complaint != "" && (err == nil || !strings.Contains(err.Error(), tc.complaint)) {
@@ -46,7 +46,7 @@ func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
 func TestFaultsOfHTTPNeedALinkThatUnderstandsIt(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
-	r.Scenario.Steps = []Step{{&Inject{Strike: Strike{Fault: "f", Member: "cp1"}}}}
+	r.Scenario.Steps = []Step{{Action: &Inject{Strike: Strike{Fault: "f", Member: "cp1"}}}}
 	r.Scenario.Faults = map[string]*fault.Fault{"f": {Name: "f", Type: fault.TypeHTTP, Member: fault.StepMember, Components: []cluster.Component{cluster.ControllerManager}}}
 	err := r.Play(t.Context(), fake)
 	if err == nil || !strings.Contains(err.Error(), cluster.ErrUnsupported.Error()) {

@@ -17,8 +17,19 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
-// Step is one step of a scenario. In a file it is the name of the step and its fields.
-type Step struct{ Action }
+// Step is one step of a scenario. In a file it is the name of the step and its fields, and
+// beside it, under the key when, what the step waits for.
+type Step struct {
+	Action
+	// When is nil for a step that begins as soon as the one before has ended.
+	When *Trigger
+}
+
+// WhenKey is the key of a Trigger.
+const WhenKey = "when"
+
+// WhenType is the type of a Trigger, whose yaml tags are its fields.
+func WhenType() reflect.Type { return reflect.TypeFor[Trigger]() }
 
 // Action is what a step does. Each type stands in a file of its own, which registers it by
 // its name; nothing else lists the steps. The interfaces below are what a type may say of
@@ -149,13 +160,21 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: a step must be its name and a group of keys", node.Line)}}
 	}
 	s.Action = &malformed{"no action", errors.New("has no action")}
+	named := false
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
+		if key.Value == WhenKey {
+			s.When = &Trigger{}
+			if err := strictyaml.DecodeNode(value, s.When); err != nil {
+				return err
+			}
+			continue
+		}
 		make, known := stepTypes[key.Value]
 		if !known {
 			return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: field %s not found in type Step", key.Line, key.Value)}}
 		}
-		if i > 0 {
+		if named {
 			s.Action = &malformed{key.Value, errors.New("has more than one action; make each a step of its own")}
 			return nil
 		}
@@ -163,7 +182,7 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		if err := strictyaml.DecodeNode(value, action); err != nil {
 			return err
 		}
-		s.Action = action
+		s.Action, named = action, true
 	}
 	return nil
 }
@@ -211,11 +230,14 @@ func missing(key, value string) error {
 // play plays one step of the scenario.
 func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	action := step.Name()
+	met, err := r.trigger(ctx, index, step)
+	if err != nil || !met {
+		return err
+	}
 	if one, ok := step.Action.(whole); ok {
 		return one.playWhole(ctx, r, index)
 	}
 	at := target{}
-	var err error
 	at.members, err = r.selected(ctx, selectorsOf(step.Action))
 	if err != nil {
 		err = fmt.Errorf("step %d (%s): %w", index, action, err)

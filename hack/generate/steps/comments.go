@@ -111,9 +111,11 @@ func (c *comments) list(b *strings.Builder, t reflect.Type, indent string) error
 			kind = "duration"
 		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
 			kind = "list"
+		case field.Type.Kind() == reflect.Pointer:
+			kind = "group"
 		case field.Type.Kind() == reflect.Slice:
 			kind = "list of texts"
-		case field.Type.Kind() == reflect.Float64, field.Type.Kind() == reflect.Int:
+		case field.Type.Kind() == reflect.Float64, field.Type.Kind() == reflect.Int, field.Type.Kind() == reflect.Int64:
 			kind = "number"
 		case field.Type.Kind() == reflect.Bool:
 			kind = "true or false"
@@ -132,7 +134,7 @@ func (c *comments) list(b *strings.Builder, t reflect.Type, indent string) error
 			doc = ": " + named(doc)
 		}
 		fmt.Fprintf(b, "%s- `%s` (%s)%s\n", indent, name, kind, doc)
-		if field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct {
+		if nested := field.Type.Kind(); (nested == reflect.Slice || nested == reflect.Pointer) && field.Type.Elem().Kind() == reflect.Struct {
 			if err := c.list(b, field.Type.Elem(), indent+"  "); err != nil {
 				return err
 			}

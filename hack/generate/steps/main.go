@@ -54,6 +54,11 @@ func generate(root string) (map[string]string, error) {
 		}
 		b.WriteString(section)
 	}
+	section, err := comments.step(scenario.WhenKey, scenario.WhenType())
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString(section)
 	reference := strings.TrimSuffix(b.String(), "\n")
 	raw, err := os.ReadFile(filepath.Join(root, readme))
 	if err != nil {
