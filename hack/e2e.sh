@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays scenarios as specs (NO_COLOR is honoured by ginkgo); each leaves a bundle below the output folder.
+# Plays scenarios as specs (NO_COLOR is honored by ginkgo); each leaves a bundle below the output folder.
 # What has no specs, such as suites/example and suites/secrets, ginkgo runs as go test would, and always anew.
 #
 # Without more it plays the main job and a short scenario of each KEP that is judged. SAMPLE=N plays the

@@ -82,8 +82,8 @@ func write(t *testing.T, folder, name, text string) string {
 
 var shownPromise = regexp.MustCompile(`^([A-Z]+-\d+) +(MUST|SHOULD) +PASS +\d+  (.*)…$`)
 
-// What README.md shows of a run has the promises of the catalogue.
-func TestReadme_ShowsPromisesOfTheCatalogue(t *testing.T) {
+// What README.md shows of a run has the promises of the catalog.
+func TestReadme_ShowsPromisesOfTheCatalog(t *testing.T) {
 	shown := 0
 	for _, block := range document(t, "README.md").Blocks() {
 		for _, line := range block.Lines {
@@ -94,7 +94,7 @@ func TestReadme_ShowsPromisesOfTheCatalogue(t *testing.T) {
 			shown++
 			r, ok := requirement.Lookup(requirement.ID(match[1]))
 			if !ok || string(r.Level) != match[2] || !strings.HasPrefix(r.Promise, match[3]) {
-				t.Errorf("README.md shows %q, and the catalogue has %s %s: %q", line, match[1], r.Level, r.Promise)
+				t.Errorf("README.md shows %q, and the catalog has %s %s: %q", line, match[1], r.Level, r.Promise)
 			}
 		}
 	}

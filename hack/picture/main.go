@@ -89,7 +89,7 @@ func find() (string, error) {
 	return "", errors.New("there is no Chromium on this machine: run hack/chromium.sh as root on Debian, or install one")
 }
 
-// capture gives the top of the page in light colours, as PNG.
+// capture gives the top of the page in light colors, as PNG.
 func capture(ctx context.Context, browser, work, page string) ([]byte, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.UserDataDir(filepath.Join(work, "profile")))
 	if os.Geteuid() == 0 {
@@ -113,7 +113,7 @@ func capture(ctx context.Context, browser, work, page string) ([]byte, error) {
 	return chromedp.Run(ctx, chromedp.CaptureScreenshot())
 }
 
-// light has the page drawn in light colours, whatever the machine prefers.
+// light has the page drawn in light colors, whatever the machine prefers.
 func light() chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
 		return setMedia(ctx, target, emulation.SetEmulatedMediaParams{

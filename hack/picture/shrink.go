@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// paletteSize is how many colours a PNG with a palette can have.
+// paletteSize is how many colors a PNG with a palette can have.
 const paletteSize = 256
 
-// shrink writes a PNG anew with a palette of its most frequent colours. A page has few
-// colours but for the edges of its letters, so that the loss is not seen, and the file is
+// shrink writes a PNG anew with a palette of its most frequent colors. A page has few
+// colors but for the edges of its letters, so that the loss is not seen, and the file is
 // a third as large.
 func shrink(picture []byte) ([]byte, error) {
 	whole, err := png.Decode(bytes.NewReader(picture))

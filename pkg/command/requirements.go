@@ -14,7 +14,7 @@ import (
 func newRequirements() *cobra.Command {
 	return &cobra.Command{
 		Use:   "requirements [ID...]",
-		Short: "List the promises in the catalogue with the bounds that they are judged by, and the profiles",
+		Short: "List the promises in the catalog with the bounds that they are judged by, and the profiles",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if len(ids) > 0 {
@@ -54,7 +54,7 @@ func printBounds(out io.Writer, id requirement.ID, bounds, tolerances []requirem
 	}
 }
 
-// describe prints all that the catalogue says of some requirements.
+// describe prints all that the catalog says of some requirements.
 func describe(out io.Writer, ids []string) error {
 	for _, id := range ids {
 		r, ok := requirement.Lookup(requirement.ID(id))

@@ -27,12 +27,12 @@
 // # Bounds
 //
 // Bounds, tolerances and the least that must be seen are rows of the catalog
-// (pkg/requirement/catalogue.yaml) and named in a law, so that a vendor can read them and
+// (pkg/requirement/catalog.yaml) and named in a law, so that a vendor can read them and
 // the suite's digest covers them.
 //
 // # Adding to it
 //
-// A requirement: a row in catalogue.yaml; a file in the package of its KEP with one law;
+// A requirement: a row in catalog.yaml; a file in the package of its KEP with one law;
 // the law's line in that package's laws.go; stories that pass, fail and are too weak; a
 // planted defect.
 //

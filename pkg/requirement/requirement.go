@@ -59,10 +59,10 @@ type catalog struct {
 	Notions      []Notion      `json:"notions"`
 }
 
-//go:embed catalogue.yaml
-var catalogueYAML []byte
+//go:embed catalog.yaml
+var catalogYAML []byte
 
-var loaded = load(catalogueYAML)
+var loaded = load(catalogYAML)
 
 // load panics on a bad catalog: it is compiled in, so only a build can be wrong, and the
 // unit test of this package reads it before any user does.
