@@ -287,6 +287,7 @@ type sampled struct {
 func (s *sampled) Next() (*history.Event, error) {
 	if s.n++; s.n%1000 == 0 {
 		metrics.Read(s.sample)
+		//nolint:gosec // G115: a heap has fewer than 2^63 bytes.
 		s.peak = max(s.peak, int64(s.sample[0].Value.Uint64()))
 	}
 	return s.Events.Next()
@@ -300,7 +301,7 @@ func heapInUse() int64 {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		if m.HeapAlloc >= in {
-			return int64(in)
+			return int64(in) //nolint:gosec // G115: a heap has fewer than 2^63 bytes.
 		}
 	}
 }

@@ -2,13 +2,18 @@ package check
 
 import "github.com/evenkeel/evenkeel/pkg/law"
 
-// What a judgement consists of is defined where requirements are weighed.
+// A judgement consists of types that package law defines, since laws are weighed there.
 type (
-	Verdict       = law.Verdict
-	Observation   = law.Observation
-	Violation     = law.Violation
+	// Verdict is what came of one requirement or of several together.
+	Verdict = law.Verdict
+	// Observation is how often a history shows something that a requirement needs.
+	Observation = law.Observation
+	// Violation is one breach of a requirement, with the events that show it.
+	Violation = law.Violation
+	// DeviationSeen is a known deviation of a published release, recognized in a history.
 	DeviationSeen = law.DeviationSeen
-	Result        = law.Result
+	// Result is the verdict of one requirement with its ledger, reasons and violations.
+	Result = law.Result
 )
 
 // Verdicts are all verdicts, in the order in which reports list them.

@@ -20,12 +20,11 @@ type StorageVersion struct {
 	entries map[string]*Values[*history.Entry]
 }
 
-// VersionRevision is the object from a revision on, and EntryChange is a change of one
-// server's entry in it.
-type (
-	VersionRevision = Value[*history.StorageVersion]
-	EntryChange     = Value[*history.Entry]
-)
+// VersionRevision is the object from a revision on.
+type VersionRevision = Value[*history.StorageVersion]
+
+// EntryChange is one server's entry in the object from the revision on that changed it.
+type EntryChange = Value[*history.Entry]
 
 func (h *History) observeStorageVersion(ev *history.Event) {
 	name, ok := strings.CutPrefix(ev.Stored.Key, StorageVersionPrefix)

@@ -1,6 +1,6 @@
 package history
 
-// KindCustom is the kind of a CustomResourceAnswer.
+// KindCustomResourceAnswer is the kind of a CustomResourceAnswer.
 const KindCustomResourceAnswer Kind = "customResourceAnswer"
 
 // CustomResourceAnswer is what an API server answered to a list of a custom resource while it

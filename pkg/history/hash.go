@@ -1,6 +1,6 @@
 package history
 
-// KindHash is the kind of an EtcdHash.
+// KindEtcdHash is the kind of an EtcdHash.
 const KindEtcdHash Kind = "etcdHash"
 
 // EtcdHash is etcd's own hash of all keys that each member's etcd holds, with their

@@ -87,6 +87,7 @@ func (w *weighing) entry(e *Entry) {
 		if len(w.unmet) < maxExamples {
 			w.unmet = append(w.unmet, strings.TrimPrefix(e.About+": "+e.Why, ": "))
 		}
+	case Met, Excused, Superseded:
 	}
 }
 

@@ -12,10 +12,15 @@ import (
 var Epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 const (
-	BallastGroup   = "reference.evenkeel.dev"
+	// BallastGroup is the API group of ballasts, the built-in resource whose encoding
+	// version the releases change.
+	BallastGroup = "reference.evenkeel.dev"
+	// BallastVersion is the name of the StorageVersion of ballasts.
 	BallastVersion = BallastGroup + ".ballasts"
-	LanternsGroup  = "lanterns.evenkeel.dev"
-	Millisecond    = int64(time.Millisecond)
+	// LanternsGroup is the API group of lanterns, a custom resource that a story defines.
+	LanternsGroup = "lanterns.evenkeel.dev"
+	// Millisecond is a millisecond in the unit of a history's times, nanoseconds.
+	Millisecond = int64(time.Millisecond)
 )
 
 // Hosted are the built-in resources, which have StorageVersions.
@@ -35,17 +40,22 @@ var otherResources = []history.HostedResource{
 	{Group: "backend.evenkeel.dev", Resource: "echoes", Kind: "Echo", Served: []string{"backend.evenkeel.dev/v1"}, Aggregated: true},
 }
 
-// Release is how ballasts are treated; all releases decode the same versions.
+// Release is how an API server of a release treats ballasts. All releases decode the same
+// versions, Decodable. A version has the form group/version.
 type Release struct {
+	// Encoding is the version that the API server stores ballasts in.
 	Encoding string
-	Served   []string
+	// Served are the versions that the API server serves ballasts in.
+	Served []string
 }
 
+// Releases are the releases that members run, by name.
 var Releases = map[string]Release{
 	"1.2": {BallastGroup + "/v1beta1", []string{BallastGroup + "/v1", BallastGroup + "/v1alpha1", BallastGroup + "/v1beta1"}},
 	"1.3": {BallastGroup + "/v1", []string{BallastGroup + "/v1", BallastGroup + "/v1beta1"}},
 }
 
+// Decodable are the versions of ballasts that API servers of each release decode.
 var Decodable = []string{BallastGroup + "/v1alpha1", BallastGroup + "/v1beta1", BallastGroup + "/v1"}
 
 // ControlPlane is a control plane that does everything right, and the recorders that
@@ -63,9 +73,12 @@ type ControlPlane struct {
 	OtherServers []string
 }
 
+// Member is a member of the control plane: one API server with its etcd.
 type Member struct {
-	Name     string
-	Release  string
+	Name string
+	// Release is the one that it runs, a key of Releases.
+	Release string
+	// Instance is the number of the API server's process; the first one is 1.
 	Instance int
 	watching bool
 	// WatchesMigrations is whether the recorder watches migrations through it.
@@ -74,7 +87,8 @@ type Member struct {
 	Left bool
 	// DisabledFeatures are the features that its server was started without.
 	DisabledFeatures []string
-	Writes           int64
+	// Writes is how many writes with a tag its recorder has sent.
+	Writes int64
 }
 
 // ServerID gives the identity of the member's API server.

@@ -199,12 +199,13 @@ func (e *Edit) RewriteListing(ev *history.Event, change func(*history.Listing)) 
 	ev.DiscoveryDocument = &copied
 }
 
-// After are the events behind the first one that fits, and before those in front.
+// After matches the events that are later than the first one that fits.
 func (e *Edit) After(fits Match) Match {
 	from := e.Event(1, fits).At
 	return func(ev *history.Event) bool { return ev.At > from }
 }
 
+// Before matches the events that are earlier than the first one that fits.
 func (e *Edit) Before(fits Match) Match {
 	until := e.Event(1, fits).At
 	return func(ev *history.Event) bool { return ev.At < until }

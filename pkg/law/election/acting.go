@@ -125,6 +125,7 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 			return e.Excused("the harness had taken its Lease a moment before")
 		case fact.Unknown:
 			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
+		case fact.No:
 		}
 		now, before := s.how(s.now, s.by), s.how(s.before, s.byBefore)
 		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, now, s.before.Holder, before).

@@ -52,6 +52,7 @@ func needless(e law.Entry, quiet fact.Truth, what string) law.Entry {
 		return e.Broken("%s, and nothing had happened for as long as elections take", what)
 	case fact.Unknown:
 		return e.Unclear("whether nothing had happened for as long as elections take when %s is not certain", what)
+	case fact.No:
 	}
 	return e
 }

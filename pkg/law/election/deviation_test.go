@@ -21,7 +21,7 @@ func TestCLE20_LeavingALeaseUnclaimedIsADeviationOfKubernetes(t *testing.T) {
 		{"the reference", data, check.Fail},
 		{"Kubernetes", kubernetes.Replace(data), check.Deviation},
 		{"Kubernetes, strictly", strings.Replace(kubernetes.Replace(data), `"seed":1,`, `"seed":1,"strict":true,`, 1), check.Fail},
-		{"Kubernetes of no release that could be told", strings.Replace(kubernetes.Replace(data), "v1.3", "1.3", -1), check.Fail},
+		{"Kubernetes of no release that could be told", strings.ReplaceAll(kubernetes.Replace(data), "v1.3", "1.3"), check.Fail},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if r := judgeFile(t, []byte(tc.told), "CLE-20"); r.Verdict != tc.want {

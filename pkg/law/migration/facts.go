@@ -76,10 +76,10 @@ func (f *Facts) observeStored(ev *history.Event) {
 }
 
 // definitions are the revisions of the CustomResourceDefinition of a resource.
-type (
-	definitions = fact.Values[*history.CustomResource]
-	Definition  = fact.Value[*history.CustomResource]
-)
+type definitions = fact.Values[*history.CustomResource]
+
+// Definition is the CustomResourceDefinition of a resource from a revision on.
+type Definition = fact.Value[*history.CustomResource]
 
 func (f *Facts) observeDefinition(ev *history.Event) {
 	s := ev.Stored

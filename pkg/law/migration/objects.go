@@ -128,11 +128,17 @@ func (p *population) version(v string) int32 {
 		i = len(p.versions)
 		p.versions = append(p.versions, v)
 	}
-	return int32(i)
+	return index(i)
+}
+
+// index narrows an index of events, versions or members, since a judge keeps many of them.
+// history.MaxSize bounds a history to fewer than 2^31 events.
+func index(i int) int32 {
+	return int32(i) //nolint:gosec // G115: history.MaxSize bounds it, as said above.
 }
 
 func (o *Object) add(c Change) *Change {
-	c.before, o.last = o.last, int32(len(o.in.changes))
+	c.before, o.last = o.last, index(len(o.in.changes))
 	o.in.changes = append(o.in.changes, c)
 	return &o.in.changes[o.last]
 }

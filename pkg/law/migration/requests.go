@@ -48,7 +48,7 @@ func (f *Facts) observeRequest(ev *history.Event) {
 		q.lists = append(q.lists, one)
 	}
 	if slices.Contains([]string{history.ClassGuarded, history.ClassRead, history.ClassCustom}, r.Class) && (accepted(r) || shed(r)) {
-		q.timed = append(q.timed, timedRequest{fact.StampOf(ev), int32(slices.Index(f.Members(), ev.Member)), accepted(r)})
+		q.timed = append(q.timed, timedRequest{fact.StampOf(ev), index(slices.Index(f.Members(), ev.Member)), accepted(r)})
 	}
 }
 

@@ -80,6 +80,7 @@ func (f *facts) untold(e law.Entry, revision int64) law.Entry {
 		return e.Excused("the history ended before the recorder of etcd told of its revision")
 	case fact.No:
 		return e.Open("what etcd told ends before revision %d", revision)
+	case fact.Yes:
 	}
 	return e
 }

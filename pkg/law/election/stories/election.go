@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// ManagersLease is the Lease that the controller managers lead by, as namespace/name.
 	ManagersLease     = "kube-system/kube-controller-manager"
 	coordinatorsLease = "kube-system/leader-election-controller"
 	oldestStrategy    = "OldestEmulationVersion"

@@ -8,9 +8,11 @@ import (
 )
 
 const (
-	// CustomGroup and CustomResource are the custom resource that exists from the beginning.
-	CustomGroup, CustomResource = "probe.evenkeel.dev", "soundings"
-	slowEtcd                    = "slow-etcd-1"
+	// CustomGroup is the group of the custom resource that exists from the beginning.
+	CustomGroup = "probe.evenkeel.dev"
+	// CustomResource is the plural name of the custom resource that exists from the beginning.
+	CustomResource = "soundings"
+	slowEtcd       = "slow-etcd-1"
 )
 
 // Builder is a control plane with the recorders of what every run owes.
