@@ -56,7 +56,7 @@ func Free(folder string) (uint64, error) {
 			return 0, fmt.Errorf("the file system of %s does not tell how much room it has", folder)
 		}
 		if err == nil {
-			return stat.Bavail * uint64(stat.Bsize), nil
+			return stat.Bavail * uint64(stat.Bsize), nil //nolint:gosec // G115: the size of a block is positive.
 		}
 		parent := filepath.Dir(folder)
 		if !errors.Is(err, fs.ErrNotExist) || parent == folder {

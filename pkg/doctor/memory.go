@@ -25,7 +25,7 @@ func memory(proc, cgroups string) Finding {
 	}
 	where := "available"
 	for _, file := range []string{"memory.max", "memory/memory.limit_in_bytes"} {
-		if limit, err := number(filepath.Join(cgroups, file)); err == nil && uint64(limit) < available {
+		if limit, err := number(filepath.Join(cgroups, file)); err == nil && limit >= 0 && uint64(limit) < available {
 			available, where = uint64(limit), "for this container"
 		}
 	}
