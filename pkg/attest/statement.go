@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	// PayloadType of the envelope, and StatementType of what is in it.
-	PayloadType   = "application/vnd.in-toto+json"
+	// PayloadType of the envelope.
+	PayloadType = "application/vnd.in-toto+json"
+	// StatementType is the type of the statement in the envelope.
 	StatementType = "https://in-toto.io/Statement/v1"
 	// PredicateType of the statement. It is not in-toto's own test-result, whose
 	// subjects are what was tested: here they are the evidence.

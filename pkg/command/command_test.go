@@ -163,12 +163,18 @@ func TestJudge(t *testing.T) {
 
 var columns = regexp.MustCompile(` {2,}`)
 
-func TestRequirements(t *testing.T) {
+// listed is what `evenkeel requirements` prints.
+func listed(t *testing.T) string {
+	t.Helper()
 	code, stdout, stderr := execute("requirements")
 	if code != exit.Pass || stderr != "" {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
-	lines := strings.Split(stdout, "\n")
+	return stdout
+}
+
+func TestRequirements_HaveOneLineEach(t *testing.T) {
+	lines := strings.Split(listed(t), "\n")
 	for _, r := range requirement.All() {
 		want := "no"
 		if check.Built(r.ID) {
@@ -188,6 +194,10 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("%s is in %d lines", r.ID, found)
 		}
 	}
+}
+
+func TestRequirements_ListsBounds(t *testing.T) {
+	stdout := listed(t)
 	bounds := strings.Fields(stdout)
 	for _, r := range requirement.All() {
 		for _, b := range slices.Concat(r.Bounds, r.Tolerances) {
@@ -196,6 +206,10 @@ func TestRequirements(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestRequirements_ListsProfiles(t *testing.T) {
+	stdout := listed(t)
 	for _, p := range requirement.Profiles() {
 		if !strings.Contains(stdout, "\n"+p.Name) || !strings.Contains(stdout, p.Description) {
 			t.Errorf("the profile %s is not listed", p.Name)

@@ -173,7 +173,7 @@ func (m *mutator) history(t *testing.T, dir string) (what string, disordered boo
 			return "nothing", false
 		}
 		line := slices.Clone(lines[i])
-		line[m.random.IntN(len(line))] = byte(m.random.IntN(256))
+		line[m.random.IntN(len(line))] = m.byte()
 		lines[i] = line
 	}
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
@@ -248,58 +248,77 @@ func (m *mutator) file(t *testing.T, dir string) (what string) {
 		t.Fatal(err)
 	}
 	by := m.pick("pipe", "socket", "link out", "link in", "link to itself", "folder", "sparse", "bomb", "nothing", "empty", "aliases", "nested", "cut", "bytes", "envelope")
-	switch by {
-	case "pipe":
-		err = syscall.Mkfifo(path, 0o600)
-	case "socket":
-		err = syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0)
-	case "link out":
-		err = os.Symlink("/dev/zero", path)
-	case "link in":
-		err = os.Symlink(bundle.ScenarioFile, path)
-	case "link to itself":
-		err = os.Symlink(name, path)
-	case "folder":
-		err = os.Mkdir(path, 0o700)
-	case "sparse":
-		err = os.WriteFile(path, before, 0o600)
-		if err == nil {
-			// Larger than a file may be, or just larger than what is read into memory.
-			err = os.Truncate(path, []int64{10 << 30, bundle.MaxText + 1}[m.random.IntN(2)])
-		}
-	case "bomb":
-		err = os.WriteFile(path, m.bomb, 0o600)
-	case "nothing":
-		err = nil
-	case "empty":
-		err = os.WriteFile(path, nil, 0o600)
-	case "aliases":
-		text := "a: &a [x,x,x,x,x,x,x,x,x]\n"
-		for c := 'b'; c < 'l'; c++ {
-			text += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 9), ","))
-		}
-		err = os.WriteFile(path, []byte(text), 0o600)
-	case "nested":
-		err = os.WriteFile(path, []byte(strings.Repeat(m.pick("[", "{a: ", "- "), 50_000)), 0o600)
-	case "cut":
-		err = os.WriteFile(path, before[:m.random.IntN(len(before)+1)], 0o600)
-	case "bytes":
-		for range 1 + m.random.IntN(5) {
-			if len(before) > 0 {
-				before[m.random.IntN(len(before))] = byte(m.random.IntN(256))
-			}
-		}
-		if name == bundle.HistoryFile && !m.free {
-			before = before[:len(before)/2]
-		}
-		err = os.WriteFile(path, before, 0o600)
-	case "envelope":
-		err = os.WriteFile(path, []byte(m.pick("{}", `{"signatures":[]}`, `{"payloadType":"application/vnd.in-toto+json","payload":"e30=","signatures":[{}]}`, "null", "[]")), 0o600)
+	placed, err := m.place(by, name, path)
+	if !placed {
+		err = m.write(by, name, path, before)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return name + ": " + by
+}
+
+// place puts what is no regular file at a path, if it is told to.
+func (m *mutator) place(by, name, path string) (placed bool, err error) {
+	switch by {
+	case "pipe":
+		return true, syscall.Mkfifo(path, 0o600)
+	case "socket":
+		return true, syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0)
+	case "link out":
+		return true, os.Symlink("/dev/zero", path)
+	case "link in":
+		return true, os.Symlink(bundle.ScenarioFile, path)
+	case "link to itself":
+		return true, os.Symlink(name, path)
+	case "folder":
+		return true, os.Mkdir(path, 0o700)
+	}
+	return false, nil
+}
+
+// write puts a regular file at a path. before is what the file had in it.
+func (m *mutator) write(by, name, path string, before []byte) error {
+	switch by {
+	case "sparse":
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			return err
+		}
+		// Larger than a file may be, or just larger than what is read into memory.
+		return os.Truncate(path, []int64{10 << 30, bundle.MaxText + 1}[m.random.IntN(2)])
+	case "bomb":
+		return os.WriteFile(path, m.bomb, 0o600)
+	case "empty":
+		return os.WriteFile(path, nil, 0o600)
+	case "aliases":
+		text := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+		for c := 'b'; c < 'l'; c++ {
+			text += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 9), ","))
+		}
+		return os.WriteFile(path, []byte(text), 0o600)
+	case "nested":
+		return os.WriteFile(path, []byte(strings.Repeat(m.pick("[", "{a: ", "- "), 50_000)), 0o600)
+	case "cut":
+		return os.WriteFile(path, before[:m.random.IntN(len(before)+1)], 0o600)
+	case "bytes":
+		for range 1 + m.random.IntN(5) {
+			if len(before) > 0 {
+				before[m.random.IntN(len(before))] = m.byte()
+			}
+		}
+		if name == bundle.HistoryFile && !m.free {
+			before = before[:len(before)/2]
+		}
+		return os.WriteFile(path, before, 0o600)
+	case "envelope":
+		return os.WriteFile(path, []byte(m.pick("{}", `{"signatures":[]}`, `{"payloadType":"application/vnd.in-toto+json","payload":"e30=","signatures":[{}]}`, "null", "[]")), 0o600)
+	}
+	return nil // "nothing": the file is gone
+}
+
+// byte is any byte.
+func (m *mutator) byte() byte {
+	return byte(m.random.IntN(256)) //nolint:gosec // G115: it is less than 256.
 }
 
 // bomb is a history of 10^8 empty lines, compressed: some 100 kB that become 100 MB.

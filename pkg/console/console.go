@@ -131,6 +131,7 @@ func (c *Console) showStep(ev *history.Event) {
 		c.line(fmt.Sprintf("step %d/%d %s failed: %s", s.Index, c.steps, what, s.Message))
 	case history.PhaseSkipped:
 		c.line(fmt.Sprintf("step %d/%d %s is left out: %s", s.Index, c.steps, what, s.Message))
+	case history.PhaseEnd, history.PhaseInject, history.PhaseWitness, history.PhaseHeal:
 	}
 }
 
@@ -184,6 +185,7 @@ func (c *Console) showFault(ev *history.Event) {
 	case history.PhaseHeal:
 		c.healed[what] = true
 		c.line(what + " healed")
+	case history.PhaseBegin, history.PhaseEnd, history.PhaseFailed, history.PhaseSkipped:
 	}
 }
 

@@ -60,7 +60,7 @@ func TestShelter_WithoutNotifyLasts(t *testing.T) {
 	}
 	cancel()
 	if sheltered.Err() == nil {
-		t.Error("it cannot be cancelled")
+		t.Error("it cannot be canceled")
 	}
 }
 

@@ -163,6 +163,7 @@ func TestNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := credential.Keys("the key of cp1", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	//nolint:gosec // G101: these look like credentials on purpose, and open nothing.
 	for name, text := range map[string]string{
 		"its certificate": string(certificate), "in base64": base64.StdEncoding.EncodeToString(certificate),
 		"after a byte":       base64.StdEncoding.EncodeToString(append([]byte{1}, certificate...)),

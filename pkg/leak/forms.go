@@ -9,7 +9,7 @@ import (
 // The forms of credentials that are found though no provider told of them.
 const (
 	unknownKey   = "a private key that no provider told of"
-	unknownToken = "a JSON Web Token that no provider told of"
+	unknownToken = "a JSON Web Token that no provider told of" //nolint:gosec // G101: it describes a credential.
 	unknownLogin = "an Authorization header of which no provider told"
 )
 

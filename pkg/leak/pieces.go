@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/credential"
@@ -93,7 +94,7 @@ func (p *pieces) addText(of int, text []byte) {
 		addWhole(&p.plain, of, []byte(written))
 	}
 	if len(text) >= window && onlyCoded(text) {
-		addWhole(&p.coded, of, normalised(text)) // where it is cut into lines
+		addWhole(&p.coded, of, normalized(text)) // where it is cut into lines
 	}
 	addHex(&p.coded, of, text)
 	for shift := range 3 {
@@ -169,10 +170,10 @@ var coded = func() (table [256]byte) {
 }()
 
 func onlyCoded(text []byte) bool {
-	return !bytes.ContainsFunc(text, func(r rune) bool { return r > 255 || coded[byte(r)] == 0 })
+	return !slices.ContainsFunc(text, func(b byte) bool { return coded[b] == 0 })
 }
 
-func normalised(text []byte) []byte {
+func normalized(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, b := range text {
 		if c := coded[b]; c != 0 {

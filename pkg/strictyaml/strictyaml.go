@@ -1,5 +1,5 @@
 // Package strictyaml reads files that people write, and refuses what it does
-// not know: a misspelt key would otherwise be a setting that is silently left out.
+// not know: a misspelled key would otherwise be a setting that is silently left out.
 // Errors name the file and the line.
 //
 // It stands on go.yaml.in/yaml/v3 rather than on goccy/go-yaml, which was tried (v1.19.2):

@@ -50,16 +50,7 @@ const (
 // without a signature: a forger changes the history itself, and makes anew what follows
 // from it.
 func TestVerify_EveryChangeIsNoticed(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if set := os.Getenv(seedVariable); set != "" {
-		var err error
-		if seed, err = strconv.ParseUint(set, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; %s=%d repeats it", seed, seedVariable, seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-
+	random := seeded(t)
 	keyFile := filepath.Join(t.TempDir(), "key")
 	if _, err := attest.GenerateKey(keyFile); err != nil {
 		t.Fatal(err)
@@ -118,6 +109,20 @@ func TestVerify_EveryChangeIsNoticed(t *testing.T) {
 			t.Errorf("%d changes were noticed %s, and less than %d say little", counts[how], how, least)
 		}
 	}
+}
+
+// seeded is randomness from a new seed, or from the one that the environment has.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if set := os.Getenv(seedVariable); set != "" {
+		var err error
+		if seed, err = strconv.ParseUint(set, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d; %s=%d repeats it", seed, seedVariable, seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // A user who has the key notices that the signature was removed, and that another key has

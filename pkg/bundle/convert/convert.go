@@ -206,7 +206,7 @@ func openPlain(ctx context.Context, file string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
 	}
-	var reader io.Reader = regular.Reader(ctx, in)
+	reader := regular.Reader(ctx, in)
 	if strings.HasSuffix(file, bundle.Compressed) {
 		if reader, err = gzip.NewReader(reader); err != nil {
 			return nil, errors.Join(fmt.Errorf("read the compressed history: %w", err), in.Close())

@@ -61,14 +61,29 @@ func TestBundle_ConvertsEveryFileAndKeepsTheOldDigests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
+	checkHeader(t, dir, reader.Header)
+	checkEvents(t, reader)
+	if err := Bundle(t.Context(), dir, nothing); !errors.Is(err, ErrCurrent) {
+		t.Errorf("converting it again gives %v, want %v", err, ErrCurrent)
+	}
+}
+
+// checkHeader holds the header of the converted history against the converted files.
+func checkHeader(t *testing.T, dir string, header history.Header) {
+	t.Helper()
 	for _, name := range []string{bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile} {
-		if got, want := reader.Header.Files[name], bundle.ContentDigest([]byte(read(t, dir, name))); got != want {
+		if got, want := header.Files[name], bundle.ContentDigest([]byte(read(t, dir, name))); got != want {
 			t.Errorf("the header says that %s has the digest %s, and it has %s", name, got, want)
 		}
 	}
-	if reader.Header.FeatureGates["1.1"]["apiserver"] != "A=true" || reader.Header.Topology.Settings["extraElections"] != "2" {
-		t.Errorf("the header has lost something: %+v", reader.Header)
+	if header.FeatureGates["1.1"]["apiserver"] != "A=true" || header.Topology.Settings["extraElections"] != "2" {
+		t.Errorf("the header has lost something: %+v", header)
 	}
+}
+
+// checkEvents looks at the renamed fields and values of each event of the converted history.
+func checkEvents(t *testing.T, reader *history.Reader) {
+	t.Helper()
 	var events []*history.Event
 	for {
 		e, err := reader.Next()
@@ -98,9 +113,6 @@ func TestBundle_ConvertsEveryFileAndKeepsTheOldDigests(t *testing.T) {
 		if wrong {
 			t.Errorf("event %d is %+v", i+1, events[i])
 		}
-	}
-	if err := Bundle(t.Context(), dir, nothing); !errors.Is(err, ErrCurrent) {
-		t.Errorf("converting it again gives %v, want %v", err, ErrCurrent)
 	}
 }
 

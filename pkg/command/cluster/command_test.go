@@ -112,8 +112,13 @@ func TestCleanAfterTheOwnerWasKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner.Kill()
-	owner.Wait() // it is a child of this process, up being in here
+	if err := owner.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// The owner is a child of this process, since up runs in it.
+	if _, err := owner.Wait(); err != nil {
+		t.Fatal(err)
+	}
 	expect(t, "clean", "killed 9 processes that were left")
 	nothingLeft(t, root, record.ID)
 }

@@ -45,7 +45,7 @@ func newKeep(registry cluster.Registry) *cobra.Command {
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if err := keep(ctx, registry, &wanted); err != nil {
-				tell(message{Error: strings.Join(strings.Fields(err.Error()), " ")})
+				_ = tell(message{Error: strings.Join(strings.Fields(err.Error()), " ")}) // up may have ended
 				// It was told in full; main has nothing to add.
 				return &exit.Error{Code: exit.CouldNotRun, Err: fmt.Errorf("")}
 			}

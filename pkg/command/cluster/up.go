@@ -104,29 +104,32 @@ func startKeep(ctx context.Context, wanted *request) (*state.Record, error) {
 	owner.Stdout, owner.Stderr = write, told
 	owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = owner.Start()
-	write.Close()
+	_ = write.Close() // the owner has its own
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the process that owns the cluster: %w", err)
 	}
-	ended := make(chan error, 1)
 	// An interrupted up takes the cluster with it: the owner is asked to end,
 	// which closes the pipe when it has cleaned up.
-	interrupt := context.AfterFunc(ctx, func() { owner.Process.Signal(syscall.SIGTERM) })
+	interrupt := context.AfterFunc(ctx, func() { terminate(owner) })
 	line, _ := bufio.NewReader(read).ReadBytes('\n')
 	interrupt()
 	if answer := parse(line); answer.Ready != nil && ctx.Err() == nil {
 		return answer.Ready, owner.Process.Release()
 	} else if ctx.Err() != nil {
-		owner.Process.Signal(syscall.SIGTERM)
-		owner.Wait()
+		terminate(owner)
+		_ = owner.Wait() // an owner that is told to end says why in its log
 		return nil, fmt.Errorf("bringing the cluster up was interrupted")
 	} else if answer.Error != "" {
-		owner.Wait()
+		_ = owner.Wait() // its answer says more than its status
 		return nil, fmt.Errorf("%s", answer.Error)
 	}
-	go func() { ended <- owner.Wait() }()
-	return nil, fmt.Errorf("the process that owns the cluster ended without a word (%v): %s", <-ended, lastWords(told))
+	_ = owner.Wait() // the sentence below has its status
+	return nil, fmt.Errorf("the process that owns the cluster ended without a word (%s): %s", owner.ProcessState, lastWords(told))
 }
+
+// terminate asks the owner to clean up and to end. An owner that has ended already needs no
+// signal.
+func terminate(owner *exec.Cmd) { _ = owner.Process.Signal(syscall.SIGTERM) }
 
 func parse(line []byte) message {
 	var answer message

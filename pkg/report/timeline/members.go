@@ -214,6 +214,7 @@ func (c *collector) takeFault(ev *history.Event) {
 			seen.witnesses = append(seen.witnesses, mark{c.now, markWitness, ev.Seq, 1})
 		case history.PhaseHeal:
 			seen.healed, seen.to = true, c.now
+		case history.PhaseInject, history.PhaseBegin, history.PhaseEnd, history.PhaseFailed, history.PhaseSkipped:
 		}
 		return
 	}

@@ -263,8 +263,8 @@ func tale() []history.Event {
 	}
 	entries := func(common string, of ...string) history.Stored {
 		sv := &history.StorageVersion{}
-		for i := 0; i < len(of); i += 2 {
-			sv.Entries = append(sv.Entries, history.Entry{ServerID: of[i], Encoding: of[i+1]})
+		for pair := range slices.Chunk(of, 2) {
+			sv.Entries = append(sv.Entries, history.Entry{ServerID: pair[0], Encoding: pair[1]})
 		}
 		if common != "" {
 			sv.Common = &common
