@@ -6,6 +6,9 @@ package cluster
 type Ability struct {
 	// Name as messages and references have it, such as "network faults".
 	Name string
+	// Common is whether every cluster has it that the harness runs itself. Lists of what something
+	// needs leave it out.
+	Common bool
 	// Lack says in half a sentence why the cluster does not have it; empty where it does.
 	Lack func(Cluster) string
 }
@@ -23,8 +26,8 @@ func Lacking(c Cluster, needs ...Ability) string {
 
 // managed is an ability of every cluster that the harness runs itself, and of an external one
 // that gives the means.
-func managed(name string, means Means) Ability {
-	return Ability{Name: name, Lack: func(c Cluster) string {
+func managed(name string, common bool, means Means) Ability {
+	return Ability{Name: name, Common: common, Lack: func(c Cluster) string {
 		if external, ok := c.(ExternallyManaged); ok {
 			return external.Lacks(means)
 		}
@@ -42,30 +45,40 @@ func implementing[T any](name, lack string) Ability {
 	}}
 }
 
-// The abilities that several steps and faults need.
+// The abilities that steps and faults need.
 var (
-	Kills            = managed("killed processes", HookKill)
-	Pauses           = managed("frozen processes", HookPause)
-	CutsOff          = managed("members that are cut off", HookCutOff)
-	CutsPower        = managed("power cuts", HookPowerOff)
-	Stops            = managed("stopped members", HookStop)
-	Upgrades         = managed("several releases", HookUpgrade)
-	RollsBack        = managed("several releases", HookRollback)
-	ReachesHere      = managed("aggregated servers", MeansAddress)
-	ReadsEtcd        = managed("access to etcd", MeansEtcd)
-	FaultsKeys       = implementing[EtcdKeyFaultInjector]("faults of etcd keys", "its links cannot tell requests to etcd apart by their keys")
-	FaultsHTTP       = implementing[HTTPFaultInjector]("faults of HTTP requests", "its links do not understand HTTP")
-	SwitchesFeatures = implementing[FeatureSwitcher]("feature switches", "it cannot switch features off")
+	Kills            = managed("killed processes", true, HookKill)
+	Pauses           = managed("frozen processes", true, HookPause)
+	Stops            = managed("stopped members", true, HookStop)
+	CutsOff          = managed("network faults", false, HookCutOff)
+	CutsPower        = managed("power cycles", false, HookPowerOff)
+	Upgrades         = managed("several releases", false, HookUpgrade)
+	RollsBack        = managed("several releases", false, HookRollback)
+	ReachesHere      = managed("aggregated servers", false, MeansAddress)
+	ReadsEtcd        = managed("access to etcd", true, MeansEtcd)
+	FaultsKeys       = implementing[EtcdKeyFaultInjector]("faults of etcd keys", "the provider's links cannot tell requests to etcd apart by their keys")
+	FaultsHTTP       = implementing[HTTPFaultInjector]("faults of HTTP requests", "the provider's links do not understand HTTP")
+	SwitchesFeatures = implementing[FeatureSwitcher]("feature switches", "the provider cannot switch features off")
 )
 
-// RunsMembers is the ability of a cluster whose members the harness runs: it sees every process
-// and shapes every link.
-var RunsMembers = Ability{Name: "members that Evenkeel runs", Lack: func(c Cluster) string {
-	if _, ok := c.(ExternallyManaged); ok {
-		return "only the API servers of an external cluster show that they were hit"
-	}
-	return ""
-}}
+// RestartsAtReleases is the ability to restart members at another release than their own.
+var RestartsAtReleases = ownOnly("several releases", false, "members of an external cluster are restarted at their own release only")
+
+// ShapesLinks is the ability to cut and delay single links of a member.
+var ShapesLinks = ownOnly("network faults", false, "only whole members of an external cluster can be cut off, and no single link")
+
+// SeesProcesses is the ability to see the processes of all components.
+var SeesProcesses = ownOnly("processes that can be seen", true, "only of an API server it shows that it was hit")
+
+// ownOnly is an ability of every cluster that the harness runs itself.
+func ownOnly(name string, common bool, lack string) Ability {
+	return Ability{Name: name, Common: common, Lack: func(c Cluster) string {
+		if _, ok := c.(ExternallyManaged); ok {
+			return lack
+		}
+		return ""
+	}}
+}
 
 // DeniesWrites is the ability of API servers that know ValidatingAdmissionPolicies.
 var DeniesWrites = Ability{Name: "admission policies", Lack: func(c Cluster) string {

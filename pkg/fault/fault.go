@@ -356,3 +356,33 @@ func positive(path, s string) (time.Duration, error) {
 func knownContainers() string {
 	return strings.Join(slices.Sorted(maps.Keys(containers)), ", ")
 }
+
+// Needs are the abilities that a cluster must have for the fault to be injected.
+func (f *Fault) Needs() []cluster.Ability {
+	switch f.Type {
+	case TypeKeys:
+		return []cluster.Ability{cluster.FaultsKeys}
+	case TypeHTTP:
+		return []cluster.Ability{cluster.FaultsHTTP}
+	case TypeAdmission:
+		return []cluster.Ability{cluster.DeniesWrites}
+	case TypeNetwork:
+		if f.Link == cluster.LinkNode && f.Shape == (cluster.Shape{Cut: true}) {
+			return []cluster.Ability{cluster.CutsOff}
+		}
+		return []cluster.Ability{cluster.ShapesLinks}
+	}
+	return podNeeds(f)
+}
+
+func podNeeds(f *Fault) []cluster.Ability {
+	for _, component := range f.Components {
+		if component != cluster.APIServer && (component != cluster.Whole || !f.Pauses()) {
+			return []cluster.Ability{cluster.SeesProcesses}
+		}
+	}
+	if f.Pauses() {
+		return []cluster.Ability{cluster.Pauses}
+	}
+	return []cluster.Ability{cluster.Kills}
+}

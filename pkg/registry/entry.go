@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -24,10 +26,39 @@ const (
 // []any or []string, a group is Values. A parameter that is left out is not there.
 type Values map[string]any
 
+// Plain are the values as files have them: durations as texts such as 1s, groups as maps.
+func (v Values) Plain() map[string]any {
+	out := map[string]any{}
+	for name, value := range v {
+		out[name] = plain(value)
+	}
+	return out
+}
+
+func plain(value any) any {
+	switch one := value.(type) {
+	case time.Duration:
+		return one.String()
+	case Values:
+		return one.Plain()
+	}
+	list, ok := elements(value)
+	if !ok {
+		return value
+	}
+	out := []any{}
+	for _, one := range list {
+		out = append(out, plain(one))
+	}
+	return out
+}
+
 // Parameter is one thing that can differ from one use of an entry to the next.
 type Parameter struct {
-	// Name as in files. In a fault it is a path, such as spec.delay.latency.
+	// Name as in files. That of a fault is a word for where it stands in the object, see Path.
 	Name string
+	// Path leads to it in the object of a fault.
+	Path []string
 	// Doc says in a sentence what it does. That of a step stands in the reference only.
 	Doc string
 	// Optional is whether it may be left out.
@@ -54,6 +85,8 @@ type Entry struct {
 	Parameters []Parameter
 	// Needs are the abilities that a cluster must have, whatever the values are.
 	Needs []cluster.Ability
+	// Requires are further abilities that depend on the values; nil where none do.
+	Requires func(Values) []cluster.Ability
 	// Cost is about how long it takes on local processes with these values; what is not given
 	// counts as its default. Of a fault it is the time beside its duration.
 	Cost func(Values) time.Duration
@@ -71,16 +104,24 @@ func (e *Entry) Parameter(name string) (Parameter, bool) {
 	return e.Parameters[at], true
 }
 
-// Lacks says in half a sentence why an entry cannot be used with the values on a cluster;
-// empty if it can.
-func (e *Entry) Lacks(c cluster.Cluster, values Values) string {
+// Abilities are those that a cluster must have for the entry to be used with the values.
+func (e *Entry) Abilities(values Values) []cluster.Ability {
 	needs := slices.Clone(e.Needs)
 	for _, p := range e.Parameters {
 		if _, given := values[p.Name]; given {
 			needs = append(needs, p.Needs...)
 		}
 	}
-	return cluster.Lacking(c, needs...)
+	if e.Requires != nil {
+		needs = append(needs, e.Requires(values)...)
+	}
+	return needs
+}
+
+// Lacks says in half a sentence why an entry cannot be used with the values on a cluster;
+// empty if it can.
+func (e *Entry) Lacks(c cluster.Cluster, values Values) string {
+	return cluster.Lacking(c, e.Abilities(values)...)
 }
 
 // Check is an error that names each parameter which is missing, unknown, or has a value that
@@ -146,4 +187,92 @@ func chosen(parameters []Parameter, values Values) (string, error) {
 		return "", fmt.Errorf("the parameters must be those of one of %v, and are of %v", variants, found)
 	}
 	return found[0], nil
+}
+
+// Fields declare the parameters of a type whose fields have yaml tags, by the names in files.
+type Fields map[string]Declared
+
+// Declared is a Domain, or a Parameter with more than that.
+type Declared interface{ parameter() Parameter }
+
+func (d Domain) parameter() Parameter    { return Parameter{Domain: d} }
+func (p Parameter) parameter() Parameter { return p }
+
+// In is a parameter that belongs to a variant, and must be there in it.
+func (d Domain) In(variant string) Parameter { return Parameter{Domain: d, Variant: variant} }
+
+// Maybe is the parameter of a variant, as one that may be left out.
+func (p Parameter) Maybe() Parameter {
+	p.Optional = true
+	return p
+}
+
+// With is a parameter that needs abilities of a cluster.
+func (d Domain) With(needs ...cluster.Ability) Parameter { return d.parameter().With(needs...) }
+
+// With has the parameter need abilities of a cluster.
+func (p Parameter) With(needs ...cluster.Ability) Parameter {
+	p.Needs = append(slices.Clone(p.Needs), needs...)
+	return p
+}
+
+// And are both fields.
+func (f Fields) And(more Fields) Fields {
+	out := maps.Clone(f)
+	maps.Copy(out, more)
+	return out
+}
+
+// Parameters of a type, in the order of its fields: each of its keys must be declared, and no
+// other one. One without a variant is optional where its tag says omitempty.
+func (f Fields) Parameters(t reflect.Type) ([]Parameter, error) {
+	var out []Parameter
+	var errs []error
+	known := map[string]bool{}
+	for _, tag := range tags(t) {
+		name, options, _ := strings.Cut(tag, ",")
+		known[name] = true
+		declared, ok := f[name]
+		if !ok {
+			errs = append(errs, fmt.Errorf("the field %s has no domain", name))
+			continue
+		}
+		p := declared.parameter()
+		p.Name = name
+		if p.Variant == "" {
+			p.Optional = options == "omitempty"
+		}
+		out = append(out, p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if !known[name] {
+			errs = append(errs, fmt.Errorf("there is no field %s", name))
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// Of is the domain of a list's elements or of a group, whose type has these fields.
+func (f Fields) Of(t reflect.Type) Domain {
+	parameters, err := f.Parameters(t)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", t, err)) // as the program starts
+	}
+	return Of(parameters...)
+}
+
+// tags are the yaml tags of a type, those of what it inlines among them.
+func tags(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag := field.Tag.Get("yaml")
+		switch {
+		case strings.HasSuffix(tag, ",inline"):
+			out = append(out, tags(field.Type)...)
+		case tag != "" && tag != "-":
+			out = append(out, tag)
+		}
+	}
+	return out
 }

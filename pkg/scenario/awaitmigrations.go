@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // AwaitMigrations waits until migrations have succeeded or failed.
@@ -20,12 +20,13 @@ type AwaitMigrations struct {
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 
-var _ = register("awaitMigrations", func() Action { return &AwaitMigrations{} })
+var _ = register("awaitMigrations", func() Action { return &AwaitMigrations{} }, registry.Fields{
+	"migrations": registry.Known(namesMigration).List(1, 4),
+	"until":      untilShare,
+	"timeout":    registry.Between(MigrationTimeout, longestTimeout),
+}, afterOwn)
 
 func (a *AwaitMigrations) name(n *names) error { return n.need("migration", a.Migrations...) }
-func (a *AwaitMigrations) impossible(*Scenario, cluster.ExternallyManaged) string {
-	return waitsForLeftOut
-}
 
 func (a *AwaitMigrations) within(*Runner, int) time.Duration {
 	if a.Timeout > 0 {

@@ -11,7 +11,7 @@ type Boot struct {
 	Target `yaml:",inline"`
 }
 
-var _ = register("boot", func() Action { return &Boot{} })
+var _ = register("boot", func() Action { return &Boot{} }, targetFields, anywhere)
 
 func (s *Boot) play(ctx context.Context, r *Runner, at target) error {
 	if s.Component == "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Churn creates, changes and deletes CustomResourceDefinitions of a group of its own in quick
@@ -30,7 +31,14 @@ type Churn struct {
 	Backend string `yaml:"backend,omitempty"`
 }
 
-var _ = register("churn", func() Action { return &Churn{} })
+var _ = register("churn", func() Action { return &Churn{} }, registry.Fields{
+	"members":   memberList,
+	"rounds":    registry.Count(1, 100, 3, 6, 20).In("rounds"),
+	"for":       registry.Between(time.Second, longestHold, 5*time.Second, 30*time.Second).In("for"),
+	"resources": registry.Count(1, 200, 4, 20, 100),
+	"keep":      registry.Flag(),
+	"backend":   registry.Known(namesBackend).With(cluster.ReachesHere),
+}, anywhere)
 
 func (s *Churn) validate() error {
 	var err error
@@ -50,10 +58,6 @@ func (s *Churn) harmless() bool      { return true }
 func (s *Churn) within(*Runner, int) time.Duration { return s.For + StepTimeout }
 func (s *Churn) lacking(r *Runner) string {
 	return lacking("backend", s.Backend, r.backends[s.Backend] != nil)
-}
-
-func (s *Churn) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
-	return remote(c, s.Backend)
 }
 
 func (s *Churn) play(ctx context.Context, r *Runner, at target) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // ConflictStorm restarts the API servers of members one after the other. While an API server
@@ -33,7 +34,12 @@ type ConflictStorm struct {
 	WithFaults []string `yaml:"withFaults,omitempty"`
 }
 
-var _ = register("conflictStorm", func() Action { return &ConflictStorm{} })
+var _ = register("conflictStorm", func() Action { return &ConflictStorm{} }, registry.Fields{
+	"members":    memberList,
+	"objects":    registry.Count(1, 50, 1, 4, 12),
+	"interval":   registry.Between(10*time.Millisecond, 10*time.Second, 100*time.Millisecond, 600*time.Millisecond),
+	"withFaults": faultFiles,
+}, ownControlPlane)
 
 func (s *ConflictStorm) validate() error {
 	if len(s.Members) == 0 || s.Objects <= 0 || s.Interval <= 0 {

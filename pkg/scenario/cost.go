@@ -18,11 +18,14 @@ const (
 func (s *Scenario) Cost() time.Duration {
 	var total time.Duration
 	for _, step := range s.Steps {
-		if one, ok := step.Action.(costing); ok {
-			total += one.cost()
-		} else {
-			total += stepCost
-		}
+		total += costOf(step.Action)
 	}
 	return total
+}
+
+func costOf(a Action) time.Duration {
+	if one, ok := a.(costing); ok {
+		return one.cost()
+	}
+	return stepCost
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Crash kills processes by a fault, and returns when the components are ready again.
@@ -15,7 +16,7 @@ type Crash struct {
 	DownFor time.Duration `yaml:"downFor,omitempty"`
 }
 
-var _ = register("crash", func() Action { return &Crash{} })
+var _ = register("crash", func() Action { return &Crash{} }, strikeFields.And(registry.Fields{"downFor": outage}), anywhere)
 
 func (s *Crash) validate() error {
 	err := s.Strike.validate()

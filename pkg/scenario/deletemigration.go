@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // DeleteMigration deletes a migration.
@@ -16,7 +17,7 @@ type DeleteMigration struct {
 	Migration string `yaml:"migration"`
 }
 
-var _ = register("deleteMigration", func() Action { return &DeleteMigration{} })
+var _ = register("deleteMigration", func() Action { return &DeleteMigration{} }, registry.Fields{"member": oneMember, "migration": registry.Known(namesMigration)}, ownControlPlane)
 
 func (s *DeleteMigration) selectors() []string { return []string{s.Member} }
 func (s *DeleteMigration) throughOne()         {}

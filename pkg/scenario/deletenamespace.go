@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // DeleteNamespace deletes the namespace of a Populate with all objects in it, and waits until
@@ -17,7 +18,7 @@ type DeleteNamespace struct {
 	Population string `yaml:"population"`
 }
 
-var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} })
+var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} }, registry.Fields{"member": oneMember, "population": registry.Known(namesSeparatePopulation)}, ownControlPlane)
 
 func (s *DeleteNamespace) selectors() []string { return []string{s.Member} }
 func (s *DeleteNamespace) throughOne()         {}

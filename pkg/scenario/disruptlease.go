@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // DisruptLease deletes or overwrites the Lease of a leader election, as an administrator,
@@ -24,7 +25,12 @@ type DisruptLease struct {
 	Count int `yaml:"count,omitempty"`
 }
 
-var _ = register("disruptLease", func() Action { return &DisruptLease{} })
+var _ = register("disruptLease", func() Action { return &DisruptLease{} }, registry.Fields{
+	"member": oneMember,
+	"lease":  leaseName,
+	"action": registry.OneOf(history.ElectionDelete, history.ElectionAbsentHolder),
+	"count":  registry.Count(1, 20, 1, 3),
+}, ownControlPlane)
 
 func (d *DisruptLease) selectors() []string { return []string{d.Member} }
 func (d *DisruptLease) throughOne()         {}

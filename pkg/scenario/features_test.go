@@ -73,7 +73,7 @@ func TestWhoCannotSwitchFeaturesOffIsToldSo(t *testing.T) {
 	} {
 		r := newRunner(newFake(), newHistory())
 		r.Scenario.Steps = []Step{step}
-		if err := r.check(); !errors.Is(err, cluster.ErrUnsupported) || !strings.Contains(err.Error(), "without [storageVersions]") {
+		if err := r.check(); !errors.Is(err, cluster.ErrUnsupported) || !strings.Contains(err.Error(), "cannot switch features off") {
 			t.Errorf("error %v", err)
 		}
 		r.cluster = switchable{newFake()}

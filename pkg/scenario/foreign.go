@@ -28,13 +28,12 @@ func (s *Scenario) Disrupts() (step int, action string, ok bool) {
 // and why not. It is empty for a cluster that the harness runs itself: a step that cannot be
 // played there is an error.
 func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
-	foreign, ok := c.(cluster.ExternallyManaged)
-	if !ok {
+	if _, ok := c.(cluster.ExternallyManaged); !ok {
 		return nil
 	}
 	out := map[int]string{}
 	for i := range s.Steps {
-		if why := s.impossible(foreign, s.Steps[i].Action); why != "" {
+		if why := s.lackOf(c, s.Steps[i].Action); why != "" {
 			out[i+1] = why
 		}
 	}
@@ -81,72 +80,6 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 func (s *Scenario) endsServers(name string) bool {
 	f := s.Faults[name]
 	return f != nil && f.Crashes() && slices.Contains(f.Components, cluster.APIServer)
-}
-
-// impossible says why a step cannot be played; empty if it can.
-func (s *Scenario) impossible(c cluster.ExternallyManaged, a Action) string {
-	if one, ok := a.(external); ok {
-		return one.impossible(s, c)
-	}
-	return "it changes objects that are not the harness's own, which it does not do to an external cluster"
-}
-
-// waitsForLeftOut is why a step is not played that waits for a step that is left out.
-const waitsForLeftOut = "it waits for a step that is left out"
-
-// unseen is why other components than API servers are not operated.
-const unseen = "only of an API server it shows that it was hit"
-
-// remote is why an aggregated server cannot be had; empty if none is asked for.
-func remote(c cluster.ExternallyManaged, backend string) string {
-	if backend == "" {
-		return ""
-	}
-	return c.Lacks(cluster.MeansAddress)
-}
-
-// replaced is why members cannot be replaced or restarted as a step says.
-func (s *Scenario) replaced(c cluster.ExternallyManaged, with []string, off []cluster.Feature, hook cluster.Means) string {
-	if len(off) > 0 {
-		return "disabledFeatures is not supported with the provider external"
-	}
-	if why := c.Lacks(hook); why != "" {
-		return why
-	}
-	for _, name := range with {
-		if why := s.unstruck(c, name); why != "" {
-			return why
-		}
-	}
-	return ""
-}
-
-// unstruck is why a fault cannot be injected.
-func (s *Scenario) unstruck(c cluster.ExternallyManaged, name string) string {
-	f := s.Faults[name]
-	if f == nil {
-		return "" // which is another error
-	}
-	whole := slices.Contains(f.Components, cluster.Whole)
-	visible := whole || !slices.ContainsFunc(f.Components, func(one cluster.Component) bool { return one != cluster.APIServer })
-	switch {
-	case f.Type == fault.TypeKeys, f.Type == fault.TypeHTTP:
-		return fmt.Sprintf("the fault %s hits single requests, which pass no link of the harness", name)
-	case f.Type == fault.TypeAdmission:
-		return c.Lacks(cluster.MeansPolicies)
-	case f.Type == fault.TypeNetwork:
-		if f.Link != cluster.LinkNode || f.Shape != (cluster.Shape{Cut: true}) {
-			return fmt.Sprintf("the fault %s is of a link, and only whole members can be cut off", name)
-		}
-		return c.Lacks(cluster.HookCutOff)
-	case !visible:
-		return unseen
-	case f.Pauses():
-		return c.Lacks(cluster.HookPause)
-	case whole:
-		return unseen
-	}
-	return c.Lacks(cluster.HookKill)
 }
 
 // leaveOut is whether a step is not to be played, which is recorded.

@@ -14,7 +14,7 @@ type Heal struct {
 	Strike `yaml:",inline"`
 }
 
-var _ = register("heal", func() Action { return &Heal{} })
+var _ = register("heal", func() Action { return &Heal{} }, strikeFields, anywhere)
 
 func (s *Heal) fits(f *fault.Fault) error {
 	if f.Member == fault.StepMember && s.Member == "" {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Hold waits until the control plane has settled, and then lets time pass without a change
@@ -21,7 +21,11 @@ type Hold struct {
 	LeaderStableFor time.Duration `yaml:"leaderStableFor,omitempty"`
 }
 
-var _ = register("hold", func() Action { return &Hold{} })
+var _ = register("hold", func() Action { return &Hold{} }, registry.Fields{
+	"name":            registry.Names(namesHold),
+	"for":             registry.Between(shortestOutage, longestHold, time.Second, 5*time.Second, 20*time.Second),
+	"leaderStableFor": registry.Between(time.Second, LedTimeout-time.Second, 5*time.Second, 30*time.Second),
+}, anywhere)
 
 func (s *Hold) validate() error {
 	err := missing("name", s.Name)
@@ -33,11 +37,10 @@ func (s *Hold) validate() error {
 	}
 	return err
 }
-func (s *Hold) name(n *names) error                                    { return n.make("hold", s.Name) }
-func (s *Hold) harmless() bool                                         { return true }
-func (s *Hold) impossible(*Scenario, cluster.ExternallyManaged) string { return "" }
-func (s *Hold) cost() time.Duration                                    { return s.For }
-func (s *Hold) play(context.Context, *Runner, target) error            { return nil }
+func (s *Hold) name(n *names) error                         { return n.make("hold", s.Name) }
+func (s *Hold) harmless() bool                              { return true }
+func (s *Hold) cost() time.Duration                         { return s.For }
+func (s *Hold) play(context.Context, *Runner, target) error { return nil }
 func (s *Hold) playWhole(ctx context.Context, r *Runner, index int) error {
 	return r.hold(ctx, index, s)
 }

@@ -12,7 +12,7 @@ type Inject struct {
 	Strike `yaml:",inline"`
 }
 
-var _ = register("inject", func() Action { return &Inject{} })
+var _ = register("inject", func() Action { return &Inject{} }, strikeFields, anywhere)
 
 func (s *Inject) fits(f *fault.Fault) error {
 	if f.Duration > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // JoinWithoutReporting stops a member's API server, removes its identity Lease and its
@@ -25,7 +26,7 @@ type JoinWithoutReporting struct {
 	For time.Duration `yaml:"for"`
 }
 
-var _ = register("joinWithoutReporting", func() Action { return &JoinWithoutReporting{} })
+var _ = register("joinWithoutReporting", func() Action { return &JoinWithoutReporting{} }, registry.Fields{"member": someMembers, "fault": registry.AFault(), "for": outage}, ownControlPlane)
 
 func (s *JoinWithoutReporting) validate() error {
 	err := errors.Join(missing("member", s.Member), missing("fault", s.Fault))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // LeaseFields writes the Lease fields of KEP-4355 through a member that may have coordinated
@@ -25,7 +26,7 @@ type LeaseFields struct {
 	CoordinatedMember string `yaml:"coordinatedMember"`
 }
 
-var _ = register("leaseFields", func() Action { return &LeaseFields{} })
+var _ = register("leaseFields", func() Action { return &LeaseFields{} }, registry.Fields{"member": oneMember, "coordinatedMember": oneMember}, ownControlPlane)
 
 func (s *LeaseFields) selectors() []string { return []string{s.Member} }
 func (s *LeaseFields) throughOne()         {}

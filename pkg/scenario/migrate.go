@@ -3,6 +3,8 @@ package scenario
 import (
 	"context"
 	"errors"
+
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Migrate creates a StorageVersionMigration, and sends requests for it that the API server
@@ -24,7 +26,15 @@ type Migrate struct {
 	Until string `yaml:"until,omitempty"`
 }
 
-var _ = register("migrate", func() Action { return &Migrate{} })
+var _ = register("migrate", func() Action { return &Migrate{} }, registry.Fields{
+	"name":       registry.Names(namesMigration),
+	"member":     oneMember,
+	"population": registry.Known(namesPopulation).In("population"),
+	"group":      registry.AnyText("nowhere.evenkeel.dev").In("resource").Maybe(),
+	"resource":   registry.AnyText("phantoms", "secrets", "configmaps").In("resource"),
+	"wait":       registry.Flag(),
+	"until":      untilShare,
+}, ownControlPlane)
 
 func (m *Migrate) selectors() []string { return []string{m.Member} }
 func (m *Migrate) throughOne()         {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
@@ -16,7 +17,10 @@ type Mutate struct {
 	Rate float64 `yaml:"rate"`
 }
 
-var _ = register("mutate", func() Action { return &Mutate{} })
+var _ = register("mutate", func() Action { return &Mutate{} }, registry.Fields{
+	"population": registry.Known(namesPopulation),
+	"rate":       registry.Rate("writes a second", 0, workload.HighestRate, 0, 0.3, 4, 20),
+}, ownControlPlane)
 
 func (s *Mutate) validate() error {
 	err := missing("population", s.Population)

@@ -3,11 +3,11 @@ package scenario
 import (
 	"slices"
 
-	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// Needs are what a scenario takes beside members that run, in words and in one order: of the
-// provider, and of the topology's settings.
+// Needs are what a scenario takes beside members that run, in words and in one order: abilities
+// of the provider, and settings of the topology.
 func (s *Scenario) Needs() []string {
 	var out []string
 	need := func(what string, needed bool) {
@@ -18,24 +18,24 @@ func (s *Scenario) Needs() []string {
 	need("coordinated leader election", s.LeaderElection.Coordinated)
 	need("extra elections (reference only)", s.LeaderElection.ExtraElections > 0)
 	need("peer discovery", s.Discovery.Peers)
-	need("aggregated servers", len(s.Discovery.Backends) > 0)
-	for _, step := range s.Steps {
-		need("feature switches", len(disabledBy(step.Action)) > 0)
-		for _, name := range faultsOf(step.Action) {
-			if f := s.Faults[name]; f != nil {
-				need("faults of etcd keys", f.Type == fault.TypeKeys)
-				need("faults of HTTP requests", f.Type == fault.TypeHTTP)
-				need("admission policies", f.Type == fault.TypeAdmission)
-				need("network faults", f.Type == fault.TypeNetwork)
-			}
-		}
-		need(releasesNeeded, releaseOf(step.Action) != "")
-		if one, ok := step.Action.(requiring); ok {
-			need(one.requires(), true)
-		}
+	need(cluster.ReachesHere.Name, len(s.Discovery.Backends) > 0)
+	for _, one := range s.abilities() {
+		need(one.Name, !one.Common)
 	}
 	slices.Sort(out)
 	return out
 }
 
-const releasesNeeded = "several releases"
+// abilities are those that the steps and their faults need of a cluster.
+func (s *Scenario) abilities() []cluster.Ability {
+	var out []cluster.Ability
+	for _, step := range s.Steps {
+		out = append(out, needsOf(step.Action)...)
+		for _, name := range faultsOf(step.Action) {
+			if f := s.Faults[name]; f != nil {
+				out = append(out, f.Needs()...)
+			}
+		}
+	}
+	return out
+}

@@ -12,7 +12,7 @@ type Partition struct {
 	Strike `yaml:",inline"`
 }
 
-var _ = register("partition", func() Action { return &Partition{} })
+var _ = register("partition", func() Action { return &Partition{} }, strikeFields, anywhere)
 
 func (s *Partition) fits(f *fault.Fault) error {
 	switch {

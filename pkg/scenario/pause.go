@@ -12,7 +12,7 @@ type Pause struct {
 	Strike `yaml:",inline"`
 }
 
-var _ = register("pause", func() Action { return &Pause{} })
+var _ = register("pause", func() Action { return &Pause{} }, strikeFields, anywhere)
 
 func (s *Pause) fits(f *fault.Fault) error {
 	switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
@@ -41,7 +42,14 @@ type Populate struct {
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 }
 
-var _ = register("populate", func() Action { return &Populate{} })
+var _ = register("populate", func() Action { return &Populate{} }, registry.Fields{
+	"name":              registry.Names(namesPopulation),
+	"workloads":         workloads,
+	"count":             registry.Count(1, 150_000, 1, 30, 499, 501, 2000).In("count"),
+	"migrationDuration": registry.Between(time.Second, longestHold, 4*time.Second, 12*time.Second, 30*time.Second).In("migrationDuration"),
+	"namespace":         registry.AnyText("rear-hold"),
+	"timeout":           registry.Between(StepTimeout, longestTimeout),
+}, ownControlPlane)
 
 func (p *Populate) workloads() []string               { return p.Workloads }
 func (p *Populate) within(*Runner, int) time.Duration { return p.Timeout }

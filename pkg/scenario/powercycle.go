@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // PowerCycle cuts the power of members without warning, and restores it.
@@ -20,7 +20,7 @@ type PowerCycle struct {
 	OffFor time.Duration `yaml:"offFor"`
 }
 
-var _ = register("powerCycle", func() Action { return &PowerCycle{} })
+var _ = register("powerCycle", func() Action { return &PowerCycle{} }, registry.Fields{"member": someMembers, "offFor": outage}, cluster.CutsPower, cluster.ReadsEtcd)
 
 func (s *PowerCycle) validate() error {
 	err := missing("member", s.Member)
@@ -30,12 +30,7 @@ func (s *PowerCycle) validate() error {
 	return err
 }
 func (s *PowerCycle) selectors() []string     { return []string{s.Member} }
-func (s *PowerCycle) requires() string        { return "power cycles" }
 func (s *PowerCycle) restarts(*Scenario) bool { return true }
-
-func (s *PowerCycle) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
-	return cmp.Or(c.Lacks(cluster.HookPowerOff), c.Lacks(cluster.MeansEtcd))
-}
 
 func (s *PowerCycle) play(ctx context.Context, r *Runner, at target) error {
 	return r.powerCycle(ctx, at.members, s)

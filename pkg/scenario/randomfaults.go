@@ -11,10 +11,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // RandomFaults injects faults at members, one after the other, until leaders have changed
@@ -37,7 +37,14 @@ type RandomFaults struct {
 	Timeout time.Duration `yaml:"timeout"`
 }
 
-var _ = register("randomFaults", func() Action { return &RandomFaults{} })
+var _ = register("randomFaults", func() Action { return &RandomFaults{} }, registry.Fields{
+	"faults":        registry.AFault().List(1, 5),
+	"minDuration":   outage,
+	"maxDuration":   outage,
+	"leases":        leaseName.List(1, mostLeases),
+	"leaderChanges": registry.Count(1, 300, 1, 5),
+	"timeout":       registry.Between(StepTimeout, longestTimeout, StepTimeout),
+}, anywhere)
 
 func (t *RandomFaults) faults() []string                  { return t.Faults }
 func (t *RandomFaults) within(*Runner, int) time.Duration { return t.Timeout }
@@ -46,15 +53,6 @@ func (t *RandomFaults) restarts(sc *Scenario) bool {
 }
 func (t *RandomFaults) cost() time.Duration {
 	return stepCost + time.Duration(t.LeaderChanges)*electionCost
-}
-
-func (t *RandomFaults) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
-	for _, name := range t.Faults {
-		if why := sc.unstruck(c, name); why != "" {
-			return why
-		}
-	}
-	return ""
 }
 
 func (t *RandomFaults) play(ctx context.Context, r *Runner, _ target) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // RegisterAPI creates a CustomResourceDefinition, or the APIService of an aggregated server,
@@ -26,7 +27,14 @@ type RegisterAPI struct {
 	Backend string `yaml:"backend,omitempty"`
 }
 
-var _ = register("registerAPI", func() Action { return &RegisterAPI{} })
+var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registry.Fields{
+	"member":   oneMember,
+	"crd":      registry.AnyText("crates", "lanterns", "lights").In("crd"),
+	"group":    registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
+	"versions": registry.OneOf(definable...).List(1, len(definable)).In("crd"),
+	"storage":  registry.OneOf(definable...).In("crd").Maybe(),
+	"backend":  registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
+}, anywhere)
 
 func (d *RegisterAPI) selectors() []string { return []string{d.Member} }
 func (d *RegisterAPI) throughOne()         {}
@@ -36,10 +44,6 @@ func (d *RegisterAPI) harmless() bool        { return true }
 func (d *RegisterAPI) check(r *Runner) error { return r.ownsGroup(d.Group) }
 func (d *RegisterAPI) lacking(r *Runner) string {
 	return lacking("backend", d.Backend, r.backends[d.Backend] != nil)
-}
-
-func (d *RegisterAPI) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
-	return remote(c, d.Backend)
 }
 
 func (d *RegisterAPI) play(ctx context.Context, r *Runner, at target) error {

@@ -21,16 +21,16 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// registry is an API server that keeps StorageVersions, in which all members have
+// statusServer is an API server that keeps StorageVersions, in which all members have
 // entries, and takes out those of a server whose Lease is deleted.
-type registry struct {
+type statusServer struct {
 	mu      sync.Mutex
 	objects map[string]*apiserverinternalv1alpha1.StorageVersion
 	patches int
 }
 
-func newRegistry(names ...string) *registry {
-	s := &registry{objects: map[string]*apiserverinternalv1alpha1.StorageVersion{}}
+func newStatusServer(names ...string) *statusServer {
+	s := &statusServer{objects: map[string]*apiserverinternalv1alpha1.StorageVersion{}}
 	for _, name := range names {
 		object := new(apiserverinternalv1alpha1.StorageVersion)
 		object.Name = name
@@ -42,7 +42,7 @@ func newRegistry(names ...string) *registry {
 	return s
 }
 
-func (s *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *statusServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
@@ -110,7 +110,7 @@ func (k *keyed) StartComponent(ctx context.Context, member string, component clu
 	return err
 }
 
-func registering(t *testing.T, s *registry) (*Runner, *keyed, *fakeHistory) {
+func registering(t *testing.T, s *statusServer) (*Runner, *keyed, *fakeHistory) {
 	t.Helper()
 	h := newHistory()
 	server := httptest.NewServer(s)
@@ -133,7 +133,7 @@ func (h *fakeHistory) phases() (out []string) {
 }
 
 func TestAStormGoesOnWhileTheServerStarts(t *testing.T) {
-	s := newRegistry("a.io.as", "b.io.bs", "c.io.cs")
+	s := newStatusServer("a.io.as", "b.io.bs", "c.io.cs")
 	r, k, h := registering(t, s)
 	// The server is not back before it was stormed at.
 	k.held = make(chan struct{})
@@ -176,7 +176,7 @@ func TestAStormGoesOnWhileTheServerStarts(t *testing.T) {
 }
 
 func TestWhoJoinsSilentlyHasLeftBefore(t *testing.T) {
-	s := newRegistry("a.io.as")
+	s := newStatusServer("a.io.as")
 	r, k, h := registering(t, s)
 	r.Scenario.Faults = map[string]*fault.Fault{"hold.yaml": {Name: "hold", Type: fault.TypeKeys, Action: history.FaultKeysHold, Member: fault.StepMember,
 		Components: []cluster.Component{cluster.APIServer}, Keys: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/k"}}}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Restart stops members and starts them again.
@@ -23,7 +24,13 @@ type Restart struct {
 	DisabledFeatures []cluster.Feature `yaml:"disabledFeatures,omitempty"`
 }
 
-var _ = register("restart", func() Action { return &Restart{} })
+var _ = register("restart", func() Action { return &Restart{} }, registry.Fields{
+	"members":          memberList,
+	"together":         registry.Flag(),
+	"release":          released.With(cluster.RestartsAtReleases),
+	"withFaults":       faultFiles,
+	"disabledFeatures": features,
+}, cluster.Stops)
 
 func (s *Restart) validate() error {
 	var err error
@@ -38,13 +45,6 @@ func (s *Restart) disabled() []cluster.Feature { return s.DisabledFeatures }
 func (s *Restart) faults() []string            { return s.WithFaults }
 func (s *Restart) fits(f *fault.Fault) error   { return fitsAround(f) }
 func (s *Restart) restarts(*Scenario) bool     { return true }
-
-func (s *Restart) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
-	if s.Release != "" {
-		return "members of an external cluster are restarted at their own release only"
-	}
-	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookStop)
-}
 
 func (s *Restart) play(ctx context.Context, r *Runner, at target) error {
 	return r.restart(ctx, at.members, at.releases, s)

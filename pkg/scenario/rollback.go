@@ -7,8 +7,4 @@ type Rollback struct {
 	Replace `yaml:",inline"`
 }
 
-var _ = register("rollback", func() Action { return &Rollback{} })
-
-func (s *Rollback) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
-	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookRollback)
-}
+var _ = register("rollback", func() Action { return &Rollback{} }, replaceFields, cluster.RollsBack)

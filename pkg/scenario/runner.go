@@ -267,24 +267,9 @@ func (r *Runner) check() error {
 			if named.Member != fault.StepMember {
 				selectors = append(selectors, named.Member)
 			}
-			if _, tells := r.cluster.(cluster.EtcdKeyFaultInjector); named.Type == fault.TypeKeys && !tells {
-				return fmt.Errorf("%s: step %d (%s): the fault %s hits requests to etcd by their keys, which this provider cannot tell apart: %w",
-					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
-			}
-			if policed, ok := r.cluster.(cluster.AdmissionPolicySupporter); named.Type == fault.TypeAdmission && (!ok || !policed.SupportsAdmissionPolicies()) {
-				return fmt.Errorf("%s: step %d (%s): the fault %s has API servers deny writes by a policy, which these do not know: %w",
-					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
-			}
-			if _, understands := r.cluster.(cluster.HTTPFaultInjector); named.Type == fault.TypeHTTP && !understands {
-				return fmt.Errorf("%s: step %d (%s): the fault %s hits single requests, and the links do not understand HTTP: %w",
-					r.Scenario.File, i+1, action, name, cluster.ErrUnsupported)
-			}
 		}
-		if off := disabledBy(set); len(off) > 0 {
-			if _, can := r.cluster.(cluster.FeatureSwitcher); !can {
-				return fmt.Errorf("%s: step %d (%s): starts a member without %v, and this provider cannot switch features off: %w",
-					r.Scenario.File, i+1, action, off, cluster.ErrUnsupported)
-			}
+		if why := r.Scenario.lackOf(r.cluster, set); why != "" {
+			return fmt.Errorf("%s: step %d (%s): %s: %w", r.Scenario.File, i+1, action, why, cluster.ErrUnsupported)
 		}
 		for _, selector := range selectors {
 			members, err := r.selectable([]string{selector})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
@@ -21,16 +22,16 @@ type SetBackendBehavior struct {
 	For time.Duration `yaml:"for,omitempty"`
 }
 
-var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavior{} })
+var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavior{} }, registry.Fields{
+	"name":     registry.Known(namesBackend),
+	"behavior": registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
+	"for":      outage,
+}, cluster.ReachesHere)
 
 func (b *SetBackendBehavior) backend() string { return b.Name }
 func (b *SetBackendBehavior) harmless() bool  { return b.Behavior == doesAnswer }
 func (b *SetBackendBehavior) lacking(r *Runner) string {
 	return lacking("backend", b.Name, r.backends[b.Name] != nil)
-}
-
-func (b *SetBackendBehavior) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
-	return c.Lacks(cluster.MeansAddress)
 }
 
 func (b *SetBackendBehavior) play(ctx context.Context, r *Runner, _ target) error {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // SimulatedServer adds a server of the harness that publishes storage versions as API servers
@@ -27,7 +28,7 @@ type SimulatedServer struct {
 	StorageVersions []string `yaml:"storageVersions,omitempty"`
 }
 
-var _ = register("simulatedServer", func() Action { return &SimulatedServer{} })
+var _ = register("simulatedServer", func() Action { return &SimulatedServer{} }, registry.Fields{"member": oneMember, "name": registry.Names(namesSimulatedServer), "storageVersions": stored}, ownControlPlane)
 
 func (g *SimulatedServer) selectors() []string { return []string{g.Member} }
 func (g *SimulatedServer) throughOne()         {}

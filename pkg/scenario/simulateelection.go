@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // SimulateElection has candidates of the harness stand for a Lease that no component uses.
@@ -44,7 +46,15 @@ type SimulateElection struct {
 	LegacyHolderFor time.Duration `yaml:"legacyHolderFor,omitempty"`
 }
 
-var _ = register("simulateElection", func() Action { return &SimulateElection{} })
+var _ = register("simulateElection", func() Action { return &SimulateElection{} }, registry.Fields{
+	"member":          oneMember,
+	"lease":           registry.AnyText("e1", "e2", "e3"),
+	"participants":    participantFields.Of(reflect.TypeFor[Participant]()).List(1, mostCandidates),
+	"elections":       registry.Count(1, 20, 1, 3),
+	"malformedLease":  registry.Flag(),
+	"strategy":        registry.AnyText(oldestStrategy, "example.com/draft"),
+	"legacyHolderFor": outage,
+}, ownControlPlane)
 
 func (e *SimulateElection) selectors() []string { return []string{e.Member} }
 func (e *SimulateElection) throughOne()         {}
@@ -380,4 +390,15 @@ func (r *Runner) seize(ctx context.Context, c *crew) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// participantFields are the domains of a participant's fields.
+var participantFields = registry.Fields{
+	"name":         registry.AnyText("a", "b", "c", "d", "e"),
+	"binary":       registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
+	"emulation":    registry.AnyText("1.1.0", "1.2.0"),
+	"ignoresPings": registry.Flag(),
+	"renewedAgo":   registry.Between(time.Second, longestTimeout, 5*time.Minute),
+	"joinsLast":    registry.Flag(),
+	"strategy":     registry.AnyText(oldestStrategy, "example.com/draft"),
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -96,12 +97,6 @@ type bounded interface {
 // checking is a step that refuses a cluster before anything runs.
 type checking interface{ check(r *Runner) error }
 
-// external is a step that can be played on a cluster that Evenkeel did not make.
-type external interface {
-	// impossible says why this one cannot; empty if it can.
-	impossible(s *Scenario, c cluster.ExternallyManaged) string
-}
-
 // observing is a step that may do no more to a control plane than to look at it and to
 // define APIs of Evenkeel's own.
 type observing interface{ harmless() bool }
@@ -109,8 +104,9 @@ type observing interface{ harmless() bool }
 // restarting is a step after which another process of an API server may run than before.
 type restarting interface{ restarts(s *Scenario) bool }
 
-// requiring is a step that takes an ability of the provider, in words, see Scenario.Needs.
-type requiring interface{ requires() string }
+// requiring is a step that needs abilities of a cluster which depend on its values, beside those
+// that it registers.
+type requiring interface{ requires() []cluster.Ability }
 
 // costing is a step that takes another time than most, see Scenario.Cost.
 type costing interface{ cost() time.Duration }
@@ -120,27 +116,50 @@ type whole interface {
 	playWhole(ctx context.Context, r *Runner, index int) error
 }
 
-// stepTypes has a maker of each step, by name.
-var stepTypes = map[string]func() Action{}
+// stepType is what is known of a step.
+type stepType struct {
+	make  func() Action
+	entry registry.Entry
+}
 
-// register makes a step known. It is called once a step, as the program starts.
-func register(name string, make func() Action) struct{} {
-	stepTypes[name] = make
+// stepTypes are all steps, by name.
+var stepTypes = map[string]stepType{}
+
+// register makes a step known: how an empty one is made, the domains of its fields, and the
+// abilities that it needs of a cluster whatever the fields are. It is called once a step, as the
+// program starts, and panics where a field has no domain.
+func register(name string, make func() Action, fields registry.Fields, needs ...cluster.Ability) struct{} {
+	parameters, err := fields.Parameters(reflect.TypeOf(make()).Elem())
+	if err == nil && len(needs) == 0 {
+		err = errors.New("it does not say what it needs of a cluster; one that needs nothing says anywhere")
+	}
+	if err != nil {
+		panic(fmt.Sprintf("register the step %s: %v", name, err))
+	}
+	stepTypes[name] = stepType{make: make, entry: newEntry(name, parameters, needs)}
 	return struct{}{}
 }
 
 // StepNames are all steps that there are.
 func StepNames() []string { return slices.Sorted(maps.Keys(stepTypes)) }
 
+// typeOf is what is known of the type of a step.
+func typeOf(a Action) (known stepType, ok bool) {
+	for _, known := range stepTypes {
+		if reflect.TypeOf(known.make()) == reflect.TypeOf(a) {
+			return known, true
+		}
+	}
+	return stepType{}, false
+}
+
 // Name of the step.
 func (s Step) Name() string {
 	if wrong, ok := s.Action.(*malformed); ok {
 		return wrong.name
 	}
-	for name, make := range stepTypes {
-		if reflect.TypeOf(make()) == reflect.TypeOf(s.Action) {
-			return name
-		}
+	if known, ok := typeOf(s.Action); ok {
+		return known.entry.Name
 	}
 	return fmt.Sprintf("%T", s.Action)
 }
@@ -170,7 +189,7 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 			}
 			continue
 		}
-		make, known := stepTypes[key.Value]
+		kind, known := stepTypes[key.Value]
 		if !known {
 			return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: field %s not found in type Step", key.Line, key.Value)}}
 		}
@@ -178,7 +197,7 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 			s.Action = &malformed{key.Value, errors.New("has more than one action; make each a step of its own")}
 			return nil
 		}
-		action := make()
+		action := kind.make()
 		if err := strictyaml.DecodeNode(value, action); err != nil {
 			return err
 		}
@@ -273,9 +292,9 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 // StepType is the type whose yaml tags are the fields of a step; ok is false for a step that
 // there is not.
 func StepType(name string) (t reflect.Type, ok bool) {
-	make, ok := stepTypes[name]
+	known, ok := stepTypes[name]
 	if !ok {
 		return nil, false
 	}
-	return reflect.TypeOf(make()).Elem(), true
+	return reflect.TypeOf(known.make()).Elem(), true
 }

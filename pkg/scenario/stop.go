@@ -11,7 +11,7 @@ type Stop struct {
 	Target `yaml:",inline"`
 }
 
-var _ = register("stop", func() Action { return &Stop{} })
+var _ = register("stop", func() Action { return &Stop{} }, targetFields, anywhere)
 
 func (s *Stop) play(ctx context.Context, r *Runner, at target) error {
 	return each(at.members, func(member string) error {

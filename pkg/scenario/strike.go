@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 )
 
@@ -28,10 +27,6 @@ func (s *Strike) selectors() []string {
 }
 func (s *Strike) faults() []string           { return []string{s.Fault} }
 func (s *Strike) restarts(sc *Scenario) bool { return sc.endsServers(s.Fault) }
-
-func (s *Strike) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
-	return sc.unstruck(c, s.Fault)
-}
 
 // fits returns an error unless either the step or the fault selects the member, and not both.
 func (s *Strike) fits(f *fault.Fault) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // Tamper changes or deletes objects of the control plane, as an administrator could through
@@ -24,7 +25,12 @@ type Tamper struct {
 	AddUnknownServer []string `yaml:"addUnknownServer,omitempty"`
 }
 
-var _ = register("tamper", func() Action { return &Tamper{} })
+var _ = register("tamper", func() Action { return &Tamper{} }, registry.Fields{
+	"member":                oneMember,
+	"deleteStorageVersions": stored,
+	"deleteIdentityLeases":  registry.SomeMembers().List(0, 3),
+	"addUnknownServer":      stored,
+}, ownControlPlane)
 
 func (t *Tamper) selectors() []string { return []string{t.Member} }
 func (t *Tamper) throughOne()         {}

@@ -28,9 +28,10 @@ func (s *Target) restarts(*Scenario) bool {
 	return s.Component == "" || s.Component == string(cluster.APIServer)
 }
 
-func (s *Target) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
+// requires are the means to stop and start what is named: all of a member, or one component.
+func (s *Target) requires() []cluster.Ability {
 	if s.Component != "" && s.Component != string(cluster.APIServer) {
-		return unseen
+		return []cluster.Ability{cluster.SeesProcesses}
 	}
-	return c.Lacks(cluster.HookStop)
+	return []cluster.Ability{cluster.Stops}
 }

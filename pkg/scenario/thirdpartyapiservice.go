@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
@@ -33,7 +34,13 @@ type ThirdPartyAPIService struct {
 	Remove bool `yaml:"remove,omitempty"`
 }
 
-var _ = register("thirdPartyAPIService", func() Action { return &ThirdPartyAPIService{} })
+var _ = register("thirdPartyAPIService", func() Action { return &ThirdPartyAPIService{} }, registry.Fields{
+	"member": oneMember,
+	"group":  registry.AnyText("weather.example.com", "missing.example.com"),
+	"server": registry.OneOf(serverFlapping, serverMissing).In("server"),
+	"period": registry.Between(time.Second, longestOutage, 7*time.Second, 25*time.Second).In("server").Maybe(),
+	"remove": registry.Flag().In("remove"),
+}, ownControlPlane)
 
 func (f *ThirdPartyAPIService) selectors() []string { return []string{f.Member} }
 func (f *ThirdPartyAPIService) throughOne()         {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // UnregisterAPI deletes what a RegisterAPI has created.
@@ -16,7 +17,12 @@ type UnregisterAPI struct {
 	Backend string `yaml:"backend,omitempty"`
 }
 
-var _ = register("unregisterAPI", func() Action { return &UnregisterAPI{} })
+var _ = register("unregisterAPI", func() Action { return &UnregisterAPI{} }, registry.Fields{
+	"member":  oneMember,
+	"crd":     registry.AnyText("crates", "lanterns", "lights").In("crd"),
+	"group":   registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
+	"backend": registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
+}, anywhere)
 
 func (u *UnregisterAPI) selectors() []string { return []string{u.Member} }
 func (u *UnregisterAPI) throughOne()         {}
@@ -26,10 +32,6 @@ func (u *UnregisterAPI) harmless() bool        { return true }
 func (u *UnregisterAPI) check(r *Runner) error { return r.ownsGroup(u.Group) }
 func (u *UnregisterAPI) lacking(r *Runner) string {
 	return lacking("backend", u.Backend, r.backends[u.Backend] != nil)
-}
-
-func (u *UnregisterAPI) impossible(_ *Scenario, c cluster.ExternallyManaged) string {
-	return remote(c, u.Backend)
 }
 
 func (u *UnregisterAPI) play(ctx context.Context, r *Runner, at target) error {

@@ -7,8 +7,4 @@ type Upgrade struct {
 	Replace `yaml:",inline"`
 }
 
-var _ = register("upgrade", func() Action { return &Upgrade{} })
-
-func (s *Upgrade) impossible(sc *Scenario, c cluster.ExternallyManaged) string {
-	return sc.replaced(c, s.WithFaults, s.DisabledFeatures, cluster.HookUpgrade)
-}
+var _ = register("upgrade", func() Action { return &Upgrade{} }, replaceFields, cluster.Upgrades)

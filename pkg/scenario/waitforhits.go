@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 // WaitForHits waits until a fault of requests has hit some. If it hits none, the step ends
@@ -22,7 +22,11 @@ type WaitForHits struct {
 	Completed int `yaml:"completed,omitempty"`
 }
 
-var _ = register("waitForHits", func() Action { return &WaitForHits{} })
+var _ = register("waitForHits", func() Action { return &WaitForHits{} }, registry.Fields{
+	"fault":     registry.AFault(),
+	"requests":  registry.Count(1, 1000, 1, 5),
+	"completed": registry.Count(0, 1000, 1, 5),
+}, anywhere)
 
 func (s *WaitForHits) validate() error {
 	err := missing("fault", s.Fault)
@@ -31,8 +35,7 @@ func (s *WaitForHits) validate() error {
 	}
 	return err
 }
-func (s *WaitForHits) faults() []string                                       { return []string{s.Fault} }
-func (s *WaitForHits) impossible(*Scenario, cluster.ExternallyManaged) string { return waitsForLeftOut }
+func (s *WaitForHits) faults() []string { return []string{s.Fault} }
 func (s *WaitForHits) lacking(r *Runner) string {
 	return lacking("fault", s.Fault, len(r.active[s.Fault]) > 0)
 }
