@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/evenkeel/evenkeel/impl/election/coordinator"
+	electionplanted "github.com/evenkeel/evenkeel/impl/election/planted"
 )
 
 // releaseWithin is how long a server that stops may take to give up the coordinators' Lease.
@@ -31,7 +32,7 @@ func (s *server) coordinate() error {
 		}
 	}
 	options := coordinator.Options{
-		Config: s.config.LoopbackClientConfig, Identity: hostname + "_" + uuid.NewString(), Defects: s.options.Defects,
+		Config: s.config.LoopbackClientConfig, Identity: hostname + "_" + uuid.NewString(),
 	}
 	life, end := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -42,7 +43,7 @@ func (s *server) coordinate() error {
 			if s.versions.WaitRegistered(life) != nil {
 				return // The server is stopping.
 			}
-			if err := coordinator.Run(life, options); err != nil && life.Err() == nil {
+			if err := electionplanted.Coordinate(life, options, s.options.Defects); err != nil && life.Err() == nil {
 				klog.ErrorS(err, "This server does not coordinate the election of leaders")
 			}
 		})

@@ -21,6 +21,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election/fence"
+	"github.com/evenkeel/evenkeel/impl/election/steady"
 	"github.com/evenkeel/evenkeel/impl/migration"
 	"github.com/evenkeel/evenkeel/impl/migration/migrator"
 )
@@ -139,7 +141,7 @@ type ControllerManager struct {
 	// client is for the work, lockClient for leadership: a queue of work must not
 	// hold up a renewal.
 	client, lockClient kubernetes.Interface
-	health             *leaderelection.HealthzAdaptor
+	health             *health
 	// migrate carries out migrations until the context ends; nil does not.
 	migrate func(ctx context.Context, leading func() error) error
 	// led is whether it ever led.
@@ -181,7 +183,7 @@ func New(options Options) (*ControllerManager, error) {
 		work.Namespace, work.Jobs = options.Migrator.Namespace, &options.Migrator.Jobs
 	}
 	m.migrate = func(ctx context.Context, leading func() error) error { return migrator.Run(ctx, work, leading) }
-	if _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {
+	if _, _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {
 		return nil, fmt.Errorf("controller manager: %w", err)
 	}
 	return m, nil
@@ -192,7 +194,7 @@ func newFor(options Options, client, lockClient kubernetes.Interface) *Controlle
 		options:    options,
 		client:     client,
 		lockClient: lockClient,
-		health:     leaderelection.NewLeaderHealthzAdaptor(HealthTolerance),
+		health:     &health{},
 	}
 }
 
@@ -228,8 +230,9 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 	election, quit := context.WithCancel(context.WithoutCancel(ctx))
 	defer quit()
 	var elector *leaderelection.LeaderElector
+	var lock *fence.Lock
 	started, ended := make(chan struct{}), make(chan struct{})
-	elector, err := m.elector(leaderelection.LeaderCallbacks{
+	elector, lock, err := m.elector(leaderelection.LeaderCallbacks{
 		OnStartedLeading: func(leading context.Context) {
 			defer close(ended)
 			close(started)
@@ -239,9 +242,9 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 			defer context.AfterFunc(ctx, stop)()
 			var doing sync.WaitGroup
 			if m.options.Evidence {
-				doing.Go(func() { m.act(leading, elector) })
+				doing.Go(func() { m.act(leading, elector, lock) })
 			}
-			m.work(leading, func() error { return stillLeading(elector) })
+			m.work(leading, lock.Leading)
 			doing.Wait()
 		},
 		OnStoppedLeading: func() {
@@ -251,7 +254,7 @@ func (m *ControllerManager) lead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.health.SetLeaderElection(elector)
+	m.health.watchLock(lock, m.options.LeaseDuration)
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-started:
@@ -287,41 +290,33 @@ func (m *ControllerManager) work(ctx context.Context, leading func() error) {
 	controllers.Wait()
 }
 
-func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, error) {
+func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*leaderelection.LeaderElector, *fence.Lock, error) {
 	lease := metav1.ObjectMeta{Namespace: LeaseNamespace, Name: m.leaseOf(LeaseName)}
 	if m.options.Migrator != nil {
 		lease = metav1.ObjectMeta{Namespace: m.options.Migrator.Namespace, Name: MigratorLeaseName}
 	}
-	return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Name: lease.Name,
-		Lock: &resourcelock.LeaseLock{
+	lock := &fence.Lock{
+		Interface: &resourcelock.LeaseLock{
 			LeaseMeta:  lease,
 			Client:     m.lockClient.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: m.options.Identity},
 		},
+		Deadline: m.options.RenewDeadline, Clock: steady.Boot,
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name:            lease.Name,
+		Lock:            lock,
 		LeaseDuration:   m.options.LeaseDuration,
 		RenewDeadline:   m.options.RenewDeadline,
 		RetryPeriod:     m.options.RetryPeriod,
 		Callbacks:       callbacks,
 		ReleaseOnCancel: true,
 	})
+	return elector, lock, err
 }
 
-// errDeposed means that another instance may hold the leader Lease by now.
-var errDeposed = errors.New("leadership is over or in doubt")
-
-// stillLeading is asked before each write; like the fence of an API server it
-// compares times at that moment, so that a process that was stopped for a while
-// does not go on with what it was about to do.
-func stillLeading(elector *leaderelection.LeaderElector) error {
-	if !elector.IsLeader() || elector.Check(0) != nil {
-		return errDeposed
-	}
-	return nil
-}
-
-// Healthz serves /healthz, /livez and /readyz, which fail when this process holds the
-// leader Lease and has not been able to renew it for too long. It also serves /metrics,
+// Healthz serves /healthz, /livez and /readyz, which fail when this process works as the
+// leader by a Lease that it has not been able to renew for too long, with coordination as without. It also serves /metrics,
 // which contains numbers and names of resources, and no data of objects.
 func (m *ControllerManager) Healthz() http.Handler {
 	mux := http.NewServeMux()

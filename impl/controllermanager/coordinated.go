@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 	"github.com/evenkeel/evenkeel/impl/election/acting"
 	"github.com/evenkeel/evenkeel/impl/election/candidacy"
+	"github.com/evenkeel/evenkeel/impl/election/planted"
 )
 
 // ExtraElectionLease is the Lease of a second component that this process is an
@@ -41,7 +42,7 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("controller manager: %w", err)
 	}
-	electors := []*candidacy.Elector{main}
+	electors := []*planted.Elector{main}
 	for n := range m.options.ExtraElections {
 		extra, err := m.candidacy(extraElectionLease(n+1), m.options.Host+"_"+uuid.NewString(), nil)
 		if err != nil {
@@ -49,6 +50,7 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 		}
 		electors = append(electors, extra)
 	}
+	watch(m.health, electors)
 	var all sync.WaitGroup
 	for _, elector := range electors {
 		all.Go(func() { elector.Run(ctx) })
@@ -58,13 +60,13 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 }
 
 // candidacy makes an instance of a component; work may be nil.
-func (m *ControllerManager) candidacy(lease, name string, work func(context.Context, candidacy.Term)) (*candidacy.Elector, error) {
-	return candidacy.New(candidacy.Options{
+func (m *ControllerManager) candidacy(lease, name string, work func(context.Context, candidacy.Term)) (*planted.Elector, error) {
+	return planted.New(candidacy.Options{
 		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
 		// It emulates its own version.
 		BinaryVersion: m.options.Release + ".0", EmulationVersion: m.options.Release + ".0",
 		Timing:  election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
-		Defects: m.options.Defects, Clock: m.options.Clock,
+		Clock:   m.options.Clock,
 		Lead: func(ctx context.Context, term candidacy.Term) {
 			var doing sync.WaitGroup
 			evident := term
@@ -75,5 +77,5 @@ func (m *ControllerManager) candidacy(lease, name string, work func(context.Cont
 			}
 			doing.Wait()
 		},
-	})
+	}, m.options.Defects)
 }

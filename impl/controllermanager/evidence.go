@@ -10,20 +10,21 @@ import (
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election/acting"
 	"github.com/evenkeel/evenkeel/impl/election/candidacy"
+	"github.com/evenkeel/evenkeel/impl/election/fence"
 )
 
 // act leaves evidence of a leader that no coordinator elected, until the context ends.
 //
 // KEP-4355: instances with and without coordination share a Lease while users enable or
 // disable the feature one by one; an observer must be able to tell which instance acts.
-func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector) {
+func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector, lock *fence.Lock) {
 	term := candidacy.Term{
 		Lease: LeaseNamespace + "/" + m.leaseOf(LeaseName), Holder: m.options.Identity, Version: m.options.Release + ".0",
 		Leading: func() error {
 			if m.options.Defects.Has(defects.CLE18TakesFromLegacy) {
 				return elector.Check(0) // defect: CLE-18-takes-from-legacy
 			}
-			return stillLeading(elector)
+			return lock.Leading()
 		},
 	}
 	// The number of the term is for readers; without it there is evidence all the same.

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Live reports whether a candidate counts.
@@ -13,11 +11,19 @@ import (
 // KEP-4355: a candidate that has expired is not available for leadership. One whose last
 // renewal is as far in the future says just as little of whether it is there, and would
 // go on to for as long as that.
-func Live(c *Candidate, now time.Time, d defects.Set) bool {
-	if d.Has(defects.CLE16ElectsTheDead) {
-		return true // defect: CLE-16-elects-the-dead
-	}
+func Live(c *Candidate, now time.Time) bool {
 	return c.Spec.RenewTime != nil && now.Sub(c.Spec.RenewTime.Time).Abs() < CandidateValidity
+}
+
+// Living returns the candidates that count.
+func Living(candidates []*Candidate, now time.Time) []*Candidate {
+	var live []*Candidate
+	for _, c := range candidates {
+		if Live(c, now) {
+			live = append(live, c)
+		}
+	}
+	return live
 }
 
 // Dead reports whether a candidate can be removed: it has not renewed for so long
@@ -66,4 +72,33 @@ func RenewTime(c *Candidate, now time.Time) metav1.MicroTime {
 		renewed = ping.Time
 	}
 	return metav1.NewMicroTime(renewed)
+}
+
+// Declared returns the candidate that an instance declares: like the one that exists, but
+// with what the instance is and wants now.
+//
+// KEP-4355, Story 1 and 2: a component updates its LeaseCandidate with new version
+// information, by which the coordinator then elects.
+func Declared(existing *Candidate, wanted CandidateSpec) *Candidate {
+	next := existing.DeepCopy()
+	next.Spec.BinaryVersion, next.Spec.EmulationVersion, next.Spec.Strategy = wanted.BinaryVersion, wanted.EmulationVersion, wanted.Strategy
+	return next
+}
+
+// Duer is a function that decides as Due does.
+type Duer func(c *Candidate, wanted CandidateSpec, now time.Time) time.Duration
+
+// Due is in how much time an instance has to write its candidate again: 0 is now.
+//
+// KEP-4355: a candidate renews every 300 seconds, and answers pings. An object of an earlier
+// process with the same name is out of date as soon as it says something else.
+func Due(c *Candidate, wanted CandidateSpec, now time.Time) time.Duration {
+	is := c.Spec
+	switch {
+	case is.RenewTime == nil, Owes(c):
+		return 0
+	case is.BinaryVersion != wanted.BinaryVersion, is.EmulationVersion != wanted.EmulationVersion, is.Strategy != wanted.Strategy:
+		return 0
+	}
+	return max(is.RenewTime.Add(CandidateRenewal).Sub(now), 0)
 }

@@ -1,15 +1,11 @@
 package election
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // View is what a coordinator knows of one Lease.
@@ -45,94 +41,62 @@ type Decision struct {
 
 // Write is a change of a Lease.
 type Write struct {
+	// On is the Lease that the decision was made on, nil where there is none. The write is
+	// only for that version of it.
+	On *coordinationv1.Lease
 	// Holder is the elected candidate; empty leaves the Lease to another strategy.
 	Holder string
 	// Preferred is who should be elected in the place of the holder, who stays.
 	Preferred string
-	// Strategy of the Lease from now on.
-	Strategy coordinationv1.CoordinatedLeaseStrategy
+	// Strategy by which the coordinator acted.
+	Strategy Strategy
 }
+
+// Decider is a function that decides as Decide does.
+type Decider func(v View, round Round, now time.Time) Decision
 
 // Decide is what the active coordinator does about a Lease.
 //
-// KEP-4355: if no Lease exists, or it has expired, elect a leader of the
-// candidates; if there is a better candidate than the leader, tell the leader to
-// give up. The coordinator leaves Leases without the mark of coordination alone.
-func Decide(v View, round Round, now time.Time, d defects.Set) Decision {
-	var live []*Candidate
-	for _, c := range v.Candidates {
-		if Live(c, now, d) {
-			live = append(live, c)
-		}
-	}
+// KEP-4355, "Coordinated Election Controller": if no Lease exists, or it has expired, elect
+// a leader from the candidates; if there is a better candidate than the leader, mark the
+// Lease, so that the leader gives it up. "Strategy": the Lease may name the strategy.
+// "Migrations": leave a Lease alone that an instance has claimed by itself.
+func Decide(v View, round Round, now time.Time) Decision {
+	live := Living(v.Candidates, now)
 	if len(live) == 0 {
 		return Decision{}
 	}
-	if d.Has(defects.CLE22Balks) && mixed(live) {
-		return Decision{} // defect: CLE-22-balks
+	strategy := StrategyOf(v.Lease, live)
+	order, elects := OrderOf(strategy)
+	if !elects {
+		return leaveToOthers(v, strategy, now)
 	}
-	if open, _ := vacant(v.Lease, v.Since, now); open && mixed(live) && d.Has(defects.CLE22Hesitates) {
-		if pause := v.Since.Add(d.Delay(defects.CLE22Hesitates)).Sub(now); pause > 0 {
-			return Decision{Recheck: pause} // defect: CLE-22-hesitates
-		}
-	}
-	if wanted := Resolve(live); wanted != Oldest && !d.Has(defects.CLE21Assigns) { // defect: CLE-21-assigns
-		return leaveToOthers(v, wanted, now)
-	}
-	open, left := vacant(v.Lease, v.Since, now)
-	open = open || d.Has(defects.CLE18TakesFromLegacy) && strategy(v.Lease) == "" // defect: CLE-18-takes-from-legacy
-	if open && d.Has(defects.CLE11NeverTakesExpired) && holder(v.Lease) != "" {
-		return Decision{} // defect: CLE-11-never-takes-expired
-	}
-	if open && d.Has(defects.CLE04LeavesVacant) && v.Lease == nil {
-		return Decision{} // defect: CLE-04-leaves-vacant
-	}
-	if pause := leavesFree(v, now, d); open && pause > 0 {
-		return Decision{Recheck: pause} // defect: RO-04-elects-no-other, RO-04-waits-a-minute
-	}
-	if pause := v.Since.Add(d.Delay(defects.CLE04Hesitates)).Sub(now); open && v.Lease == nil && pause > 0 && d.Has(defects.CLE04Hesitates) {
-		return Decision{Recheck: pause} // defect: CLE-04-hesitates
-	}
+	open, left := Vacant(v.Lease, v.Since, now)
 	switch {
-	case open, left <= early(v.Lease) && preferred(v.Lease) == "" && strategy(v.Lease) != "":
+	case open, left <= early(v.Lease) && preferred(v.Lease) == "" && preemptable(v.Lease):
 		// A healthy leader has renewed long before. Pinging the candidates while the rest
 		// of the Lease runs out saves that time, and does not commit the coordinator.
-		return elect(v.Lease, live, round, open, left, now, d)
-	case strategy(v.Lease) == "" && !d.Has(defects.CLE19MarksLegacy): // defect: CLE-19-marks-legacy
-		return Decision{Recheck: left}
-	case preferred(v.Lease) != "":
-		return Decision{Recheck: left} // it has been told
+		return elect(v.Lease, live, order, strategy, round, open, left, now)
+	case !preemptable(v.Lease), preferred(v.Lease) != "":
+		return Decision{Recheck: left} // a leader of its own accord, or one that has been told
 	}
-	decision := preempt(v.Lease, live, round, now, d)
+	decision := preempt(v.Lease, live, order, strategy, round, now)
 	if ahead := left - early(v.Lease); ahead > 0 && (decision.Recheck == 0 || decision.Recheck > ahead) {
 		decision.Recheck = ahead
 	}
 	return decision
 }
 
-// mixed is whether candidates want different strategies.
-func mixed(live []*Candidate) bool {
-	return slices.ContainsFunc(live, func(c *Candidate) bool { return c.Spec.Strategy != live[0].Spec.Strategy })
-}
-
-// leavesFree is how long a planted defect leaves a Lease without a holder after a leader: a
-// minute, or forever.
-func leavesFree(v View, now time.Time, d defects.Set) time.Duration {
-	const long = time.Hour
-	free := d.Delay(defects.RO04WaitsAMinute) + d.Delay(defects.CLE11ReplacesLate)
-	switch {
-	case v.Lease == nil:
-		return 0
-	case d.Has(defects.RO04ElectsNoOther):
-		return long
-	case free > 0 && (holder(v.Lease) != "" || d.Has(defects.RO04WaitsAMinute)): // defect: CLE-11-replaces-late
-		vacantSince := v.Since
-		if holder(v.Lease) != "" {
-			vacantSince = vacantSince.Add(duration(v.Lease))
-		}
-		return vacantSince.Add(free).Sub(now)
+// preemptable is whether a coordinator may tell the holder of a Lease to give it up: a
+// coordinator has elected that holder, or an operator has chosen the strategy.
+//
+// KEP-4355, "Migrations": mark only Leases as "end of term" that have the annotation. An
+// instance that claims a Lease removes the strategy or the annotation.
+func preemptable(lease *coordinationv1.Lease) bool {
+	if strategy(lease) == "" {
+		return false
 	}
-	return 0
+	return lease.Annotations[ElectedBy] != "" || Chosen(lease) != ""
 }
 
 // early is how long before the end of a Lease candidates are asked.
@@ -140,127 +104,65 @@ func early(lease *coordinationv1.Lease) time.Duration {
 	return min(AnswerWindow, duration(lease)/3)
 }
 
-// leaveToOthers is for a strategy that this coordinator does not know.
+// leaveToOthers is for a strategy by which this coordinator does not elect.
 //
-// KEP-4355: the coordinator makes the Lease without a holder; who knows the
-// strategy picks one.
-func leaveToOthers(v View, wanted coordinationv1.CoordinatedLeaseStrategy, now time.Time) Decision {
+// KEP-4355, "Strategy": the coordinator may create a Lease without a holder; the third
+// party that knows the strategy picks one. With NoCoordination the first instance takes it.
+func leaveToOthers(v View, wanted Strategy, now time.Time) Decision {
 	if strategy(v.Lease) == wanted {
 		return Decision{}
 	}
-	open, left := vacant(v.Lease, v.Since, now)
+	open, left := Vacant(v.Lease, v.Since, now)
 	if !open {
 		return Decision{Recheck: left}
 	}
-	return Decision{Write: &Write{Strategy: wanted}}
+	return Decision{Write: &Write{On: v.Lease, Strategy: wanted}}
 }
 
 // elect pings all candidates that may be alive, and picks the best of those that
 // answered as soon as it waits for no other candidate and the Lease is open.
 //
-// KEP-4355: ping all candidates, wait up to five seconds, and pick the leader of
-// those that have answered.
-func elect(lease *coordinationv1.Lease, live []*Candidate, round Round, open bool, left time.Duration, now time.Time, d defects.Set) Decision {
+// KEP-4355, "Renewal Interval and Performance": ping all candidates, wait up to five
+// seconds, and pick the leader of those that have answered.
+func elect(lease *coordinationv1.Lease, live []*Candidate, order Order, strategy Strategy, round Round, open bool, left time.Duration, now time.Time) Decision {
 	if now.Sub(round.Began) > 2*AnswerWindow {
-		round = Round{} // who answered then may have gone
+		round = Round{} // a candidate that answered then may have gone
 	}
-	decision, answered, waiting := ask(live, round, now, d)
+	decision, answered, waiting := ask(live, round, now)
 	switch {
 	case waiting > 0:
 	case !open:
 		decision.Recheck = left
 	case len(answered) > 0:
-		decision.Write = &Write{Holder: pick(lease, answered, now, d).Name, Strategy: Oldest}
+		decision.Write = &Write{On: lease, Holder: order.Best(answered).Name, Strategy: strategy}
 	default:
 		return Decision{Recheck: Retry}
 	}
 	return decision
 }
 
-// pick returns the next leader among the candidates that answered.
-func pick(lease *coordinationv1.Lease, answered []*Candidate, now time.Time, d defects.Set) *Candidate {
-	best := Best(answered)
-	if d.Has(defects.CLE06NewestFirst) && preferred(lease) == "" {
-		// A leader that gave up for a better candidate is not elected again: that candidate
-		// would wait forever, which is another breach (CLE-08).
-		return slices.MinFunc(answered, func(a, b *Candidate) int {
-			return cmp.Or(-compareVersions(a, b), compare(a, b)) // defect: CLE-06-newest-first
-		})
-	}
-	var lots []*Candidate
-	for _, c := range answered {
-		if (d.Has(defects.CLE07DrawsLots) || d.Has(defects.CLE17Flaps)) && compareVersions(c, best) == 0 {
-			lots = append(lots, c) // defect: CLE-07-draws-lots
-		}
-	}
-	if len(lots) > 0 {
-		return lots[now.UnixMilli()%int64(len(lots))]
-	}
-	return best
-}
-
 // preempt looks for a better candidate than the leader, and makes the leader give up as
 // soon as that candidate has answered.
-func preempt(lease *coordinationv1.Lease, live []*Candidate, round Round, now time.Time, d defects.Set) Decision {
-	better := betterThan(holder(lease), live, d)
-	if len(better) == 0 || d.Has(defects.CLE08NeverPreempts) { // defect: CLE-08-never-preempts
-		return restless(live, round, now, d)
+func preempt(lease *coordinationv1.Lease, live []*Candidate, order Order, strategy Strategy, round Round, now time.Time) Decision {
+	better := order.Better(holder(lease), live)
+	if len(better) == 0 {
+		return Decision{}
 	}
-	decision, answered, waiting := ask(better, round, now, d)
+	decision, answered, waiting := ask(better, round, now)
 	switch {
 	case waiting > 0:
 	case len(answered) == 0:
 		return Decision{} // an answer starts the next decision
 	default:
-		best := Best(answered).Name
-		decision.Write = &Write{Preferred: best, Strategy: Oldest}
-		if d.Has(defects.CLE09TakesAtOnce) {
-			decision.Write = &Write{Holder: best, Strategy: Oldest} // defect: CLE-09-takes-at-once
-		}
+		decision.Write = &Write{On: lease, Preferred: order.Best(answered).Name, Strategy: strategy}
 	}
-	return decision
-}
-
-// betterThan are the candidates that should lead in the place of a leader. One
-// that is no candidate itself has no version that could be compared, so all are.
-func betterThan(leader string, live []*Candidate, d defects.Set) []*Candidate {
-	var itself *Candidate
-	for _, c := range live {
-		if c.Name == leader {
-			itself = c
-		}
-	}
-	var better []*Candidate
-	for _, c := range live {
-		switch {
-		case c == itself:
-		case itself == nil, compareVersions(c, itself) < 0:
-			better = append(better, c)
-		case compareVersions(c, itself) == 0 && d.Has(defects.CLE17Flaps):
-			better = append(better, c) // defect: CLE-17-flaps
-		}
-	}
-	return better
-}
-
-// restless pings all candidates again and again, if that defect is planted. Otherwise the
-// coordinator pings no candidate while the leader is healthy.
-func restless(live []*Candidate, round Round, now time.Time, d defects.Set) Decision {
-	if !d.Has(defects.CLE15Restless) {
-		return Decision{}
-	}
-	if now.Sub(round.Began) > AnswerWindow {
-		round = Round{}
-	}
-	decision, _, _ := ask(live, round, now, d) // defect: CLE-15-restless
-	decision.Recheck = AnswerWindow
 	return decision
 }
 
 // ask returns the candidates to ping, those that have answered in this round, and the
 // number of those to wait for. It skips candidates that have left an earlier ping
 // unanswered: it pings them as soon as they answer that one.
-func ask(candidates []*Candidate, round Round, now time.Time, d defects.Set) (decision Decision, answered []*Candidate, waiting int) {
+func ask(candidates []*Candidate, round Round, now time.Time) (decision Decision, answered []*Candidate, waiting int) {
 	if round.Began.IsZero() {
 		round = Round{Began: now}
 	}
@@ -269,8 +171,6 @@ func ask(candidates []*Candidate, round Round, now time.Time, d defects.Set) (de
 	for _, c := range candidates {
 		ping, asked := round.Asked[c.UID]
 		switch {
-		case d.Has(defects.CLE05ElectsTheSilent), d.Has(defects.CLE16ElectsTheDead) && !Live(c, now, nil):
-			answered = append(answered, c) // defect: CLE-05-elects-the-silent
 		case asked && Answered(c, ping):
 			answered = append(answered, c)
 		case asked && !over:

@@ -89,7 +89,7 @@ const steps = 12
 
 func (c *contest) run() {
 	for range steps {
-		decision := Decide(View{Lease: c.lease, Since: c.since, Candidates: c.candidates}, c.round, c.now, nil)
+		decision := Decide(View{Lease: c.lease, Since: c.since, Candidates: c.candidates}, c.round, c.now)
 		c.round = decision.Round
 		switch w := decision.Write; {
 		case w != nil:
@@ -125,17 +125,17 @@ func (c *contest) ping(asked []*Candidate) {
 }
 
 func (c *contest) write(w *Write) {
-	open, left := vacant(c.lease, c.since, c.now)
+	open, left := Vacant(c.lease, c.since, c.now)
 	if !open && w.Preferred == "" {
 		c.t.Fatalf("taken %s before its end: %+v", left, w)
 	}
 	if elected := w.Holder + w.Preferred; elected != "well" && elected != "" {
 		c.t.Fatalf("%s is elected, and has not answered", elected)
 	}
-	if w.Holder+w.Preferred == "" && w.Strategy == Oldest {
+	if w.Holder+w.Preferred == "" && (w.Strategy == Oldest || w.Strategy == Newest) {
 		c.t.Fatalf("the write names neither a holder, nor a preferred holder, nor another strategy: %+v", w)
 	}
-	after := Apply(c.lease, "default", "contested", "coordinator", *w, c.now)
+	after := Apply(*w, author, c.now)
 	readable(c.t, after)
 	if w.Holder == "" {
 		return
@@ -151,7 +151,7 @@ func (c *contest) write(w *Write) {
 
 // rest is that the coordinator has nothing to do until something changes.
 func (c *contest) rest() {
-	open, _ := vacant(c.lease, c.since, c.now)
+	open, _ := Vacant(c.lease, c.since, c.now)
 	if open && strategy(c.lease) == "" {
 		c.t.Fatalf("the Lease has no leader, and the election has ended: %+v of %+v", c.lease, c.candidates)
 	}

@@ -1,13 +1,12 @@
 package election
 
 import (
+	"cmp"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Timing is how an instance holds its Lease.
@@ -44,54 +43,97 @@ const (
 	Stop Move = "stop"
 )
 
-// Next is what an instance does about its Lease, and in how much time it has to
-// look again. Since is when it saw the Lease change last, by its own clock.
+// Situation is what an instance decides on.
+type Situation struct {
+	// Me is the name of the instance and its candidate.
+	Me string
+	// Lease is the newest version that the instance knows, nil if there is none. Since is when
+	// it saw the Lease change last.
+	Lease *coordinationv1.Lease
+	Since time.Time
+	// Wants is the strategy that the instance declares.
+	Wants Strategy
+	Standing
+	Timing
+}
+
+// Strategy is the one that holds for the Lease, as far as the instance knows.
+func (s Situation) Strategy() Strategy { return cmp.Or(strategy(s.Lease), s.Wants, Oldest) }
+
+// Step is what an instance does next.
+type Step struct {
+	Move Move
+	// On is the Lease that the decision was made on: a move writes on condition that the Lease
+	// has not changed since.
+	On *coordinationv1.Lease
+	// Within is in how much time to look again if nothing changes.
+	Within time.Duration
+}
+
+// Nexter is a function that decides as Next does.
+type Nexter func(s Situation, now time.Time) Step
+
+// Next is what an instance does about its Lease. All times are of a clock of its own, which
+// counts through a suspend of the machine.
 //
-// KEP-4355: an instance waits until it is elected; it renews while it leads; it
-// stops renewing when its term has ended; it stops when its Lease has expired. Where
-// no coordinator elects, instances claim the Lease after a longer delay.
-func Next(me string, lease *coordinationv1.Lease, since time.Time, s Standing, t Timing, now time.Time, d defects.Set) (Move, time.Duration) {
-	mine := holder(lease) == me
-	told := preferred(lease) != "" && preferred(lease) != me
+// KEP-4355, "Coordinated Lease Lock": an instance waits until it is elected; it renews while it
+// leads; it stops renewing when its term has ended; it stops when its Lease has expired.
+func Next(s Situation, now time.Time) Step {
+	mine := holder(s.Lease) == s.Me
+	told := preferred(s.Lease) != "" && preferred(s.Lease) != s.Me
 	if s.Leading {
-		deadline := s.Renewed.Add(t.RenewDeadline).Sub(now)
-		switch {
-		case !mine:
-			return Stop, 0
-		case told:
-			return Yield, 0
-		case deadline <= 0:
-			return Stop, 0
-		}
-		// Who was answered so late that the pause would outlast the deadline has none.
-		if due := s.Answered.Add(t.RetryPeriod).Sub(now); due > 0 && due < deadline {
-			return Wait, due
-		}
-		return Renew, 0
+		return s.lead(mine, told, now)
 	}
-	open, left := vacant(lease, since, now)
+	open, left := Vacant(s.Lease, s.Since, now)
 	switch {
 	case mine && !open && !told:
-		return Take, 0
+		return s.step(Take, 0)
 	case !open:
-		return Wait, left + t.FallbackDelay
+		return s.step(Wait, left+s.FallbackDelay)
+	}
+	return s.fallback(now)
+}
+
+func (s Situation) step(m Move, within time.Duration) Step { return Step{m, s.Lease, within} }
+
+// lead is what a leader does.
+func (s Situation) lead(mine, told bool, now time.Time) Step {
+	deadline := s.Renewed.Add(s.RenewDeadline).Sub(now)
+	switch {
+	case !mine:
+		return s.step(Stop, 0)
+	case told:
+		return s.step(Yield, 0)
+	case deadline <= 0:
+		return s.step(Stop, 0)
+	}
+	// If the answer came so late that the pause would outlast the deadline, there is none.
+	if due := s.Answered.Add(s.RetryPeriod).Sub(now); due > 0 && due < deadline {
+		return s.step(Wait, due)
+	}
+	return s.step(Renew, 0)
+}
+
+// fallback is what an instance does about a Lease that it may take.
+//
+// KEP-4355, "Risk: What if the election controller fails to elect a leader?": instances
+// claim the Lease directly after a longer delay. With NoCoordination they do so at once, and
+// never where a third party picks the holder.
+func (s Situation) fallback(now time.Time) Step {
+	if by := s.Strategy(); by == NoCoordination {
+		return s.step(Claim, 0)
+	} else if _, elects := OrderOf(by); !elects {
+		return s.step(Wait, s.FallbackDelay)
 	}
 	// An instance that has just started has not observed yet that no coordinator elects.
-	vacantSince := since
-	if holder(lease) != "" {
-		vacantSince = since.Add(duration(lease))
+	vacantSince := s.Since
+	if holder(s.Lease) != "" {
+		vacantSince = s.Since.Add(duration(s.Lease))
 	}
-	if delay := d.Delay(defects.CLE20ClaimsLate); delay > 0 {
-		t.FallbackDelay = delay // defect: CLE-20-claims-late
+	if wait := vacantSince.Add(s.FallbackDelay + time.Duration(s.Place)*FallbackStep).Sub(now); wait > 0 {
+		return s.step(Wait, wait)
 	}
-	wait := vacantSince.Add(t.FallbackDelay + time.Duration(s.Place)*FallbackStep).Sub(now)
-	if d.Has(defects.CLE20NoFallback) || d.Has(defects.CLE11NeverTakesExpired) || d.Has(defects.CLE24Sulks) || d.Has(defects.RO04ElectsNoOther) || d.Has(defects.RO04WaitsAMinute) || d.Has(defects.CLE11ReplacesLate) {
-		return Wait, t.FallbackDelay // defect: CLE-20-no-fallback
-	}
-	if wait <= 0 {
-		return Claim, 0
-	}
-	return Wait, wait
+	return s.step(Claim, 0)
 }
 
 // Renewed gives the Lease with a renewal by its holder.
@@ -104,9 +146,14 @@ func Renewed(lease *coordinationv1.Lease, t Timing, now time.Time) *coordination
 	return next
 }
 
-// Claimed gives the Lease that an instance takes without a coordinator. It is
-// marked with the strategy, so that a coordinator that comes back looks after it.
-func Claimed(before *coordinationv1.Lease, namespace, name, me string, t Timing, now time.Time) *coordinationv1.Lease {
+// Claimed gives the Lease that an instance takes without a coordinator. Such a claim has no
+// mark of an election, by which a coordinator that comes back leaves the holder alone, as it
+// leaves one alone that does without coordination. A strategy stays as it is: an
+// operator may have chosen it. A Lease without one gets the one that the instance wants,
+// since its candidates are enrolled.
+//
+// KEP-4355, "Migrations": a coordinator marks only Leases that it has claimed itself.
+func Claimed(before *coordinationv1.Lease, namespace, name, me string, wants Strategy, t Timing, now time.Time) *coordinationv1.Lease {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	if before != nil {
 		lease = before.DeepCopy()
@@ -115,8 +162,11 @@ func Claimed(before *coordinationv1.Lease, namespace, name, me string, t Timing,
 	delete(lease.Annotations, Coordinator)
 	hold(lease, me, before != nil, metav1.NewMicroTime(now))
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(t.LeaseDuration / time.Second))
-	lease.Spec.Strategy = ptr.To(Oldest)
 	lease.Spec.PreferredHolder = nil
+	if strategy(lease) == "" {
+		lease.Spec.Strategy = ptr.To(wants)
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, Resolved, string(wants))
+	}
 	return lease
 }
 

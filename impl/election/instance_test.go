@@ -48,16 +48,16 @@ func TestNext(t *testing.T) {
 		{"told to give way", told, 0, leads(0), Yield, 0},
 	} {
 		t.Run(test.what, func(t *testing.T) {
-			move, wait := Next("me", test.lease, noon.Add(-test.since), test.standing, usual, noon, nil)
-			if move != test.want || wait != test.wait {
-				t.Errorf("%s %s, want %s %s", move, wait, test.want, test.wait)
+			step := Next(Situation{Me: "me", Lease: test.lease, Since: noon.Add(-test.since), Standing: test.standing, Timing: usual}, noon)
+			if step.Move != test.want || step.Within != test.wait || step.On != test.lease {
+				t.Errorf("%+v, want %s %s", step, test.want, test.wait)
 			}
 		})
 	}
 }
 
 func TestLeasesOfInstances(t *testing.T) {
-	claimed := Claimed(nil, "ns", "l", "me", usual, noon)
+	claimed := Claimed(nil, "ns", "l", "me", Oldest, usual, noon)
 	if *claimed.Spec.HolderIdentity != "me" || *claimed.Spec.Strategy != Oldest || *claimed.Spec.LeaseDurationSeconds != 15 || *claimed.Spec.LeaseTransitions != 0 {
 		t.Errorf("%+v", claimed.Spec)
 	}
@@ -65,11 +65,11 @@ func TestLeasesOfInstances(t *testing.T) {
 	if !renewed.Spec.RenewTime.Equal(micro(noon.Add(time.Second))) || !renewed.Spec.AcquireTime.Equal(micro(noon)) {
 		t.Errorf("%+v", renewed.Spec)
 	}
-	elected := Apply(claimed, "ns", "l", "c", Write{Holder: "other", Strategy: Oldest}, noon)
-	if again := Claimed(elected, "ns", "l", "me", usual, noon); *again.Spec.LeaseTransitions != 2 || again.Annotations[ElectedBy] != "" || again.Annotations[Coordinator] != "" {
+	elected := Apply(Write{On: claimed, Holder: "other", Strategy: Oldest}, author, noon)
+	if again := Claimed(elected, "ns", "l", "me", Oldest, usual, noon); *again.Spec.LeaseTransitions != 2 || again.Annotations[ElectedBy] != "" || again.Annotations[Coordinator] != "" {
 		t.Errorf("%+v", again)
 	}
-	if open, _ := vacant(Released(renewed, noon), noon, noon); !open {
+	if open, _ := Vacant(Released(renewed, noon), noon, noon); !open {
 		t.Error("who gives it up lets others have it")
 	}
 }

@@ -1,16 +1,12 @@
 package election
 
-import (
-	coordinationv1 "k8s.io/api/coordination/v1"
-	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
-)
+import coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 
 // Candidate is an instance that declares that it can lead.
 type Candidate = coordinationv1beta1.LeaseCandidate
 
-// Oldest is the only strategy by which the coordinator elects. Every other strategy
-// belongs to another coordinator.
-const Oldest = coordinationv1.OldestEmulationVersion
+// CandidateSpec is what a candidate declares.
+type CandidateSpec = coordinationv1beta1.LeaseCandidateSpec
 
 const (
 	// CoordinatorNamespace and CoordinatorLease are where the coordinators elect the
@@ -25,4 +21,7 @@ const (
 	// Coordinator is an annotation of Leases and LeaseCandidates that names the
 	// coordinator that has written to them last.
 	Coordinator = "evenkeel.dev/coordinator"
+	// Resolved is an annotation of a Lease that has the strategy which the coordinator wrote
+	// because the candidates want it. Another strategy on the Lease is an operator's choice.
+	Resolved = "evenkeel.dev/resolved-strategy"
 )

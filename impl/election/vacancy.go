@@ -7,12 +7,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// vacant reports whether a client may take a Lease, and otherwise how long the holder
+// Vacant reports whether a client may take a Lease, and otherwise how long the holder
 // still holds it. Since is when the client observed the last change of the Lease, by its
 // own clock: no renewTime is compared with the clock of another process.
 //
 // KEP-4355: no other instance can claim a Lease before it expires.
-func vacant(lease *coordinationv1.Lease, since, now time.Time) (bool, time.Duration) {
+func Vacant(lease *coordinationv1.Lease, since, now time.Time) (bool, time.Duration) {
 	if holder(lease) == "" {
 		return true, 0
 	}

@@ -22,8 +22,8 @@ func ValidateCandidate(spec *coordinationv1beta1.LeaseCandidateSpec) field.Error
 		errs = append(errs, field.Invalid(path.Child("binaryVersion"), spec.BinaryVersion, "must be a semantic version such as 1.2.0"))
 	}
 	switch emulated, emulatedErr := version.ParseSemantic(spec.EmulationVersion); {
-	case spec.EmulationVersion == "" && spec.Strategy == Oldest:
-		errs = append(errs, field.Required(path.Child("emulationVersion"), "needed by the strategy "+string(Oldest)))
+	case spec.EmulationVersion == "" && compares(spec.Strategy):
+		errs = append(errs, field.Required(path.Child("emulationVersion"), "needed by the strategy "+string(spec.Strategy)))
 	case spec.EmulationVersion == "":
 	case emulatedErr != nil:
 		errs = append(errs, field.Invalid(path.Child("emulationVersion"), spec.EmulationVersion, "must be a semantic version such as 1.2.0"))
@@ -54,9 +54,15 @@ func ValidateLease(spec *coordinationv1.LeaseSpec) field.ErrorList {
 	return errs
 }
 
+// compares is whether a strategy compares the versions of candidates.
+func compares(s Strategy) bool {
+	_, elects := OrderOf(s)
+	return elects
+}
+
 // validateStrategy: what this coordinator does not know must say whose it is.
-func validateStrategy(s coordinationv1.CoordinatedLeaseStrategy, path *field.Path) field.ErrorList {
-	if s == Oldest {
+func validateStrategy(s Strategy, path *field.Path) field.ErrorList {
+	if compares(s) || s == NoCoordination {
 		return nil
 	}
 	return validation.IsDomainPrefixedPath(path, string(s))

@@ -9,37 +9,45 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Apply gives the Lease after a write of the coordinator. The Lease of before is
-// nil where there is none, and is not changed.
+// Author is who writes, and where: the coordinator and the name of the Lease.
+type Author struct{ Coordinator, Namespace, Lease string }
+
+// Applier is a function that applies a write as Apply does.
+type Applier func(w Write, by Author, now time.Time) *coordinationv1.Lease
+
+// Apply gives the Lease after a write of the coordinator. The Lease that the decision was
+// made on is not changed.
 //
 // KEP-4355: the Lease of an elected leader is freshly renewed, names its holder,
 // and is marked as elected. What every reader of Leases relies on holds as well:
-// the transitions are counted and the acquisition has its time.
-func Apply(before *coordinationv1.Lease, namespace, name, coordinator string, w Write, now time.Time) *coordinationv1.Lease {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if before != nil {
-		lease = before.DeepCopy()
+// the transitions are counted and the acquisition has its time. A strategy that an operator
+// has chosen stays as it is.
+func Apply(w Write, by Author, now time.Time) *coordinationv1.Lease {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: by.Namespace, Name: by.Lease}}
+	if w.On != nil {
+		lease = w.On.DeepCopy()
 	}
 	if lease.Annotations == nil {
 		lease.Annotations = map[string]string{}
 	}
-	lease.Annotations[Coordinator] = coordinator
-	lease.Spec.Strategy = ptr.To(w.Strategy)
+	lease.Annotations[Coordinator] = by.Coordinator
+	if Chosen(lease) == "" {
+		lease.Spec.Strategy = ptr.To(w.Strategy)
+		lease.Annotations[Resolved] = string(w.Strategy)
+	}
 	if w.Preferred != "" {
 		lease.Spec.PreferredHolder = ptr.To(w.Preferred)
 		return lease
 	}
 	lease.Spec.PreferredHolder = nil
-	at := metav1.NewMicroTime(now)
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(ElectedDuration / time.Second))
 	if w.Holder == "" {
 		lease.Spec.HolderIdentity = nil
-		lease.Spec.LeaseDurationSeconds = ptr.To(int32(ElectedDuration / time.Second))
 		delete(lease.Annotations, ElectedBy)
 		return lease
 	}
 	lease.Annotations[ElectedBy] = ElectedByValue
-	hold(lease, w.Holder, before != nil, at)
-	lease.Spec.LeaseDurationSeconds = ptr.To(int32(ElectedDuration / time.Second))
+	hold(lease, w.Holder, w.On != nil, metav1.NewMicroTime(now))
 	return lease
 }
 

@@ -12,12 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
 )
-
-// wrongVersion is what CLE-01-wrong-version declares.
-const wrongVersion = "1.0.0"
 
 // candidate keeps the LeaseCandidate of an instance.
 type candidate struct {
@@ -26,18 +22,10 @@ type candidate struct {
 
 	mu   sync.Mutex
 	last *election.Candidate
-	// hidden is until when planted defects keep the candidate from being declared, and hide
-	// for how long from when it has been withdrawn on.
-	hidden time.Time
-	hide   time.Duration
 }
 
 func newCandidate(o Options) *candidate {
-	c := &candidate{options: o, changed: make(chan struct{}, 1)}
-	if late := o.Defects.Delay(defects.CLE01DeclaresLate); late > 0 {
-		c.hidden = o.Clock.Now().Add(late) // defect: CLE-01-declares-late
-	}
-	return c
+	return &candidate{options: o, changed: make(chan struct{}, 1)}
 }
 
 // keep maintains the LeaseCandidate until the context ends, and then deletes it, so
@@ -91,9 +79,6 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 	defer cancel()
 	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
 	known := c.known(informer)
-	if left, err := c.hides(ctx, known); left > 0 || err != nil {
-		return left, err
-	}
 	if known == nil {
 		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
@@ -109,22 +94,14 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 		c.remember(created)
 		return election.CandidateRenewal, nil
 	}
-	now := c.options.Clock.Now()
-	renewal := election.CandidateRenewal
-	if c.options.Defects.Has(defects.CLE02RenewsOften) {
-		renewal = 10 * time.Second // defect: CLE-02-renews-often
+	now, wanted := c.options.Clock.Now(), c.wanted()
+	if known.Spec.LeaseName != wanted.LeaseName {
+		return 0, fmt.Errorf("the candidate %s stands for the Lease %s, which cannot be changed; use another name for %s", c.options.Name, known.Spec.LeaseName, wanted.LeaseName)
 	}
-	due := time.Duration(0)
-	if renewed := known.Spec.RenewTime; renewed != nil {
-		due = renewed.Add(renewal).Sub(now)
-	}
-	if !election.Owes(known) && due > 0 {
+	if due := c.options.Due(known, wanted, now); due > 0 {
 		return due, nil
 	}
-	if owed := known.Spec.PingTime; election.Owes(known) && c.options.Defects.Has(defects.CLE03SlowAnswers) && now.Sub(owed.Time) < c.options.Defects.Delay(defects.CLE03SlowAnswers) {
-		return owed.Add(c.options.Defects.Delay(defects.CLE03SlowAnswers)).Sub(now), nil // defect: CLE-03-slow-answers
-	}
-	next := known.DeepCopy()
+	next := election.Declared(known, wanted)
 	next.Spec.RenewTime = ptr.To(election.RenewTime(known, now))
 	updated, err := candidates.Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
@@ -143,7 +120,7 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 		return 0, fmt.Errorf("renewing the candidate %s: %w", c.options.Name, err)
 	}
 	c.remember(updated)
-	return renewal, nil
+	return c.options.Due(updated, wanted, now), nil
 }
 
 // known returns the newest known version of the candidate: the object of the watch may
@@ -176,14 +153,16 @@ func (c *candidate) remember(now *election.Candidate) {
 	c.last = now
 }
 
-func (c *candidate) fresh() *election.Candidate {
-	made := &election.Candidate{ObjectMeta: metav1.ObjectMeta{Namespace: c.options.Namespace, Name: c.options.Name}}
-	made.Spec.LeaseName = c.options.Lease
-	made.Spec.Strategy = c.options.Strategy
-	made.Spec.BinaryVersion, made.Spec.EmulationVersion = c.options.BinaryVersion, c.options.EmulationVersion
-	if c.options.Defects.Has(defects.CLE01WrongVersion) {
-		made.Spec.BinaryVersion, made.Spec.EmulationVersion = wrongVersion, wrongVersion // defect: CLE-01-wrong-version
+// wanted is what the instance declares.
+func (c *candidate) wanted() election.CandidateSpec {
+	return election.CandidateSpec{
+		LeaseName: c.options.Lease, Strategy: c.options.Strategy,
+		BinaryVersion: c.options.BinaryVersion, EmulationVersion: c.options.EmulationVersion,
 	}
+}
+
+func (c *candidate) fresh() *election.Candidate {
+	made := &election.Candidate{ObjectMeta: metav1.ObjectMeta{Namespace: c.options.Namespace, Name: c.options.Name}, Spec: c.wanted()}
 	made.Spec.RenewTime = ptr.To(election.RenewTime(made, c.options.Clock.Now()))
 	return made
 }

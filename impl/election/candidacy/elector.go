@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,15 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
-)
-
-// actsOn is how long an instance with CLE-10-acts-on continues to lead after it has lost
-// the Lease during a pause. stoodStill is the shortest such pause.
-const (
-	actsOn     = 20 * time.Second
-	stoodStill = 2 * time.Second
+	"github.com/evenkeel/evenkeel/impl/election/fence"
+	"github.com/evenkeel/evenkeel/impl/election/steady"
 )
 
 // Term is a time for which an instance leads.
@@ -37,24 +30,26 @@ type Term struct {
 	Leading func() error
 }
 
-// errDeposed means that another instance may hold the Lease by now.
-var errDeposed = errors.New("leadership is over or in doubt")
+// ErrNotRenewed is the cause of the end of the context of Options.Lead if the Lease could not
+// be renewed in time.
+var ErrNotRenewed = errors.New("the Lease could not be renewed in time")
 
 // Elector takes part in the elections of one Lease.
 type Elector struct {
 	options   Options
 	candidate *candidate
-	// withdraw takes the candidate away.
-	withdraw context.CancelFunc
-	changed  chan struct{}
+	changed   chan struct{}
+	// steady is the clock by which renewals count.
+	steady steady.Clock
 
 	mu       sync.Mutex
 	standing election.Standing
-	lost     time.Time // when the leadership was over, for a planted defect
+	// working is whether work of a leader goes on.
+	working bool
 	// lease is the newest that is known of the Lease, and since is when it was seen
 	// to change.
 	lease *coordinationv1.Lease
-	since time.Time
+	since steady.Time
 	known bool
 }
 
@@ -63,7 +58,7 @@ func New(o Options) (*Elector, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("coordinated leader election: %w", err)
 	}
-	return &Elector{options: o, candidate: newCandidate(o), changed: make(chan struct{}, 1)}, nil
+	return &Elector{options: o, candidate: newCandidate(o), changed: make(chan struct{}, 1), steady: steady.Of(o.Clock)}, nil
 }
 
 // Run takes part until the context ends. By then the work has ended, the Lease is
@@ -72,7 +67,6 @@ func (e *Elector) Run(ctx context.Context) {
 	// The LeaseCandidate exists until the Lease is given up, and is deleted before the
 	// coordinator pings the other candidates.
 	candidacy, withdraw := context.WithCancel(ctx)
-	e.withdraw = withdraw
 	defer withdraw()
 	var keeping sync.WaitGroup
 	keeping.Go(func() { e.candidate.keep(candidacy) })
@@ -127,23 +121,17 @@ func (e *Elector) follow(ctx context.Context) {
 			if err := e.release(ctx); err != nil {
 				e.options.Logger.Error(err, "Cannot give the Lease up; it will expire")
 			}
-			e.candidate.hideFor(e.options.Defects.Delay(defects.CLE12ReturnsLate)) // defect: CLE-12-returns-late
-			if e.options.Defects.Has(defects.CLE12StaysAway) {
-				e.withdraw() // defect: CLE-12-stays-away
-				<-ctx.Done()
-				return
-			}
 		}
-		move, wait := e.next()
+		step := e.next()
 		var err error
-		switch move {
+		switch step.Move {
 		case election.Take, election.Claim:
-			var taken bool
-			if taken, err = e.take(ctx, move); taken {
-				work = e.work(ctx)
+			var taken *coordinationv1.Lease
+			if taken, err = e.take(ctx, step); taken != nil {
+				work = e.work(ctx, taken)
 			}
 		case election.Renew:
-			err = e.renew(ctx)
+			err = e.renew(ctx, step.On)
 		case election.Yield:
 			work.end()
 			work = nil
@@ -154,24 +142,29 @@ func (e *Elector) follow(ctx context.Context) {
 			e.options.Logger.Info("Not leading any more")
 		}
 		if err != nil && ctx.Err() == nil {
-			e.options.Logger.Error(err, "Cannot make the next move, trying again", "move", move)
+			e.options.Logger.Error(err, "Cannot make the next move, trying again", "move", step.Move)
 		}
-		if move != election.Wait {
-			wait = 0
+		if step.Move != election.Wait {
+			step.Within = 0
 			if err != nil {
-				wait = e.options.Timing.RetryPeriod / 4
+				step.Within = e.options.Timing.RetryPeriod / 4
 			}
 		}
-		timer.Reset(wait)
+		timer.Reset(step.Within)
 	}
 }
 
-// next returns the next move. Before an instance claims the Lease, it counts how many
-// instances should claim it first.
-func (e *Elector) next() (election.Move, time.Duration) {
+// next returns the next move, and the Lease that it is decided on.
+func (e *Elector) next() election.Step {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return election.Next(e.options.Name, e.lease, e.since, e.standing, e.options.Timing, e.options.Clock.Now(), e.options.Defects)
+	return e.options.Next(e.situation(), e.steady())
+}
+
+func (e *Elector) situation() election.Situation {
+	return election.Situation{
+		Me: e.options.Name, Lease: e.lease, Since: e.since, Wants: e.options.Strategy, Standing: e.standing, Timing: e.options.Timing,
+	}
 }
 
 // begin starts the fallback delay: before now, this instance has observed nothing.
@@ -179,7 +172,7 @@ func (e *Elector) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.known {
-		e.known, e.since = true, e.options.Clock.Now()
+		e.known, e.since = true, e.steady()
 	}
 }
 
@@ -190,14 +183,14 @@ func (e *Elector) see(lease *coordinationv1.Lease) {
 	if e.lease != nil && e.lease.UID == lease.UID && !later(lease.ResourceVersion, e.lease.ResourceVersion) {
 		return
 	}
-	e.lease, e.since, e.known = lease, e.options.Clock.Now(), true
+	e.lease, e.since, e.known = lease, e.steady(), true
 	e.wake()
 }
 
 func (e *Elector) gone() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lease, e.since, e.known = nil, e.options.Clock.Now(), true
+	e.lease, e.since, e.known = nil, e.steady(), true
 	e.wake()
 }
 
@@ -215,32 +208,43 @@ func later(a, b string) bool {
 	return leftErr != nil || rightErr != nil || left > right
 }
 
-// take makes the Lease this instance's own by a first renewal, or claims it.
-func (e *Elector) take(ctx context.Context, move election.Move) (taken bool, err error) {
-	before := e.current()
-	now := e.options.Clock.Now()
-	if move == election.Take {
-		err := e.write(ctx, election.Renewed(before, e.options.Timing, now), now)
-		return err == nil, err
+// take makes the Lease this instance's own by a first renewal, or claims it. It gives the
+// Lease with which this instance leads, or nil.
+func (e *Elector) take(ctx context.Context, step election.Step) (*coordinationv1.Lease, error) {
+	sent, now := e.steady(), e.options.Clock.Now()
+	if step.Move == election.Take {
+		return e.write(ctx, election.Renewed(step.On, e.options.Timing, now), sent)
 	}
-	place, err := e.place(ctx)
+	first, err := e.comesFirst(ctx)
+	if err != nil || !first {
+		return nil, err
+	}
+	e.options.Logger.Info("No coordinator elects a leader; claiming the Lease")
+	return e.write(ctx, election.Claimed(step.On, e.options.Namespace, e.options.Lease, e.options.Name, e.options.Strategy, e.options.Timing, now), sent)
+}
+
+// comesFirst is whether no better candidate than was known may claim the Lease first. With
+// NoCoordination no candidate comes before another one.
+func (e *Elector) comesFirst(ctx context.Context) (bool, error) {
+	e.mu.Lock()
+	order, elects := election.OrderOf(e.situation().Strategy())
+	known := e.standing.Place
+	e.mu.Unlock()
+	if !elects {
+		return true, nil
+	}
+	place, err := e.place(ctx, order)
 	if err != nil {
 		return false, err
 	}
 	e.mu.Lock()
-	known := e.standing.Place
+	defer e.mu.Unlock()
 	e.standing.Place = place
-	e.mu.Unlock()
-	if place > known {
-		return false, nil // a better candidate may claim the Lease first
-	}
-	e.options.Logger.Info("No coordinator elects a leader; claiming the Lease")
-	err = e.write(ctx, election.Claimed(before, e.options.Namespace, e.options.Lease, e.options.Name, e.options.Timing, now), now)
-	return err == nil, err
+	return place <= known, nil
 }
 
 // place is how many live candidates come before this one.
-func (e *Elector) place(ctx context.Context) (int, error) {
+func (e *Elector) place(ctx context.Context, order election.Order) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
 	list, err := e.options.Client.CoordinationV1beta1().LeaseCandidates(e.options.Namespace).List(ctx, metav1.ListOptions{})
@@ -249,11 +253,11 @@ func (e *Elector) place(ctx context.Context) (int, error) {
 	}
 	var live []*election.Candidate
 	for i := range list.Items {
-		if c := &list.Items[i]; c.Spec.LeaseName == e.options.Lease && election.Live(c, e.options.Clock.Now(), e.options.Defects) && !election.Owes(c) {
+		if c := &list.Items[i]; c.Spec.LeaseName == e.options.Lease && election.Live(c, e.options.Clock.Now()) && !election.Owes(c) {
 			live = append(live, c)
 		}
 	}
-	return election.Place(live, e.options.Name), nil
+	return order.Place(live, e.options.Name), nil
 }
 
 func (e *Elector) current() *coordinationv1.Lease {
@@ -262,15 +266,15 @@ func (e *Elector) current() *coordinationv1.Lease {
 	return e.lease
 }
 
-// renew is a renewal of a Lease that this instance holds.
-func (e *Elector) renew(ctx context.Context) error {
-	now := e.options.Clock.Now()
-	return e.write(ctx, election.Renewed(e.current(), e.options.Timing, now), now)
+// renew is a renewal of the Lease that the decision to renew was made on.
+func (e *Elector) renew(ctx context.Context, on *coordinationv1.Lease) error {
+	_, err := e.write(ctx, election.Renewed(on, e.options.Timing, e.options.Clock.Now()), e.steady())
+	return err
 }
 
 // write stores the Lease on condition that no other client has written to it. If it
 // succeeds, this instance leads from the time at which it sent the request.
-func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) error {
+func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent steady.Time) (*coordinationv1.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
 	leases := e.options.Client.CoordinationV1().Leases(e.options.Namespace)
@@ -283,7 +287,7 @@ func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent t
 	}
 	if err != nil {
 		e.look(ctx, err)
-		return fmt.Errorf("writing the Lease: %w", err)
+		return nil, fmt.Errorf("writing the Lease: %w", err)
 	}
 	e.see(written)
 	e.mu.Lock()
@@ -291,17 +295,21 @@ func (e *Elector) write(ctx context.Context, lease *coordinationv1.Lease, sent t
 	if !e.standing.Leading {
 		e.standing.Place = 0
 	}
-	e.standing.Leading, e.standing.Renewed, e.standing.Answered = true, sent, e.options.Clock.Now()
-	return nil
+	e.standing.Leading, e.standing.Renewed, e.standing.Answered = true, sent, e.steady()
+	return written, nil
 }
 
 // look reads the Lease again after a conflict.
 func (e *Elector) look(ctx context.Context, err error) {
-	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
 		return
 	}
-	if lease, err := e.options.Client.CoordinationV1().Leases(e.options.Namespace).Get(ctx, e.options.Lease, metav1.GetOptions{}); err == nil {
+	lease, err := e.options.Client.CoordinationV1().Leases(e.options.Namespace).Get(ctx, e.options.Lease, metav1.GetOptions{})
+	switch {
+	case err == nil:
 		e.see(lease)
+	case apierrors.IsNotFound(err):
+		e.gone()
 	}
 }
 
@@ -326,104 +334,8 @@ func (e *Elector) release(ctx context.Context) error {
 func (e *Elector) leading() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.options.Clock.Now()
-	if e.standing.Leading && now.Sub(e.standing.Renewed) < e.options.Timing.RenewDeadline {
+	if e.standing.Leading && e.steady().Sub(e.standing.Renewed) < e.options.Timing.RenewDeadline {
 		return nil
 	}
-	if e.options.Defects.Has(defects.CLE10ActsOn) && now.Sub(e.lost) < actsOn {
-		return nil // defect: CLE-10-acts-on
-	}
-	return errDeposed
-}
-
-// work is the controller at work.
-type work struct {
-	stop  func()
-	ended chan struct{}
-	// late is closed when the Lease was not renewed in time.
-	late    chan struct{}
-	elector *Elector
-}
-
-// over is whether the work was ended because the Lease was not renewed in time.
-func (w *work) over() bool {
-	if w == nil {
-		return false
-	}
-	select {
-	case <-w.late:
-		return true
-	default:
-		return false
-	}
-}
-
-// work begins to lead.
-func (e *Elector) work(ctx context.Context) *work {
-	lease := e.current()
-	term := Term{
-		Lease: e.options.Namespace + "/" + e.options.Lease, Holder: e.options.Name, Version: e.options.BinaryVersion,
-		Number: ptr.Deref(lease.Spec.LeaseTransitions, 0), Leading: e.leading,
-	}
-	e.mu.Lock()
-	// The defect continues from the last moment at which it could lead.
-	e.lost = e.options.Clock.Now().Add(24 * time.Hour)
-	e.mu.Unlock()
-	e.options.Logger.Info("Leading", "term", term.Number)
-	ctx, cancel := context.WithCancel(ctx)
-	w := &work{stop: cancel, ended: make(chan struct{}), late: make(chan struct{}), elector: e}
-	go func() {
-		defer close(w.ended)
-		e.options.Lead(ctx, term)
-	}()
-	// After a pause, the process finds that its context has ended before it does
-	// anything else.
-	go w.watch(ctx)
-	return w
-}
-
-// watch ends the work when the last renewal is too long ago, whatever the elector
-// waits for.
-func (w *work) watch(ctx context.Context) {
-	e := w.elector
-	for {
-		e.mu.Lock()
-		left := e.standing.Renewed.Add(e.options.Timing.RenewDeadline).Sub(e.options.Clock.Now())
-		e.mu.Unlock()
-		if left <= 0 {
-			close(w.late)
-			if left > -stoodStill || !e.options.Defects.Has(defects.CLE10ActsOn) {
-				w.stop()
-			}
-			e.wake()
-			return
-		}
-		timer := e.options.Clock.NewTimer(left)
-		select {
-		case <-timer.C():
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
-// end ends the work, and returns when nothing of it is left.
-func (w *work) end() {
-	e := w.elector
-	e.mu.Lock()
-	e.standing.Leading = false
-	e.lost = e.options.Clock.Now()
-	e.mu.Unlock()
-	if e.options.Defects.Has(defects.CLE10ActsOn) {
-		timer := e.options.Clock.NewTimer(actsOn)
-		go func() {
-			defer timer.Stop()
-			<-timer.C()
-			w.stop()
-		}()
-		return // defect: CLE-10-acts-on
-	}
-	w.stop()
-	<-w.ended
+	return fence.ErrDeposed
 }

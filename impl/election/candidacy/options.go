@@ -11,7 +11,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
@@ -41,11 +40,15 @@ type Options struct {
 	// Lead works as the leader until its context ends, and returns when nothing of
 	// the work is left.
 	Lead func(ctx context.Context, term Term)
-	// Defects are the bugs planted on purpose.
-	Defects defects.Set
-	// Clock defaults to the real one, and Logger to klog's.
-	Clock  clock.WithTicker
+	// Clock has the timers and the times that are written; it defaults to the real one.
+	// How long a renewal counts goes by the machine's clock then, see package steady.
+	Clock clock.WithTicker
+	// Logger defaults to klog's.
 	Logger *klog.Logger
+	// Next and Due decide; they default to election.Next and election.Due. A harness
+	// plants defects by them.
+	Next election.Nexter
+	Due  election.Duer
 }
 
 func (o *Options) complete() error {
@@ -80,6 +83,12 @@ func (o *Options) complete() error {
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.Next == nil {
+		o.Next = election.Next
+	}
+	if o.Due == nil {
+		o.Due = election.Due
 	}
 	if o.Logger == nil {
 		logger := klog.Background().WithName("candidacy").WithValues("lease", o.Namespace+"/"+o.Lease, "name", o.Name)

@@ -2,9 +2,7 @@ package coordinator
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -17,8 +15,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
+	"github.com/evenkeel/evenkeel/impl/election/fence"
+	"github.com/evenkeel/evenkeel/impl/election/steady"
 )
 
 // Options are what a coordinator needs to know.
@@ -27,13 +26,50 @@ type Options struct {
 	Config *rest.Config
 	// Identity names this coordinator among the others.
 	Identity string
-	// Defects are the bugs planted on purpose.
-	Defects defects.Set
 	// Clock defaults to the real one. The election of the coordinator, which is
 	// client-go's, does not go by it.
 	Clock clock.WithTicker
+	Hooks
 	// Logger defaults to klog's.
 	Logger *klog.Logger
+}
+
+// Hooks are what a harness plants defects by; what is not set is as it should be.
+type Hooks struct {
+	// Decide decides about a Lease, and Apply gives what is written.
+	Decide election.Decider
+	Apply  election.Applier
+	// LeaseDuration of the coordinators' Lease.
+	LeaseDuration time.Duration
+	// Failed is called after a request failed, before it is tried again.
+	Failed func(ctx context.Context, err error)
+	// Deposed is called when this coordinator has lost the coordinators' Lease.
+	Deposed func()
+}
+
+func (o *Options) complete() {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Logger == nil {
+		logger := klog.Background().WithName("coordinator")
+		o.Logger = &logger
+	}
+	if o.Decide == nil {
+		o.Decide = election.Decide
+	}
+	if o.Apply == nil {
+		o.Apply = election.Apply
+	}
+	if o.LeaseDuration == 0 {
+		o.LeaseDuration = LeaseDuration
+	}
+	if o.Failed == nil {
+		o.Failed = func(context.Context, error) {}
+	}
+	if o.Deposed == nil {
+		o.Deposed = func() {}
+	}
 }
 
 // Run competes for the coordinators' Lease, and coordinates while it has it, until
@@ -42,13 +78,7 @@ type Options struct {
 // KEP-4355: the coordinator has a Lease of its own, stops when that has expired,
 // and can be started again, for the API server must not end.
 func Run(ctx context.Context, o Options) error {
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	if o.Logger == nil {
-		logger := klog.Background().WithName("coordinator")
-		o.Logger = &logger
-	}
+	o.complete()
 	config := rest.CopyConfig(o.Config)
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
@@ -61,14 +91,25 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
-	if o.Defects.Has(defects.CLE13AllCoordinate) {
-		go newShift(client, o, func() error { return nil }).run(ctx) // defect: CLE-13-all-coordinate
-	}
 	for ctx.Err() == nil {
 		if err := compete(ctx, client, lockClient, o); err != nil {
 			return fmt.Errorf("coordinator: %w", err)
 		}
 	}
+	return nil
+}
+
+// Coordinate coordinates until the context ends, while leading has no objection: a Run
+// without the competition for the coordinators' Lease.
+func Coordinate(ctx context.Context, o Options, leading func() error) error {
+	o.complete()
+	config := rest.CopyConfig(o.Config)
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	newShift(client, o, leading).run(ctx)
 	return nil
 }
 
@@ -78,16 +119,19 @@ func compete(ctx context.Context, client, lockClient kubernetes.Interface, o Opt
 	// is not released while writes are under way.
 	lock, quit := context.WithCancel(context.WithoutCancel(ctx))
 	defer quit()
-	var elector *leaderelection.LeaderElector
 	started, ended := make(chan struct{}), make(chan struct{})
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Name: election.CoordinatorLease,
-		Lock: &resourcelock.LeaseLock{
+	fenced := &fence.Lock{
+		Interface: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: election.CoordinatorNamespace, Name: election.CoordinatorLease},
 			Client:     lockClient.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: o.Identity},
 		},
-		LeaseDuration: lasts(o.Defects), RenewDeadline: RenewDeadline, RetryPeriod: RetryPeriod,
+		Deadline: RenewDeadline, Clock: steady.Boot,
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name:          election.CoordinatorLease,
+		Lock:          fenced,
+		LeaseDuration: o.LeaseDuration, RenewDeadline: RenewDeadline, RetryPeriod: RetryPeriod,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
@@ -97,7 +141,7 @@ func compete(ctx context.Context, client, lockClient kubernetes.Interface, o Opt
 				leading, stop := context.WithCancel(leading)
 				defer stop()
 				defer context.AfterFunc(ctx, stop)()
-				newShift(client, o, func() error { return stillLeading(elector) }).run(leading)
+				newShift(client, o, fenced.Leading).run(leading)
 			},
 			OnStoppedLeading: func() {
 				o.Logger.Info("Not coordinating", "identity", o.Identity)
@@ -119,22 +163,10 @@ func compete(ctx context.Context, client, lockClient kubernetes.Interface, o Opt
 	select {
 	case <-started:
 		<-ended
-		if o.Defects.Has(defects.CLE14EndsTheServer) && ctx.Err() == nil {
-			os.Exit(1) // defect: CLE-14-ends-the-server
+		if ctx.Err() == nil {
+			o.Deposed()
 		}
 	default:
-	}
-	return nil
-}
-
-// errDeposed: another coordinator may be active by now.
-var errDeposed = errors.New("this coordinator is not active any more")
-
-// stillLeading is asked before each write, so that a process that stood still does
-// not go on with what it was about to do.
-func stillLeading(elector *leaderelection.LeaderElector) error {
-	if !elector.IsLeader() || elector.Check(0) != nil {
-		return errDeposed
 	}
 	return nil
 }
@@ -161,7 +193,7 @@ func (s *seen) behind(version string, now time.Time) bool {
 	return rightErr == nil && (leftErr != nil || left < right)
 }
 
-// memory of all Leases, by namespace and name.
+// memory of the Leases that have candidates, by namespace and name.
 type memory struct {
 	mu     sync.Mutex
 	leases map[string]*seen
@@ -181,4 +213,11 @@ func (m *memory) of(key, version string, now time.Time) *seen {
 		known.version, known.since = version, now
 	}
 	return known
+}
+
+// forget drops a Lease that has no candidates any more.
+func (m *memory) forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.leases, key)
 }

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
@@ -33,8 +32,6 @@ type shift struct {
 	leases     leaselisters.LeaseLister
 	candidates candidatelisters.LeaseCandidateLister
 	memory     memory
-	// waits are for what planted defects put off.
-	waits defects.Waits
 }
 
 func newShift(client kubernetes.Interface, o Options, leading func() error) *shift {
@@ -108,28 +105,14 @@ func (s *shift) next(ctx context.Context) bool {
 			s.queue.AddAfter(key, recheck)
 		}
 	case ctx.Err() != nil:
-	case s.options.Defects.Has(defects.CLE24Sulks) && !apierrors.IsConflict(err):
-		s.options.Logger.Error(err, "Pausing after a failed write, as planted", "lease", key)
-		s.queue.Forget(key)
-		s.brood(ctx) // defect: CLE-24-sulks
-		s.queue.AddAfter(key, retryLeast)
 	default:
 		if !apierrors.IsConflict(err) {
 			s.options.Logger.Error(err, "Cannot coordinate, trying again", "lease", key)
+			s.options.Failed(ctx, err)
 		}
 		s.queue.AddRateLimited(key)
 	}
 	return true
-}
-
-// brood does nothing for a while, if that is planted.
-func (s *shift) brood(ctx context.Context) {
-	timer := s.options.Clock.NewTimer(s.options.Defects.Delay(defects.CLE24Sulks))
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-	case <-ctx.Done():
-	}
 }
 
 // process does what is to be done about one Lease now.
@@ -152,15 +135,13 @@ func (s *shift) process(ctx context.Context, key types.NamespacedName) (recheck 
 		}
 	}
 	if len(view.Candidates) == 0 {
+		s.memory.forget(key.String())
 		return 0, nil
 	}
 	version, number := "", ""
 	if lease != nil {
 		number = lease.ResourceVersion
 		version = string(lease.UID) + "/" + number
-		if s.options.Defects.Has(defects.CLE23FallsOver) {
-			fallOver(lease) // defect: CLE-23-falls-over
-		}
 	}
 	now := s.options.Clock.Now()
 	known := s.memory.of(key.String(), version, now)
@@ -168,34 +149,23 @@ func (s *shift) process(ctx context.Context, key types.NamespacedName) (recheck 
 		return toldWithin, nil
 	}
 	view.Since = known.since
-	soon := s.overlookLate(&view, now)
-	decision := election.Decide(view, known.round, now, s.options.Defects)
+	decision := s.options.Decide(view, known.round, now)
 	known.round = decision.Round
 	for _, c := range decision.Ping {
 		if err := s.ping(ctx, c, &known.round); err != nil {
 			return 0, err
 		}
 	}
-	if soon > 0 && (decision.Recheck == 0 || soon < decision.Recheck) {
-		decision.Recheck = soon
-	}
 	if decision.Write == nil {
 		return decision.Recheck, nil
 	}
-	written, err := s.write(ctx, key, lease, *decision.Write)
+	written, err := s.write(ctx, key, *decision.Write)
 	if err != nil {
 		return 0, err
 	}
 	known.round = election.Round{}
 	known.wrote, known.until = written, now.Add(toldWithin)
 	return decision.Recheck, nil
-}
-
-// fallOver ends the process when it meets a Lease that does not say when it was
-// renewed.
-func fallOver(lease *coordinationv1.Lease) {
-	renewed := lease.Spec.RenewTime
-	go func() { _ = renewed.Time.Unix() }()
 }
 
 // ping asks a candidate whether it is there.
@@ -228,23 +198,18 @@ func (s *shift) ping(ctx context.Context, c *election.Candidate, round *election
 
 // write changes a Lease, on condition that it has not changed since the decision. It
 // returns the new resourceVersion, or an empty one if another client changed it first.
-func (s *shift) write(ctx context.Context, key types.NamespacedName, before *coordinationv1.Lease, w election.Write) (string, error) {
+func (s *shift) write(ctx context.Context, key types.NamespacedName, w election.Write) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
-	after := election.Apply(before, key.Namespace, key.Name, s.options.Identity, w, s.options.Clock.Now())
-	if s.options.Defects.Has(defects.CLE26CountsNothing) && before != nil { // defect: CLE-26-counts-nothing
-		after.Spec.LeaseTransitions = before.Spec.LeaseTransitions
-	}
-	if before != nil && w.Holder != "" {
-		after.Spec.AcquireTime.Time = after.Spec.AcquireTime.Add(-s.options.Defects.Delay(defects.CLE26AcquiredApart)) // defect: CLE-26-acquired-apart
-	}
+	by := election.Author{Coordinator: s.options.Identity, Namespace: key.Namespace, Lease: key.Name}
+	after := s.options.Apply(w, by, s.options.Clock.Now())
 	if err := s.leading(); err != nil {
 		return "", err
 	}
 	leases := s.client.CoordinationV1().Leases(key.Namespace)
 	var written *coordinationv1.Lease
 	var err error
-	if before == nil {
+	if w.On == nil {
 		written, err = leases.Create(ctx, after, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return "", nil // the watch reports that change

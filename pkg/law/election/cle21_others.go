@@ -27,7 +27,7 @@ var cle21 = law.Each[*Facts, *Change]{
 			return e.Broken("%s was given to %s, and its candidates want a strategy that no coordinator knows", c.Key, c.Now.Holder)
 		case given && c.moves():
 			return e.Broken("%s was taken or to be taken from the holder that a third party had given it", c.Key)
-		case c.Before == nil && c.Now != nil && c.Now.Strategy != "" && c.Now.Strategy != oldest:
+		case c.Before == nil && c.Now != nil && isThirdParty(c.Now.Strategy):
 			return e.Met("made")
 		}
 		return law.Entry{}
@@ -57,5 +57,10 @@ func (c *Change) stays(b law.Bounds) law.Entry {
 // third party.
 func (l *Lease) ofThirdParty(revision int64) bool {
 	all := l.standing(revision)
-	return len(all) > 0 && !slices.ContainsFunc(all, func(k *Candidate) bool { return k.at(revision).Strategy == oldest })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(k *Candidate) bool { return !isThirdParty(k.at(revision).Strategy) })
+}
+
+// isThirdParty is whether a strategy is one that no coordinator of the KEP knows.
+func isThirdParty(strategy string) bool {
+	return strategy != "" && strategy != oldest && strategy != newest && strategy != notCoordinated
 }

@@ -35,7 +35,7 @@ var cle22 = law.Together[*Facts]{
 // settled is while the Lease is held, or left to a third party that knows its strategy.
 func (l *Lease) settled() fact.Signal {
 	return fact.Or(l.Held(), l.says(func(now *history.Lease) bool {
-		return now.Holder == "" && now.Strategy != "" && now.Strategy != oldest
+		return now.Holder == "" && (isThirdParty(now.Strategy) || now.Strategy == notCoordinated)
 	}))
 }
 

@@ -16,8 +16,11 @@ const (
 	coordinators = "kube-system/leader-election-controller"
 	// scheduler is the Lease of the only component that is no controller manager.
 	scheduler = "kube-system/kube-scheduler"
-	// oldest is the strategy by which a coordinator elects.
-	oldest = "OldestEmulationVersion"
+	// oldest and newest are the strategies by which a coordinator elects, and notCoordinated is
+	// the one that leaves a Lease to the instances.
+	oldest         = "OldestEmulationVersion"
+	newest         = "NewestEmulationVersion"
+	notCoordinated = "NoCoordination"
 	// fieldProbes begins the names of the Leases in which the harness tries fields out.
 	fieldProbes = "kube-system/evenkeel-fields-"
 )

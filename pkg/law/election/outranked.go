@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -31,7 +32,7 @@ func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts
 		},
 		Running: func(l *Lease) fact.Signal {
 			outranked := fact.Each(l.ledBy(fits), func(t *Tenure) fact.Signal { return t.outranked(fits, (*Candidate).Eligible) })
-			return fact.And(fact.Or(outranked...), l.coordinating(), fact.Not(l.faulty()), l.Held())
+			return fact.And(fact.Or(outranked...), l.byOldest(), l.coordinating(), fact.Not(l.faulty()), l.Held())
 		},
 		// A leader that is outranked itself relieves none, so that the clock runs on under it.
 		Done: func(l *Lease) []fact.Moment {
@@ -52,9 +53,21 @@ func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts
 	}
 }
 
-// ledBy are the tenures of candidates that fit.
+// byOldest is while no other strategy than that of the oldest version is set on the Lease.
+func (l *Lease) byOldest() fact.Signal {
+	return fact.Not(l.says(func(now *history.Lease) bool { return now.Strategy != "" && now.Strategy != oldest }))
+}
+
+// ledBy are the tenures of candidates that fit and did not claim the Lease by themselves: a
+// coordinator leaves such a leader alone (KEP-4355, "Migrations").
 func (l *Lease) ledBy(fits func(*Candidate) bool) []*Tenure {
-	return fact.Where(l.tenures(), func(t *Tenure) bool { return t.candidate != nil && fits(t.candidate) })
+	return fact.Where(l.tenures(), func(t *Tenure) bool { return t.candidate != nil && fits(t.candidate) && !t.claimed() })
+}
+
+// claimed is whether the holder took the Lease by itself, as far as coordinators tell who they
+// are in what they write.
+func (t *Tenure) claimed() bool {
+	return t.tells && !t.Taken.ByHarness() && t.Taken.Now.Coordinator == ""
 }
 
 // outranked is while another candidate that fits can be elected, as far as a signal of it

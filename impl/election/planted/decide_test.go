@@ -1,0 +1,137 @@
+package planted
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/election"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func candidate(name, version string) *election.Candidate {
+	c := &election.Candidate{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	c.Spec.BinaryVersion, c.Spec.EmulationVersion, c.Spec.Strategy = version, version, election.Oldest
+	c.Spec.RenewTime = ptr.To(metav1.NewMicroTime(noon))
+	return c
+}
+
+// outcome is what comes of the elections for a Lease, in words: the holder, or the holder and
+// who is to come in its place. Each of the candidates answers each ping but the mute one.
+func outcome(d defects.Set, v election.View, long time.Duration) string {
+	decide, apply := Decide(d), Apply(d)
+	now, until, round := noon, noon.Add(long), election.Round{}
+	for now.Before(until) {
+		decision := decide(v, round, now)
+		round = decision.Round
+		switch w := decision.Write; {
+		case w != nil && w.Preferred != "":
+			return "tells " + holder(v.Lease) + " to give way to " + w.Preferred
+		case w != nil:
+			after := apply(*w, election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, now)
+			return "gives it to " + holder(after)
+		case len(decision.Ping) > 0:
+			round.Asked = map[types.UID]metav1.MicroTime{}
+			for _, c := range decision.Ping {
+				ping := election.PingTime(c, now)
+				c.Spec.PingTime, round.Asked[c.UID] = &ping, ping
+				if c.Name != "mute" {
+					c.Spec.RenewTime = ptr.To(election.RenewTime(c, now))
+				}
+			}
+			if d.Has(defects.CLE15Restless) && v.Lease != nil {
+				return "pings"
+			}
+		case decision.Recheck > 0:
+			now = now.Add(decision.Recheck)
+		default:
+			return "nothing"
+		}
+	}
+	return "waits"
+}
+
+func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
+	free := func() election.View {
+		return election.View{Since: noon, Candidates: []*election.Candidate{candidate("new", "1.3.0"), candidate("old", "1.2.0"), candidate("mute", "1.1.0")}}
+	}
+	with := func(change func(*election.View)) func() election.View {
+		return func() election.View {
+			v := free()
+			change(&v)
+			return v
+		}
+	}
+	held := func(by string) func() election.View {
+		return with(func(v *election.View) {
+			v.Candidates = v.Candidates[:2]
+			v.Lease = election.Apply(election.Write{Holder: by, Strategy: election.Oldest}, election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, noon)
+			v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](15)
+		})
+	}
+	legacy := func() election.View {
+		v := held("new")()
+		v.Lease.Annotations, v.Lease.Spec.Strategy = nil, nil
+		return v
+	}
+	dead := with(func(v *election.View) {
+		v.Candidates[2].Spec.RenewTime = ptr.To(metav1.NewMicroTime(noon.Add(-time.Hour)))
+	})
+	draft := with(func(v *election.View) {
+		for _, c := range v.Candidates {
+			c.Spec.Strategy = "example.com/draft"
+		}
+	})
+	quarrel := with(func(v *election.View) { v.Candidates[1].Spec.Strategy = election.Newest })
+	expired := func() election.View {
+		v := held("gone")()
+		v.Since = noon.Add(-time.Minute)
+		return v
+	}
+	twins := func() election.View {
+		v := held("old")()
+		v.Candidates[0] = candidate("twin", "1.2.0")
+		return v
+	}
+	const soon, later = 8 * time.Second, 2 * time.Minute
+	for id, test := range map[defects.ID]struct {
+		view          func() election.View
+		long          time.Duration
+		sound, broken string
+	}{
+		defects.CLE04LeavesVacant:      {free, soon, "gives it to old", "nothing"},
+		defects.CLE04Hesitates:         {free, soon, "gives it to old", "waits"},
+		defects.CLE05ElectsTheSilent:   {free, soon, "gives it to old", "gives it to mute"},
+		defects.CLE06NewestFirst:       {free, soon, "gives it to old", "gives it to new"},
+		defects.CLE08NeverPreempts:     {held("new"), soon, "tells new to give way to old", "waits"},
+		defects.CLE09TakesAtOnce:       {held("new"), soon, "tells new to give way to old", "gives it to old"},
+		defects.CLE08PreemptsLate:      {held("new"), soon, "tells new to give way to old", "waits"},
+		defects.CLE11NeverTakesExpired: {expired, soon, "gives it to old", "nothing"},
+		defects.CLE11ReplacesLate:      {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
+		defects.CLE15Restless:          {held("old"), soon, "waits", "pings"},
+		defects.CLE16ElectsTheDead:     {dead, soon, "gives it to old", "gives it to mute"},
+		defects.CLE17Flaps:             {twins, soon, "waits", "tells old to give way to twin"},
+		defects.CLE18TakesFromLegacy:   {legacy, soon, "waits", "gives it to old"},
+		defects.CLE19MarksLegacy:       {legacy, soon, "waits", "tells new to give way to old"},
+		defects.CLE21Assigns:           {draft, soon, "gives it to ", "gives it to old"},
+		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
+		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
+		defects.RO04ElectsNoOther:      {expired, later, "gives it to old", "waits"},
+		defects.RO04WaitsAMinute:       {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
+	} {
+		t.Run(string(id), func(t *testing.T) {
+			if got := outcome(nil, test.view(), test.long); got != test.sound {
+				t.Errorf("without the defect it %s, want %s", got, test.sound)
+			}
+			if got := outcome(defects.Of(id), test.view(), test.long); got != test.broken {
+				t.Errorf("with the defect it %s, want %s", got, test.broken)
+			}
+		})
+	}
+}
