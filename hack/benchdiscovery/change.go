@@ -96,8 +96,12 @@ func timeChange(ctx context.Context, asking *client, do func(context.Context) er
 	if err != nil {
 		return 0, err
 	}
-	if has, err := seen.has(mark); err != nil || has == visible {
-		return 0, fmt.Errorf("the document is as the change should make it before it is made (%v)", err)
+	has, err := seen.has(mark)
+	if err != nil {
+		return 0, err
+	}
+	if has == visible {
+		return 0, errors.New("the document is as the change should make it before it is made")
 	}
 	tag := seen.tag
 	began := time.Now()

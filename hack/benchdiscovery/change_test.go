@@ -56,7 +56,7 @@ func TestWhatIsLate(t *testing.T) {
 		t.Errorf("what was not taken: %v", err)
 	}
 	refused := errors.New("refused")
-	if err := late(t.Context(), true, refused); err != refused {
+	if err := late(t.Context(), true, refused); !errors.Is(err, refused) {
 		t.Errorf("what failed for another reason: %v", err)
 	}
 }

@@ -82,8 +82,11 @@ func measure(ctx context.Context, p bench.Plane, o options, crds int) (result, e
 		return m, err
 	}
 	after, err := r.PID(r.Member, cluster.APIServer)
-	if err != nil || after != pid {
-		return m, fmt.Errorf("the API server was not the same process from beginning to end (%v)", err)
+	if err != nil {
+		return m, err
+	}
+	if after != pid {
+		return m, fmt.Errorf("the API server was process %d at the beginning and %d at the end: it must be the same one", pid, after)
 	}
 	_, m.highest, err = bench.Resident(pid)
 	return m, err

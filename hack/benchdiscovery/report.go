@@ -21,8 +21,8 @@ func markdown(o options, planes []bench.Plane, rounds []round) string {
 	rounds = slices.SortedFunc(slices.Values(rounds), func(a, b round) int { return cmp.Compare(a.crds, b.crds) })
 	for _, r := range rounds {
 		fmt.Fprintf(&b, "\n## %d CRDs\n\n", r.crds)
-		for i, m := range r.results {
-			fmt.Fprintf(&b, "- %s: %s\n", planes[i].Title, circumstances(m))
+		for i, p := range planes {
+			fmt.Fprintf(&b, "- %s: %s\n", p.Title, circumstances(r.results[i]))
 		}
 		for _, t := range tables() {
 			b.WriteString(t.whole(planes, r, r.crds == most).Markdown())

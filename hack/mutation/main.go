@@ -14,6 +14,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,13 +81,8 @@ func mutate(ctx context.Context, o options) error {
 		// Said aloud, so that a check that went missing does not take its defects along.
 		fmt.Printf("left out, since no check judges what they break: %s\n", strings.Join(left, ", "))
 	}
-	if !o.again {
-		if err := os.RemoveAll(o.out); err != nil {
-			return fmt.Errorf("empty the output folder: %w", err)
-		}
-	}
-	if o.results == "" {
-		o.results = o.out
+	if err := prepareFolders(&o); err != nil {
+		return err
 	}
 	checks, err := play.Checks(play.Judges)
 	if err != nil {
@@ -97,17 +93,9 @@ func mutate(ctx context.Context, o options) error {
 		return err
 	}
 	known.keepOnly(defects)
-	if o.unproven {
-		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID, checks) })
+	if defects, err = wanted(defects, known, checks, o); err != nil {
+		return err
 	}
-	if o.sample > 0 {
-		published, err := load(publishedFolder)
-		if err != nil {
-			return err
-		}
-		defects = published.proven(defects)
-	}
-	defects = choose(defects, o)
 	if o.unproven && len(defects) == 0 {
 		fmt.Println("the results say of all of them that the checks of now found them; the table is written anew")
 		return known.save(o.results)
@@ -115,6 +103,40 @@ func mutate(ctx context.Context, o options) error {
 	if len(defects) == 0 {
 		return errors.New("there is no defect to play")
 	}
+	return playAll(ctx, defects, known, checks, o)
+}
+
+// prepareFolders empties the output folder, unless its bundles are to be judged again, and
+// has the results go there where no other folder is named.
+func prepareFolders(o *options) error {
+	if !o.again {
+		if err := os.RemoveAll(o.out); err != nil {
+			return fmt.Errorf("empty the output folder: %w", err)
+		}
+	}
+	o.results = cmp.Or(o.results, o.out)
+	return nil
+}
+
+// wanted are the defects that the options ask for: with -unproven those that the checks of
+// now have not found yet, and with -sample some of those that are published as found.
+func wanted(defects []cluster.Defect, known *record, checks string, o options) ([]cluster.Defect, error) {
+	if o.unproven {
+		defects = slices.DeleteFunc(defects, func(d cluster.Defect) bool { return known.found(d.ID, checks) })
+	}
+	if o.sample > 0 {
+		published, err := load(publishedFolder)
+		if err != nil {
+			return nil, err
+		}
+		defects = published.proven(defects)
+	}
+	return choose(defects, o), nil
+}
+
+// playAll plays each defect, saves each result as it comes, and returns an error where a
+// defect was not found.
+func playAll(ctx context.Context, defects []cluster.Defect, known *record, checks string, o options) error {
 	var told sync.Mutex
 	missed, done := 0, 0
 	var runs errgroup.Group
@@ -191,7 +213,7 @@ func choose(defects []cluster.Defect, o options) []cluster.Defect {
 		return defects
 	}
 	h := fnv.New64a()
-	h.Write([]byte(o.commit))
+	_, _ = h.Write([]byte(o.commit)) // a hash never returns an error
 	random := rand.New(rand.NewPCG(h.Sum64(), 0))
 	random.Shuffle(len(defects), func(i, j int) { defects[i], defects[j] = defects[j], defects[i] })
 	var drawn []cluster.Defect

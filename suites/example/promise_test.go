@@ -38,8 +38,8 @@ func broken(sv *apiserverinternalv1alpha1.StorageVersion, servers []string) stri
 func TestBroken(t *testing.T) {
 	type status = apiserverinternalv1alpha1.StorageVersionStatus
 	entries := func(pairs ...string) (all []apiserverinternalv1alpha1.ServerStorageVersion) {
-		for i := 0; i < len(pairs); i += 2 {
-			all = append(all, apiserverinternalv1alpha1.ServerStorageVersion{APIServerID: pairs[i], EncodingVersion: pairs[i+1]})
+		for pair := range slices.Chunk(pairs, 2) {
+			all = append(all, apiserverinternalv1alpha1.ServerStorageVersion{APIServerID: pair[0], EncodingVersion: pair[1]})
 		}
 		return all
 	}

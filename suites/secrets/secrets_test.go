@@ -42,87 +42,97 @@ func TestNoCredentialIsInTheBundle(t *testing.T) {
 		t.Errorf("the scenario did not run to its end: %s", outcome.Report.Message)
 	}
 
-	t.Run("all that opens the cluster is told of", func(t *testing.T) {
-		lying := 0
-		for file, raw := range watched.files {
-			held, err := credential.File(file, raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if (strings.HasSuffix(file, ".key") || strings.HasSuffix(file, "kubeconfig")) && len(held) == 0 {
-				t.Errorf("%s was in the run's state and holds no credential", file)
-			}
-			for _, one := range held {
-				lying++
-				if !slices.ContainsFunc(watched.told, one.Same) {
-					t.Errorf("the cluster does not report %s", one)
-				}
-			}
-		}
-		if least := fewest * len(watched.members); lying < least || len(watched.told) < least {
-			t.Errorf("the run's state has %d credentials and the cluster reports %d, but %d members have at least %d", lying, len(watched.told), len(watched.members), least)
-		}
-		for _, member := range watched.members {
-			own := slices.DeleteFunc(slices.Clone(watched.told), func(one credential.Credential) bool { return !strings.Contains(one.What(), member+"-") })
-			if len(own) < fewest {
-				t.Errorf("of %s the cluster reports only %v", member, own)
-			}
-		}
-	})
+	t.Run("all that opens the cluster is told of", func(t *testing.T) { reportsAll(t, watched) })
+	t.Run("none is in the bundle", func(t *testing.T) { holdsNone(t, outcome.Bundle, watched.told) })
+	t.Run("each would be found", func(t *testing.T) { findsEach(t, outcome.Bundle, watched.members[0], watched.told) })
+}
 
-	t.Run("none is in the bundle", func(t *testing.T) {
-		needles := map[string]string{}
-		for _, one := range watched.told {
-			for _, text := range forms(t, one) {
-				needles[text] = one.What()
-			}
-		}
-		files := 0
-		for file, raw := range contents(t, outcome.Bundle) {
-			files++
-			for text, what := range needles {
-				if bytes.Contains(raw, []byte(text)) {
-					t.Errorf("%s is in %s", what, file)
-				}
-			}
-		}
-		if files < 9 {
-			t.Errorf("only %d files were searched", files)
-		}
-		if found, err := leak.Sweep(t.Context(), outcome.Bundle, watched.told); err != nil || len(found) > 0 {
-			t.Errorf("found were %v, %v", found, err)
-		}
-		if held, err := verify.Bundle(t.Context(), outcome.Bundle, verify.Options{}); err != nil || !held.Holds() {
-			t.Errorf("the bundle does not hold: %+v, %v", held, err)
-		}
-	})
-
-	t.Run("each would be found", func(t *testing.T) {
-		log := filepath.Join(outcome.Bundle, bundle.LogDir, watched.members[0]+"-apiserver.log")
-		before, err := os.ReadFile(log)
+// reportsAll holds the credentials that the cluster reports against those in the run's state.
+func reportsAll(t *testing.T, watched *watcher) {
+	t.Helper()
+	lying := 0
+	for file, raw := range watched.files {
+		held, err := credential.File(file, raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range watched.told {
-			text := strings.Join(forms(t, one), "\n")
-			if err := os.WriteFile(log, append(slices.Clone(before), text...), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			found, err := leak.Sweep(t.Context(), filepath.Dir(log), []credential.Credential{one})
-			if err != nil || len(found) != 1 || found[0].What != one.What() {
-				t.Fatalf("%s is not found: %v, %v", one, found, err)
-			}
-			after, err := os.ReadFile(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range forms(t, one) {
-				if bytes.Contains(after, []byte(text)) {
-					t.Errorf("%s is still there after it was masked", one)
-				}
+		if (strings.HasSuffix(file, ".key") || strings.HasSuffix(file, "kubeconfig")) && len(held) == 0 {
+			t.Errorf("%s was in the run's state and holds no credential", file)
+		}
+		for _, one := range held {
+			lying++
+			if !slices.ContainsFunc(watched.told, one.Same) {
+				t.Errorf("the cluster does not report %s", one)
 			}
 		}
-	})
+	}
+	if least := fewest * len(watched.members); lying < least || len(watched.told) < least {
+		t.Errorf("the run's state has %d credentials and the cluster reports %d, but %d members have at least %d", lying, len(watched.told), len(watched.members), least)
+	}
+	for _, member := range watched.members {
+		own := slices.DeleteFunc(slices.Clone(watched.told), func(one credential.Credential) bool { return !strings.Contains(one.What(), member+"-") })
+		if len(own) < fewest {
+			t.Errorf("of %s the cluster reports only %v", member, own)
+		}
+	}
+}
+
+// holdsNone searches the bundle for each credential, and has the bundle verified.
+func holdsNone(t *testing.T, dir string, told []credential.Credential) {
+	t.Helper()
+	needles := map[string]string{}
+	for _, one := range told {
+		for _, text := range forms(t, one) {
+			needles[text] = one.What()
+		}
+	}
+	files := 0
+	for file, raw := range contents(t, dir) {
+		files++
+		for text, what := range needles {
+			if bytes.Contains(raw, []byte(text)) {
+				t.Errorf("%s is in %s", what, file)
+			}
+		}
+	}
+	if files < 9 {
+		t.Errorf("only %d files were searched", files)
+	}
+	if found, err := leak.Sweep(t.Context(), dir, told); err != nil || len(found) > 0 {
+		t.Errorf("found were %v, %v", found, err)
+	}
+	if held, err := verify.Bundle(t.Context(), dir, verify.Options{}); err != nil || !held.Holds() {
+		t.Errorf("the bundle does not hold: %+v, %v", held, err)
+	}
+}
+
+// findsEach writes each credential into a log of the bundle: the search must find and mask it.
+func findsEach(t *testing.T, dir, member string, told []credential.Credential) {
+	t.Helper()
+	log := filepath.Join(dir, bundle.LogDir, member+"-apiserver.log")
+	before, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range told {
+		text := strings.Join(forms(t, one), "\n")
+		if err := os.WriteFile(log, append(slices.Clone(before), text...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, err := leak.Sweep(t.Context(), filepath.Dir(log), []credential.Credential{one})
+		if err != nil || len(found) != 1 || found[0].What != one.What() {
+			t.Fatalf("%s is not found: %v, %v", one, found, err)
+		}
+		after, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range forms(t, one) {
+			if bytes.Contains(after, []byte(text)) {
+				t.Errorf("%s is still there after it was masked", one)
+			}
+		}
+	}
 }
 
 // A run whose bundle contains a secret fails, whatever its verdicts are.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestProcess(t *testing.T) {
+func TestProcess_ReadsFilesOfTheKernel(t *testing.T) {
 	status := []byte("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n")
 	if n, err := kilobytes(status, "VmRSS:"); err != nil || n != 1<<20 {
 		t.Errorf("%d bytes (%v)", n, err)
@@ -31,6 +31,9 @@ func TestProcess(t *testing.T) {
 	if _, _, err := busyTicks([]byte("intr 1 2 3")); err == nil {
 		t.Error("a line with another name was read")
 	}
+}
+
+func TestProcess_MeasuresAProcessThatRuns(t *testing.T) {
 	if now, highest, err := Resident(os.Getpid()); err != nil || now <= 0 || highest < now {
 		t.Errorf("this process has %d bytes, and had %d (%v)", now, highest, err)
 	}

@@ -9,14 +9,26 @@ import (
 // means not measured, and infinite means not reached in time.
 type Unit func(float64) string
 
-// The units of figures.
-func Count(v float64) string        { return number(v, 0) }
-func PerSecond(v float64) string    { return number(v, 0) + "/s" }
-func PerMinute(v float64) string    { return number(v, 3) + "/min" }
-func Seconds(v float64) string      { return number(v, 2) + " s" }
+// Count formats a plain number, without a unit.
+func Count(v float64) string { return number(v, 0) }
+
+// PerSecond formats a rate, given in 1/s.
+func PerSecond(v float64) string { return number(v, 0) + "/s" }
+
+// PerMinute formats a rate, given in 1/min.
+func PerMinute(v float64) string { return number(v, 3) + "/min" }
+
+// Seconds formats a duration, given in seconds.
+func Seconds(v float64) string { return number(v, 2) + " s" }
+
+// Milliseconds formats a duration, given in seconds, as milliseconds.
 func Milliseconds(v float64) string { return number(v*1e3, 2) + " ms" }
-func Kilobytes(v float64) string    { return number(v/1e3, 1) + " kB" }
-func Mebibytes(v float64) string    { return number(v/(1<<20), 0) + " MiB" }
+
+// Kilobytes formats a size, given in bytes, in units of 1000 bytes.
+func Kilobytes(v float64) string { return number(v/1e3, 1) + " kB" }
+
+// Mebibytes formats a size, given in bytes, in units of 2^20 bytes.
+func Mebibytes(v float64) string { return number(v/(1<<20), 0) + " MiB" }
 
 // number writes at least three digits, and at most the given number after the point.
 func number(v float64, most int) string {

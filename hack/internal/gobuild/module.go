@@ -2,6 +2,7 @@ package gobuild
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,8 +40,11 @@ func Download(ctx context.Context, module, version string) (Origin, error) {
 	get.Stderr = &complaint
 	raw, err := get.Output()
 	var told struct{ Dir, Info, GoMod, Error string }
-	if json.Unmarshal(raw, &told) != nil || told.Error != "" || err != nil {
-		return Origin{}, fmt.Errorf("downloading %s@%s failed: %v %s%s", module, version, err, told.Error, complaint.String())
+	if err = cmp.Or(err, json.Unmarshal(raw, &told)); err != nil {
+		return Origin{}, fmt.Errorf("downloading %s@%s failed: %w %s%s", module, version, err, told.Error, complaint.String())
+	}
+	if told.Error != "" {
+		return Origin{}, fmt.Errorf("downloading %s@%s failed: %s", module, version, told.Error)
 	}
 	from := Origin{version: version, Dir: told.Dir}
 	if from.goMod, err = os.ReadFile(told.GoMod); err != nil {
