@@ -24,6 +24,7 @@ func (p *plane) lives(ctx context.Context, o options) (figures, error) {
 	group.SetLimit(o.atOnce)
 	for n := range o.n {
 		group.Go(func() error {
+			//nolint:gosec // G115: n counts from 0.
 			f, err := p.life(ctx, n, rand.New(rand.NewPCG(o.seed, uint64(n)+1)))
 			if err != nil {
 				return fmt.Errorf("life by Lease %d: %w", n, err)
