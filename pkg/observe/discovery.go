@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 		return nil, err
 	}
 
-	found := map[groupResource]*history.HostedResource{}
+	h := hosting{services: services, custom: custom, found: map[groupResource]*history.HostedResource{}}
 	listed := len(versions)
 	for _, version := range claimed {
 		// The answer of an aggregated server would be another server's.
@@ -50,40 +49,63 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 		}
 	}
 	for i, version := range versions {
-		handedOn := services.handedOn[version.String()]
-		var list metav1.APIResourceList
-		unlisted, get := i >= listed, client.Get
-		if unlisted {
-			get = client.getItself // a peer that hosts it must not answer in its place (KEP-4020)
-		}
-		path := GroupVersionPath(version.Group, version.Version)
-		if err := readInto(get(ctx, path), client, path, &list); err != nil {
-			if services.mayLack(version.String()) || unlisted && errors.Is(err, errNotThere) {
-				continue
-			}
+		if err := h.read(ctx, client, version, i >= listed); err != nil {
 			return nil, err
 		}
-		for _, resource := range list.APIResources {
-			if strings.Contains(resource.Name, "/") {
-				continue // a subresource
-			}
-			key := groupResource{version.Group, resource.Name}
-			hosted := found[key]
-			if hosted == nil {
-				hosted = &history.HostedResource{Group: version.Group, Resource: resource.Name, Kind: resource.Kind, Custom: custom[key]}
-				found[key] = hosted
-			}
-			if !unlisted {
-				hosted.Served = append(hosted.Served, version.String())
-			} else {
-				hosted.Unlisted = append(hosted.Unlisted, version.String())
-			}
-			hosted.Persisted = hosted.Persisted || resource.StorageVersionHash != ""
-			hosted.Aggregated = hosted.Aggregated || handedOn
+	}
+	return h.sorted(), nil
+}
+
+// hosting collects what an API server hosts.
+type hosting struct {
+	services services
+	custom   map[groupResource]bool
+	found    map[groupResource]*history.HostedResource
+}
+
+// read adds the resources of a group version. An API server does not list a version that it
+// hosts and does not serve yet.
+func (h *hosting) read(ctx context.Context, client *Client, version groupVersion, unlisted bool) error {
+	var list metav1.APIResourceList
+	get := client.Get
+	if unlisted {
+		get = client.getItself // a peer that hosts it must not answer in its place (KEP-4020)
+	}
+	path := GroupVersionPath(version.Group, version.Version)
+	if err := readInto(get(ctx, path), client, path, &list); err != nil {
+		if h.services.mayLack(version.String()) || unlisted && errors.Is(err, errNotThere) {
+			return nil
+		}
+		return err
+	}
+	for _, resource := range list.APIResources {
+		if isSubresource := strings.Contains(resource.Name, "/"); !isSubresource {
+			h.add(version, &resource, unlisted)
 		}
 	}
-	resources := make([]history.HostedResource, 0, len(found))
-	for hosted := range maps.Values(found) {
+	return nil
+}
+
+func (h *hosting) add(version groupVersion, resource *metav1.APIResource, unlisted bool) {
+	key := groupResource{version.Group, resource.Name}
+	hosted := h.found[key]
+	if hosted == nil {
+		hosted = &history.HostedResource{Group: version.Group, Resource: resource.Name, Kind: resource.Kind, Custom: h.custom[key]}
+		h.found[key] = hosted
+	}
+	if unlisted {
+		hosted.Unlisted = append(hosted.Unlisted, version.String())
+	} else {
+		hosted.Served = append(hosted.Served, version.String())
+	}
+	hosted.Persisted = hosted.Persisted || resource.StorageVersionHash != ""
+	hosted.Aggregated = hosted.Aggregated || h.services.handedOn[version.String()]
+}
+
+// sorted are the resources by group and name, with their versions in order.
+func (h *hosting) sorted() []history.HostedResource {
+	resources := make([]history.HostedResource, 0, len(h.found))
+	for _, hosted := range h.found {
 		slices.Sort(hosted.Served)
 		slices.Sort(hosted.Unlisted)
 		resources = append(resources, *hosted)
@@ -91,7 +113,7 @@ func discover(ctx context.Context, client *Client) ([]history.HostedResource, er
 	slices.SortFunc(resources, func(a, b history.HostedResource) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
-	return resources, nil
+	return resources
 }
 
 func groupVersions(ctx context.Context, client *Client) ([]groupVersion, error) {

@@ -57,12 +57,39 @@ func listOf(revision int, objects ...string) string {
 	return fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"},"items":[%s]}`, revision, strings.Join(items, ","))
 }
 
+// listCase is an answer to a list of three ConfigMaps, and how it compares with etcd.
+type listCase struct {
+	name, body                    string
+	stored, missing, extra, older int
+	names                         []history.ReadName
+}
+
+// check looks at the record of a list.
+func (tc *listCase) check(t *testing.T, read *history.Read) {
+	t.Helper()
+	if !read.Compared || read.Stored != tc.stored || read.Missing != tc.missing || read.Extra != tc.extra || read.Older != tc.older || read.Newer != 0 || fmt.Sprint(read.Names) != fmt.Sprint(tc.names) {
+		t.Errorf("%+v", read)
+	}
+	if sound := tc.names == nil; read.Agrees() != sound {
+		t.Errorf("that it agrees is %v: %+v", !sound, read)
+	}
+}
+
+// readsByHow are the recorded reads of ConfigMaps, by the kind of read.
+func readsByHow(t *testing.T, m *memory) map[string]*history.Read {
+	t.Helper()
+	seen := map[string]*history.Read{}
+	for _, e := range m.of(history.KindRead) {
+		if e.Member != "cp1" || e.Read.Resource != "configmaps" || e.Read.Version != "v1" {
+			t.Errorf("event %+v", e)
+		}
+		seen[e.Read.How] = e.Read
+	}
+	return seen
+}
+
 func TestReadsHoldListsAgainstEtcd(t *testing.T) {
-	for _, tc := range []struct {
-		name, body                    string
-		stored, missing, extra, older int
-		names                         []history.ReadName
-	}{
+	for _, tc := range []listCase{
 		{"all of it", listOf(4, "a@2", "b@3", "c@4"), 3, 0, 0, 0, nil},
 		{"an earlier state", listOf(3, "a@2", "b@3"), 2, 0, 0, 0, nil},
 		{"one is missing", listOf(4, "a@2", "c@4"), 3, 1, 0, 0, []history.ReadName{{Name: "n/b", Stored: 3}}},
@@ -84,24 +111,13 @@ func TestReadsHoldListsAgainstEtcd(t *testing.T) {
 			}
 			reads, client, m := readable(t, mux)
 			reads.Ask(t.Context(), client, 0)
-			seen := map[string]*history.Read{}
-			for _, e := range m.of(history.KindRead) {
-				if e.Member != "cp1" || e.Read.Resource != "configmaps" || e.Read.Version != "v1" {
-					t.Errorf("event %+v", e)
-				}
-				seen[e.Read.How] = e.Read
-			}
+			seen := readsByHow(t, m)
 			for _, how := range []string{history.ReadConsistent, history.ReadLimited, history.ReadCached, history.ReadNotOlder} {
 				read := seen[how]
 				if read == nil {
 					t.Fatalf("no %s: %v", how, seen)
 				}
-				if !read.Compared || read.Stored != tc.stored || read.Missing != tc.missing || read.Extra != tc.extra || read.Older != tc.older || read.Newer != 0 || fmt.Sprint(read.Names) != fmt.Sprint(tc.names) {
-					t.Errorf("%+v", read)
-				}
-				if sound := tc.names == nil; read.Agrees() != sound {
-					t.Errorf("that it agrees is %v: %+v", !sound, read)
-				}
+				tc.check(t, read)
 			}
 			if get := seen[history.ReadGet]; get == nil || !get.Agrees() || get.Asked != 3 || get.Items != 3 || get.Stored != 3 || get.After != 4 {
 				t.Errorf("get %+v", get)

@@ -281,8 +281,11 @@ func (p *Prober) look(ctx context.Context, client *Client) error {
 	from := p.recorder.Now()
 	answer := client.Get(ctx, "/version")
 	var version history.Release
+	if answer.Err != nil {
+		return fmt.Errorf("get /version from %s: %w", p.member, answer.Err)
+	}
 	if answer.Code != http.StatusOK || json.Unmarshal(answer.Body, &version) != nil {
-		return fmt.Errorf("get /version from %s: it answered %d (%v)", p.member, answer.Code, answer.Err)
+		return fmt.Errorf("get /version from %s: it answered with status %d and no version", p.member, answer.Code)
 	}
 	p.recorder.Record(history.Event{Kind: history.KindVersion, Member: p.member, From: from, Version: &version})
 

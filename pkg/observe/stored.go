@@ -78,26 +78,12 @@ type storedObject struct {
 // envelope. Anything else (encrypted values, plain numbers) gives the zero
 // storedObject.
 func decodeStored(value []byte) storedObject {
-	var object storedObject
-	var meta metav1.PartialObjectMetadata
-	var content interface{ Unmarshal([]byte) error }
-	decode := func(into any) error { return json.Unmarshal(value, into) }
-	contents := func() string { return digestOfJSON(value) }
-
-	if raw, found := bytes.CutPrefix(value, protobufMagic); found {
-		var envelope runtime.Unknown
-		if envelope.Unmarshal(raw) != nil {
-			return storedObject{}
-		}
-		if meta.Unmarshal(envelope.Raw) != nil {
-			return storedObject{}
-		}
-		meta.APIVersion, meta.Kind = envelope.APIVersion, envelope.Kind
-		decode = func(any) error { return content.Unmarshal(envelope.Raw) }
-		contents = func() string { return digestOfProtobuf(envelope.Raw) }
-	} else if len(value) == 0 || value[0] != '{' || json.Unmarshal(value, &meta) != nil {
+	e, ok := decodeEnvelope(value)
+	if !ok {
 		return storedObject{}
 	}
+	var object storedObject
+	meta := e.meta
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
 	object.deleting = meta.DeletionTimestamp != nil
@@ -107,47 +93,90 @@ func decodeStored(value []byte) storedObject {
 		object.managed = managed(meta.ManagedFields)
 		meta.ResourceVersion, meta.ManagedFields = "", nil
 		object.metadata = digest(meta.ObjectMeta)
-		object.content = contents()
+		object.content = e.digest()
 	}
 
 	object.acted = acted(meta.Annotations)
+	object.decodeContent(e, fields)
+	return object
+}
+
+// encoded is an object as it is stored, of which only the metadata have been decoded.
+type encoded struct {
+	meta metav1.PartialObjectMetadata
+	// raw is JSON, or protobuf without its envelope.
+	raw      []byte
+	protobuf bool
+}
+
+// decodeEnvelope decodes the metadata of a stored value. It is false for values that are
+// neither JSON nor protobuf, such as encrypted ones.
+func decodeEnvelope(value []byte) (e encoded, ok bool) {
+	raw, found := bytes.CutPrefix(value, protobufMagic)
+	if !found {
+		e.raw = value
+		return e, len(value) > 0 && value[0] == '{' && json.Unmarshal(value, &e.meta) == nil
+	}
+	var envelope runtime.Unknown
+	if envelope.Unmarshal(raw) != nil || e.meta.Unmarshal(envelope.Raw) != nil {
+		return encoded{}, false
+	}
+	e.meta.APIVersion, e.meta.Kind = envelope.APIVersion, envelope.Kind
+	e.raw, e.protobuf = envelope.Raw, true
+	return e, true
+}
+
+// decode decodes the whole object into its type.
+func (e *encoded) decode(into interface{ Unmarshal([]byte) error }) error {
+	if e.protobuf {
+		return into.Unmarshal(e.raw)
+	}
+	return json.Unmarshal(e.raw, into)
+}
+
+// digest is that of what the object holds beside its metadata and status.
+func (e *encoded) digest() string {
+	if e.protobuf {
+		return digestOfProtobuf(e.raw)
+	}
+	return digestOfJSON(e.raw)
+}
+
+// decodeContent decodes the kinds that the requirements are about. An object that does not
+// decode keeps its metadata.
+func (object *storedObject) decodeContent(e encoded, fields []metav1.ManagedFieldsEntry) {
+	meta := &e.meta
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
 	case group == apiserverinternalv1alpha1.GroupName && meta.Kind == "StorageVersion":
 		stored := new(apiserverinternalv1alpha1.StorageVersion)
-		content = stored
-		if decode(stored) == nil {
+		if e.decode(stored) == nil {
 			object.storageVersion = storageVersion(stored)
 		}
 	case group == coordinationv1.GroupName && meta.Kind == "Lease":
 		stored := new(coordinationv1.Lease)
-		content = stored
-		if decode(stored) == nil {
+		if e.decode(stored) == nil {
 			object.lease = lease(stored, fields)
 		}
 	case group == coordinationv1.GroupName && meta.Kind == "LeaseCandidate":
 		// v1alpha2 and v1beta1 have the same fields.
 		stored := new(coordinationv1beta1.LeaseCandidate)
-		content = stored
-		if decode(stored) == nil {
+		if e.decode(stored) == nil {
 			object.candidate = candidate(stored, fields)
 		}
 	case group == storagemigrationv1.GroupName && meta.Kind == "StorageVersionMigration":
 		// v1 and v1beta1 have the same fields; those of v1alpha1 differ, and no
 		// release of today reads it.
 		stored := new(storagemigrationv1.StorageVersionMigration)
-		content = stored
-		if !strings.HasSuffix(meta.APIVersion, "/v1alpha1") && decode(stored) == nil {
+		if !strings.HasSuffix(meta.APIVersion, "/v1alpha1") && e.decode(stored) == nil {
 			object.migration = migration(stored)
 		}
 	case group == apiextensionsv1.GroupName && meta.Kind == "CustomResourceDefinition":
 		stored := new(apiextensionsv1.CustomResourceDefinition)
-		content = stored
-		if decode(stored) == nil {
+		if e.decode(stored) == nil {
 			object.customResource = customResource(stored)
 		}
 	}
-	return object
 }
 
 // digestLength is how many characters of a digest are kept: enough to tell one

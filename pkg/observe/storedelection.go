@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// ActedAnnotation is what an elected component that wants to be judged by what it
+	// LeaderActionAnnotation is what an elected component that wants to be judged by what it
 	// does puts on an object that it writes to over and over while it leads: a
 	// history.LeaderAction as JSON. Nothing must guard the object, or else it would hide
 	// what it is to show.
