@@ -118,34 +118,11 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if p.provider, err = o.Providers.Check(ctx, p.topology, p.defects); err != nil {
 		return nil, err
 	}
-	if p.profiles, err = requirement.LookupProfiles(o.Profiles); err != nil {
-		return nil, err
-	}
-	focus := o.Focus
-	if focus == "" && o.Defect != "" {
-		if focus, err = p.focusOfDefect(ctx, o.Defect); err != nil {
-			return nil, err
-		}
-	}
-	if p.asked, err = requirement.Select(p.profiles, focus); err != nil {
-		if o.Focus == "" && o.Defect != "" {
-			return nil, fmt.Errorf("the defect %s breaks a requirement that is in none of the chosen profiles; name with --focus what to judge", o.Defect)
-		}
-		return nil, err
-	}
-	switch {
-	case o.Scenario != "":
-		p.scenario, p.scenarioYAML, err = LoadScenario(o.Scenario)
-	case focus == "":
-		p.scenario, p.scenarioYAML, err = loadShipped(DefaultScenario)
-	default:
-		name, ok := Cheapest(ids(p.asked))
-		if !ok {
-			name = DefaultScenario
-		}
-		p.scenario, p.scenarioYAML, err = loadShipped(name)
-	}
+	focus, err := p.selectRequirements(ctx, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.selectScenario(o.Scenario, focus); err != nil {
 		return nil, err
 	}
 	if len(o.Profiles) == 0 && focus == "" {
@@ -156,33 +133,84 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 	if err := p.narrow(); err != nil {
 		return nil, err
 	}
-	if err := p.spare(o); err != nil {
+	if err := p.fitTopology(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := p.startAt(ctx, o.Release); err != nil {
+	if err := p.name(now); err != nil {
 		return nil, err
-	}
-	if err := p.acquaint(); err != nil {
-		return nil, err
-	}
-	if err := p.coordinate(); err != nil {
-		return nil, err
-	}
-	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
-		return nil, err
-	}
-	if err := p.publishTopology(); err != nil {
-		return nil, err
-	}
-	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
-	// The names of objects, folders and processes contain the ID of the run.
-	if len(validation.IsDNS1123Label(p.id)) > 0 {
-		return nil, fmt.Errorf("%s: metadata.name %q must be a short DNS label (lower-case letters, digits and dashes)", p.scenario.File, p.scenario.Metadata.Name)
 	}
 	if p.out == "" {
 		p.out = filepath.Join(DefaultOut, p.id)
 	}
 	return p, nil
+}
+
+// selectRequirements sets the profiles and the requirements that are to pass: those of the
+// profiles that the focus matches. Without a focus, a defect has its own requirement judged.
+func (p *plan) selectRequirements(ctx context.Context, o Options) (focus string, err error) {
+	if p.profiles, err = requirement.LookupProfiles(o.Profiles); err != nil {
+		return "", err
+	}
+	focus = o.Focus
+	if focus == "" && o.Defect != "" {
+		if focus, err = p.focusOfDefect(ctx, o.Defect); err != nil {
+			return "", err
+		}
+	}
+	if p.asked, err = requirement.Select(p.profiles, focus); err != nil {
+		if o.Focus == "" && o.Defect != "" {
+			return "", fmt.Errorf("the defect %s breaks a requirement that is in none of the chosen profiles; name with --focus what to judge", o.Defect)
+		}
+		return "", err
+	}
+	return focus, nil
+}
+
+// selectScenario loads the scenario of the name. Without a name it loads the cheapest shipped
+// one that can judge all that is asked for, or else the default one.
+func (p *plan) selectScenario(name, focus string) (err error) {
+	switch {
+	case name != "":
+		p.scenario, p.scenarioYAML, err = LoadScenario(name)
+	case focus == "":
+		p.scenario, p.scenarioYAML, err = loadShipped(DefaultScenario)
+	default:
+		cheapest, ok := Cheapest(ids(p.asked))
+		if !ok {
+			cheapest = DefaultScenario
+		}
+		p.scenario, p.scenarioYAML, err = loadShipped(cheapest)
+	}
+	return err
+}
+
+// fitTopology holds the topology against the scenario, and sets in it what the scenario needs.
+func (p *plan) fitTopology(ctx context.Context, o Options) error {
+	if err := p.spare(o); err != nil {
+		return err
+	}
+	if err := p.startAt(ctx, o.Release); err != nil {
+		return err
+	}
+	if err := p.acquaint(); err != nil {
+		return err
+	}
+	if err := p.coordinate(); err != nil {
+		return err
+	}
+	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
+		return err
+	}
+	return p.publishTopology()
+}
+
+// name sets the ID of the run, which the names of objects, folders and processes contain.
+func (p *plan) name(now time.Time) error {
+	p.id = fmt.Sprintf("%s-%s", p.scenario.Metadata.Name, now.UTC().Format("20060102-150405"))
+	if len(validation.IsDNS1123Label(p.id)) > 0 {
+		return fmt.Errorf("%s: metadata.name %q must be a short DNS label (lower-case letters, digits and dashes)", p.scenario.File, p.scenario.Metadata.Name)
+	}
+	return nil
 }
 
 // claim leaves out the profiles of which the scenario can judge nothing: a user who names
