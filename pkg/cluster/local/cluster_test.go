@@ -31,6 +31,15 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
+// played is a cluster of three members that the parts of TestCluster change one after the
+// other. Each part leaves the cluster complete.
+type played struct {
+	c    *local
+	seen *changes
+	// root is the state folder, in which the cluster is the only one.
+	root string
+}
+
 func TestCluster(t *testing.T) {
 	root := useFake(t)
 	seen := &changes{}
@@ -40,418 +49,236 @@ func TestCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("started within %s", time.Since(began))
+	p := &played{c, seen, root}
+	t.Run("observer was told of every start", p.tellsOfEveryStart)
+	t.Run("logs do not tell where the cluster lies", p.hidesPathsInLogs)
+	t.Run("files are readable by the owner only", p.keepsFilesPrivate)
+	t.Run("kubeconfig reaches every member", p.writesKubeconfig)
+	t.Run("flags", p.passesFlags)
+	t.Run("pause and resume", p.pausesAComponent)
+	t.Run("pause and resume a whole member", p.pausesAMember)
+	t.Run("a member of which a part is paused is not paused", p.pausesAPart)
+	t.Run("a pause that is given up leaves nothing paused", p.givesUpAPause)
+	t.Run("kill leaves it down", p.killsAComponent)
+	t.Run("an exit by itself is followed by a restart", p.restartsWhatExits)
+	t.Run("replace a member", p.replacesAMember)
+	t.Run("power cut", p.cutsThePower)
+	t.Run("cut client link", p.cutsClients)
+	t.Run("cut etcd link makes the API server unready", p.cutsEtcd)
+	t.Run("cut peer link silences both directions", p.cutsPeers)
+	t.Run("a node that is cut off", p.cutsANode)
+	t.Run("start members together", p.startsMembersTogether)
+	t.Run("refused", p.refuses)
+	t.Run("stop leaves the logs and nothing else", p.stops)
+}
 
-	t.Run("observer was told of every start", func(t *testing.T) {
-		for _, m := range c.Members() {
-			for _, component := range m.Components {
-				process, ok := c.Process(m.Name, component)
-				started := seen.last(m.Name, component)
-				if !ok || started.What != history.ProcessStarted || started.Instance != 1 || started.Process != process || started.Release != fakeplane.Good {
-					t.Errorf("%s of %s: %+v, process %v", component, m.Name, started, process)
-				}
-				if !procfs.HasVariable(process.PID, state.Marker, c.entry.Record().ID) {
-					t.Errorf("%s of %s does not carry the marker", component, m.Name)
-				}
+func (p *played) tellsOfEveryStart(t *testing.T) {
+	c, seen := p.c, p.seen
+	for _, m := range c.Members() {
+		for _, component := range m.Components {
+			process, ok := c.Process(m.Name, component)
+			started := seen.last(m.Name, component)
+			if !ok || started.What != history.ProcessStarted || started.Instance != 1 || started.Process != process || started.Release != fakeplane.Good {
+				t.Errorf("%s of %s: %+v, process %v", component, m.Name, started, process)
+			}
+			if !procfs.HasVariable(process.PID, state.Marker, c.entry.Record().ID) {
+				t.Errorf("%s of %s does not carry the marker", component, m.Name)
 			}
 		}
-	})
+	}
+}
 
-	t.Run("logs do not tell where the cluster lies", func(t *testing.T) {
-		for _, m := range c.Members() {
-			for _, component := range m.Components {
-				// The fake writes its command line to its log, as real ones do.
-				raw, err := os.ReadFile(filepath.Join(c.LogDir(), fmt.Sprintf("%s-%s.log", m.Name, component)))
-				if err != nil || len(raw) == 0 || strings.Contains(string(raw), root) {
-					t.Errorf("%s of %s wrote %s (%v)", component, m.Name, raw, err)
-				}
+func (p *played) hidesPathsInLogs(t *testing.T) {
+	c, root := p.c, p.root
+	for _, m := range c.Members() {
+		for _, component := range m.Components {
+			// The fake writes its command line to its log, as real ones do.
+			raw, err := os.ReadFile(filepath.Join(c.LogDir(), fmt.Sprintf("%s-%s.log", m.Name, component)))
+			if err != nil || len(raw) == 0 || strings.Contains(string(raw), root) {
+				t.Errorf("%s of %s wrote %s (%v)", component, m.Name, raw, err)
 			}
 		}
-	})
+	}
+}
 
-	t.Run("files are readable by the owner only", func(t *testing.T) {
-		err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := file.Info()
-			if err == nil && path != root && info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s has mode %s", path, info.Mode())
-			}
+func (p *played) keepsFilesPrivate(t *testing.T) {
+	root := p.root
+	err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
+		if err != nil {
 			return err
-		})
+		}
+		info, err := file.Info()
+		if err == nil && path != root && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %s", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func (p *played) writesKubeconfig(t *testing.T) {
+	c := p.c
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range c.Members() {
+		client, err := clientcmd.NewNonInteractiveClientConfig(*config, m.Name, nil, nil).ClientConfig()
 		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := call(t.Context(), client, "/readyz", ""); err != nil {
 			t.Error(err)
 		}
-	})
+	}
+}
 
-	t.Run("kubeconfig reaches every member", func(t *testing.T) {
-		config, err := clientcmd.LoadFromFile(c.Kubeconfig())
-		if err != nil {
-			t.Fatal(err)
+func (p *played) passesFlags(t *testing.T) {
+	c := p.c
+	config, _ := c.ClientConfig("cp2", false)
+	flags, err := call(t.Context(), config, "/flags", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--server-id apiserver-cp2", "--release " + fakeplane.Good, "--identity-lease-duration 40s", "--defect SV-06"} {
+		if !strings.Contains(flags, want) {
+			t.Errorf("%q is not among %s", want, flags)
 		}
-		for _, m := range c.Members() {
-			client, err := clientcmd.NewNonInteractiveClientConfig(*config, m.Name, nil, nil).ClientConfig()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := call(t.Context(), client, "/readyz", ""); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	}
+}
 
-	t.Run("flags", func(t *testing.T) {
-		config, _ := c.ClientConfig("cp2", false)
-		flags, err := call(t.Context(), config, "/flags", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{"--server-id apiserver-cp2", "--release " + fakeplane.Good, "--identity-lease-duration 40s", "--defect SV-06"} {
-			if !strings.Contains(flags, want) {
-				t.Errorf("%q is not among %s", want, flags)
-			}
-		}
-	})
+func (p *played) killsAComponent(t *testing.T) {
+	c, seen := p.c, p.seen
+	before, _ := c.Process("cp2", cluster.ControllerManager)
+	if err := c.Kill(t.Context(), "cp2", cluster.ControllerManager); err != nil {
+		t.Fatal(err)
+	}
+	if process, ok := c.Process("cp2", cluster.ControllerManager); ok {
+		t.Errorf("process %v runs", process)
+	}
+	if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessExited || last.Exit != "signal: killed" || !last.Expected || last.Process != before {
+		t.Errorf("told %+v", last)
+	}
+	expectError(t, c.Kill(t.Context(), "cp2", cluster.ControllerManager), "cannot kill the controller-manager of member cp2: no process runs")
+	if err := c.StartComponent(t.Context(), "cp2", cluster.ControllerManager); err != nil {
+		t.Fatal(err)
+	}
+	if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessStarted || last.Instance != 2 {
+		t.Errorf("told %+v", last)
+	}
+	expectError(t, c.StartComponent(t.Context(), "cp2", cluster.ControllerManager), "it runs already; stop it first")
+}
 
-	t.Run("pause and resume", func(t *testing.T) {
-		if err := c.Pause(t.Context(), "cp1", cluster.APIServer); err != nil {
-			t.Fatal(err)
-		}
-		if paused, err := c.Paused("cp1", cluster.APIServer); err != nil || !paused {
-			t.Errorf("Paused = %v, %v", paused, err)
-		}
-		if last := seen.last("cp1", cluster.APIServer); last.What != history.ProcessPaused {
+func (p *played) restartsWhatExits(t *testing.T) {
+	c, seen := p.c, p.seen
+	process, _ := c.Process("cp3", cluster.APIServer)
+	dying, err := os.FindProcess(process.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dying.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a second instance", func() bool { return seen.last("cp3", cluster.APIServer).Instance == 2 })
+	exited := seen.all("cp3", cluster.APIServer)[1]
+	if exited.What != history.ProcessExited || exited.Expected || exited.Exit != "signal: killed" {
+		t.Errorf("told %+v", exited)
+	}
+	if now, ok := c.Process("cp3", cluster.APIServer); !ok || now == process {
+		t.Errorf("process %v, %v", now, ok)
+	}
+}
+
+func (p *played) replacesAMember(t *testing.T) {
+	c, seen := p.c, p.seen
+	expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}), "runs already; stop the member first")
+	if err := c.StopMember(t.Context(), "cp1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range c.upwards() {
+		if last := seen.last("cp1", component); last.What != history.ProcessExited || last.Exit != "exit status 0" || !last.Expected {
 			t.Errorf("told %+v", last)
 		}
-		if err := c.Resume(t.Context(), "cp1", cluster.APIServer); err != nil {
-			t.Fatal(err)
-		}
-		if paused, err := c.Paused("cp1", cluster.APIServer); err != nil || paused {
-			t.Errorf("Paused = %v, %v", paused, err)
-		}
-		if last := seen.last("cp1", cluster.APIServer); last.What != history.ProcessResumed {
-			t.Errorf("told %+v", last)
-		}
-	})
+	}
+	if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Release("cp1") != fakeplane.Next || seen.last("cp1", cluster.APIServer).Release != fakeplane.Next {
+		t.Errorf("release %s, told %+v", c.Release("cp1"), seen.last("cp1", cluster.APIServer))
+	}
+	if err := c.StopComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.StartComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": "9"}), `there is no release "9"; there are: 1.0, 1.1,`)
+}
 
-	t.Run("pause and resume a whole member", func(t *testing.T) {
-		before := map[cluster.Component]cluster.Process{}
-		for _, component := range c.upwards() {
-			before[component], _ = c.Process("cp1", component)
+func (p *played) startsMembersTogether(t *testing.T) {
+	c, seen := p.c, p.seen
+	for _, name := range []string{"cp1", "cp2"} {
+		if err := c.StopMember(t.Context(), name); err != nil {
+			t.Fatal(err)
 		}
-		for _, tc := range []struct {
-			does   func(context.Context, string, cluster.Component) error
-			paused bool
-			told   string
-		}{{c.Pause, true, history.ProcessPaused}, {c.Resume, false, history.ProcessResumed}} {
-			if err := tc.does(t.Context(), "cp1", cluster.Whole); err != nil {
-				t.Fatal(err)
-			}
-			for _, component := range append(c.upwards(), cluster.Whole) {
-				if paused, err := c.Paused("cp1", component); err != nil || paused != tc.paused {
-					t.Errorf("Paused %s = %v, %v", component, paused, err)
-				}
-			}
-			for _, component := range c.upwards() {
-				if last := seen.last("cp1", component); last.What != tc.told || last.Process != before[component] {
-					t.Errorf("told %+v", last)
-				}
-			}
-		}
-		if paused, err := c.Paused("cp2", cluster.Whole); err != nil || paused {
-			t.Errorf("Paused = %v, %v", paused, err)
+	}
+	var serves atomic.Bool
+	seen.onStart(func(change cluster.Change) {
+		switch {
+		case change.Member == "cp2" && change.Component == cluster.Etcd:
+			pid := change.Process.PID
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+			time.AfterFunc(20*readyPoll, func() {
+				serves.Store(true)
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			})
+		case change.Component == cluster.APIServer && !serves.Load():
+			t.Errorf("the API server of %s starts before the etcd of cp2 serves", change.Member)
 		}
 	})
+	defer seen.onStart(nil)
+	if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next, "cp2": fakeplane.Good}); err != nil {
+		t.Fatal(err)
+	}
+}
 
-	t.Run("a member of which a part is paused is not paused", func(t *testing.T) {
-		if err := c.Pause(t.Context(), "cp1", cluster.Etcd); err != nil {
-			t.Fatal(err)
-		}
-		if paused, err := c.Paused("cp1", cluster.Whole); err != nil || paused {
-			t.Errorf("Paused = %v, %v", paused, err)
-		}
-		if err := c.Resume(t.Context(), "cp1", cluster.Whole); err != nil {
-			t.Fatal(err)
-		}
-		if paused, err := c.Paused("cp1", cluster.Etcd); err != nil || paused {
-			t.Errorf("Paused = %v, %v", paused, err)
-		}
-	})
+func (p *played) refuses(t *testing.T) {
+	c := p.c
+	for _, tc := range []struct {
+		name        string
+		err         error
+		expectError string
+	}{
+		{"member", c.StopMember(t.Context(), "cp9"), `no member "cp9"; it has: cp1, cp2, cp3`},
+		{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
+		{"link", c.SetLink(t.Context(), "cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
+		{"latency", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
+		{"keys of no member", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
+		{"keys without requests", c.SetKeyFault("cp1", cluster.KeyFault{Prefixes: []string{"/k"}}), "requests and prefixes must both"},
+		{"direction", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) { expectError(t, tc.err, tc.expectError) })
+	}
+	if err := c.Kill(t.Context(), "cp1", cluster.Scheduler); !errors.Is(err, cluster.ErrUnsupported) {
+		t.Errorf("%v is no ErrUnsupported", err)
+	}
+}
 
-	t.Run("a pause that is given up leaves nothing paused", func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		defer cancel(nil)
-		m, err := c.look("cp1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The context ends while the second process is being paused.
-		told := 0
-		for _, u := range m.units {
-			u.mu.Lock()
-			observe := u.observe
-			u.observe = func(change cluster.Change) {
-				observe(change)
-				if told++; told == 2 {
-					cancel(errors.New("enough"))
-				}
-			}
-			u.mu.Unlock()
-			defer func() {
-				u.mu.Lock()
-				defer u.mu.Unlock()
-				u.observe = observe
-			}()
-		}
-		expectError(t, c.Pause(ctx, "cp1", cluster.Whole), "cannot pause member cp1: enough")
-		for _, component := range c.upwards() {
-			if paused, err := c.Paused("cp1", component); err != nil || paused {
-				t.Errorf("Paused %s = %v, %v", component, paused, err)
-			}
-		}
-	})
-
-	t.Run("kill leaves it down", func(t *testing.T) {
-		before, _ := c.Process("cp2", cluster.ControllerManager)
-		if err := c.Kill(t.Context(), "cp2", cluster.ControllerManager); err != nil {
-			t.Fatal(err)
-		}
-		if process, ok := c.Process("cp2", cluster.ControllerManager); ok {
-			t.Errorf("process %v runs", process)
-		}
-		if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessExited || last.Exit != "signal: killed" || !last.Expected || last.Process != before {
-			t.Errorf("told %+v", last)
-		}
-		expectError(t, c.Kill(t.Context(), "cp2", cluster.ControllerManager), "cannot kill the controller-manager of member cp2: no process runs")
-		if err := c.StartComponent(t.Context(), "cp2", cluster.ControllerManager); err != nil {
-			t.Fatal(err)
-		}
-		if last := seen.last("cp2", cluster.ControllerManager); last.What != history.ProcessStarted || last.Instance != 2 {
-			t.Errorf("told %+v", last)
-		}
-		expectError(t, c.StartComponent(t.Context(), "cp2", cluster.ControllerManager), "it runs already; stop it first")
-	})
-
-	t.Run("an exit by itself is followed by a restart", func(t *testing.T) {
-		process, _ := c.Process("cp3", cluster.APIServer)
-		dying, err := os.FindProcess(process.PID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dying.Kill()
-		eventually(t, "a second instance", func() bool { return seen.last("cp3", cluster.APIServer).Instance == 2 })
-		exited := seen.all("cp3", cluster.APIServer)[1]
-		if exited.What != history.ProcessExited || exited.Expected || exited.Exit != "signal: killed" {
-			t.Errorf("told %+v", exited)
-		}
-		if now, ok := c.Process("cp3", cluster.APIServer); !ok || now == process {
-			t.Errorf("process %v, %v", now, ok)
-		}
-	})
-
-	t.Run("replace a member", func(t *testing.T) {
-		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}), "runs already; stop the member first")
-		if err := c.StopMember(t.Context(), "cp1"); err != nil {
-			t.Fatal(err)
-		}
-		for _, component := range c.upwards() {
-			if last := seen.last("cp1", component); last.What != history.ProcessExited || last.Exit != "exit status 0" || !last.Expected {
-				t.Errorf("told %+v", last)
-			}
-		}
-		if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next}); err != nil {
-			t.Fatal(err)
-		}
-		if c.Release("cp1") != fakeplane.Next || seen.last("cp1", cluster.APIServer).Release != fakeplane.Next {
-			t.Errorf("release %s, told %+v", c.Release("cp1"), seen.last("cp1", cluster.APIServer))
-		}
-		if err := c.StopComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.StartComponent(t.Context(), "cp1", cluster.APIServer); err != nil {
-			t.Fatal(err)
-		}
-		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": "9"}), `there is no release "9"; there are: 1.0, 1.1,`)
-	})
-
-	t.Run("power cut", func(t *testing.T) {
-		faulty, _ := c.ClientConfig("cp2", true)
-		before := map[cluster.Component]cluster.Process{}
-		for _, component := range c.upwards() {
-			before[component], _ = c.Process("cp2", component)
-		}
-		if err := c.PowerOff(t.Context(), "cp2"); err != nil {
-			t.Fatal(err)
-		}
-		for _, component := range c.upwards() {
-			if process, ok := c.Process("cp2", component); ok {
-				t.Errorf("%s runs as %v", component, process)
-			}
-			if last := seen.last("cp2", component); last.What != history.ProcessExited || last.Exit != "signal: killed" || !last.Expected || last.Process != before[component] {
-				t.Errorf("told %+v", last)
-			}
-		}
-		if _, err := call(t.Context(), faulty, "/readyz", ""); err == nil {
-			t.Error("a member without power answers")
-		}
-		expectError(t, c.Pause(t.Context(), "cp2", cluster.Whole), "cannot pause member cp2: nothing of it runs")
-		expectError(t, c.Resume(t.Context(), "cp2", cluster.Whole), "cannot resume member cp2: nothing of it runs")
-		_, err := c.Paused("cp2", cluster.Whole)
-		expectError(t, err, "cannot tell whether member cp2 is paused: nothing of it runs")
-		expectError(t, c.PowerOff(t.Context(), "cp2"), "cannot take the power of member cp2 away: nothing of it runs")
-		if err := c.PowerOn(t.Context(), "cp2"); err != nil {
-			t.Fatal(err)
-		}
-		for _, component := range c.upwards() {
-			if now, ok := c.Process("cp2", component); !ok || now == before[component] || seen.last("cp2", component).Release != fakeplane.Good {
-				t.Errorf("%s runs as %v (%v): %+v", component, now, ok, seen.last("cp2", component))
-			}
-		}
-		if _, err := call(t.Context(), faulty, "/readyz", ""); err != nil {
-			t.Error(err)
-		}
-		expectError(t, c.PowerOn(t.Context(), "cp2"), "runs already; stop the member first")
-	})
-
-	t.Run("cut client link", func(t *testing.T) {
-		direct, _ := c.ClientConfig("cp1", false)
-		faulty, _ := c.ClientConfig("cp1", true)
-		if _, err := call(t.Context(), faulty, "/echo", "hello"); err != nil {
-			t.Fatal(err)
-		}
-		setLink(t, c, "cp1", cluster.LinkClient, cluster.Shape{Cut: true})
-		before := stats(t, c, "cp1", cluster.LinkClient)
-		answer := make(chan error, 1)
-		go func() {
-			_, err := call(t.Context(), faulty, "/echo", "hello")
-			answer <- err
-		}()
-		eventually(t, "something withheld", func() bool { return stats(t, c, "cp1", cluster.LinkClient).Withheld > before.Withheld })
-		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
-			t.Errorf("the direct way: %v", err)
-		}
-		if after := stats(t, c, "cp1", cluster.LinkClient); after.BytesToServer != before.BytesToServer {
-			t.Errorf("bytes passed the cut: %+v, then %+v", before, after)
-		}
-		setLink(t, c, "cp1", cluster.LinkClient, cluster.Shape{})
-		if err := <-answer; err != nil {
-			t.Errorf("after healing: %v", err)
-		}
-	})
-
-	t.Run("cut etcd link makes the API server unready", func(t *testing.T) {
-		direct, _ := c.ClientConfig("cp1", false)
-		setLink(t, c, "cp1", cluster.LinkEtcd, cluster.Shape{Cut: true})
-		_, err := call(t.Context(), direct, "/readyz", "")
-		expectError(t, err, "[-]etcd failed")
-		setLink(t, c, "cp1", cluster.LinkEtcd, cluster.Shape{})
-		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
-			t.Error(err)
-		}
-	})
-
-	t.Run("cut peer link silences both directions", func(t *testing.T) {
-		setLink(t, c, "cp3", cluster.LinkPeer, cluster.Shape{Cut: true})
-		before := stats(t, c, "cp3", cluster.LinkPeer)
-		others := stats(t, c, "cp1", cluster.LinkPeer)
-		eventually(t, "the others to go on", func() bool {
-			return stats(t, c, "cp1", cluster.LinkPeer).BytesToServer > others.BytesToServer+100
-		})
-		after := stats(t, c, "cp3", cluster.LinkPeer)
-		// A piece that was past the gate when it closed may still arrive.
-		if passed := after.BytesToServer - before.BytesToServer; passed > 64 {
-			t.Errorf("%d bytes passed the cut", passed)
-		}
-		if after.Withheld == before.Withheld && after.Withheld < 4 {
-			t.Errorf("withheld %d, want the connections of both sides", after.Withheld)
-		}
-		setLink(t, c, "cp3", cluster.LinkPeer, cluster.Shape{})
-		eventually(t, "bytes to pass again", func() bool { return stats(t, c, "cp3", cluster.LinkPeer).BytesToServer > after.BytesToServer })
-	})
-
-	t.Run("a node that is cut off", func(t *testing.T) {
-		direct, _ := c.ClientConfig("cp3", false)
-		faulty, _ := c.ClientConfig("cp3", true)
-		setLink(t, c, "cp3", cluster.LinkNode, cluster.Shape{Cut: true})
-		eventually(t, "the peers' data to be withheld", func() bool { return stats(t, c, "cp3", cluster.LinkNode).Withheld > 0 })
-		before := stats(t, c, "cp3", cluster.LinkNode).Withheld
-		answer := make(chan error, 1)
-		go func() {
-			_, err := call(t.Context(), faulty, "/echo", "hello")
-			answer <- err
-		}()
-		eventually(t, "the client to be withheld", func() bool { return stats(t, c, "cp3", cluster.LinkNode).Withheld > before })
-		if _, err := call(t.Context(), direct, "/readyz", ""); err != nil {
-			t.Errorf("the direct way: %v", err)
-		}
-		others := stats(t, c, "cp1", cluster.LinkPeer).BytesToServer
-		eventually(t, "the others to go on", func() bool { return stats(t, c, "cp1", cluster.LinkPeer).BytesToServer > others+100 })
-		setLink(t, c, "cp3", cluster.LinkNode, cluster.Shape{})
-		if err := <-answer; err != nil {
-			t.Errorf("after healing: %v", err)
-		}
-	})
-
-	t.Run("start members together", func(t *testing.T) {
-		for _, name := range []string{"cp1", "cp2"} {
-			if err := c.StopMember(t.Context(), name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var serves atomic.Bool
-		seen.onStart(func(change cluster.Change) {
-			switch {
-			case change.Member == "cp2" && change.Component == cluster.Etcd:
-				pid := change.Process.PID
-				_ = syscall.Kill(pid, syscall.SIGSTOP)
-				time.AfterFunc(20*readyPoll, func() {
-					serves.Store(true)
-					_ = syscall.Kill(pid, syscall.SIGCONT)
-				})
-			case change.Component == cluster.APIServer && !serves.Load():
-				t.Errorf("the API server of %s starts before the etcd of cp2 serves", change.Member)
-			}
-		})
-		defer seen.onStart(nil)
-		if err := c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Next, "cp2": fakeplane.Good}); err != nil {
-			t.Fatal(err)
-		}
-	})
-
-	t.Run("refused", func(t *testing.T) {
-		for _, tc := range []struct {
-			name        string
-			err         error
-			expectError string
-		}{
-			{"member", c.StopMember(t.Context(), "cp9"), `no member "cp9"; it has: cp1, cp2, cp3`},
-			{"component", c.Kill(t.Context(), "cp1", cluster.Scheduler), "member cp1 has no scheduler: not supported by this provider"},
-			{"link", c.SetLink(t.Context(), "cp1", "moon", cluster.Shape{}), `member cp1 has no link "moon"`},
-			{"latency", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Latency: -1}), "must not be negative"},
-			{"keys of no member", c.SetKeyFault("cp9", cluster.KeyFault{}), `no member "cp9"`},
-			{"keys without requests", c.SetKeyFault("cp1", cluster.KeyFault{Prefixes: []string{"/k"}}), "requests and prefixes must both"},
-			{"direction", c.SetLink(t.Context(), "cp1", cluster.LinkEtcd, cluster.Shape{Only: "up"}), `no direction "up"`},
-		} {
-			t.Run(tc.name, func(t *testing.T) { expectError(t, tc.err, tc.expectError) })
-		}
-		if err := c.Kill(t.Context(), "cp1", cluster.Scheduler); !errors.Is(err, cluster.ErrUnsupported) {
-			t.Errorf("%v is no ErrUnsupported", err)
-		}
-	})
-
-	t.Run("stop leaves the logs and nothing else", func(t *testing.T) {
-		if err := c.Pause(t.Context(), "cp1", cluster.Etcd); err != nil {
-			t.Fatal(err)
-		}
-		stopCluster(t, c)
-		if log := logtail.Read(filepath.Join(c.LogDir(), "cp1-etcd.log")); !strings.Contains(log, "cp1-etcd.key") {
-			t.Errorf("log ends with %q", log)
-		}
-		if left, _ := os.ReadDir(root); len(left) != 0 {
-			t.Errorf("left in the state folder: %v", left)
-		}
-		expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Good}), "the cluster was stopped")
-	})
+func (p *played) stops(t *testing.T) {
+	c, root := p.c, p.root
+	if err := c.Pause(t.Context(), "cp1", cluster.Etcd); err != nil {
+		t.Fatal(err)
+	}
+	stopCluster(t, c)
+	if log := logtail.Read(filepath.Join(c.LogDir(), "cp1-etcd.log")); !strings.Contains(log, "cp1-etcd.key") {
+		t.Errorf("log ends with %q", log)
+	}
+	if left, _ := os.ReadDir(root); len(left) != 0 {
+		t.Errorf("left in the state folder: %v", left)
+	}
+	expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": fakeplane.Good}), "the cluster was stopped")
 }
 
 func TestStartFails(t *testing.T) {

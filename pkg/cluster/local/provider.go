@@ -91,9 +91,10 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 	c := &local{entry: entry, distribution: runs, releases: releases, byName: map[string]*member{}}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.prepare(topology, options, planted); err != nil {
-		// Nothing runs yet, so there are no logs to leave either.
-		c.Stop(ctx)
-		entry.Remove()
+		// Nothing runs yet, so there are no logs to leave either. `evenkeel cluster clean`
+		// removes what stays.
+		_ = c.Stop(ctx)
+		_ = entry.Remove()
 		return nil, fmt.Errorf("cannot prepare the cluster %s: %w", entry.Record().Name, err)
 	}
 	return c, nil
@@ -224,6 +225,7 @@ func (c *local) connect(m *member) error {
 			linksOf = m.fromOutside()
 		case cluster.LinkPeer:
 			linksOf = c.peerLinks(m, listener)
+		case cluster.LinkNode: // all links of a member together, which have no proxy of their own
 		}
 		*one.at = link.NewProxy(listener, dial, linksOf)
 	}

@@ -174,8 +174,8 @@ func (u *unit) spawn() (<-chan struct{}, error) {
 	// Until Wait was called the entry in /proc stays, even if it died already.
 	stat, err := procfs.Read(cmd.Process.Pid)
 	if err != nil {
-		cmd.Process.Kill()
-		cmd.Wait()
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
 		return nil, err
 	}
 	now := &running{
@@ -244,9 +244,10 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 		if signal == syscall.SIGTERM {
 			u.tell(now, u.instance, history.ProcessStopping, "")
 		}
-		now.handle.Signal(signal)
+		// It may have ended, which its own goroutine notices.
+		_ = now.handle.Signal(signal)
 		// A stopped process would sleep over the signal.
-		now.handle.Signal(syscall.SIGCONT)
+		_ = now.handle.Signal(syscall.SIGCONT)
 	}
 	u.mu.Unlock()
 	if now == nil {
@@ -265,7 +266,7 @@ func (u *unit) end(ctx context.Context, signal syscall.Signal, grace time.Durati
 	}
 	u.mu.Lock()
 	now.forced = signal == syscall.SIGTERM
-	now.handle.Kill()
+	_ = now.handle.Kill() // it may have ended
 	u.mu.Unlock()
 	last := time.NewTimer(killBound)
 	defer last.Stop()

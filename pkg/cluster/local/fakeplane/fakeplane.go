@@ -128,12 +128,14 @@ func serve(component string, option map[string]string) error {
 				http.Error(w, "[+]ping ok\n[-]etcd failed: reason withheld", http.StatusInternalServerError)
 			}
 		})
-		mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+		mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
 		mux.HandleFunc("/flags", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Join(os.Args, " ")) })
 	default:
 		mux.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
 	}
-	return http.ListenAndServeTLS(address, cert, key, mux)
+	const headerBound = 10 * time.Second
+	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: headerBound}
+	return server.ListenAndServeTLS(cert, key)
 }
 
 // peers keeps one connection to each other peer busy, and reads and
