@@ -2,6 +2,7 @@ package e2eframework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -72,9 +73,6 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(target, source); err != nil {
-		target.Close()
-		return err
-	}
-	return target.Close()
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
 }

@@ -78,11 +78,14 @@ func (c *kindCluster) takeAwayUntil(ctx context.Context, ended <-chan error) {
 	}
 }
 
+// portNumber is a port in the type that kind has for it.
+func portNumber(of int) int32 { return int32(of) } //nolint:gosec // G115: a port has 16 bits.
+
 // configuration of kind's cluster.
 func (c *kindCluster) configuration() (*v1alpha4.Cluster, []kind.CreateOption, error) {
 	config := &v1alpha4.Cluster{Name: c.id()}
 	config.Networking.APIServerAddress = port.Loopback
-	config.Networking.APIServerPort = int32(c.balancer)
+	config.Networking.APIServerPort = portNumber(c.balancer)
 	if len(c.members) == 1 {
 		// Without a load balancer it is the port of the only member, which has one
 		// of ours anyway.
@@ -96,8 +99,8 @@ func (c *kindCluster) configuration() (*v1alpha4.Cluster, []kind.CreateOption, e
 			Role:        v1alpha4.ControlPlaneRole,
 			ExtraMounts: c.mounts(m),
 			ExtraPortMappings: []v1alpha4.PortMapping{
-				{ContainerPort: apiserverPort, HostPort: int32(m.apiserver), ListenAddress: port.Loopback},
-				{ContainerPort: etcdPort, HostPort: int32(m.etcd), ListenAddress: port.Loopback},
+				{ContainerPort: apiserverPort, HostPort: portNumber(m.apiserver), ListenAddress: port.Loopback},
+				{ContainerPort: etcdPort, HostPort: portNumber(m.etcd), ListenAddress: port.Loopback},
 			},
 		})
 	}

@@ -127,6 +127,7 @@ func secretsOf(ctx context.Context, m *member, from string) ([]credential.Creden
 		if err != nil {
 			return all, fmt.Errorf("what the container engine gives cannot be read: %w", err)
 		}
+		//nolint:gosec // G305: this names the origin of a credential, and nothing is written there.
 		found, err := credential.File(fmt.Sprintf("%s of %s's node", path.Join(path.Dir(from), header.Name), m.name), raw)
 		if err != nil {
 			return all, err

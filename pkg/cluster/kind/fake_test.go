@@ -60,7 +60,9 @@ func (d *fakeDocker) says(command, what string) { d.write("say-"+command, what, 
 // fails has the script fail at a command; empty has it succeed again.
 func (d *fakeDocker) fails(command, complaint string) {
 	if complaint == "" {
-		os.Remove(filepath.Join(d.dir, "fail-"+command))
+		if err := os.RemoveAll(filepath.Join(d.dir, "fail-"+command)); err != nil {
+			d.t.Fatal(err)
+		}
 		return
 	}
 	d.write("fail-"+command, complaint, privateMode)
@@ -135,7 +137,7 @@ func startAgent(t *testing.T, shared string) *fakeAgent {
 		}
 		_, _ = w.Write([]byte("{}"))
 	})
-	server := &http.Server{Handler: mux}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: probeBound}
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
 	return a
@@ -209,7 +211,7 @@ func newFakeCluster(t *testing.T, runs distribution, members int, observer clust
 	for i, m := range c.members {
 		m.address = fmt.Sprintf("10.0.0.%d", i+2)
 	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
 	return c
 }
 

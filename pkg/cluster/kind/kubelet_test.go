@@ -39,7 +39,7 @@ func TestKubeletPatch(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	plain := errors.New("plain")
-	if explain(plain) != plain || explain(nil) != nil {
+	if !errors.Is(explain(plain), plain) || explain(plain).Error() != plain.Error() || explain(nil) != nil {
 		t.Error("an error that says all is not left alone")
 	}
 	failed := &exec.RunError{Command: []string{"docker", "exec", "ctr"}, Output: []byte("cannot\nimport\n"), Inner: errors.New("exit status 1")}

@@ -92,8 +92,10 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 	}
 	c := newCluster(entry, runs, releases, topology, options)
 	if err := c.prepare(); err != nil {
-		c.Stop(ctx)
-		entry.Remove()
+		// Nothing runs yet, so there are no logs to leave either. `evenkeel cluster clean`
+		// removes what stays.
+		_ = c.Stop(ctx)
+		_ = entry.Remove()
 		return nil, fmt.Errorf("cannot prepare the cluster %s: %w", entry.Record().Name, err)
 	}
 	return c, nil

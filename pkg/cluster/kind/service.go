@@ -5,6 +5,7 @@ package kind
 import (
 	"debug/elf"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,15 +78,12 @@ func (c *kindCluster) copyAgent() error {
 	if err := checkStatic(self); err != nil {
 		return err
 	}
-	into, err := os.OpenFile(c.agentFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	into, err := os.OpenFile(c.agentFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755) //nolint:gosec // G302: the nodes run this program.
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(into, self)
-	if closing := into.Close(); err == nil {
-		err = closing
-	}
-	return err
+	return errors.Join(err, into.Close())
 }
 
 // checkStatic says in a sentence that an executable could not run in a node,

@@ -19,6 +19,7 @@ import (
 func executable(t *testing.T, types ...elf.ProgType) *os.File {
 	t.Helper()
 	var content bytes.Buffer
+	//nolint:gosec // G115: a test names two or three parts.
 	header := elf.Header64{
 		Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT),
 		Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: uint16(len(types)), Shentsize: 64,
@@ -47,7 +48,7 @@ func fileOf(t *testing.T, content []byte) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { file.Close() })
+	t.Cleanup(func() { _ = file.Close() })
 	return file
 }
 

@@ -15,6 +15,7 @@ const identityBytes = 16
 func ServerID(hostname string) string {
 	var hashed []byte
 	for _, part := range []string{hostname, APIServer} {
+		//nolint:gosec // G115: a host name has at most 253 bytes.
 		hashed = binary.BigEndian.AppendUint16(hashed, uint16(len(part)))
 		hashed = append(hashed, part...)
 	}

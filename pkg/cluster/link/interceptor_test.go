@@ -62,7 +62,8 @@ func intercept(t *testing.T) *intercepted {
 	}
 	back := listen(t)
 	api := &http.Server{
-		Handler: http.HandlerFunc(p.serve),
+		ReadHeaderTimeout: time.Minute,
+		Handler:           http.HandlerFunc(p.serve),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{p.issue("api", "api", true)}, ClientAuth: tls.VerifyClientCertIfGiven,
 			ClientCAs: p.ca.Pool(), NextProtos: []string{"h2", "http/1.1"}},
 	}

@@ -26,9 +26,10 @@ func New(seed int64, name string) *Link {
 	// Each link has a stream of its own, so that what happens on one link does
 	// not change the jitter of another.
 	second := uint64(0)
-	for _, letter := range name {
+	for _, letter := range []byte(name) {
 		second = second*31 + uint64(letter)
 	}
+	//nolint:gosec // G115: any bits are a seed.
 	return &Link{change: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), second))}
 }
 

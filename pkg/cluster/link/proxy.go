@@ -125,7 +125,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	if err != nil {
 		// No server listens: the client should see a reset, which is the nearest
 		// to the refusal that it would have got without the proxy.
-		client.SetLinger(0)
+		_ = client.SetLinger(0) // the client may have gone
 		return
 	}
 	defer server.Close()

@@ -18,8 +18,9 @@ func TestProxyCarriesWhatItIsGiven(t *testing.T) {
 	connection := dial()
 	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // more than fits into one piece
 	go func() {
-		connection.Write(sent)
-		connection.(*net.TCPConn).CloseWrite()
+		// Where this fails, less comes back.
+		_, _ = connection.Write(sent)
+		_ = connection.(*net.TCPConn).CloseWrite()
 	}()
 	// That all comes back shows that the end of one direction leaves the other
 	// open.
@@ -172,7 +173,7 @@ func echo(t *testing.T) (net.Listener, *Link, func() net.Conn) {
 			if err != nil {
 				return
 			}
-			go func() { io.Copy(connection, connection); connection.Close() }()
+			go func() { _, _ = io.Copy(connection, connection); connection.Close() }()
 		}
 	}()
 	front, err := net.Listen("tcp", "127.0.0.1:0")
@@ -209,7 +210,9 @@ func write(t *testing.T, connection net.Conn, text string) {
 
 func expect(t *testing.T, connection net.Conn, text string) {
 	t.Helper()
-	connection.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if err := connection.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	got := make([]byte, len(text))
 	if _, err := io.ReadFull(connection, got); err != nil || string(got) != text {
 		t.Fatalf("got %q, %v, want %q", got, err, text)

@@ -92,7 +92,7 @@ func (p *Source) claim(first int) bool {
 // Close gives up what was claimed, when nothing of the cluster runs any more.
 func (p *Source) Close() {
 	for _, one := range p.claims {
-		one.Close()
+		_ = one.Close() // the kernel frees the port in any case
 	}
 	p.claims, p.left = nil, nil
 }
@@ -138,7 +138,7 @@ func New(from *Source) (*Slot, error) {
 // Release frees the port for the server that is about to start.
 func (s *Slot) Release() {
 	if s.held != nil {
-		s.held.Close()
+		_ = s.held.Close() // the kernel frees the port in any case
 		s.held = nil
 	}
 }

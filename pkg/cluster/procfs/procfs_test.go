@@ -93,7 +93,7 @@ func TestWithVariable(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { stdin.Close(); child.Wait() }()
+	defer func() { _ = stdin.Close(); _ = child.Wait() }()
 	found, err := WithVariable("EVENKEEL_TEST_MARKER", value)
 	if err != nil || !slices.Equal(found, []int{child.Process.Pid}) {
 		t.Errorf("WithVariable = %v, %v, want only %d", found, err, child.Process.Pid)

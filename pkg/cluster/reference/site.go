@@ -70,6 +70,7 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 		return args, nil
 	case cluster.ControllerManager:
 		return controllerManager(s, release), nil
+	case cluster.Scheduler, cluster.Whole:
 	}
 	return nil, fmt.Errorf("the reference control plane has no %s", component)
 }

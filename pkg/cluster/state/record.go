@@ -106,13 +106,11 @@ func Register(root string, record Record) (*Entry, error) {
 		return nil, explain(err)
 	}
 	if err := write(making, record); err != nil {
-		os.RemoveAll(making)
-		return nil, explain(err)
+		return nil, errors.Join(explain(err), os.RemoveAll(making))
 	}
 	dir := filepath.Join(root, record.ID)
 	if err := os.Rename(making, dir); err != nil {
-		os.RemoveAll(making)
-		return nil, explain(err)
+		return nil, errors.Join(explain(err), os.RemoveAll(making))
 	}
 	return &Entry{Dir: dir, record: record}, nil
 }

@@ -36,16 +36,21 @@ func TestRegister(t *testing.T) {
 	if err := entry.Update(func(r *Record) { r.Kubeconfig = "k" }); err != nil {
 		t.Fatal(err)
 	}
-	filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
+	if err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		info, _ := file.Info()
+		info, err := file.Info()
+		if err != nil {
+			return err
+		}
 		if info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %s, others can read it", path, info.Mode())
 		}
 		return nil
-	})
+	}); err != nil {
+		t.Fatal(err)
+	}
 	entries, err := List(root)
 	if err != nil || len(entries) != 1 || entries[0].Record().Kubeconfig != "k" {
 		t.Fatalf("List = %v, %v", entries, err)
@@ -194,6 +199,6 @@ func process(t *testing.T, id string) *exec.Cmd {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { command.Process.Kill(); command.Process.Wait() })
+	t.Cleanup(func() { _ = command.Process.Kill(); _, _ = command.Process.Wait() })
 	return command
 }

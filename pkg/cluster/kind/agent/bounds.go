@@ -39,4 +39,6 @@ const (
 	answerBound = 30 * time.Second
 	// shutdownBound is how long requests may take to end when the agent ends.
 	shutdownBound = time.Second
+	// headerBound is how long a client may take to send the header of a request.
+	headerBound = 10 * time.Second
 )

@@ -100,7 +100,9 @@ func (f *fakeFilter) write(name, content string) {
 func (f *fakeFilter) asked() []string {
 	path := filepath.Join(f.dir, "asked")
 	raw, _ := os.ReadFile(path)
-	os.Remove(path)
+	if err := os.RemoveAll(path); err != nil {
+		f.t.Fatal(err)
+	}
 	return strings.Fields(strings.ReplaceAll(strings.TrimSpace(string(raw)), " ", "_"))
 }
 

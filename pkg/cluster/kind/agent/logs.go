@@ -95,7 +95,7 @@ func (k *logKeeper) begin(ctx context.Context, path string, component cluster.Co
 	}
 	// Between looking and opening another one may have come.
 	if k.known[path], err = file.Stat(); err != nil {
-		file.Close()
+		_ = file.Close() // it was only read
 		return
 	}
 	k.copying.Go(func() {

@@ -63,7 +63,7 @@ func (k *keeping) log(pod, name string) *os.File {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	k.t.Cleanup(func() { file.Close() })
+	k.t.Cleanup(func() { _ = file.Close() })
 	return file
 }
 

@@ -49,6 +49,7 @@ func newNode(t *testing.T) *node {
 	}
 	n.at = listener.Addr().String()
 	n.api = &http.Server{
+		ReadHeaderTimeout: answerBound,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
 		}),

@@ -69,10 +69,10 @@ func (a *agent) serve(ctx context.Context) error {
 	}
 	// The harness may run as any user who may use Docker. Which other users may come near is
 	// for the shared folder's mode to say.
-	if err := os.Chmod(socket, 0o666); err != nil {
+	if err := os.Chmod(socket, 0o666); err != nil { //nolint:gosec // G302: the folder's mode decides, as said above.
 		return err
 	}
-	server := &http.Server{Handler: a.handler(), BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: a.handler(), ReadHeaderTimeout: headerBound, BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	if err := notifyReady(); err != nil {

@@ -184,7 +184,7 @@ func (w *watcher) add(component cluster.Component, pid int) bool {
 	// Between looking and opening, the number may have become another's.
 	stat, err := procfs.Read(pid)
 	if again, _ := w.recognize(pid); err != nil || again != component || !stat.Alive() {
-		unix.Close(handle)
+		_ = unix.Close(handle) // a descriptor of a process has nothing to write
 		return false
 	}
 	started := stat.StartTime
@@ -198,7 +198,7 @@ func (w *watcher) add(component cluster.Component, pid int) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.living, id)
-		unix.Close(handle)
+		_ = unix.Close(handle)
 		w.tell(Event{Component: component, Gone: true, PID: pid, StartTime: started})
 	}()
 	return true
@@ -207,6 +207,7 @@ func (w *watcher) add(component cluster.Component, pid int) bool {
 // awaitExit returns when the process has ended.
 func awaitExit(handle int) {
 	for {
+		//nolint:gosec // G115: the kernel numbers descriptors with 31 bits.
 		files := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
 		if _, err := unix.Poll(files, -1); !errors.Is(err, unix.EINTR) {
 			return

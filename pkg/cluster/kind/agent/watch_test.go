@@ -20,7 +20,10 @@ func TestWatcherSeesProcessesComeAndGo(t *testing.T) {
 	if err != nil || came != (Event{Component: cluster.Etcd, PID: first.Process.Pid, StartTime: stat.StartTime}) {
 		t.Errorf("told %+v of process %d (%v)", came, first.Process.Pid, err)
 	}
-	first.in.Close() // it ends by itself, and its parent has not waited for it yet
+	// It ends by itself, and its parent has not waited for it yet.
+	if err := first.in.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if went := w.next(t, 1); went != (Event{Component: cluster.Etcd, Gone: true, PID: came.PID, StartTime: came.StartTime}) {
 		t.Errorf("told %+v", went)
 	}

@@ -68,7 +68,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, header.Name+" "+os.FileMode(header.Mode).String()+" "+string(content))
+		found = append(found, header.Name+" "+header.FileInfo().Mode().Perm().String()+" "+string(content))
 	}
 	want := []string{"etc/ -rwxr-xr-x ", "usr/ -rwxr-xr-x ", "usr/local/ -rwxr-xr-x ", "usr/local/bin/ -rwxr-xr-x ",
 		"etc/plane.conf -rw-r--r-- settings", "usr/local/bin/plane -rwxr-xr-x program"}
