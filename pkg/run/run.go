@@ -190,6 +190,7 @@ func (r *running) play(ctx context.Context) (err error) {
 
 	runner := scenario.New(scenario.Options{
 		Scenario: p.scenario, Run: p.id, History: writer, Clock: r.clock,
+		//nolint:gosec // G115: any bits are a seed.
 		Rand: rand.New(rand.NewPCG(uint64(p.seed), 0)), NoTraffic: r.options.NoTraffic,
 		LeaveOut: leftOut, Probe: r.options.AllowDisruption, Pace: p.topology.Spec.Settings.Pace(),
 	})

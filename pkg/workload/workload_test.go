@@ -146,7 +146,9 @@ func two() *Workload {
 	}}
 }
 
-func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
+// written is a source that has written thirty times, what was recorded of it, and the store.
+func written(t *testing.T) (*Source, *observe.Client, *memory, *store) {
+	t.Helper()
 	m, s := &memory{}, &store{objects: map[string]int64{}}
 	_, client := begin(t, s, m)
 	source := NewSource(two(), "run", "cp1", "t", &Tagger{}, clock.RealClock{})
@@ -155,8 +157,13 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 			t.Fatal("the resource was not found")
 		}
 	}
+	return source, client, m, s
+}
+
+func TestSource_NumbersItsWrites(t *testing.T) {
+	_, _, m, s := written(t)
 	versions, verbs := map[string]bool{}, map[string]int{}
-	written := int64(0)
+	last := int64(0)
 	for i, e := range m.events {
 		r := e.Request
 		if r.Code != 200 && r.Code != 201 || r.Class != history.ClassGuarded {
@@ -167,13 +174,13 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 		if !strings.HasPrefix(r.Name, "n/run-cp1-t") {
 			t.Errorf("name %q", r.Name)
 		}
-		if (r.Verb == "delete") != (r.Write == 0) || r.Write != 0 && r.Write != written+1 {
-			t.Errorf("request %d has the number %d after %d", i, r.Write, written)
+		if (r.Verb == "delete") != (r.Write == 0) || r.Write != 0 && r.Write != last+1 {
+			t.Errorf("request %d has the number %d after %d", i, r.Write, last)
 		}
-		written = max(written, r.Write)
+		last = max(last, r.Write)
 	}
-	if !versions["v1"] || !versions["v2"] || versions["v3"] || int(written) != len(s.tags) || s.tags[0] != "cp1/1" {
-		t.Errorf("versions %v, %d writes, tags %v", versions, written, s.tags)
+	if !versions["v1"] || !versions["v2"] || versions["v3"] || int(last) != len(s.tags) || s.tags[0] != "cp1/1" {
+		t.Errorf("versions %v, %d writes, tags %v", versions, last, s.tags)
 	}
 
 	for _, verb := range []string{"create", "update", "patch", "delete"} {
@@ -182,7 +189,11 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 		}
 	}
 
-	// Refused: nothing changed. Anything else unexpected: ask before going on.
+}
+
+func TestSource_ReadsWhatBecameOfItsObjects(t *testing.T) {
+	source, client, m, s := written(t)
+	// A refusal changes nothing. After any other unexpected answer the source reads first.
 	s.code = 503
 	source.Write(t.Context(), client)
 	s.code = 500
@@ -194,7 +205,7 @@ func TestSourceKnowsWhatBecameOfItsObjects(t *testing.T) {
 	for range 4 {
 		source.Write(t.Context(), client)
 	}
-	clear(verbs)
+	verbs := map[string]int{}
 	for _, e := range m.events {
 		verbs[e.Request.Verb]++
 		if e.Request.Code >= 400 && e.Request.Code != 404 {

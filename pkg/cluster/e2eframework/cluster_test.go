@@ -75,45 +75,8 @@ func TestClusterInAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Run("kubeconfig", func(t *testing.T) {
-		if config.KubeconfigFile() != c.GetKubeconfig() || c.GetKubectlContext() != "cp1" {
-			t.Errorf("the environment has %q, the cluster %q with the context %q", config.KubeconfigFile(), c.GetKubeconfig(), c.GetKubectlContext())
-		}
-		second, err := c.GenerateKubeconfig("cp2")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for file, member := range map[string]string{c.GetKubeconfig(): "cp1", second: "cp2"} {
-			read, err := clientcmd.LoadFromFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, _ := control.ClientConfig(member, false)
-			if read.CurrentContext != member || len(read.Contexts) != 3 || read.Clusters[member].Server != want.Host {
-				t.Errorf("%s: the context is %s of %d, its server %s", file, read.CurrentContext, len(read.Contexts), read.Clusters[member].Server)
-			}
-		}
-		if again, err := c.GenerateKubeconfig(); err != nil || again != c.GetKubeconfig() {
-			t.Errorf("%s, %v", again, err)
-		}
-		_, err = c.GenerateKubeconfig("cp9")
-		checkError(t, err, `no node "cp9"; it has: cp1, cp2, cp3`)
-		_, err = c.GenerateKubeconfig("cp1", "cp2")
-		checkError(t, err, "the name of one member")
-	})
-
-	t.Run("clients", func(t *testing.T) {
-		client, err := c.Client("cp3")
-		if err != nil {
-			t.Fatal(err)
-		}
-		third, _ := control.ClientConfig("cp3", false)
-		if client.RESTConfig().Host != third.Host || c.KubernetesRestConfig().Host == third.Host {
-			t.Errorf("cp3 is at %s, its client asks %s, the cluster's %s", third.Host, client.RESTConfig().Host, c.KubernetesRestConfig().Host)
-		}
-		_, err = c.Client("cp9")
-		checkError(t, err, `no member "cp9"`)
-	})
+	t.Run("kubeconfig", func(t *testing.T) { checkKubeconfigs(t, c, control, config) })
+	t.Run("clients", func(t *testing.T) { checkClients(t, c, control) })
 
 	t.Run("stop, and start at another release", func(t *testing.T) {
 		node := &support.Node{Name: "cp3", Cluster: name}
@@ -195,6 +158,50 @@ func TestClusterInAnEnvironment(t *testing.T) {
 		checkError(t, err, "")
 		checkAbsent(t, c)
 	})
+}
+
+// checkKubeconfigs looks at the kubeconfigs of the cluster and of one member.
+func checkKubeconfigs(t *testing.T, c *Cluster, control cluster.Cluster, config *envconf.Config) {
+	t.Helper()
+	if config.KubeconfigFile() != c.GetKubeconfig() || c.GetKubectlContext() != "cp1" {
+		t.Errorf("the environment has %q, the cluster %q with the context %q", config.KubeconfigFile(), c.GetKubeconfig(), c.GetKubectlContext())
+	}
+	second, err := c.GenerateKubeconfig("cp2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, member := range map[string]string{c.GetKubeconfig(): "cp1", second: "cp2"} {
+		read, err := clientcmd.LoadFromFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := control.ClientConfig(member, false)
+		if read.CurrentContext != member || len(read.Contexts) != 3 || read.Clusters[member].Server != want.Host {
+			t.Errorf("%s: the context is %s of %d, its server %s", file, read.CurrentContext, len(read.Contexts), read.Clusters[member].Server)
+		}
+	}
+	if again, err := c.GenerateKubeconfig(); err != nil || again != c.GetKubeconfig() {
+		t.Errorf("%s, %v", again, err)
+	}
+	_, err = c.GenerateKubeconfig("cp9")
+	checkError(t, err, `no node "cp9"; it has: cp1, cp2, cp3`)
+	_, err = c.GenerateKubeconfig("cp1", "cp2")
+	checkError(t, err, "the name of one member")
+}
+
+// checkClients looks at which member the clients ask.
+func checkClients(t *testing.T, c *Cluster, control cluster.Cluster) {
+	t.Helper()
+	client, err := c.Client("cp3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, _ := control.ClientConfig("cp3", false)
+	if client.RESTConfig().Host != third.Host || c.KubernetesRestConfig().Host == third.Host {
+		t.Errorf("cp3 is at %s, its client asks %s, the cluster's %s", third.Host, client.RESTConfig().Host, c.KubernetesRestConfig().Host)
+	}
+	_, err = c.Client("cp9")
+	checkError(t, err, `no member "cp9"`)
 }
 
 func TestClusterThatIsNotThere(t *testing.T) {

@@ -27,67 +27,95 @@ const (
 	sv      = "/registry/storageversions/"
 )
 
+// proxied is an etcd, reached through the proxy and straight.
+type proxied struct {
+	*testing.T
+	proxy    *Proxy
+	client   *clientv3.Client
+	straight *clientv3.Client
+}
+
+func (p *proxied) put(ctx context.Context, key, value string) error {
+	_, err := p.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), ">", -1)).Then(clientv3.OpPut(key, value)).Commit()
+	return err
+}
+
+func (p *proxied) has(ctx context.Context, key, value string) bool {
+	found, err := p.straight.Get(ctx, key)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return len(found.Kvs) == 1 && string(found.Kvs[0].Value) == value
+}
+
 func TestProxy(t *testing.T) {
 	proxy, client, straight := before(t)
+	p := &proxied{t, proxy, client, straight}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	watched := client.Watch(ctx, sv, clientv3.WithPrefix())
-	put := func(ctx context.Context, key, value string) error {
-		_, err := client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), ">", -1)).Then(clientv3.OpPut(key, value)).Commit()
-		return err
-	}
-	has := func(key, value string) bool {
-		found, err := straight.Get(ctx, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(found.Kvs) == 1 && string(found.Kvs[0].Value) == value
-	}
-
-	if err := put(ctx, sv+"a", "0"); err != nil || !has(sv+"a", "0") {
+	if err := p.put(ctx, sv+"a", "0"); err != nil || !p.has(ctx, sv+"a", "0") {
 		t.Fatalf("without a fault: %v", err)
 	}
-	proxy.Set(cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{sv}})
-	if err := put(ctx, "/registry/leases/a", "1"); err != nil || !has("/registry/leases/a", "1") {
-		t.Errorf("another key: %v", err)
+	p.holdsWrites(ctx)
+	p.failsRanges(ctx)
+	p.carriesWatches(ctx, watched)
+	// An error of etcd's own arrives as it is.
+	if _, err := client.Get(ctx, ""); status.Code(err) != codes.InvalidArgument && !strings.Contains(err.Error(), "key is not provided") {
+		t.Errorf("an empty key: %v", err)
 	}
-	if _, err := client.Get(ctx, sv+"a"); err != nil {
-		t.Errorf("another request: %v", err)
+}
+
+// holdsWrites holds writes to some keys: etcd gets them after the fault, unless their client
+// has given up before.
+func (p *proxied) holdsWrites(ctx context.Context) {
+	p.proxy.Set(cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{sv}})
+	if err := p.put(ctx, "/registry/leases/a", "1"); err != nil || !p.has(ctx, "/registry/leases/a", "1") {
+		p.Errorf("another key: %v", err)
+	}
+	if _, err := p.client.Get(ctx, sv+"a"); err != nil {
+		p.Errorf("another request: %v", err)
 	}
 	brief, gaveUp := context.WithCancel(ctx)
 	given := make(chan error, 1)
-	go func() { given <- put(brief, sv+"a", "given up") }()
-	until(t, "the first request to be held", func() bool { return proxy.Stats().Met == 1 })
+	go func() { given <- p.put(brief, sv+"a", "given up") }()
+	until(p.T, "the first request to be held", func() bool { return p.proxy.Stats().Met == 1 })
 	gaveUp()
 	if err := <-given; err == nil {
-		t.Error("it was not held")
+		p.Error("it was not held")
 	}
 	held := make(chan error, 1)
-	go func() { held <- put(ctx, sv+"b", "held") }()
-	until(t, "the request to be held", func() bool { return proxy.Stats().Met == 2 })
-	if has(sv+"b", "held") {
-		t.Error("what is held came to etcd")
+	go func() { held <- p.put(ctx, sv+"b", "held") }()
+	until(p.T, "the request to be held", func() bool { return p.proxy.Stats().Met == 2 })
+	if p.has(ctx, sv+"b", "held") {
+		p.Error("what is held came to etcd")
 	}
-	proxy.Set(cluster.KeyFault{})
-	if err := <-held; err != nil || !has(sv+"b", "held") {
-		t.Errorf("healed: %v", err)
+	p.proxy.Set(cluster.KeyFault{})
+	if err := <-held; err != nil || !p.has(ctx, sv+"b", "held") {
+		p.Errorf("healed: %v", err)
 	}
-	if !has(sv+"a", "0") {
-		t.Error("what its client had given up came to etcd")
+	if !p.has(ctx, sv+"a", "0") {
+		p.Error("what its client had given up came to etcd")
 	}
+}
 
-	proxy.Set(cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestRange}, Prefixes: []string{sv}, Fail: true})
+// failsRanges fails reads that include some of the keys, and no writes.
+func (p *proxied) failsRanges(ctx context.Context) {
+	p.proxy.Set(cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestRange}, Prefixes: []string{sv}, Fail: true})
+	defer p.proxy.Set(cluster.KeyFault{})
 	// The library tries reads that were not available again, as long as it may.
-	brief, gaveUp = context.WithTimeout(ctx, silence)
+	brief, gaveUp := context.WithTimeout(ctx, silence)
 	defer gaveUp()
-	if _, err := client.Get(brief, "/registry/", clientv3.WithPrefix()); err == nil {
-		t.Error("a range around the keys did not fail")
+	if _, err := p.client.Get(brief, "/registry/", clientv3.WithPrefix()); err == nil {
+		p.Error("a range around the keys did not fail")
 	}
-	if err := put(ctx, sv+"c", "1"); err != nil {
-		t.Errorf("another request: %v", err)
+	if err := p.put(ctx, sv+"c", "1"); err != nil {
+		p.Errorf("another request: %v", err)
 	}
-	proxy.Set(cluster.KeyFault{})
+}
 
+// carriesWatches expects the three writes of before from a watch.
+func (p *proxied) carriesWatches(ctx context.Context, watched clientv3.WatchChan) {
 	var seen []string
 	for len(seen) < 3 {
 		select {
@@ -96,15 +124,11 @@ func TestProxy(t *testing.T) {
 				seen = append(seen, strings.TrimPrefix(string(event.Kv.Key), sv))
 			}
 		case <-ctx.Done():
-			t.Fatalf("a watch through the proxy told of %q only", seen)
+			p.Fatalf("a watch through the proxy told of %q only", seen)
 		}
 	}
 	if got := strings.Join(seen, ""); got != "abc" {
-		t.Errorf("a watch through the proxy told of %q", got)
-	}
-	// An error of etcd's own arrives as it is.
-	if _, err := client.Get(ctx, ""); status.Code(err) != codes.InvalidArgument && !strings.Contains(err.Error(), "key is not provided") {
-		t.Errorf("an empty key: %v", err)
+		p.Errorf("a watch through the proxy told of %q", got)
 	}
 }
 

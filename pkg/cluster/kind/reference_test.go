@@ -50,27 +50,12 @@ func TestPodOfTheReference(t *testing.T) {
 			if err := yaml.UnmarshalStrict(raw, pod); err != nil {
 				t.Fatal(err)
 			}
+			checkPod(t, r, pod)
 			container := pod.Spec.Containers[0]
 			command := strings.Join(container.Command, " ")
 			for _, want := range tc.flags {
 				if !strings.Contains(command+" ", " "+want+" ") {
 					t.Errorf("%q is not in %s", want, command)
-				}
-			}
-			if container.Command[0] != "/refplane" || container.Image != r.image || container.ImagePullPolicy != corev1.PullNever {
-				t.Errorf("the container is %+v", container)
-			}
-			if !pod.Spec.HostNetwork || *pod.Spec.TerminationGracePeriodSeconds != int64(stopGrace.Seconds()) || pod.Namespace != "kube-system" {
-				t.Errorf("the Pod is %+v", pod)
-			}
-			// Each file and folder that a flag names is mounted.
-			var mounted []string
-			for _, mount := range container.VolumeMounts {
-				mounted = append(mounted, mount.MountPath)
-			}
-			for _, word := range container.Command[1:] {
-				if strings.HasPrefix(word, "/") && !slices.ContainsFunc(mounted, func(path string) bool { return strings.HasPrefix(word, path) }) {
-					t.Errorf("%s is not below any of %q", word, mounted)
 				}
 			}
 			// The agent recognizes it by its program and first argument, and its logs
@@ -112,6 +97,28 @@ func TestPeersOfTheReference(t *testing.T) {
 	} {
 		if !strings.Contains(command+" ", " "+want+" ") {
 			t.Errorf("%q is not in %s", want, command)
+		}
+	}
+}
+
+// checkPod looks at what the Pods of all components have alike.
+func checkPod(t *testing.T, r *reference, pod *corev1.Pod) {
+	t.Helper()
+	container := pod.Spec.Containers[0]
+	if container.Command[0] != "/refplane" || container.Image != r.image || container.ImagePullPolicy != corev1.PullNever {
+		t.Errorf("the container is %+v", container)
+	}
+	if !pod.Spec.HostNetwork || *pod.Spec.TerminationGracePeriodSeconds != int64(stopGrace.Seconds()) || pod.Namespace != "kube-system" {
+		t.Errorf("the Pod is %+v", pod)
+	}
+	// Each file and folder that a flag names is mounted.
+	var mounted []string
+	for _, mount := range container.VolumeMounts {
+		mounted = append(mounted, mount.MountPath)
+	}
+	for _, word := range container.Command[1:] {
+		if strings.HasPrefix(word, "/") && !slices.ContainsFunc(mounted, func(path string) bool { return strings.HasPrefix(word, path) }) {
+			t.Errorf("%s is not below any of %q", word, mounted)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func executable(t *testing.T, types ...elf.ProgType) *os.File {
 	header.Ident[elf.EI_CLASS], header.Ident[elf.EI_DATA], header.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
 	parts := []any{header}
 	for _, one := range types {
-		parts = append(parts, elf.Prog64{Type: uint32(one)})
+		parts = append(parts, elf.Prog64{Type: uint32(one)}) //nolint:gosec // G115: types of parts have 32 bits.
 	}
 	for _, part := range parts {
 		if err := binary.Write(&content, binary.LittleEndian, part); err != nil {

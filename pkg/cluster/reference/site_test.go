@@ -68,8 +68,11 @@ func TestWithout(t *testing.T) {
 			t.Errorf("without %v the controller manager is started with %q (%v)", off, args, err)
 		}
 	}
-	coordinated.Settings.ExtraElections = 9
-	args, err := Args(cluster.ControllerManager, coordinated, "1.2")
+}
+
+func TestArgs_HaveTheSettingsOfTheTopology(t *testing.T) {
+	elections := cluster.Settings{CoordinatedLeaderElection: true, ExtraElections: 9}
+	args, err := Args(cluster.ControllerManager, &Site{Settings: elections}, "1.2")
 	if at := slices.Index(args, "--extra-elections"); err != nil || at < 0 || args[at+1] != "9" {
 		t.Errorf("with 9 extra elections the controller manager is started with %q (%v)", args, err)
 	}
@@ -85,6 +88,9 @@ func TestWithout(t *testing.T) {
 	if at := slices.Index(args, "--shutdown-delay-duration"); err != nil || at < 0 || args[at+1] != "5s" {
 		t.Errorf("with a shutdown delay the API server is started with %q (%v)", args, err)
 	}
+}
+
+func TestWithout_TakesEachFeature(t *testing.T) {
 	for _, feature := range cluster.Features {
 		if _, err := Args(cluster.APIServer, &Site{Off: []cluster.Feature{feature}}, "1.2"); err != nil {
 			t.Error(err)

@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	// Version and Resource that the server hosts.
-	Version  = "v1"
+	// Version is the API version that the server hosts.
+	Version = "v1"
+	// Resource is the plural name of the resource that the server hosts.
 	Resource = "tides"
 	kind     = "Tide"
 	// headerTimeout bounds how long a client may take to send its headers.
