@@ -114,12 +114,12 @@ func (e events) phases() string {
 
 func TestFaultsAreWitnessed(t *testing.T) {
 	apiserver := []cluster.Component{cluster.APIServer}
-	crash := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: apiserver}
-	pause := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: apiserver}
-	delay := &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Shape: cluster.Shape{Latency: time.Second}}
-	cut := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Shape: cluster.Shape{Cut: true}}
-	pauseAll := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}}
-	cutOff := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}}
+	crash := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: apiserver}
+	pause := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: apiserver}
+	delay := &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Effect: LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}}}
+	cut := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Effect: LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Cut: true}}}
+	pauseAll := &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: []cluster.Component{cluster.Whole}}
+	cutOff := &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.Whole}, Effect: LinkFault{Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}}}
 	for _, test := range []struct {
 		name   string
 		fault  *Fault
@@ -182,11 +182,11 @@ func TestAFaultThatEndsByItselfIsNoFaultThatLasted(t *testing.T) {
 		fault  *Fault
 		breaks func(*plane)
 	}{
-		{"a process that was replaced while it was paused", &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Components: apiserver},
+		{"a process that was replaced while it was paused", &Fault{Name: "f", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: apiserver},
 			func(p *plane) { p.paused, p.process.PID = false, 5 }},
-		{"a link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Shape: cluster.Shape{Cut: true}},
+		{"a link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "partition", Components: apiserver, Effect: LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Cut: true}}},
 			func(p *plane) { p.shape, p.stats = cluster.Shape{}, cluster.LinkStats{} }},
-		{"a slow link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Shape: cluster.Shape{Latency: time.Millisecond}},
+		{"a slow link whose carrier was replaced", &Fault{Name: "f", Type: TypeNetwork, Action: "delay", Components: apiserver, Effect: LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Millisecond}}},
 			func(p *plane) { p.shape, p.stats = cluster.Shape{}, cluster.LinkStats{BytesToServer: 9} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestAKillThatKillsNothingHasNoWitness(t *testing.T) {
 	e := NewExecutor(p, p, recorded, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
+	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: []cluster.Component{cluster.APIServer}}
 	if _, err := e.Inject(ctx, fault, "cp1"); err == nil {
 		t.Error("a cut-off injection is no error")
 	}
@@ -219,8 +219,8 @@ func TestAKillThatKillsNothingHasNoWitness(t *testing.T) {
 
 func TestAFailedInjectionIsHealed(t *testing.T) {
 	for _, fault := range []*Fault{
-		{Name: "f", Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer}, Shape: cluster.Shape{Latency: time.Second}},
-		{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
+		{Name: "f", Type: TypeNetwork, Action: "delay", Components: []cluster.Component{cluster.APIServer}, Effect: LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}}},
+		{Name: "f", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: []cluster.Component{cluster.APIServer}},
 	} {
 		p := &plane{running: true, failing: fmt.Errorf("cannot: %w", cluster.ErrUnsupported)}
 		_, err := NewExecutor(p, p, new(events), clock.RealClock{}).Inject(t.Context(), fault, "cp1")
@@ -234,9 +234,9 @@ func TestWhatIsNotThereCannotBeHit(t *testing.T) {
 	p := &plane{}
 	e := NewExecutor(p, p, new(events), clock.RealClock{})
 	for _, fault := range []*Fault{
-		{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.Scheduler}},
-		{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}},
-		{Name: "f", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.APIServer}},
+		{Name: "f", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: []cluster.Component{cluster.Scheduler}},
+		{Name: "f", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: []cluster.Component{cluster.APIServer}},
+		{Name: "f", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: []cluster.Component{cluster.APIServer}},
 	} {
 		if _, err := e.Inject(t.Context(), fault, "cp1"); err == nil {
 			t.Errorf("%v was injected", fault)
@@ -247,7 +247,7 @@ func TestWhatIsNotThereCannotBeHit(t *testing.T) {
 func TestACrashIsLeftDownWhenTheRunIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &plane{process: cluster.Process{PID: 4}, running: true, killed: cancel}
-	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
+	fault := &Fault{Name: "f", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: []cluster.Component{cluster.APIServer}}
 	if _, err := NewExecutor(p, p, new(events), clock.RealClock{}).Inject(ctx, fault, "cp1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

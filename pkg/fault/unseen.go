@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // unseen is whether an API server runs at the member that the provider does not see as
@@ -22,7 +21,7 @@ func (e *Executor) unseen(member string) bool {
 func (a *Active) pauseUnseen(ctx context.Context, component cluster.Component) error {
 	e := a.executor
 	before, err := e.answer(ctx, a.Member)
-	a.record(history.PhaseInject, "")
+	a.Injected()
 	if err := e.cluster.Pause(ctx, a.Member, component); err != nil {
 		return err
 	}
@@ -37,7 +36,7 @@ func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBe
 	if errBefore != nil || !a.executor.fallsSilent(ctx, a.Member) {
 		return
 	}
-	a.record(history.PhaseWitness, fmt.Sprintf("a read of %s took %s before, and had no answer within %s during the fault",
+	a.Witness(0, fmt.Sprintf("a read of %s took %s before, and had no answer within %s during the fault",
 		a.Member, before.Round(shownTo), SilenceBound))
 }
 

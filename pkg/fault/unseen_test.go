@@ -27,10 +27,10 @@ func (p unseenPlane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) 
 }
 
 func TestWitness_WhereTheProviderSeesNoProcesses(t *testing.T) {
-	crash := &Fault{Name: "crash", Type: TypePod, Action: "container-kill", Components: []cluster.Component{cluster.APIServer}}
-	pause := &Fault{Name: "pause", Type: TypePod, Action: "pod-failure", Components: []cluster.Component{cluster.Whole}}
+	crash := &Fault{Name: "crash", Type: TypePod, Action: "container-kill", Effect: Kill{}, Components: []cluster.Component{cluster.APIServer}}
+	pause := &Fault{Name: "pause", Type: TypePod, Action: "pod-failure", Effect: Freeze{}, Components: []cluster.Component{cluster.Whole}}
 	cut := &Fault{Name: "cut", Type: TypeNetwork, Action: "partition", Components: []cluster.Component{cluster.APIServer},
-		Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}}
+		Effect: LinkFault{Link: cluster.LinkNode, Shape: cluster.Shape{Cut: true}}}
 	for _, tc := range []struct {
 		name    string
 		fault   *Fault

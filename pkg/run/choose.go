@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -27,7 +28,7 @@ func Cheapest(requirements []string) (string, bool) {
 		if err != nil || slices.ContainsFunc(requirements, func(id string) bool { return !slices.Contains(s.Judges, id) }) {
 			continue
 		}
-		c, needs := s.Cost(), s.NeedsPolicies()
+		c, needs := s.Cost(), s.Takes(cluster.DeniesWrites)
 		if best == "" || bestNeeds && !needs || bestNeeds == needs && c < bestCost {
 			best, bestCost, bestNeeds = path.Join("fixtures", file), c, needs
 		}

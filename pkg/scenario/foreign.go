@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -108,14 +107,4 @@ func (r *Runner) ownsGroup(group string) error {
 		return fmt.Errorf("the group %s may belong to the users of the cluster: in an external cluster only groups below %s are defined", group, strings.TrimPrefix(ownDomain, "."))
 	}
 	return nil
-}
-
-// NeedsPolicies is whether it has API servers deny writes by policies.
-func (s *Scenario) NeedsPolicies() bool {
-	for _, f := range s.Faults {
-		if f.Type == fault.TypeAdmission {
-			return true
-		}
-	}
-	return false
 }

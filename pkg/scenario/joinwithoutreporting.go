@@ -81,7 +81,7 @@ func (r *Runner) silenceOver(ctx context.Context, member string, silence *JoinWi
 	err = func() error {
 		bite, cancel := r.within(ctx, BiteTimeout, history.AwaitedState, member, "%s wrote nothing that could be held", member)
 		defer cancel()
-		if err := injected[0].AwaitMet(bite); err != nil {
+		if err := injected[0].Met(bite, 1, 0); err != nil {
 			return err
 		}
 		return r.wait(ctx, silence.For)

@@ -39,3 +39,8 @@ func (s *Scenario) abilities() []cluster.Ability {
 	}
 	return out
 }
+
+// Takes is whether a step or one of its faults needs the ability of a cluster.
+func (s *Scenario) Takes(ability cluster.Ability) bool {
+	return slices.ContainsFunc(s.abilities(), func(one cluster.Ability) bool { return one.Name == ability.Name })
+}

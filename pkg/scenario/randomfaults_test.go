@@ -40,10 +40,10 @@ func TestRandomFaults_InvalidFieldsAreRefused(t *testing.T) {
 	if err := whole().validate(); err != nil {
 		t.Error(err)
 	}
-	crash := fault.Fault{Type: fault.TypePod, Action: "container-kill", Member: fault.StepMember}
+	crash := fault.Fault{Type: fault.TypePod, Action: "container-kill", Effect: fault.Kill{}, Member: fault.StepMember}
 	for want, spoil := range map[string]func(*fault.Fault){
 		"":                 func(*fault.Fault) {},
-		"neither kills":    func(f *fault.Fault) { f.Type, f.Action = fault.TypeNetwork, "delay" },
+		"neither kills":    func(f *fault.Fault) { f.Effect = fault.LinkFault{Link: cluster.LinkEtcd} },
 		"spec.duration":    func(f *fault.Fault) { f.Duration = time.Second },
 		"the member @cp1 ": func(f *fault.Fault) { f.Member = "@cp1" },
 	} {

@@ -179,7 +179,7 @@ func TestWhoJoinsSilentlyHasLeftBefore(t *testing.T) {
 	s := newStatusServer("a.io.as")
 	r, k, h := registering(t, s)
 	r.Scenario.Faults = map[string]*fault.Fault{"hold.yaml": {Name: "hold", Type: fault.TypeKeys, Action: history.FaultKeysHold, Member: fault.StepMember,
-		Components: []cluster.Component{cluster.APIServer}, Keys: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/k"}}}}
+		Components: []cluster.Component{cluster.APIServer}, Prefixes: []string{"/k"}, Effect: fault.KeyFault{KeyFault: cluster.KeyFault{Requests: []cluster.KeyRequest{cluster.RequestTxn}, Prefixes: []string{"/k"}}}}}
 	if err := r.play(t.Context(), 1, &Step{Action: &JoinWithoutReporting{Member: "@cp3", Fault: "hold.yaml", For: time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}

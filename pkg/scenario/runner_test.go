@@ -28,11 +28,11 @@ func newRunner(fake *fakeCluster, h *fakeHistory) *Runner {
 	r := New(Options{
 		Scenario: &Scenario{File: "x.yaml", Faults: map[string]*fault.Fault{
 			"slow.yaml": {Name: "slow", Type: fault.TypeNetwork, Action: "delay", Member: fault.StepMember, One: true,
-				Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}},
-			"crash.yaml": {Name: "crash", Type: fault.TypePod, Action: "container-kill", Member: fault.StepMember, One: true,
+				Components: []cluster.Component{cluster.APIServer}, Effect: fault.LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}}},
+			"crash.yaml": {Name: "crash", Type: fault.TypePod, Action: "container-kill", Effect: fault.Kill{}, Member: fault.StepMember, One: true,
 				Components: []cluster.Component{cluster.APIServer}},
 			"first.yaml": {Name: "first", Type: fault.TypeNetwork, Action: "delay", Member: "@cp1", One: true,
-				Components: []cluster.Component{cluster.APIServer}, Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}},
+				Components: []cluster.Component{cluster.APIServer}, Effect: fault.LinkFault{Link: cluster.LinkEtcd, Shape: cluster.Shape{Latency: time.Second}}},
 			"lost.yaml": {Name: "lost", Member: "@cp9"},
 		}},
 		Run: "r", History: h, Clock: clk, Rand: rand.New(rand.NewPCG(1, 2)),

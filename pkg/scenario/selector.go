@@ -18,7 +18,7 @@ const (
 	selectCoordinator = "@coordinator"
 	// selectTriggered is the member by which the trigger of the step was met.
 	selectTriggered = "@triggered"
-	selectIndex       = "@cp"
+	selectIndex     = "@cp"
 )
 
 // selectMembers finds the members that a selector means, in the order of the

@@ -34,10 +34,10 @@ func TestWhatGuestsAndTamperingMaySay(t *testing.T) {
 
 func TestOnlyFaultsOfHTTPCanBeMet(t *testing.T) {
 	met := &WaitForHits{Fault: "f"}
-	if err := met.fits(&fault.Fault{Type: fault.TypePod}); err == nil {
+	if err := met.fits(&fault.Fault{Type: fault.TypePod, Effect: fault.Kill{}}); err == nil {
 		t.Error("a kill can be met")
 	}
-	if err := met.fits(&fault.Fault{Type: fault.TypeHTTP, Member: fault.StepMember}); err != nil {
+	if err := met.fits(&fault.Fault{Type: fault.TypeHTTP, Effect: fault.HTTPRequests{}, Member: fault.StepMember}); err != nil {
 		t.Error(err)
 	}
 }
@@ -47,7 +47,7 @@ func TestFaultsOfHTTPNeedALinkThatUnderstandsIt(t *testing.T) {
 	fake := newFake()
 	r := newRunner(fake, newHistory())
 	r.Scenario.Steps = []Step{{Action: &Inject{Strike: Strike{Fault: "f", Member: "cp1"}}}}
-	r.Scenario.Faults = map[string]*fault.Fault{"f": {Name: "f", Type: fault.TypeHTTP, Member: fault.StepMember, Components: []cluster.Component{cluster.ControllerManager}}}
+	r.Scenario.Faults = map[string]*fault.Fault{"f": {Name: "f", Type: fault.TypeHTTP, Effect: fault.HTTPRequests{}, Member: fault.StepMember, Components: []cluster.Component{cluster.ControllerManager}}}
 	err := r.Play(t.Context(), fake)
 	if err == nil || !strings.Contains(err.Error(), cluster.ErrUnsupported.Error()) {
 		t.Errorf("got %v", err)

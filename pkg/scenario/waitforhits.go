@@ -41,7 +41,7 @@ func (s *WaitForHits) lacking(r *Runner) string {
 }
 
 func (s *WaitForHits) fits(f *fault.Fault) error {
-	if f.Type != fault.TypeHTTP {
+	if !f.HitsRequests() {
 		return errors.New("hits no requests that could be waited for")
 	}
 	return nil

@@ -37,7 +37,7 @@ func TestFaultsOfKeys(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Parse("f.yaml", []byte(test.in))
-			if test.want == "" && (err != nil || !got.One || got.Holds() == got.Keys.Fail) {
+			if test.want == "" && (err != nil || !got.One || got.Holds() == got.Effect.(KeyFault).Fail) {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
@@ -79,7 +79,7 @@ func TestAFaultOfKeysIsWitnessedByWhatItMet(t *testing.T) {
 		}
 		p.stats.Met += met
 		bounded, cancel := context.WithTimeout(t.Context(), 2*LookInterval)
-		if err := active.AwaitMet(bounded); (err == nil) != (met > 0) {
+		if err := active.Met(bounded, 1, 0); (err == nil) != (met > 0) {
 			t.Errorf("met %d: %v", met, err)
 		}
 		cancel()

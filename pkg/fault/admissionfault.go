@@ -7,14 +7,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/strictyaml"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
+
+// TypeAdmission has the API servers deny writes, so it needs no access to nodes.
+const TypeAdmission = history.FaultAdmission
+
+var _ = Register(Kind{
+	Type: TypeAdmission, APIVersion: ownVersion, Parse: reading(fromAdmissionFile),
+	Doc: "Has all API servers deny writes by a ValidatingAdmissionPolicy, which takes no more than the permissions of an administrator. Chaos Mesh has no kind for this.",
+	Actions: []Action{{
+		Name: history.FaultAdmissionDeny, Doc: "Denies writes, by resource, name and user. It is in effect when all API servers that run have noticed the policy.",
+		Witness: "the API servers' own metric counts the requests that they denied by the policy",
+		Cost:    4 * time.Second,
+		Parameters: []registry.Parameter{
+			{Name: "operations", Path: []string{"spec", "operations"}, Doc: "are denied", Domain: registry.OneOf(operations...).List(1, len(operations))},
+			{Name: "group", Path: []string{"spec", "group"}, Optional: true, Doc: "of the resource, in any version; the core group by default",
+				Domain: registry.AnyText("coordination.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io", "apiextensions.k8s.io")},
+			{Name: "resource", Path: []string{"spec", "resource"}, Doc: "whose writes are denied, and no subresource",
+				Domain: registry.AnyText("leases", "leasecandidates", "storageversions", "storageversionmigrations", "configmaps")},
+			{Name: "namespace", Path: []string{"spec", "namespace"}, Optional: true, Doc: "of the object; any by default", Domain: registry.AnyText("kube-system")},
+			{Name: "name", Path: []string{"spec", "name"}, Optional: true, Doc: "of the object; any by default", Domain: registry.AnyText("kube-controller-manager", "kube-scheduler")},
+			{Name: "users", Path: []string{"spec", "users"}, Optional: true, Doc: "whose writes are denied; those of all by default",
+				Domain: registry.AnyText("system:kube-controller-manager", "system:apiserver").List(1, 4)},
+			{Name: "member", Path: []string{"spec", "member"}, Optional: true, Domain: memberDomain, Doc: "is the member through whose API server the policy is made"},
+		},
+		Object: func(registry.Values) map[string]any {
+			return map[string]any{"spec": map[string]any{"member": StepMember}}
+		},
+	}},
+})
 
 // admissionFile is what a file says of an AdmissionFault, which is no Chaos Mesh
 // object.
@@ -49,15 +78,8 @@ type Denial struct {
 // None is whether nothing is denied.
 func (d *Denial) None() bool { return d.Resource == "" }
 
-func parseAdmission(file string, raw []byte) (*Fault, error) {
-	var f admissionFile
-	if err := strictyaml.DecodeJSON(file, raw, &f); err != nil {
-		return nil, err
-	}
+func fromAdmissionFile(f *admissionFile) (*Fault, error) {
 	errs := []error{f.Spec.validate()}
-	if f.APIVersion != keysVersion {
-		errs = append(errs, fmt.Errorf("apiVersion is %q, and must be %q", f.APIVersion, keysVersion))
-	}
 	if f.Metadata.Name == "" {
 		errs = append(errs, errors.New("metadata.name is missing"))
 	}
@@ -66,7 +88,7 @@ func parseAdmission(file string, raw []byte) (*Fault, error) {
 	}
 	return &Fault{
 		Name: f.Metadata.Name, Type: TypeAdmission, Action: history.FaultAdmissionDeny, Member: f.Spec.Member, One: true,
-		Components: []cluster.Component{cluster.APIServer}, Deny: f.Spec.Denial,
+		Components: []cluster.Component{cluster.APIServer}, Prefixes: f.Spec.prefixes(), Effect: &f.Spec.Denial,
 	}, errors.Join(errs...)
 }
 
@@ -195,28 +217,47 @@ func (e *Executor) policies() (Policies, error) {
 
 func (a *Active) policyName() string { return policyPrefix + a.Fault.Name }
 
-// deny begins to deny writes, and waits until all running API servers do so. Its witness
-// exists only once an API server has denied a write: see witnessDenied.
-func (a *Active) deny(ctx context.Context) error {
+// Does implements Effect.
+func (*Denial) Does() Does { return Fails }
+
+// Needs implements Effect.
+func (*Denial) Needs(*Fault) []cluster.Ability { return []cluster.Ability{cluster.DeniesWrites} }
+
+// Inject implements Effect: writes are denied when all running API servers do so. Its witness
+// exists only once an API server has denied a write.
+func (d *Denial) Inject(ctx context.Context, a *Active) (*Injection, error) {
 	policies, err := a.executor.policies()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	// before is what API servers had denied when all of them knew of the policy.
+	var before map[string]int64
 	name := a.policyName()
-	a.record(history.PhaseInject, "")
-	if err := policies.Deny(ctx, a.Member, a.Fault.Deny.policy(name), binding(name)); err != nil {
-		return err
+	injection := &Injection{
+		Ending: func(ctx context.Context) error {
+			if before != nil {
+				a.witnessDenied(ctx, policies, before)
+			}
+			return nil
+		},
+		Remove: func(ctx context.Context) error { return policies.Allow(ctx, a.Member, name) },
+		Gone:   func(ctx context.Context) error { return a.awaitPolicy(ctx, policies, false) },
 	}
-	if err := a.awaitPolicy(ctx, true); err != nil {
-		return err
+	a.Injected()
+	if err := policies.Deny(ctx, a.Member, d.policy(name), binding(name)); err != nil {
+		return injection, err
 	}
-	a.deniedBefore = map[string]int64{}
+	if err := a.awaitPolicy(ctx, policies, true); err != nil {
+		return injection, err
+	}
+	denied := map[string]int64{}
 	for _, member := range a.executor.running() {
-		if a.deniedBefore[member], err = policies.Denied(ctx, member, name); err != nil {
-			return err
+		if denied[member], err = policies.Denied(ctx, member, name); err != nil {
+			return injection, err
 		}
 	}
-	return nil
+	before = denied
+	return injection, nil
 }
 
 // running are the members whose API servers run.
@@ -231,11 +272,7 @@ func (e *Executor) running() []string {
 }
 
 // awaitPolicy waits until all API servers that run deny what is tried, or none does.
-func (a *Active) awaitPolicy(ctx context.Context, denies bool) error {
-	policies, err := a.executor.policies()
-	if err != nil {
-		return err
-	}
+func (a *Active) awaitPolicy(ctx context.Context, policies Policies, denies bool) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, PolicyTimeout, fmt.Errorf("that took longer than %s", PolicyTimeout))
 	defer cancel()
 	for _, member := range a.executor.running() {
@@ -258,23 +295,19 @@ func (a *Active) awaitPolicy(ctx context.Context, denies bool) error {
 
 // witnessDenied records that writes were denied, if any were: those that are tried are
 // over before that is counted.
-func (a *Active) witnessDenied(ctx context.Context) {
-	policies, err := a.executor.policies()
-	if err != nil || a.deniedBefore == nil {
-		return
-	}
+func (a *Active) witnessDenied(ctx context.Context, policies Policies, denied map[string]int64) {
 	var total int64
 	for _, member := range a.executor.running() {
 		now, err := policies.Denied(ctx, member, a.policyName())
 		if err != nil {
 			continue
 		}
-		if before := a.deniedBefore[member]; now >= before {
+		if before := denied[member]; now >= before {
 			now -= before
 		}
 		total += now // of a server that was started meanwhile all that it counts
 	}
 	if total > 0 {
-		a.tell(history.PhaseWitness, total, fmt.Sprintf("by their own count, the API servers denied %d writes by the policy %s", total, a.policyName()))
+		a.Witness(total, fmt.Sprintf("by their own count, the API servers denied %d writes by the policy %s", total, a.policyName()))
 	}
 }

@@ -31,7 +31,7 @@ func TestAdmissionFaultsAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault.Type != TypeAdmission || fault.Member != StepMember || fault.Deny.None() || !slices.Equal(fault.Deny.prefixes(), []string{"/registry/leases/kube-system/kube-controller-manager"}) {
+	if fault.Type != TypeAdmission || fault.Member != StepMember || fault.Effect.(*Denial).None() || !slices.Equal(fault.Prefixes, []string{"/registry/leases/kube-system/kube-controller-manager"}) {
 		t.Errorf("it is %+v", fault)
 	}
 	for change, want := range map[[2]string]string{

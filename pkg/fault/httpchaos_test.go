@@ -67,7 +67,7 @@ func TestAShareOfRequests(t *testing.T) {
 	} {
 		metadata := "metadata: {name: f, annotations: {" + annotation + "}}"
 		fault, err := Parse("f.yaml", []byte(strings.Replace(httpChaos, "metadata: {name: f}", metadata, 1)+spec))
-		if want.complaint == "" && (err != nil || fault.HTTP.Every != want.every) || want.complaint != "" && (err == nil || !strings.Contains(err.Error(), want.complaint)) {
+		if want.complaint == "" && (err != nil || fault.Effect.(HTTPRequests).Every != want.every) || want.complaint != "" && (err == nil || !strings.Contains(err.Error(), want.complaint)) {
 			t.Errorf("%s: got %+v, %v", annotation, fault, err)
 		}
 	}
@@ -97,7 +97,7 @@ func (p *httpPlane) FaultHTTP(_ string, _ cluster.Component, _ cluster.HTTPFault
 }
 
 func TestRequestsAreTheWitness(t *testing.T) {
-	fault := &Fault{Name: "f", Type: TypeHTTP, Action: "delay", Components: []cluster.Component{cluster.ControllerManager}, HTTP: cluster.HTTPFault{Delay: time.Second}}
+	fault := &Fault{Name: "f", Type: TypeHTTP, Action: "delay", Components: []cluster.Component{cluster.ControllerManager}, Effect: HTTPRequests{cluster.HTTPFault{Delay: time.Second}}}
 	p, recorded := &httpPlane{plane: &plane{}}, new(events)
 	active, err := NewExecutor(p, p.plane, recorded, clock.RealClock{}).Inject(t.Context(), fault, "cp1")
 	if err != nil {
@@ -143,7 +143,7 @@ func TestRequestsAreTheWitness(t *testing.T) {
 }
 
 func TestALinkThatKnowsNoHTTP(t *testing.T) {
-	fault := &Fault{Name: "f", Type: TypeHTTP, Action: "abort", Components: []cluster.Component{cluster.APIServer}, HTTP: cluster.HTTPFault{Abort: true}}
+	fault := &Fault{Name: "f", Type: TypeHTTP, Action: "abort", Components: []cluster.Component{cluster.APIServer}, Effect: HTTPRequests{cluster.HTTPFault{Abort: true}}}
 	_, err := NewExecutor(&plane{}, &plane{}, new(events), clock.RealClock{}).Inject(t.Context(), fault, "cp1")
 	if !errors.Is(err, cluster.ErrUnsupported) {
 		t.Errorf("got %v", err)
