@@ -76,7 +76,7 @@ func decide(p plane, leader int) int {
 	}
 	now, round := noon, reference.Round{}
 	for range turns {
-		d := reference.Decide(reference.View{Lease: lease, Since: now, Candidates: candidates}, round, now, nil)
+		d := reference.Decide(reference.View{Lease: lease, Since: now, Candidates: candidates}, round, now)
 		round = d.Round
 		if d.Write == nil && len(d.Ping) == 0 {
 			if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {

@@ -65,8 +65,8 @@ func (m *ControllerManager) candidacy(lease, name string, work func(context.Cont
 		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
 		// It emulates its own version.
 		BinaryVersion: m.options.Release + ".0", EmulationVersion: m.options.Release + ".0",
-		Timing:  election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
-		Clock:   m.options.Clock,
+		Timing: election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
+		Clock:  m.options.Clock,
 		Lead: func(ctx context.Context, term candidacy.Term) {
 			var doing sync.WaitGroup
 			evident := term
