@@ -47,6 +47,12 @@ var damages = map[string]func(t *rapid.T, events []history.Event, at int) []hist
 		}
 		return events
 	},
+	"starve": func(t *rapid.T, events []history.Event, at int) []history.Event {
+		ev := history.Event{Kind: history.KindStarvation, At: events[at].At, Starvation: &history.Starvation{}}
+		ev.From = max(1, ev.At-rapid.Int64Range(1, int64(5*time.Minute)).Draw(t, "lasts"))
+		ev.Starvation.CPU = rapid.Int64Range(0, max(0, ev.At-ev.From)).Draw(t, "waited")
+		return numbered(slices.Insert(events, at+1, ev))
+	},
 	"miss": func(t *rapid.T, events []history.Event, at int) []history.Event {
 		source := rapid.SampledFrom(fact.Sources).Draw(t, "source")
 		ev := history.Event{Kind: history.KindRecorderMissed, At: events[at].At, RecorderMissed: &history.RecorderMissed{Source: string(source), Message: "it missed something"}}

@@ -26,6 +26,7 @@ type History struct {
 	// times are those of the events, by which a time finds its evidence.
 	times          []eventTime
 	recorders      recorders
+	starvations    []starvation
 	clock          Clock
 	processes      processes
 	readiness      map[string]*readiness
@@ -84,6 +85,8 @@ func (h *History) Observe(ev *history.Event) {
 		h.observeFault(ev)
 	case ev.EtcdHealth != nil:
 		h.observeEtcd(ev)
+	case ev.Starvation != nil:
+		h.observeStarvation(ev)
 	case ev.End != nil:
 		end := *ev.End
 		h.End = &end

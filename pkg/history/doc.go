@@ -27,6 +27,11 @@
 // counts is not negative; no value but an empty list or map is null; and phases, changes,
 // types, classes and sources are those that this package has constants for.
 //
+// An event of kind starvation tells of a stretch of time in which the machine made processes
+// of the run wait for a CPU or a disk, or the harness was late. What took too long by no more than the
+// measured waiting is unclear, see pkg/law. The first one says what the machine lets the recorder measure;
+// a history without one says nothing of its machine.
+//
 // A file that breaks any of this is damaged: a Reader says so while it reads, passes over
 // the lines that break the format, and nothing passes on it. A Writer ends the run rather
 // than write what a Reader refuses. Lines, size, time and members have bounds; see MaxLine

@@ -89,7 +89,8 @@ type MemberHeader struct {
 type Kind string
 
 // The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
-// beside their payloads: KindRead, KindVisibility, KindEtcdHash, KindCustomResourceAnswer.
+// beside their payloads: KindRead, KindVisibility, KindEtcdHash, KindCustomResourceAnswer,
+// KindStarvation.
 const (
 	KindStep               Kind = "step"
 	KindNotReached         Kind = "notReached"
@@ -156,9 +157,11 @@ type Event struct {
 	CustomResourceAnswer *CustomResourceAnswer `json:"customResourceAnswer,omitempty"`
 	// ThirdPartyObject is an object that neither the control plane nor the harness made.
 	ThirdPartyObject *ThirdPartyObject `json:"thirdPartyObject,omitempty"`
-	RecorderMissed   *RecorderMissed   `json:"recorderMissed,omitempty"`
-	RecorderDelayed  *RecorderDelayed  `json:"recorderDelayed,omitempty"`
-	End              *End              `json:"end,omitempty"`
+	// Starvation is what the machine that the members run on did not give them.
+	Starvation      *Starvation      `json:"starvation,omitempty"`
+	RecorderMissed  *RecorderMissed  `json:"recorderMissed,omitempty"`
+	RecorderDelayed *RecorderDelayed `json:"recorderDelayed,omitempty"`
+	End             *End             `json:"end,omitempty"`
 }
 
 // LoadBalancer is what a client got that read an object through the load balancer,

@@ -23,6 +23,9 @@ const (
 	LackBackends = "backends"
 	// LackProbes: nothing was sent to it that a server is to refuse.
 	LackProbes = "probes"
+	// LackMachines: the harness does not see the machines that the members run on, so that
+	// nothing tells whether these were starved.
+	LackMachines = "machines"
 )
 
 // Lack is why the run did not have something; ok is false where it had it.

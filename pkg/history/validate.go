@@ -18,6 +18,8 @@ type validator struct {
 	// at and revision are those of the last event, and of the last change in etcd, that
 	// keeps the format.
 	at, revision int64
+	// starved is the end of the last stretch of starvation.
+	starved int64
 }
 
 // headerProblem says in words how a header breaks the format; empty if it keeps it.
@@ -79,7 +81,7 @@ func text(of reflect.Type, line []byte) string {
 // event says in words how an event breaks the format; empty if it keeps it. Its place among
 // the numbers is not looked at.
 func (v *validator) event(e *Event) string {
-	for _, find := range []func(*Event) string{payloadProblem, v.time, v.names, numberProblem, valueProblem, v.order} {
+	for _, find := range []func(*Event) string{payloadProblem, v.time, v.names, numberProblem, valueProblem, starvationProblem, v.order} {
 		if problem := find(e); problem != "" {
 			return problem
 		}
@@ -92,6 +94,9 @@ func (v *validator) take(e *Event) {
 	v.at = e.At
 	if e.Stored != nil {
 		v.revision = e.Stored.Revision
+	}
+	if e.Starvation != nil {
+		v.starved = e.At
 	}
 }
 
@@ -151,8 +156,12 @@ func (v *validator) time(e *Event) string {
 	return ""
 }
 
-// order is that a change in etcd comes after one of a later revision, see Stored.
+// order is that a change in etcd comes after one of a later revision, see Stored, or that
+// stretches of starvation overlap.
 func (v *validator) order(e *Event) string {
+	if e.Starvation != nil && e.Starvation.Waited() > 0 && e.From < v.starved {
+		return fmt.Sprintf("tells of waiting since %d, and the stretch before ended at %d: no waiting counts twice", e.From, v.starved)
+	}
 	if e.Stored != nil && e.Stored.Revision < v.revision {
 		return fmt.Sprintf("tells of revision %d of etcd after %d: the changes are not in the order in which etcd made them", e.Stored.Revision, v.revision)
 	}

@@ -56,6 +56,8 @@ func numbers(e *Event) []number {
 		return []number{{"revision", e.EtcdHash.Revision}}
 	case e.CustomResourceAnswer != nil:
 		return []number{{"instance", int64(e.CustomResourceAnswer.Instance)}, {"count", int64(e.CustomResourceAnswer.Count)}}
+	case e.Starvation != nil:
+		return []number{{"cpu", e.Starvation.CPU}, {"disk", e.Starvation.Disk}, {"harness", e.Starvation.Harness}}
 	case e.DiscoveryDocument != nil:
 		return []number{{"sweep", e.DiscoveryDocument.Sweep}, {"size", int64(e.DiscoveryDocument.Size)}}
 	}

@@ -52,6 +52,12 @@ func TestReader_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"a null status", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"read","code":null}}`, `has null as its "request.code"`},
 		{"a negative status", `{"seq":2,"at":200,"kind":"request","member":"cp1","request":{"class":"read","code":-1}}`, "has the status -1"},
 		{"a negative revision", `{"seq":2,"at":200,"kind":"stored","stored":{"type":"put","revision":-1}}`, "has -1 as its revision"},
+		{"starvation", `{"seq":2,"at":200,"from":150,"kind":"starvation","member":"cp1","starvation":{"cpu":50,"component":"etcd"}}`, ""},
+		{"the beginning of starvation's recorder", `{"seq":2,"at":200,"kind":"starvation","starvation":{"measures":["cpu","harness"]}}`, ""},
+		{"more waiting than time", `{"seq":2,"at":200,"from":150,"kind":"starvation","starvation":{"disk":51}}`, "which is not as long"},
+		{"waiting without a beginning", `{"seq":2,"at":200,"kind":"starvation","starvation":{"disk":51}}`, "which is not as long"},
+		{"negative waiting", `{"seq":2,"at":200,"from":150,"kind":"starvation","starvation":{"cpu":-1}}`, "has -1 as its cpu"},
+		{"a measure", `{"seq":2,"at":200,"kind":"starvation","starvation":{"measures":["gpu"]}}`, `has the measure "gpu"`},
 		{"bytes that are not UTF-8", "{\"seq\":2,\"at\":200,\"kind\":\"recorderMissed\",\"recorderMissed\":{\"source\":\"etcd\",\"message\":\"\xff\"}}", "not UTF-8"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,6 +80,17 @@ func TestReader_RefusesRevisionsThatGoBack(t *testing.T) {
 		`{"seq":3,"at":3,"kind":"stored","stored":{"type":"put","key":"c","revision":6}}`+"\n"+
 		`{"seq":4,"at":4,"kind":"end","end":{}}`+"\n"))
 	if len(events) != 3 || len(r.Damage) != 1 || !strings.Contains(r.Damage[0], "revision 6 of etcd after 7") {
+		t.Errorf("%d events, damage %q", len(events), r.Damage)
+	}
+}
+
+func TestReader_RefusesStarvationThatOverlaps(t *testing.T) {
+	r, events := readAll(t, strings.NewReader(validHeader+
+		`{"seq":1,"at":10,"from":5,"kind":"starvation","starvation":{"cpu":5}}`+"\n"+
+		`{"seq":2,"at":20,"from":10,"kind":"starvation","starvation":{"cpu":5}}`+"\n"+
+		`{"seq":3,"at":30,"from":19,"kind":"starvation","starvation":{"cpu":5}}`+"\n"+
+		`{"seq":4,"at":40,"kind":"end","end":{}}`+"\n"))
+	if len(events) != 3 || len(r.Damage) != 1 || !strings.Contains(r.Damage[0], "the stretch before ended at 20") {
 		t.Errorf("%d events, damage %q", len(events), r.Damage)
 	}
 }

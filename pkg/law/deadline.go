@@ -255,8 +255,8 @@ func (c *course[F, S]) bound(began fact.Moment) time.Duration {
 	return c.bounds.Of(c.Bound)
 }
 
-// late ends an obligation that was late. What shows it is the first event after the bound
-// was over: what a recorder missed later takes nothing away from it.
+// late ends an obligation that was late, if the machine is not to blame. What shows it is the
+// first event after the bound was over: what a recorder missed later takes nothing away from it.
 func (c *course[F, S]) late(e *Entry, o outcome, bound time.Duration) int64 {
 	at := c.running.Reaches(e.Began.Latest, int64(bound), fact.Yes)
 	overdue := c.bounds.over.Evidence(at)
@@ -277,6 +277,7 @@ func (c *course[F, S]) late(e *Entry, o outcome, bound time.Duration) int64 {
 	if c.Release != nil {
 		e.Release = c.Release(c.s, e.Began)
 	}
+	*e = UnlessStarved(c.bounds.over, *e, e.Least-bound, c.running, e.Began.Latest, o.first.Earliest)
 	if done == nil {
 		return fact.Forever // the clock of one that never came about runs on
 	}

@@ -26,7 +26,8 @@ func (*duty) Observe(*history.Event) {}
 
 const bound = 10 * time.Second
 
-func (d *duty) judge(over int64) *law.Ledger {
+// judge judges it over a history that ends at a time and has some events.
+func (d *duty) judge(over int64, events ...history.Event) *law.Ledger {
 	of := law.Deadline[*duty, *duty]{
 		Row:       law.Row{ID: "CLE-20"},
 		Unrelated: d.unrelated,
@@ -41,7 +42,10 @@ func (d *duty) judge(over int64) *law.Ledger {
 	}
 	h := fact.NewHistory(history.Header{})
 	facts := law.New(func(*fact.History) *duty { return d }, []law.Law[*duty]{of}).Begin(h)
-	h.Observe(&history.Event{Seq: 1, At: over, End: &history.End{Complete: true}})
+	for i, ev := range append(events, history.Event{At: over, End: &history.End{Complete: true}}) {
+		ev.Seq = int64(i + 1)
+		h.Observe(&ev)
+	}
 	_, l := facts.Judge("CLE-20")
 	return l
 }

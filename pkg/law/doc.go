@@ -15,6 +15,10 @@
 // was excused than met, and at least as much was met as the catalog asks for. The clock
 // of an obligation stands while what it takes is not there; it never begins anew.
 //
+// What took too long while the machine was starved is unclear, not late, if the measured
+// waiting is at least as long as it exceeded its bound ([UnlessStarved]). What must never be
+// stays broken however starved the machine was, and nothing comes to be met by starvation.
+//
 // # Shapes
 //
 // A law is declared in a shape, and the shape ends its obligations. [Each]: every subject is

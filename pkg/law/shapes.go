@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 )
@@ -82,8 +83,7 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			e.Began = fact.Exactly(max(span.Begin, 0), e.Began.Seq)
 			switch broken, unclear := within(certain, span), within(possible, span); {
 			case len(broken) > 0:
-				why, shown := a.Breach(s, broken[0].Begin, min(broken[0].End, over))
-				e = e.Broken("%s", why).Shown(shown...)
+				e = a.broken(s, e, broken, grace, bounds.over)
 			case len(unclear) > 0:
 				why, shown := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
 				e = e.Unclear("it is not certain whether %s", why).Shown(shown...)
@@ -96,6 +96,27 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 		}
 	}
 	return l
+}
+
+// broken ends a stretch by the first span without the condition that the machine does not
+// explain.
+func (a Always[F, S]) broken(s S, e Entry, spans []fact.Span, grace int64, h *fact.History) Entry {
+	var first Entry
+	for i, span := range spans {
+		to := min(span.End, h.Now)
+		why, shown := a.Breach(s, span.Begin, to)
+		one := e.Broken("%s", why).Shown(shown...)
+		if a.Grace != "" {
+			one = UnlessStarved(h, one, time.Duration(to-max(span.Begin, 0)-grace), fact.Constant(fact.Yes), span.Begin, to)
+		}
+		if i == 0 || one.Ending == Broken {
+			first = one
+		}
+		if one.Ending == Broken {
+			break
+		}
+	}
+	return first
 }
 
 // longer are the spans that last longer than a grace, by the end of the history.

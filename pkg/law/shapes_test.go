@@ -12,10 +12,13 @@ import (
 )
 
 // ledgerOf is what a law over one duty enters, by the end of a history of 100 seconds.
-func ledgerOf(id requirement.ID, of law.Law[*duty]) *law.Ledger {
+func ledgerOf(id requirement.ID, of law.Law[*duty], events ...history.Event) *law.Ledger {
 	h := fact.NewHistory(history.Header{})
 	facts := law.New(func(*fact.History) *duty { return &duty{} }, []law.Law[*duty]{of}).Begin(h)
-	h.Observe(&history.Event{Seq: 1, At: 100 * s, End: &history.End{Complete: true}})
+	for i, ev := range append(events, history.Event{At: 100 * s, End: &history.End{Complete: true}}) {
+		ev.Seq = int64(i + 1)
+		h.Observe(&ev)
+	}
 	_, l := facts.Judge(id)
 	return l
 }

@@ -3,6 +3,7 @@ package judgetest
 
 import (
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,6 +87,38 @@ func Bracket(t *testing.T, id requirement.ID, bound string, build func(took time
 			Expect(t, id, build(c.took), c.want)
 		})
 	}
+}
+
+// StarvedBracket judges a run in which something exceeded a bound while the machine made
+// processes wait: for as long as it was late, which must be inconclusive, and for less, which
+// must fail. The time that build is given is the most that it may have taken; by what is known
+// it took up to a second less. Since gives, of the events, when it began and was over.
+func StarvedBracket(t *testing.T, id requirement.ID, bound string, since func(events []history.Event) (from, to int64), build func(took time.Duration) []history.Event) {
+	t.Helper()
+	const beyond = 4 * time.Second
+	for name, c := range map[string]struct {
+		waited time.Duration
+		want   check.Verdict
+	}{
+		"not starved":            {0, check.Fail},
+		"starved for too little": {beyond - 2*time.Second, check.Fail},
+		"starved for as long":    {beyond, check.Inconclusive},
+	} {
+		t.Run(string(id)+" "+bound+" "+name, func(t *testing.T) {
+			events := build(requirement.MustBound(id, bound) + beyond)
+			from, to := since(events)
+			Expect(t, id, Starve(events, from, to, c.waited), c.want)
+		})
+	}
+}
+
+// Starve has the machine make processes wait for so long between two times.
+func Starve(events []history.Event, from, to int64, waited time.Duration) []history.Event {
+	at := slices.IndexFunc(events, func(ev history.Event) bool { return ev.At > to })
+	if at < 0 {
+		at = len(events) - 1
+	}
+	return slices.Insert(events, at, history.Event{Kind: history.KindStarvation, From: from, At: to, Starvation: &history.Starvation{CPU: int64(waited)}})
 }
 
 // Expect judges the events of a history by one requirement, and demands a verdict.

@@ -23,35 +23,56 @@ func readyAt(b *stories.Builder, code int) {
 }
 
 func TestReadyWithin_Bracket(t *testing.T) {
-	judgetest.Bracket(t, "RO-02", "readyWithin", func(took time.Duration) []history.Event {
-		return replaced("at rest", func(b *stories.Builder) {
-			// The last good answer, the first and the last bad one, and the first good one.
-			begin := b.Now
-			readyAt(b, 200)
-			b.Now = begin + int64(unsure)
-			readyAt(b, 500)
-			b.Now = begin + int64(took-unsure)
-			readyAt(b, 500)
-			b.Now = begin + int64(took)
-			readyAt(b, 200)
-		})
+	judgetest.Bracket(t, "RO-02", "readyWithin", readyLate)
+	judgetest.StarvedBracket(t, "RO-02", "readyWithin", between(func(ev *history.Event) bool { return ev.Ready != nil && ev.Ready.Code == 500 }), readyLate)
+}
+
+// between gives when the first and the last event came that fit.
+func between(fits func(*history.Event) bool) func(events []history.Event) (from, to int64) {
+	return func(events []history.Event) (from, to int64) {
+		for i := range events {
+			if fits(&events[i]) {
+				if from == 0 {
+					from = events[i].At
+				}
+				to = events[i].At
+			}
+		}
+		return from, to
+	}
+}
+
+func readyLate(took time.Duration) []history.Event {
+	return replaced("at rest", func(b *stories.Builder) {
+		// The last good answer, the first and the last bad one, and the first good one.
+		begin := b.Now
+		readyAt(b, 200)
+		b.Now = begin + int64(unsure)
+		readyAt(b, 500)
+		b.Now = begin + int64(took-unsure)
+		readyAt(b, 500)
+		b.Now = begin + int64(took)
+		readyAt(b, 200)
 	})
 }
 
 func TestWithoutAnswer_Bracket(t *testing.T) {
-	judgetest.Bracket(t, "RO-11", "withoutAnswer", func(took time.Duration) []history.Event {
-		return replaced("replaced", func(b *stories.Builder) {
-			begin := b.Now
-			balance := func(code int, from, at time.Duration) {
-				b.Now = begin + int64(at)
-				b.Emit(history.Event{Kind: history.KindLoadBalancer, From: begin + int64(from), LoadBalancer: &history.LoadBalancer{Code: code}})
-			}
-			balance(0, 1, unsure)
-			for at := time.Second; at < took-unsure; at += time.Second {
-				balance(0, at, at)
-			}
-			balance(200, took-unsure, took)
-		})
+	judgetest.Bracket(t, "RO-11", "withoutAnswer", unanswered)
+	judgetest.StarvedBracket(t, "RO-11", "withoutAnswer", between(func(ev *history.Event) bool { return ev.LoadBalancer != nil && ev.LoadBalancer.Code == 0 }), unanswered)
+}
+
+func unanswered(took time.Duration) []history.Event {
+	return replaced("replaced", func(b *stories.Builder) {
+		begin := b.Now
+		balance := func(code int, from, at time.Duration) {
+			b.Now = begin + int64(at)
+			b.Emit(history.Event{Kind: history.KindLoadBalancer, From: begin + int64(from), LoadBalancer: &history.LoadBalancer{Code: code}})
+		}
+		balance(0, 1, unsure)
+		for at := time.Second; at < took-unsure; at += time.Second {
+			balance(0, at, at)
+		}
+		balance(200, took-unsure, took)
 	})
 }
 
@@ -69,6 +90,16 @@ func TestShowsWithin_Bracket(t *testing.T) {
 			}), c.want)
 		})
 	}
+	late := func(took time.Duration) []history.Event {
+		return replaced("at rest", func(b *stories.Builder) {
+			b.Write(b.Members[0], "configmaps")
+			b.Show(b.Members[1], b.Members[0], took)
+		})
+	}
+	judgetest.StarvedBracket(t, "RO-06", "showsWithin", func(events []history.Event) (from, to int64) {
+		shown := last(events, func(ev *history.Event) bool { return ev.Visibility != nil })
+		return shown.From, shown.Visibility.Watch.At
+	}, late)
 	t.Run("given up before", func(t *testing.T) {
 		events := replaced("at rest", func(b *stories.Builder) {
 			b.Write(b.Members[0], "configmaps")

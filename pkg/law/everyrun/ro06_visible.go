@@ -92,7 +92,8 @@ func (q question) end(b law.Bounds) law.Entry {
 	case shows && e.Most <= bound:
 		return e.Met("shown", q.how)
 	case e.Least > bound:
-		return e.Late("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, asked)
+		e = e.Late("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, asked)
+		return law.UnlessStarved(q.facts.History, e, e.Least-bound, q.able(), q.since(), until)
 	case q.how == "watch" && q.Sent == 0 && !q.facts.watches(q.member):
 		return e.Unclear("no watch was ever open at %s", q.member)
 	case q.how == "watch" && q.Sent == 0:

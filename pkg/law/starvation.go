@@ -1,0 +1,26 @@
+package law
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+)
+
+// UnlessStarved is an obligation that was late or broken because something took too long, by
+// as much as excess. It is unclear where the machine made processes of the run wait for at
+// least as long as that, between two instants and while a signal was Yes. No more than the
+// measured waiting is taken off, and nothing comes to be met by it. Do not use it for what must
+// never be, however slow the machine is.
+func UnlessStarved(h *fact.History, e Entry, excess time.Duration, while fact.Signal, from, to int64) Entry {
+	if e.Ending != Late && e.Ending != Broken {
+		return e
+	}
+	starved := h.Starved(while, from, to)
+	if starved == 0 || starved < excess {
+		return e
+	}
+	e.Ending, e.SelfEvident, e.Through = Unclear, false, 0
+	e.Why = fmt.Sprintf("%s; the machine was starved for %s of that time, which may be why", e.Why, starved.Round(time.Millisecond))
+	return e
+}
