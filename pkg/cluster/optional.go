@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/client-go/rest"
 )
@@ -51,4 +52,18 @@ type LoadBalanced interface {
 	// BalancerConfig reaches the API servers through the balancer; ok is false
 	// where there is none.
 	BalancerConfig() (config *rest.Config, ok bool)
+}
+
+// CPUWaiter is a Cluster that sees for how long its processes wait for a CPU.
+type CPUWaiter interface {
+	// WaitedForCPU is how long each running process of a member has waited so far.
+	WaitedForCPU(ctx context.Context, member string) ([]CPUWait, error)
+}
+
+// CPUWait is how long the threads of one process have been ready to run since they exist and
+// had no CPU, all together. The waiting of threads that have ended is missing.
+type CPUWait struct {
+	Component Component     `json:"component"`
+	Process   Process       `json:"process"`
+	Waited    time.Duration `json:"waited"`
 }

@@ -86,6 +86,24 @@ const (
 	BalancerInterval = 200 * time.Millisecond
 	BalancerTimeout  = 5 * time.Second
 
+	// starvationBeat is the timer whose lateness shows that the harness itself waits, and
+	// starvationBeats how many make up a stretch of which is recorded how long processes
+	// waited: a second. Longer ones would blur when it was, and shorter ones cost more.
+	starvationBeat  = 100 * time.Millisecond
+	starvationBeats = 10
+	// starvedShare is the part of a stretch that processes must have waited for it to be
+	// recorded. Processes that start wait for each other on a machine with few CPUs; a
+	// quarter is more than a machine shows that has time for them.
+	starvedShare = 0.25
+	// slowDisk is how long a write takes to a disk that is slow: etcd warns of one at
+	// 100 ms, and is unstable with it.
+	slowDisk = 100 * time.Millisecond
+	// diskBlock is how many bytes are written, as etcd does with one of its entries.
+	diskBlock = 4 << 10
+	// StarvationTimeout bounds the question to the members for how long their processes
+	// waited.
+	StarvationTimeout = 1 * time.Second
+
 	// DiscoveryAttempts is how often discovery is fetched in vain before the
 	// history gets a gap instead.
 	DiscoveryAttempts = 20

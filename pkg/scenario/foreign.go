@@ -72,7 +72,7 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	if len(missing) > 0 && !played {
 		lacks = append(lacks, history.Lack{What: history.LackRestarts, Reason: strings.Join(missing, "; ")})
 	}
-	return lacks
+	return append(lacks, history.Lack{What: history.LackMachines, Reason: "Evenkeel does not see the machines of an external cluster, so that nothing tells whether they were starved"})
 }
 
 // endsServers is whether a fault ends an API server.

@@ -89,6 +89,8 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	rs.etcd.KeepLeasesOf(hosts)
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
+	rs.running.Go(func() { r.starvation().Run(etcd) })
+
 	for _, one := range workload.Owned() {
 		r.owned.Note(one.Resource, one.Name)
 	}
@@ -156,6 +158,16 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		rs.probes.Go(func() { rs.visibility(r).Run(ctx) })
 	}
 	return nil
+}
+
+// starvation is the recorder of how starved the machine is. That of an external cluster is
+// another one.
+func (r *Runner) starvation() *observe.Starvation {
+	folder := r.cluster.LogDir()
+	if r.foreign != nil {
+		folder = ""
+	}
+	return observe.NewStarvation(r.cluster, folder, r.History, r.Clock)
 }
 
 // end stops everything and waits for it.

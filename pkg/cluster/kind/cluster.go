@@ -76,6 +76,7 @@ var (
 	_ cluster.FeatureGated             = (*kindCluster)(nil)
 	_ cluster.AdmissionPolicySupporter = (*kindCluster)(nil)
 	_ cluster.FeatureSwitcher          = (*kindCluster)(nil)
+	_ cluster.CPUWaiter                = (*kindCluster)(nil)
 )
 
 // member is one control-plane member.

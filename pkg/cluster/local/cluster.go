@@ -53,6 +53,7 @@ var (
 	_ cluster.FeatureSwitcher          = (*local)(nil)
 	_ cluster.FeatureGated             = (*local)(nil)
 	_ cluster.AdmissionPolicySupporter = (*local)(nil)
+	_ cluster.CPUWaiter                = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.

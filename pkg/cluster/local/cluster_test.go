@@ -51,6 +51,7 @@ func TestCluster(t *testing.T) {
 	t.Logf("started within %s", time.Since(began))
 	p := &played{c, seen, root}
 	t.Run("observer was told of every start", p.tellsOfEveryStart)
+	t.Run("every process tells how long it waited for a CPU", p.tellsItsWaits)
 	t.Run("logs do not tell where the cluster lies", p.hidesPathsInLogs)
 	t.Run("files are readable by the owner only", p.keepsFilesPrivate)
 	t.Run("kubeconfig reaches every member", p.writesKubeconfig)
@@ -83,6 +84,21 @@ func (p *played) tellsOfEveryStart(t *testing.T) {
 			}
 			if !procfs.HasVariable(process.PID, state.Marker, c.entry.Record().ID) {
 				t.Errorf("%s of %s does not carry the marker", component, m.Name)
+			}
+		}
+	}
+}
+
+func (p *played) tellsItsWaits(t *testing.T) {
+	c := p.c
+	for _, m := range c.Members() {
+		waits, err := c.WaitedForCPU(t.Context(), m.Name)
+		if err != nil || len(waits) != len(m.Components) {
+			t.Errorf("%s: %+v, %v", m.Name, waits, err)
+		}
+		for _, w := range waits {
+			if process, ok := c.Process(m.Name, w.Component); !ok || w.Process != process {
+				t.Errorf("%s of %s: %+v, want that of %v", w.Component, m.Name, w, process)
 			}
 		}
 	}

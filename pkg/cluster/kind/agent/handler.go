@@ -30,6 +30,7 @@ const (
 	pathHealth    = "/health"
 	pathLink      = "/link"
 	pathStopped   = "/stopped"
+	pathCPUWaits  = "/cpu-waits"
 	pathAddress   = "/address"
 	pathKeyFault  = "/key-fault"
 	pathHTTPFault = "/http-fault"
@@ -44,6 +45,7 @@ func (a *agent) handler() http.Handler {
 	mux.HandleFunc("GET "+pathManifest, a.readManifest)
 	mux.HandleFunc("GET "+pathHealth, a.askHealth)
 	mux.HandleFunc("GET "+pathStopped, a.askStopped)
+	mux.HandleFunc("GET "+pathCPUWaits, a.tellCPUWaits)
 	mux.HandleFunc("GET "+pathAddress, func(w http.ResponseWriter, _ *http.Request) {
 		own, _, err := addresses()
 		answer(w, own, err)

@@ -178,6 +178,10 @@ func TestEventsAndSignals(t *testing.T) {
 		if _, err := client.Stopped(t.Context(), cluster.Process{PID: came.PID, StartTime: came.StartTime + 1}); err == nil || !strings.Contains(err.Error(), "has exited") {
 			t.Errorf("another process of that number: %v", err)
 		}
+		waits, err := client.CPUWaits(t.Context())
+		if err != nil || len(waits) != 1 || waits[0].Component != cluster.Etcd || waits[0].Process != process || waits[0].Waited < 0 {
+			t.Errorf("it waited for a CPU: %+v, %v", waits, err)
+		}
 		cancel()
 		for range told { // until the stream has ended
 			continue
