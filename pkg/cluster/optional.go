@@ -60,10 +60,10 @@ type CPUWaiter interface {
 	WaitedForCPU(ctx context.Context, member string) ([]CPUWait, error)
 }
 
-// CPUWait is how long the threads of one process have been ready to run since they exist and
-// had no CPU, all together. The waiting of threads that have ended is missing.
+// CPUWait is how long each thread of one process has been ready to run since it exists and
+// had no CPU, by its number.
 type CPUWait struct {
-	Component Component     `json:"component"`
-	Process   Process       `json:"process"`
-	Waited    time.Duration `json:"waited"`
+	Component Component             `json:"component"`
+	Process   Process               `json:"process"`
+	Threads   map[int]time.Duration `json:"threads"`
 }

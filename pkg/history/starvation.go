@@ -26,10 +26,10 @@ type Starvation struct {
 	// Measures are Measures… values. Only the first event of the recorder has them, which
 	// says that the recorder began, and what it can measure; it tells of no waiting.
 	Measures []string `json:"measures,omitempty"`
-	// CPU is how long the threads of one process waited for a CPU, in nanoseconds: those of
-	// the process that waited longest, which is the Component of Event.Member, or the harness
-	// where both are empty. Threads that waited at once count together, up to the length of
-	// the stretch.
+	// CPU is for how long one process waited for a CPU, in nanoseconds: the process that
+	// waited longest, which is the Component of Event.Member, or the harness where both are
+	// empty. That is the longer of what its thread waited that waited longest, and of what all
+	// its threads waited by the number of CPUs, on each of which one of them can run.
 	CPU       int64  `json:"cpu,omitempty"`
 	Component string `json:"component,omitempty"`
 	// Disk is for how long the disk held up writes, in nanoseconds.

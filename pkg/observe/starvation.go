@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"os"
+	"runtime"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -23,8 +24,10 @@ type Starvation struct {
 
 // machine is what can be measured; a function is nil where it cannot.
 type machine struct {
-	// cpu is how long each process has waited for a CPU so far.
-	cpu func(ctx context.Context) map[runs]time.Duration
+	// cpu is how long each thread of each process has waited for a CPU so far, and cpus is how
+	// many there are.
+	cpu  func(ctx context.Context) map[runs]map[int]time.Duration
+	cpus int
 	// write writes to the disk, and stalled is for how long any process has waited for a disk
 	// so far.
 	write   func() error
@@ -43,14 +46,14 @@ type runs struct {
 // the cluster is a cluster.CPUWaiter, and the disk of a folder. Without a folder the members
 // run elsewhere, and it measures the harness alone.
 func NewStarvation(c cluster.Cluster, folder string, recorder Recorder, clk clock.WithTicker) *Starvation {
-	s := &Starvation{machine: machine{close: func() {}}, recorder: recorder, clock: clk}
+	s := &Starvation{machine: machine{cpus: runtime.NumCPU(), close: func() {}}, recorder: recorder, clock: clk}
 	if folder == "" {
 		return s
 	}
 	self := os.Getpid()
 	if _, err := procfs.WaitedForCPU(self); err == nil {
 		if waiter, ok := c.(cluster.CPUWaiter); ok {
-			s.machine.cpu = func(ctx context.Context) map[runs]time.Duration { return cpuWaits(ctx, c, waiter, self) }
+			s.machine.cpu = func(ctx context.Context) map[runs]map[int]time.Duration { return cpuWaits(ctx, c, waiter, self) }
 		}
 	}
 	if file, err := unnamed(folder); err == nil {
@@ -79,21 +82,21 @@ func unnamed(folder string) (*os.File, error) {
 }
 
 // cpuWaits asks of all members, and of the harness itself. What cannot be told is missing.
-func cpuWaits(ctx context.Context, c cluster.Cluster, waiter cluster.CPUWaiter, self int) map[runs]time.Duration {
+func cpuWaits(ctx context.Context, c cluster.Cluster, waiter cluster.CPUWaiter, self int) map[runs]map[int]time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, StarvationTimeout)
 	defer cancel()
-	out := map[runs]time.Duration{}
+	out := map[runs]map[int]time.Duration{}
 	for _, member := range c.Members() {
 		waits, err := waiter.WaitedForCPU(ctx, member.Name)
 		if err != nil {
 			continue // a node without power, for example
 		}
 		for _, w := range waits {
-			out[runs{member.Name, w.Component, w.Process}] = w.Waited
+			out[runs{member.Name, w.Component, w.Process}] = w.Threads
 		}
 	}
-	if waited, err := procfs.WaitedForCPU(self); err == nil {
-		out[runs{}] = waited
+	if threads, err := procfs.WaitedForCPU(self); err == nil {
+		out[runs{}] = threads
 	}
 	return out
 }
@@ -119,7 +122,7 @@ func (s *Starvation) Run(ctx context.Context) {
 		late := s.late(ctx)
 		now := s.sample(ctx)
 		to := s.recorder.Now()
-		ev := history.Event{Kind: history.KindStarvation, From: from, Starvation: now.since(before, late, time.Duration(to-from))}
+		ev := history.Event{Kind: history.KindStarvation, From: from, Starvation: now.since(before, s.machine.cpus, late, time.Duration(to-from))}
 		if waited := ev.Starvation.Waited(); from > 0 && float64(waited) >= starvedShare*float64(to-from) && ctx.Err() == nil {
 			ev.Member = now.longest.member
 			s.recorder.Record(ev)
@@ -142,7 +145,7 @@ func (s *Starvation) late(ctx context.Context) time.Duration {
 
 // sample is what was measured by a time.
 type sample struct {
-	cpu map[runs]time.Duration
+	cpu map[runs]map[int]time.Duration
 	// write is how long a write took just now.
 	write, stalled time.Duration
 	// longest is the process that waited longest since the sample before.
@@ -169,16 +172,28 @@ func (s *Starvation) sample(ctx context.Context) *sample {
 // since is the waiting since the sample before, each kind up to the time that has passed. That
 // a process of the machine waits for a disk counts only where the disk was slow for the harness
 // too: elsewhere a program that reads a lot would count.
-func (a *sample) since(before *sample, late, passed time.Duration) *history.Starvation {
+func (a *sample) since(before *sample, cpus int, late, passed time.Duration) *history.Starvation {
 	out := &history.Starvation{Harness: int64(min(late, passed))}
-	for process, waited := range a.cpu {
-		was, known := before.cpu[process]
-		if grown := waited - was; known && grown > time.Duration(out.CPU) {
-			out.CPU, out.Component, a.longest = int64(min(grown, passed)), string(process.component), process
+	for process, threads := range a.cpu {
+		if waited := min(waitedOf(threads, before.cpu[process], cpus), passed); waited > time.Duration(out.CPU) {
+			out.CPU, out.Component, a.longest = int64(waited), string(process.component), process
 		}
 	}
 	if a.write >= slowDisk {
 		out.Disk = int64(min(max(a.write, a.stalled-before.stalled), passed))
 	}
 	return out
+}
+
+// waitedOf is for how long a process has waited since the sample before. Several threads that
+// wait at once hold up its work no longer than one, and no more of them run at once than there
+// are CPUs. A thread that was not there before has not waited long.
+func waitedOf(threads, before map[int]time.Duration, cpus int) time.Duration {
+	longest, all := time.Duration(0), time.Duration(0)
+	for thread, waited := range threads {
+		if was, known := before[thread]; known && waited > was {
+			longest, all = max(longest, waited-was), all+waited-was
+		}
+	}
+	return max(longest, all/time.Duration(cpus))
 }

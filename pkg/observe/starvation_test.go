@@ -56,8 +56,8 @@ func TestStarvation_RecordsOnlyStretchesWithMuchWaiting(t *testing.T) {
 	other := runs{"cp2", cluster.Etcd, cluster.Process{PID: 8, StartTime: 1}}
 	waits := []time.Duration{100 * time.Millisecond, 600 * time.Millisecond, 0, 2 * time.Second}
 	events := measured(t, 4, func(begun time.Time) machine {
-		return machine{cpu: func(context.Context) map[runs]time.Duration {
-			return map[runs]time.Duration{process: time.Hour + total(waits, begun), other: total(waits, begun) / 2}
+		return machine{cpus: 2, cpu: func(context.Context) map[runs]map[int]time.Duration {
+			return map[runs]map[int]time.Duration{process: {7: time.Hour + total(waits, begun)}, other: {8: total(waits, begun) / 2}}
 		}}
 	})
 	if !slices.Equal(events[0].Starvation.Measures, []string{history.MeasuresHarness, history.MeasuresCPU}) || events[0].Starvation.Waited() != 0 {
@@ -75,10 +75,28 @@ func TestStarvation_RecordsOnlyStretchesWithMuchWaiting(t *testing.T) {
 	}
 }
 
+func TestWaitedOf_ThreadsThatWaitAtOnceCountOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		threads, before map[int]time.Duration
+		want            time.Duration
+	}{
+		"one thread":                  {map[int]time.Duration{1: 5}, map[int]time.Duration{1: 2}, 3},
+		"the one that waited longest": {map[int]time.Duration{1: 50, 2: 3, 3: 4}, map[int]time.Duration{1: 2, 2: 2, 3: 2}, 48},
+		"many that take turns":        {map[int]time.Duration{1: 20, 2: 20, 3: 20, 4: 20}, map[int]time.Duration{1: 0, 2: 0, 3: 0, 4: 0}, 40},
+		"a new thread":                {map[int]time.Duration{1: 5, 2: 70}, map[int]time.Duration{1: 2}, 3},
+		"a number that is used again": {map[int]time.Duration{1: 5}, map[int]time.Duration{1: 70}, 0},
+		"a new process":               {map[int]time.Duration{1: 5}, nil, 0},
+	} {
+		if got := waitedOf(tc.threads, tc.before, 2); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}
+
 func TestStarvation_AProcessThatWasNotThereBeforeSaysNothing(t *testing.T) {
 	events := measured(t, 3, func(begun time.Time) machine {
-		return machine{cpu: func(context.Context) map[runs]time.Duration {
-			return map[runs]time.Duration{{"cp1", cluster.Etcd, cluster.Process{PID: int(time.Since(begun) / time.Second)}}: time.Hour}
+		return machine{cpus: 2, cpu: func(context.Context) map[runs]map[int]time.Duration {
+			return map[runs]map[int]time.Duration{{"cp1", cluster.Etcd, cluster.Process{PID: int(time.Since(begun) / time.Second)}}: {7: time.Hour}}
 		}}
 	})
 	if len(events) != 1 {
@@ -121,7 +139,7 @@ func TestStarvation_GoesOnWithoutWhatCannotBeMeasured(t *testing.T) {
 		return machine{
 			write:   func() error { return errors.New("the disk is full") },
 			stalled: func() (time.Duration, error) { return 0, errors.New("no such file") },
-			cpu:     func(context.Context) map[runs]time.Duration { return nil },
+			cpu:     func(context.Context) map[runs]map[int]time.Duration { return nil },
 		}
 	})
 	if len(events) != 1 {

@@ -97,7 +97,7 @@ func (p *played) tellsItsWaits(t *testing.T) {
 			t.Errorf("%s: %+v, %v", m.Name, waits, err)
 		}
 		for _, w := range waits {
-			if process, ok := c.Process(m.Name, w.Component); !ok || w.Process != process {
+			if process, ok := c.Process(m.Name, w.Component); !ok || w.Process != process || len(w.Threads) == 0 {
 				t.Errorf("%s of %s: %+v, want that of %v", w.Component, m.Name, w, process)
 			}
 		}

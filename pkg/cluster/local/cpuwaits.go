@@ -20,14 +20,14 @@ func (c *local) WaitedForCPU(_ context.Context, name string) ([]cluster.CPUWait,
 		if !runs {
 			continue
 		}
-		waited, err := procfs.WaitedForCPU(process.PID)
+		threads, err := procfs.WaitedForCPU(process.PID)
 		if stat, gone := procfs.Read(process.PID); gone != nil || stat.StartTime != process.StartTime {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot tell how long the %s waited for a CPU: %w", u, err)
 		}
-		waits = append(waits, cluster.CPUWait{Component: u.component, Process: process, Waited: waited})
+		waits = append(waits, cluster.CPUWait{Component: u.component, Process: process, Threads: threads})
 	}
 	return waits, nil
 }

@@ -12,29 +12,31 @@ import (
 	"time"
 )
 
-// WaitedForCPU is how long the threads of a process have been ready to run since they exist
-// and had no CPU, all together, by /proc/<pid>/task/<tid>/schedstat.
-func WaitedForCPU(pid int) (time.Duration, error) {
+// WaitedForCPU is how long each thread of a process has been ready to run since it exists and
+// had no CPU, by its number, as /proc/<pid>/task/<tid>/schedstat has it.
+func WaitedForCPU(pid int) (map[int]time.Duration, error) {
 	threads := fmt.Sprintf("/proc/%d/task", pid)
 	entries, err := os.ReadDir(threads)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	total := time.Duration(0)
-	for _, thread := range entries {
-		path := filepath.Join(threads, thread.Name(), "schedstat")
+	waited := make(map[int]time.Duration, len(entries))
+	for _, entry := range entries {
+		thread, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", threads, err)
+		}
+		path := filepath.Join(threads, entry.Name(), "schedstat")
 		raw, err := os.ReadFile(path)
 		if err == nil {
-			var waited time.Duration
-			waited, err = parseSchedstat(raw)
-			total += waited
+			waited[thread], err = parseSchedstat(raw)
 		}
 		// A thread may end between the list and the look; its process goes on.
 		if err != nil && !errors.Is(err, syscall.ESRCH) && !(errors.Is(err, fs.ErrNotExist) && gone(filepath.Dir(path))) {
-			return 0, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return total, nil
+	return waited, nil
 }
 
 // gone is whether there is no such file. A kernel that keeps no account of its scheduler has

@@ -20,8 +20,8 @@ func (w *watcher) cpuWaits() []cluster.CPUWait {
 	defer w.mu.Unlock()
 	waits := []cluster.CPUWait{}
 	for id, one := range w.living {
-		if waited, err := procfs.WaitedForCPU(id.PID); err == nil {
-			waits = append(waits, cluster.CPUWait{Component: one.component, Process: id, Waited: waited})
+		if threads, err := procfs.WaitedForCPU(id.PID); err == nil {
+			waits = append(waits, cluster.CPUWait{Component: one.component, Process: id, Threads: threads})
 		}
 	}
 	return waits
