@@ -75,9 +75,9 @@ type Deadline[F, S any] struct {
 	// not ready".
 	Breach  func(s S, began fact.Moment, done *fact.Moment, took time.Duration) string
 	Lacking func(S) string
-	// Breaks says what shows that what is owed is not as it has to be, whether or not it had
-	// come about in time, with the evidence; empty if nothing does. Optional.
-	Breaks func(S) (string, []int64)
+	// Breaks ends an obligation as broken where something shows that what is owed is not as it
+	// has to be, whether or not it had come about in time; else it gives it back. Optional.
+	Breaks func(S, Entry) Entry
 	// Tag gives tags to an obligation that was met. Optional.
 	Tag func(s S, began, done fact.Moment) []string
 	// Kind and Release of a breach, for documented deviations. Optional.
@@ -240,11 +240,8 @@ func (c *course[F, S]) end(e *Entry) int64 {
 
 // breaks ends an obligation as broken where something shows that it is.
 func (c *course[F, S]) breaks(e *Entry) {
-	if c.Breaks == nil || e.Ending == Late {
-		return
-	}
-	if why, shown := c.Breaks(c.s); why != "" {
-		*e = e.Broken("%s", why).Shown(shown...)
+	if c.Breaks != nil && e.Ending != Late {
+		*e = c.Breaks(c.s, *e)
 	}
 }
 

@@ -19,7 +19,12 @@ func (d *duty) judgeLooks(looks []law.Look, over int64) law.Entry {
 		Looks:   func(law.Member[*duty]) []law.Look { return looks },
 		Void:    func(m law.Member[*duty]) []law.Void { return m.Facts.void },
 		Lacking: func(m law.Member[*duty]) string { return m.Name + " did not show it" },
-		Breaks:  func(law.Member[*duty]) (string, []int64) { return d.breaks, []int64{1} },
+		Breaks: func(_ law.Member[*duty], e law.Entry) law.Entry {
+			if d.breaks == "" {
+				return e
+			}
+			return e.Broken("%s", d.breaks).Shown(1)
+		},
 	}
 	h := fact.NewHistory(history.Header{})
 	facts := law.New(func(*fact.History) *duty { return d }, []law.Law[*duty]{of}).Begin(h)

@@ -20,6 +20,12 @@ func UnlessStarved(h *fact.History, e Entry, excess time.Duration, while fact.Si
 	if starved == 0 || starved < excess {
 		return e
 	}
+	return e.Starved(starved)
+}
+
+// Starved ends an obligation as unclear that was late or broken by a time for which the machine
+// was starved.
+func (e Entry) Starved(starved time.Duration) Entry {
 	e.Ending, e.SelfEvident, e.Through = Unclear, false, 0
 	e.Why = fmt.Sprintf("%s; the machine was starved for %s of that time, which may be why", e.Why, starved.Round(time.Millisecond))
 	return e

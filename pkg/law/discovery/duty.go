@@ -60,8 +60,8 @@ func dutyLaw(row law.Row, bound string, running func(*member) fact.Signal, over 
 		Breach: func(d duty, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 			return d.says(took, d.instead())
 		},
-		Breaks: func(d duty) (string, []int64) {
-			return d.breaks(running(d.member), requirement.MustBound(row.ID, bound))
+		Breaks: func(d duty, e law.Entry) law.Entry {
+			return d.breaks(e, running(d.member), requirement.MustBound(row.ID, bound))
 		},
 		Tag: func(d duty, _, done fact.Moment) []string { return d.tags(done) },
 	}
@@ -101,9 +101,10 @@ func (d duty) instead() string {
 }
 
 // breaks looks for a document of a ready member with which something is wrong that its
-// process had the time to know.
-func (d duty) breaks(running fact.Signal, bound time.Duration) (string, []int64) {
-	from := d.began.Latest
+// process had the time to know. One for which the machine left it no time does not end the
+// search.
+func (d duty) breaks(e law.Entry, running fact.Signal, bound time.Duration) law.Entry {
+	found, from := e, d.began.Latest
 	if d.never == nil {
 		from += int64(bound)
 	}
@@ -124,11 +125,23 @@ func (d duty) breaks(running fact.Signal, bound time.Duration) (string, []int64)
 		case wrong == "":
 			right = k.listing
 		case p == nil, d.group != "" && d.facts.changing(d.group, k.from, k.at):
-		case !due || running.Lasts(max(d.began.Latest, p.Started.Latest), k.from, fact.Yes) > int64(bound):
-			return d.says(time.Duration(k.from-d.began.Latest), wrong), append([]int64{k.seq}, d.shown...)
+		default:
+			since := max(d.began.Latest, p.Started.Latest)
+			excess := time.Duration(running.Lasts(since, k.from, fact.Yes)) - bound
+			if due && excess <= 0 {
+				continue
+			}
+			is := e.Broken("%s", d.says(time.Duration(k.from-d.began.Latest), wrong)).Shown(append([]int64{k.seq}, d.shown...)...)
+			if due {
+				is = law.UnlessStarved(d.facts.History, is, excess, running, since, k.from)
+			}
+			if is.Ending == law.Broken {
+				return is
+			}
+			found = is
 		}
 	}
-	return "", nil
+	return found
 }
 
 // spell is an outage of the server of a group-version while an APIService wants that, as a

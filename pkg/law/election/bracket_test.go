@@ -262,3 +262,20 @@ func TestBrackets_WhatIsCountedIsCountedOnlyAfterTheBound(t *testing.T) {
 		expectCount(t, controlPlane("1.2.0").storeOdd(probeLease).wait(took).ready("a", 200).judge(t, "CLE-23"), "that were ready", lived)
 	}
 }
+
+// A ping and its answer carry their own times, between which the machine may have held the
+// candidate up.
+func TestAnswersWithin_StarvationExplainsNoMoreThanWasMeasured(t *testing.T) {
+	const late = 3 * time.Second
+	took := requirement.MustBound("CLE-03", "answersWithin") + late
+	for waited, want := range map[time.Duration]check.Verdict{0: check.Fail, late - 1: check.Fail, late: check.Inconclusive} {
+		b := controlPlane("1.2.0", "1.2.0")
+		at := b.wall()
+		b.ping("a_1", managersLease, "1.2.0", 0).wait(took)
+		b.add(history.Event{Kind: history.KindStarvation, From: b.now - int64(took), Starvation: &history.Starvation{CPU: int64(waited)}})
+		b.storeCandidate("a_1", managersLease, "1.2.0", at, at.Add(took))
+		if got := b.judge(t, "CLE-03").Verdict; got != want {
+			t.Errorf("starved for %s: %s, want %s", waited, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // observeCause notes what may have Leases move. What follows from an election is no cause of
@@ -95,6 +96,13 @@ func (f *Facts) lastLed(p *fact.Process) []*Tenure {
 
 // until is whether a signal holds at a moment; it does not where it does not at the end of it.
 func until(s fact.Signal, at fact.Moment) fact.Truth { return min(s.During(at), s.At(at.Latest)) }
+
+// unlessStalled is an obligation that is broken because Leases moved though nothing had happened
+// for some time. It is unclear where the machine was starved then for as long as an election
+// waits for answers: leaders may not have been able to renew, nor candidates to answer.
+func (f *Facts) unlessStalled(e law.Entry, within time.Duration, at fact.Moment) law.Entry {
+	return law.UnlessStarved(f.History, e, notion("electionWaits"), fact.Constant(fact.Yes), at.Latest-int64(within), at.Latest)
+}
 
 // quiet is while none of some times, which are in order, was for so long.
 func quiet(times []int64, long time.Duration) fact.Signal {

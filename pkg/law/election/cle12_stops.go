@@ -122,7 +122,11 @@ func (x *loss) stops(_ law.Bounds) law.Entry {
 		return e.Excused("requests of before were held up")
 	}
 	after := time.Duration(x.When(act.Stamp).Latest - since).Round(100 * time.Millisecond)
-	return e.Broken("%s acted as the leader of %s %s after %s", x.Holder, x.Key, after, what).Shown(x.Last.Seq, x.at.Seq, act.Seq)
+	e = e.Broken("%s acted as the leader of %s %s after %s", x.Holder, x.Key, after, what).Shown(x.Last.Seq, x.at.Seq, act.Seq)
+	// A leader that the machine held up between its look at the Lease and the action cannot
+	// know better.
+	acted := x.When(act.Stamp)
+	return law.UnlessStarved(x.History, e, time.Duration(acted.Latest-since), fact.Constant(fact.Yes), since, acted.Latest)
 }
 
 // acted is an action of the leader after it had to have stopped, while it had not got the

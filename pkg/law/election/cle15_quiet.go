@@ -23,6 +23,9 @@ func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 	slices.Sort(moves)
 	nothing := fact.Or(quiet(moves, b.Of("quietAfter")), quiet(f.whyMoves(), b.Of("settlesWithin")))
 	quiet := func(at fact.Moment) fact.Truth { return until(nothing, at) }
+	needless := func(e law.Entry, is fact.Truth, what string) law.Entry {
+		return f.unlessStalled(needless(e, is, what), b.Of("settlesWithin"), e.Began)
+	}
 	for _, k := range candidates((*Candidate).ofMember)(f) {
 		for _, s := range fact.Where(k.said[1:], func(s *statement) bool { return s.asked }) {
 			l.Add(needless(law.Of(k.Name, k.when(s)).Shown(s.Seq), quiet(k.when(s)), k.Name+" was pinged"))

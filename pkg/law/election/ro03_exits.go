@@ -33,7 +33,8 @@ var ro03 = law.Written[*Facts]{
 			if why := f.excuseExit(p, b.Of("givesUpAfter")); why != "" {
 				l.Add(e.Excused("%s", why))
 			} else {
-				l.Add(e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLine(p.Log)).Shown(p.Exited.Seq))
+				e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLine(p.Log)).Shown(p.Exited.Seq)
+				l.Add(f.unlessHeldUp(p, e, b.Of("givesUpAfter")))
 			}
 		}
 	},
@@ -60,15 +61,39 @@ func (f *Facts) excuseExit(p *fact.Process, givesUpAfter time.Duration) string {
 // renew it, so short a time before its end that it may have ended because of that. One
 // that goes on has no excuse any more.
 func (f *Facts) lostLately(p *fact.Process, givesUpAfter time.Duration) bool {
-	able, end := f.able(p), p.Exited.Latest
-	return slices.ContainsFunc(f.lastLed(p), func(t *Tenure) bool {
-		since := f.Time(t.Last.Now.Renewed)
-		gaveUp := time.Duration(end-since) >= givesUpAfter
+	return slices.ContainsFunc(f.gaveUp(p, givesUpAfter), func(since int64) bool { return f.wentOn(p, since) <= notion("noticesWithin") })
+}
+
+// unlessHeldUp is the breach of a process that may have ended because it had lost a Lease, or
+// could not renew it, and that the machine held up since.
+func (f *Facts) unlessHeldUp(p *fact.Process, e law.Entry, givesUpAfter time.Duration) law.Entry {
+	if !takesPart(p.Component) {
+		return e
+	}
+	for _, since := range f.gaveUp(p, givesUpAfter) {
+		e = law.UnlessStarved(f.History, e, f.wentOn(p, since)-notion("noticesWithin"), f.able(p), since, p.Exited.Latest)
+	}
+	return e
+}
+
+// gaveUp is since when a process had lost each of the Leases, or could not renew it, for which
+// it may have given up by its end.
+func (f *Facts) gaveUp(p *fact.Process, after time.Duration) (since []int64) {
+	end := p.Exited.Latest
+	for _, t := range f.lastLed(p) {
+		renewed := f.Time(t.Last.Now.Renewed)
 		if told := t.told(); told != nil && told.When().Earliest <= end {
-			since, gaveUp = told.When().Latest, true
+			since = append(since, told.When().Latest)
+		} else if time.Duration(end-renewed) >= after {
+			since = append(since, renewed)
 		}
-		return gaveUp && time.Duration(able.Lasts(since, end, fact.Yes)) <= notion("noticesWithin")
-	})
+	}
+	return since
+}
+
+// wentOn is for how long a process went on from a time to its end while it was able to renew.
+func (f *Facts) wentOn(p *fact.Process, since int64) time.Duration {
+	return time.Duration(f.able(p).Lasts(since, p.Exited.Latest, fact.Yes))
 }
 
 // lastLine is the last line of a log as part of a sentence.

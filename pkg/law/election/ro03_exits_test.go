@@ -57,4 +57,29 @@ func TestRO03_AnExitIsUnclearIfARecorderMayHaveMissedItsExcuse(t *testing.T) {
 	}
 }
 
+// A controller that the machine held up notices the loss of its Lease later. An API server has
+// none to lose.
+func TestRO03_AnExitOfAControllerIsUnclearIfTheMachineHeldItUp(t *testing.T) {
+	const failed, late = "exit status 2", 3 * time.Second
+	for name, tc := range map[string]struct {
+		ends   func(h *stories.Builder)
+		waited time.Duration
+		want   check.Verdict
+	}{
+		"as long as it was late": {func(h *stories.Builder) { h.ManagerProcess(h.Members[2], history.ProcessExited, failed) }, late + time.Second, check.Inconclusive},
+		"not as long":            {func(h *stories.Builder) { h.ManagerProcess(h.Members[2], history.ProcessExited, failed) }, late - 2*time.Second, check.Fail},
+		"an API server":          {func(h *stories.Builder) { h.Exit(h.Members[2], failed, false) }, late + time.Second, check.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+				h.ReleaseLease(stories.ManagersLease)
+				h.Elect(stories.ManagersLease, "cp1_1")
+				wait(h, requirement.MustBound("KEP-4355", "noticesWithin")+late)
+				h.Emit(history.Event{Kind: history.KindStarvation, From: h.Now - int64(10*time.Second), Starvation: &history.Starvation{CPU: int64(tc.waited)}})
+				tc.ends(h)
+			}), tc.want)
+		})
+	}
+}
+
 func tenSeconds(h *stories.Builder) { wait(h, 10*time.Second) }

@@ -56,6 +56,11 @@ func (b *historyBuilder) add(ev history.Event) *historyBuilder {
 
 func (b *historyBuilder) after(d time.Duration) *historyBuilder { b.now += int64(d); return b }
 
+// starves has the machine make processes wait for so long of the time up to now.
+func (b *historyBuilder) starves(lasts, waited time.Duration) *historyBuilder {
+	return b.add(history.Event{Kind: history.KindStarvation, From: b.now - int64(lasts), Starvation: &history.Starvation{CPU: int64(waited)}})
+}
+
 // stored is a change in etcd. Unless the recorder was delayed, a write of the revision
 // before it tells when it was made.
 func (b *historyBuilder) stored(s history.Stored) *historyBuilder {

@@ -575,6 +575,40 @@ func TestSVM15TakesTheRateAndTheTime(t *testing.T) {
 	slow(10*time.Millisecond, 500*time.Millisecond).finds(t, "SVM-15")
 }
 
+// What the machine held up is no load of a migration; less than that explains nothing.
+func TestSVM15_StarvationExplainsNoMoreThanWasMeasured(t *testing.T) {
+	slow := func(waited time.Duration) *historyBuilder {
+		b := upgraded()
+		for range 5 {
+			b.requests("a", 200, 6)
+		}
+		b.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for range 5 {
+			b.after(4*time.Second).starves(4*time.Second, waited).requests("a", 200, 45, sentBefore(4*time.Second))
+		}
+		return b.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	slow(0).finds(t, "SVM-15", "the slowest of a hundred requests took")
+	slow(2*time.Second).finds(t, "SVM-15", "the slowest of a hundred requests took")
+	reason(t, slow(3500*time.Millisecond).finds(t, "SVM-15"), "the machine was starved for 3.5")
+
+	// The machine holds up the first of 17 writes, which come 60 ms after each other.
+	paced := func(waited time.Duration) *historyBuilder {
+		b := upgraded()
+		for i := range int64(17) {
+			b.stores("y"+strconv.FormatInt(i, 10), v1, "m", 20+i, 20+i, 20+i)
+		}
+		b.migrates("m", 60, 60, 0).migrates("m", 60, 62, 61, nowRuns).after(time.Second).starves(time.Second, waited)
+		for i := range int64(17) {
+			b.stores("y"+strconv.FormatInt(i, 10), v2, "m", 20+i, 70+i, 0).after(60 * time.Millisecond)
+		}
+		return b.migrates("m", 60, 200, 61, nowSucceeded)
+	}
+	paced(0).finds(t, "SVM-15", "objects within")
+	paced(50*time.Millisecond).finds(t, "SVM-15", "objects within")
+	reason(t, paced(300*time.Millisecond).finds(t, "SVM-15"), "the machine was starved for 300ms")
+}
+
 func TestSVM15CountsWhoIsNotServed(t *testing.T) {
 	// Each member is ready, and 5 requests are served in time while none runs,
 	// and while one does; then what is given happens to another one.

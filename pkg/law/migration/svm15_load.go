@@ -64,17 +64,24 @@ func (w writer) keepsPace(bounds law.Bounds) law.Entry {
 	const sentence = "%s %d objects within %v, which are %.1f a second, and %v a second are declared"
 	switch {
 	case surely.beyond(limit, heldUp) > 0:
-		return e.Broken(sentence, w.does, surely.count+1, surely.took.Round(time.Millisecond), surely.rate(), limit).Shown(surely.first.Seq, surely.last.Seq)
+		e = e.Broken(sentence, w.does, surely.count+1, surely.took.Round(time.Millisecond), surely.rate(), limit).Shown(surely.first.Seq, surely.last.Seq)
+		// The machine may have held up the first one, and not the others.
+		starved := w.Starved(fact.Constant(fact.Yes), surely.first.Earliest-int64(length), surely.first.Latest)
+		if surely.beyond(limit, heldUp+starved) <= 0 {
+			return e.Starved(starved)
+		}
+		return e
 	case perhaps.beyond(limit, heldUp) > 0:
 		return e.Unclear("perhaps "+sentence, w.does, perhaps.count+1, perhaps.took.Round(time.Millisecond), perhaps.rate(), limit)
 	}
 	return e.Met(w.tags...)
 }
 
-// answer is how long a request took.
+// answer is how long a request took, and between which instants.
 type answer struct {
-	took time.Duration
-	seq  int64
+	took     time.Duration
+	from, to int64
+	seq      int64
 }
 
 // servesOthers compares the slowest requests while migrations ran with those while none
@@ -84,7 +91,7 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	var with, without []answer
 	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), 0
 	for _, r := range f.requests.timed {
-		one, during := answer{time.Duration(r.At - r.From), r.Seq}, busy.At(r.At) == fact.Yes
+		one, during := answer{time.Duration(r.At - r.From), r.From, r.At, r.Seq}, busy.At(r.At) == fact.Yes
 		if !r.served {
 			until := r.At + int64(bounds.Of("endShows"))
 			if r.member < 0 || until > f.Now || f.calm(r.member).Lasts(r.From, until, fact.Yes) < until-r.From {
@@ -108,12 +115,29 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		l.Doubt("%d requests were not served while migrations ran, by members that had ceased to be ready with nothing in their way", unexplained)
 	}
 	e, slowest, usual := law.Of("clients", f.Over()), slowestOf(with), slowestOf(without)
-	compared := float64(len(without)) >= bounds.Number("measured")
-	if compared && slowest.took > bounds.Of("slowRequest") && float64(slowest.took) > bounds.Number("slowerThan")*float64(usual.took) {
-		l.Add(e.Shown(slowest.seq).Broken("while migrations ran the slowest of a hundred requests took %v, and %v while none did",
-			slowest.took.Round(time.Millisecond), usual.took.Round(time.Millisecond)))
+	slower := func(a answer) bool {
+		return a.took > bounds.Of("slowRequest") && float64(a.took) > bounds.Number("slowerThan")*float64(usual.took)
+	}
+	if float64(len(without)) >= bounds.Number("measured") && slower(slowest) {
+		slow := e.Shown(slowest.seq).Broken("while migrations ran the slowest of a hundred requests took %v, and %v while none did",
+			slowest.took.Round(time.Millisecond), usual.took.Round(time.Millisecond))
+		if !slower(slowestOf(fact.Each(with, f.lessStarvation))) {
+			slow = slow.Starved(slices.Max(fact.Each(with, f.starvedDuring)))
+		}
+		l.Add(slow)
 	}
 	l.Add(tally(e, int64(len(with)), "during"), tally(e, int64(len(without)), "before"))
+}
+
+// lessStarvation is how long a request would have taken at least if the machine had not held it
+// up.
+func (f *Facts) lessStarvation(a answer) answer {
+	a.took -= f.starvedDuring(a)
+	return a
+}
+
+func (f *Facts) starvedDuring(a answer) time.Duration {
+	return f.Starved(fact.Constant(fact.Yes), a.from, a.to)
 }
 
 // slowestOf is what one of a hundred takes or exceeds.

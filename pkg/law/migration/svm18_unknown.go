@@ -43,14 +43,14 @@ func fails(row law.Row, over func(*Migration) bool, what string) deadline {
 		Void: func(m *Migration) []law.Void {
 			return law.Voids("it was deleted before the bound was over", m.Moments(m.Gone)...)
 		},
-		Breaks: func(m *Migration) (string, []int64) {
+		Breaks: func(m *Migration, e law.Entry) law.Entry {
 			switch reason := conditionOf(m.atEnd(), m.Outcome); {
 			case m.Succeeded():
-				return fmt.Sprintf("migration %s of %s, %s, succeeded", m.Name, m.Of, what), []int64{m.Created.Seq, m.Ended.Seq}
+				return e.Broken("migration %s of %s, %s, succeeded", m.Name, m.Of, what).Shown(m.Created.Seq, m.Ended.Seq)
 			case was(m.Ended) && (reason == nil || reason.Reason == "" || reason.Message == ""):
-				return fmt.Sprintf("migration %s failed without a reason or a message", m.Name), []int64{m.Created.Seq, m.Ended.Seq}
+				return e.Broken("migration %s failed without a reason or a message", m.Name).Shown(m.Created.Seq, m.Ended.Seq)
 			}
-			return "", nil
+			return e
 		},
 		Breach: func(m *Migration, began fact.Moment, done *fact.Moment, took time.Duration) string {
 			if done != nil && m.Failed() {

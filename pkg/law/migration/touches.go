@@ -97,7 +97,8 @@ func (t *Touch) tooLate(stop fact.Moment, within time.Duration, what string) law
 	e := t.Entry().Shown(stop.Seq, t.Seq)
 	switch least, most := stop.Until(e.Began); {
 	case least > within:
-		return e.Broken("%s was rewritten at revision %d, %v after %s", t, t.Revision, rounded(least), what)
+		e = e.Broken("%s was rewritten at revision %d, %v after %s", t, t.Revision, rounded(least), what)
+		return law.UnlessStarved(t.Object.in.History, e, least-within, fact.Constant(fact.Yes), stop.Latest, e.Began.Earliest)
 	case most > within:
 		return e.Unclear("%s may have been rewritten too late after %s", t, what)
 	}

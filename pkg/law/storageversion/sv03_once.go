@@ -1,6 +1,8 @@
 package storageversion
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -66,7 +68,9 @@ var sv03Foreign = law.Each[*facts, staleAtHold]{
 		began, bound := d.f.When(d.Began), int64(bounds.Of("departedGoes"))
 		switch {
 		case able.Lasts(began.Latest, d.hold.Ended.Earliest, fact.Yes) > bound:
-			return e.Broken("%s has an entry of %q, which has no identity Lease, at the end of hold %q", d.v.Name, d.id, d.hold.Name).Shown(d.Began.Seq, d.hold.Ended.Seq)
+			e = e.Broken("%s has an entry of %q, which has no identity Lease, at the end of hold %q", d.v.Name, d.id, d.hold.Name).Shown(d.Began.Seq, d.hold.Ended.Seq)
+			excess := time.Duration(able.Lasts(began.Latest, d.hold.Ended.Earliest, fact.Yes) - bound)
+			return law.UnlessStarved(d.f.History, e, excess, able, began.Latest, d.hold.Ended.Earliest)
 		case able.Lasts(began.Earliest, d.hold.Ended.Latest, fact.Unknown) > bound:
 			return e.Unclear("it is not certain whether the collector had time to remove the entry of %q, which has no identity Lease", d.id)
 		}

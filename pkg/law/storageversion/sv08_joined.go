@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -107,7 +108,9 @@ func (s silence) end(bounds law.Bounds) law.Entry {
 	if p != nil {
 		e = e.As(kindBarrierInstead, p.Release)
 	}
-	return e
+	// It was called agreed for that much longer than those that notice may have taken.
+	excess := time.Duration(agreed.Lasts(due, end, fact.Yes))
+	return law.UnlessStarved(s.History, e, excess, s.noticed("SV-08"), s.Begin, end)
 }
 
 // stored is the first object that the server stored while a version was called agreed, and

@@ -1,0 +1,44 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/story"
+)
+
+// timely are the requirements whose failing stories tell of something that took too long. A
+// machine that is starved all the time may be why, so that these are inconclusive there.
+var timely = strings.Fields("AD-13 AD-16 AD-18 AD-19 AD-24 CLE-03 CLE-04 CLE-08 CLE-11 CLE-12 CLE-15 CLE-17 CLE-20 CLE-22 CLE-24 " +
+	"RO-02 RO-04 RO-05 RO-06 RO-11 SV-08 SV-16 SV-18 SVM-15 SVM-24 SVM-27")
+
+// What must never be fails however starved the machine is. The list says how far starvation
+// reaches: a law that joins it has to say why.
+func TestJudge_StarvationExplainsNothingButLateness(t *testing.T) {
+	explained := map[string]bool{}
+	for _, s := range allStories {
+		if s.Want != story.Fail {
+			continue
+		}
+		switch verdict := verdictOf(s, starvedThroughout(s.Events())); verdict {
+		case Fail:
+		case Inconclusive:
+			explained[string(s.Requirement)] = true
+		default:
+			t.Errorf("%s: %s", s.Name, verdict)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(explained)); !slices.Equal(got, timely) {
+		t.Errorf("starvation explains %v, want %v", got, timely)
+	}
+}
+
+// starvedThroughout has the machine make processes wait from the first event to the last one.
+func starvedThroughout(events []history.Event) []history.Event {
+	end := events[len(events)-1].At
+	ev := history.Event{Kind: history.KindStarvation, From: 1, At: end, Starvation: &history.Starvation{CPU: end - 1}}
+	return numbered(slices.Insert(slices.Clone(events), len(events)-1, ev))
+}
