@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/external"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
@@ -86,23 +87,23 @@ func describe(record state.Record, command, address, releases string) (*cluster.
 	if err != nil {
 		return nil, err
 	}
-	external := &cluster.External{Address: address, Hooks: map[string]cluster.Hook{}}
+	access := &cluster.External{Address: address, Hooks: map[string]cluster.Hook{}}
 	if releases != "" {
-		external.Releases = strings.Split(releases, ",")
+		access.Releases = strings.Split(releases, ",")
 	}
 	line := []string{command, record.Provider}
 	if record.Provider == local.Name {
 		line = append(line, record.ID)
 		if address == "" {
-			external.Address = "localhost"
+			access.Address = "localhost"
 		}
 	}
 	for _, hook := range hooksOf[record.Provider] {
-		external.Hooks[hook] = cluster.Hook{Command: line}
+		access.Hooks[hook] = cluster.Hook{Command: line}
 	}
 	out := &cluster.Topology{
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "external-" + record.Topology},
-		Spec: cluster.Spec{Provider: cluster.ProviderExternal, Distribution: made.Spec.Distribution, External: external},
+		Spec: cluster.Spec{Provider: external.Name, Distribution: made.Spec.Distribution, External: access},
 	}
 	for i, member := range record.Members {
 		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: record.Kubeconfig, Context: member.Name}, ServerID: member.ServerID}

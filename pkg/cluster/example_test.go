@@ -25,9 +25,9 @@ spec:
 		}
 	}
 	// Output:
-	// spec.members[0] has no release, and spec.release is missing too
+	// spec.members[0] has no release: set one, or spec.release, or external for a member of a cluster that is there already
 	// spec.members[1].name "cp1" is used twice
-	// spec.members[1] has no release, and spec.release is missing too
+	// spec.members[1] has no release: set one, or spec.release, or external for a member of a cluster that is there already
 }
 
 // loadBalanced is a cluster with a load balancer, of which nothing else matters here.

@@ -11,9 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// ProviderExternal is what spec.provider calls an external cluster.
-const ProviderExternal = "external"
-
 // External is what a topology says of an external cluster.
 type External struct {
 	// Releases that members run and that hooks can take them to, oldest first, each
@@ -102,23 +99,17 @@ var hookUndoneBy = map[string]string{
 }
 
 // ExternallyManaged is whether the topology is of a cluster that is there before a run and
-// stays after it, which no provider brings up.
-func (t *Topology) ExternallyManaged() bool { return t.Spec.Provider == ProviderExternal }
+// stays after it, since it says how that is reached. Its provider is an Adopter.
+func (t *Topology) ExternallyManaged() bool {
+	return t.Spec.External != nil || slices.ContainsFunc(t.Spec.Members, func(m MemberSpec) bool { return m.External != nil })
+}
 
 // externalProblems says what is wrong in what only such a topology has, or in what it
-// must not have.
+// must not have. Whether its provider takes such a topology is for Registry.Check to say.
 func (t *Topology) externalProblems() (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if !t.ExternallyManaged() {
-		if t.Spec.External != nil {
-			complain("spec.external belongs to the provider %s", ProviderExternal)
-		}
-		for i, member := range t.Spec.Members {
-			if member.External != nil {
-				complain("spec.members[%d].external belongs to the provider %s", i, ProviderExternal)
-			}
-		}
-		return wrong
+		return nil
 	}
 	if len(t.Spec.Binaries) > 0 || t.Spec.ReplaceWith != "" || t.Spec.Settings != (Settings{}) {
 		complain("spec.binaries, spec.replaceWith and spec.settings cannot be set for an external cluster")

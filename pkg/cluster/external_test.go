@@ -28,7 +28,7 @@ func TestParseExternal(t *testing.T) {
 			"    hooks:\n      kill: {command: [./kill.sh], timeout: 30s}\n", ""},
 		{"unknown key of a member", member + "kubeconf: x\n", `f.yaml:10: unknown key "kubeconf"`},
 		{"unknown key", external + "hook: {}\n", `f.yaml:11: unknown key "hook"`},
-		{"no way to a member", strings.Replace(theirs, "    external:\n      kubeconfig: cp1.kubeconfig\n", "", 1), "spec.members[0].external is missing"},
+		{"no way to a member", strings.Replace(theirs, "    external:\n      kubeconfig: cp1.kubeconfig\n", "", 1), "spec.members[0] has no release: set one, or spec.release"},
 		{"no kubeconfig", strings.Replace(theirs, "kubeconfig: cp1.kubeconfig", "context: x", 1), "spec.members[0].external.kubeconfig is missing"},
 		{"settings", theirs + "  settings: {migrationRate: 3}\n", "spec.settings cannot be set"},
 		{"binaries", theirs + "  binaries: {v1.35.4: x}\n", "spec.binaries, spec.replaceWith and spec.settings cannot be set"},
@@ -49,8 +49,7 @@ func TestParseExternal(t *testing.T) {
 		{"etcd with a password", member + "etcd: {endpoint: \"https://me:secret@10.0.0.1\", ca: x}\n", "must not hold a password"},
 		{"etcd without a CA", member + "etcd: {endpoint: \"https://10.0.0.1:2379\"}\n", "etcd.ca is missing"},
 		{"half a pair", member + "etcd: {endpoint: \"https://10.0.0.1:2379\", ca: x, cert: y}\n", "etcd.cert and key go together"},
-		{"of another provider", strings.Replace(theirs, "provider: external", "provider: local\n  release: x", 1) + "  external: {}\n",
-			"spec.external belongs to the provider external; spec.members[0].external belongs to the provider external"},
+		{"one member of two", theirs + "  - name: cp2\n", "spec.members[1].external is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			topology, err := ParseTopology("f.yaml", []byte(tc.content))

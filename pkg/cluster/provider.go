@@ -22,6 +22,10 @@ type Provider interface {
 	New(ctx context.Context, topology *Topology, options Options) (Cluster, error)
 }
 
+// Adopter is a Provider whose clusters are there before a run and stay after it. Its topologies
+// say how they are reached, and those of no other provider do; see Topology.ExternallyManaged.
+type Adopter interface{ Adopts() }
+
 // Cleaner is a Provider whose clusters are more than processes and files of
 // this machine, as containers are.
 type Cleaner interface {
@@ -121,6 +125,13 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 	provider, err := r.Lookup(topology.Spec.Provider)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", topology.source(), err)
+	}
+	if _, adopts := provider.(Adopter); adopts != topology.ExternallyManaged() {
+		problem := fmt.Sprintf("the provider %s runs its members itself: leave spec.external and the external of members out", provider.Name())
+		if adopts {
+			problem = fmt.Sprintf("the provider %s makes no cluster: say under spec.members[].external how each member is reached", provider.Name())
+		}
+		return nil, &TopologyError{File: topology.File, Problems: []string{problem}}
 	}
 	releases, err := provider.Releases(ctx, topology.Spec.Distribution)
 	if err != nil {

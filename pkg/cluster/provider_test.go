@@ -40,6 +40,13 @@ func TestRegistryNew(t *testing.T) {
 			expectError: `has no defect "SV-99"; it has: SV-06`, kind: new(*UnknownDefectError)},
 		{name: "nothing to plant", registry: Registry{listing{releases: full.releases}}, defects: []string{"SV-99"},
 			expectError: "no defects that could be planted", kind: new(*UnknownDefectError)},
+		{name: "reached from outside", registry: Registry{full}, change: func(t *Topology) {
+			t.Spec.Members[0].External = &ExternalMember{Kubeconfig: Kubeconfig{File: "x"}}
+			t.Spec.Members[1].External, t.Spec.Members[2].External = t.Spec.Members[0].External, t.Spec.Members[0].External
+			t.Spec.Settings = Settings{}
+		},
+			expectError: "f.yaml: the provider local runs its members itself", kind: new(*TopologyError)},
+		{name: "not reached", registry: Registry{adopting{full}}, expectError: "f.yaml: the provider local makes no cluster: say under spec.members", kind: new(*TopologyError)},
 		{name: "invalid", registry: Registry{full}, change: func(t *Topology) { t.Metadata.Name = "" },
 			expectError: "metadata.name", kind: new(*TopologyError)},
 	} {
@@ -59,3 +66,8 @@ func TestRegistryNew(t *testing.T) {
 		})
 	}
 }
+
+// adopting is a provider of clusters that are there already.
+type adopting struct{ listing }
+
+func (adopting) Adopts() {}

@@ -235,7 +235,7 @@ func (t *Topology) Validate() error {
 		}
 		names = append(names, member.Name)
 		if t.ReleaseOf(member) == "" && !t.ExternallyManaged() {
-			complain("spec.members[%d] has no release, and spec.release is missing too", i)
+			complain("spec.members[%d] has no release: set one, or spec.release, or external for a member of a cluster that is there already", i)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Spec.Binaries)) {

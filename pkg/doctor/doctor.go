@@ -129,19 +129,16 @@ func goToolchain(ctx context.Context) Finding {
 }
 
 func reference(ctx context.Context, providers cluster.Registry) Finding {
-	f := Finding{What: "local provider, reference", Needed: true}
-	provider, err := providers.Lookup("local")
-	if err == nil {
-		var releases []string
-		releases, err = provider.Releases(ctx, cluster.DefaultDistribution)
-		if err == nil && len(releases) == 0 {
-			err = errors.New("the reference control plane has no releases")
-		}
-		if err == nil {
-			f.OK, f.Detail = true, "releases "+strings.Join(releases, ", ")
+	f := Finding{What: "the " + cluster.DefaultDistribution + " control plane", Needed: true, Detail: "no provider runs it"}
+	for _, provider := range providers {
+		releases, err := provider.Releases(ctx, cluster.DefaultDistribution)
+		switch {
+		case err != nil:
+			f.Detail = err.Error()
+		case len(releases) > 0:
+			f.OK, f.Detail = true, fmt.Sprintf("releases %s, with the provider %s", strings.Join(releases, ", "), provider.Name())
 			return f
 		}
 	}
-	f.Detail = err.Error()
 	return f
 }

@@ -49,8 +49,8 @@ func TestReference(t *testing.T) {
 	}{
 		{"there", cluster.Registry{provider{releases: []string{"1.2", "1.3"}}}, true, "releases 1.2, 1.3"},
 		{"not found", cluster.Registry{provider{err: errors.New("run `go install`")}}, false, "run `go install`"},
-		{"without releases", cluster.Registry{provider{}}, false, "has no releases"},
-		{"no provider", nil, false, `there is no provider "local"`},
+		{"without releases", cluster.Registry{provider{}}, false, "no provider runs it"},
+		{"no provider", nil, false, "no provider runs it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if f := reference(t.Context(), tc.providers); f.OK != tc.ok || !f.Needed || !strings.Contains(f.Detail, tc.detail) {

@@ -1,9 +1,5 @@
 package history
 
-// ProviderExternal is the Header.Provider of an external cluster: one that the harness
-// does not run itself.
-const ProviderExternal = "external"
-
 // Lack is something that a run did not have because the cluster is external.
 type Lack struct {
 	// What is one of the Lack… values.
@@ -14,6 +10,9 @@ type Lack struct {
 
 // What an external cluster may lack.
 const (
+	// LackBeginning: the cluster was there before the run, so that the harness has neither seen
+	// every process start nor recorded etcd from its beginning.
+	LackBeginning = "beginning"
 	// LackEtcd: the harness has no access to the etcd of the cluster.
 	LackEtcd = "etcd"
 	// LackRestarts: no step of the scenario could be played that ends the process of an

@@ -18,6 +18,21 @@ type Row struct {
 	Needs []Need
 	// Kinds of breaches that documented deviations may explain.
 	Kinds []string
+	// Takes are the history.Lack… values that keep the law from judging a run. Nil means
+	// history.LackBeginning: most laws judge from the start of every process and from the whole
+	// content of etcd. A law for which that does not hold says so by a list, or by AnyRun.
+	Takes []string
+}
+
+// AnyRun is Row.Takes of a law that judges every run.
+var AnyRun = []string{}
+
+// Lacking are those of the history.Lack… values that keep the law from judging a run.
+func (r Row) Lacking() []string {
+	if r.Takes == nil {
+		return []string{history.LackBeginning}
+	}
+	return r.Takes
 }
 
 // Need counts obligations that were met. How many there must be says the need of the

@@ -12,8 +12,8 @@ import (
 type Outcome string
 
 // The outcomes. A documented deviation does not change the outcome. A core requirement
-// that was not judged, or not conclusively, makes a profile partial, never a success; so
-// does one that is not applicable because the cluster is external. A violated requirement
+// that was not judged, not applicable or not judged conclusively makes a profile partial,
+// never a success. A violated requirement
 // makes its part of a profile a failure, whether or not the scenario lists it.
 const (
 	Success Outcome = "success"
@@ -77,24 +77,21 @@ func (r *ConformanceReport) statistics() Statistics {
 	return s
 }
 
-// external is whether the cluster is external: Evenkeel did not create it.
-func (r *ConformanceReport) external() bool { return r.Target.Provider == history.ProviderExternal }
-
 // claimed returns the results for profiles. A run that was asked to judge single
 // requirements claims no profile that has none of them.
-func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, external bool) []Profile {
+func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict) []Profile {
 	out := []Profile{}
 	for _, p := range profiles {
 		if slices.ContainsFunc(p.Requirements, func(id requirement.ID) bool { return slices.Contains(wanted, id) }) {
-			out = append(out, weighed(p, verdicts, external))
+			out = append(out, weighed(p, verdicts))
 		}
 	}
 	return out
 }
 
 // weighed returns the result for a profile.
-func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict, external bool) Profile {
-	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts, external), Extended: part(p, requirement.Should, verdicts, external)}
+func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict) Profile {
+	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts), Extended: part(p, requirement.Should, verdicts)}
 }
 
 // asked returns the requirements that the run was asked to judge: whole profiles, unless
@@ -117,7 +114,7 @@ func asked(h history.Header, profiles []requirement.Profile) []requirement.ID {
 	return out
 }
 
-func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict, external bool) Part {
+func part(p requirement.Profile, level requirement.Level, verdicts map[requirement.ID]check.Verdict) Part {
 	out := Part{Outcome: Success, Counts: map[check.Verdict]int{}}
 	for _, id := range p.Requirements {
 		req, ok := requirement.Lookup(id)
@@ -133,13 +130,9 @@ func part(p requirement.Profile, level requirement.Level, verdicts map[requireme
 		case check.Fail:
 			out.Outcome = Failure
 		case check.Pass, check.Deviation:
-		case check.NotApplicable:
-			// On an external cluster a requirement that could not be tested is not shown to
-			// hold, and a profile claims all of its requirements.
-			if external && out.Outcome == Success {
-				out.Outcome = Partial
-			}
 		default:
+			// Also a requirement that is not applicable is not shown to hold, and a profile
+			// claims all of its requirements.
 			if out.Outcome == Success {
 				out.Outcome = Partial
 			}

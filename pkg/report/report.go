@@ -163,7 +163,7 @@ func New(j *check.Judgement, profiles []requirement.Profile) *ConformanceReport 
 		}
 	}
 	r.Verdict = r.weigh()
-	r.Profiles = claimed(profiles, r.Asked, verdicts, r.external())
+	r.Profiles = claimed(profiles, r.Asked, verdicts)
 	r.Statistics = r.statistics()
 	return r
 }

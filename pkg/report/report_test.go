@@ -46,11 +46,11 @@ func TestNewWeighsProfiles(t *testing.T) {
 		{"core inconclusive", [3]check.Verdict{"pass", "inconclusive", "pass"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"core skipped", [3]check.Verdict{"pass", "skipped", "pass"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"extended skipped", [3]check.Verdict{"pass", "pass", "skipped"}, nil, check.Inconclusive, Success, Partial, 0},
-		{"part not applicable", [3]check.Verdict{"pass", "not-applicable", "not-applicable"}, nil, check.Pass, Success, Success, 0},
+		{"part not applicable", [3]check.Verdict{"pass", "not-applicable", "not-applicable"}, nil, check.Pass, Partial, Partial, 0},
 		{"core deviates", [3]check.Verdict{"pass", "deviation", "pass"}, nil, check.Pass, Success, Success, 0},
 		{"core deviates and another fails", [3]check.Verdict{"fail", "deviation", "deviation"}, nil, check.Fail, Failure, Success, 0},
 		{"nothing but deviations", [3]check.Verdict{"deviation", "deviation", "deviation"}, nil, check.Inconclusive, Partial, Success, 0},
-		{"nothing applicable", [3]check.Verdict{"not-applicable", "not-applicable", "not-applicable"}, nil, check.Inconclusive, Partial, Success, 0},
+		{"nothing applicable", [3]check.Verdict{"not-applicable", "not-applicable", "not-applicable"}, nil, check.Inconclusive, Partial, Partial, 0},
 		{"unknown verdict", [3]check.Verdict{"pass", "splendid", "pass"}, nil, check.Inconclusive, Partial, Success, 0},
 		{"core missing though asked", [3]check.Verdict{"pass", "", "pass"}, nil, check.Inconclusive, Partial, Success, 1},
 		{"core missing and another fails", [3]check.Verdict{"fail", "", "pass"}, nil, check.Fail, Failure, Success, 1},
@@ -170,9 +170,9 @@ func TestYAMLSurvivesAnything(t *testing.T) {
 
 // A profile claims all of its requirements: a requirement that could not be tested is not
 // shown to hold, even if the verdict of the run is pass.
-func TestNew_ProfileOfExternalClusterIsPartial(t *testing.T) {
+func TestNew_ProfileWithWhatIsNotApplicableIsPartial(t *testing.T) {
 	for verdict, want := range map[check.Verdict]Outcome{check.Pass: Success, check.NotApplicable: Partial, check.Fail: Failure} {
-		j := &check.Judgement{Header: history.Header{Provider: history.ProviderExternal}, Results: []check.Result{
+		j := &check.Judgement{Results: []check.Result{
 			{ID: profile.Requirements[0], Verdict: check.Pass}, {ID: profile.Requirements[1], Verdict: verdict}, {ID: profile.Requirements[2], Verdict: check.Pass},
 		}}
 		r := New(listAll(j), []requirement.Profile{profile})

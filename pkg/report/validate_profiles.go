@@ -23,7 +23,7 @@ func (v *validation) profiles() {
 		}
 		seen[p.Name] = true
 		v.success(at, p, profile, verdicts)
-		want := weighed(profile, verdicts, v.report.external())
+		want := weighed(profile, verdicts)
 		v.part(at+".core", p.Core, want.Core)
 		v.part(at+".extended", p.Extended, want.Extended)
 	}
@@ -43,7 +43,6 @@ func (v *validation) success(at string, told Profile, profile requirement.Profil
 		}
 		switch verdict := verdicts[id]; {
 		case verdict == check.Pass || verdict == check.Deviation:
-		case verdict == check.NotApplicable && !v.report.external():
 		case verdict == "":
 			v.broken("%s.core: it is a success, and %s was not judged", at, id)
 		default:

@@ -15,7 +15,7 @@ func (p *plan) spare(o Options) error {
 		return nil
 	}
 	if o.Release != "" {
-		return fmt.Errorf("--release is not supported with the provider external, which %s has: leave it out", p.topology.File)
+		return fmt.Errorf("--release is not supported with the provider %s, which %s has: leave it out", p.topology.Spec.Provider, p.topology.File)
 	}
 	step, action, disrupts := p.scenario.Disrupts()
 	if disrupts && !o.AllowDisruption {

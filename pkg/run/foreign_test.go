@@ -14,7 +14,9 @@ import (
 // outsider is a provider of external clusters that does not connect to one.
 type outsider struct{ provider }
 
-func (outsider) Name() string { return cluster.ProviderExternal }
+func (outsider) Name() string { return "external" }
+
+func (outsider) Adopts() {}
 
 func (outsider) Releases(context.Context, string) ([]string, error) { return nil, nil }
 
@@ -86,7 +88,7 @@ func TestWhatCouldJudgeNothingIsNotPlayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.worthwhile(history.Header{Provider: cluster.ProviderExternal})
+		err = p.worthwhile(history.Header{Lacks: []history.Lack{{What: history.LackBeginning, Reason: "it ran before"}}})
 		if (err == nil) != worthwhile {
 			t.Errorf("%s: error %v", scenario, err)
 		}

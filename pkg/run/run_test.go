@@ -122,7 +122,9 @@ type unrestored struct {
 	topology *cluster.Topology
 }
 
-func (unrestored) Name() string { return cluster.ProviderExternal }
+func (unrestored) Name() string { return "external" }
+
+func (unrestored) Adopts() {}
 
 func (unrestored) Releases(context.Context, string) ([]string, error) { return nil, nil }
 

@@ -74,15 +74,15 @@ func TestWhatIsLeftOut(t *testing.T) {
 		// the machines.
 		left, lacks string
 	}{
-		{"discovery-quick", nil, "2 registerAPI", "etcd backends probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "probes"},
-		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "etcd probes restarts"},
-		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "etcd probes"},
-		{"discovery", append(slices.Clone(everyHook), address), "", "etcd probes"},
-		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "etcd probes"},
-		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "etcd probes restarts"},
-		{"discovery-backends", append(slices.Clone(everyHook), address), "", "etcd probes"},
-		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "etcd probes"},
+		{"discovery-quick", nil, "2 registerAPI", "beginning etcd backends probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "beginning probes"},
+		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "beginning etcd probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "beginning etcd probes"},
+		{"discovery", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
+		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
+		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "beginning etcd probes restarts"},
+		{"discovery-backends", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
+		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "beginning etcd probes"},
 	} {
 		t.Run(tc.name+" "+fmt.Sprint(tc.gives), func(t *testing.T) {
 			s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}

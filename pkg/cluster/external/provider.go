@@ -33,7 +33,7 @@ import (
 )
 
 // Name is what topologies call this provider.
-const Name = cluster.ProviderExternal
+const Name = "external"
 
 // folderMode and logMode are the modes of what is left on the disk.
 const (
@@ -44,7 +44,13 @@ const (
 // Provider finds external clusters.
 type Provider struct{}
 
-var _ cluster.Provider = Provider{}
+var (
+	_ cluster.Provider = Provider{}
+	_ cluster.Adopter  = Provider{}
+)
+
+// Adopts implements cluster.Adopter.
+func (Provider) Adopts() {}
 
 // Name implements cluster.Provider.
 func (Provider) Name() string { return Name }

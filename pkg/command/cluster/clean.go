@@ -82,10 +82,10 @@ func clean(ctx context.Context, out io.Writer, registry cluster.Registry, all bo
 // beside processes and files.
 func elsewhere(registry cluster.Registry) func(context.Context, state.Record) (int, error) {
 	return func(ctx context.Context, record state.Record) (int, error) {
-		for _, provider := range registry {
-			if cleaner, ok := provider.(cluster.Cleaner); ok && provider.Name() == record.Provider {
-				return cleaner.Clean(ctx, record.ID)
-			}
+		// A provider that this program does not have leaves nothing that it could remove.
+		provider, err := registry.Lookup(record.Provider)
+		if cleaner, ok := provider.(cluster.Cleaner); err == nil && ok {
+			return cleaner.Clean(ctx, record.ID)
 		}
 		return 0, nil
 	}

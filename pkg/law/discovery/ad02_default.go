@@ -11,7 +11,7 @@ import (
 // ad02: a client that does not ask for the aggregated document gets the one that is not,
 // and the endpoints of single group-versions stay (KEP-3352, "the default").
 var ad02 = law.Together[*Facts]{
-	Row: law.Row{ID: "AD-02", Sources: definitions, Needs: append(atBoth("default"), each("endpoints")...)},
+	Row: law.Row{ID: "AD-02", Takes: law.AnyRun, Sources: definitions, Needs: append(atBoth("default"), each("endpoints")...)},
 	Parts: []law.Law[*Facts]{
 		formLaw(law.Row{ID: "AD-02"}, func(_ *sweep, a *answer) (tag, wrong string) {
 			switch {

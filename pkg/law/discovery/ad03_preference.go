@@ -8,7 +8,7 @@ import (
 
 // ad03: of several acceptable forms the client gets the first one that the server has
 // (KEP-3352, API).
-var ad03 = formLaw(law.Row{ID: "AD-03", Sources: documents, Needs: atBoth("aggregated", "plain")}, func(s *sweep, a *answer) (tag, wrong string) {
+var ad03 = formLaw(law.Row{ID: "AD-03", Takes: law.AnyRun, Sources: documents, Needs: atBoth("aggregated", "plain")}, func(s *sweep, a *answer) (tag, wrong string) {
 	supported := supportedIn(a.options, s.offered)
 	switch {
 	case !a.unconditional() || len(supported) < 2:

@@ -8,7 +8,7 @@ import (
 
 // ad04: a client that asks for a version that the server does not have gets the form that
 // is left, and else 406 with a Status (KEP-3352, API).
-var ad04 = formLaw(law.Row{ID: "AD-04", Sources: documents, Needs: atBoth("fallback", "refused")}, func(s *sweep, a *answer) (tag, wrong string) {
+var ad04 = formLaw(law.Row{ID: "AD-04", Takes: law.AnyRun, Sources: documents, Needs: atBoth("fallback", "refused")}, func(s *sweep, a *answer) (tag, wrong string) {
 	supported := supportedIn(a.options, s.offered)
 	switch {
 	case !a.unconditional() || len(a.options) == len(supported) || len(supported) > 1:

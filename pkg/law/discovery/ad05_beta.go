@@ -11,7 +11,7 @@ import (
 // ad05: v2beta1 is served in the releases that are to serve it, and only in those
 // (KEP-3352, graduation: it goes some releases after v2 came).
 var ad05 = law.Each[*Facts, *sweep]{
-	Row:  law.Row{ID: "AD-05", Sources: documents, Needs: append(each("judged"), law.Need{Name: "looks", Tag: "judged"})},
+	Row:  law.Row{ID: "AD-05", Takes: law.AnyRun, Sources: documents, Needs: append(each("judged"), law.Need{Name: "looks", Tag: "judged"})},
 	Over: (*Facts).ready,
 	End: func(s *sweep, _ law.Bounds) law.Entry {
 		asked := fact.Where(s.answers, func(a *answer) bool {

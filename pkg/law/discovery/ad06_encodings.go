@@ -7,7 +7,7 @@ import (
 )
 
 // ad06: all encodings hold the same document under one tag (KEP-3352, caching).
-var ad06 = formLaw(law.Row{ID: "AD-06", Sources: definitions, Needs: atBoth("yaml", "protobuf")}, func(s *sweep, a *answer) (tag, wrong string) {
+var ad06 = formLaw(law.Row{ID: "AD-06", Takes: law.AnyRun, Sources: definitions, Needs: atBoth("yaml", "protobuf")}, func(s *sweep, a *answer) (tag, wrong string) {
 	first := s.steady(a.Path)
 	if first == nil || !a.unconditional() || a.Code != http.StatusOK || a.Content == "" || len(a.options) != 1 || a.options[0].version != currentVersion {
 		return "", ""

@@ -3,13 +3,14 @@ package discovery
 import (
 	"net/http"
 
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // ad07: the tag follows from the content alone: the same document has the same
 // tag, on every server and after every restart (KEP-3352, caching).
 var ad07 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-07", Sources: documents, Needs: append(anyOf("common", "restarted", "returned"), law.Need{Name: "tags", Tag: "tag"})},
+	Row: law.Row{ID: "AD-07", Takes: []string{history.LackRestarts}, Sources: documents, Needs: append(anyOf("common", "restarted", "returned"), law.Need{Name: "tags", Tag: "tag"})},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		bodies, tags := f.sightings(), f.sightings()
 		for _, k := range f.looks {

@@ -9,7 +9,7 @@ import (
 
 // ad08: a matching If-None-Match gives 304 without a body, any other the document
 // (KEP-3352, caching).
-var ad08 = formLaw(law.Row{ID: "AD-08", Sources: definitions, Needs: atBoth("unchanged", "full")}, func(s *sweep, a *answer) (tag, wrong string) {
+var ad08 = formLaw(law.Row{ID: "AD-08", Takes: law.AnyRun, Sources: definitions, Needs: atBoth("unchanged", "full")}, func(s *sweep, a *answer) (tag, wrong string) {
 	first := s.conditionally(a)
 	if first == nil || !singleTag(a.IfNoneMatch) {
 		return "", ""

@@ -8,7 +8,7 @@ import (
 )
 
 // ad09: lists of tags, the asterisk and weak tags are understood (RFC 9110, 13.1.2).
-var ad09 = formLaw(law.Row{ID: "AD-09", Sources: definitions, Needs: atBoth("weak", "list", "asterisk")}, func(s *sweep, a *answer) (tag, wrong string) {
+var ad09 = formLaw(law.Row{ID: "AD-09", Takes: law.AnyRun, Sources: definitions, Needs: atBoth("weak", "list", "asterisk")}, func(s *sweep, a *answer) (tag, wrong string) {
 	first := s.conditionally(a)
 	switch {
 	case first == nil:

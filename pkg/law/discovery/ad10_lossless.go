@@ -9,7 +9,7 @@ import (
 // too (KEP-3352: it has all that clients get from the others). What an aggregated server
 // says may be out of date where it is marked so.
 var ad10 = law.Each[*Facts, *row]{
-	Row:  law.Row{ID: "AD-10", Sources: definitions, Needs: each("own", "remote")},
+	Row:  law.Row{ID: "AD-10", Takes: []string{history.LackBackends}, Sources: definitions, Needs: each("own", "remote")},
 	Over: (*Facts).rows,
 	End: func(r *row, _ law.Bounds) law.Entry {
 		e, tag := r.entry(), "own"

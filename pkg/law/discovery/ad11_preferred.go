@@ -6,7 +6,7 @@ import (
 
 // ad11: the first version of a group is the preferred one (KEP-3352, API).
 var ad11 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-11", Sources: definitions, Needs: each("several")},
+	Row: law.Row{ID: "AD-11", Takes: law.AnyRun, Sources: definitions, Needs: each("several")},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, s := range f.quiet() {
 			document, plain := s.steady(groupsPath), s.plain[groupsPath]

@@ -1,11 +1,14 @@
 package discovery
 
-import "github.com/evenkeel/evenkeel/pkg/law"
+import (
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
 
 // ad12: groups and resources come in one stable order on all servers, so that servers that
 // have the same have the same document.
 var ad12 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-12", Sources: documents, Needs: append(anyOf("common", "restarted"), law.Need{Name: "contents", Tag: "content"})},
+	Row: law.Row{ID: "AD-12", Takes: []string{history.LackRestarts}, Sources: documents, Needs: append(anyOf("common", "restarted"), law.Need{Name: "contents", Tag: "content"})},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		contents := f.sightings()
 		for _, k := range f.looks {

@@ -11,7 +11,7 @@ import (
 // ad14: the group-versions of an aggregated server that could never be reached are
 // "published with an empty resource list and a Stale for Freshness" (KEP-3352), without
 // harm to others.
-var ad14 = dutyLaw(law.Row{ID: "AD-14", Sources: readiness, Needs: each("stale")}, "showsWithin", (*member).able, func(f *Facts) (out []duty) {
+var ad14 = dutyLaw(law.Row{ID: "AD-14", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("stale")}, "showsWithin", (*member).able, func(f *Facts) (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.takesNothing() && o.bitten > 0 && o.dead <= c.begun }) {
 		// The server was dead before the APIService came, so that it is owed from then on, and not
 		// from when the member asks that server first.

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // ad17: after an outage of an aggregated server its last known resources stay listed,
 // marked stale (KEP-3352: "stale data may be returned because the latest data was not able
 // to be fetched").
-var ad17 = dutyLaw(law.Row{ID: "AD-17", Sources: readiness, Needs: each("kept")}, "marksWithin", (*member).able, func(f *Facts) (out []duty) {
+var ad17 = dutyLaw(law.Row{ID: "AD-17", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("kept")}, "marksWithin", (*member).able, func(f *Facts) (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.takesNothing() && c == c.of.latest(o.since) }) {
 		known := s.lastCurrent()
 		if known == nil {

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // ad19: removing an APIService removes its group-version; a custom resource of the same
 // group survives, and the other way round.
-var ad19 = showLaw(law.Row{ID: "AD-19", Sources: readiness, Needs: each("remote", "custom")},
+var ad19 = showLaw(law.Row{ID: "AD-19", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("remote", "custom")},
 	func(d *definition) bool {
 		return slices.ContainsFunc(d.of.definitionsOf(d.group), func(o *definition) bool { return o.remote != d.remote })
 	}, apart, survived)

@@ -12,7 +12,7 @@ import (
 // ad20: the list has no resourceVersion, for servers have no common order of changes, and a
 // group's metadata has only its name (KEP-3352, API).
 var ad20 = law.Each[*Facts, *answer]{
-	Row: law.Row{ID: "AD-20", Sources: documents, Needs: each("documents")},
+	Row: law.Row{ID: "AD-20", Takes: law.AnyRun, Sources: documents, Needs: each("documents")},
 	Over: func(f *Facts) []*answer {
 		return fact.Where(f.looks, func(k *answer) bool { return k.told() != nil && k.listing.Kind == listKind })
 	},

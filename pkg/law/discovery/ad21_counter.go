@@ -14,7 +14,7 @@ import (
 // API servers count the unions with it elsewhere (KEP-4020), so that a union which changed
 // while the local view did not may be counted or not.
 var ad21 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-21", Sources: definitions, Needs: each("reads", "changes")},
+	Row: law.Row{ID: "AD-21", Takes: law.AnyRun, Sources: definitions, Needs: each("reads", "changes")},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		last := map[*fact.Process]*counted{}
 		for _, s := range f.quiet() {

@@ -13,7 +13,7 @@ import (
 // ad22: a misbehaving aggregated server can neither crash the server nor touch other
 // groups: each ready member gives its document, with all that it has to list.
 var ad22 = law.Together[*Facts]{
-	Row: law.Row{ID: "AD-22", Sources: readiness, Needs: []law.Need{{Name: "kinds", Tag: "kind"}}},
+	Row: law.Row{ID: "AD-22", Takes: []string{history.LackBackends}, Sources: readiness, Needs: []law.Need{{Name: "kinds", Tag: "kind"}}},
 	Parts: []law.Law[*Facts]{
 		law.Each[*Facts, *fact.Process]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashed, End: func(p *fact.Process, _ law.Bounds) law.Entry {
 			return law.Of(p.Member, *p.Exited).By(p.Member).Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.Exit).Alone()

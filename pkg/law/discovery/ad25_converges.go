@@ -13,7 +13,7 @@ import (
 // the other members, and nothing stays stale. In which order things are listed is AD-12's,
 // and what the document has from peers is AD-23's and AD-24's.
 var ad25 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-25", Sources: definitions, Needs: append(each("equal"), law.Need{Name: "changes", Tag: "change"})},
+	Row: law.Row{ID: "AD-25", Takes: law.AnyRun, Sources: definitions, Needs: append(each("equal"), law.Need{Name: "changes", Tag: "change"})},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, d := range f.definitions {
 			for _, c := range fact.Where(d.changes, func(c *change) bool { return c.known }) {

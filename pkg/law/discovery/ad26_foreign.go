@@ -1,13 +1,16 @@
 package discovery
 
-import "github.com/evenkeel/evenkeel/pkg/law"
+import (
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
 
 // ad26: what the harness did not make (an APIService whose Service is missing, a server
 // that comes and goes) takes nothing else out of discovery. While the server of a foreign
 // APIService is in trouble, each ready member goes on to list the built-in group-versions
 // of its release and all that the harness has defined, as current.
 var ad26 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-26", Sources: readiness, Needs: each("looks", "aggregated")},
+	Row: law.Row{ID: "AD-26", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("looks", "aggregated")},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		quiet := map[*answer]*sweep{}
 		for _, s := range f.quiet() {

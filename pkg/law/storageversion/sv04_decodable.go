@@ -12,7 +12,7 @@ import (
 // ServerStorageVersion: "must be included"). It holds for each revision, and a status that
 // says otherwise must be refused.
 var sv04 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-04", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-04", Takes: []string{history.LackEtcd, history.LackProbes}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "entries", Tag: "entry"}, {Name: "refused", Tag: "refused"}, {Name: "refusedEach", Tag: "refused lasting", Each: true},
 	}},
 	Parts: []law.Law[*facts]{law.Each[*facts, written]{Over: (*facts).entries, End: func(w written, _ law.Bounds) law.Entry {

@@ -14,7 +14,7 @@ import (
 // differ" is a breach in any revision; "not set though all are equal" only once every
 // participant has reported and had time to notice.
 var sv06 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-06", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-06", Takes: []string{history.LackEtcd, history.LackProbes}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "agreed", Tag: "agreed"}, {Name: "differing", Tag: "differing"},
 		{Name: "refused", Tag: "refused"}, {Name: "refusedEach", Tag: "refused lasting", Each: true},
 	}},

@@ -7,14 +7,13 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
 // externalHeader returns the header of a run on an external cluster.
 func externalHeader(lacks ...history.Lack) history.Header {
-	return history.Header{Provider: history.ProviderExternal, Lacks: lacks}
+	return history.Header{Lacks: append([]history.Lack{{What: history.LackBeginning, Reason: "it ran before"}}, lacks...)}
 }
 
 func TestInapplicable(t *testing.T) {
@@ -25,10 +24,10 @@ func TestInapplicable(t *testing.T) {
 		header history.Header
 		want   string
 	}{
-		{"local provider", "SV-01", history.Header{Provider: "local", Lacks: []history.Lack{lack(history.LackEtcd)}}, ""},
+		{"a run from the beginning", "SV-01", history.Header{Lacks: []history.Lack{lack(history.LackEtcd)}}, ""},
 		{"by the API alone", "AD-01", externalHeader(lack(history.LackEtcd), lack(history.LackRestarts), lack(history.LackBackends), lack(history.LackProbes)), ""},
-		{"by processes", "AD-15", externalHeader(), "from the start of every process"},
-		{"by the content of etcd", "SV-15", externalHeader(), "from the whole content of etcd"},
+		{"by processes", "AD-15", externalHeader(), "it needs the start of every process, and the whole content of etcd since the beginning, and it ran before"},
+		{"by the content of etcd", "SV-15", externalHeader(), "the whole content of etcd"},
 		{"restarts", "AD-07", externalHeader(), ""},
 		{"no restarts", "AD-07", externalHeader(lack(history.LackRestarts)), "it needs the restart of an API server, and of restarts"},
 		{"no backends", "AD-10", externalHeader(lack(history.LackBackends)), "it needs aggregated API servers of the harness, and of backends"},
@@ -45,29 +44,32 @@ func TestInapplicable(t *testing.T) {
 	}
 }
 
-// The law of a listed requirement relies on etcd if and only if the list says so.
-func TestExternalNeeds_NameEtcdWhereTheLawReadsIt(t *testing.T) {
-	for id, needs := range externalNeeds {
-		if !Built(id) {
-			t.Errorf("%s is not judged at all", id)
-		}
-		ofEtcd := slices.ContainsFunc(keps, func(k law.KEP) bool {
-			return slices.ContainsFunc(k.Rows(), func(row law.Row) bool { return row.ID == id && slices.Contains(row.Sources, fact.Etcd) })
-		})
-		declared := false
-		for _, need := range needs {
-			declared = declared || need == history.LackEtcd
-			if needWords[need] == "" {
-				t.Errorf("%s needs %s, which needWords does not name", id, need)
+// A law that judges runs without the beginning relies on etcd if and only if it says so.
+func TestRows_NameEtcdWhereTheLawReadsIt(t *testing.T) {
+	listed := 0
+	for _, k := range keps {
+		for _, row := range k.Rows() {
+			for _, need := range row.Lacking() {
+				if needWords[need] == "" {
+					t.Errorf("%s needs %s, which needWords does not name", row.ID, need)
+				}
+			}
+			if row.Takes == nil {
+				continue
+			}
+			listed++
+			reads, says := slices.Contains(row.Sources, fact.Etcd), slices.Contains(row.Takes, history.LackEtcd)
+			if reads != says {
+				t.Errorf("%s relies on etcd: %v, and its row says so: %v", row.ID, reads, says)
 			}
 		}
-		if ofEtcd != declared {
-			t.Errorf("%s relies on etcd: %v, and externalNeeds says so: %v", id, ofEtcd, declared)
-		}
+	}
+	if listed != 24 {
+		t.Errorf("%d requirements can be judged on a cluster that was there before", listed)
 	}
 }
 
-// On an external cluster, requirements that are not listed are not applicable, even by the
+// On an external cluster, requirements whose law takes a run from its beginning are not applicable, even by the
 // histories that pass them elsewhere.
 func TestJudge_ExternalClusterJudgesListedRequirementsOnly(t *testing.T) {
 	for _, one := range requirement.All() {
@@ -76,7 +78,7 @@ func TestJudge_ExternalClusterJudgesListedRequirementsOnly(t *testing.T) {
 			continue
 		}
 		result := judging.End(nil).Results[0]
-		_, listed := externalNeeds[one.ID]
+		listed := rowOf(one.ID).Takes != nil
 		if listed != (result.Verdict != NotApplicable) {
 			t.Errorf("%s: %s (%v)", one.ID, result.Verdict, result.Reasons)
 		}
@@ -111,7 +113,7 @@ func judgeExternal(t *testing.T, one requirement.Requirement, more ...*history.E
 	}
 	told := story.Named(allStories, string(one.ID)+"/pass")
 	header := told.Header()
-	header.Provider = history.ProviderExternal
+	header.Lacks = externalHeader().Lacks
 	judging := Begin(header, []requirement.Requirement{one})
 	for _, ev := range told.Events() {
 		judging.Take(&ev)
