@@ -59,6 +59,7 @@ func localServices(servers ...*genericapiserver.GenericAPIServer) []*apiregistra
 // builtinRank is the priority of a built-in group-version, of which so many of
 // its group are preferred. It is the same on every server.
 func builtinRank(version schema.GroupVersion, number int) discovery.Priority {
+	//nolint:gosec // G115: a group has fewer than topVersionPriority versions.
 	priority := discovery.Priority{Group: builtinGroupPriority, Version: topVersionPriority - int32(number)}
 	switch version.Group {
 	case "":

@@ -56,6 +56,7 @@ func (f discoveryFeed) entry(group string, version apidiscoveryv2.APIVersionDisc
 
 // SetGroupVersionPriority ranks a group-version.
 func (f discoveryFeed) SetGroupVersionPriority(version metav1.GroupVersion, group, rank int) {
+	//nolint:gosec // G115: the callers have both as int32.
 	f.catalog.Rank(f.source, schema.GroupVersion(version), discovery.Priority{Group: int32(group), Version: int32(rank)})
 }
 

@@ -168,7 +168,7 @@ func newLive(t *testing.T) *liveTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { silent.Close() })
+	t.Cleanup(func() { _ = silent.Close() })
 	l.hanging = silent.Addr().(*net.TCPAddr).Port
 
 	clients, peers := "https://127.0.0.1:"+l.freePort(), "https://127.0.0.1:"+l.freePort()

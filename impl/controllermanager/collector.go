@@ -184,6 +184,7 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 		return 0, err
 	}
 	switch decision.Action {
+	case storageversion.Keep: // returned above
 	case storageversion.Update:
 		err = c.update(ctx, sv, decision.Status)
 	case storageversion.Delete:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,9 +54,9 @@ func lease(id string, registered bool) *coordinationv1.Lease {
 
 func object(name string, created time.Time, entries ...string) *apiserverinternalv1alpha1.StorageVersion {
 	sv := &apiserverinternalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(created)}}
-	for i := 0; i < len(entries); i += 2 {
+	for pair := range slices.Chunk(entries, 2) {
 		sv.Status.StorageVersions = append(sv.Status.StorageVersions, apiserverinternalv1alpha1.ServerStorageVersion{
-			APIServerID: entries[i], EncodingVersion: entries[i+1], DecodableVersions: []string{"v1", "v2"}})
+			APIServerID: pair[0], EncodingVersion: pair[1], DecodableVersions: []string{"v1", "v2"}})
 	}
 	return sv
 }

@@ -28,14 +28,17 @@ import (
 )
 
 const (
-	// LeaseNamespace and LeaseName are where the leader is elected. It is the
-	// name that Kubernetes uses, so that whatever looks for the leader finds it.
+	// LeaseNamespace is the namespace of the Lease that names the leader.
 	LeaseNamespace = metav1.NamespaceSystem
-	LeaseName      = "kube-controller-manager"
+	// LeaseName is the name of that Lease. Kubernetes uses the same, so that a client that
+	// looks for the leader finds it.
+	LeaseName = "kube-controller-manager"
 
-	// LockLeases has the first to claim the Lease lead, LockCoordinated whom a
-	// coordinator elects. The names are those of KEP-4355.
-	LockLeases      = "leases"
+	// LockLeases is the kind of lock in which the first controller manager that claims the
+	// Lease leads. The name is that of KEP-4355.
+	LockLeases = "leases"
+	// LockCoordinated is the kind of lock in which a coordinator elects the leader. The name
+	// is that of KEP-4355.
 	LockCoordinated = "coordinatedleases"
 )
 

@@ -40,7 +40,7 @@ const (
 	SV24AnnouncesAfterwards   ID = "SV-24-announces-afterwards"
 	SV24AnnouncesOnce         ID = "SV-24-announces-once"
 	SV25StandsByItsWord       ID = "SV-25-stands-by-its-word"
-	SV25PassesForRegistered   ID = "SV-25-passes-for-registered"
+	SV25PassesForRegistered   ID = "SV-25-passes-for-registered" //nolint:gosec // G101: it is the name of a defect.
 )
 
 var (
