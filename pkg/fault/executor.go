@@ -114,7 +114,7 @@ func (a *Active) Heal(ctx context.Context) error {
 // undone is whether the error of taking a fault away says only that what it hit does not
 // become ready again: the fault is gone all the same.
 func undone(err error) bool {
-	switch one := err.(type) {
+	switch one := err.(type) { //nolint:errorlint // It unwraps each cause by itself, since one error can have several.
 	case *cluster.Unready:
 		return true
 	case interface{ Unwrap() []error }:

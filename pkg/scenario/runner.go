@@ -246,42 +246,51 @@ func (r *Runner) check() error {
 		r.start[member.Name] = release
 	}
 	for i := range r.Scenario.Steps {
-		action, set := r.Scenario.Steps[i].Name(), r.Scenario.Steps[i].Action
 		if _, left := r.LeaveOut[i+1]; left {
 			continue
 		}
-		if one, ok := set.(checking); ok {
-			if err := one.check(r); err != nil {
-				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
-			}
-		}
-		if err := r.checkTrigger(r.Scenario.Steps[i].When); err != nil {
-			return fmt.Errorf("%s: step %d (%s): when: %w", r.Scenario.File, i+1, action, err)
-		}
-		selectors := selectorsOf(set)
-		for _, name := range faultsOf(set) {
-			named := r.Scenario.Faults[name]
-			if named == nil {
-				continue
-			}
-			if named.Member != fault.StepMember {
-				selectors = append(selectors, named.Member)
-			}
-		}
-		if why := r.Scenario.lackOf(r.cluster, set); why != "" {
-			return fmt.Errorf("%s: step %d (%s): %s: %w", r.Scenario.File, i+1, action, why, cluster.ErrUnsupported)
-		}
-		for _, selector := range selectors {
-			members, err := r.selectable([]string{selector})
-			if _, single := set.(throughOne); single && len(members) > 1 {
-				err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), action)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, action, err)
-			}
+		if err := r.checkStep(&r.Scenario.Steps[i]); err != nil {
+			return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, r.Scenario.Steps[i].Name(), err)
 		}
 	}
 	return nil
+}
+
+// checkStep holds a step against what the cluster has and supports.
+func (r *Runner) checkStep(step *Step) error {
+	set := step.Action
+	if one, ok := set.(checking); ok {
+		if err := one.check(r); err != nil {
+			return err
+		}
+	}
+	if err := r.checkTrigger(step.When); err != nil {
+		return fmt.Errorf("when: %w", err)
+	}
+	if why := r.Scenario.lackOf(r.cluster, set); why != "" {
+		return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
+	}
+	for _, selector := range r.Scenario.allSelectors(set) {
+		members, err := r.selectable([]string{selector})
+		if _, single := set.(throughOne); single && len(members) > 1 {
+			err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), step.Name())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allSelectors are the selectors of a step and of the faults that it names.
+func (s *Scenario) allSelectors(set Action) []string {
+	selectors := selectorsOf(set)
+	for _, name := range faultsOf(set) {
+		if named := s.Faults[name]; named != nil && named.Member != fault.StepMember {
+			selectors = append(selectors, named.Member)
+		}
+	}
+	return selectors
 }
 
 // selectable are the members that selectors mean before anything runs, when any

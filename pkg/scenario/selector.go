@@ -91,7 +91,7 @@ func releaseFor(name, current, start string, releases []string) (string, error) 
 		if at < 1 {
 			return "", fmt.Errorf("there is no release before %s; there are: %s", current, strings.Join(releases, ", "))
 		}
-		return releases[at-1], nil
+		return releases[at-1], nil //nolint:gosec // G602: at is an index of releases and not 0.
 	}
 	if !slices.Contains(releases, name) {
 		return "", fmt.Errorf("there is no release %q; there are: %s", name, strings.Join(releases, ", "))

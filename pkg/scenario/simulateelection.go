@@ -153,18 +153,7 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 	}
 	for i := range max(1, step.Elections) {
 		if i > 0 {
-			if err := r.workFor(ctx, c, ElectionSettle); err != nil {
-				return err
-			}
-			if step.MalformedLease && i == step.Elections-1 {
-				if err := r.odd(ctx, c); err != nil {
-					return err
-				}
-			}
-			if err := c.revive(ctx); err != nil {
-				return err
-			}
-			if err := c.erase(ctx); err != nil {
+			if err := r.endTerm(ctx, c, step.MalformedLease && i == step.Elections-1); err != nil {
 				return err
 			}
 		}
@@ -181,6 +170,23 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 		}
 	}
 	return r.workFor(ctx, c, ElectionSettle)
+}
+
+// endTerm has the leader work for a while and then deletes the Lease, so that another election
+// follows. Before that it can write fields to the Lease that no election would leave.
+func (r *Runner) endTerm(ctx context.Context, c *crew, malformed bool) error {
+	if err := r.workFor(ctx, c, ElectionSettle); err != nil {
+		return err
+	}
+	if malformed {
+		if err := r.odd(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := c.revive(ctx); err != nil {
+		return err
+	}
+	return c.erase(ctx)
 }
 
 // thirdParty waits for a Lease without a holder, and gives it one.

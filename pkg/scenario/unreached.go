@@ -59,7 +59,7 @@ func unanswered(refusal *observe.Refusal) *unreached {
 func (r *Runner) partedCauses(err error) (found []*unreached, spoilt []error) {
 	var walk func(err error)
 	walk = func(err error) {
-		switch one := err.(type) {
+		switch one := err.(type) { //nolint:errorlint // It unwraps each cause by itself, since one error can have several.
 		case nil:
 			return
 		case *unreached:
