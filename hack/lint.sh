@@ -19,11 +19,11 @@ go tool staticcheck ./...
 # reference does not lean on what judges it. depguard sees what a package imports; this
 # also sees what comes with that.
 module=$(go list -m)
-if go list -deps ./pkg/... ./suites/... | grep -q "^$module/impl/"; then
+if go list -deps ./pkg/... ./suites/... | grep "^$module/impl/" >&2; then
 	echo "pkg/ or suites/ imports impl/" >&2
 	exit 1
 fi
-if go list -deps ./impl/... | grep -qE "^$module/(pkg|suites)/"; then
+if go list -deps ./impl/... | grep -E "^$module/(pkg|suites)/" >&2; then
 	echo "impl/ imports the harness" >&2
 	exit 1
 fi

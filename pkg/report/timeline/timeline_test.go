@@ -100,7 +100,7 @@ func TestLanes(t *testing.T) {
 func TestPage_SaysWhatHappenedAndWhereToLook(t *testing.T) {
 	html := string(page(t, write(t, tale())))
 	for _, want := range []string{
-		"FAIL: 1 of 2 requirements are violated.", "The promise of SV-06.", "The run tested it 3 times, and found it violated once.",
+		"FAIL: 1 of 2 requirements is violated.", "The promise of SV-06.", "The run found it violated once.",
 		"it was not so", `href="#line=21"`, "in step 1 upgrade cp1 to 1.3; while the fault crash-1 was active on cp1; cp1 had no API server, cp2 ran 1.2",
 		"logs/cp1-apiserver.log", "pkg/law, in the file with sv06 in its name", "nothing is as it seems",
 	} {
@@ -126,7 +126,7 @@ func TestPage_ShowsUnlistedFailure(t *testing.T) {
 	if !strings.Contains(string(unlisted), report.UnlistedNote) || strings.Contains(string(listed), report.UnlistedNote) {
 		t.Error("the page does not tell an unlisted failure from a listed one")
 	}
-	for _, want := range []string{"FAIL: 1 of 2 requirements are violated.", "it was not so", `href="#line=21"`} {
+	for _, want := range []string{"FAIL: 1 of 2 requirements is violated.", "it was not so", `href="#line=21"`} {
 		if !strings.Contains(string(unlisted), want) {
 			t.Errorf("the page does not say %q", want)
 		}

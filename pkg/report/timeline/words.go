@@ -67,7 +67,7 @@ func (c *collector) card(res check.Result) card {
 	case check.Pass:
 		out.Happened = fmt.Sprintf("The run tested it %s, and it held every time.", times(res.Seen()))
 	case check.Fail:
-		out.Happened = fmt.Sprintf("The run tested it %s, and found it violated %s.", times(res.Seen()), times(res.ViolationCount))
+		out.Happened = fmt.Sprintf("The run found it violated %s.", times(res.ViolationCount))
 		if res.Unlisted {
 			out.Happened += " Note: " + report.UnlistedNote + "."
 		}
@@ -92,6 +92,14 @@ func sentence(reasons []string) string {
 		return ""
 	}
 	return "Why: " + strings.Join(reasons, "; ") + "."
+}
+
+// is agrees with a number.
+func is(count int) string {
+	if count == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func times(n int64) string {
@@ -185,7 +193,7 @@ func (c *collector) story() story {
 	slices.SortStableFunc(s.Broken, func(a, b card) int { return weight(a) - weight(b) })
 	switch {
 	case broken > 0:
-		s.Headline = fmt.Sprintf("FAIL: %d of %d requirements are violated.", broken, judged)
+		s.Headline = fmt.Sprintf("FAIL: %d of %d requirements %s violated.", broken, judged, is(broken))
 	case r.Verdict == check.Pass:
 		s.Headline = fmt.Sprintf("PASS: %d of %d requirements hold.", kept, judged)
 	default:
