@@ -2,11 +2,11 @@ package command
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/doctor"
 )
 
@@ -16,7 +16,7 @@ func newDoctor() *cobra.Command {
 		Short: "Tell what this machine can run, and what it lacks",
 		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			table := console.NewTable()
 			missing := 0
 			for _, f := range doctor.Examine(cmd.Context(), providers.All()) {
 				mark := "ok"
@@ -27,9 +27,9 @@ func newDoctor() *cobra.Command {
 						missing++
 					}
 				}
-				fmt.Fprintf(out, "%s\t%s\t%s\n", mark, f.What, f.Detail)
+				table.Addf("%s\t%s\t%s", mark, f.What, f.Detail)
 			}
-			if err := out.Flush(); err != nil {
+			if err := table.Print(cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			if missing > 0 {

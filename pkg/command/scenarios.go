@@ -1,16 +1,15 @@
 package command
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -27,8 +26,8 @@ requirements that can pass in it. Any requirement can fail in any scenario.`,
 			if err != nil {
 				return err
 			}
-			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			fmt.Fprintln(out, "SCENARIO\tTAKES\tNEEDS\tJUDGES")
+			table := console.NewTable()
+			table.Addf("SCENARIO\tTAKES\tNEEDS\tJUDGES")
 			for _, file := range files {
 				s, err := scenario.LoadFS(fixtures.Files, file)
 				if err != nil {
@@ -38,9 +37,9 @@ requirements that can pass in it. Any requirement can fail in any scenario.`,
 				if needs == "" {
 					needs = "–"
 				}
-				fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", path.Base(file), s.Cost().Round(time.Second), needs, strings.Join(s.Judges, " "))
+				table.Addf("%s\t%s\t%s\t%s", path.Base(file), s.Cost().Round(time.Second), needs, strings.Join(s.Judges, " "))
 			}
-			return out.Flush()
+			return table.Print(cmd.OutOrStdout())
 		},
 	}
 }

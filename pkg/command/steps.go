@@ -2,10 +2,10 @@ package command
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -23,8 +23,7 @@ func newSteps() *cobra.Command {
 				}
 				text = section
 			}
-			_, err := io.WriteString(cmd.OutOrStdout(), text)
-			return err
+			return console.Print(cmd.OutOrStdout(), text)
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/attest"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/verify"
 )
@@ -96,8 +97,7 @@ func tellOutcome(out io.Writer, dir string, o *verify.Outcome) error {
 	for _, n := range o.Notes {
 		told += "  note: " + n + "\n"
 	}
-	_, err := io.WriteString(out, told)
-	return err
+	return console.Print(out, told)
 }
 
 // atLeastOne is cobra.MinimumNArgs(1) with a sentence that says what is missing.
