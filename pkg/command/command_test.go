@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
+	"github.com/evenkeel/evenkeel/pkg/conformance/fakerun"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
@@ -25,6 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	fakerun.Main()
 	fakeplane.Main()
 	os.Exit(m.Run())
 }

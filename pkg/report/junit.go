@@ -44,36 +44,37 @@ type junitText struct {
 // single red case for one, so whatever else keeps the run from passing gets a
 // case of its own.
 func (r *ConformanceReport) JUnit() ([]byte, error) {
-	suite := junitSuite{Name: "evenkeel " + r.Scenario, Time: r.Date}
+	class := "evenkeel." + r.Scenario
+	var cases []Case
 	for _, res := range r.Results {
-		c := junitCase{Class: "evenkeel." + r.Scenario, Name: fmt.Sprintf("%s %s", res.ID, res.Promise), Out: observations(res)}
-		text := &junitText{Message: summary(res), Text: strings.Join(details(res), "\n")}
-		switch res.Verdict {
-		case check.Fail:
-			c.Failure = text
-			suite.Failures++
-		case check.Inconclusive:
-			c.Error = text
-			suite.Errors++
-		case check.Skipped, check.NotApplicable, check.Deviation:
-			c.Skipped = text
-			suite.Skipped++
-		case check.Pass:
-		default:
-			c.Error = &junitText{Message: fmt.Sprintf("the verdict %q is none", res.Verdict)}
-			suite.Errors++
-		}
-		suite.Cases = append(suite.Cases, c)
+		cases = append(cases, Case{Class: class, Name: fmt.Sprintf("%s %s", res.ID, res.Promise), Verdict: res.Verdict,
+			Message: summary(res), Text: strings.Join(details(res), "\n"), Out: observations(res)})
 	}
 	for _, id := range r.NotJudged {
-		suite.Errors++
-		suite.Cases = append(suite.Cases, junitCase{Class: "evenkeel." + r.Scenario, Name: string(id),
-			Error: &junitText{Message: r.notJudged()}})
+		cases = append(cases, Case{Class: class, Name: string(id), Verdict: check.Inconclusive, Message: r.notJudged()})
 	}
-	if r.Verdict != check.Pass && suite.Failures+suite.Errors == 0 {
-		suite.Errors++
-		suite.Cases = append(suite.Cases, junitCase{Class: "evenkeel." + r.Scenario, Name: "the run as a whole",
-			Error: &junitText{Message: fmt.Sprintf("%s: %s", r.Verdict, counts(r.Statistics.Counts))}})
+	return JUnit("evenkeel "+r.Scenario, r.Date, cases, Case{Class: class, Name: "the run as a whole", Verdict: r.Verdict,
+		Message: fmt.Sprintf("%s: %s", r.Verdict, counts(r.Statistics.Counts))})
+}
+
+// Case is the verdict on one requirement, as a CI system shows it.
+type Case struct {
+	Class, Name string
+	Verdict     check.Verdict
+	// Message and Text say why the verdict is not a pass, and Out how often it was tested.
+	Message, Text, Out string
+}
+
+// JUnit encodes verdicts. The whole gets a case of its own if it is no pass and no other case
+// is red.
+func JUnit(name, date string, cases []Case, whole Case) ([]byte, error) {
+	suite := junitSuite{Name: name, Time: date}
+	for _, c := range cases {
+		suite.add(c)
+	}
+	if whole.Verdict != check.Pass && suite.Failures+suite.Errors == 0 {
+		whole.Verdict = check.Inconclusive // of a fail one of the cases would be red
+		suite.add(whole)
 	}
 	suite.Tests = len(suite.Cases)
 	out, err := xml.MarshalIndent(junitSuites{Suites: []junitSuite{suite}}, "", "  ")
@@ -81,6 +82,28 @@ func (r *ConformanceReport) JUnit() ([]byte, error) {
 		return nil, fmt.Errorf("encode JUnit: %w", err)
 	}
 	return append([]byte(xml.Header), append(out, '\n')...), nil
+}
+
+// add enters a case where the form has it.
+func (s *junitSuite) add(of Case) {
+	c := junitCase{Class: of.Class, Name: of.Name, Out: of.Out}
+	text := &junitText{Message: of.Message, Text: of.Text}
+	switch of.Verdict {
+	case check.Fail:
+		c.Failure = text
+		s.Failures++
+	case check.Inconclusive:
+		c.Error = text
+		s.Errors++
+	case check.Skipped, check.NotApplicable, check.Deviation:
+		c.Skipped = text
+		s.Skipped++
+	case check.Pass:
+	default:
+		c.Error = &junitText{Message: fmt.Sprintf("the verdict %q is none", of.Verdict)}
+		s.Errors++
+	}
+	s.Cases = append(s.Cases, c)
 }
 
 func observations(res check.Result) string {

@@ -145,6 +145,9 @@ func word(text string) string {
 	}, text)
 }
 
+// Escape keeps a sentence in its cell of a Markdown table, and plain.
+func Escape(text string) string { return escape(text) }
+
 // escape keeps a sentence, which may hold what a server under test has said, in
 // its cell and plain.
 func escape(text string) string {

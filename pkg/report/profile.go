@@ -89,6 +89,12 @@ func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts m
 	return out
 }
 
+// Claimed returns the results for profiles of a report that many runs made: those profiles of
+// which a requirement was asked for.
+func Claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, external bool) []Profile {
+	return claimed(profiles, wanted, verdicts, external)
+}
+
 // weighed returns the result for a profile.
 func weighed(p requirement.Profile, verdicts map[requirement.ID]check.Verdict) Profile {
 	return Profile{Name: p.Name, Core: part(p, requirement.Must, verdicts), Extended: part(p, requirement.Should, verdicts)}

@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -128,6 +129,13 @@ type Digests struct {
 	Topology string `json:"topology,omitempty"`
 	// Environment is the digest of environment.yaml.
 	Environment string `json:"environment,omitempty"`
+}
+
+// Evidence is a SHA-256, in hexadecimal, of the digests of all that verdicts follow from. It
+// stays the same where a bundle is published: with its history compressed, without logs and
+// without what is made of the report.
+func (d Digests) Evidence() string {
+	return bundle.ContentDigest(fmt.Appendf(nil, "history %s\nscenario %s\ntopology %s\nenvironment %s\n", d.History, d.Scenario, d.Topology, d.Environment))
 }
 
 // State is a time in which the harness held the control plane without changes.

@@ -73,6 +73,9 @@ func counts(of map[check.Verdict]int) string {
 	return strings.Join(out, ", ")
 }
 
+// InWords writes counts of verdicts, such as "14 pass, 2 skipped".
+func InWords(of map[check.Verdict]int) string { return counts(of) }
+
 // notJudged is why there is no verdict on what NotJudged lists.
 func (r *ConformanceReport) notJudged() string {
 	return fmt.Sprintf("asked for, but the scenario %s cannot judge it", r.Scenario)

@@ -1,12 +1,17 @@
 package run
 
 import (
+	"context"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
@@ -35,3 +40,43 @@ func Cheapest(requirements []string) (string, bool) {
 	}
 	return best, best != ""
 }
+
+// Check reads and checks all that a run of the options would, before anything runs, and
+// runs nothing. Some scenarios are refused later, by a cluster that has begun.
+func Check(ctx context.Context, o Options) error {
+	_, err := prepare(ctx, o, clock.RealClock{}.Now())
+	return err
+}
+
+// Shipped returns the scenarios that ship with Evenkeel, by name.
+func Shipped() ([]*scenario.Scenario, error) {
+	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var out []*scenario.Scenario
+	for _, file := range files {
+		s, err := scenario.LoadFS(fixtures.Files, file)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// ScenarioPath is where the scenario of that name ships.
+func ScenarioPath(name string) string { return path.Join("fixtures", "scenarios", name+".yaml") }
+
+// PlayedDigest is the SHA-256, in hexadecimal, of scenario.yaml in the bundle of a run that
+// plays a shipped scenario with a seed.
+func PlayedDigest(name string, seed int64) (string, error) {
+	raw, err := fs.ReadFile(fixtures.Files, path.Join("scenarios", name+".yaml"))
+	if err != nil {
+		return "", fmt.Errorf("read the scenario %s: %w", name, err)
+	}
+	return bundle.ContentDigest((&plan{seed: seed, scenarioYAML: raw}).played()), nil
+}
+
+// ProgramDigest is the SHA-256 of this program, in hexadecimal, as histories name it.
+func ProgramDigest() (string, error) { return executableDigest() }

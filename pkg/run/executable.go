@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 )
@@ -12,10 +13,10 @@ const self = "/proc/self/exe"
 
 // executableDigest returns the SHA-256 of this program, in hexadecimal: any build can
 // claim a version, and the digest identifies the program itself.
-func executableDigest() (string, error) {
+var executableDigest = sync.OnceValues(func() (string, error) {
 	digest, err := bundle.FileDigest(self)
 	if err != nil {
 		return "", fmt.Errorf("the digest of this program cannot be made (is /proc mounted?): %w", err)
 	}
 	return digest, nil
-}
+})

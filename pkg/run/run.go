@@ -27,6 +27,10 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
+// Interrupted is in the message of a report whose run a signal has ended: another run has to
+// be played in its place.
+const Interrupted = "the run was interrupted"
+
 // Outcome of a run.
 type Outcome struct {
 	Report *report.ConformanceReport
@@ -197,7 +201,7 @@ func (r *running) play(ctx context.Context) (err error) {
 	observer.set(runner.ProcessChanged)
 	played := r.whileThereIsRoom(ctx, func(ctx context.Context) error { return runner.Play(ctx, c) })
 	if ctx.Err() != nil {
-		played = errors.Join(errors.New("the run was interrupted"), played)
+		played = errors.Join(errors.New(Interrupted), played)
 	}
 	if err := writer.Close(runner.End(played)); err != nil {
 		r.unsaved = true

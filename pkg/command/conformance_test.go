@@ -1,0 +1,130 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
+	"github.com/evenkeel/evenkeel/pkg/conformance/fakerun"
+	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/run"
+)
+
+// threeFakes is a topology of three members of the fake control plane.
+func threeFakes(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "clusters", "local-3.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "topology.yaml")
+	text := strings.Replace(string(raw), `release: "1.2"`, `release: "`+fakeplane.Good+`"`, 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// campaign plays a small campaign of the fake, and gives its folder.
+func campaign(t *testing.T, runs map[string]string, more ...string) (dir, stdout string, code int) {
+	t.Helper()
+	useFake(t)
+	program, err := run.ProgramDigest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(fakerun.Variable, fakerun.Script{Runs: runs, Program: program}.String())
+	dir = filepath.Join(t.TempDir(), "campaign")
+	code, stdout, stderr := execute(append([]string{"conformance", "run", "--topology", threeFakes(t), "--focus", "^" + fakerun.Judges + "$",
+		"--scenario", "restart-skew", "--repeat", "2", "--seed", "1", "--parallel", "2", "--out", dir}, more...)...)
+	if code == exit.CouldNotRun {
+		t.Fatal(stderr, stdout)
+	}
+	return dir, stdout, code
+}
+
+func TestConformance_PlaysAndReports(t *testing.T) {
+	dir, stdout, code := campaign(t, map[string]string{"restart-skew/2": fakerun.WeakOnce})
+	for _, want := range []string{
+		"2 runs, of which 0 are over; 2 at a time", "restart-skew, seed 1: pass after", "inconclusive after 0 s, and is tried again",
+		"SV-06   MUST   PASS                 2/2", "Runs: 2 planned, 2 kept all that they judge, 0 broken; 3 tries", "Verdict: PASS (1 pass)",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("it does not say %q:\n%s", want, stdout)
+		}
+	}
+	if code != exit.Pass {
+		t.Errorf("status %d", code)
+	}
+	for form, want := range map[string]string{
+		"text": "Played more than once", "markdown": "### Evenkeel conformance: PASS (1 pass)", "junit": `tests="1" failures="0" errors="0"`, "yaml": "kind: ConformanceReport",
+	} {
+		if code, stdout, stderr := execute("conformance", "report", "-o", form, dir); code != exit.Pass || !strings.Contains(stdout, want) {
+			t.Errorf("%s: status %d, %s%s", form, code, stdout, stderr)
+		}
+	}
+	if code, stdout, _ := execute("conformance", "status", dir); code != exit.Pass || !strings.Contains(stdout, "2 of 2 runs are over.") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	written, err := os.ReadFile(filepath.Join(dir, conformance.ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, printed, _ := execute("conformance", "report", "-o", "yaml", dir); printed != string(written) {
+		t.Errorf("the report is\n%s\nand computed again\n%s", written, printed)
+	}
+	// Nothing is left to be played.
+	if code, stdout, _ := execute("conformance", "resume", dir); code != exit.Pass || !strings.Contains(stdout, "2 runs, of which 2 are over") || strings.Contains(stdout, "[") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+}
+
+func TestConformance_OneBreachFails(t *testing.T) {
+	dir, stdout, code := campaign(t, map[string]string{"restart-skew/2": fakerun.Fail})
+	if code != exit.Fail || !strings.Contains(stdout, "broken in 1 of 2 conclusive runs") || !strings.Contains(stdout, "history events") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	if code, stdout, _ := execute("conformance", "report", "-o", "junit", dir); code != exit.Fail || !strings.Contains(stdout, `failures="1"`) {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	if code, _, _ := campaignOf(t, fakerun.Weak); code != exit.Inconclusive {
+		t.Errorf("an open run ends with %d", code)
+	}
+}
+
+func campaignOf(t *testing.T, outcome string) (code int, dir, stdout string) {
+	t.Helper()
+	dir, stdout, code = campaign(t, map[string]string{"restart-skew/1": outcome})
+	return code, dir, stdout
+}
+
+func TestConformance_RefusesBadUsage(t *testing.T) {
+	useFake(t)
+	topology := threeFakes(t)
+	for args, want := range map[string]string{
+		"":                                     "name what to do with a campaign",
+		"moon":                                 "there is no `evenkeel conformance moon`",
+		"run --confidence 95":                  "--confidence and --rate belong together",
+		"run --rate x --confidence 95":         "--rate \"x\" is no number of percent",
+		"run --shard 1/2":                      "--shard needs the --seed",
+		"run --shard 3/2 --seed 1":             "is no part of a plan",
+		"run --parallel 0":                     "--parallel is to be at least 1",
+		"run --tries 0":                        "--tries between 1 and",
+		"run --scenario moon":                  "there is no scenario \"moon\"",
+		"run --focus ^SV-06$ --scenario gates": "no scenario judges what is asked",
+		"status /nowhere":                      "/nowhere has no plan.yaml",
+		"resume /nowhere":                      "/nowhere has no plan.yaml",
+		"report /nowhere":                      "/nowhere has no plan.yaml",
+	} {
+		fields := append([]string{"conformance"}, strings.Fields(args)...)
+		if strings.HasPrefix(args, "run") {
+			fields = append(fields, "--topology", topology, "--out", filepath.Join(t.TempDir(), "c"))
+		}
+		if code, _, stderr := execute(fields...); code != exit.CouldNotRun || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q, want %q", args, code, stderr, want)
+		}
+	}
+}

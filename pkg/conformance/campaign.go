@@ -1,0 +1,250 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/utils/clock"
+)
+
+// Options of playing a campaign.
+type Options struct {
+	// Dir is the folder of the campaign.
+	Dir    string
+	Player Player
+	Clock  clock.WithTicker
+	// View is told how the campaign goes.
+	View View
+	// Parallel is how many runs are played at a time; with 0 a resumed campaign plays as many
+	// as before, and a new one plays one.
+	Parallel int
+	// Shard to play. A resumed campaign keeps its own.
+	Shard Shard
+}
+
+// campaign is one that is being played.
+type campaign struct {
+	Options
+	*folder
+	journal  *Journal
+	parallel int
+	// mu guards state and outcomes of the folder.
+	mu sync.Mutex
+}
+
+// Begin writes the plan into a new folder and plays it. It returns the report, which is also
+// in the folder; nil for a shard, of which `collect` makes a report together with the others.
+func Begin(ctx context.Context, plan *Plan, o Options) (*Report, error) {
+	raw, err := plan.YAML()
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.validate(); err != nil {
+		return nil, err
+	}
+	if entries, err := os.ReadDir(o.Dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("the folder %s is not empty: go on with `evenkeel conformance resume %s`, or name another one with --out", o.Dir, o.Dir)
+	}
+	if err := os.MkdirAll(filepath.Join(o.Dir, RunsDir), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the campaign: %w", err)
+	}
+	if err := writeWhole(filepath.Join(o.Dir, PlanFile), raw); err != nil {
+		return nil, fmt.Errorf("write the plan: %w", err)
+	}
+	return open(ctx, o)
+}
+
+// Resume goes on with a campaign that was interrupted, and plays what is missing.
+func Resume(ctx context.Context, o Options) (*Report, error) {
+	if !exists(filepath.Join(o.Dir, PlanFile)) {
+		return nil, fmt.Errorf("%s has no %s: name the folder of a campaign, which `evenkeel conformance run --out` made", o.Dir, PlanFile)
+	}
+	return open(ctx, o)
+}
+
+func open(ctx context.Context, o Options) (report *Report, err error) {
+	f, err := openPlan(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.plan.current(), f.plan.sameTopology()); err != nil {
+		return nil, err
+	}
+	c := &campaign{Options: o, folder: f}
+	journal, entries, err := openJournal(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c.journal = journal
+	defer func() { err = errors.Join(err, journal.Close()) }()
+	if len(entries) == 0 {
+		begun := Begun{Plan: c.planDigest, Shard: o.Shard.String(), Parallel: max(o.Parallel, 1)}
+		if err := journal.Append(Entry{Begun: &begun}); err != nil {
+			return nil, err
+		}
+		entries = []Entry{{Begun: &begun}}
+	}
+	if err := c.follow(entries); err != nil {
+		return nil, err
+	}
+	if o.Shard.Of > 0 && o.Shard != c.shard {
+		return nil, fmt.Errorf("the campaign in %s plays the shard %q, and not %s", o.Dir, c.shard, o.Shard)
+	}
+	c.parallel = o.Parallel
+	if c.parallel == 0 {
+		c.parallel = max(c.state.begun.Parallel, 1)
+	}
+	return c.play(ctx)
+}
+
+// play settles what an earlier process has left, plays what is missing and reports.
+func (c *campaign) play(ctx context.Context) (*Report, error) {
+	if err := c.settle(ctx); err != nil {
+		return nil, err
+	}
+	c.View.Begin(c.progress())
+	err := c.playLines(ctx)
+	c.View.End()
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		done, of := c.progress().count()
+		return nil, fmt.Errorf("interrupted after %d of %d runs: `evenkeel conformance resume %s` goes on", done, of, c.dir)
+	}
+	if c.shard.Of > 0 {
+		return nil, nil
+	}
+	return c.report()
+}
+
+// playLines plays all lines that are missing, so many at a time.
+func (c *campaign) playLines(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.parallel)
+	for _, line := range c.plan.Lines {
+		if ctx.Err() != nil {
+			break
+		}
+		if c.shard.has(line.Number) && !c.lineOver(line) {
+			group.Go(func() error { return c.playLine(ctx, line) })
+		}
+	}
+	return group.Wait()
+}
+
+// playLine plays a line until it is conclusive or was tried often enough.
+func (c *campaign) playLine(ctx context.Context, line Line) error {
+	for ctx.Err() == nil && !c.lineOver(line) {
+		if err := c.playTry(ctx, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *campaign) playTry(ctx context.Context, line Line) error {
+	s := c.next(line)
+	if err := c.journal.Append(Entry{Started: &s}); err != nil {
+		return err
+	}
+	c.View.Started(line, s.Try)
+	began := c.Clock.Now()
+	played, err := c.Player.Play(ctx, c.plan, line, filepath.Join(c.dir, s.Bundle), func(p Process) error {
+		with := s
+		with.Process = &p
+		return c.journal.Append(Entry{Started: &with})
+	})
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, s, &played, c.Clock.Since(began))
+}
+
+// finish enters what came of a run; nothing if it has to be played again.
+func (c *campaign) finish(ctx context.Context, s Started, played *Played, took time.Duration) error {
+	// A run that has ended is judged also while the campaign is being interrupted.
+	e, o, over := c.conclude(ctx, s, played)
+	if !over {
+		c.View.GivenUp(c.plan.Lines[s.Line-1])
+		return c.discard(s)
+	}
+	e.Seconds = int(took.Round(time.Second).Seconds())
+	if err := c.journal.Append(Entry{Ended: &e}); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.state.ended[s.Line] = append(c.state.ended[s.Line], e)
+	if o != nil {
+		c.outcomes[e.Bundle] = o
+	}
+	c.mu.Unlock()
+	line := c.plan.Lines[s.Line-1]
+	c.View.Ended(line, e, o.told(e), !c.lineOver(line))
+	return nil
+}
+
+// discard removes what is left of a run that will be played again.
+func (c *campaign) discard(s Started) error {
+	dir := filepath.Join(c.dir, s.Bundle)
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+LogSuffix)); err != nil {
+		return fmt.Errorf("remove what an interrupted run has left: %w", err)
+	}
+	return nil
+}
+
+// next names the next try of a line, and a folder that no run has used.
+func (c *campaign) next(line Line) Started {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Started{Line: line.Number, Try: len(c.state.ended[line.Number]) + 1}
+	s.Bundle = fmt.Sprintf("%s/%05d-%s-%d", RunsDir, line.Number, line.Scenario, s.Try)
+	for c.state.folders[s.Bundle] {
+		s.Bundle += "-again"
+	}
+	c.state.folders[s.Bundle] = true
+	return s
+}
+
+// lineOver is whether nothing is left to be played of a line.
+func (c *campaign) lineOver(line Line) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return over(c.plan, line, c.tries(line))
+}
+
+// report makes the report and writes it into the folder.
+func (c *campaign) report() (*Report, error) {
+	rep, err := c.compute()
+	if err != nil {
+		return nil, err
+	}
+	return rep, c.write(rep)
+}
+
+// writeWhole writes a file so that after a crash it is there as a whole or not at all.
+func writeWhole(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
