@@ -27,6 +27,9 @@ const (
 	// PredicateType of the statement. It is not in-toto's own test-result, whose
 	// subjects are what was tested: here they are the evidence.
 	PredicateType = "https://evenkeel.dev/attestation/bundle/v1alpha1"
+	// CampaignType is the predicate type of a statement on the report of many runs. Its
+	// subjects are the report, the plan and the journal, which name all bundles by digest.
+	CampaignType = "https://evenkeel.dev/attestation/conformance/v1alpha1"
 )
 
 // Statement is an in-toto statement: all files of a bundle are that of the run
@@ -47,7 +50,8 @@ type Subject struct {
 }
 
 // Predicate says what the signer saw the run to have found, so that a reader who has
-// the signature alone knows what it is about.
+// the signature alone knows what it is about. Of a campaign, Run is the digest of the plan,
+// Date is when the last run began, and Scenario is empty.
 type Predicate struct {
 	Run          string                           `json:"run"`
 	Date         string                           `json:"date"`
@@ -64,28 +68,64 @@ const sha256Name = "sha256"
 // NewStatement is the statement on a bundle that has these digests and, by its
 // history, this report.
 func NewStatement(digests []bundle.Digest, rep *report.ConformanceReport) Statement {
-	s := Statement{Type: StatementType, PredicateType: PredicateType, Predicate: Predicate{
-		Run: rep.Run, Date: rep.Date, Harness: rep.Harness.Version, Scenario: rep.Scenario,
-		Provider: rep.Target.Provider, Distribution: rep.Target.Distribution,
-		Verdict: rep.Verdict, Verdicts: map[requirement.ID]check.Verdict{},
-	}}
+	return newStatement(PredicateType, digests, predicateOf(rep))
+}
+
+// NewCampaignStatement is the statement on a campaign whose files have these digests.
+func NewCampaignStatement(digests []bundle.Digest, p Predicate) Statement {
+	return newStatement(CampaignType, digests, p)
+}
+
+func newStatement(kind string, digests []bundle.Digest, p Predicate) Statement {
+	s := Statement{Type: StatementType, PredicateType: kind, Predicate: p}
 	for _, d := range digests {
 		s.Subject = append(s.Subject, Subject{d.Name, map[string]string{sha256Name: d.SHA256}})
 	}
-	for _, res := range rep.Results {
-		s.Predicate.Verdicts[res.ID] = res.Verdict
-	}
 	return s
+}
+
+func predicateOf(rep *report.ConformanceReport) Predicate {
+	p := Predicate{
+		Run: rep.Run, Date: rep.Date, Harness: rep.Harness.Version, Scenario: rep.Scenario,
+		Provider: rep.Target.Provider, Distribution: rep.Target.Distribution,
+		Verdict: rep.Verdict, Verdicts: map[requirement.ID]check.Verdict{},
+	}
+	for _, res := range rep.Results {
+		p.Verdicts[res.ID] = res.Verdict
+	}
+	return p
 }
 
 // Compare gives a sentence for each thing in which a bundle is another one than
 // was signed. Where it could not be judged, rep is nil, and only its files are
 // compared.
 func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceReport) []string {
-	var out []string
-	if s.Type != StatementType || s.PredicateType != PredicateType {
-		return []string{fmt.Sprintf("it is a statement of type %q with a predicate of type %q, and not one on a bundle", s.Type, s.PredicateType)}
+	if rep == nil {
+		return s.compare(PredicateType, "a bundle", digests, nil)
 	}
+	judged := predicateOf(rep)
+	return s.compare(PredicateType, "a bundle", digests, &judged)
+}
+
+// CompareCampaign is Compare for a campaign.
+func (s *Statement) CompareCampaign(digests []bundle.Digest, p *Predicate) []string {
+	return s.compare(CampaignType, "a campaign", digests, p)
+}
+
+func (s *Statement) compare(kind, about string, digests []bundle.Digest, judged *Predicate) []string {
+	if s.Type != StatementType || s.PredicateType != kind {
+		return []string{fmt.Sprintf("it is a statement of type %q with a predicate of type %q, and not one on %s", s.Type, s.PredicateType, about)}
+	}
+	out := s.compareFiles(digests)
+	if judged == nil {
+		return out
+	}
+	return append(out, s.Predicate.compare(*judged)...)
+}
+
+// compareFiles compares what was signed with the files that are there.
+func (s *Statement) compareFiles(digests []bundle.Digest) []string {
+	var out []string
 	signed := map[string]string{}
 	for _, subject := range s.Subject {
 		if _, twice := signed[subject.Name]; twice {
@@ -108,17 +148,19 @@ func (s *Statement) Compare(digests []bundle.Digest, rep *report.ConformanceRepo
 			out = append(out, fmt.Sprintf("%q was signed too, and is missing", subject.Name))
 		}
 	}
-	if rep == nil {
-		return out
+	return out
+}
+
+// compare gives a sentence for each thing in which what was judged is another than was signed.
+func (p Predicate) compare(judged Predicate) []string {
+	var out []string
+	if p.Run != judged.Run || p.Date != judged.Date || p.Harness != judged.Harness || p.Scenario != judged.Scenario ||
+		p.Provider != judged.Provider || p.Distribution != judged.Distribution {
+		out = append(out, fmt.Sprintf("it was signed as the run %s, and the history is of %s", p.Run, judged.Run))
 	}
-	judged := NewStatement(nil, rep).Predicate
-	if s.Predicate.Run != judged.Run || s.Predicate.Date != judged.Date || s.Predicate.Harness != judged.Harness || s.Predicate.Scenario != judged.Scenario ||
-		s.Predicate.Provider != judged.Provider || s.Predicate.Distribution != judged.Distribution {
-		out = append(out, fmt.Sprintf("it was signed as the run %s, and the history is of %s", s.Predicate.Run, judged.Run))
-	}
-	if s.Predicate.Verdict != judged.Verdict || !maps.Equal(s.Predicate.Verdicts, judged.Verdicts) {
+	if p.Verdict != judged.Verdict || !maps.Equal(p.Verdicts, judged.Verdicts) {
 		out = append(out, fmt.Sprintf("it was signed with the verdict %s%s, and the history gives %s%s",
-			s.Predicate.Verdict, s.Predicate.besides(judged), judged.Verdict, judged.besides(s.Predicate)))
+			p.Verdict, p.besides(judged), judged.Verdict, judged.besides(p)))
 	}
 	return out
 }

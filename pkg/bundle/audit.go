@@ -100,6 +100,16 @@ func measure(dir string, files []string) error {
 	return nil
 }
 
+// ParseDigests reads the digests of a bundle by the names of the files; an error says what is
+// no digest.
+func ParseDigests(sealed string) (map[string]string, error) {
+	listed, problems := parseDigests(sealed)
+	if len(problems) > 0 {
+		return nil, errors.New(problems[0])
+	}
+	return listed, nil
+}
+
 // parseDigests reads exactly the format that Seal and `sha256sum` write: if it accepted more,
 // two readers could see different bundles.
 func parseDigests(sealed string) (listed map[string]string, problems []string) {

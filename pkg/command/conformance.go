@@ -20,7 +20,7 @@ import (
 func newConformance() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conformance",
-		Short: "Play the whole catalog against one target, and leave one report: run, status, resume, report",
+		Short: "Play the whole catalog against one target, and leave one report: run, status, resume, report, collect",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("name what to do with a campaign; see `%s --help`", cmd.CommandPath())
@@ -29,7 +29,7 @@ func newConformance() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConformanceRun(), newConformanceResume(), newConformanceStatus(), newConformanceReport())
+	cmd.AddCommand(newConformanceRun(), newConformanceResume(), newConformanceStatus(), newConformanceReport(), newConformanceCollect())
 	return cmd
 }
 

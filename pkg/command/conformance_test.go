@@ -128,3 +128,65 @@ func TestConformance_RefusesBadUsage(t *testing.T) {
 		}
 	}
 }
+
+// A vendor's path: one campaign, one signature, verified by another user.
+func TestConformance_IsSignedAndVerified(t *testing.T) {
+	dir, _, _ := campaign(t, map[string]string{"restart-skew/2": fakerun.Fail})
+	key := filepath.Join(t.TempDir(), "key")
+	if code, _, stderr := execute("keygen", key); code != exit.Pass {
+		t.Fatal(stderr)
+	}
+	if code, stdout, stderr := execute("sign", dir, "--key", key); code != exit.Pass {
+		t.Fatal(stdout, stderr)
+	}
+	if code, stdout, _ := execute("verify", "--key", key+".pub", dir); code != exit.Pass || !strings.Contains(stdout, "holds (2 runs planned, 2 bundles judged again, verdict fail, signed by SHA256:") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	change(t, dir, conformance.ReportFile, "verdict: fail", "verdict: pass")
+	if code, stdout, _ := execute("verify", dir); code != exit.Fail || !strings.Contains(stdout, "does not hold") || !strings.Contains(stdout, "conformance.yaml") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	if code, _, stderr := execute("verify", "--bundles", "/nowhere", dir); code != exit.CouldNotRun || !strings.Contains(stderr, "is neither a folder nor an http URL") {
+		t.Errorf("status %d: %s", code, stderr)
+	}
+	if err := os.Remove(filepath.Join(dir, "signature.dsse.json")); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := execute("sign", dir, "--key", key); code != exit.Fail || !strings.Contains(stdout, "does not hold") || !strings.Contains(stderr, "is not signed") {
+		t.Errorf("status %d: %s%s", code, stdout, stderr)
+	}
+}
+
+func TestConformance_IsCollectedAndCompared(t *testing.T) {
+	whole, _, _ := campaign(t, nil)
+	// The topology is another file each time, and shards are parts of one plan.
+	useFake(t)
+	topology := threeFakes(t)
+	var shards []string
+	for _, shard := range []string{"1/2", "2/2"} {
+		dir := filepath.Join(t.TempDir(), "shard")
+		code, stdout, stderr := execute("conformance", "run", "--topology", topology, "--focus", "^"+fakerun.Judges+"$",
+			"--scenario", "restart-skew", "--repeat", "2", "--seed", "1", "--shard", shard, "--out", dir)
+		if code != exit.Pass || !strings.Contains(stdout, "The shard is played") {
+			t.Fatal(code, stdout, stderr)
+		}
+		shards = append(shards, dir)
+	}
+	merged := filepath.Join(t.TempDir(), "merged")
+	if code, stdout, stderr := execute("conformance", "collect", shards[0], shards[1], "--out", merged); code != exit.Pass || !strings.Contains(stdout, "Verdict: PASS") {
+		t.Fatal(code, stdout, stderr)
+	}
+	if code, stdout, _ := execute("diff", whole, merged); code != exit.Pass || !strings.Contains(stdout, "topology: ") || strings.Contains(stdout, "SV-06") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	red, _, _ := campaign(t, map[string]string{"restart-skew/1": fakerun.Fail})
+	if code, stdout, _ := execute("diff", merged, red); code != exit.Fail || !strings.Contains(stdout, "0 of 2 runs → 1 of 2: too few runs to tell") || !strings.Contains(stdout, "worse in the second: SV-06") {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	if code, _, stderr := execute("diff", merged, t.TempDir()); code != exit.CouldNotRun || !strings.Contains(stderr, "name two of a kind") {
+		t.Errorf("status %d: %s", code, stderr)
+	}
+	if code, _, stderr := execute("conformance", "collect", merged); code != exit.CouldNotRun || !strings.Contains(stderr, "--out DIR") {
+		t.Errorf("status %d: %s", code, stderr)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/attest"
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/verify"
 )
@@ -21,7 +22,8 @@ func newSign() *cobra.Command {
 		Use:   "sign BUNDLE --key FILE",
 		Short: "Sign a bundle with a key of your own, offline",
 		Long: `Sign verifies a bundle, and signs the digests of all its files and its verdicts:
-an in-toto statement in a DSSE envelope, ` + bundle.SignatureFile + ` in the bundle.
+an in-toto statement in a DSSE envelope, ` + bundle.SignatureFile + ` in the bundle. Of a campaign it
+signs report, plan and journal, which name all bundles by digest, and the verdicts.
 The key is an ed25519 one in PEM, from ` + "`evenkeel keygen`" + ` or openssl, which only
 you can read. It is needed nowhere else, and never goes into a bundle.`,
 		Example: `  evenkeel keygen ~/evenkeel.key
@@ -35,6 +37,9 @@ you can read. It is needed nowhere else, and never goes into a bundle.`,
 			}
 			if err := unsigned(dir); err != nil {
 				return err
+			}
+			if conformance.Is(dir) {
+				return signCampaign(cmd, dir, key)
 			}
 			outcome, err := verify.Bundle(cmd.Context(), dir, verify.Options{Harness: Version()})
 			if err != nil {

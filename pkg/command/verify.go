@@ -9,12 +9,13 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/attest"
 	"github.com/evenkeel/evenkeel/pkg/console"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/verify"
 )
 
 func newVerify() *cobra.Command {
-	var key, report string
+	var key, report, bundles string
 	cmd := &cobra.Command{
 		Use:   "verify BUNDLE...",
 		Short: "Tell whether bundles hold: digests, verdicts judged again, signature",
@@ -30,6 +31,10 @@ whatever version of evenkeel the history names.
 A history is checked against its format while it is read: what breaks it is damage, on
 which nothing passes. Only regular files of bounded size are read; links, pipes and
 devices in a bundle are refused.
+
+The folder of a campaign is verified with all its bundles, which may also lie elsewhere, by
+digest: name the folder or URL with --bundles. Its plan has to be the one that evenkeel
+makes for what was asked, and its report what the bundles come to.
 
 Without a signature it cannot tell whether a user has changed the history in a
 way that no verdict follows from, and has made report and digests anew.
@@ -50,9 +55,18 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 				}
 				options.Key = public
 			}
+			source, err := sourceOf(bundles)
+			if err != nil {
+				return err
+			}
 			var unreadable error
 			broken := false
 			for _, dir := range args {
+				if conformance.Is(dir) {
+					held, err := verifyCampaign(cmd, dir, conformance.VerifyOptions{Key: options.Key, Harness: options.Harness, Bundles: source})
+					unreadable, broken = errors.Join(unreadable, err), broken || !held
+					continue
+				}
 				outcome, err := verify.Bundle(cmd.Context(), dir, options)
 				if err != nil {
 					unreadable = errors.Join(unreadable, fmt.Errorf("%s cannot be verified: %w", dir, err))
@@ -76,6 +90,7 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that the bundles must be signed with")
+	cmd.Flags().StringVar(&bundles, "bundles", "", "folder or URL that has bundles of a campaign by digest, where its own folder lacks them")
 	cmd.Flags().StringVar(&report, "report", "", "report to compare in the place of the bundle's own")
 	return cmd
 }

@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,29 +35,73 @@ func NewPlan(ctx context.Context, r Request) (*Plan, error) {
 	if p.Target, err = target(r); err != nil {
 		return nil, err
 	}
-	profiles, err := requirement.LookupProfiles(r.Profiles)
-	if err != nil {
+	if err := p.choose(); err != nil {
 		return nil, err
-	}
-	wanted, err := requirement.Select(profiles, r.Focus)
-	if err != nil {
-		return nil, err
-	}
-	for _, req := range wanted {
-		p.Requirements = append(p.Requirements, req.ID)
-	}
-	p.Asked.Profiles = nil
-	for _, profile := range profiles {
-		p.Asked.Profiles = append(p.Asked.Profiles, profile.Name)
 	}
 	if p.Asked.Tries < 1 || p.Asked.Tries > maxTries || p.Asked.Repeat < 1 {
 		return nil, fmt.Errorf("--repeat is to be at least 1, and --tries between 1 and %d", maxTries)
 	}
-	candidates, err := shipped(ctx, r)
+	candidates, err := shipped(r.Scenarios)
 	if err != nil {
 		return nil, err
 	}
+	for i := range candidates {
+		c := &candidates[i]
+		c.Unplayable = run.Check(ctx, run.Options{
+			Topology: r.Topology, Release: r.Release, Scenario: run.ScenarioPath(c.Name), Focus: focusOn(c.Judges),
+			Defect: r.Defect, Strict: r.Strict, AllowDisruption: r.AllowDisruption, Seed: 1, Providers: r.Providers,
+		})
+	}
 	return p, p.lay(candidates)
+}
+
+// choose looks up the requirements that are asked for.
+func (p *Plan) choose() error {
+	profiles, err := requirement.LookupProfiles(p.Asked.Profiles)
+	if err != nil {
+		return err
+	}
+	wanted, err := requirement.Select(profiles, p.Asked.Focus)
+	if err != nil {
+		return err
+	}
+	p.Requirements, p.Asked.Profiles = nil, nil
+	candidates, err := shipped(p.Asked.Scenarios)
+	if err != nil {
+		return err
+	}
+	for _, req := range wanted {
+		// A user who names scenarios asks for what these judge, as in a single run.
+		if len(p.Asked.Scenarios) == 0 || slices.ContainsFunc(candidates, func(c Candidate) bool { return slices.Contains(c.Judges, req.ID) }) {
+			p.Requirements = append(p.Requirements, req.ID)
+		}
+	}
+	for _, profile := range profiles {
+		p.Asked.Profiles = append(p.Asked.Profiles, profile.Name)
+	}
+	return nil
+}
+
+// again plans the same once more, from what the plan itself says was asked, and which
+// scenarios the target cannot be played on with. A plan that differs was changed.
+func (p *Plan) again() (*Plan, error) {
+	candidates, err := shipped(p.Asked.Scenarios)
+	if err != nil {
+		return nil, err
+	}
+	for i := range candidates {
+		for _, l := range p.LeftOut {
+			if l.Scenario == candidates[i].Name {
+				candidates[i].Unplayable = errors.New(l.Reason)
+			}
+		}
+	}
+	out := *p
+	out.Lines, out.LeftOut = nil, nil
+	if err := out.choose(); err != nil {
+		return nil, err
+	}
+	return &out, out.lay(candidates)
 }
 
 func target(r Request) (PlannedTarget, error) {
@@ -77,9 +123,8 @@ func target(r Request) (PlannedTarget, error) {
 	return t, nil
 }
 
-// shipped are the scenarios that ship with evenkeel, or those of them that were named, each
-// with why it cannot be played on the target.
-func shipped(ctx context.Context, r Request) ([]Candidate, error) {
+// shipped are the scenarios that ship with evenkeel, or those of them that are named.
+func shipped(named []string) ([]Candidate, error) {
 	all, err := run.Shipped()
 	if err != nil {
 		return nil, fmt.Errorf("read the scenarios: %w", err)
@@ -89,33 +134,28 @@ func shipped(ctx context.Context, r Request) ([]Candidate, error) {
 	for _, s := range all {
 		name := s.Metadata.Name
 		known = append(known, name)
-		if len(r.Scenarios) > 0 && !slices.Contains(r.Scenarios, name) {
+		if len(named) > 0 && !slices.Contains(named, name) {
 			continue
 		}
-		c := Candidate{Name: name, Cost: s.Cost()}
+		c := Candidate{Name: name, Cost: s.Cost(), Digest: func(seed int64) (string, error) { return run.PlayedDigest(name, seed) }}
 		for _, id := range s.Judges {
 			c.Judges = append(c.Judges, requirement.ID(id))
 		}
-		if _, err := run.PlayedDigest(name, 1); err != nil {
-			return nil, err
-		}
-		c.Digest = func(seed int64) string {
-			digest, err := run.PlayedDigest(name, seed)
-			if err != nil {
-				panic(fmt.Sprintf("the scenario %s was there before: %v", name, err)) // it is compiled in
-			}
-			return digest
-		}
-		c.Unplayable = run.Check(ctx, run.Options{
-			Topology: r.Topology, Release: r.Release, Scenario: run.ScenarioPath(name), Focus: "^(" + strings.Join(s.Judges, "|") + ")$",
-			Defect: r.Defect, Strict: r.Strict, AllowDisruption: r.AllowDisruption, Seed: 1, Providers: r.Providers,
-		})
 		out = append(out, c)
 	}
-	for _, name := range r.Scenarios {
+	for _, name := range named {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("there is no scenario %q; `evenkeel scenarios` lists those that ship", name)
 		}
 	}
 	return out, nil
+}
+
+// focusOn is the regular expression that matches these requirements alone.
+func focusOn(ids []requirement.ID) string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, regexp.QuoteMeta(string(id)))
+	}
+	return "^(" + strings.Join(out, "|") + ")$"
 }

@@ -21,7 +21,7 @@ type Candidate struct {
 	// Unplayable is why it cannot be played on the target; nil if it can.
 	Unplayable error
 	// Digest is the SHA-256 of the scenario as a run with the seed leaves it.
-	Digest func(seed int64) string
+	Digest func(seed int64) (string, error)
 }
 
 // lay plans the runs: each scenario that can judge anything of what is asked as often as
@@ -119,7 +119,11 @@ func (p *Plan) line(candidates []Candidate, times map[string]int) error {
 				continue
 			}
 			seed := p.Asked.Seed + int64(repeat)
-			p.Lines = append(p.Lines, Line{Number: len(p.Lines) + 1, Scenario: c.Name, ScenarioDigest: c.Digest(seed), Seed: seed, Judges: c.Judges})
+			digest, err := c.Digest(seed)
+			if err != nil {
+				return err
+			}
+			p.Lines = append(p.Lines, Line{Number: len(p.Lines) + 1, Scenario: c.Name, ScenarioDigest: digest, Seed: seed, Judges: c.Judges})
 		}
 	}
 	return nil

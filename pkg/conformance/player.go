@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -136,13 +135,9 @@ func tail(log *os.File) (string, error) {
 
 // arguments of `evenkeel` for a line.
 func arguments(plan *Plan, line Line, dir string) []string {
-	var judges []string
-	for _, id := range line.Judges {
-		judges = append(judges, regexp.QuoteMeta(string(id)))
-	}
 	args := []string{
 		"run", "--topology", plan.Target.Topology, "--scenario", run.ScenarioPath(line.Scenario),
-		"--focus", "^(" + strings.Join(judges, "|") + ")$", "--seed", fmt.Sprint(line.Seed), "--out", dir,
+		"--focus", focusOn(line.Judges), "--seed", fmt.Sprint(line.Seed), "--out", dir,
 	}
 	if plan.Target.Release != "" {
 		args = append(args, "--release", plan.Target.Release)

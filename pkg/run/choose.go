@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -48,8 +49,11 @@ func Check(ctx context.Context, o Options) error {
 	return err
 }
 
-// Shipped returns the scenarios that ship with Evenkeel, by name.
-func Shipped() ([]*scenario.Scenario, error) {
+// Shipped returns the scenarios that ship with Evenkeel, by name. They are read once, and the
+// caller must not change them.
+func Shipped() ([]*scenario.Scenario, error) { return shipped() }
+
+var shipped = sync.OnceValues(func() ([]*scenario.Scenario, error) {
 	files, err := fs.Glob(fixtures.Files, "scenarios/*.yaml")
 	if err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func Shipped() ([]*scenario.Scenario, error) {
 		out = append(out, s)
 	}
 	return out, nil
-}
+})
 
 // ScenarioPath is where the scenario of that name ships.
 func ScenarioPath(name string) string { return path.Join("fixtures", "scenarios", name+".yaml") }

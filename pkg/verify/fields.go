@@ -39,6 +39,10 @@ func differences(reported, judged []byte) ([]string, error) {
 	return c.lines, nil
 }
 
+// Differences compares two documents as reports are compared, field by field: told is what
+// is in the file, and found what follows from the evidence.
+func Differences(told, found []byte) ([]string, error) { return differences(told, found) }
+
 // values of a YAML document, with numbers as they are written.
 func values(document []byte) (any, error) {
 	raw, err := yaml.YAMLToJSONStrict(document)
