@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/attest"
-	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/conformance"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/verify"
 )

@@ -46,11 +46,11 @@ func selecting(component string) map[string]any {
 var (
 	memberParameter = registry.Parameter{
 		Name: "member", Path: []string{"spec", "selector", "labelSelectors", MemberLabel}, Optional: true, Domain: memberDomain,
-		Doc: "selects the member; " + StepMember + ", which is the default, is the one that the step names",
+		Doc: "selects the member; the default " + StepMember + " is the member that the step names",
 	}
 	durationParameter = registry.Parameter{
 		Name: "duration", Path: []string{"spec", "duration"}, Optional: true,
-		Doc: "is how long the fault lasts; steps that say so themselves take faults without one only",
+		Doc: "is how long the fault lasts; a step that says so itself takes only faults without it",
 		Domain: registry.Between(100*time.Millisecond, 5*time.Minute,
 			100*time.Millisecond, time.Second, 5*time.Second, 16*time.Second, 40*time.Second),
 	}

@@ -28,10 +28,10 @@ func keysAction(name, doc string) Action {
 	return Action{
 		Name: name, Doc: doc, Witness: "the proxy before etcd counts the requests that it held or failed", Cost: time.Second,
 		Parameters: []registry.Parameter{{
-			Name: "requests", Path: []string{"spec", "requests"}, Doc: "are met; API servers write by txn only",
+			Name: "requests", Path: []string{"spec", "requests"}, Doc: "are the requests that are met; API servers write by txn only",
 			Domain: registry.OneOf(cluster.RequestTxn, cluster.RequestRange, cluster.RequestPut, cluster.RequestDelete).List(1, 4),
 		}, {
-			Name: "prefixes", Path: []string{"spec", "prefixes"}, Doc: "are those of the keys",
+			Name: "prefixes", Path: []string{"spec", "prefixes"}, Doc: "are prefixes of the keys that the requests are about",
 			Domain: registry.AnyText("/registry/leases/kube-system/apiserver-", "/registry/leases/kube-system/kube-controller-manager", "/registry/leases/kube-system/leader-election-controller",
 				"/registry/leasecandidates/", "/registry/storageversions/", "/registry/storagemigration.k8s.io/storageversionmigrations/",
 				"/registry/configmaps/", "/registry/apiextensions.k8s.io/customresourcedefinitions/").List(1, 4),

@@ -26,12 +26,12 @@ var _ = Register(Kind{
 	Actions: []Action{
 		httpAction(history.FaultHTTPAbort, "Breaks the connection in the place of an answer.", map[string]any{"abort": true}, targetParameter),
 		httpAction(history.FaultHTTPDelay, "Holds the request or the answer back.", nil, targetParameter, registry.Parameter{
-			Name: "delay", Path: []string{"spec", "delay"}, Doc: "is how long",
+			Name: "delay", Path: []string{"spec", "delay"}, Doc: "is how long it is held back",
 			Domain: registry.Between(time.Millisecond, time.Minute, 15*time.Millisecond, time.Second, 3*time.Second, 12*time.Second),
 		}),
 		httpAction(history.FaultHTTPReplace, "Puts another status in the place of the one that the API server answered with. What was asked for is done.",
 			map[string]any{"target": string(chaos.PodHttpResponse)}, registry.Parameter{
-				Name: "code", Path: []string{"spec", "replace", "code"}, Doc: "is the status",
+				Name: "code", Path: []string{"spec", "replace", "code"}, Doc: "is the status that the controller gets",
 				Domain: registry.Count(400, 599, 403, 404, 409, 429, 500, 503, 504),
 			}),
 	},
@@ -45,17 +45,17 @@ var targetParameter = registry.Parameter{
 // httpAction is an action with the parameters that all of them have.
 func httpAction(name, doc string, spec map[string]any, parameters ...registry.Parameter) Action {
 	selected := []registry.Parameter{{
-		Name: "component", Path: []string{"spec", "selector", "labelSelectors", componentLabel}, Doc: "sends the requests",
+		Name: "component", Path: []string{"spec", "selector", "labelSelectors", componentLabel}, Doc: "is the component that sends the requests",
 		Domain: registry.OneOf("kube-controller-manager", "kube-scheduler"),
 	}, {
-		Name: "method", Path: []string{"spec", "method"}, Optional: true, Doc: "of the requests; all by default",
+		Name: "method", Path: []string{"spec", "method"}, Optional: true, Doc: "is the method of the requests; the default is all",
 		Domain: registry.OneOf("GET", "POST", "PUT", "PATCH", "DELETE"),
 	}, {
-		Name: "path", Path: []string{"spec", "path"}, Optional: true, Doc: "of the requests, in which * stands for anything; all by default",
+		Name: "path", Path: []string{"spec", "path"}, Optional: true, Doc: "is the path of the requests, in which * stands for anything; the default is all",
 		Domain: registry.AnyText("/apis/coordination.k8s.io/v1/*leases*", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/*",
 			"/apis/internal.apiserver.k8s.io/v1alpha1/storageversions/*", "/apis/storagemigration.k8s.io/*", "/apis/stores.evenkeel.dev/*/crates/*"),
 	}, {
-		Name: "every", Optional: true, Doc: "hits every n-th of these requests only, which a file says by the annotation " + EveryAnnotation,
+		Name: "every", Optional: true, Doc: "has only every n-th of these requests hit, which a file says by the annotation " + EveryAnnotation,
 		Domain: registry.Count(2, 1000, 2, 10, 47),
 	}, durationParameter, memberParameter}
 	return Action{

@@ -20,7 +20,7 @@ func TestEntries_ComposeFaultsThatParse(t *testing.T) {
 				t.Errorf("%s.%s has no doc", entry.Name, p.Name)
 			}
 			for _, value := range p.Domain.Values {
-				values := least(entry)
+				values := entry.Least()
 				values[p.Name] = value
 				if p.Domain.Many {
 					values[p.Name] = []any{value}
@@ -43,21 +43,6 @@ func TestEntries_ComposeFaultsThatParse(t *testing.T) {
 			}
 		}
 	}
-}
-
-// least are the values of the parameters that must be there.
-func least(entry registry.Entry) registry.Values {
-	values := registry.Values{}
-	for _, p := range entry.Parameters {
-		if p.Optional {
-			continue
-		}
-		values[p.Name] = p.Domain.Values[0]
-		if p.Domain.Many {
-			values[p.Name] = []any{p.Domain.Values[0]}
-		}
-	}
-	return values
 }
 
 // What is given must be in the fault.

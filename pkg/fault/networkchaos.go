@@ -26,7 +26,7 @@ var _ = Register(Kind{
 			Name: "latency", Path: []string{"spec", "delay", "latency"}, Doc: "is added to each direction",
 			Domain: registry.Between(time.Millisecond, 10*time.Second, 5*time.Millisecond, 25*time.Millisecond, 75*time.Millisecond, 500*time.Millisecond, 3*time.Second),
 		}, {
-			Name: "jitter", Path: []string{"spec", "delay", "jitter"}, Optional: true, Doc: "is added at random, up to this",
+			Name: "jitter", Path: []string{"spec", "delay", "jitter"}, Optional: true, Doc: "is added to the latency at random, up to this",
 			Domain: registry.Between(0, 10*time.Second, 5*time.Millisecond, 100*time.Millisecond),
 		}, durationParameter, memberParameter},
 		Object: func(values registry.Values) map[string]any {

@@ -19,7 +19,7 @@ const TypePod = "PodChaos"
 
 var _ = Register(Kind{
 	Type: TypePod, APIVersion: chaosVersion, Parse: reading(fromPodChaos),
-	Doc: "Kills or freezes processes of a member. A Pod of a static Pod's name stands for a component.",
+	Doc: "Kills or freezes processes of a member. Components have the names that kubeadm gives their containers.",
 	Actions: []Action{{
 		Name: string(chaos.ContainerKillAction), Doc: "Ends processes without warning. They stay down until the fault is healed.",
 		Witness: "the process is gone, and another one has taken its place once it is healed",

@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -188,31 +189,40 @@ func (d Domain) String() string {
 	case Switch:
 		s = "true or false"
 	case Number:
-		s = fmt.Sprintf("number, %v to %v", d.Min, d.Max)
+		s = fmt.Sprintf("number, %s to %s", figure(d.Min), figure(d.Max))
 		if d.Unit != "" {
 			s += " " + d.Unit
 		}
 	case Duration:
-		s = fmt.Sprintf("duration, %s to %s", d.MinDuration, d.MaxDuration)
+		s = fmt.Sprintf("duration, %s to %s", short(d.MinDuration), short(d.MaxDuration))
 	case Share:
-		s = "share"
+		s = "share such as 50%"
 	case Member:
-		s = "members"
+		s = "selector of members"
 		if d.Single {
-			s = "member"
+			s = "selector of one member"
 		}
 	case NewName:
 		s = "name of a new " + d.What
 	case KnownName:
 		s = "name of a " + d.What
+	case FaultFile:
+		s = "file in `faults/`"
+	case WorkloadFile:
+		s = "file in `workloads/`"
+	case Group:
+		s = "group"
 	default:
 		s = string(d.Type)
 	}
 	if d.Many {
-		return "list: " + s
+		return "list of: " + s
 	}
 	return s
 }
+
+// figure is a number without an exponent.
+func figure(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func texts(values []any) string {
 	out := make([]string, len(values))

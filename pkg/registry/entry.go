@@ -83,6 +83,8 @@ type Entry struct {
 	// Witness says, of a fault, what proves that it took effect.
 	Witness    string
 	Parameters []Parameter
+	// Resource is what a workload writes; empty elsewhere.
+	Resource Resource
 	// Needs are the abilities that a cluster must have, whatever the values are.
 	Needs []cluster.Ability
 	// Requires are further abilities that depend on the values; nil where none do.
@@ -93,6 +95,15 @@ type Entry struct {
 	// Compose writes it as YAML: a step with its name, or a fault file of the name. A workload
 	// has none. The error is that of Check, or of validation.
 	Compose func(name string, values Values) ([]byte, error)
+}
+
+// Resource is a resource of the control plane.
+type Resource struct {
+	Group, Resource string
+	// Versions in which it is written.
+	Versions []string
+	// Custom is whether a registerAPI step has to define it; otherwise it is built in.
+	Custom bool
 }
 
 // Parameter of the name; ok is false where there is none.
@@ -116,6 +127,22 @@ func (e *Entry) Abilities(values Values) []cluster.Ability {
 		needs = append(needs, e.Requires(values)...)
 	}
 	return needs
+}
+
+// Least are values of the parameters that must be there, and of no variant: of each the first one
+// that is swept.
+func (e *Entry) Least() Values {
+	values := Values{}
+	for _, p := range e.Parameters {
+		if p.Optional || p.Variant != "" || len(p.Domain.Values) == 0 {
+			continue
+		}
+		values[p.Name] = p.Domain.Values[0]
+		if p.Domain.Many {
+			values[p.Name] = []any{p.Domain.Values[0]}
+		}
+	}
+	return values
 }
 
 // Lacks says in half a sentence why an entry cannot be used with the values on a cluster;

@@ -15,12 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
-// Folders beside the scenario's own that its names are looked up in.
-const (
-	faultsFolder    = "faults"
-	workloadsFolder = "workloads"
-	crdFile         = "crds/soundings.yaml"
-)
+// crdFile is beside the folders of the scenario, its faults and its workloads.
+const crdFile = "crds/soundings.yaml"
 
 var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-[0-9]{2}$`)
 
@@ -132,7 +128,7 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 			if s.Faults[name] != nil || name == "" {
 				continue
 			}
-			file := path.Join(faultsFolder, name)
+			file := path.Join(fault.Folder, name)
 			raw, err := fs.ReadFile(fixtures, file)
 			if err == nil {
 				s.Faults[name], err = fault.Parse(file, raw)
@@ -167,7 +163,7 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 }
 
 func readWorkload(fixtures fs.FS, name string) (*workload.Workload, error) {
-	file := path.Join(workloadsFolder, name)
+	file := path.Join(workload.Folder, name)
 	raw, err := fs.ReadFile(fixtures, file)
 	if err != nil {
 		return nil, fmt.Errorf("read the workload %s: %w", file, cause(err))

@@ -39,7 +39,7 @@ var _ = register("thirdPartyAPIService", func() Action { return &ThirdPartyAPISe
 	"group":  registry.AnyText("weather.example.com", "missing.example.com"),
 	"server": registry.OneOf(serverFlapping, serverMissing).In("server"),
 	"period": registry.Between(time.Second, longestOutage, 7*time.Second, 25*time.Second).In("server").Maybe(),
-	"remove": registry.Flag().In("remove"),
+	"remove": registry.OneOf(true).In("remove"),
 }, ownControlPlane)
 
 func (f *ThirdPartyAPIService) selectors() []string { return []string{f.Member} }

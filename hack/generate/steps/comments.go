@@ -7,9 +7,11 @@ import (
 	"go/token"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
@@ -67,18 +69,26 @@ func (c *comments) add(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 
 func words(doc *ast.CommentGroup) string { return strings.Join(strings.Fields(doc.Text()), " ") }
 
-// step describes a step.
-func (c *comments) step(name string, t reflect.Type) (string, error) {
+// step describes a step by the comments of its type and what its entry declares.
+func (c *comments) step(entry registry.Entry, t reflect.Type) (string, error) {
+	section, err := c.section(entry.Name, t, entry.Parameters)
+	if err != nil {
+		return "", err
+	}
+	return section + entry.NeedsMarkdown() + "\n", nil
+}
+
+// section describes what has a key of its own in a step.
+func (c *comments) section(name string, t reflect.Type, parameters []registry.Parameter) (string, error) {
 	doc := named(c.types[t.Name()])
 	if doc == "" {
 		return "", fmt.Errorf("the type %s of the step %s has no comment", t.Name(), name)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s`\n\n%s\n\n", scenario.ReferenceHeading, name, strings.Replace(doc, t.Name(), "`"+name+"`", 1))
-	if err := c.list(&b, t, ""); err != nil {
+	fmt.Fprintf(&b, "%s%s`\n\n%s\n\n", registry.Heading, name, strings.Replace(doc, t.Name(), "`"+name+"`", 1))
+	if err := c.list(&b, t, parameters, ""); err != nil {
 		return "", fmt.Errorf("step %s: %w", name, err)
 	}
-	b.WriteString("\n")
 	return b.String(), nil
 }
 
@@ -94,36 +104,20 @@ func named(doc string) string {
 }
 
 // list describes the fields of a type, and below each the fields of its elements.
-func (c *comments) list(b *strings.Builder, t reflect.Type, indent string) error {
+func (c *comments) list(b *strings.Builder, t reflect.Type, parameters []registry.Parameter, indent string) error {
 	renamed := keys(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		if options == "inline" {
-			if err := c.list(b, field.Type, indent); err != nil {
+			if err := c.list(b, field.Type, parameters, indent); err != nil {
 				return err
 			}
 			continue
 		}
-		kind := field.Type.String()
-		switch {
-		case field.Type == reflect.TypeFor[time.Duration]():
-			kind = "duration"
-		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
-			kind = "list"
-		case field.Type.Kind() == reflect.Pointer:
-			kind = "group"
-		case field.Type.Kind() == reflect.Slice:
-			kind = "list of texts"
-		case field.Type.Kind() == reflect.Float64, field.Type.Kind() == reflect.Int, field.Type.Kind() == reflect.Int64:
-			kind = "number"
-		case field.Type.Kind() == reflect.Bool:
-			kind = "true or false"
-		case field.Type.Kind() == reflect.String:
-			kind = "text"
-		}
-		if options == "omitempty" {
-			kind += ", optional"
+		shown, nested := fmt.Sprintf("`%s` (%s)", name, kindOf(field.Type, options)), []registry.Parameter(nil)
+		if at := slices.IndexFunc(parameters, func(p registry.Parameter) bool { return p.Name == name }); at >= 0 {
+			shown, nested = parameters[at].Markdown(parameters), parameters[at].Domain.Fields
 		}
 		doc := c.fields[t.Name()][field.Name]
 		for from, to := range renamed {
@@ -133,14 +127,39 @@ func (c *comments) list(b *strings.Builder, t reflect.Type, indent string) error
 		if doc != "" {
 			doc = ": " + named(doc)
 		}
-		fmt.Fprintf(b, "%s- `%s` (%s)%s\n", indent, name, kind, doc)
-		if nested := field.Type.Kind(); (nested == reflect.Slice || nested == reflect.Pointer) && field.Type.Elem().Kind() == reflect.Struct {
-			if err := c.list(b, field.Type.Elem(), indent+"  "); err != nil {
+		fmt.Fprintf(b, "%s- %s%s\n", indent, shown, doc)
+		if of := field.Type.Kind(); (of == reflect.Slice || of == reflect.Pointer) && field.Type.Elem().Kind() == reflect.Struct {
+			if err := c.list(b, field.Type.Elem(), nested, indent+"  "); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// kindOf is what a field holds that no domain describes.
+func kindOf(t reflect.Type, options string) string {
+	kind := t.String()
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		kind = "duration"
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		kind = "list"
+	case t.Kind() == reflect.Pointer:
+		kind = "group"
+	case t.Kind() == reflect.Slice:
+		kind = "list of texts"
+	case t.Kind() == reflect.Float64, t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		kind = "number"
+	case t.Kind() == reflect.Bool:
+		kind = "true or false"
+	case t.Kind() == reflect.String:
+		kind = "text"
+	}
+	if options == "omitempty" {
+		kind += ", optional"
+	}
+	return kind
 }
 
 // keys are the names of a type's fields in files, by those in Go.

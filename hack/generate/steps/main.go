@@ -1,5 +1,6 @@
-// Command steps writes the reference of the steps of scenarios from the comments of their
-// types: into pkg/scenario, which embeds it, and between two marks of fixtures/README.md.
+// Command steps writes the reference of steps, faults and workloads: that of steps from the comments
+// of their types into pkg/scenario, which embeds it, and all three between marks of
+// fixtures/README.md.
 package main
 
 import (
@@ -8,15 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
+	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
 const (
 	embedded = "pkg/scenario/reference.md"
 	readme   = "fixtures/README.md"
-
-	begin = "<!-- steps:begin -->\n"
-	end   = "<!-- steps:end -->"
 )
 
 func main() {
@@ -41,33 +41,58 @@ func write(root string) error {
 
 // generate gives the files as they are to be, by their names below the root.
 func generate(root string) (map[string]string, error) {
-	comments, err := read(filepath.Join(root, "pkg", "scenario"))
+	steps, err := steps(root)
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	for _, name := range scenario.StepNames() {
-		t, _ := scenario.StepType(name)
-		section, err := comments.step(name, t)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteString(section)
-	}
-	section, err := comments.step(scenario.WhenKey, scenario.WhenType())
+	fixtures := os.DirFS(filepath.Join(root, "fixtures"))
+	faults, err := fault.Reference(fixtures)
 	if err != nil {
 		return nil, err
 	}
-	b.WriteString(section)
-	reference := strings.TrimSuffix(b.String(), "\n")
+	workloads, err := workload.Reference(fixtures)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := os.ReadFile(filepath.Join(root, readme))
 	if err != nil {
 		return nil, err
 	}
-	before, rest, found := strings.Cut(string(raw), begin)
+	text := string(raw)
+	for _, part := range []struct{ name, reference string }{{"steps", steps}, {"faults", faults}, {"workloads", workloads}} {
+		if text, err = between(text, part.name, part.reference); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]string{embedded: steps, readme: text}, nil
+}
+
+// steps is the reference of steps.
+func steps(root string) (string, error) {
+	comments, err := read(filepath.Join(root, "pkg", "scenario"))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, entry := range scenario.Entries() {
+		t, _ := scenario.StepType(entry.Name)
+		section, err := comments.step(entry, t)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(section)
+	}
+	section, err := comments.section(scenario.WhenKey, scenario.WhenType(), nil)
+	return b.String() + section, err
+}
+
+// between puts a reference between its two marks.
+func between(text, name, reference string) (string, error) {
+	begin, end := fmt.Sprintf("<!-- %s:begin -->\n", name), fmt.Sprintf("<!-- %s:end -->\n", name)
+	before, rest, found := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return nil, fmt.Errorf("%s has no line %s with a line %s after it", readme, strings.TrimSpace(begin), end)
+		return "", fmt.Errorf("%s has no line %s with a line %s after it", readme, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
-	return map[string]string{embedded: reference, readme: before + begin + "\n" + reference + "\n" + end + after}, nil
+	return before + begin + "\n" + strings.TrimSpace(reference) + "\n\n" + end + after, nil
 }
