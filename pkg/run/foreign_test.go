@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local"
+	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -96,4 +98,30 @@ func TestWhatCouldJudgeNothingIsNotPlayed(t *testing.T) {
 			t.Errorf("%s: error %v", scenario, err)
 		}
 	}
+}
+
+// moon is a provider that nothing but the registry knows.
+type moon struct{ local.Provider }
+
+func (moon) Name() string { return "moon" }
+
+// A provider is its own folder and a line in the registry: the rest goes by what it can do.
+func TestRun_ProviderThatNothingElseKnows(t *testing.T) {
+	o, _ := fakeRun(t, fakeplane.Broken)
+	raw, err := os.ReadFile(o.Topology)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(o.Topology, []byte(strings.Replace(string(raw), "provider: local", "provider: moon", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Providers = append(o.Providers, moon{})
+	outcome, err := Run(t.Context(), o)
+	if outcome == nil || outcome.Report == nil {
+		t.Fatalf("there is no report: %v", err)
+	}
+	if got := outcome.Report.Target.Provider; got != "moon" {
+		t.Errorf("the report names the provider %q", got)
+	}
+	readable(t, outcome)
 }
