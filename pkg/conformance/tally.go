@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
-	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -52,7 +51,7 @@ func compute(plan *Plan, planDigest, journalDigest string, triesOf func(Line) []
 		}
 	}
 	r.Verdict = check.Worst(results)
-	r.Profiles = report.Claimed(requirement.Profiles(), plan.Requirements, verdicts, plan.Target.Provider == history.ProviderExternal)
+	r.Profiles = report.Claimed(requirement.Profiles(), plan.Requirements, verdicts)
 	r.holds()
 	return r
 }

@@ -91,8 +91,8 @@ func claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts m
 
 // Claimed returns the results for profiles of a report that many runs made: those profiles of
 // which a requirement was asked for.
-func Claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict, external bool) []Profile {
-	return claimed(profiles, wanted, verdicts, external)
+func Claimed(profiles []requirement.Profile, wanted []requirement.ID, verdicts map[requirement.ID]check.Verdict) []Profile {
+	return claimed(profiles, wanted, verdicts)
 }
 
 // weighed returns the result for a profile.
