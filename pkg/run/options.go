@@ -335,8 +335,9 @@ func ids(requirements []requirement.Requirement) []string {
 	return out
 }
 
-// LoadScenario reads a scenario file, or the one that ships with Evenkeel under
-// the same path, with all that it names.
+// LoadScenario reads a scenario file, or the one that ships with Evenkeel under the same
+// path, with all that it names. What is not in the folders beside its own is what ships, so
+// that the scenario of a bundle can be played again.
 func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
 	raw, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -344,7 +345,7 @@ func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
 			return s, raw, nil
 		}
 	}
-	s, err := scenario.Load(name)
+	s, err := scenario.LoadOver(fixtures.Files, name)
 	return s, raw, err
 }
 

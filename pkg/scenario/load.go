@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 	"github.com/evenkeel/evenkeel/pkg/workload"
@@ -30,6 +32,28 @@ func Load(file string) (*Scenario, error) {
 		return nil, fmt.Errorf("find the scenario %s: %w", file, err)
 	}
 	return load(os.DirFS(filepath.Dir(absolute)), path.Join(filepath.Base(absolute), name), file)
+}
+
+// LoadOver is Load, and what the scenario names and the folders beside its own lack is that of
+// the fixtures that ship with Evenkeel.
+func LoadOver(shipped fs.FS, file string) (*Scenario, error) {
+	folder, name := filepath.Split(filepath.Clean(file))
+	absolute, err := filepath.Abs(filepath.Clean(folder))
+	if err != nil {
+		return nil, fmt.Errorf("find the scenario %s: %w", file, err)
+	}
+	return load(over{os.DirFS(filepath.Dir(absolute)), shipped}, path.Join(filepath.Base(absolute), name), file)
+}
+
+// over has the files of the first one, and of the second one those that the first one lacks.
+type over struct{ first, second fs.FS }
+
+func (o over) Open(name string) (fs.File, error) {
+	file, err := o.first.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.second.Open(name)
+	}
+	return file, err
 }
 
 // LoadFS is Load from a file system whose folders are those of the fixtures.
@@ -98,6 +122,11 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if err := s.Discovery.validate(s.Judges); err != nil {
 		wrong("discovery", "%w", err)
 	}
+	for name, defined := range s.Definitions {
+		if defined.Kind != yaml.MappingNode {
+			wrong("faults", "faults.%s must be a fault, as a file in the folder of faults has it", name)
+		}
+	}
 	known := names{}
 	for i, step := range s.Steps {
 		where := fmt.Sprintf("steps[%d]", i)
@@ -128,12 +157,9 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 			if s.Faults[name] != nil || name == "" {
 				continue
 			}
-			file := path.Join(fault.Folder, name)
-			raw, err := fs.ReadFile(fixtures, file)
+			file, raw, err := s.faultFile(fixtures, name)
 			if err == nil {
 				s.Faults[name], err = fault.Parse(file, raw)
-			} else {
-				err = fmt.Errorf("read the fault %s: %w", file, cause(err))
 			}
 			errs = append(errs, complain(fmt.Sprintf("steps[%d]", i), err))
 		}
@@ -160,6 +186,20 @@ func (s *Scenario) resolve(fixtures fs.FS, complain func(where string, err error
 	}
 	s.CRD = crd
 	return errors.Join(errs...)
+}
+
+// faultFile is the content of a fault that a step names, and what messages call it.
+func (s *Scenario) faultFile(fixtures fs.FS, name string) (file string, raw []byte, err error) {
+	if defined, ok := s.Definitions[name]; ok {
+		raw, err = yaml.Marshal(&defined)
+		return "faults." + name, raw, err
+	}
+	file = path.Join(fault.Folder, name)
+	raw, err = fs.ReadFile(fixtures, file)
+	if err != nil {
+		err = fmt.Errorf("read the fault %s: %w", file, cause(err))
+	}
+	return file, raw, err
 }
 
 func readWorkload(fixtures fs.FS, name string) (*workload.Workload, error) {

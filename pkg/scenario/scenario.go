@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -34,6 +36,9 @@ type Scenario struct {
 	Migrations Migrations `yaml:"migrations,omitempty"`
 	// Start says how the control plane begins.
 	Start Start `yaml:"start,omitempty"`
+	// Definitions are faults that the steps name, by that name; a name that is not there is
+	// the one of a file. A scenario with definitions is whole by itself.
+	Definitions map[string]yaml.Node `yaml:"faults,omitempty"`
 	// Steps are played in order.
 	Steps []Step `yaml:"steps"`
 
