@@ -59,11 +59,8 @@ func compose(entry *registry.Entry, values registry.Values) ([]byte, Step, error
 	if err != nil {
 		return nil, Step{}, fmt.Errorf("write a step %s: %w", entry.Name, err)
 	}
-	var step Step
-	if err := yaml.Unmarshal(raw, &step); err != nil {
-		return nil, Step{}, err
-	}
-	if err := step.validate(); err != nil {
+	step, err := ParseStep(raw)
+	if err != nil {
 		return nil, Step{}, fmt.Errorf("step %s: %w", entry.Name, err)
 	}
 	return raw, step, nil
@@ -129,3 +126,15 @@ func Fits(step Step, f *fault.Fault) error {
 	}
 	return nil
 }
+
+// ParseStep reads a step as a scenario has it.
+func ParseStep(raw []byte) (Step, error) {
+	var step Step
+	if err := yaml.Unmarshal(raw, &step); err != nil {
+		return Step{}, err
+	}
+	return step, step.validate()
+}
+
+// Selectors are those by which a step names members.
+func Selectors(step Step) []string { return selectorsOf(step.Action) }

@@ -11,6 +11,9 @@ import (
 // only the others host. All others take what a server lists for what it hosts.
 var ofPeers = []string{"AD-23", "AD-24"}
 
+// JudgedWithPeers are the requirements that a scenario with discovery.peers can judge.
+func JudgedWithPeers() []string { return slices.Clone(ofPeers) }
+
 // validate says what is wrong with a Discovery in a scenario that judges these.
 func (d *Discovery) validate(judges []string) error {
 	if !d.Peers {

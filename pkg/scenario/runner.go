@@ -94,6 +94,9 @@ type Runner struct {
 	etcdHealth func(context.Context) history.EtcdHealth
 
 	lives lives
+	// stopped are the components that stop steps have stopped and no boot step has started
+	// again; an empty component is all of a member.
+	stopped map[place]bool
 	// at is the step in hand.
 	at struct {
 		index  int
@@ -121,7 +124,7 @@ func New(options Options) *Runner {
 	if options.Progress == nil {
 		options.Progress = func(Progress) {}
 	}
-	r := &Runner{Options: options, active: map[string][]*fault.Active{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, foreignServices: map[string]*foreignService{}, recorders: &recorders{},
+	r := &Runner{Options: options, active: map[string][]*fault.Active{}, stopped: map[place]bool{}, backends: map[string]*aggregated{}, churned: map[string]bool{}, foreignServices: map[string]*foreignService{}, recorders: &recorders{},
 		populations: map[string]*population{}, migrated: map[string]*migrating{}}
 	r.etcdHealth = func(ctx context.Context) history.EtcdHealth { return r.recorders.etcd.Health(ctx) }
 	return r

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // SimulateElection has candidates of the harness stand for a Lease that no component uses.
@@ -100,6 +101,9 @@ func (e *SimulateElection) fieldsProblem() error {
 	for _, p := range e.Participants {
 		if len(validation.IsDNS1123Label(p.Name)) > 0 || names[p.Name] || p.Binary == "" {
 			return fmt.Errorf("the participant %q needs a name of its own that is a short DNS label, and a binary version", p.Name)
+		}
+		if p.Emulation != "" && release.Compare(p.Emulation, p.Binary) > 0 {
+			return fmt.Errorf("the participant %q emulates %s, which is later than its binary %s: no API server takes such a candidate", p.Name, p.Emulation, p.Binary)
 		}
 		names[p.Name] = true
 	}

@@ -14,6 +14,9 @@ type Stop struct {
 var _ = register("stop", func() Action { return &Stop{} }, targetFields, anywhere)
 
 func (s *Stop) play(ctx context.Context, r *Runner, at target) error {
+	for _, member := range at.members {
+		r.stopped[place{member, cluster.Component(s.Component)}] = true
+	}
 	return each(at.members, func(member string) error {
 		if s.Component == "" {
 			return r.cluster.StopMember(ctx, member)

@@ -240,3 +240,26 @@ func TestMemberFor_FindsNamesAndHosts(t *testing.T) {
 		}
 	}
 }
+
+func TestBoot_StartsWhatIsStoppedOnly(t *testing.T) {
+	fake, h := newFake(), newHistory()
+	r := newRunner(fake, h)
+	r.Scenario.Steps = []Step{
+		{Action: &Stop{Target: Target{Member: "@cp2"}}},
+		{Action: &Boot{Target: Target{Member: "@all"}}},
+	}
+	if err := r.playAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"stop cp2", "start cp2 1.2"}; !slices.Equal(fake.calls, want) {
+		t.Errorf("the cluster was asked for %v, want %v", fake.calls, want)
+	}
+	if err := r.play(t.Context(), 3, &Step{Action: &Boot{Target: Target{Member: "@cp2"}}}); err == nil {
+		t.Error("what runs was started")
+	}
+	// Where its trigger left the stop out, there is nothing to start, and that is no mistake.
+	r.passedOver = true
+	if why := r.lacking(&Boot{Target: Target{Member: "@cp2"}}); why == "" {
+		t.Error("the boot of what was not stopped is not left out")
+	}
+}
