@@ -59,6 +59,9 @@ func TestSVM16TellsALostObjectFromADeletedOne(t *testing.T) {
 	deletes(begun(), 200).loses("y", 15).stores("y", v2, "m", 16, 16, 4).loses("y", 17).after(time.Minute).finds(t, "SVM-16", blamed)
 	// Nor does it matter that no migration runs any more.
 	begun().stores("y", v2, "m", 6, 15, 0).migrates("m", 10, 20, 11, nowSucceeded).loses("y", 30).after(time.Minute).finds(t, "SVM-16", blamed)
+	// An object that the harness did not write may have an owner that deletes it.
+	upgraded().stores("z", v1, "", 6, 6, 0).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).
+		loses("z", 15).migrates("m", 10, 20, 11, nowSucceeded).after(time.Minute).finds(t, "SVM-16")
 	// Before, it was no migration.
 	upgraded().loses("x", 9).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded).after(time.Minute).finds(t, "SVM-16")
 }
