@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -56,6 +57,13 @@ func (a *account) fill(j *Judgement) {
 	}
 }
 
+// neverBit ends the doubt about a fault without a witness.
+const neverBit = "never proved that it bit"
+
+// NeverBit is whether a doubt is about a fault that has no witness. Where a fault is injected by
+// chance, it may have met nothing.
+func NeverBit(doubt string) bool { return strings.HasSuffix(doubt, neverBit) }
+
 // doubts are the reasons not to trust a pass of any requirement.
 func (a *account) doubts(damage []string) []string {
 	h := a.history
@@ -73,7 +81,7 @@ func (a *account) doubts(damage []string) []string {
 	out = append(out, a.notReached...)
 	for _, f := range h.Faults {
 		if f.Witness == "" {
-			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) never proved that it bit", f.ID, f.Type, f.Action, f.Member))
+			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) "+neverBit, f.ID, f.Type, f.Action, f.Member))
 		}
 		if f.Type == history.FaultPower && (f.Recovery == "" || !f.Whole) {
 			out = append(out, fmt.Sprintf("nothing proves that %s and its etcd were whole again after the fault %s", f.Member, f.ID))
