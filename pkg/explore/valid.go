@@ -1,0 +1,121 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/registry"
+)
+
+// take plays a gene in the state if it is valid there, and says whether it is.
+func (st *state) take(g *Grammar, gene *Gene) bool {
+	entry, err := g.step(gene.Step)
+	if err != nil || !st.admits(g, entry, gene) {
+		return false
+	}
+	note(st, entry.Parameters, gene.Values)
+	if after := effects[gene.Step].after; after != nil {
+		after(st, gene)
+	}
+	return true
+}
+
+func (st *state) admits(g *Grammar, entry *registry.Entry, gene *Gene) bool {
+	effect := effects[gene.Step]
+	for _, selector := range selectors(entry.Parameters, gene.Values) {
+		if gene.Step != "boot" && !st.selectable(selector, effect.strikes, gene.When != nil) {
+			return false
+		}
+	}
+	if !st.named(entry.Parameters, gene.Values, map[string]bool{}) || !st.canWait(gene) {
+		return false
+	}
+	if effect.may != nil && !effect.may(st, gene) {
+		return false
+	}
+	return g.Lacks(entry, gene.Values) == "" && entry.Check(gene.Values) == nil
+}
+
+// selectable is whether a step may be played at the members that a selector means.
+func (st *state) selectable(selector string, strikes, triggered bool) bool {
+	members, unknown, ok := st.members(selector)
+	if !ok || selector == "@triggered" && !triggered {
+		return false
+	}
+	// Under a broad disturbance a request may not be answered; one that only delays or fails
+	// single requests keeps members from starting.
+	return !st.disturbed(members, unknown, !strikes)
+}
+
+// named is whether the names that values have are known, or new.
+func (st *state) named(parameters []registry.Parameter, values registry.Values, fresh map[string]bool) bool {
+	for _, p := range parameters {
+		value, given := values[p.Name]
+		if !given {
+			continue
+		}
+		for _, one := range list(p.Domain, value) {
+			name, _ := one.(string)
+			known := slices.Contains(st.names[p.Domain.What], name)
+			switch p.Domain.Type {
+			case registry.NewName:
+				if known || fresh[name] {
+					return false
+				}
+				fresh[name] = true
+			case registry.KnownName:
+				if !known {
+					return false
+				}
+			case registry.Group:
+				if group, ok := one.(registry.Values); !ok || !st.named(p.Domain.Fields, group, fresh) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// canWait is whether what a trigger refers to is there.
+func (st *state) canWait(gene *Gene) bool {
+	when := gene.When
+	switch {
+	case when == nil:
+		return true
+	case when.Migrated != nil:
+		return slices.Contains(st.pending, when.Migrated.Migration)
+	case when.Elected != "":
+		return st.settings.Coordinated
+	case when.Write != nil && when.Write.By == "coordinator":
+		return st.settings.Coordinated
+	}
+	return true
+}
+
+// note keeps the names that a step gives.
+func note(st *state, parameters []registry.Parameter, values registry.Values) {
+	for _, p := range parameters {
+		value, given := values[p.Name]
+		if !given {
+			continue
+		}
+		for _, one := range list(p.Domain, value) {
+			switch p.Domain.Type {
+			case registry.NewName:
+				name := one.(string)
+				st.names[p.Domain.What] = append(st.names[p.Domain.What], name)
+				if p.Domain.What == population && values["namespace"] != nil {
+					st.names[separatePopulation] = append(st.names[separatePopulation], name)
+				}
+			case registry.Group:
+				note(st, p.Domain.Fields, one.(registry.Values))
+			}
+		}
+	}
+}
+
+// A population that has a namespace of its own counts as a separate one too.
+const (
+	population         = "population"
+	separatePopulation = "population with a namespace of its own"
+)

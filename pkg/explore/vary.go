@@ -1,0 +1,118 @@
+package explore
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/registry"
+)
+
+// vary gives the genes of a schedule with something changed. A gene without a step stands for one
+// that is to be drawn. What is not valid in its new place is left out as the schedule is built.
+func (c *Composer) vary(random *rand.Rand, parent, other *Schedule, settings *Settings) []Gene {
+	genes := opened(parent.Genes)
+	switch random.IntN(6) {
+	case 0: // one more
+		genes = slices.Insert(genes, random.IntN(len(genes)+1), Gene{})
+	case 1: // another one in the place of one
+		if len(genes) > 0 {
+			genes[random.IntN(len(genes))] = Gene{}
+		}
+	case 2: // one less, and one more at the end
+		if len(genes) > 0 {
+			at := random.IntN(len(genes))
+			genes = slices.Delete(genes, at, at+1)
+		}
+		genes = append(genes, Gene{})
+	case 3: // the beginning of one, and the end of another
+		tail := renamed(opened(other.Genes))
+		genes = append(genes[:random.IntN(len(genes)+1)], tail[random.IntN(len(tail)+1):]...)
+	case 4: // the same once more
+		if len(genes) > 0 {
+			genes = append(genes, renamed(genes[random.IntN(len(genes)):])...)
+		}
+	case 5: // the same with other settings
+		drawn := c.settings(random)
+		drawn.Members, drawn.Release = settings.Members, settings.Release
+		*settings = drawn
+	}
+	if len(genes) == 0 {
+		genes = []Gene{{}, {}}
+	}
+	return genes
+}
+
+// opened are copies of the genes without the hold at their end, which building adds again.
+func opened(genes []Gene) []Gene {
+	out := make([]Gene, 0, len(genes))
+	for _, gene := range genes {
+		gene.Values, gene.Faults = maps.Clone(gene.Values), maps.Clone(gene.Faults)
+		out = append(out, gene)
+	}
+	if n := len(out); n > 0 && out[n-1].Step == "hold" {
+		out = out[:n-1]
+	}
+	return out
+}
+
+// renamed are copies of genes whose names of their own are others, so that they can be played in
+// one schedule with the originals.
+func renamed(genes []Gene) []Gene {
+	const suffix = "b"
+	given := map[string]string{}
+	for _, gene := range genes {
+		for name := range gene.Faults {
+			given[name] = name + suffix
+		}
+		if name, ok := gene.Values["name"].(string); ok && gene.Step != "setBackendBehavior" {
+			given[name] = name + suffix
+		}
+	}
+	var out []Gene
+	for _, gene := range genes {
+		copied := Gene{Step: gene.Step, Values: renamedValues(gene.Values, given), When: gene.When}
+		for name, f := range gene.Faults {
+			if copied.Faults == nil {
+				copied.Faults = map[string]FaultGene{}
+			}
+			copied.Faults[given[name]] = f
+		}
+		if gene.When != nil && gene.When.Migrated != nil {
+			when, migrated := *gene.When, *gene.When.Migrated
+			if to, ok := given[migrated.Migration]; ok {
+				migrated.Migration = to
+			}
+			when.Migrated = &migrated
+			copied.When = &when
+		}
+		out = append(out, copied)
+	}
+	return out
+}
+
+func renamedValues(values registry.Values, given map[string]string) registry.Values {
+	out := registry.Values{}
+	for key, value := range values {
+		out[key] = renamedValue(value, given)
+	}
+	return out
+}
+
+func renamedValue(value any, given map[string]string) any {
+	switch one := value.(type) {
+	case string:
+		if to, ok := given[one]; ok {
+			return to
+		}
+	case []any:
+		out := make([]any, 0, len(one))
+		for _, each := range one {
+			out = append(out, renamedValue(each, given))
+		}
+		return out
+	case registry.Values:
+		return renamedValues(one, given)
+	}
+	return value
+}
