@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports picture fuzz mutate-bundles lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports picture fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -76,6 +76,11 @@ migrate-install: build
 ## RESULTS=reports publishes
 mutation: build
 	$(GO) run ./hack/mutation -out "$(OUT)/mutation" -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -again=$(if $(AGAIN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
+
+## detection: plant defects of the reference and measure what generated schedules find of them;
+## ONLY="SVM-*" plants some, SCHEDULES=N plays so many for each, RESULTS=reports publishes
+detection: build
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/detection -out "$(OUT)/detection" -only "$(or $(ONLY),*)" -schedules $(or $(SCHEDULES),20) -parallel $(or $(PARALLEL),1) -report "$(if $(RESULTS),$(RESULTS)/explore.md)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result is what came of one defect in one way.
+type result struct {
+	Defect      string `json:"defect"`
+	Requirement string `json:"requirement"`
+	Random      bool   `json:"random,omitempty"`
+	// Found is whether the requirement of the defect turned red, after so many schedules.
+	Found     bool          `json:"found"`
+	Schedules int           `json:"schedules"`
+	Spoilt    int           `json:"spoilt,omitempty"`
+	Took      time.Duration `json:"took"`
+	// Others are the other requirements that turned red.
+	Others []string `json:"others,omitempty"`
+}
+
+func read(path string) (out []result, err error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the results: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var r result
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", path, len(out)+1, err)
+		}
+		out = append(out, r)
+	}
+	return out, lines.Err()
+}
+
+func add(path string, r result) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep a result: %w", err)
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}
+
+// z is the quantile of the normal distribution for an interval of 95 %.
+const z = 1.959964
+
+// interval is Wilson's for k of n, in which the true share is with 95 % confidence. It holds for
+// few tries and for shares near 0 and 1 too.
+func interval(k, n int) (low, high float64) {
+	if n == 0 {
+		return 0, 1
+	}
+	share, tries := float64(k)/float64(n), float64(n)
+	center := share + z*z/(2*tries)
+	spread := z * math.Sqrt(share*(1-share)/tries+z*z/(4*tries*tries))
+	scale := 1 + z*z/tries
+	return max((center-spread)/scale, 0), min((center+spread)/scale, 1)
+}
+
+// summary is the share of the defects that were found.
+func summary(results []result, random bool) string {
+	k, n, schedules, took := 0, 0, 0, time.Duration(0)
+	for _, r := range results {
+		if r.Random != random {
+			continue
+		}
+		n++
+		schedules += r.Schedules
+		took += r.Took
+		if r.Found {
+			k++
+		}
+	}
+	low, high := interval(k, n)
+	return fmt.Sprintf("%d of %d (%.0f %% to %.0f %%) | %d | %.0f", k, n, 100*low, 100*high, schedules, took.Minutes())
+}
+
+// markdown is the table of the results.
+func markdown(results []result, schedules int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "At most %d schedules for each defect. The interval is Wilson's, 95 %%.\n\n", schedules)
+	fmt.Fprintf(&b, "| how | found | schedules played | minutes |\n|---|---|---|---|\n| guided | %s |\n| random | %s |\n\n", summary(results, false), summary(results, true))
+	b.WriteString("| defect | guided: schedules | minutes | random: schedules | minutes | other rows that turned red |\n|---|---|---|---|---|---|\n")
+	by := map[string][2]*result{}
+	for i := range results {
+		pair := by[results[i].Defect]
+		if results[i].Random {
+			pair[1] = &results[i]
+		} else {
+			pair[0] = &results[i]
+		}
+		by[results[i].Defect] = pair
+	}
+	var names []string
+	for name := range by {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		pair := by[name]
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, cell(pair[0]), cell(pair[1]), cmp.Or(others(pair), "–"))
+	}
+	return b.String()
+}
+
+func cell(r *result) string {
+	switch {
+	case r == nil:
+		return "– | –"
+	case !r.Found:
+		return fmt.Sprintf("not in %d | %.1f", r.Schedules, r.Took.Minutes())
+	}
+	return fmt.Sprintf("%d | %.1f", r.Schedules, r.Took.Minutes())
+}
+
+func others(pair [2]*result) string {
+	var all []string
+	for _, r := range pair {
+		if r != nil {
+			all = append(all, r.Others...)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
+// The marks between which the table stands in a report.
+const (
+	begin = "<!-- detection:begin -->\n"
+	end   = "<!-- detection:end -->"
+)
+
+// publish writes the table between the marks of a file, or to the terminal.
+func publish(path, table string) error {
+	if path == "" {
+		fmt.Print(table)
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	before, rest, found := strings.Cut(string(raw), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return fmt.Errorf("%s has no line %s with a line %s after it", path, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(path, []byte(before+begin+"\n"+table+"\n"+end+after), 0o600)
+}
