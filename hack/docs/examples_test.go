@@ -102,13 +102,3 @@ func TestReadme_ShowsPromisesOfTheCatalog(t *testing.T) {
 		t.Error("README.md shows no verdict")
 	}
 }
-
-// fixtures/README.md has all profiles with their numbers of requirements.
-func TestProfiles_AreDocumented(t *testing.T) {
-	text := document(t, "fixtures/README.md").Text
-	for _, p := range requirement.Profiles() {
-		if row := fmt.Sprintf("| `%s` | %d |", p.Name, len(p.Requirements)); !strings.Contains(text, row) {
-			t.Errorf("fixtures/README.md has no row that begins with %q", row)
-		}
-	}
-}

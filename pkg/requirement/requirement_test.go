@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,12 +9,15 @@ import (
 
 func TestAll_CatalogIsComplete(t *testing.T) {
 	all := All()
-	if len(all) != 115 {
-		t.Errorf("the catalog has %d rows, want 115", len(all))
-	}
 	idPattern := regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-\d\d$`)
 	seen := map[ID]bool{}
+	last := map[string]int{}
 	for _, r := range all {
+		// A number is given once, so a gap is a row that was lost.
+		prefix, number, _ := strings.Cut(string(r.ID), "-")
+		if last[prefix]++; number != fmt.Sprintf("%02d", last[prefix]) {
+			t.Errorf("%s stands where %s-%02d belongs", r.ID, prefix, last[prefix])
+		}
 		switch {
 		case !idPattern.MatchString(string(r.ID)):
 			t.Errorf("%q is no requirement ID", r.ID)

@@ -1,6 +1,6 @@
-// Command steps writes the reference of steps, faults and workloads: that of steps from the comments
-// of their types into pkg/scenario, which embeds it, and all three between marks of
-// fixtures/README.md.
+// Command steps writes the references of steps, faults, workloads and profiles: that of steps from
+// the comments of their types into pkg/scenario, which embeds it, and all of them between marks
+// of fixtures/README.md.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -59,7 +60,7 @@ func generate(root string) (map[string]string, error) {
 		return nil, err
 	}
 	text := string(raw)
-	for _, part := range []struct{ name, reference string }{{"steps", steps}, {"faults", faults}, {"workloads", workloads}} {
+	for _, part := range []struct{ name, reference string }{{"profiles", profiles()}, {"steps", steps}, {"faults", faults}, {"workloads", workloads}} {
 		if text, err = between(text, part.name, part.reference); err != nil {
 			return nil, err
 		}
@@ -84,6 +85,16 @@ func steps(root string) (string, error) {
 	}
 	section, err := comments.section(scenario.WhenKey, scenario.WhenType(), nil)
 	return b.String() + section, err
+}
+
+// profiles is the table of the profiles.
+func profiles() string {
+	var b strings.Builder
+	b.WriteString("| profile | requirements | |\n|---|---|---|\n")
+	for _, p := range requirement.Profiles() {
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", p.Name, len(p.Requirements), p.Description)
+	}
+	return b.String()
 }
 
 // between puts a reference between its two marks.
