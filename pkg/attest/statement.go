@@ -5,7 +5,7 @@
 // by a user who has changed something. The signature is what says that the bundle is,
 // to the last byte, the one that its signer saw.
 //
-// Others may build on it.
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package attest
 
 import (

@@ -2,6 +2,8 @@
 // reader can check that it is whole. A bundle consists of regular files in folders. The
 // package refuses links, also links to files of the same bundle, pipes and devices, and all
 // that exceeds MaxFile and the other bounds.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package bundle
 
 import (

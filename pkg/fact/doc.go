@@ -22,4 +22,6 @@
 // A process lives from its start to its exit, and an API server serves while its process
 // lives and answered /readyz with 200 at least once. Neither follows from an identity
 // Lease or a LeaseCandidate: those are judged.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package fact

@@ -41,4 +41,6 @@
 // in, their name and the harness's own tag are kept, and the content of
 // StorageVersions and Leases. Credentials are masked in the last lines of a component's log
 // that an event of kind process has.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package history

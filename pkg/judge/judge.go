@@ -2,6 +2,8 @@
 // the verdicts follow from the history alone, and the report has the digests of the other
 // files. Every history is judged by every requirement of the catalog; package report
 // decides which of the results a report has.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package judge
 
 import (

@@ -48,4 +48,6 @@
 //
 // A KEP: a package below this one with a func KEP() law.KEP, and its line in
 // pkg/check/keps.go.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package law

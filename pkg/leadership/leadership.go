@@ -1,6 +1,8 @@
 // Package leadership derives from a history which process leads by which Lease at any
 // moment, and whether the leader is newer than an API server, which the version skew policy
 // forbids. It only counts; package check gives verdicts.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package leadership
 
 import (

@@ -3,6 +3,8 @@
 // while it boots. Recorders start before the processes that they observe exist,
 // take refused connections for the ordinary course of things, and judge
 // nothing: they only write events.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package observe
 
 import "github.com/evenkeel/evenkeel/pkg/history"

@@ -4,6 +4,7 @@
 // reference that `evenkeel steps`, `evenkeel faults` and `evenkeel workloads` print, read the
 // entries and list nothing themselves.
 //
-// Others may build on it to compose scenarios: on Entry, Parameter, Domain and Values. It
-// knows no step, no fault and no workload; pkg/scenario, pkg/fault and pkg/workload do.
+// It knows no step, no fault and no workload; pkg/scenario, pkg/fault and pkg/workload do.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package registry

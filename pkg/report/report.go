@@ -1,6 +1,8 @@
 // Package report turns a judgement into documents for people and CI systems: the report of
 // a bundle, JUnit, and a table for the terminal. They depend only on the judgement and the
 // digests of the bundle's files, so judging a bundle again gives the same bytes.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package report
 
 import (

@@ -1,5 +1,7 @@
 // Package run is the main job from end to end: it brings a control plane up,
 // plays a scenario, records, judges what was recorded, and leaves a bundle.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package run
 
 import (

@@ -43,4 +43,6 @@
 // Some waits end without effect on the step, since requirements of their own judge what
 // is waited for: the end of a migration, the outcome of an election, what clients are
 // shown. Their events are marked as judged.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package scenario

@@ -9,6 +9,8 @@
 // pkg/law/election/stories.
 //
 // A story is deterministic: each build gives equal events.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package story
 
 import (

@@ -1,6 +1,8 @@
 // Package verify checks whether a bundle holds: whether it is whole, whether its report
 // follows from its history, and whose signature it has. It needs only the bundle, so every
 // reader of a published bundle can verify it.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package verify
 
 import (

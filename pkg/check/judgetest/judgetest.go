@@ -1,4 +1,6 @@
 // Package judgetest judges stories in tests: whole histories, by one requirement.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package judgetest
 
 import (

@@ -3,6 +3,8 @@
 // the coordinator that elects, and what acting leaders do.
 //
 // What every run owes by its Leases is here too (RO-03, RO-04, RO-05 and RO-10).
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package election
 
 import (

@@ -1,6 +1,8 @@
 // Package everyrun has the facts and laws of what a highly available control plane owes
 // whatever the KEP: its members come back, read what etcd holds, lose no acknowledged
 // write, and agree with each other. What it owes by its Leases is in pkg/law/election.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package everyrun
 
 import (

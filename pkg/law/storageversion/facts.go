@@ -2,6 +2,8 @@
 // servers. Its facts are what each process of an API server knows and does about
 // StorageVersions, what the harness does to them, and when the collector can work. Laws
 // compare revisions of etcd, which are exact, wherever both sides have one.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package storageversion
 
 import (

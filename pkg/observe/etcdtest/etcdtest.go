@@ -1,4 +1,6 @@
 // Package etcdtest has a real etcd for tests.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package etcdtest
 
 import (

@@ -1,5 +1,7 @@
 // Package timeline draws a run: one page for a browser, which needs no network
 // and follows from the history and the report alone, to the byte.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package timeline
 
 import (

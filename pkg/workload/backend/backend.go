@@ -2,6 +2,8 @@
 // plane under test proxies requests. It stores nothing and answers every write with the
 // object that was sent. With it the harness can tell requests to an aggregated API from
 // all others.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package backend
 
 import (

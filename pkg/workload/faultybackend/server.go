@@ -1,6 +1,8 @@
 // Package faultybackend is an aggregated API server that misbehaves on request: it hangs,
 // refuses connections, answers garbage, or serves a false discovery document. It hosts one
 // resource of one group, which clients can discover and not use.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package faultybackend
 
 import (

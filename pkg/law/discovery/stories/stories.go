@@ -1,4 +1,6 @@
 // Package stories has the stories of KEP-3352, aggregated discovery.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package stories
 
 import (

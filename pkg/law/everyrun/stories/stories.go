@@ -1,5 +1,7 @@
 // Package stories has the stories of what every run owes, whatever the KEP. Those of
 // requirements about Leases are with the stories of KEP-4355.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package stories
 
 import "github.com/evenkeel/evenkeel/pkg/story"

@@ -1,4 +1,6 @@
 // Package stories has the stories of KEP-25, storage version migration.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package stories
 
 import (
