@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/conformance"
@@ -20,7 +18,7 @@ import (
 func newConformance() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conformance",
-		Short: "Play the whole catalog against one target, and leave one report: run, status, resume, report, collect",
+		Short: "Play the whole catalog against one target, and leave one report: run, status, resume, report, collect, job, line",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("name what to do with a campaign; see `%s --help`", cmd.CommandPath())
@@ -29,7 +27,7 @@ func newConformance() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConformanceRun(), newConformanceResume(), newConformanceStatus(), newConformanceReport(), newConformanceCollect())
+	cmd.AddCommand(newConformanceRun(), newConformanceResume(), newConformanceStatus(), newConformanceReport(), newConformanceCollect(), newConformanceJob(), newConformanceLine())
 	return cmd
 }
 
@@ -159,20 +157,14 @@ shows a breach: that counts.`,
 
 // playCampaign plays a campaign and prints its report.
 func playCampaign(cmd *cobra.Command, dir string, parallel int, play func(context.Context, conformance.Options) (*conformance.Report, error)) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program, which plays each run: %w", err)
-	}
-	cost, err := costs()
+	o, err := playOptions(cmd, dir)
 	if err != nil {
 		return err
 	}
+	o.Parallel = parallel
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "Campaign: %s\n", dir)
-	rep, err := play(cmd.Context(), conformance.Options{
-		Dir: dir, Player: conformance.Child{Program: program}, Clock: clock.RealClock{}, Parallel: parallel,
-		View: conformance.NewConsole(out, clock.RealClock{}, cost),
-	})
+	rep, err := play(cmd.Context(), o)
 	if err != nil {
 		return err
 	}

@@ -11,22 +11,33 @@ import (
 )
 
 func newConformanceCollect() *cobra.Command {
-	var out string
+	var out, planFile, where string
 	cmd := &cobra.Command{
 		Use:   "collect DIR... --out DIR",
 		Short: "Merge campaigns that played parts of one plan, and write one report",
 		Long: `Collect copies the bundles of several campaigns into a new folder and writes the report
 of all of them. They must have played parts of the same plan, and two different bundles for
-one run of it are refused.
+one run of it are refused. With --plan and --store it takes what the Pods of
+` + "`evenkeel conformance job`" + ` have left.
 
 Exit status: that of the verdict, as for ` + "`evenkeel conformance run`" + `.`,
-		Example: `  evenkeel conformance collect _out/first _out/second --out _out/whole`,
-		Args:    atLeastOne("DIR"),
+		Example: `  evenkeel conformance collect _out/first _out/second --out _out/whole
+  evenkeel conformance collect --plan _out/job/plan.yaml --store /mnt/bundles --out _out/whole`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if planFile != "" {
+				return none(cmd, args)
+			}
+			return atLeastOne("DIR")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return fmt.Errorf("name the folder of the merged campaign: --out DIR")
 			}
-			rep, err := conformance.Collect(args, out)
+			collect := func() (*conformance.Report, error) { return conformance.Collect(args, out) }
+			if planFile != "" {
+				collect = func() (*conformance.Report, error) { return collectStore(cmd, planFile, where, out) }
+			}
+			rep, err := collect()
 			if err != nil {
 				return err
 			}
@@ -34,6 +45,8 @@ Exit status: that of the verdict, as for ` + "`evenkeel conformance run`" + `.`,
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder of the merged campaign")
+	cmd.Flags().StringVar(&planFile, "plan", "", "the plan of a Job, in the place of folders")
+	cmd.Flags().StringVar(&where, "store", "", "with --plan: folder or URL that the Pods have put their bundles to")
 	return cmd
 }
 

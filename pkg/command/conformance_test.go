@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,5 +189,38 @@ func TestConformance_IsCollectedAndCompared(t *testing.T) {
 	}
 	if code, _, stderr := execute("conformance", "collect", merged); code != exit.CouldNotRun || !strings.Contains(stderr, "--out DIR") {
 		t.Errorf("status %d: %s", code, stderr)
+	}
+}
+
+// The path of a Job: a plan and a manifest, a Pod for each line, and one report.
+func TestConformance_PlaysAPlanAsAJob(t *testing.T) {
+	campaign(t, map[string]string{"restart-skew/2": fakerun.Fail})
+	topology, folder, store := threeFakes(t), filepath.Join(t.TempDir(), "job"), filepath.Join(t.TempDir(), "store")
+	ask := []string{"--topology", topology, "--focus", "^" + fakerun.Judges + "$", "--scenario", "restart-skew", "--repeat", "2", "--seed", "1"}
+	code, stdout, stderr := execute(append([]string{"conformance", "job", "--image", "example/evenkeel", "--claim", "bundles", "--out", folder}, ask...)...)
+	if code != exit.Pass || !strings.Contains(stdout, "2 runs are planned, one for each index") {
+		t.Fatal(code, stdout, stderr)
+	}
+	plan := filepath.Join(folder, conformance.PlanFile)
+	for index, want := range []int{exit.Pass, exit.Fail} {
+		t.Setenv(indexVariable, strconv.Itoa(index))
+		code, stdout, stderr := execute("conformance", "line", "--plan", plan, "--store", store, "--out", filepath.Join(t.TempDir(), "work"))
+		if code != want || !strings.Contains(stdout, "of the plan: ") {
+			t.Errorf("index %d: status %d\n%s%s", index, code, stdout, stderr)
+		}
+	}
+	merged := filepath.Join(t.TempDir(), "merged")
+	if code, stdout, stderr := execute("conformance", "collect", "--plan", plan, "--store", store, "--out", merged); code != exit.Fail || !strings.Contains(stdout, "broken in 1 of 2") {
+		t.Errorf("status %d\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, _ := execute("verify", merged); code != exit.Pass {
+		t.Errorf("status %d: %s", code, stdout)
+	}
+	for args, want := range map[string]string{
+		"line": "name plan, store and folder", "collect --plan x --out y": "name where the Pods have put", "job": "name the folder for plan", "line --plan " + plan + " --store " + store + " --out x --line 3": "the plan has no line 3",
+	} {
+		if code, _, stderr := execute(append([]string{"conformance"}, strings.Fields(args)...)...); code != exit.CouldNotRun || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q", args, code, stderr)
+		}
 	}
 }

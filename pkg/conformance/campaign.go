@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,15 @@ type Options struct {
 	// Parallel is how many runs are played at a time; with 0 a resumed campaign plays as many
 	// as before, and a new one plays one.
 	Parallel int
+	// Topology is the file of the topology, where it is another one than the plan names, as in
+	// a Pod. Its content has to be the same.
+	Topology string
 	// Shard to play. A resumed campaign keeps its own.
 	Shard Shard
 }
+
+// topology is the file that runs are given.
+func (o Options) topology(p *Plan) string { return cmp.Or(o.Topology, p.Target.Topology) }
 
 // campaign is one that is being played.
 type campaign struct {
@@ -73,7 +80,7 @@ func open(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.plan.current(), f.plan.sameTopology()); err != nil {
+	if err := errors.Join(f.plan.current(), f.plan.sameTopology(o.topology(f.plan))); err != nil {
 		return nil, err
 	}
 	c := &campaign{Options: o, folder: f}
@@ -156,7 +163,7 @@ func (c *campaign) playTry(ctx context.Context, line Line) error {
 	}
 	c.View.Started(line, s.Try)
 	began := c.Clock.Now()
-	played, err := c.Player.Play(ctx, c.plan, line, filepath.Join(c.dir, s.Bundle), func(p Process) error {
+	played, err := c.Player.Play(ctx, arguments(c.plan, c.topology(c.plan), line, filepath.Join(c.dir, s.Bundle)), line, filepath.Join(c.dir, s.Bundle), func(p Process) error {
 		with := s
 		with.Process = &p
 		return c.journal.Append(Entry{Started: &with})

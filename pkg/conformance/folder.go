@@ -105,13 +105,13 @@ func (f *folder) write(rep *Report) error {
 
 // sameTopology is an error where the topology has changed since the plan was made: the runs
 // would be of another control plane than those before.
-func (p *Plan) sameTopology() error {
-	raw, err := clusters.Read(p.Target.Topology)
+func (p *Plan) sameTopology(file string) error {
+	raw, err := clusters.Read(file)
 	if err != nil {
-		return fmt.Errorf("the topology %s cannot be read: %w", p.Target.Topology, err)
+		return fmt.Errorf("the topology %s cannot be read: %w", file, err)
 	}
 	if now := bundle.ContentDigest(raw); now != p.Target.TopologyDigest {
-		return fmt.Errorf("the topology %s has changed since the campaign was planned: undo the change, or begin a new campaign", p.Target.Topology)
+		return fmt.Errorf("the topology %s has changed since the campaign was planned: undo the change, or begin a new campaign", file)
 	}
 	return nil
 }

@@ -60,14 +60,14 @@ type inProcess struct {
 	played []string
 }
 
-func (p *inProcess) Play(ctx context.Context, plan *Plan, line Line, dir string, started func(Process) error) (Played, error) {
+func (p *inProcess) Play(ctx context.Context, args []string, _ Line, dir string, started func(Process) error) (Played, error) {
 	p.mu.Lock()
 	p.played = append(p.played, filepath.Base(dir))
 	p.mu.Unlock()
 	if err := started(Process{}); err != nil {
 		return Played{}, err
 	}
-	code, err := p.script.Play(ctx, arguments(plan, line, dir)[1:])
+	code, err := p.script.Play(ctx, args[1:])
 	if err != nil {
 		return Played{Status: code, Said: err.Error()}, nil
 	}

@@ -19,10 +19,11 @@ import (
 
 // Player plays a run.
 type Player interface {
-	// Play plays a line of the plan and has the run leave its bundle in dir. It calls started
+	// Play plays a line of a plan: args are the arguments of evenkeel, which have the run leave
+	// its bundle in dir. It calls started
 	// once, as soon as there is a process. If the context ends, it ends the run in good
 	// order. An error means that no run could be started at all.
-	Play(ctx context.Context, plan *Plan, line Line, dir string, started func(Process) error) (Played, error)
+	Play(ctx context.Context, args []string, line Line, dir string, started func(Process) error) (Played, error)
 }
 
 // Played is how a run has ended.
@@ -51,12 +52,12 @@ const LogSuffix = ".log"
 // terminal reaches it once, through this process. If this process is killed, the kernel
 // sends SIGTERM to the child: that signal comes when the thread ends that started the
 // child, which therefore stays as long as the child does.
-func (c Child) Play(ctx context.Context, plan *Plan, line Line, dir string, started func(Process) error) (Played, error) {
+func (c Child) Play(ctx context.Context, args []string, _ Line, dir string, started func(Process) error) (Played, error) {
 	log, err := os.OpenFile(dir+LogSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 	if err != nil {
 		return Played{}, fmt.Errorf("make the log of a run: %w", err)
 	}
-	cmd := exec.Command(c.Program, arguments(plan, line, dir)...)
+	cmd := exec.Command(c.Program, args...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	runtime.LockOSThread()
@@ -134,9 +135,9 @@ func tail(log *os.File) (string, error) {
 }
 
 // arguments of `evenkeel` for a line.
-func arguments(plan *Plan, line Line, dir string) []string {
+func arguments(plan *Plan, topology string, line Line, dir string) []string {
 	args := []string{
-		"run", "--topology", plan.Target.Topology, "--scenario", run.ScenarioPath(line.Scenario),
+		"run", "--topology", topology, "--scenario", run.ScenarioPath(line.Scenario),
 		"--focus", focusOn(line.Judges), "--seed", fmt.Sprint(line.Seed), "--out", dir,
 	}
 	if plan.Target.Release != "" {
