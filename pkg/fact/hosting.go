@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -161,6 +162,14 @@ func (h *History) DefinedName(name string) bool { return h.Defined(h.customOf(na
 func (h *History) Undefined(name string, m Moment) bool {
 	return slices.ContainsFunc(h.hosting.custom[h.customOf(name)], func(away Span) bool {
 		return away.Begin <= m.Latest && away.End >= m.Earliest
+	})
+}
+
+// Redefined is whether the harness may have taken the custom resource of a StorageVersion away
+// after one moment, and defined it again within some time before another one.
+func (h *History) Redefined(name string, after, before Moment, within time.Duration) bool {
+	return slices.ContainsFunc(h.hosting.custom[h.customOf(name)], func(away Span) bool {
+		return away.Begin > after.Earliest && away.End <= before.Latest && before.Earliest-away.End <= int64(within)
 	})
 }
 

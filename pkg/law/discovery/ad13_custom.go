@@ -22,12 +22,12 @@ var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, N
 	})
 
 // showLaw is a law by which members show each change of what the harness has defined, or a
-// later one, and do not go back behind it. A change whose outcome is not known owes nothing;
-// one of what was never there changes nothing.
+// later one, and do not go back behind it. A change whose outcome is not known owes nothing,
+// nor one of what waits to be removed; one of what was never there changes nothing.
 func showLaw(row law.Row, of func(*definition) bool, wrong func(*answer, *change) string, tags func(*member, *change, fact.Moment) []string) law.Law[*Facts] {
 	return dutyLaw(row, "showsWithin", (*member).able, func(f *Facts) (out []duty) {
 		for _, d := range fact.Where(f.definitions, of) {
-			for _, c := range fact.Where(d.changes, func(c *change) bool { return c.known && len(c.ever) > 0 }) {
+			for _, c := range fact.Where(d.changes, func(c *change) bool { return c.known && len(c.ever) > 0 && !(len(c.versions) > 0 && d.removing(c.at)) }) {
 				for _, m := range f.all() {
 					out = append(out, duty{
 						member: m, about: d.String(), since: "a change of " + d.String(), began: c.moment(), shown: []int64{c.seq}, until: fact.Exactly(c.over(), 0),
@@ -44,9 +44,10 @@ func showLaw(row law.Row, of func(*definition) bool, wrong func(*answer, *change
 // wrongOrLater says how a document shows neither the change nor any that may have been made
 // since, in words of the last one; empty if it shows one.
 func (c *change) wrongOrLater(k *answer, of func(*answer, *change) string) (wrong string) {
-	for ; c != nil && (wrong == "" || c.from <= k.at); c = c.next() {
-		if wrong = of(k, c); wrong == "" {
-			return ""
+	wrong = of(k, c)
+	for later := c.next(); wrong != "" && later != nil; later = later.next() {
+		if later.from <= k.at {
+			wrong = of(k, later)
 		}
 	}
 	return wrong

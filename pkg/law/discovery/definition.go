@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -16,6 +17,9 @@ type definition struct {
 	remote          bool
 	group, resource string
 	changes         []*change
+	// deleting is the revision at which etcd last had its CustomResourceDefinition with a
+	// deletionTimestamp, and gone that at which it was last removed; 0 for neither.
+	deleting, gone int64
 }
 
 // change is a request that changed what is to be hosted.
@@ -32,6 +36,11 @@ type change struct {
 	versions, before, ever []string
 	// begun is since when there may have been any versions without a break.
 	begun int64
+	// revision with which it was answered, and removal what etcd told of the removal, of a
+	// deletion that waited for finalizers. It is in force when the object is gone, which at is
+	// put off to; until then the object is there, and members may list it.
+	revision int64
+	removal  fact.Stamp
 }
 
 func (d *definition) String() string {
@@ -41,7 +50,65 @@ func (d *definition) String() string {
 	return "the CustomResourceDefinition of " + d.resource + "." + d.group
 }
 
-func (c *change) moment() fact.Moment { return fact.Exactly(c.at, c.seq) }
+func (c *change) moment() fact.Moment {
+	if c.removal.Seq > 0 {
+		return c.of.of.When(c.removal)
+	}
+	return fact.Exactly(c.at, c.seq)
+}
+
+// deletes is whether it is the deletion of an object in etcd, as far as is known.
+func (c *change) deletes() bool { return len(c.versions) == 0 && c.revision > 0 }
+
+// waits is whether it is a deletion of an object that etcd still has, because of finalizers.
+func (c *change) waits() bool { return c.at == fact.Forever }
+
+// observeDeletion takes in what becomes of a CustomResourceDefinition that was deleted.
+func (f *Facts) observeDeletion(ev *history.Event) {
+	name, ok := strings.CutPrefix(ev.Stored.Key, customResourceDefinitions)
+	if !ok || !ev.Stored.Deleting && ev.Stored.Type != history.StoredDelete {
+		return
+	}
+	resource, group, _ := strings.Cut(name, ".")
+	d := f.find(false, group, resource)
+	if d == nil {
+		return // it is none of the harness
+	}
+	if ev.Stored.Type == history.StoredPut {
+		d.deleting = ev.Stored.Revision
+	} else {
+		d.gone = ev.Stored.Revision
+	}
+	for _, c := range d.changes {
+		c.follow(ev)
+	}
+}
+
+// customResourceDefinitions is where they are stored, by <plural>.<group>.
+const customResourceDefinitions = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+
+// follow puts a deletion off until etcd has removed the object. What etcd told before the
+// answer came is what the definition has noted.
+func (c *change) follow(ev *history.Event) {
+	switch {
+	case !c.deletes() || ev.Stored.Revision < c.revision || c.removal.Seq > 0:
+	case ev.Stored.Type == history.StoredPut:
+		c.at = fact.Forever
+	case c.waits():
+		c.at, c.removal = ev.At, fact.StampOf(ev)
+	}
+}
+
+// find is the definition of a resource or an APIService; nil if there is none.
+func (f *Facts) find(remote bool, group, resource string) *definition {
+	i := slices.IndexFunc(f.definitions, func(d *definition) bool {
+		return d.remote == remote && d.group == group && d.resource == resource
+	})
+	if i < 0 {
+		return nil
+	}
+	return f.definitions[i]
+}
 
 func (f *Facts) observeDefinition(ev *history.Event) {
 	r, told := ev.Request, ev.Request.Defines
@@ -51,15 +118,12 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 		return // it was refused
 	}
 	f.changes = append(f.changes, fact.Span{Begin: ev.From, End: ev.At})
-	i := slices.IndexFunc(f.definitions, func(d *definition) bool {
-		return d.remote == told.Remote && d.group == told.Group && d.resource == told.Resource
-	})
-	if i < 0 {
-		i = len(f.definitions)
-		f.definitions = append(f.definitions, &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource})
+	d := f.find(told.Remote, told.Group, told.Resource)
+	if d == nil {
+		d = &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource}
+		f.definitions = append(f.definitions, d)
 	}
-	d := f.definitions[i]
-	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, begun: ev.From}
+	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, begun: ev.From, revision: r.ResourceVersion}
 	if c.index > 0 {
 		last := d.changes[c.index-1]
 		if last.known && c.known && slices.Equal(last.versions, c.versions) {
@@ -78,7 +142,22 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 			c.ever = append(c.ever, version)
 		}
 	}
+	if c.deletes() && d.deleting >= c.revision && d.gone < d.deleting {
+		c.at = fact.Forever
+	}
+	d.add(c)
+}
+
+// add takes a change in. One of an object that waits to be removed comes before the removal.
+func (d *definition) add(c *change) {
 	d.changes = append(d.changes, c)
+	if c.index == 0 || !d.changes[c.index-1].waits() {
+		return
+	}
+	removal := d.changes[c.index-1]
+	d.changes[c.index-1], d.changes[c.index] = c, removal
+	c.index, removal.index = removal.index, c.index
+	removal.before, removal.ever = c.versions, c.ever
 }
 
 // definitionsOf are those of a group.
@@ -96,9 +175,15 @@ func (d *definition) latest(at int64) *change {
 	return nil
 }
 
+// removing is whether the object waits to be removed at a time: members may list it, or not
+// any more.
+func (d *definition) removing(at int64) bool {
+	return slices.ContainsFunc(d.changes, func(c *change) bool { return (c.waits() || c.removal.Seq > 0) && c.from <= at && at < c.at })
+}
+
 // certain is latest where its outcome is known; nil else.
 func (d *definition) certain(at int64) *change {
-	if c := d.latest(at); c != nil && c.known {
+	if c := d.latest(at); c != nil && c.known && !d.removing(at) {
 		return c
 	}
 	return nil

@@ -45,6 +45,8 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeDocument(ev)
 	case ev.Request != nil && ev.Request.Defines != nil:
 		f.observeDefinition(ev)
+	case ev.Stored != nil:
+		f.observeDeletion(ev)
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
 		f.observeBackend(ev)
 	case ev.ThirdPartyObject != nil:

@@ -26,6 +26,8 @@ var sv20Stripped = law.Each[*facts, loss]{Over: (*facts).losses, End: func(x los
 	switch {
 	case x.raced(bounds):
 		return law.Entry{} // SV-19's
+	case x.f.Redefined(x.of.Name, x.f.When(x.came), x.f.When(x.Stamp), bounds.Of("withdrawnWithin")):
+		return x.Entry().Excused("the custom resource had been deleted and defined again, and the server may have taken its entry back for that")
 	case x.whole:
 		what = "was removed with the entry of"
 	}

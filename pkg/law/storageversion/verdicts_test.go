@@ -449,6 +449,15 @@ func TestSV20StripsWhatIsCustom(t *testing.T) {
 	h.asks("a", 200, 11, sentBefore(time.Second), func(ev *history.Event) {
 		ev.Request.Class, ev.Request.Verb, ev.Request.Defines = "", "delete", &history.Definition{Group: "custom.io", Resource: "soundings"}
 	}).blames(t, "SV-20")
+	// It is defined again before a server has taken back what it had said of the one before.
+	anew := func(later time.Duration) *historyBuilder {
+		return defined().customizes("delete", 11).customizes("create", 12).pass(later)
+	}
+	withdrawn := requirement.MustBound("SV-20", "withdrawnWithin")
+	anew(withdrawn-time.Second).says(soundings, 13, "b="+c1).blames(t, "SV-20")
+	anew(withdrawn+2*time.Second).says(soundings, 13, "b="+c1).blames(t, "SV-20", "custom.io.soundings lost the entry of ida, which takes part")
+	anew(time.Second).says(soundings, 13).says(soundings, 14, "a="+c1, "b="+c1).says(soundings, 15, "b="+c1).
+		blames(t, "SV-20", "custom.io.soundings lost the entry of ida, which takes part")
 	// The harness takes the entry out itself: then only its own revision is excused.
 	edited := func(revision int64) *historyBuilder {
 		return defined().asks("b", 200, revision, tampering(soundings), func(ev *history.Event) {
