@@ -42,3 +42,24 @@ func starvedThroughout(events []history.Event) []history.Event {
 	ev := history.Event{Kind: history.KindStarvation, From: 1, At: end, Starvation: &history.Starvation{CPU: end - 1}}
 	return numbered(slices.Insert(slices.Clone(events), len(events)-1, ev))
 }
+
+// A control plane whose disk is full fails in every way, and how it came to be full is no matter
+// of it: not even what shows by itself counts then.
+func TestJudge_NothingFailsOnceADiskMayBeFull(t *testing.T) {
+	full := func(s story.Story, from int64) Verdict {
+		events := slices.Clone(s.Events())
+		ev := history.Event{Kind: history.KindStarvation, From: from, At: events[len(events)-1].At, Starvation: &history.Starvation{DiskFull: true}}
+		return verdictOf(s, numbered(slices.Insert(events, len(events)-1, ev)))
+	}
+	for _, s := range allStories {
+		if verdict := full(s, 1); verdict == Fail || verdict == Pass {
+			t.Errorf("%s: %s", s.Name, verdict)
+		}
+	}
+	for _, id := range []string{"RO-03", "SV-03", "CLE-13", "AD-01", "SVM-05"} {
+		s := story.Named(allStories, id+"/fail")
+		if end := s.Events()[len(s.Events())-1].At; full(s, end) != Fail {
+			t.Errorf("%s does not fail though the disk filled later", s.Name)
+		}
+	}
+}

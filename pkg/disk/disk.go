@@ -30,6 +30,9 @@ type FullError struct {
 	// Folder is the one that was looked at, and Free how many bytes its disk had left.
 	Folder string
 	Free   uint64
+	// HadRoom is when the disk had enough the last time that it was looked at; zero if it
+	// never had.
+	HadRoom time.Time
 }
 
 // Error says which disk it is, and what to do.
@@ -71,6 +74,8 @@ type Watch struct {
 	folders []string
 	clock   clock.WithTicker
 	free    func(folder string) (uint64, error)
+	// hadRoom is when all disks had enough the last time.
+	hadRoom time.Time
 }
 
 // NewWatch makes a Watch.
@@ -79,13 +84,15 @@ func NewWatch(clk clock.WithTicker, folders ...string) *Watch {
 }
 
 // Check is a *FullError if a disk has too little room. One that does not tell is taken to
-// have enough.
+// have enough. It must not be called at once by several goroutines.
 func (w *Watch) Check() error {
+	now := w.clock.Now()
 	for _, folder := range w.folders {
 		if free, err := w.free(folder); err == nil && free < Least {
-			return &FullError{Folder: folder, Free: free}
+			return &FullError{Folder: folder, Free: free, HadRoom: w.hadRoom}
 		}
 	}
+	w.hadRoom = now
 	return nil
 }
 

@@ -77,7 +77,7 @@ func TestWatch_EndsWhenADiskFills(t *testing.T) {
 	clk.Step(LookInterval)
 	err := <-found
 	var full *FullError
-	if !errors.As(err, &full) || full.Folder != "/state" || !strings.Contains(err.Error(), "the disk that holds /state has 255 MB left") {
+	if !errors.As(err, &full) || full.Folder != "/state" || !full.HadRoom.Equal(time.Unix(0, 0)) || !strings.Contains(err.Error(), "the disk that holds /state has 255 MB left") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -24,9 +24,11 @@ type History struct {
 	Faults []*Fault
 
 	// times are those of the events, by which a time finds its evidence.
-	times          []eventTime
-	recorders      recorders
-	starvations    []starvation
+	times       []eventTime
+	recorders   recorders
+	starvations []starvation
+	// diskFull is since when a disk of the machine may have been full; 0 if none was.
+	diskFull       int64
 	clock          Clock
 	processes      processes
 	readiness      map[string]*readiness

@@ -87,6 +87,9 @@ func (h *History) Doubts() []string {
 	if why := h.recorders.stepped; why != "" {
 		out = append(out, "times cannot be told: "+why)
 	}
+	if seq := h.DiskFull(); seq > 0 {
+		out = append(out, fmt.Sprintf("a disk that the run writes to filled: from event %d on nothing says anything of the control plane", seq))
+	}
 	if n := h.recorders.unknown; n > 0 {
 		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", n))
 	}

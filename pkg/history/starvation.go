@@ -36,6 +36,9 @@ type Starvation struct {
 	Disk int64 `json:"disk,omitempty"`
 	// Harness is how late the harness' own timers were, in nanoseconds.
 	Harness int64 `json:"harness,omitempty"`
+	// DiskFull is whether a disk that the run writes to has no room left for it at Event.At. It
+	// had at Event.From. The run ends then.
+	DiskFull bool `json:"diskFull,omitempty"`
 }
 
 // Waited is the longest of what was measured, in nanoseconds: processes wait for several

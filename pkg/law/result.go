@@ -20,7 +20,7 @@ const (
 // Weigh makes the result of a requirement of its ledger. Doubts are reasons not to trust
 // any pass of the history.
 func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History, doubts []string) Result {
-	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Bounds: req.Bounds, Tolerances: req.Tolerances}, history: h, unsure: h.Untrusted()}
+	w := weighing{Result: Result{ID: req.ID, Level: req.Level, Promise: req.Promise, Bounds: req.Bounds, Tolerances: req.Tolerances}, history: h, unsure: h.Untrusted(), full: h.DiskFull()}
 	if !h.Header.Strict {
 		w.documented = requirement.DeviationsFrom(req.ID, h.Header.Distribution)
 		w.kinds = row.Kinds
@@ -59,6 +59,9 @@ type weighing struct {
 	// unsure is the number of the first event from which on a source may have missed
 	// something; 0 if none has.
 	unsure int64
+	// full is the number of the first event from which on a disk may have been full; 0 if none
+	// was.
+	full int64
 	// shaky counts breaches that prove nothing because of that, and shakiest is the first.
 	shaky    int64
 	shakiest string
@@ -96,7 +99,8 @@ func (w *weighing) breach(e *Entry) {
 	if len(violation.Evidence) == 0 {
 		violation.Evidence = evidence(e.Began.Seq)
 	}
-	if !e.SelfEvident && w.unsure > 0 && slices.Max(append(slices.Clone(violation.Evidence), e.Began.Seq, e.Through)) >= w.unsure {
+	last := slices.Max(append(slices.Clone(violation.Evidence), e.Began.Seq, e.Through))
+	if !e.SelfEvident && w.unsure > 0 && last >= w.unsure || w.full > 0 && last >= w.full {
 		w.shaky++
 		if w.shaky == 1 {
 			w.shakiest = e.Why
@@ -176,7 +180,11 @@ func (w *weighing) reasons(row Row, ledger *Ledger, counts *Counts) {
 		w.Reasons = append(w.Reasons, fmt.Sprintf("%d obligations stayed unclear and %d open: %s", counts.Unclear-w.shaky, counts.Open, strings.Join(w.unmet, "; ")))
 	}
 	if w.shaky > 0 {
-		w.Reasons = append(w.Reasons, fmt.Sprintf("%d breaches seemed to show after something had been missed, so they prove nothing; the first: %s", w.shaky, w.shakiest))
+		after := "something had been missed"
+		if w.full > 0 {
+			after = "a disk may have been full"
+		}
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%d breaches seemed to show after %s, so they prove nothing; the first: %s", w.shaky, after, w.shakiest))
 	}
 	if counts.Excused > counts.Met {
 		w.Reasons = append(w.Reasons, fmt.Sprintf("%d obligations were excused and only %d met: %s", counts.Excused, counts.Met, excuses(counts.Excuses)))

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/fakeplane"
 	"github.com/evenkeel/evenkeel/pkg/disk"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // filling is a disk that fills when told to.
@@ -24,7 +25,7 @@ func (filling) Check() error { return nil }
 func (f filling) Run(ctx context.Context) error {
 	select {
 	case <-f.full:
-		return &disk.FullError{Folder: "/state", Free: 7 << 20}
+		return &disk.FullError{Folder: "/state", Free: 7 << 20, HadRoom: time.Now().Add(-time.Second)}
 	case <-ctx.Done():
 		return nil
 	}
@@ -51,6 +52,30 @@ func TestRun_EndsWithTheDiskThatFills(t *testing.T) {
 		t.Fatalf("%+v", outcome)
 	}
 	readable(t, outcome)
+	h, err := history.Open(t.Context(), filepath.Join(p.out, bundle.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.Close() }()
+	for {
+		ev, err := h.Next()
+		if err != nil {
+			t.Fatalf("the history does not tell that the disk filled: %v", err)
+		}
+		if ev.Starvation == nil || !ev.Starvation.DiskFull {
+			continue
+		}
+		if ago := time.Duration(ev.At - ev.From); ago < time.Second || ago > time.Minute {
+			t.Errorf("it had room %s before", ago)
+		}
+		return
+	}
+}
+
+func TestFilled_NothingCountsOfADiskThatNeverHadRoom(t *testing.T) {
+	if ev := filled(&disk.FullError{Folder: "/state"}, int64(time.Hour), time.Unix(1, 0)); ev.From != 1 || !ev.Starvation.DiskFull {
+		t.Errorf("%+v", ev)
+	}
 }
 
 func TestFolders_AreThoseThatARunWritesTo(t *testing.T) {

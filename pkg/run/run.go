@@ -199,7 +199,7 @@ func (r *running) play(ctx context.Context) (err error) {
 		LeaveOut: leftOut, Probe: r.options.AllowDisruption, Pace: p.topology.Spec.Settings.Pace(),
 	})
 	observer.set(runner.ProcessChanged)
-	played := r.whileThereIsRoom(ctx, func(ctx context.Context) error { return runner.Play(ctx, c) })
+	played := r.whileThereIsRoom(ctx, writer, func(ctx context.Context) error { return runner.Play(ctx, c) })
 	if ctx.Err() != nil {
 		played = errors.Join(errors.New(Interrupted), played)
 	}

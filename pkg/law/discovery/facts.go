@@ -122,7 +122,8 @@ func (m *member) wasReady() fact.Signal {
 
 // able is while the member can do what it owes: it is ready, and the etcd of every member
 // runs. When one goes, etcd may have to elect a leader anew, and what was being written
-// times out: a custom resource is established late then.
+// times out: a custom resource is established late then. The catalog has this as the
+// tolerance etcdStopped of each requirement whose clock it is.
 func (m *member) able() fact.Signal {
 	return m.signal("able", func() fact.Signal {
 		return fact.And(m.serving(), fact.Not(m.facts.AnyMember(func(name string) fact.Signal {

@@ -163,7 +163,10 @@ func TestLock_StandsForAnotherLeaseFromOneReleaseOn(t *testing.T) {
 // An instance that ended before it had come to its second candidate stands for no other
 // Lease; one that had the time for it does.
 func TestLock_AnInstanceThatEndsSoonMayNotHaveDeclaredAll(t *testing.T) {
-	declares := requirement.MustBound("CLE-01", "declaresWithin")
+	declares := requirement.MustBound("RO-10", "declaresWithin")
+	if cle01 := requirement.MustBound("CLE-01", "declaresWithin"); declares != cle01 {
+		t.Errorf("RO-10 gives an instance %s for its candidates, and CLE-01 %s", declares, cle01)
+	}
 	for lived, breaches := range map[time.Duration][]string{declares - time.Second: nil, declares + time.Second: {"the controller-manager of c () stands for " + managersLease}} {
 		b := controlPlane("1.2.0", "1.2.0").declare("a_2", probeLease, "1.2.0").declare("b_2", probeLease, "1.2.0")
 		b.manager("c", history.ProcessStarted, "").declare("c_1", managersLease, "1.2.0").wait(lived).manager("c", history.ProcessExited, killed)

@@ -37,7 +37,7 @@ func (f *Facts) stoodFor() []law.Sample {
 			beside := slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(more, key) })
 			return other.Component == i.Component && len(more) > len(keys) && !beside
 		})
-		if lived := i.Alive().Lasts(0, f.Now, fact.Unknown); !fewer || lived >= int64(bound("CLE-01", "declaresWithin")) {
+		if lived := i.Alive().Lasts(0, f.Now, fact.Unknown); !fewer || lived >= int64(bound("RO-10", "declaresWithin")) {
 			out = append(out, law.Sample{Key: i.Component, By: i.Member + " (" + i.Release + ")", Value: strings.Join(keys, ", "), At: i.Started})
 		}
 	}
