@@ -85,12 +85,18 @@ func TestADoorShutsBehindTheLastOneInside(t *testing.T) {
 	}
 	entered := make(chan error, 1)
 	go func() {
-		_, err := doors.enter(t.Context(), widgets)
+		leave, err := doors.enter(t.Context(), widgets)
+		if err == nil {
+			leave()
+		}
 		entered <- err
 	}()
 	doors.open(widgets)
 	if err := <-entered; err != nil {
 		t.Fatal(err)
+	}
+	if _, kept := doors.doors[widgets]; kept {
+		t.Error("a door without writes is kept")
 	}
 }
 

@@ -47,7 +47,7 @@ func (d *customDoors) enter(ctx context.Context, resource schema.GroupResource) 
 		if opened == nil {
 			door.inside++
 			d.mu.Unlock()
-			return func() { d.leave(door) }, nil
+			return func() { d.leave(resource, door) }, nil
 		}
 		d.mu.Unlock()
 		select {
@@ -58,12 +58,20 @@ func (d *customDoors) enter(ctx context.Context, resource schema.GroupResource) 
 	}
 }
 
-func (d *customDoors) leave(door *customDoor) {
+func (d *customDoors) leave(resource schema.GroupResource, door *customDoor) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if door.inside--; door.inside == 0 && door.emptied != nil {
 		close(door.emptied)
 		door.emptied = nil
+	}
+	d.tidyLocked(resource, door)
+}
+
+// tidyLocked forgets a door that is open and has no write inside: it is as a new one.
+func (d *customDoors) tidyLocked(resource schema.GroupResource, door *customDoor) {
+	if door.inside == 0 && door.opened == nil {
+		delete(d.doors, resource)
 	}
 }
 
@@ -96,8 +104,10 @@ func (d *customDoors) shut(ctx context.Context, resource schema.GroupResource) e
 func (d *customDoors) open(resource schema.GroupResource) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if door := d.door(resource); door.opened != nil {
+	door := d.door(resource)
+	if door.opened != nil {
 		close(door.opened)
 		door.opened = nil
 	}
+	d.tidyLocked(resource, door)
 }

@@ -29,12 +29,19 @@ const libraryDiscovery = "apiservice-discovery-controller"
 // catalogs are the documents of this server: /api and /apis.
 type catalogs struct{ core, groups *discovery.Catalog }
 
-func newCatalogs() (catalogs, error) {
-	core, err := discovery.NewCatalog("api", clock.RealClock{})
+// newCatalogs makes the two catalogs. A server without aggregated discovery derives the
+// list that is not aggregated from them, and has no metrics of them: by these metrics
+// operators determine whether the feature is in use (KEP-3352, Monitoring Requirements).
+func newCatalogs(o Options) (catalogs, error) {
+	made := discovery.NewCatalog
+	if o.WithoutAggregatedDiscovery {
+		made = discovery.NewUnmeasuredCatalog
+	}
+	core, err := made("api", clock.RealClock{})
 	if err != nil {
 		return catalogs{}, err
 	}
-	groups, err := discovery.NewCatalog("apis", clock.RealClock{})
+	groups, err := made("apis", clock.RealClock{})
 	return catalogs{core: core, groups: groups}, err
 }
 
@@ -72,7 +79,7 @@ func (s *server) serveDiscovery() error {
 		}
 		groups = s.neighbors.view
 	}
-	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.Release.Discovery, s.inner)
+	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.offered(), s.inner)
 	handler.Defects = s.options.Defects
 	s.inner = handler
 	remotes.Failed = func() { handler.Hold(s.options.Defects.Delay(defects.AD22HoldsDocuments)) } // defect: AD-22-holds-documents

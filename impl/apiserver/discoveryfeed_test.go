@@ -22,7 +22,7 @@ func version(name string) apidiscoveryv2.APIVersionDiscovery {
 // What the servers tell is ranked as their APIServices are, whichever tells
 // first, and each takes out only what it put in.
 func TestDiscoveryFeed(t *testing.T) {
-	c, err := newCatalogs()
+	c, err := newCatalogs(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

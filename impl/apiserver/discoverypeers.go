@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apiserver/pkg/authentication/user"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -36,12 +37,19 @@ func newNeighbors(o Options, catalog *discovery.Catalog) (*neighbors, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--peer-ca-file, --proxy-client-cert-file and --proxy-client-key-file: %w", err)
 	}
-	peers := discovery.NewPeers(carrier, clock.RealClock{}, newRandom())
+	peers := discovery.NewPeers(plantAsking(asking, o.Defects)(carrier), clock.RealClock{}, newRandom())
 	peers.Defects = o.Defects
 	return &neighbors{
 		self: o.ServerID, peers: peers, carrier: carrier,
 		view: discovery.NewNeighborhood(catalog, peers, o.ServerID, builtinRank),
 	}, nil
+}
+
+// asking names a user in each request for the discovery of a peer, as Kubernetes does: every
+// authenticated user may read discovery. The certificate is that of a proxy. Where proxies have
+// an authority of their own, as kubeadm lays them out, no peer takes it for a user's.
+func asking(carrier http.RoundTripper) http.RoundTripper {
+	return transport.NewAuthProxyRoundTripper(user.APIServerUser, "", []string{user.AllAuthenticated}, nil, carrier)
 }
 
 // routeToPeers proxies requests for resources that only peers host. It runs before the

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/discovery"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -71,5 +74,27 @@ func TestPeerOptions(t *testing.T) {
 	}
 	if got := (Options{BindAddress: "127.0.0.1", SecurePort: 6443}).peerAddress(); got != "" {
 		t.Errorf("a server without peers publishes the address %s", got)
+	}
+}
+
+// carried is a transport that remembers the last request.
+type carried struct{ last *http.Request }
+
+func (c *carried) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.last = r
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+}
+
+// With an authority of its own for proxies, a peer knows a proxy's certificate for no user.
+func TestPeersAreAskedInTheNameOfAUser(t *testing.T) {
+	var carrier carried
+	request := httptest.NewRequest(http.MethodGet, "https://peer/apis", nil)
+	for want, d := range map[string]defects.Set{"system:apiserver": nil, "": defects.Of(defects.AD23AsksWithoutUser)} {
+		if _, err := plantAsking(asking, d)(&carrier).RoundTrip(request); err != nil {
+			t.Fatal(err)
+		}
+		if got := carrier.last.Header.Get("X-Remote-User"); got != want {
+			t.Errorf("with the defects %q peers are asked as %q, want %q", d, got, want)
+		}
 	}
 }

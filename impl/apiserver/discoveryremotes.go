@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	crand "crypto/rand"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/tools/cache"
@@ -95,15 +97,27 @@ func available(service *apiregistrationv1.APIService) bool {
 // newRemotes returns one that finds servers, and identifies itself to them, as
 // the aggregator does.
 func newRemotes(catalog *discovery.Catalog, resolver aggregatorapiserver.ServiceResolver, o Options) (*discovery.Remotes, error) {
-	var certificate, key []byte
+	identity := func() (certificate, key []byte) { return nil, nil }
 	if o.ProxyClientCertFile != "" {
 		pair, err := dynamiccertificates.NewDynamicServingContentFromFiles("proxy-client", o.ProxyClientCertFile, o.ProxyClientKeyFile)
 		if err != nil {
 			return nil, fmt.Errorf("--proxy-client-cert-file and --proxy-client-key-file: %w", err)
 		}
-		certificate, key = pair.CurrentCertKeyContent()
+		identity = currentContent(pair)
 	}
-	return discovery.NewRemotes(catalog, dialer(resolver, certificate, key), clock.RealClock{}, newRandom()), nil
+	return discovery.NewRemotes(catalog, dialer(resolver, identity), clock.RealClock{}, newRandom()), nil
+}
+
+// currentContent reads a certificate and its key again whenever they are asked for: they are
+// renewed while a server runs. If they cannot be read, or do not belong to each other because
+// one file was replaced before the other one, the last ones are still used.
+func currentContent(pair *dynamiccertificates.DynamicCertKeyPairContent) func() (certificate, key []byte) {
+	return func() (certificate, key []byte) {
+		if err := pair.RunOnce(context.Background()); err != nil {
+			utilruntime.HandleError(fmt.Errorf("--proxy-client-cert-file and --proxy-client-key-file: %w", err))
+		}
+		return pair.CurrentCertKeyContent()
+	}
 }
 
 // newRandom returns a source with an unpredictable seed.
@@ -116,8 +130,9 @@ func newRandom() *rand.Rand {
 
 // dialer connects to the servers behind Services. Connections are kept and
 // shared by the transport that it returns.
-func dialer(resolver aggregatorapiserver.ServiceResolver, certificate, key []byte) discovery.Dial {
+func dialer(resolver aggregatorapiserver.ServiceResolver, identity func() (certificate, key []byte)) discovery.Dial {
 	return func(b discovery.Backend) (http.RoundTripper, error) {
+		certificate, key := identity()
 		config := remote.BuildTransportConfig(nil, certificate, key, &apiregistrationv1.APIService{Spec: apiregistrationv1.APIServiceSpec{
 			Service:               &apiregistrationv1.ServiceReference{Namespace: b.Namespace, Name: b.Name, Port: ptr.To(b.Port)},
 			CABundle:              []byte(b.CABundle),

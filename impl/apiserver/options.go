@@ -81,6 +81,11 @@ type Options struct {
 	// takes part, publishes nothing, and forbids by that every agreement.
 	WithoutStorageVersions bool
 
+	// WithoutAggregatedDiscovery switches aggregated discovery off at this server: clients
+	// get the documents that are not aggregated, whatever they prefer (KEP-3352, Feature
+	// Enablement and Rollback). The feature keeps no state.
+	WithoutAggregatedDiscovery bool
+
 	// Defects planted on purpose.
 	Defects defects.Set
 }
@@ -149,6 +154,14 @@ func (o Options) peerAddress() string {
 		return ""
 	}
 	return net.JoinHostPort(cmp.Or(o.PeerAdvertiseIP, o.BindAddress), strconv.Itoa(cmp.Or(o.PeerAdvertisePort, o.SecurePort)))
+}
+
+// offered are the versions of the aggregated discovery document that the server serves.
+func (o Options) offered() []string {
+	if o.WithoutAggregatedDiscovery {
+		return nil
+	}
+	return o.Release.Discovery
 }
 
 // coordinated is whether leaders are elected by a coordinator.

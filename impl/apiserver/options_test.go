@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/release"
 )
 
 func TestOptionsValidate(t *testing.T) {
@@ -35,5 +38,20 @@ func TestOptionsValidate(t *testing.T) {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), test.flag) {
 			t.Errorf("%s: got %v, want an error that names the flag", test.flag, err)
 		}
+	}
+}
+
+func TestDiscoveryIsOfferedUntilItIsSwitchedOff(t *testing.T) {
+	o := Options{Release: release.Release{Discovery: []string{"v2"}}}
+	if got := o.offered(); len(got) != 1 {
+		t.Errorf("offered %v", got)
+	}
+	o.WithoutAggregatedDiscovery = true
+	if got := plantOptions(o).offered(); got != nil {
+		t.Errorf("switched off, offered %v", got)
+	}
+	o.Defects = defects.Of(defects.AD27ServesOn)
+	if got := plantOptions(o).offered(); len(got) != 1 {
+		t.Errorf("with the defect, offered %v", got)
 	}
 }

@@ -96,11 +96,12 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func newServer(o Options) (*server, error) {
+	o = plantOptions(o)
 	s := &server{options: o, persisted: newPersisted(), doors: newCustomDoors()}
 	s.builtin = encoding{scheme: scheme.New(o.Release), release: o.Release}
 	s.codecs = serializer.NewCodecFactory(s.builtin.scheme)
 	for _, step := range []func() error{
-		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.coordinate, s.routeToPeers,
+		s.configure, s.buildExtension, s.buildReference, s.buildAggregator, s.registerServices, s.serveDiscovery, s.publishVersions, s.coordinate, s.routeToPeers, s.plantAround,
 	} {
 		if err := step(); err != nil {
 			if s.config != nil && s.config.SecureServing != nil {
@@ -125,10 +126,11 @@ func (s *server) configure() error {
 	config.MergedResourceConfig = serverstorage.NewResourceConfig()
 	config.DisabledPostStartHooks.Insert(libraryDiscovery)
 	var err error
-	if s.catalogs, err = newCatalogs(); err != nil {
+	if s.catalogs, err = newCatalogs(s.options); err != nil {
 		return err
 	}
-	s.catalogs.core.Defects, s.catalogs.groups.Defects = s.options.Defects, s.options.Defects
+	s.catalogs.core.Plant(s.options.Defects)
+	s.catalogs.groups.Plant(s.options.Defects)
 	config.AggregatedDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.groups)
 
 	address := net.JoinHostPort(s.options.BindAddress, strconv.Itoa(s.options.SecurePort))

@@ -41,6 +41,8 @@ const (
 	SV24AnnouncesOnce         ID = "SV-24-announces-once"
 	SV25StandsByItsWord       ID = "SV-25-stands-by-its-word"
 	SV25PassesForRegistered   ID = "SV-25-passes-for-registered" //nolint:gosec // G101: it is the name of a defect.
+	SV26WrongHash             ID = "SV-26-wrong-hash"
+	SV27ReportsForOthers      ID = "SV-27-reports-for-others"
 )
 
 var (
@@ -89,4 +91,6 @@ var storageVersionCatalog = []Defect{
 	{SV24AnnouncesOnce, "SV-24", inAPIServer, "the storage version of a custom resource is announced when it is defined, and not again when it changes"},
 	{SV25StandsByItsWord, "SV-25", inAPIServer, "a server that is started with the storage version API off leaves its earlier entries in place"},
 	{SV25PassesForRegistered, "SV-25", inAPIServer, "a server that is started with the storage version API off marks itself as registered"},
+	{SV26WrongHash, "SV-26", inAPIServer, "discovery gives one storage version hash for all resources"},
+	{SV27ReportsForOthers, "SV-27", inAPIServer, "an API server reports storage versions of resources that aggregated servers store"},
 }

@@ -31,11 +31,17 @@ const (
 	AD23ForgetsResources    ID = "AD-23-forgets-resources"
 	AD23LocalTellsAll       ID = "AD-23-local-tells-all"
 	AD23HandsNothingOn      ID = "AD-23-hands-nothing-on"
+	AD23AsksWithoutUser     ID = "AD-23-asks-without-user"
 	AD24KeepsPeers          ID = "AD-24-keeps-peers"
 	AD25LosesChanges        ID = "AD-25-loses-changes"
 	AD25TaintsOthers        ID = "AD-25-taints-others"
 	AD26TakesOthersOut      ID = "AD-26-takes-others-out"
 	AD26TaintsOne           ID = "AD-26-taints-one"
+	AD27ServesOn            ID = "AD-27-serves-on"
+	AD28WrongScope          ID = "AD-28-wrong-scope"
+	AD29OneByOne            ID = "AD-29-one-by-one"
+	AD30Untimed             ID = "AD-30-untimed"
+	AD31AcceptsNothing      ID = "AD-31-accepts-nothing"
 )
 
 var discoveryCatalog = []Defect{
@@ -68,9 +74,15 @@ var discoveryCatalog = []Defect{
 	{AD23ForgetsResources, "AD-23", inAPIServer, "the group-versions of peers are listed without their resources"},
 	{AD23LocalTellsAll, "AD-23", inAPIServer, "the document of the server's own resources lists those of its peers too"},
 	{AD23HandsNothingOn, "AD-23", inAPIServer, "requests for resources that only peers host are not proxied"},
+	{AD23AsksWithoutUser, "AD-23", inAPIServer, "peers are asked for discovery with a proxy's certificate and without a user, so that they refuse to answer"},
 	{AD24KeepsPeers, "AD-24", inAPIServer, "the resources of a peer that has left stay listed"},
 	{AD25LosesChanges, "AD-25", inAPIServer, "changes that follow a publication at once are not published"},
 	{AD25TaintsOthers, "AD-25", inAPIServer, "after the removal of a custom resource a built-in group-version is stale forever"},
 	{AD26TakesOthersOut, "AD-26", inAPIServer, "an aggregated server that fails takes the group-versions of all others out until they are fetched again"},
 	{AD26TaintsOne, "AD-26", inAPIServer, "each time that an aggregated server fails, one group-version of another one is called stale for some seconds"},
+	{AD27ServesOn, "AD-27", inAPIServer, "a server that is started without aggregated discovery serves it all the same"},
+	{AD28WrongScope, "AD-28", inAPIServer, "the aggregated document calls the resources of one group cluster-scoped that are in namespaces"},
+	{AD29OneByOne, "AD-29", inAPIServer, "a client that also accepts the form that is not aggregated gets that one"},
+	{AD30Untimed, "AD-30", inAPIServer, "aggregations are counted, and how long they take is not measured"},
+	{AD31AcceptsNothing, "AD-31", inAPIServer, "no subresource tells which kinds it accepts"},
 }

@@ -49,6 +49,8 @@ const (
 	// maxRemoteDocument is the most bytes that are read of an answer. A server
 	// with 3000 CRDs answers with three million.
 	maxRemoteDocument = 4 << 20
+	// downloadVerbosity is the verbosity from which on each download is logged.
+	downloadVerbosity = 3
 	// maxRemoteTag is the longest tag that is sent back to its server.
 	maxRemoteTag = 1 << 10
 )

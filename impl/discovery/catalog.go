@@ -56,12 +56,22 @@ type Catalog struct {
 // NewCatalog returns an empty catalog of the document at a path, "api" or
 // "apis", which labels its metrics.
 func NewCatalog(path string, clock clock.WithTicker) (*Catalog, error) {
+	return newCatalog(metricsFor(path), clock)
+}
+
+// NewUnmeasuredCatalog returns one that shows in no metrics: that of a server that does
+// not serve the aggregated document.
+func NewUnmeasuredCatalog(_ string, clock clock.WithTicker) (*Catalog, error) {
+	return newCatalog(catalogMetrics{}, clock)
+}
+
+func newCatalog(metrics catalogMetrics, clock clock.WithTicker) (*Catalog, error) {
 	empty, err := NewDocument(nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Catalog{
-		clock: clock, metrics: metricsFor(path),
+		clock: clock, metrics: metrics,
 		entries: map[place]Entry{}, dirty: make(chan struct{}, 1),
 		published: empty, builtin: empty, news: make(chan struct{}),
 	}, nil
@@ -79,6 +89,9 @@ func (c *Catalog) setLocked(entry Entry) {
 	at := place{entry.Source, entry.GroupVersion()}
 	entry.Version = *entry.Version.DeepCopy()
 	completeKinds(entry.GroupVersion(), entry.Version.Resources)
+	if entry.Source != Remote {
+		completeAccepted(entry.Version.Resources)
+	}
 	entry = plantedEntry(entry, c.Defects)
 	delete(c.late, at)
 	if before, ok := c.entries[at]; ok && apiequality.Semantic.DeepEqual(before, entry) {

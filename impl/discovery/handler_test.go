@@ -248,3 +248,32 @@ func TestEmptyDocumentHasAList(t *testing.T) {
 		t.Error("there is a v3")
 	}
 }
+
+// KEP-3352, Feature Enablement: without the feature clients that accept the document that is
+// not aggregated get that, and the others are refused with a Status.
+func TestWithoutTheFeatureTheOtherDocumentIsServed(t *testing.T) {
+	off := served(t)
+	aggregated := canonical.ContentType()
+	for accept, want := range map[string]int{
+		aggregated: http.StatusNotAcceptable,
+		aggregated + "," + Form{Version: V2beta1, MediaType: runtime.ContentTypeJSON}.ContentType(): http.StatusNotAcceptable,
+		aggregated + "," + runtime.ContentTypeJSON:                                                  http.StatusOK,
+		"": http.StatusOK,
+	} {
+		response := get(t, off, "/apis", accept)
+		if response.StatusCode != want {
+			t.Errorf("%q: got %d, want %d", accept, response.StatusCode, want)
+		}
+		if want != http.StatusOK {
+			status := &metav1.Status{}
+			if err := json.Unmarshal(bodyOf(t, response), status); err != nil || status.Reason != metav1.StatusReasonNotAcceptable {
+				t.Errorf("%q: refused with %+v, %v", accept, status, err)
+			}
+			continue
+		}
+		list := &metav1.APIGroupList{}
+		if err := json.Unmarshal(bodyOf(t, response), list); err != nil || list.Kind != "APIGroupList" || response.Header.Get("Content-Type") != runtime.ContentTypeJSON {
+			t.Errorf("%q: got a %q as %s, %v", accept, list.Kind, response.Header.Get("Content-Type"), err)
+		}
+	}
+}

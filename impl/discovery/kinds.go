@@ -1,6 +1,9 @@
 package discovery
 
 import (
+	"slices"
+	"strings"
+
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +23,27 @@ func inFull(version schema.GroupVersion, kind metav1.GroupVersionKind) metav1.Gr
 		kind.Version = version.Version
 	}
 	return kind
+}
+
+// accepted are the kinds that a subresource accepts that does not say so itself. What is
+// updated is sent back in the kind in which it was read, and what is created in the kind that
+// discovery names (KEP-3352, acceptedTypes).
+func accepted(subresource apidiscoveryv2.APISubresourceDiscovery) []metav1.GroupVersionKind {
+	kind := subresource.ResponseKind
+	written := slices.ContainsFunc(subresource.Verbs, func(verb string) bool { return verb == "create" || verb == "update" || verb == "patch" })
+	if len(subresource.AcceptedTypes) > 0 || !written || kind == nil || kind.Kind == "" || strings.HasSuffix(kind.Kind, "Options") {
+		return subresource.AcceptedTypes
+	}
+	return []metav1.GroupVersionKind{*kind}
+}
+
+// completeAccepted writes out which kinds the subresources of a server accept.
+func completeAccepted(resources []apidiscoveryv2.APIResourceDiscovery) {
+	for i := range resources {
+		for j := range resources[i].Subresources {
+			resources[i].Subresources[j].AcceptedTypes = accepted(resources[i].Subresources[j])
+		}
+	}
 }
 
 // completeKinds writes all kinds of a group-version out.

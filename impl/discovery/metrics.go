@@ -48,15 +48,18 @@ var (
 	registerMetrics sync.Once
 )
 
-// catalogMetrics are the metrics of one document.
-type catalogMetrics struct{ listed, stale metrics.GaugeMetric }
+// catalogMetrics are the metrics of one document; without gauges there are none.
+type catalogMetrics struct {
+	listed, stale metrics.GaugeMetric
+	duration      metrics.ObserverMetric
+}
 
 func metricsFor(path string) catalogMetrics {
 	registerMetrics.Do(func() {
 		legacyregistry.MustRegister(aggregations, durations, versionsListed, versionsStale, fetches, localRequests)
 		published = publishedCounter()
 	})
-	return catalogMetrics{listed: versionsListed.WithLabelValues(path), stale: versionsStale.WithLabelValues(path)}
+	return catalogMetrics{listed: versionsListed.WithLabelValues(path), stale: versionsStale.WithLabelValues(path), duration: durations}
 }
 
 // publishedCounter is the counter of that name that is registered already, or
@@ -77,12 +80,18 @@ func publishedCounter() metrics.CounterMetric {
 
 // united counts an aggregation that peers were part of.
 func (m catalogMetrics) united(took time.Duration) {
+	if m.listed == nil {
+		return
+	}
 	aggregations.Inc()
 	published.Inc()
-	durations.Observe(took.Seconds())
+	m.duration.Observe(took.Seconds())
 }
 
 func (m catalogMetrics) built(took time.Duration, listed, stale int) {
+	if m.listed == nil {
+		return
+	}
 	m.united(took)
 	m.listed.Set(float64(listed))
 	m.stale.Set(float64(stale))

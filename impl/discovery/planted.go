@@ -153,6 +153,9 @@ func plantedForm(accept []string, offered []string, d defects.Set) (Form, bool) 
 	if len(accept) == 0 && len(offered) > 0 && d.Has(defects.AD02AggregatedByDefault) {
 		return Form{Version: V2, MediaType: runtime.ContentTypeJSON}, true // defect: AD-02-aggregated-by-default
 	}
+	if options := parseAccept(strings.Join(accept, ",")); d.Has(defects.AD29OneByOne) && slices.ContainsFunc(options, func(o option) bool { return len(options) > 1 && !o.converts }) {
+		return Form{MediaType: runtime.ContentTypeJSON}, true // defect: AD-29-one-by-one
+	}
 	if d.Has(defects.AD03AggregatedFirst) {
 		// defect: AD-03-aggregated-first
 		for _, o := range byPreference(parseAccept(strings.Join(accept, ","))) {
@@ -179,8 +182,33 @@ func plantedEntry(entry Entry, d defects.Set) Entry {
 			entry.Version.Resources[i].ShortNames = nil // defect: AD-10-loses-short-names
 		}
 	}
+	if d.Has(defects.AD28WrongScope) && entry.Group == taintedGroup {
+		for i := range entry.Version.Resources {
+			entry.Version.Resources[i].Scope = apidiscoveryv2.ScopeCluster // defect: AD-28-wrong-scope
+		}
+	}
+	if d.Has(defects.AD31AcceptsNothing) {
+		for i := range entry.Version.Resources {
+			for j := range entry.Version.Resources[i].Subresources {
+				entry.Version.Resources[i].Subresources[j].AcceptedTypes = nil // defect: AD-31-accepts-nothing
+			}
+		}
+	}
 	return entry
 }
+
+// Plant plants the defects of a catalog; it is called before anything else is done with that.
+func (c *Catalog) Plant(d defects.Set) {
+	c.Defects = d
+	if d.Has(defects.AD30Untimed) {
+		c.metrics.duration = unobserved{} // defect: AD-30-untimed
+	}
+}
+
+// unobserved is a metric that nothing is counted in.
+type unobserved struct{}
+
+func (unobserved) Observe(float64) {}
 
 // plantedScope is what a document tells of that a client asks for.
 func plantedScope(scope Scope, d defects.Set) Scope {

@@ -277,10 +277,29 @@ func (r *Remotes) ask(ctx context.Context, w *worker) {
 		if a.asked == nil {
 			w.last = a
 		}
-		logger.V(3).Info("Fetched discovery from an aggregated server", "groupVersions", len(a.versions))
+		r.downloaded(logger, w.backend, a)
 	}
 	fetches.WithLabelValues(outcome).Inc()
 	r.adoptAnswer(w, a, err)
+}
+
+// downloaded logs whose discovery was fetched, in the words by which operators look for it
+// (KEP-3352, Troubleshooting): an aggregated server without such a line is unavailable.
+func (r *Remotes) downloaded(logger klog.Logger, backend Backend, a answer) {
+	if !logger.V(downloadVerbosity).Enabled() {
+		return
+	}
+	form := "discovery"
+	if a.asked != nil {
+		form = "legacy discovery"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, version := range r.versionsLocked(backend) {
+		if a.covers(version) {
+			logger.V(downloadVerbosity).Info("DiscoveryManager: successfully downloaded " + form + " for " + version.Version + "." + version.Group)
+		}
+	}
 }
 
 // adoptAnswer lists what a server said of the group-versions that it hosts. What

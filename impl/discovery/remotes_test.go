@@ -19,6 +19,7 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2/ktesting"
 	"k8s.io/utils/clock"
 )
 
@@ -422,4 +423,31 @@ func FuzzRemoteDocument(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Operators find an aggregated server that is unavailable by the line that is missing (KEP-3352,
+// Troubleshooting).
+func TestEachDownloadIsLoggedInTheWordsOfTheKEP(t *testing.T) {
+	backend := Backend{Namespace: "default", Name: "tides", Port: 443}
+	here := schema.GroupVersion{Group: "tides.dev", Version: "v1"}
+	for want, a := range map[string]answer{
+		"DiscoveryManager: successfully downloaded discovery for v1.tides.dev":        {},
+		"DiscoveryManager: successfully downloaded legacy discovery for v1.tides.dev": {asked: []schema.GroupVersion{here}},
+		"": {asked: []schema.GroupVersion{}},
+	} {
+		r := &Remotes{services: map[schema.GroupVersion]Service{here: {GroupVersion: here, Backend: backend}}}
+		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(downloadVerbosity), ktesting.BufferLogs(true)))
+		r.downloaded(logger, backend, a)
+		logged, ok := logger.GetSink().(ktesting.Underlier)
+		if !ok {
+			t.Fatal("the logger keeps nothing")
+		}
+		var got []string
+		for _, entry := range logged.GetBuffer().Data() {
+			got = append(got, entry.Message)
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("logged %q, want %q", got, want)
+		}
+	}
 }

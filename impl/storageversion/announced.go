@@ -18,6 +18,9 @@ type announced struct {
 	mu       sync.Mutex
 	versions map[string]string
 	changed  chan struct{}
+	// term counts the memberships: what was written under an earlier one may have been
+	// removed with that since.
+	term uint64
 }
 
 func newAnnounced() *announced {
@@ -32,50 +35,82 @@ func (a *announced) read(name string) (string, <-chan struct{}) {
 	return a.versions[name], a.changed
 }
 
-// note records that a report is in place, or taken back if it has no entries.
-func (a *announced) note(r report) {
-	a.change(func(versions map[string]string) {
-		if len(r.entries) == 0 {
-			delete(versions, r.name)
-			return
-		}
-		versions[r.name] = r.entries[0].EncodingVersion
-	})
-}
+// errOtherTerm: the membership under which a report was written is over. Its entry may have
+// been removed since, as that of a server that had left.
+var errOtherTerm = errors.New("the membership under which this was published is over")
 
-// forget drops everything: the membership under which it was announced is over.
-func (a *announced) forget() {
-	a.change(func(versions map[string]string) { clear(versions) })
-}
-
-func (a *announced) change(edit func(map[string]string)) {
+// present is the membership of now.
+func (a *announced) present() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	edit(a.versions)
+	return a.term
+}
+
+// note records that a report is in place, or taken back if it has no entries. The term is
+// the membership from before the report was written; if it is over, the report does not count.
+func (a *announced) note(r report, term uint64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if term != a.term {
+		return errOtherTerm
+	}
+	if len(r.entries) == 0 {
+		delete(a.versions, r.name)
+	} else {
+		a.versions[r.name] = r.entries[0].EncodingVersion
+	}
+	a.tell()
+	return nil
+}
+
+// begin drops everything: another membership begins, or the present one is over.
+func (a *announced) begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.term++
+	clear(a.versions)
+	a.tell()
+}
+
+func (a *announced) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
-// locks serializes the operations on one name.
+// locks serializes the operations on one name. It keeps no name that is not in use.
 type locks struct {
 	mu    sync.Mutex
-	names map[string]*sync.Mutex
+	names map[string]*nameLock
+}
+
+// nameLock is the lock of one name, with how many hold it or wait for it.
+type nameLock struct {
+	sync.Mutex
+	users int
 }
 
 // lock returns what unlocks.
 func (l *locks) lock(name string) func() {
 	l.mu.Lock()
 	if l.names == nil {
-		l.names = map[string]*sync.Mutex{}
+		l.names = map[string]*nameLock{}
 	}
 	one, ok := l.names[name]
 	if !ok {
-		one = &sync.Mutex{}
+		one = &nameLock{}
 		l.names[name] = one
 	}
+	one.users++
 	l.mu.Unlock()
 	one.Lock()
-	return one.Unlock
+	return func() {
+		one.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if one.users--; one.users == 0 {
+			delete(l.names, name)
+		}
+	}
 }
 
 // MayPersistAs returns why this server may not store an object of a custom

@@ -65,7 +65,7 @@ func (m *Manager) attributesOf(req *http.Request) attributes {
 		name:            info.Name,
 		persisted:       info.IsResourceRequest && m.config.Classifier.IsBuiltInPersisted(info.APIGroup, info.Resource),
 		loopback:        loopback,
-		own:             loopback && req.UserAgent() == m.userAgent(),
+		own:             loopback && req.UserAgent() == m.UserAgent(),
 	}
 }
 

@@ -14,21 +14,26 @@ import (
 const (
 	// ReasonAgreed: there is an agreed version.
 	ReasonAgreed = "CommonEncodingVersionSet"
-	// ReasonNotAgreed: there is none.
+	// ReasonNotAgreed: there is none, because servers store different versions.
 	ReasonNotAgreed = "CommonEncodingVersionUnset"
+	// ReasonNotReported: there is none, because a participating server has not reported.
+	ReasonNotReported = "ReportsMissing"
 )
 
 // Messages are fixed per reason, so that an object changes only when its reports
 // change; they do not name missing servers.
 const (
-	messageAgreed    = "Every participating API server stores this resource in the agreed version."
-	messageNotAgreed = "The participating API servers store this resource in different versions, or some of them have not reported yet."
+	messageAgreed      = "Every participating API server stores this resource in the agreed version."
+	messageNotAgreed   = "The participating API servers store this resource in different versions."
+	messageNotReported = "All reports name one version, and some participating API servers have not reported yet."
 )
 
 // conditionFor is the condition that goes with an agreed version, or with none.
 //
-// KEP-2339: the condition is updated together with the agreed version.
-func conditionFor(agreed *string, d defects.Set) apiserverinternalv1alpha1.StorageVersionCondition {
+// KEP-2339: the condition is updated together with the agreed version, and its status is one
+// of True, False and Unknown. It is Unknown where the reports are equal and a participant's is
+// missing: that one may be about to report the same version or another one.
+func conditionFor(entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, d defects.Set) apiserverinternalv1alpha1.StorageVersionCondition {
 	condition := apiserverinternalv1alpha1.StorageVersionCondition{
 		Type:    apiserverinternalv1alpha1.AllEncodingVersionsEqual,
 		Status:  apiserverinternalv1alpha1.ConditionFalse,
@@ -38,16 +43,26 @@ func conditionFor(agreed *string, d defects.Set) apiserverinternalv1alpha1.Stora
 	if (agreed != nil) != d.Has(defects.SV06InvertedCondition) { // defect: SV-06-inverted-condition
 		condition.Status, condition.Reason, condition.Message = apiserverinternalv1alpha1.ConditionTrue, ReasonAgreed, messageAgreed
 	}
+	if agreed == nil && allEqual(entries) && condition.Status == apiserverinternalv1alpha1.ConditionFalse {
+		condition.Status, condition.Reason, condition.Message = apiserverinternalv1alpha1.ConditionUnknown, ReasonNotReported, messageNotReported
+	}
 	return condition
+}
+
+// allEqual is whether all reports name one version.
+func allEqual(entries []apiserverinternalv1alpha1.ServerStorageVersion) bool {
+	return !slices.ContainsFunc(entries, func(e apiserverinternalv1alpha1.ServerStorageVersion) bool {
+		return e.EncodingVersion != entries[0].EncodingVersion
+	})
 }
 
 // withCondition returns the conditions with ours set for the agreed version. The
 // transition time moves exactly when the outcome changes, the outcome being the
-// agreed version or its absence: a consumer that compares two readings must see
+// agreed version, or the status where there is none: a consumer that compares two readings must see
 // that one agreement was replaced by another one in between.
-func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, agreed *string, now time.Time, d defects.Set) []apiserverinternalv1alpha1.StorageVersionCondition {
+func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, now time.Time, d defects.Set) []apiserverinternalv1alpha1.StorageVersionCondition {
 	conditions := slices.Clone(old.Conditions)
-	condition := conditionFor(agreed, d)
+	condition := conditionFor(entries, agreed, d)
 	at := slices.IndexFunc(conditions, ours)
 	if at < 0 {
 		condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()

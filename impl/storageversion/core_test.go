@@ -1,6 +1,7 @@
 package storageversion
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -68,7 +69,7 @@ func TestTransitionTime(t *testing.T) {
 		for step := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			agreed := outcomes.Draw(t, "outcome")
 			now = now.Add(time.Duration(rapid.IntRange(-2000, 5000).Draw(t, "ms")) * time.Millisecond)
-			next := svStatus{CommonEncodingVersion: agreed, Conditions: withCondition(&status, agreed, now, nil)}
+			next := svStatus{CommonEncodingVersion: agreed, Conditions: withCondition(&status, nil, agreed, now, nil)}
 			if len(next.Conditions) != 1 {
 				t.Fatalf("%d conditions", len(next.Conditions))
 			}
@@ -96,11 +97,11 @@ func TestTransitionTime(t *testing.T) {
 
 func TestConditionKeepsOthers(t *testing.T) {
 	other := apiserverinternalv1alpha1.StorageVersionCondition{Type: "Other", Status: "True", Reason: "R", Message: "M"}
-	got := withCondition(&svStatus{Conditions: []apiserverinternalv1alpha1.StorageVersionCondition{other}}, ptr.To("v1"), epoch, nil)
+	got := withCondition(&svStatus{Conditions: []apiserverinternalv1alpha1.StorageVersionCondition{other}}, nil, ptr.To("v1"), epoch, nil)
 	if len(got) != 2 || got[0] != other {
 		t.Errorf("got %+v", got)
 	}
-	inverted := withCondition(&svStatus{}, ptr.To("v1"), epoch, defects.Of(defects.SV06InvertedCondition))
+	inverted := withCondition(&svStatus{}, nil, ptr.To("v1"), epoch, defects.Of(defects.SV06InvertedCondition))
 	if inverted[0].Status != apiserverinternalv1alpha1.ConditionFalse {
 		t.Errorf("not inverted: %+v", inverted)
 	}
@@ -573,5 +574,63 @@ func TestFirstWrites(t *testing.T) {
 	}
 	if got := count(defects.Of(defects.SV15FirstWriteOlder)); got != olderWrites {
 		t.Errorf("%d with the defect", got)
+	}
+}
+
+// KEP-2339: a condition is True, False or Unknown.
+func TestConditionIsUnknownWhileAReportIsMissing(t *testing.T) {
+	one, other := reported("a", "v1"), reported("b", "v2")
+	for name, test := range map[string]struct {
+		entries      []apiserverinternalv1alpha1.ServerStorageVersion
+		participants Participants
+		want         apiserverinternalv1alpha1.ConditionStatus
+	}{
+		"all have reported one":            {[]apiserverinternalv1alpha1.ServerStorageVersion{one}, Participants{"a": true}, apiserverinternalv1alpha1.ConditionTrue},
+		"a participant has not reported":   {[]apiserverinternalv1alpha1.ServerStorageVersion{one}, Participants{"a": true, "b": false}, apiserverinternalv1alpha1.ConditionUnknown},
+		"they differ":                      {[]apiserverinternalv1alpha1.ServerStorageVersion{one, other}, Participants{"a": true, "b": true}, apiserverinternalv1alpha1.ConditionFalse},
+		"they differ and another is to be": {[]apiserverinternalv1alpha1.ServerStorageVersion{one, other}, Participants{"a": true, "b": true, "c": false}, apiserverinternalv1alpha1.ConditionFalse},
+	} {
+		status := settle(&svStatus{}, test.entries, test.participants, epoch, nil)
+		if got := status.Conditions[0]; got.Status != test.want || got.Reason == "" || got.Message == "" {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+func reported(id, version string) apiserverinternalv1alpha1.ServerStorageVersion {
+	return apiserverinternalv1alpha1.ServerStorageVersion{APIServerID: id, EncodingVersion: version, DecodableVersions: []string{version}}
+}
+
+// A report that was written under a membership that is over counts for none that follows:
+// collectors may have removed its entry meanwhile.
+func TestAnnouncementsOfAnEarlierMembershipDoNotCount(t *testing.T) {
+	a := newAnnounced()
+	r := report{name: "core.secrets", entries: []apiserverinternalv1alpha1.ServerStorageVersion{reported("a", "v1")}}
+	before := a.present()
+	a.begin()
+	if err := a.note(r, before); !errors.Is(err, errOtherTerm) {
+		t.Errorf("noted a report of an earlier membership: %v", err)
+	}
+	if version, _ := a.read(r.name); version != "" {
+		t.Errorf("%s counts as announced", version)
+	}
+	if err := a.note(r, a.present()); err != nil {
+		t.Error(err)
+	}
+	if version, _ := a.read(r.name); version != "v1" {
+		t.Errorf("announced %q", version)
+	}
+}
+
+func TestLocksKeepNoNames(t *testing.T) {
+	var l locks
+	first := l.lock("a")
+	waits := make(chan func())
+	go func() { waits <- l.lock("a") }()
+	l.lock("b")()
+	first()
+	(<-waits)()
+	if len(l.names) != 0 {
+		t.Errorf("%d names are kept", len(l.names))
 	}
 }

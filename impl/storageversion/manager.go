@@ -190,8 +190,8 @@ type clients struct {
 	kubernetes.Interface
 }
 
-// userAgent marks requests of this Manager; it cannot be guessed beforehand.
-func (m *Manager) userAgent() string { return "evenkeel-storageversion/" + m.holder }
+// UserAgent marks requests of this Manager; it cannot be guessed beforehand.
+func (m *Manager) UserAgent() string { return "evenkeel-storageversion/" + m.holder }
 
 // standing says why this server may not store objects now, if so.
 func (m *Manager) standing() error {
@@ -206,16 +206,19 @@ func (m *Manager) standing() error {
 // is the same participant, and what it reported stays true meanwhile.
 func (m *Manager) Run(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
-	config.UserAgent = m.userAgent()
+	config.UserAgent = m.UserAgent()
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("storage versions: %w", err)
 	}
-	return m.run(ctx, client)
+	return m.RunWith(ctx, client)
 }
 
-func (m *Manager) run(ctx context.Context, client kubernetes.Interface) error {
+// RunWith is Run with a client of the caller's, such as an aggregated server has one of the
+// API server that it is joined to. A client that leads to the server itself must have the
+// UserAgent, by which the barrier lets the Manager's own requests pass.
+func (m *Manager) RunWith(ctx context.Context, client kubernetes.Interface) error {
 	m.mu.Lock()
 	m.clients = clients{client}
 	m.mu.Unlock()
@@ -265,8 +268,8 @@ func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, mem
 	}
 	workers.Wait()
 	if ctx.Err() == nil {
-		// Before the next membership begins, and after the last worker of this one.
-		m.announced.forget()
+		// After the last worker of this membership. Others may be publishing still.
+		m.announced.begin()
 	}
 	return context.Cause(term)
 }

@@ -66,6 +66,8 @@ func (s *membership) join(ctx context.Context) error {
 		err := s.tryJoin(ctx, start)
 		if err == nil {
 			s.joinedBefore = true
+			// Until now collectors could take this server for one that had left.
+			m.announced.begin()
 			m.place.write(standing{}.joined(start))
 			m.config.Logger.Info("Joined the participating servers", "server", s.identity.serverID, "holder", s.identity.holder)
 			return nil

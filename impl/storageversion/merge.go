@@ -44,7 +44,7 @@ func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apise
 	status := apiserverinternalv1alpha1.StorageVersionStatus{
 		StorageVersions:       entries,
 		CommonEncodingVersion: agreed,
-		Conditions:            withCondition(old, agreed, now, d),
+		Conditions:            withCondition(old, entries, agreed, now, d),
 	}
 	return *status.DeepCopy()
 }

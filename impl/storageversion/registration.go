@@ -219,9 +219,10 @@ func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, r 
 	}
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
+	term := m.announced.present()
 	err := m.write(ctx, client, r, why)
 	if err == nil && why != vanish {
-		m.announced.note(r)
+		err = m.announced.note(r, term)
 	}
 	return err
 }

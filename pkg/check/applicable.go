@@ -11,6 +11,9 @@ import (
 // Inapplicable returns the reason why a requirement cannot be judged in the run with this
 // header, which lacks something that the law takes. ok is false where it can be judged.
 func Inapplicable(id requirement.ID, header history.Header) (reason string, ok bool) {
+	if why, locked := lockedIn[header.Distribution][id]; locked {
+		return why, true
+	}
 	for _, need := range rowOf(id).Lacking() {
 		if why, lacks := header.Lack(need); lacks {
 			return fmt.Sprintf("it needs %s, and %s", needWords[need], why), true

@@ -64,7 +64,7 @@ func TestRows_NameEtcdWhereTheLawReadsIt(t *testing.T) {
 			}
 		}
 	}
-	if listed != 24 {
+	if listed != 28 {
 		t.Errorf("%d requirements can be judged on a cluster that was there before", listed)
 	}
 }

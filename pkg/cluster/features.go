@@ -18,8 +18,12 @@ const FeatureStorageVersions Feature = "storageVersions"
 // a controller without it claims its Lease by itself.
 const FeatureCoordination Feature = "coordinatedLeaderElection"
 
+// FeatureAggregatedDiscovery is aggregated discovery, KEP-3352: an API server without it
+// gives every client the documents that are not aggregated.
+const FeatureAggregatedDiscovery Feature = "aggregatedDiscovery"
+
 // Features are all that are known.
-var Features = []Feature{FeatureStorageVersions, FeatureCoordination}
+var Features = []Feature{FeatureStorageVersions, FeatureCoordination, FeatureAggregatedDiscovery}
 
 // FeaturesOf are those of the features that a component can be without.
 func FeaturesOf(component Component, features []Feature) []Feature {

@@ -7,7 +7,7 @@ import (
 
 func TestFeaturesOf(t *testing.T) {
 	for component, want := range map[Component][]Feature{
-		APIServer:         {FeatureStorageVersions, FeatureCoordination},
+		APIServer:         {FeatureStorageVersions, FeatureCoordination, FeatureAggregatedDiscovery},
 		ControllerManager: {FeatureCoordination},
 		Scheduler:         {FeatureCoordination},
 		Etcd:              nil,

@@ -41,6 +41,12 @@ type DiscoveryDocument struct {
 	Listing *Listing `json:"listing,omitempty"`
 	// Status is the reason of a Status in the body, in the place of a document.
 	Status string `json:"status,omitempty"`
+	// Client is what a client of client-go found out, where the Path is ClientPath.
+	Client *DiscoveryClient `json:"client,omitempty"`
+	// Durations is how many aggregations the server's metric of their duration has counted,
+	// in the answers of its metrics; -1 where it has none, and nil where the recorder did
+	// not look for it.
+	Durations *int64 `json:"durations,omitempty"`
 	// Aggregations is what the server's counter of aggregations stands at, in the
 	// answers of its metrics; nil where it has none.
 	Aggregations *int64 `json:"aggregations,omitempty"`
@@ -48,6 +54,28 @@ type DiscoveryDocument struct {
 
 // MetricsPath is the Path of a DiscoveryDocument that is not one, but tells Aggregations.
 const MetricsPath = "/metrics"
+
+// ClientPath is the Path of a DiscoveryDocument that is not one, but tells what a Client found.
+const ClientPath = "client-go"
+
+// DiscoveryClient is what client-go's cached discovery client and the RESTMapper that is
+// made of it found out at one member. Nothing was cached before.
+type DiscoveryClient struct {
+	// Legacy is whether the client never asks for the aggregated document.
+	Legacy bool `json:"legacy,omitempty"`
+	// Requests is how many requests it sent, and Refused how many of them were answered
+	// with 429 or an error of the server, or not at all, so that it may have asked again.
+	Requests int `json:"requests"`
+	Refused  int `json:"refused,omitempty"`
+	// Resources is how many resources it knows, subresources not among them.
+	Resources int `json:"resources"`
+	// Mapping names what it knows: group-version, resource, kind and scope of each.
+	Mapping string `json:"mapping,omitempty"`
+	// Unmapped are resources whose kind the RESTMapper does not map to them, at most ten.
+	Unmapped []string `json:"unmapped,omitempty"`
+	// Missing are group-versions that it knows to exist, and not what is in them.
+	Missing []string `json:"missing,omitempty"`
+}
 
 // Listing is what a discovery document says, whatever the encoding: two bodies
 // that tell the same have the same one.
@@ -85,6 +113,11 @@ type ListedVersion struct {
 	Order string `json:"order,omitempty"`
 	// Resources are those of the Inventory, the first time that a history has it.
 	Resources []ListedResource `json:"resources,omitempty"`
+	// Accepted names the acceptedTypes of the subresources that can be written; empty where
+	// there are none, or the document is not aggregated. Accepts are these types, by
+	// subresource as in "leases/status", the first time that a history has them.
+	Accepted string              `json:"accepted,omitempty"`
+	Accepts  map[string][]string `json:"accepts,omitempty"`
 }
 
 // Values of ListedVersion.Freshness.

@@ -242,6 +242,10 @@ const FeatureStorageVersions = "storageVersions"
 // controllers can be started without.
 const FeatureCoordination = "coordinatedLeaderElection"
 
+// FeatureAggregatedDiscovery is aggregated discovery as a feature that an API server can be
+// started without.
+const FeatureAggregatedDiscovery = "aggregatedDiscovery"
+
 // Process is a change in the life of one component's process. Each start is a
 // new instance; instances of one member and component are counted from 1.
 type Process struct {
@@ -387,8 +391,10 @@ type HostedResource struct {
 	// same, without the help of a peer; sorted. Those that any StorageVersion calls
 	// served were asked for. Recorders before this release let a peer answer, too.
 	Unlisted []string `json:"unlisted,omitempty"`
-	// Persisted is whether discovery gives a storage version hash for it.
-	Persisted bool `json:"persisted,omitempty"`
+	// Persisted is whether discovery gives a storage version hash for it, and Hashes are
+	// the different ones that it gives, sorted. Recorders before this release told no Hashes.
+	Persisted bool     `json:"persisted,omitempty"`
+	Hashes    []string `json:"hashes,omitempty"`
 	// Custom is whether a CustomResourceDefinition defines it.
 	Custom bool `json:"custom,omitempty"`
 	// Aggregated is whether an APIService hands it to another server.

@@ -98,7 +98,12 @@ func (h *hosting) add(version groupVersion, resource *metav1.APIResource, unlist
 	} else {
 		hosted.Served = append(hosted.Served, version.String())
 	}
-	hosted.Persisted = hosted.Persisted || resource.StorageVersionHash != ""
+	if hash := resource.StorageVersionHash; hash != "" {
+		hosted.Persisted = true
+		if !slices.Contains(hosted.Hashes, hash) {
+			hosted.Hashes = append(hosted.Hashes, hash)
+		}
+	}
 	hosted.Aggregated = hosted.Aggregated || h.services.handedOn[version.String()]
 }
 
@@ -108,6 +113,7 @@ func (h *hosting) sorted() []history.HostedResource {
 	for _, hosted := range h.found {
 		slices.Sort(hosted.Served)
 		slices.Sort(hosted.Unlisted)
+		slices.Sort(hosted.Hashes)
 		resources = append(resources, *hosted)
 	}
 	slices.SortFunc(resources, func(a, b history.HostedResource) int {

@@ -127,7 +127,9 @@ func (d *Documents) look(ctx context.Context, client *Client) {
 		d.library.record(d.recorder, ev)
 	}
 	due := fresh || seen.ETag != d.sweptTag && now.Sub(d.sweptTime) >= SweepSpacing
-	if seen.Code == http.StatusOK && ready && due {
+	// A server without aggregated discovery answers 406, and has the other forms.
+	given := seen.Code == http.StatusOK || seen.Code == http.StatusNotAcceptable
+	if given && ready && due {
 		d.sweptTime, d.sweptTag = now, seen.ETag
 		d.Sweep(ctx, client)
 	}
@@ -183,6 +185,9 @@ func (d *Documents) Sweep(ctx context.Context, client *Client) {
 	for _, path := range onlyPeers(union, local) {
 		d.askThrough(ctx, client, path, func(ev history.Event) { tell(ev, false) })
 	}
+	for _, legacy := range []bool{false, true} {
+		tell(d.discover(ctx, client, legacy), false)
+	}
 	ask(corePath, askJSON, "")
 	ask(groupsPath, asJSON, "")
 	ask(groupsPath, askJSON, "")
@@ -223,7 +228,7 @@ func (d *Documents) send(ctx context.Context, client *Client, seen *history.Disc
 	return ev
 }
 
-// measure reads the counter of aggregations.
+// measure reads the counter of aggregations, and how many durations of them were observed.
 func (d *Documents) measure(ctx context.Context, client *Client) history.Event {
 	seen := &history.DiscoveryDocument{Path: history.MetricsPath}
 	ev := history.Event{Kind: history.KindDiscoveryDocument, Member: d.member, From: d.recorder.Now(), DiscoveryDocument: seen}
@@ -232,19 +237,26 @@ func (d *Documents) measure(ctx context.Context, client *Client) history.Event {
 		seen.Code, seen.Error = 0, shorten(err.Error())
 		return ev
 	}
-	seen.Aggregations = aggregations(body)
+	seen.Aggregations = countOf(body, counters)
+	if seen.Durations = countOf(body, durations); seen.Durations == nil {
+		none := int64(-1)
+		seen.Durations = &none
+	}
 	return ev
 }
 
 // Names of the counter: as KEP-3352 has it, and as Kubernetes does.
 var counters = []string{"aggregator_discovery_aggregation_count", "aggregator_discovery_aggregation_count_total"}
 
-// aggregations reads the counter from the text of the metrics; nil if it is not
-// there.
-func aggregations(text []byte) *int64 {
+// durations is the count of the histogram of durations, as KEP-3352 names that.
+var durations = []string{"aggregator_discovery_aggregation_duration_count"}
+
+// countOf reads a counter of one of these names from the text of the metrics; nil if there
+// is none.
+func countOf(text []byte, names []string) *int64 {
 	for line := range bytes.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if !slices.Contains(counters, name) {
+		if !slices.Contains(names, name) {
 			continue
 		}
 		if count, err := strconv.ParseFloat(value, 64); err == nil {

@@ -134,7 +134,7 @@ func TestTheCounterIsFoundUnderBothNames(t *testing.T) {
 		"aggregator_discovery_aggregation_count_total 1.2e+01\nother 3\n":                    12,
 		"aggregator_discovery_aggregation_duration_count 9\naggregator_discovery_other 1 \n": -1,
 	} {
-		got := aggregations([]byte(text))
+		got := countOf([]byte(text), counters)
 		if (got == nil) != (want < 0) || got != nil && *got != want {
 			t.Errorf("%q: %v", text, got)
 		}

@@ -60,7 +60,7 @@ func conditions(tag, outdated string) []string {
 	if tag == "" {
 		return nil
 	}
-	all := []string{tag, "W/" + tag, `"0", ` + tag, "*", `"0"`}
+	all := []string{tag, "W/" + strings.TrimPrefix(tag, "W/"), `"0", ` + tag, "*", `"0"`}
 	if outdated != "" {
 		all = append(all, outdated)
 	}

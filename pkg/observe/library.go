@@ -85,6 +85,10 @@ func (l *Library) newsOf(content string, listing *history.Listing) *history.List
 				version.Resources = nil
 			}
 			l.told[version.Inventory] = true
+			if version.Accepted != "" && l.told[version.Accepted] {
+				version.Accepts = nil
+			}
+			l.told[version.Accepted] = true
 			versions[j] = version
 		}
 		group.Versions = versions

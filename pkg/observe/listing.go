@@ -77,9 +77,10 @@ type wireResource struct {
 	ShortNames       []string                 `json:"shortNames"`
 	Categories       []string                 `json:"categories"`
 	Subresources     []struct {
-		Subresource  string                   `json:"subresource"`
-		ResponseKind *metav1.GroupVersionKind `json:"responseKind"`
-		Verbs        []string                 `json:"verbs"`
+		Subresource   string                    `json:"subresource"`
+		ResponseKind  *metav1.GroupVersionKind  `json:"responseKind"`
+		AcceptedTypes []metav1.GroupVersionKind `json:"acceptedTypes"`
+		Verbs         []string                  `json:"verbs"`
 	} `json:"subresources"`
 }
 
@@ -154,7 +155,12 @@ func aggregatedGroups(wire *wireDocument) []history.ListedGroup {
 		name, _ := item.Metadata["name"].(string)
 		group := history.ListedGroup{Name: name, Metadata: slices.DeleteFunc(fieldsOf(item.Metadata), func(f string) bool { return f == "name" })}
 		for _, version := range item.Versions {
-			group.Versions = append(group.Versions, listed(version, aggregatedResources(groupVersion{name, version.Version}, version.Resources)))
+			at := groupVersion{name, version.Version}
+			one := listed(version, aggregatedResources(at, version.Resources))
+			if one.Accepts = accepts(at, version.Resources); one.Accepts != nil {
+				one.Accepted = nameOf(one.Accepts)
+			}
+			group.Versions = append(group.Versions, one)
 		}
 		groups = append(groups, group)
 	}
@@ -220,6 +226,27 @@ func aggregatedResources(at groupVersion, wire []wireResource) []history.ListedR
 		resources = append(resources, one)
 	}
 	return resources
+}
+
+// accepts are the kinds that subresources accept which can be written.
+func accepts(at groupVersion, wire []wireResource) map[string][]string {
+	out := map[string][]string{}
+	for _, r := range wire {
+		for _, s := range r.Subresources {
+			if !slices.ContainsFunc(s.Verbs, func(verb string) bool { return verb == "create" || verb == "update" || verb == "patch" }) {
+				continue
+			}
+			kinds := []string{}
+			for i := range s.AcceptedTypes {
+				kinds = append(kinds, fullKind(at, &s.AcceptedTypes[i]))
+			}
+			out[r.Resource+"/"+s.Subresource] = sorted(kinds)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // unaggregatedResources puts subresources below what they belong to.

@@ -88,8 +88,8 @@ func TestProberRecordsReadinessAndWhatIsHosted(t *testing.T) {
 	discovery := m.until(t, func(e history.Event) bool { return e.HostedResources != nil })
 	want := []history.HostedResource{
 		{Resource: "bindings", Kind: "Binding", Served: []string{"v1"}},
-		{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true},
-		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Unlisted: []string{"g/v3"}, Persisted: true, Custom: true},
+		{Resource: "pods", Kind: "Pod", Served: []string{"v1"}, Persisted: true, Hashes: []string{"h"}},
+		{Group: "g", Resource: "things", Kind: "Thing", Served: []string{"g/v1", "g/v2"}, Unlisted: []string{"g/v3"}, Persisted: true, Hashes: []string{"h"}, Custom: true},
 	}
 	if !reflect.DeepEqual(discovery.HostedResources.Resources, want) || discovery.HostedResources.Revision != 77 {
 		t.Errorf("discovery %+v", discovery.HostedResources)

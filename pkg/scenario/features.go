@@ -1,6 +1,11 @@
 package scenario
 
-import "github.com/evenkeel/evenkeel/pkg/cluster"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
 
 // switchOff says what a member's components are started without the next time. A
 // provider that cannot say that has never switched anything off.
@@ -9,6 +14,20 @@ func (r *Runner) switchOff(member string, off []cluster.Feature) error {
 		return switchable.SwitchOff(member, off)
 	}
 	return nil
+}
+
+// checkSwitches is an error where the cluster cannot start members without these features.
+// What its distribution has no switch for shows when a member is told to be without it.
+func (r *Runner) checkSwitches(off []cluster.Feature) error {
+	if len(off) == 0 {
+		return nil
+	}
+	switchable, can := r.cluster.(cluster.FeatureSwitcher)
+	if !can {
+		return fmt.Errorf("starts a member without %v, and this provider cannot switch features off: %w", off, cluster.ErrUnsupported)
+	}
+	member := r.members()[0]
+	return errors.Join(switchable.SwitchOff(member, off), switchable.SwitchOff(member, nil))
 }
 
 func featureNames(features []cluster.Feature) []string {

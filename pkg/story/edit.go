@@ -179,6 +179,14 @@ func (e *Edit) FindLast(fits Match) int {
 // Event is the nth event that fits.
 func (e *Edit) Event(nth int, fits Match) *history.Event { return &e.Events[e.Find(nth, fits)] }
 
+// Client is what a client found in the nth document that fits, to be changed.
+func (e *Edit) Client(nth int, fits Match) *history.DiscoveryClient {
+	document := e.Document(nth, fits)
+	copied := *document.Client
+	document.Client = &copied
+	return &copied
+}
+
 // Document is the nth document that fits, to be changed.
 func (e *Edit) Document(nth int, fits Match) *history.DiscoveryDocument {
 	ev := e.Event(nth, fits)

@@ -36,6 +36,10 @@ func omitRepeatedListings(events []history.Event) {
 					versions[v].Resources = nil
 				}
 				told[versions[v].Inventory] = true
+				if told[versions[v].Accepted] {
+					versions[v].Accepts = nil
+				}
+				told[versions[v].Accepted] = versions[v].Accepted != ""
 			}
 		}
 	}

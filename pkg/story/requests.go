@@ -120,6 +120,9 @@ func (p *ControlPlane) ReadDiscovery(m *Member) {
 			r.Served = Releases[m.Release].Served
 		}
 		r.Served = slices.Clone(r.Served)
+		if r.Persisted && !r.Custom {
+			r.Hashes = []string{history.StorageVersionHash(entryOf(m, r).Encoding, r.Kind)}
+		}
 		d.Resources = append(d.Resources, r)
 	}
 	if p.LanternsDefined {

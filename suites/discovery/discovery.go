@@ -13,4 +13,5 @@ var (
 	_ = play.Scenario("discovery-upgrade.yaml")
 	_ = play.Scenario("discovery-peers.yaml")
 	_ = play.Scenario("discovery-churn.yaml")
+	_ = play.Scenario("discovery-gates.yaml")
 )

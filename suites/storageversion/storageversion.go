@@ -17,6 +17,7 @@ var (
 	_ = play.Scenario("conflict-storm.yaml")
 	_ = play.Scenario("custom-flip.yaml")
 	_ = play.Scenario("gates.yaml")
+	_ = play.Scenario("aggregated.yaml")
 	_ = play.Scenario("departed.yaml")
 	_ = play.Scenario("collector-off.yaml")
 	_ = play.Scenario("collector-slow.yaml")

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/release"
@@ -13,7 +15,7 @@ import (
 // component makes the command of a component: it takes flags and no arguments,
 // and it must be given the required ones.
 func component(name, short string, run func(*cobra.Command) error, required ...string) *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   name,
 		Short: short,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -35,6 +37,10 @@ func component(name, short string, run func(*cobra.Command) error, required ...s
 			return run(command)
 		},
 	}
+	logging := flag.NewFlagSet(name, flag.ContinueOnError)
+	klog.InitFlags(logging)
+	command.Flags().AddGoFlag(logging.Lookup("v"))
+	return command
 }
 
 // played are the flags that say what a component plays.

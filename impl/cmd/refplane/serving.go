@@ -11,7 +11,7 @@ var needed = []string{"release", "server-id", "secure-port", "etcd-servers", "et
 	"client-ca-file", "tls-cert-file", "tls-private-key-file"}
 
 // serving are the flags that say where a server serves, and as whom it takes part.
-type serving struct{ storageVersions, watchCache bool }
+type serving struct{ storageVersions, watchCache, aggregated bool }
 
 func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags := command.Flags()
@@ -31,10 +31,11 @@ func (s *serving) add(command *cobra.Command, o *apiserver.Options) {
 	flags.DurationVar(&o.IdentityLeaseDuration, "identity-lease-duration", defaultIdentityLeaseDuration, "how long this server takes part without renewing its Lease")
 	flags.DurationVar(&o.IdentityLeaseRenewInterval, "identity-lease-renew-interval", defaultIdentityLeaseRenewal, "how often this server renews its Lease")
 	flags.BoolVar(&s.storageVersions, "storage-version-api", true, "publish in which version each resource is stored, and refuse writes until that is done; =false disables it at this server, and no version is agreed while the server takes part")
+	flags.BoolVar(&s.aggregated, "aggregated-discovery", true, "serve the aggregated discovery document; =false disables it at this server, and clients get the documents that are not aggregated")
 	flags.BoolVar(&s.watchCache, "watch-cache", true, "keep the objects of each served version of a resource in memory; =false reads them from etcd at each request")
 }
 
 // apply sets what flags say the other way round.
 func (s *serving) apply(o *apiserver.Options) {
-	o.WithoutStorageVersions, o.WithoutWatchCache = !s.storageVersions, !s.watchCache
+	o.WithoutStorageVersions, o.WithoutWatchCache, o.WithoutAggregatedDiscovery = !s.storageVersions, !s.watchCache, !s.aggregated
 }

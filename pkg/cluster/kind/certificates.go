@@ -23,6 +23,9 @@ func (c *kindCluster) issueCertificates() error {
 	if c.etcdAuthority, err = pki.New(filepath.Join(dir, "etcd"), c.id()+"-etcd"); err != nil {
 		return err
 	}
+	if c.frontProxyAuthority, err = pki.New(filepath.Join(dir, frontProxy), c.id()+"-front-proxy"); err != nil {
+		return err
+	}
 	if c.admin, err = c.authority.Issue("admin", pki.Subject{Name: administrator, Organization: "system:masters"}); err != nil {
 		return err
 	}

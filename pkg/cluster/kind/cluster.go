@@ -37,7 +37,10 @@ type kindCluster struct {
 	// authority signs clients' and API servers' certificates, etcdAuthority
 	// those of etcd and its clients.
 	authority, etcdAuthority *pki.Authority
-	admin, etcdClient        pki.Pair
+	// frontProxyAuthority signs the certificates by which API servers of the reference act
+	// for users at their peers; kubeadm makes one of its own.
+	frontProxyAuthority *pki.Authority
+	admin, etcdClient   pki.Pair
 	// balancer is the port of the load balancer; 0 where there is none.
 	balancer int
 	ports    port.Source

@@ -35,7 +35,7 @@ func (c *kindCluster) Credentials(ctx context.Context) ([]credential.Credential,
 	var problems []error
 	for _, authority := range []interface {
 		Credentials() ([]credential.Credential, error)
-	}{c.authority, c.etcdAuthority} {
+	}{c.authority, c.etcdAuthority, c.frontProxyAuthority} {
 		own, err := authority.Credentials()
 		all, problems = credential.Merge(all, own...), append(problems, err)
 	}

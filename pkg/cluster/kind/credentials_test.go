@@ -28,6 +28,9 @@ func TestCredentials(t *testing.T) {
 	if c.etcdAuthority, err = pki.New(t.TempDir(), "c-1-etcd"); err != nil {
 		t.Fatal(err)
 	}
+	if c.frontProxyAuthority, err = pki.New(t.TempDir(), "c-1-front-proxy"); err != nil {
+		t.Fatal(err)
+	}
 	pair, err := c.authority.Issue("admin", pki.Subject{Name: "admin"})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +47,8 @@ func TestCredentials(t *testing.T) {
 		}
 		return names
 	}
-	own := []string{"the private key of the authority evenkeel-ca-c-1", "the private key admin.key", "the private key of the authority evenkeel-ca-c-1-etcd"}
+	own := []string{"the private key of the authority evenkeel-ca-c-1", "the private key admin.key", "the private key of the authority evenkeel-ca-c-1-etcd",
+		"the private key of the authority evenkeel-ca-c-1-front-proxy"}
 	if got := names(); !slices.Equal(got, own) || len(engine.asked()) > 0 {
 		t.Errorf("before anything was made: %q, and the engine was asked %q", got, engine.asked())
 	}

@@ -233,7 +233,7 @@ func (r *reference) certify(c *kindCluster, m *member) error {
 		{"controller-manager", c.authority, named(server, "controller-manager-"+m.name)},
 	}
 	if c.topology.Spec.Settings.PeerDiscovery {
-		all = append(all, wanted{frontProxy, c.authority, pki.Subject{Name: pki.FrontProxy}})
+		all = append(all, wanted{frontProxy, c.frontProxyAuthority, pki.Subject{Name: pki.FrontProxy}})
 	}
 	for _, one := range all {
 		pair, err := one.by.Issue(m.name+"-"+one.file, one.whom)
@@ -248,6 +248,9 @@ func (r *reference) certify(c *kindCluster, m *member) error {
 		}
 	}
 	if err := writeFile(filepath.Join(dir, "ca.crt"), c.authority.PEM()); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, frontProxy+"-ca.crt"), c.frontProxyAuthority.PEM()); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(dir, "etcd-ca.crt"), c.etcdAuthority.PEM()); err != nil {
@@ -375,7 +378,7 @@ func (r *reference) site(c *kindCluster, m *member, component cluster.Component)
 		// By the loopback, where the agent carries the link.
 		EtcdServers:   local(etcdPort),
 		APIServerPort: fmt.Sprint(apiserverPort), ControllerManagerPort: fmt.Sprint(controllerManagerPort),
-		CAFile: inNode("ca.crt"), EtcdCAFile: inNode("etcd-ca.crt"),
+		CAFile: inNode("ca.crt"), EtcdCAFile: inNode("etcd-ca.crt"), FrontProxyCAFile: inNode(frontProxy + "-ca.crt"),
 		Kubeconfig: inNode("controller-manager.kubeconfig"),
 		Etcd:       files("etcd"), EtcdClient: files("etcd-client"),
 		APIServer: files("apiserver"), ControllerManager: files("controller-manager"),

@@ -93,7 +93,7 @@ func TestPeersOfTheReference(t *testing.T) {
 	command := strings.Join(pod.Spec.Containers[0].Command, " ")
 	for _, want := range []string{
 		"--peer-ca-file /evenkeel/pki/ca.crt", "--peer-advertise-ip 10.0.0.3", "--proxy-client-cert-file /evenkeel/pki/front-proxy.crt",
-		"--requestheader-allowed-names front-proxy-client",
+		"--requestheader-client-ca-file /evenkeel/pki/front-proxy-ca.crt", "--requestheader-allowed-names front-proxy-client",
 	} {
 		if !strings.Contains(command+" ", " "+want+" ") {
 			t.Errorf("%q is not in %s", want, command)

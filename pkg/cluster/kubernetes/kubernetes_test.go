@@ -122,7 +122,10 @@ func TestWithout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, feature := range cluster.Features {
+		if _, err := release.Without(cluster.FeatureAggregatedDiscovery); !errors.Is(err, cluster.ErrUnsupported) {
+			t.Errorf("%s has no gate of aggregated discovery, and says %v", name, err)
+		}
+		for _, feature := range []cluster.Feature{cluster.FeatureStorageVersions, cluster.FeatureCoordination} {
 			off, err := release.Without(feature)
 			if err != nil || off.Gates(APIServer) == release.Gates(APIServer) {
 				t.Errorf("%s without %s has the gates %q (%v)", name, feature, off.Gates(APIServer), err)

@@ -103,7 +103,7 @@ func (r Release) Without(features ...cluster.Feature) (Release, error) {
 	for _, feature := range features {
 		gates, ok := known().Features[feature]
 		if !ok {
-			return Release{}, fmt.Errorf("it is not known which feature gates of Kubernetes switch %q off", feature)
+			return Release{}, fmt.Errorf("no feature gate of Kubernetes %s switches %q off: %w", r.Name, feature, cluster.ErrUnsupported)
 		}
 		for binary, names := range gates {
 			off[binary] = append(off[binary], names...)

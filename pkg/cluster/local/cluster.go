@@ -26,10 +26,12 @@ type local struct {
 	releases     []string
 	logDir       string
 
-	ca    *pki.Authority
-	admin pki.Pair
-	probe probe
-	ports port.Source
+	ca *pki.Authority
+	// frontProxy signs the certificates by which API servers act for users at their peers.
+	frontProxy *pki.Authority
+	admin      pki.Pair
+	probe      probe
+	ports      port.Source
 
 	members []*member
 	byName  map[string]*member

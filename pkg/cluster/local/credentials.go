@@ -2,11 +2,14 @@ package local
 
 import (
 	"context"
+	"errors"
 
 	"github.com/evenkeel/evenkeel/pkg/credential"
 )
 
-// Credentials implements cluster.Cluster: all keys are of one authority's making.
+// Credentials implements cluster.Cluster: all keys are of our two authorities' making.
 func (c *local) Credentials(context.Context) ([]credential.Credential, error) {
-	return c.ca.Credentials()
+	clients, err := c.ca.Credentials()
+	proxies, errProxies := c.frontProxy.Credentials()
+	return credential.Merge(clients, proxies...), errors.Join(err, errProxies)
 }

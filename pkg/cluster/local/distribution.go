@@ -78,7 +78,7 @@ type site struct {
 	// are faulty.
 	keyProxy *etcdproxy.Proxy
 
-	caFile string
+	caFile, frontProxyCAFile string
 	// etcdPair serves clients and peers; apiserverPair and controllerPair
 	// serve; etcdClientPair is the API server's towards etcd.
 	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair

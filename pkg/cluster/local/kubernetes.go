@@ -219,8 +219,7 @@ func publishedAPIServer(s *site) settings {
 		f.set("peer-ca-file", s.caFile)
 		f.set("proxy-client-cert-file", s.frontProxyPair.CertFile)
 		f.set("proxy-client-key-file", s.frontProxyPair.KeyFile)
-		// One authority signs for all clients; the name tells who may hand on.
-		f.set("requestheader-client-ca-file", s.caFile)
+		f.set("requestheader-client-ca-file", s.frontProxyCAFile)
 		f.set("requestheader-allowed-names", pki.FrontProxy)
 		f.set("requestheader-username-headers", "X-Remote-User")
 		f.set("requestheader-group-headers", "X-Remote-Group")

@@ -132,7 +132,7 @@ func TestPublishedPeers(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--peer-ca-file=" + site.caFile, "--proxy-client-cert-file=" + site.frontProxyPair.CertFile, "--proxy-client-key-file=" + site.frontProxyPair.KeyFile,
-		"--requestheader-client-ca-file=" + site.caFile, "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+		"--requestheader-client-ca-file=" + site.frontProxyCAFile, "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
 	} {
 		if !slices.Contains(line.args, want) {
 			t.Errorf("%s is missing in %q", want, line.args)

@@ -149,6 +149,9 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 		return err
 	}
 	c.ca = ca
+	if c.frontProxy, err = pki.New(filepath.Join(c.entry.Dir, "pki", "front-proxy"), c.entry.Record().ID+"-front-proxy"); err != nil {
+		return err
+	}
 	if c.admin, err = ca.Issue("admin", pki.Subject{Name: "evenkeel-admin", Organization: "system:masters"}); err != nil {
 		return err
 	}
@@ -245,24 +248,25 @@ func (c *local) equip(m *member) error {
 	if err := os.MkdirAll(s.dir, folderMode); err != nil {
 		return fmt.Errorf("cannot make the member's data folder: %w", err)
 	}
-	s.caFile = c.ca.File()
+	s.caFile, s.frontProxyCAFile = c.ca.File(), c.frontProxy.File()
 	type wanted struct {
 		at   *pki.Pair
 		file string
+		by   *pki.Authority
 		whom pki.Subject
 	}
 	all := []wanted{
-		{&s.etcdPair, "etcd", pki.Subject{Name: m.name, Server: true}},
-		{&s.apiserverPair, "apiserver", pki.Subject{Name: s.serverID, Server: true, Hosts: []string{serviceName}}},
-		{&s.etcdClientPair, "apiserver-etcd-client", pki.Subject{Name: s.serverID}},
-		{&s.controllerPair, "controller-manager", pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
-		{&s.controllerClient, "controller-manager-client", pki.Subject{Name: "system:kube-controller-manager"}},
+		{&s.etcdPair, "etcd", c.ca, pki.Subject{Name: m.name, Server: true}},
+		{&s.apiserverPair, "apiserver", c.ca, pki.Subject{Name: s.serverID, Server: true, Hosts: []string{serviceName}}},
+		{&s.etcdClientPair, "apiserver-etcd-client", c.ca, pki.Subject{Name: s.serverID}},
+		{&s.controllerPair, "controller-manager", c.ca, pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
+		{&s.controllerClient, "controller-manager-client", c.ca, pki.Subject{Name: "system:kube-controller-manager"}},
 	}
 	if s.settings.PeerDiscovery {
-		all = append(all, wanted{&s.frontProxyPair, "front-proxy", pki.Subject{Name: pki.FrontProxy}})
+		all = append(all, wanted{&s.frontProxyPair, "front-proxy", c.frontProxy, pki.Subject{Name: pki.FrontProxy}})
 	}
 	for _, one := range all {
-		pair, err := c.ca.Issue(m.name+"-"+one.file, one.whom)
+		pair, err := one.by.Issue(m.name+"-"+one.file, one.whom)
 		if err != nil {
 			return fmt.Errorf("cannot write certificates: %w", err)
 		}

@@ -54,7 +54,7 @@ func (r reference) command(component cluster.Component, s *site, release string)
 		EtcdClientURL: s.etcdClient.URL(), EtcdPeerListenURL: s.etcdPeer.URL(), EtcdPeerURL: s.peerProxy.URL(),
 		EtcdServers:   s.etcdProxy.URL(),
 		APIServerPort: s.apiserver.Port(), ControllerManagerPort: s.controllerManager.Port(),
-		CAFile: s.caFile, EtcdCAFile: s.caFile, Kubeconfig: s.controllerKubeconfig,
+		CAFile: s.caFile, EtcdCAFile: s.caFile, FrontProxyCAFile: s.frontProxyCAFile, Kubeconfig: s.controllerKubeconfig,
 		Etcd: files(s.etcdPair), EtcdClient: files(s.etcdClientPair),
 		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair), FrontProxy: files(s.frontProxyPair),
 		Settings: s.settings, Planted: s.planted, Off: off,

@@ -34,8 +34,9 @@ type Site struct {
 	APIServerPort, ControllerManagerPort string
 
 	// CAFile has who signs clients and API servers, EtcdCAFile who signs etcd and
-	// its clients.
-	CAFile, EtcdCAFile string
+	// its clients, and FrontProxyCAFile who signs proxies that may act for users: another
+	// authority, as kubeadm has it, so that no certificate of a client is taken for one.
+	CAFile, EtcdCAFile, FrontProxyCAFile string
 	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
 	Etcd, EtcdClient, APIServer, ControllerManager Files
 	// FrontProxy is what the API server shows to its peers, and PeerAdvertiseIP where
@@ -78,8 +79,9 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 // switches are the flags by which features are switched off. A switch has its
 // value in the same word.
 var switches = map[cluster.Feature]string{
-	cluster.FeatureStorageVersions: "--storage-version-api=false",
-	cluster.FeatureCoordination:    "--coordinated-leader-election=false",
+	cluster.FeatureStorageVersions:     "--storage-version-api=false",
+	cluster.FeatureCoordination:        "--coordinated-leader-election=false",
+	cluster.FeatureAggregatedDiscovery: "--aggregated-discovery=false",
 }
 
 func etcd(s *Site) []string {
@@ -133,8 +135,7 @@ func apiserver(s *Site, release string) []string {
 		f.add("peer-advertise-ip", s.PeerAdvertiseIP)
 		f.add("proxy-client-cert-file", s.FrontProxy.Cert)
 		f.add("proxy-client-key-file", s.FrontProxy.Key)
-		// One authority signs for all clients; the name tells who may hand on.
-		f.add("requestheader-client-ca-file", s.CAFile)
+		f.add("requestheader-client-ca-file", s.FrontProxyCAFile)
 		f.add("requestheader-allowed-names", pki.FrontProxy)
 	}
 	f.repeat("defect", s.Planted[cluster.APIServer])

@@ -32,7 +32,7 @@ func TestServerThatIsAlone(t *testing.T) {
 }
 
 func TestPeerDiscovery(t *testing.T) {
-	s := &Site{CAFile: "ca.crt", FrontProxy: Files{Cert: "fp.crt", Key: "fp.key"}, PeerAdvertiseIP: "10.0.0.2"}
+	s := &Site{CAFile: "ca.crt", FrontProxyCAFile: "fp-ca.crt", FrontProxy: Files{Cert: "fp.crt", Key: "fp.key"}, PeerAdvertiseIP: "10.0.0.2"}
 	for _, on := range []bool{false, true} {
 		s.Settings.PeerDiscovery = on
 		args, err := Args(cluster.APIServer, s, "1.2")
@@ -42,7 +42,7 @@ func TestPeerDiscovery(t *testing.T) {
 		got := strings.Join(args, " ") + " "
 		for _, want := range []string{
 			"--peer-ca-file ca.crt ", "--peer-advertise-ip 10.0.0.2 ", "--proxy-client-cert-file fp.crt ", "--proxy-client-key-file fp.key ",
-			"--requestheader-client-ca-file ca.crt ", "--requestheader-allowed-names front-proxy-client ",
+			"--requestheader-client-ca-file fp-ca.crt ", "--requestheader-allowed-names front-proxy-client ",
 		} {
 			if strings.Contains(got, want) != on {
 				t.Errorf("peer discovery %v: %q is in %s: %v", on, want, got, !on)

@@ -10,8 +10,8 @@ import (
 
 // ad01: /api and /apis give the aggregated document to a client that asks for it by group,
 // version and kind, in every encoding (KEP-3352, API).
-var ad01 = formLaw(law.Row{ID: "AD-01", Takes: law.AnyRun, Sources: documents, Needs: atBoth("json", "yaml", "protobuf")}, func(_ *sweep, a *answer) (tag, wrong string) {
-	if !a.unconditional() || len(a.options) != 1 || a.options[0].version != currentVersion || !slices.Contains(encodings, a.options[0].mediaType) || a.lost() {
+var ad01 = formLaw(law.Row{ID: "AD-01", Takes: law.AnyRun, Sources: documents, Needs: atBoth("json", "yaml", "protobuf")}, func(s *sweep, a *answer) (tag, wrong string) {
+	if withoutAggregation(s.by) || !a.unconditional() || len(a.options) != 1 || a.options[0].version != currentVersion || !slices.Contains(encodings, a.options[0].mediaType) || a.lost() {
 		return "", ""
 	}
 	wanted := a.options[0]

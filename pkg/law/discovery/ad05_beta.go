@@ -22,6 +22,7 @@ var ad05 = law.Each[*Facts, *sweep]{
 		}
 		e := law.Of(s.by.Release, s.moment()).By(s.member.name)
 		want, known := requirement.Serves(betaAPI, s.member.facts.Header.Distribution, s.by.Release)
+		want = want && !withoutAggregation(s.by)
 		if !known {
 			return e.Unclear("whether the release %q of %q is to serve %s is not known", s.by.Release, s.member.facts.Header.Distribution, betaVersion)
 		}

@@ -11,7 +11,7 @@ import (
 // (KEP-3352, caching).
 var ad08 = formLaw(law.Row{ID: "AD-08", Takes: law.AnyRun, Sources: definitions, Needs: atBoth("unchanged", "full")}, func(s *sweep, a *answer) (tag, wrong string) {
 	first := s.conditionally(a)
-	if first == nil || !singleTag(a.IfNoneMatch) {
+	if first == nil || !singleTag(a.IfNoneMatch) && a.IfNoneMatch != first.ETag {
 		return "", ""
 	}
 	switch matches := a.IfNoneMatch == first.ETag; {

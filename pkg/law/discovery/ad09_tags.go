@@ -15,7 +15,7 @@ var ad09 = formLaw(law.Row{ID: "AD-09", Takes: law.AnyRun, Sources: definitions,
 		return "", ""
 	case a.IfNoneMatch == "*":
 		tag = "asterisk"
-	case a.IfNoneMatch == "W/"+first.ETag:
+	case a.IfNoneMatch == "W/"+strings.TrimPrefix(first.ETag, "W/"):
 		tag = "weak"
 	case strings.Contains(a.IfNoneMatch, ",") && strings.Contains(a.IfNoneMatch, first.ETag):
 		tag = "list"

@@ -59,7 +59,7 @@ func (f *Facts) firstMoments() (out []firstMoment) {
 	for _, m := range f.all() {
 		for _, p := range f.Processes(m.name, history.ComponentAPIServer) {
 			ready := f.FirstReady(p)
-			if ready == nil {
+			if ready == nil || withoutAggregation(p) {
 				continue
 			}
 			first := firstMoment{member: m, process: p, ready: *ready}

@@ -17,7 +17,7 @@ var ad21 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-21", Takes: law.AnyRun, Sources: definitions, Needs: each("reads", "changes")},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		last := map[*fact.Process]*counted{}
-		for _, s := range f.quiet() {
+		for _, s := range fact.Where(f.quiet(), func(s *sweep) bool { return !withoutAggregation(s.by) }) {
 			c := s.counted()
 			if c == nil {
 				l.Excused(s.member.name, s.moment(), "the metrics were not read twice in a thorough look")

@@ -170,6 +170,9 @@ func (f *Facts) read(told *history.Listing) *listing {
 			if len(v.Resources) > 0 {
 				f.inventories[v.Inventory] = v.Resources
 			}
+			if v.Accepts != nil {
+				f.accepts[v.Accepted] = v.Accepts
+			}
 			if l.versions[of] == nil {
 				l.versions[of], l.names = v, append(l.names, of)
 			}

@@ -18,7 +18,9 @@ type Facts struct {
 	listings    map[string]*listing
 	inventories map[string][]history.ListedResource
 	accepted    map[string][]option
-	members     map[string]*member
+	// accepts are the acceptedTypes of subresources, by their name.
+	accepts map[string]map[string][]string
+	members map[string]*member
 	// looks are the answers of all members to requests for the two documents in JSON.
 	looks []*answer
 	// definitions are what the harness has defined, in the order in which they came up.
@@ -34,7 +36,7 @@ type Facts struct {
 func begin(h *fact.History) *Facts {
 	return &Facts{
 		History: h, listings: map[string]*listing{}, inventories: map[string][]history.ListedResource{},
-		accepted: map[string][]option{}, members: map[string]*member{},
+		accepted: map[string][]option{}, accepts: map[string]map[string][]string{}, members: map[string]*member{},
 	}
 }
 
@@ -104,11 +106,22 @@ func (m *member) serves() fact.Signal {
 	return m.signal("serves", func() fact.Signal { return m.facts.Serves(m.name) })
 }
 
-// serving is while the member is ready: its process lives, is not paused, and /readyz
-// answers 200.
+// serving is while the member is ready and serves the aggregated document: its process
+// lives, has the feature, is not paused, and /readyz answers 200.
 func (m *member) serving() fact.Signal {
-	return m.signal("serving", func() fact.Signal { return fact.And(m.serves(), m.facts.Ready(m.name)) })
+	return m.signal("serving", func() fact.Signal { return fact.And(m.serves(), m.aggregates(), m.facts.Ready(m.name)) })
 }
+
+// aggregates is while no process of the member lives that was started without aggregated
+// discovery.
+func (m *member) aggregates() fact.Signal {
+	return m.signal("aggregates", func() fact.Signal {
+		without := fact.Where(m.facts.Processes(m.name, history.ComponentAPIServer), withoutAggregation)
+		return fact.Not(fact.Or(fact.Each(without, (*fact.Process).Alive)...))
+	})
+}
+
+func withoutAggregation(p *fact.Process) bool { return p.Without(history.FeatureAggregatedDiscovery) }
 
 // wasReady is while the member was ready when it was asked last: an answer of /readyz tells
 // only that the member ceased to be ready after the one before.

@@ -13,7 +13,7 @@ func KEP() law.KEP { return law.New(begin, laws) }
 
 var laws = []law.Law[*Facts]{
 	ad01, ad02, ad03, ad04, ad05, ad06, ad07, ad08, ad09, ad10, ad11, ad12, ad13,
-	ad14, ad15, ad16, ad17, ad18, ad19, ad20, ad21, ad22, ad23, ad24, ad25, ad26,
+	ad14, ad15, ad16, ad17, ad18, ad19, ad20, ad21, ad22, ad23, ad24, ad25, ad26, ad27, ad28, ad29, ad30, ad31,
 }
 
 // notion is a bound that is part of what a word of the KEP means.

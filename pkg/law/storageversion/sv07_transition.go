@@ -4,18 +4,20 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // sv07: the transition time moves exactly when the outcome of the agreement changes, the
-// outcome being the agreed version or its absence.
+// outcome being the agreed version, or the condition's status where there is none: that is
+// False or Unknown (KEP-2339, StorageVersionCondition).
 var sv07 = law.Each[*facts, outcome]{
 	Row: law.Row{ID: "SV-07", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "gained", Tag: "gained"}, {Name: "lost", Tag: "lost"}, {Name: "unchanged", Tag: "unchanged"},
 	}},
 	Over: (*facts).outcomes,
 	End: func(o outcome, bounds law.Bounds) law.Entry {
-		was, is, skew := showCommon(o.earlier.Is.Common), showCommon(o.Is.Common), bounds.Of("clockSkew")
+		was, is, skew := showOutcome(o.earlier.Is), showOutcome(o.Is), bounds.Of("clockSkew")
 		name, before, now, e := o.of.Name, clock(o.from), clock(o.to), o.Entry()
 		moved, tag := !o.from.Equal(o.to), "lost"
 		if o.Is.Common != nil {
@@ -70,5 +72,16 @@ func (f *facts) outcomes() (out []outcome) {
 	}
 	return out
 }
+
+// showOutcome is the agreed version, or the status of the condition where there is none.
+func showOutcome(sv *history.StorageVersion) string {
+	if k, ok := agreementCondition(sv); ok && sv.Common == nil && k.Status == conditionUnknown {
+		return "none, which is not known to be final"
+	}
+	return showCommon(sv.Common)
+}
+
+// conditionUnknown is the status of a condition that is neither true nor false.
+const conditionUnknown = "Unknown"
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }

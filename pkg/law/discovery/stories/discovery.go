@@ -216,6 +216,9 @@ func (h *builder) sweep(m *story.Member) {
 		for _, accept := range []string{v2JSON, "", v2YAML, v2Proto, v2JSON + "," + plainJSON, plainJSON + "," + v2JSON, betaJSON, unknownJSON, unknownJSON + "," + plainJSON} {
 			ask(history.DiscoveryDocument{Path: path, Accept: accept})
 		}
+		if len(m.DisabledFeatures) > 0 {
+			continue // there is no tag
+		}
 		tag := h.tag(path)
 		for _, condition := range []string{tag, `"0"`, "W/" + tag, `"0", ` + tag, "*"} {
 			ask(history.DiscoveryDocument{Path: path, Accept: v2JSON, IfNoneMatch: condition})
@@ -224,6 +227,13 @@ func (h *builder) sweep(m *story.Member) {
 	ask(history.DiscoveryDocument{Path: "/api/v1", Accept: plainJSON})
 	for _, v := range slices.Concat(h.own, h.defined) {
 		ask(history.DiscoveryDocument{Path: "/apis/" + v.group + "/" + v.version, Accept: plainJSON})
+	}
+	for _, legacy := range []bool{false, true} {
+		found := &history.DiscoveryClient{Legacy: legacy, Requests: 2, Resources: 1 + len(h.own) + len(h.defined), Mapping: h.identify("mapping", h.aggregated("/apis"))}
+		if legacy || len(m.DisabledFeatures) > 0 {
+			found.Requests += found.Resources
+		}
+		ask(history.DiscoveryDocument{Path: history.ClientPath, Client: found})
 	}
 	ask(history.DiscoveryDocument{Path: "/api", Accept: v2JSON})
 	ask(history.DiscoveryDocument{Path: "/apis", Accept: v2JSON})
@@ -237,13 +247,18 @@ func (h *builder) answer(m *story.Member, d history.DiscoveryDocument) {
 	d.Code, d.ContentType = 200, plainJSON
 	switch {
 	case d.Path == history.MetricsPath:
-		count := h.aggregations
-		d.ContentType, d.Aggregations = "text/plain", &count
+		count, timed := h.aggregations, h.aggregations
+		if len(m.DisabledFeatures) > 0 {
+			timed = -1
+		}
+		d.ContentType, d.Aggregations, d.Durations = "text/plain", &count, &timed
+	case d.Path == history.ClientPath:
+		d.ContentType = ""
 	case d.Path != "/api" && d.Path != "/apis":
 		d.Listing = h.single(d.Path)
-	case d.Accept == unknownJSON:
+	case d.Accept == unknownJSON, len(m.DisabledFeatures) > 0 && isAggregated(d.Accept):
 		d.Code, d.Status = 406, "NotAcceptable"
-	case d.Accept == "" || strings.HasPrefix(d.Accept, plainJSON+",") || strings.HasSuffix(d.Accept, ","+plainJSON) && strings.HasPrefix(d.Accept, unknownJSON):
+	case len(m.DisabledFeatures) > 0, d.Accept == "" || strings.HasPrefix(d.Accept, plainJSON+",") || strings.HasSuffix(d.Accept, ","+plainJSON) && strings.HasPrefix(d.Accept, unknownJSON):
 		d.Listing = h.plain(d.Path)
 	default:
 		d.ContentType, _, _ = strings.Cut(d.Accept, ",")
@@ -332,7 +347,7 @@ func (h *builder) single(path string) *history.Listing {
 	for _, group := range h.aggregated(from).Groups {
 		for _, version := range group.Versions {
 			if path == from+"/"+strings.TrimPrefix(group.Name+"/"+version.Version, "/") {
-				version.Freshness = ""
+				version.Freshness, version.Accepted, version.Accepts = "", "", nil
 				listing.Groups = []history.ListedGroup{{Name: group.Name, Versions: []history.ListedVersion{version}}}
 			}
 		}
@@ -344,6 +359,10 @@ func listedVersion(v hostedVersion, fresh bool) history.ListedVersion {
 	l := history.ListedVersion{
 		Version: v.version, Freshness: history.FreshnessCurrent, Inventory: v.resource + " of " + v.version, Order: v.resource,
 		Resources: []history.ListedResource{{Name: v.resource, Kind: v.group + "/" + v.version + "/" + v.resource, Namespaced: true, Verbs: []string{"get", "list"}, ShortNames: []string{v.resource[:2]}}},
+	}
+	if v.resource == "ballasts" {
+		l.Resources[0].Subresources = []history.ListedResource{{Name: "status", Kind: l.Resources[0].Kind, Verbs: []string{"get", "update"}}}
+		l.Accepted, l.Accepts = "a ballast of "+v.version, map[string][]string{"ballasts/status": {l.Resources[0].Kind}}
 	}
 	if v.stale {
 		l.Freshness = history.FreshnessStale

@@ -197,6 +197,39 @@ var discoveryCases = []story.Case{
 		},
 	},
 	{
+		Requirement: "AD-28", Reads: story.AnyOf(story.Lifecycle, definitions, swept(v2JSON), clients, lastOfSweep),
+		Fail: func(e *story.Edit) { e.Client(1, ofAggregated).Unmapped = []string{"coordination.k8s.io/v1 leases"} },
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(clients, story.OfMember("cp2"))) },
+	},
+	{
+		Requirement: "AD-29", Reads: story.AnyOf(story.Lifecycle, definitions, clients, lastOfSweep),
+		Fail: func(e *story.Edit) { e.Client(1, ofAggregated).Requests = 3 },
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(ofAggregated, story.OfMember("cp3"))) },
+	},
+	{
+		Requirement: "AD-30", Reads: story.AnyOf(story.Lifecycle, definitions, swept(v2JSON), metrics),
+		Fail: func(e *story.Edit) {
+			none := int64(-1)
+			e.Document(2, story.AllOf(metrics, story.OfMember("cp1"))).Durations = &none
+		},
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(metrics, story.OfMember("cp3"))) },
+	},
+	{
+		Requirement: "AD-31", Reads: story.AnyOf(story.Lifecycle, definitions, swept(v2JSON), lastOfSweep),
+		Fail: func(e *story.Edit) {
+			e.Each(story.AllOf(documents, func(ev *history.Event) bool { return ev.DiscoveryDocument.Listing != nil }), func(ev *history.Event) {
+				inGroup(story.BallastGroup, "v1", func(v *history.ListedVersion) {
+					if v.Accepted != "" {
+						v.Accepted, v.Accepts = "nothing", map[string][]string{"ballasts/status": {}}
+					}
+				})(ev.DiscoveryDocument.Listing)
+			})
+		},
+		Weak: func(e *story.Edit) {
+			e.Drop(story.AllOf(swept(v2JSON), story.OfMember("cp3")))
+		},
+	},
+	{
 		Requirement: "AD-25", Reads: story.AnyOf(story.Lifecycle, definitions, faults, story.AllOf(swept(v2JSON), at("/apis")), story.AllOf(asked(""), at("/apis")), single, lastOfSweep),
 		Fail: func(e *story.Edit) {
 			e.Each(story.AllOf(plainGroups, story.OfMember("cp1"), func(ev *history.Event) bool { return ev.DiscoveryDocument.Sweep == 2 }), func(ev *history.Event) {
@@ -324,6 +357,10 @@ func conditional(condition string) story.Match {
 func matching(ev *history.Event) bool {
 	return conditionalRequests(ev) && strings.HasPrefix(ev.DiscoveryDocument.IfNoneMatch, `"tag`)
 }
+
+func clients(ev *history.Event) bool { return documents(ev) && ev.DiscoveryDocument.Client != nil }
+
+func ofAggregated(ev *history.Event) bool { return clients(ev) && !ev.DiscoveryDocument.Client.Legacy }
 
 func single(ev *history.Event) bool {
 	return documents(ev) && strings.Count(ev.DiscoveryDocument.Path, "/") > 1

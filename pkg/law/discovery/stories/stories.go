@@ -15,6 +15,7 @@ func All() []story.Story {
 	return slices.Concat(
 		story.Base{Name: "discovery", Build: discoveryStory}.Stories(discoveryCases),
 		story.Base{Name: "peers", Build: peersStory}.Stories(peersCases),
+		story.Base{Name: "discoveryGates", Build: gatesStory}.Stories(gatesCases),
 		story.Base{Name: "foreign", Build: foreignStory}.Stories(foreignCases),
 	)
 }

@@ -59,6 +59,25 @@ var rolloutCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindHostedResources)) },
 	},
 	{
+		Requirement: "SV-26", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindReady, history.KindHold), story.StorageVersionWrites, story.DiscoveryReads),
+		Fail: func(e *story.Edit) {
+			d := e.Events[e.Find(1, story.AllOf(story.OfKind(history.KindHostedResources), story.OfMember("cp2")))].HostedResources
+			d.Resources[0].Hashes = []string{history.StorageVersionHash("v2", d.Resources[0].Kind)}
+		},
+		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindHostedResources)) },
+	},
+	{
+		Requirement: "SV-27", Reads: story.AnyOf(story.OfKind(history.KindProcess, history.KindHostedResources, history.KindHold), story.StorageVersionWrites),
+		Fail: func(e *story.Edit) {
+			// The API servers report what an aggregated server stores.
+			e.ReviseBefore(e.FindVersion(1, "core.secrets", entries(3)), func(s *history.Stored) {
+				s.Name = "backend.evenkeel.dev.echoes"
+				s.Key, s.Created = "/registry/storageversions/"+s.Name, s.Revision
+			})
+		},
+		Weak: func(e *story.Edit) { e.Drop(story.OfKind(history.KindHold)) },
+	},
+	{
 		Requirement: "SV-06", Reads: story.AnyOf(story.StorageVersionWrites, story.IdentitiesCreated, flawed(""), flawed(history.InvalidAgreement)),
 		Fail: func(e *story.Edit) {
 			e.Events[e.FindVersion(1, "core.secrets", entries(1))].Stored.StorageVersion.Conditions[0].Status = "True"

@@ -1,0 +1,97 @@
+package discovery
+
+import (
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
+
+// ad28: "the RESTMapper functionality works properly both when the feature is enabled and
+// disabled" (KEP-3352, Feature Enablement and Rollback), as clients of client-go have it.
+var ad28 = law.Together[*Facts]{
+	Row: law.Row{ID: "AD-28", Takes: law.AnyRun, Sources: definitions, Needs: append(each("aggregated", "legacy"), anyOf("alike")...)},
+	Parts: []law.Law[*Facts]{
+		clientLaw(law.Row{ID: "AD-28"}, func(c *client, _ law.Bounds) law.Entry {
+			switch {
+			case c.found.Legacy:
+				return c.maps("legacy")
+			case withoutAggregation(c.by):
+				return law.Entry{} // AD-27
+			}
+			return c.maps("aggregated")
+		}),
+		law.Each[*Facts, *sweep]{Row: law.Row{ID: "AD-28"}, Over: (*Facts).quiet, End: func(s *sweep, _ law.Bounds) law.Entry { return s.mapAlike() }},
+	},
+}
+
+// client is what a client of client-go found out in a quiet look.
+type client struct {
+	*sweep
+	answer *answer
+	found  *history.DiscoveryClient // nil where it came to no end
+}
+
+// clients are those of a look that came to their end, the one that uses aggregated discovery
+// first.
+func (s *sweep) clients() []*client {
+	return fact.Each(fact.Where(s.answers, func(a *answer) bool { return a.Path == history.ClientPath }), func(a *answer) *client { return &client{s, a, a.Client} })
+}
+
+// clientLaw is a law about what clients of quiet looks found out.
+func clientLaw(row law.Row, end func(*client, law.Bounds) law.Entry) law.Law[*Facts] {
+	return law.Each[*Facts, *client]{Row: row, Over: func(f *Facts) (out []*client) {
+		for _, s := range f.quiet() {
+			out = append(out, s.clients()...)
+		}
+		return out
+	}, End: func(c *client, b law.Bounds) law.Entry {
+		switch {
+		case c.found == nil:
+			return c.entry("a client").Excused("the client came to no end")
+		case c.found.Refused > 0:
+			return c.entry("a client").Excused("the server could not answer")
+		}
+		return end(c, b)
+	}}
+}
+
+// entry is an obligation about the client.
+func (c *client) entry(about string) law.Entry { return c.answer.entry(about) }
+
+// maps judges whether the RESTMapper of the client maps every kind.
+func (c *client) maps(tag string) law.Entry {
+	e := c.entry("the RESTMapper of a client")
+	switch {
+	case len(c.found.Unmapped) > 0:
+		return e.Broken("the RESTMapper of a client of %s does not map the kinds of %s", c.answer.member.name, strings.Join(c.found.Unmapped, ", ")).Shown(c.answer.seq)
+	case c.found.Resources == 0:
+		return e.Broken("a client of %s came to know no resource", c.answer.member.name).Shown(c.answer.seq)
+	}
+	return e.Met(tag)
+}
+
+// mapAlike compares what the two clients of a look know. The union of peers is in the
+// aggregated document alone (KEP-4020), and so are the last known resources of an
+// aggregated server that is down.
+func (s *sweep) mapAlike() law.Entry {
+	clients := s.clients()
+	if len(clients) != 2 || clients[0].found == nil || clients[1].found == nil {
+		return law.Entry{}
+	}
+	one, other := clients[0].found, clients[1].found
+	e := law.Of("the RESTMappers of two clients", s.moment()).By(s.member.name)
+	switch document := s.same(groupsPath); {
+	case one.Mapping == other.Mapping:
+		return e.Met("alike")
+	case one.Refused > 0 || other.Refused > 0 || len(one.Missing) > 0 || len(other.Missing) > 0:
+		return e.Excused("a group-version could not be asked for")
+	case document == nil && !withoutAggregation(s.by):
+		return e.Excused("the document changed in the meantime")
+	case document != nil && s.local != nil && s.local.Content != document.Content:
+		return e.Excused("only the aggregated document has what peers host")
+	}
+	return e.Broken("a client of aggregated discovery of %s knows %d resources, and one without it others, %d", s.member.name, one.Resources, other.Resources).
+		Shown(clients[0].answer.seq, clients[1].answer.seq)
+}
