@@ -80,9 +80,9 @@ func (s *server) serveDiscovery() error {
 		groups = s.neighbors.view
 	}
 	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.offered(), s.inner)
-	handler.Defects = s.options.Defects
-	s.inner = handler
-	remotes.Failed = func() { handler.Hold(s.options.Defects.Delay(defects.AD22HoldsDocuments)) } // defect: AD-22-holds-documents
+	hold := &discovery.Hold{}
+	s.inner = discovery.PlantHandler(handler, s.options.Defects, hold)
+	remotes.Failed = func() { hold.For(s.options.Defects.Delay(defects.AD22HoldsDocuments)) } // defect: AD-22-holds-documents
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
 	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {
@@ -114,7 +114,7 @@ func (s *server) serveDiscovery() error {
 				if s.options.Defects.Has(defects.AD16WaitsForRemotes) {
 					remotes.WaitFetched(hook, s.options.Defects.Delay(defects.AD16WaitsForRemotes)) // defect: AD-16-waits-for-remotes
 				}
-				handler.Hold(s.options.Defects.Delay(defects.AD15GivesLate)) // defect: AD-15-gives-late
+				hold.For(s.options.Defects.Delay(defects.AD15GivesLate)) // defect: AD-15-gives-late
 				complete.Store(true)
 			}
 		}()

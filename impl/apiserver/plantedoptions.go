@@ -4,12 +4,16 @@ import (
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
 // plantOptions changes with which options a server runs.
 func plantOptions(o Options) Options {
 	if o.Defects.Has(defects.AD27ServesOn) {
 		o.WithoutAggregatedDiscovery = false // defect: AD-27-serves-on
+	}
+	if len(o.Release.Discovery) > 0 && o.Defects.Has(defects.AD05BetaForEver) {
+		o.Release.Discovery = []string{discovery.V2, discovery.V2beta1} // defect: AD-05-beta-for-ever
 	}
 	return o
 }

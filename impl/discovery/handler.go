@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,8 +15,6 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/metrics"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/util/notfoundhandler"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Paths of the two documents.
@@ -56,10 +53,6 @@ type Handler struct {
 	offered []string
 	// next serves everything else, and /api in the form that is not aggregated.
 	next http.Handler
-	// Defects planted on purpose; to be set before anything is served.
-	Defects defects.Set
-	// held is until when planted defects hold the documents of groups back.
-	held atomic.Int64
 	// The aggregated answers, counted like all other requests.
 	aggregatedCore, aggregatedGroups http.HandlerFunc
 }
@@ -90,8 +83,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == corePath:
 		h.negotiate(w, r, h.offered, h.aggregatedCore, h.next.ServeHTTP)
-	case path == groupsPath && h.holds():
-		http.Error(w, "held back", http.StatusServiceUnavailable) // defect: AD-15-gives-late, AD-22-holds-documents
 	case path == groupsPath:
 		h.negotiate(w, r, h.offered, h.aggregatedGroups, h.serveGroups)
 	case path == groupsPath+"/":
@@ -106,13 +97,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // negotiate serves the form that the client wants, or says that there is none.
 func (h *Handler) negotiate(w http.ResponseWriter, r *http.Request, offered []string, aggregated, plain http.HandlerFunc) {
 	w.Header().Add("Vary", "Accept")
-	if len(offered) > 0 && h.Defects.Has(defects.AD05BetaForEver) {
-		offered = versions // defect: AD-05-beta-for-ever
-	}
-	form, ok := plantedForm(r.Header.Values("Accept"), offered, h.Defects)
+	form, ok := Negotiate(r.Header.Values("Accept"), offered)
 	switch {
-	case !ok && h.Defects.Has(defects.AD04BareRefusal):
-		w.WriteHeader(http.StatusNotAcceptable) // defect: AD-04-bare-refusal
 	case !ok:
 		refuse(w, offered)
 	case form.Aggregated():
@@ -141,37 +127,29 @@ func refuse(w http.ResponseWriter, offered []string) {
 func (h *Handler) serve(view View) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// The form was found to be acceptable before.
-		offered := h.offered
-		if h.Defects.Has(defects.AD05BetaForEver) {
-			offered = versions // defect: AD-05-beta-for-ever
-		}
-		form, _ := plantedForm(r.Header.Values("Accept"), offered, h.Defects)
+		form, _ := Negotiate(r.Header.Values("Accept"), h.offered)
 		if form.Scope == WithoutPeers {
 			localRequests.Inc()
 		}
-		if h.Defects.Has(defects.AD21CountsReads) {
-			aggregations.Inc() // defect: AD-21-counts-reads
-		}
-		write(w, r, view.Document(plantedScope(form.Scope, h.Defects)), form, h.Defects)
+		write(w, r, view.Document(form.Scope), form)
 	}
 }
 
 // write answers with a document in an aggregated form, or with 304 if the client
 // has it already.
-func write(w http.ResponseWriter, r *http.Request, document *Document, form Form, d defects.Set) {
+func write(w http.ResponseWriter, r *http.Request, document *Document, form Form) {
 	header := w.Header()
-	tag := plantedTag(document.Tag(), form, d)
 	header.Add("Vary", "Accept-Encoding")
-	header.Set("ETag", tag)
+	header.Set("ETag", document.Tag())
 	// All clients get the same document, so every cache may keep it. A cache must
 	// revalidate it each time.
 	header.Set("Cache-Control", "public, no-cache")
-	if plantedUnchanged(r.Header.Values("If-None-Match"), tag, d) {
+	if Unchanged(r.Header.Values("If-None-Match"), document.Tag()) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	gzipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
-	body, err := document.Bytes(plantedEncoding(form, d), gzipped)
+	body, err := document.Bytes(form, gzipped)
 	if err != nil {
 		header.Del("ETag")
 		header.Del("Cache-Control")

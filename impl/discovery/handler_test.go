@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // get asks a handler; the headers come in pairs.
@@ -274,6 +276,46 @@ func TestWithoutTheFeatureTheOtherDocumentIsServed(t *testing.T) {
 		list := &metav1.APIGroupList{}
 		if err := json.Unmarshal(bodyOf(t, response), list); err != nil || list.Kind != "APIGroupList" || response.Header.Get("Content-Type") != runtime.ContentTypeJSON {
 			t.Errorf("%q: got a %q as %s, %v", accept, list.Kind, response.Header.Get("Content-Type"), err)
+		}
+	}
+}
+
+// The defects of serving change what a sound handler is asked or answers: each breaks the
+// promise that it is named after, and a handler without one is left alone.
+func TestPlantedHandlersBreakTheirPromises(t *testing.T) {
+	sound := served(t, V2)
+	v2, plain := canonical.ContentType(), runtime.ContentTypeJSON
+	tag := get(t, sound, "/apis", v2).Header.Get("ETag")
+	for id, breaks := range map[defects.ID]func(http.Handler) bool{
+		defects.AD01FalseProtobuf: func(h http.Handler) bool {
+			r := get(t, h, "/apis", Form{Version: V2, MediaType: runtime.ContentTypeProtobuf}.ContentType())
+			return strings.HasPrefix(r.Header.Get("Content-Type"), runtime.ContentTypeProtobuf) && bodyOf(t, r)[0] == '{'
+		},
+		defects.AD02AggregatedByDefault: func(h http.Handler) bool { return get(t, h, "/apis", "").Header.Get("Content-Type") != plain },
+		defects.AD03AggregatedFirst:     func(h http.Handler) bool { return get(t, h, "/apis", plain+","+v2).Header.Get("Content-Type") != plain },
+		defects.AD04BareRefusal:         func(h http.Handler) bool { return len(bodyOf(t, get(t, h, "/apis", "text/html"))) == 0 },
+		defects.AD06TagPerEncoding: func(h http.Handler) bool {
+			other := get(t, h, "/apis", Form{Version: V2, MediaType: runtime.ContentTypeYAML}.ContentType()).Header.Get("ETag")
+			own := get(t, h, "/apis", v2).Header.Get("ETag")
+			return own != other && get(t, h, "/apis", v2, "If-None-Match", own).StatusCode == http.StatusNotModified
+		},
+		defects.AD07TagPerProcess: func(h http.Handler) bool { return get(t, h, "/apis", v2).Header.Get("ETag") != tag },
+		defects.AD08NeverUnchanged: func(h http.Handler) bool {
+			return get(t, h, "/apis", v2, "If-None-Match", tag).StatusCode == http.StatusOK
+		},
+		defects.AD08AlwaysUnchanged: func(h http.Handler) bool {
+			return get(t, h, "/apis", v2, "If-None-Match", `"0"`).StatusCode != http.StatusOK
+		},
+		defects.AD09LiteralTags: func(h http.Handler) bool {
+			return get(t, h, "/apis", v2, "If-None-Match", "*").StatusCode == http.StatusOK
+		},
+		defects.AD29OneByOne: func(h http.Handler) bool { return get(t, h, "/apis", v2+","+plain).Header.Get("Content-Type") == plain },
+	} {
+		if breaks(PlantHandler(sound, nil, nil)) {
+			t.Errorf("%s is broken without the defect", id)
+		}
+		if !breaks(PlantHandler(sound, defects.Of(id), &Hold{})) {
+			t.Errorf("%s is not broken with the defect", id)
 		}
 	}
 }

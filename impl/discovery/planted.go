@@ -5,12 +5,9 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
@@ -120,61 +117,6 @@ func (r *Remotes) taintOneLocked(failed Backend) {
 	}()
 }
 
-// plantedTag is the tag of a form of a document.
-func plantedTag(tag string, form Form, d defects.Set) string {
-	salt := ""
-	if d.Has(defects.AD06TagPerEncoding) {
-		salt = form.MediaType[strings.Index(form.MediaType, "/")+1:] // defect: AD-06-tag-per-encoding
-	}
-	if d.Has(defects.AD07TagPerProcess) {
-		salt = strconv.Itoa(os.Getpid()) // defect: AD-07-tag-per-process
-	}
-	if salt == "" {
-		return tag
-	}
-	return strings.TrimSuffix(tag, `"`) + "-" + salt + `"`
-}
-
-// plantedUnchanged is whether the client has the document.
-func plantedUnchanged(ifNoneMatch []string, tag string, d defects.Set) bool {
-	switch {
-	case d.Has(defects.AD08NeverUnchanged):
-		return false // defect: AD-08-never-unchanged
-	case d.Has(defects.AD08AlwaysUnchanged):
-		return len(ifNoneMatch) > 0 // defect: AD-08-always-unchanged
-	case d.Has(defects.AD09LiteralTags):
-		return len(ifNoneMatch) == 1 && ifNoneMatch[0] == tag // defect: AD-09-literal-tags
-	}
-	return Unchanged(ifNoneMatch, tag)
-}
-
-// plantedForm is the form that a client gets.
-func plantedForm(accept []string, offered []string, d defects.Set) (Form, bool) {
-	if len(accept) == 0 && len(offered) > 0 && d.Has(defects.AD02AggregatedByDefault) {
-		return Form{Version: V2, MediaType: runtime.ContentTypeJSON}, true // defect: AD-02-aggregated-by-default
-	}
-	if options := parseAccept(strings.Join(accept, ",")); d.Has(defects.AD29OneByOne) && slices.ContainsFunc(options, func(o option) bool { return len(options) > 1 && !o.converts }) {
-		return Form{MediaType: runtime.ContentTypeJSON}, true // defect: AD-29-one-by-one
-	}
-	if d.Has(defects.AD03AggregatedFirst) {
-		// defect: AD-03-aggregated-first
-		for _, o := range byPreference(parseAccept(strings.Join(accept, ","))) {
-			if o.converts && o.supported(offered) && slices.Contains(mediaTypes, o.mediaType) {
-				return Form{Version: o.version, MediaType: o.mediaType, Scope: o.scope}, true
-			}
-		}
-	}
-	return Negotiate(accept, offered)
-}
-
-// plantedEncoding is the form whose bytes are sent in the name of another one.
-func plantedEncoding(form Form, d defects.Set) Form {
-	if form.MediaType == runtime.ContentTypeProtobuf && d.Has(defects.AD01FalseProtobuf) {
-		form.MediaType = runtime.ContentTypeJSON // defect: AD-01-false-protobuf
-	}
-	return form
-}
-
 // plantedEntry is what is put into the catalog.
 func plantedEntry(entry Entry, d defects.Set) Entry {
 	if d.Has(defects.AD10LosesShortNames) {
@@ -209,14 +151,6 @@ func (c *Catalog) Plant(d defects.Set) {
 type unobserved struct{}
 
 func (unobserved) Observe(float64) {}
-
-// plantedScope is what a document tells of that a client asks for.
-func plantedScope(scope Scope, d defects.Set) Scope {
-	if scope == WithoutPeers && d.Has(defects.AD23LocalTellsAll) {
-		return Everything // defect: AD-23-local-tells-all
-	}
-	return scope
-}
 
 // plantedPeers are the peers that the union is made of.
 func plantedPeers(peers []Hosting, d defects.Set) []Hosting {
@@ -313,15 +247,6 @@ func (r *Remotes) WaitFetched(ctx context.Context, longest time.Duration) {
 		}
 	}
 }
-
-// Hold has a planted defect hold the document of all groups back for a time.
-func (h *Handler) Hold(d time.Duration) {
-	if d > 0 {
-		h.held.Store(time.Now().Add(d).UnixNano())
-	}
-}
-
-func (h *Handler) holds() bool { return time.Now().UnixNano() < h.held.Load() }
 
 // trackLater tracks a group-version some time later, unless it is removed before.
 func (r *Remotes) trackLater(service Service) bool {
