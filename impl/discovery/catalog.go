@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/clock"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // place is where an entry stands: each source has at most one for each
@@ -27,8 +25,8 @@ type place struct {
 type Catalog struct {
 	clock   clock.WithTicker
 	metrics catalogMetrics
-	// Defects planted on purpose; to be set before anything else is done.
-	Defects defects.Set
+	// hooks are where defects are planted.
+	hooks hooks
 
 	mu      sync.Mutex
 	entries map[place]Entry
@@ -71,7 +69,7 @@ func newCatalog(metrics catalogMetrics, clock clock.WithTicker) (*Catalog, error
 		return nil, err
 	}
 	return &Catalog{
-		clock: clock, metrics: metrics,
+		clock: clock, metrics: metrics, hooks: soundHooks(),
 		entries: map[place]Entry{}, dirty: make(chan struct{}, 1),
 		published: empty, builtin: empty, news: make(chan struct{}),
 	}, nil
@@ -92,7 +90,7 @@ func (c *Catalog) setLocked(entry Entry) {
 	if entry.Source != Remote {
 		completeAccepted(entry.Version.Resources)
 	}
-	entry = plantedEntry(entry, c.Defects)
+	entry = c.hooks.entry(entry)
 	delete(c.late, at)
 	if before, ok := c.entries[at]; ok && apiequality.Semantic.DeepEqual(before, entry) {
 		return
@@ -115,22 +113,18 @@ func (c *Catalog) Rank(source Source, version schema.GroupVersion, priority Prio
 
 // Remove takes a group-version of a source out.
 func (c *Catalog) Remove(source Source, version schema.GroupVersion) {
-	if source == Custom && c.Defects.Has(defects.AD13Ghost) {
-		return // defect: AD-13-ghost
+	if c.hooks.keeps(source, version) {
+		return
 	}
-	if c.Defects.Has(defects.AD13ShowsLate) && c.putOff(place{source, version}) {
-		return // defect: AD-13-shows-late
-	}
-	removed := c.removeWhere(func(at place) bool { return at == place{source, version} })
-	if removed && source == Custom && c.Defects.Has(defects.AD25TaintsOthers) {
-		c.taint() // defect: AD-25-taints-others
+	if c.removeWhere(func(at place) bool { return at == place{source, version} }) {
+		c.hooks.removed(source)
 	}
 }
 
 // RemoveGroup takes all versions of a group of a source out.
 func (c *Catalog) RemoveGroup(source Source, group string) {
-	if source == Custom && c.Defects.Has(defects.AD13Ghost) {
-		return // defect: AD-13-ghost
+	if c.hooks.keeps(source, schema.GroupVersion{Group: group}) {
+		return
 	}
 	c.removeWhere(func(at place) bool { return at.source == source && at.version.Group == group })
 }
@@ -222,9 +216,7 @@ func (c *Catalog) Notify(listener func()) {
 
 // Run publishes changes until the context ends.
 func (c *Catalog) Run(ctx context.Context) {
-	if c.Defects.Has(defects.AD15ReadyEarly) {
-		<-c.clock.After(lateCustom) // defect: AD-15-ready-early
-	}
+	c.hooks.begins()
 	var pace pace
 	for {
 		select {
@@ -242,14 +234,7 @@ func (c *Catalog) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if c.Defects.Has(defects.AD25LosesChanges) {
-			// defect: AD-25-loses-changes
-			<-c.clock.After(deafFor)
-			select {
-			case <-c.dirty:
-			default:
-			}
-		}
+		c.hooks.published()
 	}
 }
 
@@ -275,12 +260,12 @@ func (c *Catalog) Publish() error {
 	}
 
 	start := c.clock.Now()
-	document, err := succeed(before, plantedMerge(Merge(entries), c.Defects), c.Defects)
+	document, err := succeed(before, c.hooks.merged(Merge(entries)), c.hooks.document)
 	if err != nil {
 		return fmt.Errorf("merge %d group-versions: %w", len(entries), err)
 	}
 	foreign := func(e Entry) bool { return e.Source != Builtin }
-	builtin, err = succeed(builtin, Merge(slices.DeleteFunc(slices.Clone(entries), foreign)), c.Defects)
+	builtin, err = succeed(builtin, Merge(slices.DeleteFunc(slices.Clone(entries), foreign)), c.hooks.document)
 	if err != nil {
 		return fmt.Errorf("merge the built-in ones of %d group-versions: %w", len(entries), err)
 	}

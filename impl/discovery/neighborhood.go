@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Neighborhood is the View of a server that has peers: all resources of the server and
@@ -71,7 +69,7 @@ func (n *Neighborhood) Run(ctx context.Context) {
 // refresh computes the union of what is known now.
 func (n *Neighborhood) refresh(peers []Hosting) error {
 	entries := n.catalog.Entries()
-	peers = plantedPeers(peers, n.catalog.Defects)
+	peers = n.catalog.hooks.peers(peers)
 	routes := RoutesOf(entries, peers)
 	if len(routes) == 0 {
 		// No peer adds a resource, so the local document is complete, and clients get
@@ -84,7 +82,7 @@ func (n *Neighborhood) refresh(peers []Hosting) error {
 		before = now.document
 	}
 	start := n.catalog.clock.Now()
-	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)), n.catalog.Defects)
+	document, err := succeed(before, Merge(Unite(entries, n.self, peers, n.rank)), n.catalog.hooks.document)
 	if err != nil {
 		return fmt.Errorf("merge the documents of %d peers: %w", len(peers), err)
 	}
@@ -96,10 +94,7 @@ func (n *Neighborhood) refresh(peers []Hosting) error {
 // route finds a peer for what this server does not host.
 func (n *Neighborhood) route(hosted Hosted) (id, address string, ok bool) {
 	now := n.now.Load()
-	if n.catalog.Defects.Has(defects.AD23HandsNothingOn) {
-		return "", "", false // defect: AD-23-hands-nothing-on
-	}
-	if now == nil || len(now.routes[hosted]) == 0 {
+	if now == nil || len(now.routes[hosted]) == 0 || !n.catalog.hooks.routes() {
 		return "", "", false
 	}
 	return n.peers.oneOf(now.routes[hosted])

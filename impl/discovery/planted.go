@@ -23,7 +23,7 @@ const deafFor = time.Second
 
 // putOff is whether a version of a custom resource that has others is to go later. It
 // stays if it is added again meanwhile.
-func (c *Catalog) putOff(at place) bool {
+func (c *Catalog) putOff(at place, delay time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	others := false
@@ -37,7 +37,7 @@ func (c *Catalog) putOff(at place) bool {
 		c.late = map[place]bool{}
 	}
 	c.late[at] = true
-	over := c.clock.After(c.Defects.Delay(defects.AD13ShowsLate))
+	over := c.clock.After(delay)
 	go func() {
 		<-over
 		c.removeWhere(func(one place) bool { return one == at && c.late[at] })
@@ -137,14 +137,6 @@ func plantedEntry(entry Entry, d defects.Set) Entry {
 		}
 	}
 	return entry
-}
-
-// Plant plants the defects of a catalog; it is called before anything else is done with that.
-func (c *Catalog) Plant(d defects.Set) {
-	c.Defects = d
-	if d.Has(defects.AD30Untimed) {
-		c.metrics.duration = unobserved{} // defect: AD-30-untimed
-	}
 }
 
 // unobserved is a metric that nothing is counted in.
