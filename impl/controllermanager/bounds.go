@@ -20,8 +20,8 @@ const (
 
 	// CollectorWorkers is how many objects are worked on at a time.
 	CollectorWorkers = 2
-	// CollectorResync is how often all objects are looked at although nothing
-	// was seen to change.
+	// CollectorResync is how often all objects are looked at, as the informers show them,
+	// although nothing was seen to change.
 	CollectorResync = 30 * time.Second
 	// CollectorRetry and CollectorRetryMax bound the pause before an object is
 	// looked at again after a failure. The most keeps the removal of a departed

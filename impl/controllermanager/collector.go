@@ -10,8 +10,11 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	apiserverinternallisters "k8s.io/client-go/listers/apiserverinternal/v1alpha1"
+	coordinationlisters "k8s.io/client-go/listers/coordination/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -63,13 +66,15 @@ func (c *collector) run(ctx context.Context) {
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
 	objects := informers.NewSharedInformerFactory(c.client, 0)
 	known := objects.Internal().V1alpha1().StorageVersions().Informer()
+	participants := leases.Coordination().V1().Leases()
+	seen := observed{objects: objects.Internal().V1alpha1().StorageVersions().Lister(), leases: participants.Lister()}
 	everything := func() {
 		for _, name := range known.GetStore().ListKeys() {
 			c.queue.Add(name)
 		}
 	}
 	// Adding a handler fails only once an informer was stopped.
-	_, _ = leases.Coordination().V1().Leases().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, _ = participants.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { everything() },
 		UpdateFunc: func(before, after any) {
 			if participationChanged(before, after) {
@@ -102,7 +107,9 @@ func (c *collector) run(ctx context.Context) {
 	for done := false; !done; {
 		select {
 		case <-ticker.C():
-			everything()
+			for _, name := range c.due(seen) {
+				c.queue.Add(name)
+			}
 		case <-ctx.Done():
 			done = true
 		}
@@ -111,6 +118,31 @@ func (c *collector) run(ctx context.Context) {
 	workers.Wait()
 	leases.Shutdown()
 	objects.Shutdown()
+}
+
+// observed is what the informers of a collector show.
+type observed struct {
+	objects apiserverinternallisters.StorageVersionLister
+	leases  coordinationlisters.LeaseLister
+}
+
+// due are the objects with which something is to be done by what the informers show. An
+// object that is as it should be costs no request, however many there are. The decision
+// about each of the others is made again by what the API server has.
+func (c *collector) due(seen observed) (names []string) {
+	// Listers over everything do not fail.
+	leases, _ := seen.leases.List(labels.Everything())
+	participants := storageversion.Participants{}
+	for _, lease := range leases {
+		participants[lease.Name] = storageversion.Registered(lease)
+	}
+	all, _ := seen.objects.List(labels.Everything())
+	for _, sv := range all {
+		if storageversion.Collect(sv, participants, c.clock.Now(), c.defects).Action != storageversion.Keep {
+			names = append(names, sv.Name)
+		}
+	}
+	return names
 }
 
 // participationChanged reports whether a change of an identity Lease is more

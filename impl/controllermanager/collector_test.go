@@ -3,6 +3,7 @@ package controllermanager
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -174,6 +175,49 @@ func TestUnsure(t *testing.T) {
 			healed.Store(true)
 			eventually(t, "it is done afterwards", func() bool { return agreed(api, "core.x") == "v1" })
 		})
+	}
+}
+
+// Objects that are as they should be cost no requests, however many there are.
+func TestCollectorAtRestSendsNothing(t *testing.T) {
+	const objects = 3000
+	fake := clocktesting.NewFakeClock(time.Now())
+	api := svtest.New(fake, nil)
+	api.Put(lease("a", true))
+	for i := range objects {
+		api.Put(object(fmt.Sprintf("core.x%d", i), fake.Now(), "a", "v1"))
+	}
+	var requests atomic.Int32
+	start(t, api, fake, nil, func(clienttesting.Action) error {
+		requests.Add(1)
+		return nil
+	})
+	eventually(t, "all are settled", func() bool {
+		for i := range objects {
+			if agreed(api, fmt.Sprintf("core.x%d", i)) != "v1" {
+				return false
+			}
+		}
+		return true
+	})
+	// Each write shows in a watch, after which the object is looked at once more.
+	before, quiet := requests.Load(), 0
+	eventually(t, "nothing is sent any more", func() bool {
+		last := before
+		if before = requests.Load(); before != last {
+			quiet = 0
+		}
+		quiet++
+		return quiet == 50
+	})
+	for range 10 {
+		eventually(t, "the collector waits", fake.HasWaiters)
+		fake.Step(CollectorResync)
+	}
+	api.Put(object("core.y", fake.Now(), "a", "v1"))
+	eventually(t, "a new object is settled", func() bool { return agreed(api, "core.y") == "v1" })
+	if sent := requests.Load() - before; sent > 20 {
+		t.Errorf("%d requests for %d objects at rest, in %s", sent, objects, 10*CollectorResync)
 	}
 }
 

@@ -36,6 +36,9 @@ const (
 	SVM26SkipsFirst          ID = "SVM-26-skips-first"
 	SVM27NeverTrims          ID = "SVM-27-never-trims"
 	SVM27TrimsLate           ID = "SVM-27-trims-late"
+	SVM28SeveralAtATime      ID = "SVM-28-several-at-a-time"
+	SVM29HoldsUp             ID = "SVM-29-holds-up"
+	SVM30NeverBegins         ID = "SVM-30-never-begins"
 )
 
 var inControllerManager = []Component{ControllerManager}
@@ -75,4 +78,7 @@ var migrationCatalog = []Defect{
 	{SVM26SkipsFirst, "SVM-26", inControllerManager, "the first object of a migration that is being deleted is not written, and counts as done"},
 	{SVM27NeverTrims, "SVM-27", inControllerManager, "storedVersions is never trimmed"},
 	{SVM27TrimsLate, "SVM-27", inControllerManager, "storedVersions is trimmed 17 s after the migration has succeeded"},
+	{SVM28SeveralAtATime, "SVM-28", inControllerManager, "a migration begins although the worker of another resource is at work"},
+	{SVM29HoldsUp, "SVM-29", inControllerManager, "a worker that makes no progress does not give way to other resources"},
+	{SVM30NeverBegins, "SVM-30", inControllerManager, "no migration is created automatically"},
 }

@@ -44,6 +44,7 @@ const (
 	ReasonAwaitingAgreement = "AwaitingAgreement"
 	ReasonAwaitingResource  = "AwaitingResource"
 	ReasonQueued            = "Queued"
+	ReasonRetrying          = "Retrying"
 	ReasonNotFound          = "ResourceNotFound"
 	ReasonNotMigratable     = "ResourceNotMigratable"
 	ReasonNotAnnounced      = "StorageVersionNotPublished"

@@ -24,9 +24,17 @@ const (
 	// may take to appear before its migration fails.
 	UnknownGrace = time.Minute
 	// ObjectPatience is how long the migrator retries one object or one list after
-	// errors of the server (500). It waits for an overloaded or unreachable server
-	// without a bound.
+	// errors of the server (500), over all workers of the migration.
 	ObjectPatience = 10 * time.Minute
+	// RefusedPatience replaces it once the server has refused an object: the migration
+	// cannot succeed any more, and the worker only has to find out what else is refused.
+	RefusedPatience = 15 * time.Second
+	// OutagePatience is how long a migration waits for a server that is overloaded or does
+	// not answer. It is longer than an outage that operators repair.
+	OutagePatience = 24 * time.Hour
+	// GiveWay is how long a worker may make no progress before another resource has its
+	// turn. It is longer than an API server needs to restart.
+	GiveWay = 30 * time.Second
 	// AutomaticRetry is how long after a migration that failed or was aborted
 	// another one is started automatically, unless the agreement changed.
 	AutomaticRetry = time.Hour

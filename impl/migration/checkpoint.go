@@ -38,6 +38,8 @@ type Checkpoint struct {
 	// outcome of the migration. PutOff is why the worker cannot continue at present.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	PutOff  string   `json:"putOff,omitempty"`
+	// Trouble is what keeps the worker from the end of the present chunk.
+	Trouble Trouble `json:"trouble,omitzero"`
 }
 
 // Verdict is the outcome of a migration, with its reason and message.
@@ -96,6 +98,7 @@ func (c Checkpoint) After(chunk Chunk) Checkpoint {
 	c.Continue, c.Listed = chunk.Continue, chunk.Continue == ""
 	c.Done = c.Done.plus(chunk.Done)
 	c.Remaining = chunk.Remaining
+	c.Trouble, c.PutOff = Trouble{}, ""
 	if c.Refusal == "" {
 		c.Refusal = chunk.Refusal
 	}

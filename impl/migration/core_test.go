@@ -341,6 +341,10 @@ func TestClassify(t *testing.T) {
 	}{
 		{"stored", nil, Written, 0},
 		{"deleted", apierrors.NewNotFound(resource, "a"), Gone, 0},
+		{"another object is missing", apierrors.NewNotFound(resource, "b"), Unserved, 0},
+		{"its namespace is missing", apierrors.NewNotFound(corev1.Resource("namespaces"), "a"), Unserved, 0},
+		{"no server knows the path", apierrors.NewGenericServerResponse(http.StatusNotFound, "PUT", resource, "a", "404 page not found", 0, true), Unserved, 0},
+		{"no server knows the resource", code(http.StatusNotFound), Unserved, 0},
 		{"written by another client", apierrors.NewConflict(resource, "a", errors.New("x")), Overtaken, 0},
 		{"its namespace goes", terminating, Again, 0},
 		{"too many requests", apierrors.NewTooManyRequests("slow down", 7), Again, 7 * time.Second},
@@ -357,7 +361,7 @@ func TestClassify(t *testing.T) {
 		{"no such method", apierrors.NewMethodNotSupported(resource, "update"), Refused, 0},
 	}
 	for _, test := range tests {
-		if got, asked := Classify(test.err); got != test.want || asked != test.asked {
+		if got, asked := Classify(test.err, resource, "a"); got != test.want || asked != test.asked {
 			t.Errorf("%s: %s after %s, want %s after %s", test.name, got, asked, test.want, test.asked)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Outcome is the result of an attempt to write an object back as it was listed.
@@ -22,6 +24,9 @@ const (
 	// Gone: it was deleted, alone or with its namespace. It is not brought back:
 	// the attempt names its uid.
 	Gone Outcome = "gone"
+	// Unserved: no server answers for the resource any more. That says nothing about the
+	// object, which may be stored as before and return with its server.
+	Unserved Outcome = "unserved"
 	// Again: it did not work this time.
 	Again Outcome = "again"
 	// Broken: the server erred. It may be a passing error; see ObjectPatience.
@@ -31,15 +36,18 @@ const (
 	Refused Outcome = "refused"
 )
 
-// Classify is the outcome of an attempt, with how long the server asked to wait.
-func Classify(err error) (Outcome, time.Duration) {
+// Classify is the outcome of a request about one object, or of a list if object is empty,
+// with how long the server asked to wait.
+func Classify(err error, resource schema.GroupResource, object string) (Outcome, time.Duration) {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	asked := time.Duration(seconds) * time.Second
 	switch {
 	case err == nil:
 		return Written, 0
-	case apierrors.IsNotFound(err):
+	case IsAbout(err, resource, object):
 		return Gone, 0
+	case apierrors.IsNotFound(err):
+		return Unserved, 0
 	case apierrors.IsConflict(err):
 		return Overtaken, 0
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -58,6 +66,20 @@ func Classify(err error) (Outcome, time.Duration) {
 		return Broken, asked
 	}
 	return Refused, 0
+}
+
+// IsAbout reports whether an error says that the object does not exist, and not that no
+// server answers for its resource. A server that does not know the path answers 404 as
+// well, as after an APIService or a definition was deleted. Only a server that looked for
+// the object names it in its answer.
+func IsAbout(err error, resource schema.GroupResource, object string) bool {
+	var answer apierrors.APIStatus
+	if object == "" || !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
+		return false
+	}
+	details := answer.Status().Details
+	return details != nil && details.Name == object && details.Kind == resource.Resource &&
+		!apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // codeOf is the status code of an answer, 0 if there was none.

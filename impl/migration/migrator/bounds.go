@@ -17,13 +17,6 @@ const (
 	// status, so that reporting stays a small part of the writes.
 	ProgressInterval = 2 * time.Second
 
-	// many is after how many objects the planted defect stops that forgets the rest.
-	many = 10_000
-	// several is after how many the one fails that cannot deal with so many. It is less
-	// than what the harness first kills a controller at, so that nothing else is to blame.
-	several = 5_000
-	// hurry is the rate of the planted defect by which nothing is held back.
-	hurry = 100_000
 	// WritesPerWriter is how many writes a second one writer is trusted to manage;
 	// a higher rate is shared by several, at most MostWriters.
 	WritesPerWriter = 50

@@ -3,6 +3,7 @@ package migrator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
@@ -17,7 +18,7 @@ import (
 // none.
 func (m *Migrator) checkpoint(ctx context.Context, svm types.UID) (c migration.Checkpoint, written *corev1.ConfigMap, err error) {
 	written, err = m.clients.CoreV1().ConfigMaps(m.options.Namespace).Get(ctx, migration.CheckpointName(svm), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	if migration.IsAbout(err, corev1.Resource("configmaps"), migration.CheckpointName(svm)) {
 		return c, nil, nil
 	}
 	if err != nil {
@@ -43,9 +44,19 @@ func (m *Migrator) saveCheckpoint(ctx context.Context, svm *storagemigrationv1.S
 		next.Data = map[string]string{migration.RecordKey: c.Encode()}
 		return records.Update(ctx, next, metav1.UpdateOptions{})
 	}
-	return records.Create(ctx, checkpointOf(c, svm.UID, metav1.OwnerReference{
-		APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: "StorageVersionMigration", Name: svm.Name, UID: svm.UID,
-	}), metav1.CreateOptions{})
+	return records.Create(ctx, checkpointOf(c, svm.UID, migrationOwner(svm.Name, svm.UID)), metav1.CreateOptions{})
+}
+
+// migrationOwner is the reference by which something goes when a migration goes.
+func migrationOwner(name string, svm types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: storagemigrationv1.SchemeGroupVersion.String(), Kind: migrationKind, Name: name, UID: svm}
+}
+
+const migrationKind = "StorageVersionMigration"
+
+// ownedByMigration reports whether a checkpoint belongs to no Job at present.
+func ownedByMigration(checkpoint *corev1.ConfigMap) bool {
+	return slices.ContainsFunc(checkpoint.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == migrationKind })
 }
 
 // checkpointOf is the ConfigMap of a migration, which goes when its owner goes.

@@ -9,7 +9,6 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,23 +53,25 @@ func newClients(config *rest.Config, pacer *pacer, leading func() error, d defec
 	if err != nil {
 		return clients{}, err
 	}
-	anything, err := dynamic.NewForConfig(paced(config, pacer, leading))
-	if err != nil {
-		return clients{}, err
-	}
-	registration, err := apiregistrationclient.NewForConfig(config)
+	// Its reads are lists of the objects that are migrated.
+	anything, err := dynamic.NewForConfig(wrapped(config, transport{pacer: pacer, leading: leading, reads: true}))
 	if err != nil {
 		return clients{}, err
 	}
 	return clients{
-		Interface: client, migrations: published.For(client), extensions: extensions, objects: dynamicObjects{anything, d},
-		targets: func(ctx context.Context) (migration.Targets, error) {
-			return discover(ctx, client.Discovery(), extensions, registration)
+		Interface: client, migrations: published.For(client), extensions: extensions, objects: plantObjects(dynamicObjects{anything}, anything, d),
+		targets: func(context.Context) (migration.Targets, error) {
+			lists, silent, err := served(client.Discovery())
+			if err != nil {
+				return migration.Targets{}, err
+			}
+			// Who hosts a resource makes no difference to its migration.
+			return migration.Discover(lists, silent, nil, nil), nil
 		},
 	}, nil
 }
 
-// Targets asks what is served.
+// Targets asks what is served, and by whom.
 func Targets(ctx context.Context, config *rest.Config) (migration.Targets, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -90,16 +91,21 @@ func Targets(ctx context.Context, config *rest.Config) (migration.Targets, error
 }
 
 func paced(config *rest.Config, pacer *pacer, leading func() error) *rest.Config {
+	return wrapped(config, transport{pacer: pacer, leading: leading})
+}
+
+func wrapped(config *rest.Config, t transport) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport{next: next, pacer: pacer, leading: leading}
+		t := t
+		t.next = next
+		return t
 	})
 	return config
 }
 
 type dynamicObjects struct {
-	client  dynamic.Interface
-	defects defects.Set
+	client dynamic.Interface
 }
 
 func (o dynamicObjects) list(ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
@@ -107,22 +113,13 @@ func (o dynamicObjects) list(ctx context.Context, resource schema.GroupVersionRe
 }
 
 func (o dynamicObjects) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
-	if o.defects.Has(defects.SVM07BlindWrite) {
-		object.SetResourceVersion("") // defect: SVM-07-blind-write
-	}
 	_, err := o.client.Resource(resource).Namespace(object.GetNamespace()).Update(ctx, object, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) && o.defects.Has(defects.SVM08BringsBack) {
-		object.SetUID("")
-		object.SetResourceVersion("")
-		_, err = o.client.Resource(resource).Namespace(object.GetNamespace()).Create(ctx, object, metav1.CreateOptions{}) // defect: SVM-08-brings-back
-	}
 	return err
 }
 
-// discover reads what is served, and by whom.
-func discover(ctx context.Context, client discovery.DiscoveryInterface, extensions apiextensionsclient.Interface, registration apiregistrationclient.Interface) (migration.Targets, error) {
-	lists, err := discovery.ServerPreferredResources(client)
-	var silent []schema.GroupVersion
+// served reads what is served. The group-versions of silent could not be read.
+func served(client discovery.DiscoveryInterface) (lists []*metav1.APIResourceList, silent []schema.GroupVersion, err error) {
+	lists, err = discovery.ServerPreferredResources(client)
 	var failed *discovery.ErrGroupDiscoveryFailed
 	switch {
 	case errors.As(err, &failed):
@@ -130,7 +127,16 @@ func discover(ctx context.Context, client discovery.DiscoveryInterface, extensio
 			silent = append(silent, version)
 		}
 	case err != nil:
-		return migration.Targets{}, fmt.Errorf("reading discovery: %w", err)
+		return nil, nil, fmt.Errorf("reading discovery: %w", err)
+	}
+	return lists, silent, nil
+}
+
+// discover reads what is served, and by whom.
+func discover(ctx context.Context, client discovery.DiscoveryInterface, extensions apiextensionsclient.Interface, registration apiregistrationclient.Interface) (migration.Targets, error) {
+	lists, silent, err := served(client)
+	if err != nil {
+		return migration.Targets{}, err
 	}
 	crds, err := extensions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -156,7 +162,7 @@ func discover(ctx context.Context, client discovery.DiscoveryInterface, extensio
 // storageVersion reads an object from the API server; nil means that it does not exist.
 func (c clients) storageVersion(ctx context.Context, name string) (*apiserverinternalv1alpha1.StorageVersion, error) {
 	sv, err := c.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	if migration.IsAbout(err, apiserverinternalv1alpha1.Resource("storageversions"), name) {
 		return nil, nil
 	}
 	if err != nil {
@@ -169,7 +175,7 @@ func (c clients) storageVersion(ctx context.Context, name string) (*apiserverint
 // exist.
 func (c clients) crd(ctx context.Context, resource schema.GroupResource) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd, err := c.extensions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+	if migration.IsAbout(err, apiextensionsv1.Resource("customresourcedefinitions"), resource.String()) {
 		return nil, nil
 	}
 	if err != nil {

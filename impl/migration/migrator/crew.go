@@ -2,6 +2,7 @@ package migrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
@@ -24,11 +25,15 @@ type crew interface {
 	// look reads the state of the workers, and finishes the migrations that they have
 	// ended. If it fails, it is unknown whether a worker runs.
 	look(ctx context.Context, view view) error
-	// busy is the migration that has a worker, empty if none has. putOff means that
-	// the worker cannot continue at present and keeps retrying.
-	busy() (svm types.UID, putOff bool)
+	// busy is the migration that has a worker, empty if none has.
+	busy() types.UID
 	// launch gives a migration a worker.
 	launch(ctx context.Context, a assignment, view view)
+	// stuck is why the worker makes no progress, nil if it does or there is none.
+	stuck() error
+	// giveWay ends the worker, which makes no progress, and keeps its checkpoint. What it
+	// leaves is ready for another worker once busy is empty.
+	giveWay(ctx context.Context) error
 	// dismiss removes what is left of a migration's worker, its checkpoint included.
 	dismiss(ctx context.Context, svm types.UID)
 	// wait until no worker is left in this process.
@@ -59,9 +64,9 @@ type report struct {
 	err error
 }
 
-// settle does what follows from the end of a worker. It is false if nothing was
-// decided.
-func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, r report) (decided bool) {
+// settle does what follows from the end of a worker. It is false if the loop need not look
+// at once what to do next.
+func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, r report) (next bool) {
 	switch r.end {
 	case deleted:
 		// KEP-25: to delete a migration is to abort it.
@@ -81,8 +86,12 @@ func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVe
 		m.finish(ctx, svm, name, r.verdict)
 		return true
 	}
+	m.yield(svm.UID, r.checkpoint.Trouble)
+	if ctx.Err() == nil && !errors.Is(r.err, errSuperseded) {
+		m.rest(ctx, svm.Name, svm.UID, r.err)
+	}
 	m.options.Logger.Info("A migration is postponed", "migration", svm.Name, "reason", r.err)
-	return false
+	return errors.Is(r.err, errGaveWay)
 }
 
 // enroll gives a migration its number among those of its resource, and records that

@@ -19,13 +19,33 @@ var _ crew = (*inProcess)(nil)
 // look has nothing to do: a worker settles by itself what it has ended.
 func (*inProcess) look(context.Context, view) error { return nil }
 
-func (c *inProcess) busy() (types.UID, bool) {
+func (c *inProcess) worker() *worker {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
-	if c.m.active == nil {
-		return "", false
+	return c.m.active
+}
+
+func (c *inProcess) busy() types.UID {
+	if w := c.worker(); w != nil {
+		return w.uid
 	}
-	return c.m.active.uid, false
+	return ""
+}
+
+func (c *inProcess) stuck() error {
+	if w := c.worker(); w != nil {
+		return w.stuck()
+	}
+	return nil
+}
+
+func (c *inProcess) giveWay(context.Context) error {
+	if w := c.worker(); w != nil {
+		// At once: the loop may order the migrations again before the worker has ended.
+		c.m.yield(w.uid, w.troubled())
+		w.stop(errGaveWay)
+	}
+	return nil
 }
 
 func (c *inProcess) launch(ctx context.Context, a assignment, view view) {
@@ -37,15 +57,20 @@ func (c *inProcess) launch(ctx context.Context, a assignment, view view) {
 		return given, err
 	}
 	c.workers.Go(func() {
-		decided := m.settle(ctx, a.svm, a.name, w.work(term))
+		next := m.settle(ctx, a.svm, a.name, w.work(term))
 		m.leave(w)
-		if decided {
+		if next {
 			m.wake()
 		}
 	})
 }
 
-func (c *inProcess) dismiss(ctx context.Context, svm types.UID) { c.m.dropCheckpoint(ctx, svm) }
+func (c *inProcess) dismiss(ctx context.Context, svm types.UID) {
+	if w := c.worker(); w != nil && w.uid == svm {
+		w.stop(errOver)
+	}
+	c.m.dropCheckpoint(ctx, svm)
+}
 
 func (c *inProcess) wait() { c.workers.Wait() }
 
@@ -54,6 +79,8 @@ func (m *Migrator) worker(ctx context.Context, a assignment, view view) (context
 	term, stop := context.WithCancelCause(ctx)
 	w := &worker{m: m, uid: a.svm.UID, svm: a.svm, name: a.name, target: a.target, view: view, stop: stop}
 	m.mu.Lock()
+	w.progress.last = m.options.Clock.Now()
+	w.checkpoint.Trouble = m.turns[w.uid].trouble
 	m.active = w
 	m.mu.Unlock()
 	workerRunning.Set(1)

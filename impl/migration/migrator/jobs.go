@@ -31,10 +31,11 @@ type jobCrew struct {
 	m    *Migrator
 	jobs Jobs
 
-	// at is the migration of the existing Job, if any; stuck means that its worker
-	// cannot continue. Only the loop uses them.
-	at    types.UID
-	stuck bool
+	// at is the migration of the existing Job, if any; why is what its worker cannot
+	// continue for. Only the loop uses them.
+	at   types.UID
+	name string
+	why  error
 	// given are the numbers of migrations whose Job could not be made at once.
 	given map[types.UID]int64
 }
@@ -45,7 +46,30 @@ func newJobCrew(m *Migrator, jobs Jobs) *jobCrew {
 	return &jobCrew{m: m, jobs: jobs, given: map[types.UID]int64{}}
 }
 
-func (c *jobCrew) busy() (types.UID, bool) { return c.at, c.stuck }
+func (c *jobCrew) busy() types.UID { return c.at }
+
+func (c *jobCrew) stuck() error { return c.why }
+
+// giveWay has the migration own the checkpoint, which would go with the Job otherwise, and
+// deletes the Job. The next Job of the migration gets the checkpoint (lend).
+func (c *jobCrew) giveWay(ctx context.Context) error {
+	checkpoint, written, err := c.m.checkpoint(ctx, c.at)
+	if err != nil {
+		return err
+	}
+	if written != nil && !ownedByMigration(written) {
+		next := written.DeepCopy()
+		next.OwnerReferences = []metav1.OwnerReference{migrationOwner(c.name, c.at)}
+		if _, err := c.m.clients.CoreV1().ConfigMaps(written.Namespace).Update(ctx, next, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("keeping the checkpoint of a worker: %w", err)
+		}
+	}
+	c.m.yield(c.at, checkpoint.Trouble)
+	c.why = nil
+	c.dismiss(ctx, c.at)
+	c.m.rest(ctx, c.name, c.at, errGaveWay)
+	return nil
+}
 
 // wait has nothing to wait for: Jobs outlive the controller.
 func (*jobCrew) wait() {}
@@ -59,10 +83,11 @@ func (c *jobCrew) look(ctx context.Context, view view) error {
 	if err != nil {
 		return fmt.Errorf("listing the Jobs of workers: %w", err)
 	}
-	c.at, c.stuck = "", false
+	c.at, c.why = "", nil
+	c.forgetNumbers(view)
 	for i := range list.Items {
 		job := &list.Items[i]
-		_, c.at = workload.MigrationOf(job)
+		c.name, c.at = workload.MigrationOf(job)
 		delete(c.given, c.at)
 		if job.DeletionTimestamp != nil {
 			continue
@@ -105,6 +130,8 @@ func (c *jobCrew) inspect(ctx context.Context, view view, job *batchv1.Job) erro
 	switch {
 	case err != nil:
 		return err
+	case written != nil && ownedByMigration(written):
+		return c.lend(ctx, job)
 	case written != nil && !slices.ContainsFunc(written.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == job.UID }):
 		// It belongs to a Job that is gone, and goes as well.
 		return c.m.clients.CoreV1().ConfigMaps(written.Namespace).Delete(ctx, written.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &written.UID}})
@@ -117,10 +144,26 @@ func (c *jobCrew) inspect(ctx context.Context, view view, job *batchv1.Job) erro
 		return c.conclude(ctx, svm, name, checkpoint)
 	case written == nil:
 		return c.lend(ctx, job)
-	default:
-		c.stuck = checkpoint.PutOff != ""
+	case checkpoint.PutOff != "":
+		c.why = errors.New(checkpoint.PutOff)
 	}
 	return nil
+}
+
+// forgetNumbers drops the numbers of migrations that were deleted or have ended.
+func (c *jobCrew) forgetNumbers(view view) {
+	if len(c.given) == 0 {
+		return
+	}
+	open := map[types.UID]bool{}
+	for _, svm := range view.all() {
+		open[svm.UID] = !migration.Finished(svm)
+	}
+	for uid := range c.given {
+		if !open[uid] {
+			delete(c.given, uid)
+		}
+	}
 }
 
 // conclude gives a migration the outcome that its worker came to. That may have been
@@ -198,18 +241,38 @@ func (c *jobCrew) make(ctx context.Context, a assignment) error {
 		return fmt.Errorf("creating the Job of a worker: %w", err)
 	}
 	// From now on there is a worker, whatever becomes of the rest: look lends again.
-	c.at, c.stuck = a.svm.UID, false
+	c.at, c.name, c.why = a.svm.UID, a.svm.Name, nil
 	c.m.options.Logger.Info("Launched a worker", "migration", a.svm.Name, "job", job.Name, "generation", number)
 	return c.lend(ctx, job)
 }
 
-// lend makes the checkpoint of a Job, with nothing done yet.
+// lend makes the checkpoint of a Job, with nothing done yet, or gives it the one that a Job
+// has left which gave way.
 func (c *jobCrew) lend(ctx context.Context, job *batchv1.Job) error {
 	_, uid := workload.MigrationOf(job)
 	begin := migration.Checkpoint{Migration: uid, Generation: workload.GenerationOf(job)}
 	_, err := c.m.clients.CoreV1().ConfigMaps(job.Namespace).Create(ctx, checkpointOf(begin, uid, workload.Owner(job)), metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if apierrors.IsAlreadyExists(err) {
+		return c.lendAgain(ctx, job, uid)
+	}
+	if err != nil {
 		return fmt.Errorf("creating the checkpoint of a worker: %w", err)
+	}
+	return nil
+}
+
+// lendAgain gives a Job the checkpoint that its migration owns.
+func (c *jobCrew) lendAgain(ctx context.Context, job *batchv1.Job, svm types.UID) error {
+	checkpoint, written, err := c.m.checkpoint(ctx, svm)
+	if err != nil || written == nil || !ownedByMigration(written) {
+		return err
+	}
+	checkpoint.Migration, checkpoint.PutOff = svm, ""
+	next := written.DeepCopy()
+	next.OwnerReferences = []metav1.OwnerReference{workload.Owner(job)}
+	next.Data = map[string]string{migration.RecordKey: checkpoint.Encode()}
+	if _, err := c.m.clients.CoreV1().ConfigMaps(written.Namespace).Update(ctx, next, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("giving a worker its checkpoint: %w", err)
 	}
 	return nil
 }

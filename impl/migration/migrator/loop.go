@@ -3,12 +3,13 @@ package migrator
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
+	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,7 +19,6 @@ import (
 	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -60,10 +60,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 	all := view.all()
 	m.mark(ctx, view, all)
 	m.trigger(ctx, view, all)
-	heads := migration.Heads(all)
-	if m.options.Defects.Has(defects.SVM14NewestFirst) {
-		heads = newest(all, heads) // defect: SVM-14-newest-first
-	}
+	heads := m.inTurn(ctx, all, m.decide.heads(all))
 	if len(heads) == 0 || ctx.Err() != nil {
 		return
 	}
@@ -78,20 +75,6 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 	for _, head := range heads {
 		m.advance(ctx, view, head)
 	}
-}
-
-// newest are the migrations that would have their turn if the last one were the
-// first.
-func newest(all, heads []*storagemigrationv1.StorageVersionMigration) []*storagemigrationv1.StorageVersionMigration {
-	out := slices.Clone(heads)
-	for i, head := range out {
-		for _, svm := range all {
-			if migration.ResourceOf(svm) == migration.ResourceOf(head) && !migration.Finished(svm) && !migration.Started(head) && out[i].CreationTimestamp.Before(&svm.CreationTimestamp) {
-				out[i] = svm
-			}
-		}
-	}
-	return out
 }
 
 // trigger creates the migrations that are due, if it may, and records which resources
@@ -113,28 +96,56 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 			continue
 		}
 		target := schema.GroupResource{Group: group, Resource: resource}
-		decide := func(definition *migration.Definition, underWay bool) (migration.Trigger, string) {
+		decide := func(sv *apiserverinternalv1alpha1.StorageVersion, definition *migration.Definition, underWay bool) (migration.Trigger, string) {
 			return migration.Decide(m.states.read(name), sv, definition, underWay, m.options.Clock.Now())
 		}
-		switch trigger, reason := decide(view.definition(target), underWay.Has(target)); trigger {
+		switch trigger, reason := decide(sv, view.definition(target), underWay.Has(target)); m.decide.due(name, trigger) {
 		case migration.ShortCircuit:
-			basis, _ := migration.BasisOf(sv)
-			m.states.change(name, func(s migration.State) migration.State {
-				s = s.Asked(reason)
-				return s.Completed(s.Generation, basis)
-			})
+			m.shortCircuit(ctx, name, target, reason, decide)
 		case migration.Begin:
 			if m.options.Automatic {
-				m.request(ctx, name, target, decide)
+				m.request(ctx, sv, target, decide)
 			}
 		}
 	}
 	m.states.flush(ctx)
 }
 
+// decide is migration.Decide for one resource.
+type decide = func(sv *apiserverinternalv1alpha1.StorageVersion, definition *migration.Definition, underWay bool) (migration.Trigger, string)
+
+// shortCircuit records that a resource needs no migration. The view may be old, so what
+// that follows from is read from the API server.
+//
+// KEP-25: the generations are updated directly, without launching a worker.
+func (m *Migrator) shortCircuit(ctx context.Context, name string, target schema.GroupResource, reason string, decide decide) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	crd, err := m.clients.crd(ctx, target)
+	var sv *apiserverinternalv1alpha1.StorageVersion
+	if err == nil {
+		sv, err = m.clients.storageVersion(ctx, name)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot determine whether a resource has one version, trying again", "resource", target)
+		}
+		return
+	}
+	if trigger, _ := decide(sv, definitionOf(crd), false); trigger != migration.ShortCircuit {
+		return
+	}
+	basis, _ := migration.BasisOf(sv)
+	m.states.change(name, func(s migration.State) migration.State {
+		s = s.Asked(reason)
+		return s.Completed(s.Generation, basis)
+	})
+}
+
 // request creates a migration. Its name contains its number, so that a leader that
 // has not observed it yet cannot create it twice.
-func (m *Migrator) request(ctx context.Context, name string, target schema.GroupResource, decide func(definition *migration.Definition, underWay bool) (migration.Trigger, string)) {
+func (m *Migrator) request(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion, target schema.GroupResource, decide decide) {
+	name := sv.Name
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	client := m.clients.migrations
@@ -157,7 +168,7 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 		underWay = underWay || migration.ResourceOf(svm) == target && !migration.Finished(svm)
 	}
 	// One that has ended in between is remembered by now.
-	trigger, reason := decide(definitionOf(crd), underWay)
+	trigger, reason := decide(sv, definitionOf(crd), underWay)
 	if trigger != migration.Begin {
 		return
 	}
@@ -182,8 +193,8 @@ func (m *Migrator) request(ctx context.Context, name string, target schema.Group
 
 // advance does what the migration whose turn it is needs next.
 func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigrationv1.StorageVersionMigration) {
-	busy, putOff := m.crew.busy()
-	if busy == svm.UID && !putOff {
+	busy, stuck := m.crew.busy(), m.crew.stuck()
+	if busy == svm.UID && stuck == nil {
 		return // Its worker looks after it.
 	}
 	resource := migration.ResourceOf(svm)
@@ -193,41 +204,66 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 	if sv, err := view.versions.Get(name); err == nil {
 		facts.StorageVersion = sv
 	}
-	next := migration.Assess(svm, facts, m.options.Clock.Now())
-	if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && m.options.Defects.Has(defects.SVM20IgnoresDisagreement) {
-		next.Step = migration.Run // defect: SVM-20-ignores-disagreement
-	}
+	next := m.decide.assess(svm, facts, m.options.Clock.Now())
 	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	switch {
-	case next.Step == migration.Fail && m.failsLater(svm, next.Reason):
-	case m.waitsForTurn(svm):
 	case next.Step == migration.Fail:
-		outcome := storagemigrationv1.MigrationFailed
-		switch {
-		case next.Reason == migration.ReasonNotFound && m.options.Defects.Has(defects.SVM18UnknownSucceeds):
-			outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-18-unknown-succeeds
-		case next.Reason == migration.ReasonNotMigratable && m.options.Defects.Has(defects.SVM19HopelessSucceeds):
-			outcome = storagemigrationv1.MigrationSucceeded // defect: SVM-19-hopeless-succeeds
-		}
-		m.finish(attempt, svm, name, migration.Verdict{Outcome: outcome, Reason: next.Reason, Message: next.Message})
-	case busy == svm.UID: // Its worker tries again.
+		m.finish(attempt, svm, name, m.decide.outcome(attempt, migration.Verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: next.Reason, Message: next.Message}))
+	case busy == svm.UID:
+		m.tell(attempt, svm, migration.ReasonRetrying, fmt.Sprintf("There is no progress, trying again: %v.", stuck))
 	case next.Step == migration.Skip:
-		if m.current(attempt, svm) {
-			m.states.change(name, func(s migration.State) migration.State {
-				generation, s := numbered(svm, s)
-				return s.Completed(generation, next.Basis)
-			})
-			m.finish(attempt, svm, name, migration.Verdict{Outcome: storagemigrationv1.MigrationSucceeded, Reason: next.Reason, Message: next.Message})
-		}
+		m.skip(attempt, svm, name, facts)
 	case next.Step == migration.Wait:
 		m.tell(attempt, svm, next.Reason, next.Message)
-	case busy != "":
+	case m.decide.busy(svm.UID, busy):
 		// KEP-25: there is one worker at a time, to avoid overloading the servers.
 		m.tell(attempt, svm, migration.ReasonQueued, "Another resource is being migrated.")
+		if !m.decide.givesWay(stuck) {
+			return
+		}
+		if err := m.crew.giveWay(attempt); err != nil && ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot end a worker that makes no progress, trying again", "uid", busy)
+		}
 	default:
 		m.crew.launch(ctx, assignment{svm: svm, name: name, target: facts.Target}, view)
 	}
+}
+
+// skip ends a migration that has nothing to rewrite. The view may be old, so what the
+// success follows from is read from the API server.
+//
+// KEP-25: the migration of a resource that has only one version is short-circuited.
+func (m *Migrator) skip(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, facts migration.Facts) {
+	basis, ok, err := m.singleVersion(ctx, svm, name, facts)
+	if err != nil {
+		if ctx.Err() == nil {
+			m.options.Logger.Error(err, "Cannot determine whether a migration has anything to rewrite, trying again", "migration", svm.Name)
+		}
+		return
+	}
+	if !ok || !m.current(ctx, svm) {
+		return
+	}
+	m.states.change(name, func(s migration.State) migration.State {
+		generation, s := numbered(svm, s)
+		return s.Completed(generation, basis.Basis)
+	})
+	m.finish(ctx, svm, name, migration.Verdict{Outcome: storagemigrationv1.MigrationSucceeded, Reason: basis.Reason, Message: basis.Message})
+}
+
+// singleVersion assesses a migration by what the API server has now.
+func (m *Migrator) singleVersion(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, facts migration.Facts) (migration.Assessment, bool, error) {
+	crd, err := m.clients.crd(ctx, migration.ResourceOf(svm))
+	if err != nil {
+		return migration.Assessment{}, false, err
+	}
+	if facts.StorageVersion, err = m.clients.storageVersion(ctx, name); err != nil {
+		return migration.Assessment{}, false, err
+	}
+	facts.Definition = definitionOf(crd)
+	next := m.decide.assess(svm, facts, m.options.Clock.Now())
+	return next, next.Step == migration.Skip, nil
 }
 
 // current reports whether a migration that the view shows is still without an
@@ -247,19 +283,21 @@ func numbered(svm *storagemigrationv1.StorageVersionMigration, state migration.S
 	return state.Generation, state
 }
 
-// tell writes to the status why a migration waits. It does not write the same status
-// again.
+// tell writes to the status why a migration waits, or makes no progress. It does not write
+// the same status again.
 func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, reason, message string) {
-	for i := range svm.Status.Conditions {
-		if c := &svm.Status.Conditions[i]; c.Type == string(storagemigrationv1.MigrationRunning) && c.Status == metav1.ConditionFalse && c.Reason == reason && c.Message == message {
-			return
-		}
-	}
-	if migration.Started(svm) {
-		return // The worker that resumes it says how it goes.
-	}
 	next := svm.DeepCopy()
-	next.Status = migration.Waiting(svm, reason, message, m.options.Clock.Now())
+	if migration.Started(svm) {
+		if reason != migration.ReasonRetrying {
+			return // The worker that resumes it reports its progress.
+		}
+		next.Status = migration.Running(svm, "", message, m.options.Clock.Now())
+	} else {
+		next.Status = migration.Waiting(svm, reason, message, m.options.Clock.Now())
+	}
+	if apiequality.Semantic.DeepEqual(next.Status, svm.Status) {
+		return
+	}
 	_, err := m.clients.migrations.UpdateStatus(ctx, next, metav1.UpdateOptions{})
 	// A conflict or an absence will be seen by the watch.
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
@@ -267,8 +305,9 @@ func (m *Migrator) tell(ctx context.Context, svm *storagemigrationv1.StorageVers
 	}
 }
 
-// finish writes the outcome of a migration, and retries until it succeeds or the context
-// ends. It writes the state of the resource first, so that a client that reads the outcome
+// finish writes the outcome of a migration, and retries for migration.GiveWay. An outcome
+// that cannot be written is found again, by the checkpoint, when the migration has its
+// next turn. It writes the state of the resource first, so that a client that reads the outcome
 // does not find the resource still in need of a migration.
 func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVersionMigration, name string, v migration.Verdict) {
 	if v.Outcome == storagemigrationv1.MigrationFailed {
@@ -276,7 +315,7 @@ func (m *Migrator) finish(ctx context.Context, svm *storagemigrationv1.StorageVe
 	}
 	ours := false
 	client := m.clients.migrations
-	recorded := m.persist(ctx, "record the outcome of a migration", func(ctx context.Context) error {
+	recorded := m.persist(ctx, migration.GiveWay, "record the outcome of a migration", func(ctx context.Context) error {
 		ours = false
 		live, err := client.Get(ctx, svm.Name, metav1.GetOptions{})
 		switch {

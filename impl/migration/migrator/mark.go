@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
 
@@ -37,16 +36,9 @@ func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv
 	definitions, _ := view.definitions.List(labels.Everything())
 	for _, crd := range definitions {
 		by, runs := running[schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}]
-		if runs == apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.StorageMigrating) {
+		if runs == apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.StorageMigrating) || !m.decide.marks(crd.Name, runs) {
 			continue
 		}
-		if !runs && m.options.Defects.Has(defects.SVM24LeavesMark) {
-			continue // defect: SVM-24-leaves-mark
-		}
-		if !runs && m.waits.Left("unmark "+crd.Name, m.options.Clock.Now(), m.options.Defects.Delay(defects.SVM24UnmarksLate)) > 0 {
-			continue // defect: SVM-24-unmarks-late
-		}
-		m.waits.Done("unmark " + crd.Name)
 		next := crd.DeepCopy()
 		condition := apiextensionsv1.CustomResourceDefinitionCondition{
 			Type: apiextensionsv1.StorageMigrating, Status: apiextensionsv1.ConditionFalse, Reason: markIdle, Message: "No migration of the objects is running.",

@@ -30,8 +30,12 @@ var (
 		Subsystem: subsystem, Name: "writes_per_second", StabilityLevel: metrics.ALPHA,
 		Help: "Single-object writes a second that the migrator allows itself at present.",
 	})
+	retrying = metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Subsystem: subsystem, Name: "retrying_seconds", StabilityLevel: metrics.ALPHA,
+		Help: "For how long the migrator has tried something that fails; absent when nothing fails.",
+	}, []string{"what"})
 
 	registerMetrics = sync.OnceFunc(func() {
-		legacyregistry.MustRegister(objectsDone, objectsRemaining, migrationsDone, workerRunning, paceRate)
+		legacyregistry.MustRegister(objectsDone, objectsRemaining, migrationsDone, workerRunning, paceRate, retrying)
 	})
 )

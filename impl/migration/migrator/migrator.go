@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/informers"
 	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/rest"
@@ -102,13 +102,15 @@ type Migrator struct {
 	targets   migration.Targets
 	targetsAt time.Time
 
-	// waits and begins are for what planted defects put off.
-	waits  defects.Waits
-	begins atomic.Pointer[time.Time]
+	decide decisions
+	// begins is for what a planted defect puts off.
+	begins begins
 
 	mu sync.Mutex
 	// active is the worker in this process, nil if there is none.
 	active *worker
+	// turns are the migrations that gave way to others.
+	turns turns
 }
 
 // Run migrates until the context ends; then nothing of it is left. leading says
@@ -137,7 +139,9 @@ func newMigrator(options Options, clients clients) *Migrator {
 		options: options, clients: clients,
 		states: newStates(clients.Interface, options.Namespace, *options.Logger),
 		poke:   make(chan struct{}, 1),
+		decide: sound(), turns: turns{},
 	}
+	m.plant()
 	m.crew = &inProcess{m: m}
 	if options.Jobs != nil {
 		m.crew = newJobCrew(m, *options.Jobs)
@@ -147,17 +151,9 @@ func newMigrator(options Options, clients clients) *Migrator {
 
 func (m *Migrator) run(ctx context.Context) {
 	// Load the stored states before the first observation, to detect a gap between them.
-	for failed := 1; ; failed++ {
-		err := m.states.load(ctx)
-		if err == nil {
-			break
-		}
-		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot begin, trying again")
-		}
-		if !m.sleep(ctx, migration.Retry(failed, 0)) {
-			return
-		}
+	// The next leader tries again if they cannot be read.
+	if !m.persist(ctx, migration.OutagePatience, "read storage states", m.states.load) {
+		return
 	}
 	view, stop := m.watch(ctx)
 	defer stop()
@@ -226,13 +222,10 @@ func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 	observe := func(obj any) {
 		if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
 			m.states.observe(sv)
-			lost := func(w *worker) bool {
+			m.stopIf(errAgreementLost, func(w *worker) bool {
 				basis := w.basis()
 				return w.name == sv.Name && basis.Precedes(sv) && basis.Check(sv) == migration.Lost
-			}
-			if m.concerns(lost) {
-				m.later(defects.SVM21StopsLate, func() { m.stopIf(errAgreementLost, lost) }) // defect: SVM-21-stops-late
-			}
+			})
 		}
 		m.wake()
 	}
@@ -258,11 +251,8 @@ func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = gone.Obj
 			}
-			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok && !m.options.Defects.Has(defects.SVM24GoesOn) { // defect: SVM-24-goes-on
-				m.later(defects.SVM24StopsLate, func() { // defect: SVM-24-stops-late
-					m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
-				})
-				m.beginLater() // defect: SVM-24-begins-late
+			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok {
+				m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
 			}
 			m.wake()
 		},
@@ -272,17 +262,11 @@ func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
 // stopIf stops the worker if there is one that is concerned.
 func (m *Migrator) stopIf(cause error, concerned func(*worker) bool) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.active != nil && concerned(m.active) {
-		m.active.stop(cause)
+	w := m.active
+	m.mu.Unlock()
+	if w != nil && concerned(w) {
+		m.decide.stops(cause, func() { w.stop(cause) })
 	}
-}
-
-// concerns is whether there is a worker that something concerns.
-func (m *Migrator) concerns(concerned func(*worker) bool) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.active != nil && concerned(m.active)
 }
 
 func (m *Migrator) wake() {
@@ -304,9 +288,12 @@ func (m *Migrator) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// persist tries until f succeeds or the context ends; it is false in the latter
-// case.
-func (m *Migrator) persist(ctx context.Context, what string, f func(context.Context) error) bool {
+// persist tries until f succeeds, the context ends, or the patience is over; it is false in
+// the latter cases. The metric storage_migration_retrying_seconds shows for how long it has
+// tried.
+func (m *Migrator) persist(ctx context.Context, patience time.Duration, what string, f func(context.Context) error) bool {
+	began := m.options.Clock.Now()
+	defer retrying.DeleteLabelValues(what)
 	for failed := 1; ; failed++ {
 		attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 		err := f(attempt)
@@ -318,7 +305,12 @@ func (m *Migrator) persist(ctx context.Context, what string, f func(context.Cont
 			return false
 		}
 		m.options.Logger.Error(err, "Cannot "+what+", trying again")
-		_, asked := migration.Classify(err)
+		tried := m.options.Clock.Since(began)
+		if tried >= patience {
+			return false
+		}
+		retrying.WithLabelValues(what).Set(tried.Seconds())
+		_, asked := migration.Classify(err, schema.GroupResource{}, "")
 		if !m.sleep(ctx, migration.Retry(failed, asked)) {
 			return false
 		}

@@ -62,26 +62,33 @@ type transport struct {
 	next    http.RoundTripper
 	pacer   *pacer
 	leading func() error
+	// reads is whether reads wait for their turn as well.
+	//
+	// KEP-25: a migration causes only insignificant load. A list of objects is as much
+	// load as a write at least.
+	reads bool
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method == http.MethodGet {
+	read := req.Method == http.MethodGet
+	if read && !t.reads {
 		return t.next.RoundTrip(req)
 	}
 	if err := t.pacer.wait(req.Context()); err != nil {
 		return nil, err
 	}
-	if err := t.leading(); err != nil {
-		return nil, err
+	if !read {
+		if err := t.leading(); err != nil {
+			return nil, err
+		}
 	}
 	start := t.pacer.clock.Now()
 	answer, err := t.next.RoundTrip(req)
-	if req.Context().Err() == nil {
-		t.pacer.answered(migration.Sample{
-			Latency:   t.pacer.clock.Since(start),
-			Throttled: err != nil || answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable,
-		})
+	throttled := err != nil || answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable
+	// How long a list takes says more about the objects than about the load.
+	if req.Context().Err() == nil && (throttled || !read) {
+		t.pacer.answered(migration.Sample{Latency: t.pacer.clock.Since(start), Throttled: throttled})
 	}
 	return answer, err
 }

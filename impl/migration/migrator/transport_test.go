@@ -56,6 +56,15 @@ func TestWritesKeepToThePace(t *testing.T) {
 		if time.Since(before) > 0 {
 			t.Errorf("reads had to wait for %s", time.Since(before))
 		}
+		// A list of objects is load, too.
+		transport.reads = true
+		before = time.Now()
+		for range 100 {
+			send(http.MethodGet)
+		}
+		if took := time.Since(before); took < 11*time.Second {
+			t.Errorf("100 lists were sent within %s", took)
+		}
 		transport.next = status(http.StatusTooManyRequests)
 		send(http.MethodPut)
 		if pacer.pace.Rate > migration.DefaultRate/2 {

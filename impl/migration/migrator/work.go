@@ -84,7 +84,7 @@ func (m *Migrator) work(ctx context.Context, task Task) error {
 
 // task reads the migration; it is nil if there is nothing to do about it any more.
 func (m *Migrator) task(ctx context.Context, task Task) (svm *storagemigrationv1.StorageVersionMigration, err error) {
-	read := m.persist(ctx, "read the migration", func(ctx context.Context) error {
+	read := m.persist(ctx, migration.OutagePatience, "read the migration", func(ctx context.Context) error {
 		svm, err = m.clients.migrations.Get(ctx, task.Migration, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && (svm.UID != task.UID || migration.Finished(svm)) {
 			svm, err = nil, nil
@@ -119,7 +119,7 @@ func (m *Migrator) attempt(ctx context.Context, svm *storagemigrationv1.StorageV
 // leaveVerdict writes down how the worker ended.
 func (m *Migrator) leaveVerdict(ctx context.Context, svm types.UID, r report) error {
 	gone := false
-	left := m.persist(ctx, "write the verdict down", func(ctx context.Context) error {
+	left := m.persist(ctx, migration.OutagePatience, "write the verdict down", func(ctx context.Context) error {
 		c, written, err := m.checkpoint(ctx, svm)
 		if err != nil {
 			return err

@@ -61,6 +61,8 @@ type world struct {
 	listing func(metav1.ListOptions) error
 	lists   []metav1.ListOptions
 	attempt int
+	// gadgets are a resource of a built-in server, with whether each was written.
+	gadgets map[string]bool
 	// unserved: no server offers widgets.
 	unserved atomic.Bool
 }
@@ -164,9 +166,38 @@ func (w *world) store(name string) {
 	w.stored[name] = &stored{version: w.encoding, uid: types.UID(fmt.Sprint(w.revision)), revision: w.revision}
 }
 
-func (w *world) list(_ context.Context, _ schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+// addGadgets adds another resource, with so many objects.
+func (w *world) addGadgets(count int) {
+	sv := storageVersion("49", "test.dev/v2", "test.dev/v2")
+	sv.Name, sv.UID = "test.dev.gadgets", "sv-gadgets"
+	if err := w.client.Tracker().Add(sv); err != nil {
+		w.t.Fatal(err)
+	}
+	w.gadgets = map[string]bool{}
+	for i := range count {
+		w.gadgets[fmt.Sprintf("g%03d", i)] = false
+	}
+}
+
+func (w *world) askForGadgets(name string) {
+	svm := &storagemigrationv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	svm.Spec.Resource = metav1.GroupResource{Group: "test.dev", Resource: "gadgets"}
+	w.create(svm)
+}
+
+func (w *world) list(_ context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if resource.Resource == "gadgets" {
+		list := &unstructured.UnstructuredList{}
+		list.SetResourceVersion(strconv.Itoa(w.revision))
+		for _, name := range slices.Sorted(maps.Keys(w.gadgets)) {
+			object := unstructured.Unstructured{Object: map[string]any{}}
+			object.SetName(name)
+			list.Items = append(list.Items, object)
+		}
+		return list, nil
+	}
 	w.lists = append(w.lists, options)
 	if w.listing != nil {
 		if err := w.listing(options); err != nil {
@@ -198,11 +229,15 @@ func (w *world) list(_ context.Context, _ schema.GroupVersionResource, options m
 // latency is how long a write takes; what is watched is seen meanwhile.
 const latency = 10 * time.Millisecond
 
-func (w *world) update(ctx context.Context, _ schema.GroupVersionResource, object *unstructured.Unstructured) error {
+func (w *world) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	time.Sleep(latency)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := object.GetName()
+	if resource.Resource == "gadgets" {
+		w.gadgets[name] = true
+		return nil
+	}
 	w.attempt++
 	if w.before != nil {
 		if err := w.before(ctx, w.attempt, name); err != nil {
@@ -229,9 +264,11 @@ func (w *world) update(ctx context.Context, _ schema.GroupVersionResource, objec
 func (w *world) clients() clients {
 	return clients{Interface: w.client, migrations: published.For(w.client), extensions: w.extensions, objects: w, targets: func(context.Context) (migration.Targets, error) {
 		if w.unserved.Load() {
-			return migration.Discover(nil, nil, nil, nil), nil
+			return migration.Discover([]*metav1.APIResourceList{{GroupVersion: "test.dev/v2", APIResources: []metav1.APIResource{
+				{Name: "gadgets", Verbs: metav1.Verbs{"list", "update"}}}}}, nil, nil, nil), nil
 		}
-		lists := []*metav1.APIResourceList{{GroupVersion: "test.dev/v2", APIResources: []metav1.APIResource{{Name: "widgets", Verbs: metav1.Verbs{"list", "update"}}}}}
+		lists := []*metav1.APIResourceList{{GroupVersion: "test.dev/v2", APIResources: []metav1.APIResource{
+			{Name: "widgets", Verbs: metav1.Verbs{"list", "update"}}, {Name: "gadgets", Verbs: metav1.Verbs{"list", "update"}}}}}
 		return migration.Discover(lists, nil, sets.New(widgets), nil), nil
 	}}
 }
