@@ -55,6 +55,15 @@ func brackets() map[string]func(b *historyBuilder, took func(*historyBuilder) *h
 			b.defines("v2", 2, 7, "v1", "v2").manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
 			return took(b.stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded)).defines("v2", 2, 22, "v2")
 		},
+		"SVM-29 beginsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			b.manages("a", 8).after(20*time.Second).migrates("o", 10, 10, 0).of(Resource{"other.io", "others"}).migrates("m", 12, 12, 0)
+			return took(b).migrates("m", 12, 14, 13, nowRuns)
+		},
+		"SVM-30 beginsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			b.header.Topology = &history.Topology{Settings: map[string]string{automaticSetting: "true"}}
+			b.manages("a", 8).after(20*time.Second).announces(things, 10, "a="+v2, "b="+v1).announces(things, 12, "a="+v2, "b="+v2)
+			return took(b).migrates("m", 14, 14, 0)
+		},
 		"SVM-24 stopsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
 			return took(begun(b).drops("m", 13)).stores("x", v2, "m", 5, 14, 0)
 		},

@@ -16,6 +16,8 @@ type requests struct {
 	// flawed are the requests about migrations that had to be refused, created those that
 	// created one with a status, and lists the lists of migrations.
 	flawed, created, lists []request
+	// asked are the names of migrations that the harness has created.
+	asked map[string]bool
 	// timed are the requests whose time tells how well clients are served.
 	timed []timedRequest
 }
@@ -38,6 +40,12 @@ const watchedMigrations = "storageversionmigrations"
 
 func (f *Facts) observeRequest(ev *history.Event) {
 	r, q := ev.Request, &f.requests
+	if r.Class == history.ClassMigration && r.Verb == "create" && accepted(r) {
+		if q.asked == nil {
+			q.asked = map[string]bool{}
+		}
+		q.asked[r.Name] = true
+	}
 	one := request{f, f.When(fact.StampOf(ev)), ev.Member, r}
 	switch {
 	case r.Class == history.ClassMigration && r.Invalid != "":

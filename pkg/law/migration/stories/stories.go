@@ -17,5 +17,6 @@ func All() []story.Story {
 		story.Base{Name: "leftovers", Build: leftoverStory}.Stories(leftoverCases),
 		story.Base{Name: "resume", Build: resumeStory}.Stories(resumeCases),
 		story.Base{Name: "large", Build: largeStory}.Stories(largeCases),
+		story.Base{Name: "automatic", NewHeader: automaticHeader, Build: automaticStory}.Stories(automaticCases),
 	)
 }

@@ -1,0 +1,83 @@
+package migration
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
+
+// automaticSetting is the setting of a topology by which migrations start without a request.
+const automaticSetting = "automaticMigration"
+
+// svm30: where migrations are automatic, there is one of a resource within a bound after
+// servers have agreed on a version in which not all objects are stored (KEP-25, "Beta
+// workflow - Automation").
+var svm30 = law.Deadline[*Facts, *due]{
+	Row:      law.Row{ID: "SVM-30", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "builtIn")},
+	Bound:    "beginsWithin",
+	Over:     (*Facts).due,
+	Describe: func(d *due) law.Entry { return law.Of(d.of.String(), d.When(d.agreed.Stamp)) },
+	Begin:    law.Once(func(d *due) fact.Moment { return d.When(d.agreed.Stamp) }),
+	Running:  func(d *due) fact.Signal { return d.clock() },
+	Done:     func(d *due) []fact.Moment { return d.Moments(fact.Each(d.migrations(), d.since)...) },
+	Void: func(d *due) []law.Void {
+		later := d.agreements(d.of).In(d.agreed.Revision, fact.Forever)
+		return law.Voids("the servers ceased to agree on that version", d.Moments(fact.Each(later, func(a fact.Value[Agreement]) fact.Stamp { return a.Stamp })...)...)
+	},
+	Breach: func(d *due, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+		return fmt.Sprintf("no migration of %s existed %v after the servers had agreed on %s, while objects were stored in another version", d.of, rounded(took), d.agreed.Is.Version)
+	},
+	Tag: func(d *due, _, _ fact.Moment) []string {
+		m := d.migrations()[0]
+		switch {
+		case m.requested() || !m.Succeeded():
+			return nil
+		case d.custom(d.of):
+			return []string{"begun", "custom"}
+		}
+		return []string{"begun", "builtIn"}
+	},
+}
+
+// due is an agreement after which objects of a resource have to be migrated.
+type due struct {
+	*Facts
+	of     Resource
+	agreed fact.Value[Agreement]
+}
+
+// due are the agreements where migrations are automatic.
+func (f *Facts) due() (out []*due) {
+	if f.Header.Topology == nil || f.Header.Topology.Settings[automaticSetting] != "true" {
+		return nil
+	}
+	for _, r := range f.resources() {
+		for _, a := range f.agreements(r).All() {
+			if n := f.storedAt(r, a.Revision); a.Is.Version != "" && n.in[a.Is.Version] < n.total {
+				out = append(out, &due{f, r, a})
+			}
+		}
+	}
+	return out
+}
+
+// migrations are those of the resource that had not ended, or were created later, with the
+// one in front that came first.
+func (d *due) migrations() []*Migration {
+	return fact.Where(d.Migrations, func(m *Migration) bool {
+		return m.Of == d.of && (m.Created.Revision > d.agreed.Revision || m.lived(d.agreed.Revision))
+	})
+}
+
+// since is since when a migration has existed, of the time in which it is due.
+func (d *due) since(m *Migration) fact.Stamp {
+	if m.Created.Revision < d.agreed.Revision {
+		return d.agreed.Stamp
+	}
+	return m.Created
+}
+
+// requested is whether the harness created it.
+func (m *Migration) requested() bool { return m.requests.asked[m.Name] }
