@@ -121,6 +121,10 @@ type Settings struct {
 	// MigrationRate is how many objects a second storage version migrations may
 	// write; 0 keeps the distribution's own limit.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// AutomaticMigration has the control plane migrate a resource without a request, as soon
+	// as all API servers agree on another storage version, where the distribution can. A
+	// scenario with start.automaticMigration switches it on for its run.
+	AutomaticMigration bool `yaml:"automaticMigration,omitempty"`
 	// MigrationPace is how many objects a second storage version migrations come to,
 	// roughly, where no MigrationRate sets that. Scenarios fill resources by it, so that
 	// migrating them takes the time that they need; see Pace.

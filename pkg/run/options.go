@@ -203,6 +203,9 @@ func (p *plan) fitTopology(ctx context.Context, o Options) error {
 	if err := p.migrateAt(p.scenario.Start.MigrationRate); err != nil {
 		return err
 	}
+	if err := p.automate(); err != nil {
+		return err
+	}
 	return p.publishTopology()
 }
 
@@ -312,6 +315,21 @@ func (p *plan) migrateAt(rate float64) error {
 		return nil
 	}
 	settings.MigrationRate = rate
+	return p.writeTopology()
+}
+
+// automate switches automatic migration on if the scenario has it, and only then: in all
+// other scenarios the migrations are those that steps ask for.
+func (p *plan) automate() error {
+	settings := &p.topology.Spec.Settings
+	if p.scenario.Start.AutomaticMigration == settings.AutomaticMigration || p.topology.ExternallyManaged() {
+		return nil
+	}
+	if settings.AutomaticMigration {
+		return fmt.Errorf("%s has spec.settings.automaticMigration, and the scenario %s counts on the migrations that it asks for: leave the setting out, which a scenario with start.automaticMigration switches on by itself",
+			p.topology.File, p.scenario.Metadata.Name)
+	}
+	settings.AutomaticMigration = true
 	return p.writeTopology()
 }
 

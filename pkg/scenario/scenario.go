@@ -112,4 +112,7 @@ type Start struct {
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, in the place of the topology's limit; where that has none, nothing.
 	MigrationRate float64 `yaml:"migrationRate,omitempty"`
+	// AutomaticMigration has the control plane migrate without a request, as the topology's
+	// settings.automaticMigration has it.
+	AutomaticMigration bool `yaml:"automaticMigration,omitempty"`
 }

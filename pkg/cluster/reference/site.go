@@ -167,6 +167,7 @@ func controllerManager(s *Site, release string) []string {
 	if rate := s.Settings.MigrationRate; rate > 0 {
 		f.add("migration-rate", strconv.FormatFloat(rate, 'f', -1, 64))
 	}
+	f.set("automatic-migration", s.Settings.AutomaticMigration)
 	f.repeat("defect", s.Planted[cluster.ControllerManager])
 	return f
 }
