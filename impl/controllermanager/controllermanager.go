@@ -89,6 +89,10 @@ type Migrator struct {
 	// the Jobs of workers.
 	Namespace string
 	Jobs      migrator.Jobs
+	// Startup has it create migrations when it begins to lead, and Owner names the
+	// ClusterRole that owns the migrations which it creates.
+	Startup bool
+	Owner   string
 }
 
 // MigratorLeaseName is the Lease of a Migrator.
@@ -184,6 +188,7 @@ func New(options Options) (*ControllerManager, error) {
 	}
 	if options.Migrator != nil {
 		work.Namespace, work.Jobs = options.Migrator.Namespace, &options.Migrator.Jobs
+		work.Startup, work.Owner = options.Migrator.Startup, options.Migrator.Owner
 	}
 	m.migrate = func(ctx context.Context, leading func() error) error { return migrator.Run(ctx, work, leading) }
 	if _, _, err := m.elector(leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}}); err != nil {

@@ -37,6 +37,8 @@ type CustomResource struct {
 	// Migrating is the status of the condition StorageMigrating; empty where the
 	// definition has none.
 	Migrating string `json:"migrating,omitempty"`
+	// Webhook is whether a webhook converts its objects, which may be down.
+	Webhook bool `json:"webhook,omitempty"`
 }
 
 // What is wrong with a ClassMigration request that must be refused.

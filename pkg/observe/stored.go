@@ -230,6 +230,7 @@ func customResource(in *apiextensionsv1.CustomResourceDefinition) *history.Custo
 			out.Served = append(out.Served, in.Spec.Versions[i].Name)
 		}
 	}
+	out.Webhook = in.Spec.Conversion != nil && in.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 	out.Established = apihelpers.IsCRDConditionTrue(in, apiextensionsv1.Established)
 	if migrating := apihelpers.FindCRDCondition(in, apiextensionsv1.StorageMigrating); migrating != nil {
 		out.Migrating = string(migrating.Status)

@@ -92,7 +92,7 @@ func (r *Runner) backendOf(name string) (*aggregated, error) {
 // define has something hosted.
 func (r *Runner) registerAPI(ctx context.Context, member string, registerAPI *RegisterAPI) error {
 	if registerAPI.Backend == "" {
-		return r.defineCRD(ctx, member, registerAPI.CRD, registerAPI.Group, registerAPI.Storage, registerAPI.Versions)
+		return r.defineCRD(ctx, member, registerAPI)
 	}
 	backend, err := r.backendOf(registerAPI.Backend)
 	if err != nil {
@@ -116,9 +116,14 @@ func (r *Runner) unregisterAPI(ctx context.Context, member string, unregisterAPI
 	return r.undefineBackend(ctx, member, backend)
 }
 
+// absentWebhook is where no webhook listens: the port is that of a service that discards what
+// it gets and speaks no TLS, if any process listens there.
+const absentWebhook = "https://127.0.0.1:9/convert"
+
 // defineCRD makes a CustomResourceDefinition, or changes the versions that one
 // serves, or the one that it stores.
-func (r *Runner) defineCRD(ctx context.Context, member, plural, group, storage string, versions []string) error {
+func (r *Runner) defineCRD(ctx context.Context, member string, d *RegisterAPI) error {
+	plural, group, storage, versions := d.CRD, d.Group, d.Storage, d.Versions
 	name := plural + "." + group
 	if storage == "" {
 		storage = definable[0]
@@ -131,12 +136,17 @@ func (r *Runner) defineCRD(ctx context.Context, member, plural, group, storage s
 		})
 	}
 	kind := strings.ToUpper(plural[:1]) + plural[1:]
+	spec := map[string]any{
+		"group": group, "scope": "Namespaced", "versions": listed,
+		"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
+	}
+	if d.ConversionDown {
+		spec["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+			"clientConfig": map[string]any{"url": absentWebhook}, "conversionReviewVersions": []any{"v1"},
+		}}
+	}
 	wanted := map[string]any{
-		"apiVersion": crdGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": name},
-		"spec": map[string]any{
-			"group": group, "scope": "Namespaced", "versions": listed,
-			"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
-		},
+		"apiVersion": crdGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": name}, "spec": spec,
 	}
 	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, Stored: storage})
 }
@@ -388,7 +398,7 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 		case goes:
 			err = r.undefineCRD(ctx, through(), one, churnGroup)
 		default:
-			err = r.defineCRD(ctx, through(), one, churnGroup, "", r.someVersions())
+			err = r.defineCRD(ctx, through(), &RegisterAPI{CRD: one, Group: churnGroup, Versions: r.someVersions()})
 		}
 		if err != nil {
 			return err

@@ -22,18 +22,22 @@ type RegisterAPI struct {
 	Versions []string `yaml:"versions,omitempty"`
 	// Storage is the storage version of the custom resource; empty means v1.
 	Storage string `yaml:"storage,omitempty"`
+	// ConversionDown has versions of the custom resource converted by a webhook that does not
+	// answer, so that objects that are stored in one version cannot be read in another.
+	ConversionDown bool `yaml:"conversionDown,omitempty"`
 	// Backend is the name of an aggregated server of the scenario, to which API servers
 	// are to proxy its group-version. Give it instead of a custom resource.
 	Backend string `yaml:"backend,omitempty"`
 }
 
 var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registry.Fields{
-	"member":   oneMember,
-	"crd":      registry.AnyText("crates", "lanterns", "lights").In("crd"),
-	"group":    registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
-	"versions": registry.OneOf(definable...).List(1, len(definable)).In("crd"),
-	"storage":  registry.OneOf(definable...).In("crd").Maybe(),
-	"backend":  registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
+	"member":         oneMember,
+	"crd":            registry.AnyText("crates", "lanterns", "lights").In("crd"),
+	"group":          registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
+	"versions":       registry.OneOf(definable...).List(1, len(definable)).In("crd"),
+	"storage":        registry.OneOf(definable...).In("crd").Maybe(),
+	"conversionDown": registry.Flag().In("crd").Maybe(),
+	"backend":        registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
 }, anywhere)
 
 func (d *RegisterAPI) selectors() []string { return []string{d.Member} }
@@ -67,6 +71,9 @@ func (d *RegisterAPI) fieldsProblem() error {
 	}
 	if (d.CRD == "") != (len(d.Versions) == 0) {
 		return errors.New("versions belongs to a crd, which must have some")
+	}
+	if d.ConversionDown && d.CRD == "" {
+		return errors.New("conversionDown belongs to a crd")
 	}
 	if d.Storage != "" && (d.CRD == "" || !slices.Contains(definable, d.Storage)) {
 		return fmt.Errorf("storage belongs to a crd, and %q must be one of the versions %v", d.Storage, definable)

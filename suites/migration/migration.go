@@ -8,6 +8,8 @@ var (
 	_ = play.Scenario("migration-custom.yaml")
 	_ = play.Scenario("migration-custom-upgrade.yaml")
 	_ = play.Scenario("migration-hopeless.yaml")
+	_ = play.Scenario("migration-unreadable.yaml")
+	_ = play.Scenario("migration-automatic.yaml")
 	_ = play.Scenario("migration.yaml")
 	_ = play.Scenario("migration-abort.yaml")
 	_ = play.Scenario("migration-agreed.yaml")

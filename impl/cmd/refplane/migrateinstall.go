@@ -59,6 +59,7 @@ func migrateInstallCommand() *cobra.Command {
 	flags.BoolVar(&o.Pod.OnControlPlane, "on-control-plane", false, "run on nodes of the control plane and in their network, with the API server of the same node, which needs neither a CNI plugin nor kube-proxy")
 	flags.Float64Var(&o.Rate, "rate", migration.DefaultRate, "most objects a second that a migration writes; it slows down by itself when servers are busy")
 	flags.BoolVar(&o.Automatic, "automatic", false, "migrate a resource as soon as all servers agree on another storage version, and not only when asked")
+	flags.BoolVar(&o.Startup, "start", false, "create a migration of each resource that is no custom one, when the controller begins to work")
 	flags.BoolVar(&dryRun, "dry-run", false, "print what would be installed as YAML, and look at no control plane")
 	return command
 }
@@ -92,7 +93,7 @@ func ownImage() (string, error) {
 func migrateUninstallCommand() *cobra.Command {
 	var r reached
 	var namespace string
-	command := component("uninstall", "Remove what install has deployed, with the workers; migrations stay and wait", func(command *cobra.Command) error {
+	command := component("uninstall", "Remove what install has deployed, with the workers and the migrations that the controller created; those of users stay and wait", func(command *cobra.Command) error {
 		config, _, err := r.connect()
 		if err != nil {
 			return err

@@ -48,6 +48,8 @@ func migrateControllerCommand() *cobra.Command {
 	flags.StringVar(&m.Jobs.Pod.Image, "image", "", "image that workers run")
 	flags.BoolVar(&m.Jobs.Pod.OnControlPlane, "on-control-plane", false, "run workers on nodes of the control plane and in their network")
 	flags.Float64Var(&o.MigrationRate, "rate", migration.DefaultRate, "most objects a second that a worker writes")
+	flags.BoolVar(&m.Startup, "start", false, "create a migration of each resource that is no custom one, when it begins to work")
+	flags.StringVar(&m.Owner, "owner", "", "ClusterRole that owns the migrations which the controller creates (default none)")
 	flags.BoolVar(&o.AutomaticMigration, "automatic", false, "migrate a resource as soon as all servers agree on another storage version")
 	return command
 }

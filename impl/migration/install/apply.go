@@ -73,7 +73,13 @@ func place(client dynamic.Interface, object *unstructured.Unstructured) dynamic.
 
 // Install creates missing objects and updates existing ones. It uses a namespace that
 // another user has created as it is, and does not take it over.
+//
+// KEP-25: it deletes any existing Deployment of the controller and creates one anew, and old
+// migrations go with the old one.
 func Install(ctx context.Context, client dynamic.Interface, o Options, tell func(format string, args ...any)) error {
+	if err := replace(ctx, client, o, tell); err != nil {
+		return err
+	}
 	for _, object := range Objects(o) {
 		want, err := plain(object)
 		if err != nil {
@@ -110,9 +116,63 @@ func renew(ctx context.Context, at dynamic.ResourceInterface, want *unstructured
 	return "renewed", err
 }
 
-// Uninstall removes the objects that Install has created in a namespace, the workers and
-// the state of migrations. It removes the controller first, so that the controller does
-// not start workers meanwhile. Migrations stay, and wait for another migrator.
+// replace removes the controller of an earlier installation and the migrations that it
+// created, with their owner. What is remembered of resources stays.
+func replace(ctx context.Context, client dynamic.Interface, o Options, tell func(format string, args ...any)) error {
+	for _, object := range []runtime.Object{deployment(o), clusterRole(workload.ControllerAccount, o.Namespace, nil)} {
+		unwanted, err := plain(object)
+		if err != nil {
+			return err
+		}
+		if unwanted.GetKind() == "ClusterRole" {
+			if err := removeOwned(ctx, client, unwanted.GetName()); err != nil {
+				return err
+			}
+		}
+		gone, err := remove(ctx, place(client, unwanted), unwanted.GetName())
+		if err != nil {
+			return fmt.Errorf("replace %s %s: %w", unwanted.GetKind(), unwanted.GetName(), err)
+		}
+		if gone {
+			tell("%s %s: deleted", unwanted.GetKind(), unwanted.GetName())
+		}
+	}
+	return nil
+}
+
+// removeOwned deletes the migrations that a ClusterRole owns. A garbage collector does so
+// as well, once the ClusterRole is deleted.
+func removeOwned(ctx context.Context, client dynamic.Interface, role string) error {
+	for _, version := range []string{"v1", "v1beta1"} {
+		at := client.Resource(schema.GroupVersionResource{Group: migrations, Version: version, Resource: "storageversionmigrations"})
+		list, err := at.List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			continue // That version is not served.
+		}
+		if err != nil {
+			return fmt.Errorf("list the migrations: %w", err)
+		}
+		for i := range list.Items {
+			svm := &list.Items[i]
+			owned := slices.ContainsFunc(svm.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.Kind == "ClusterRole" && owner.Name == role })
+			if !owned {
+				continue
+			}
+			uid := svm.GetUID()
+			err := at.Delete(ctx, svm.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("delete migration %s: %w", svm.GetName(), err)
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// Uninstall removes the objects that Install has created in a namespace, the workers, the
+// migrations that the controller has created, and the state of migrations. It removes the
+// controller first, so that the controller does not start workers meanwhile. Migrations that
+// users have created stay, and wait for another migrator.
 func Uninstall(ctx context.Context, client dynamic.Interface, namespace string, tell func(format string, args ...any)) error {
 	objects := Objects(Options{Namespace: namespace})
 	slices.Reverse(objects)
@@ -131,6 +191,9 @@ func Uninstall(ctx context.Context, client dynamic.Interface, namespace string, 
 			tell("%s %s: deleted", unwanted.GetKind(), unwanted.GetName())
 		}
 		if i == 0 {
+			if err := removeOwned(ctx, client, clusterName(workload.ControllerAccount, namespace)); err != nil {
+				return err
+			}
 			if err := removeLeftovers(ctx, client, namespace); err != nil {
 				return err
 			}

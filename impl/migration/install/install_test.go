@@ -102,7 +102,7 @@ func TestRights(t *testing.T) {
 	}{
 		{workload.ControllerAccount, []string{
 			"get apiextensions.k8s.io/customresourcedefinitions", "get internal.apiserver.k8s.io/storageversions", "get storagemigration.k8s.io/storageversionmigrations",
-			"list apiextensions.k8s.io/customresourcedefinitions", "list apiregistration.k8s.io/apiservices", "list internal.apiserver.k8s.io/storageversions", "list storagemigration.k8s.io/storageversionmigrations",
+			"list apiextensions.k8s.io/customresourcedefinitions", "list internal.apiserver.k8s.io/storageversions", "list storagemigration.k8s.io/storageversionmigrations",
 			"update apiextensions.k8s.io/customresourcedefinitions/status", "update storagemigration.k8s.io/storageversionmigrations/status",
 			"watch apiextensions.k8s.io/customresourcedefinitions", "watch internal.apiserver.k8s.io/storageversions", "watch storagemigration.k8s.io/storageversionmigrations",
 		}, []string{
@@ -157,13 +157,14 @@ func TestInstallAndUninstall(t *testing.T) {
 	worker := map[string]string{workload.RoleLabel: workload.WorkerRole}
 	record := map[string]string{migration.RecordLabel: migration.StateRecord}
 	client := fakeClient()
-	for _, attempt := range []string{"created", "renewed"} {
+	// Installing anew replaces the Deployment, and the owner of the migrations.
+	for _, replaced := range []int{0, 2} {
 		var told lines
 		if err := Install(t.Context(), client, chosen, told.tell); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != len(Objects(chosen)) || !strings.Contains(told[len(told)-1], attempt) {
-			t.Errorf("%s: told %q", attempt, told)
+		if len(told) != replaced+len(Objects(chosen)) || !strings.HasSuffix(told[len(told)-1], "created") {
+			t.Errorf("told %q", told)
 		}
 	}
 	for resource, o := range map[schema.GroupVersionResource]*unstructured.Unstructured{
@@ -194,6 +195,39 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 	if err := Uninstall(t.Context(), client, "ours", told.tell); err == nil || !strings.Contains(err.Error(), "nothing is installed") {
 		t.Errorf("what is not there is removed: %v", err)
+	}
+}
+
+// The migrations that a controller has created go with it, and those of users stay.
+func TestOwnedMigrationsGoWithTheController(t *testing.T) {
+	migrationsOf := schema.GroupVersionResource{Group: "storagemigration.k8s.io", Version: "v1", Resource: "storageversionmigrations"}
+	for name, act := range map[string]func(*dynamicfake.FakeDynamicClient) error{
+		"uninstalled": func(c *dynamicfake.FakeDynamicClient) error {
+			return Uninstall(t.Context(), c, "ours", (&lines{}).tell)
+		},
+		"installed again": func(c *dynamicfake.FakeDynamicClient) error { return Install(t.Context(), c, chosen, (&lines{}).tell) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fakeClient()
+			if err := Install(t.Context(), client, chosen, (&lines{}).tell); err != nil {
+				t.Fatal(err)
+			}
+			for name, owner := range map[string]string{"owned": clusterName(workload.ControllerAccount, "ours"), "of another one": clusterName(workload.ControllerAccount, "theirs"), "of a user": ""} {
+				svm := object("StorageVersionMigration", "storagemigration.k8s.io/v1", "", name, nil)
+				if owner != "" {
+					svm.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: owner, UID: "1"}})
+				}
+				if _, err := client.Resource(migrationsOf).Create(t.Context(), svm, metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := act(client); err != nil {
+				t.Fatal(err)
+			}
+			if left := there(t, client, migrationsOf); !slices.Equal(left, []string{"of a user", "of another one"}) {
+				t.Errorf("left are %q", left)
+			}
+		})
 	}
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	// Automatic has resources migrated as soon as their servers agree on another
 	// version, and not only when asked.
 	Automatic bool
+	// Startup has each resource migrated that is no custom one, when the controller begins.
+	Startup bool
 }
 
 // Objects are all that is installed, in the order in which they are created.
@@ -39,7 +41,7 @@ func Objects(o Options) []runtime.Object {
 		&corev1.Namespace{TypeMeta: kind("v1", "Namespace"), ObjectMeta: named("", o.Namespace)},
 		account(o.Namespace, workload.ControllerAccount),
 		account(o.Namespace, workload.WorkerAccount),
-		clusterRole(workload.ControllerAccount, o.Namespace, controllerRules(o.Automatic)),
+		clusterRole(workload.ControllerAccount, o.Namespace, controllerRules(o.Automatic || o.Startup, clusterName(workload.ControllerAccount, o.Namespace))),
 		clusterRole(workload.WorkerAccount, o.Namespace, workerRules()),
 		clusterBinding(workload.ControllerAccount, o.Namespace),
 		clusterBinding(workload.WorkerAccount, o.Namespace),
@@ -94,6 +96,12 @@ func deployment(o Options) *appsv1.Deployment {
 	labels := map[string]string{workload.RoleLabel: workload.ControllerRole}
 	args := []string{"migrate", "controller", "--namespace=" + o.Namespace, "--image=" + o.Pod.Image,
 		"--rate=" + strconv.FormatFloat(o.Rate, 'g', -1, 64)}
+	if o.Automatic || o.Startup {
+		args = append(args, "--owner="+clusterName(workload.ControllerAccount, o.Namespace))
+	}
+	if o.Startup {
+		args = append(args, "--start")
+	}
 	if o.Automatic {
 		args = append(args, "--automatic")
 	}

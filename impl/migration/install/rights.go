@@ -7,28 +7,33 @@ func may(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 }
 
 const (
-	migrations  = "storagemigration.k8s.io"
-	internal    = "internal.apiserver.k8s.io"
-	extensions  = "apiextensions.k8s.io"
-	aggregation = "apiregistration.k8s.io"
+	migrations = "storagemigration.k8s.io"
+	internal   = "internal.apiserver.k8s.io"
+	extensions = "apiextensions.k8s.io"
 )
 
 // controllerRules: the controller decides by what servers report, and gives
-// migrations their outcome. It reads none of the objects that are migrated.
-func controllerRules(automatic bool) []rbacv1.PolicyRule {
+// migrations their outcome. It reads none of the objects that are migrated. If it creates
+// migrations, owner is the ClusterRole that owns them.
+func controllerRules(creates bool, owner string) []rbacv1.PolicyRule {
 	follow := []string{"get", "list", "watch"}
 	ask := follow
-	if automatic {
+	var own []rbacv1.PolicyRule
+	if creates {
 		ask = append([]string{"create"}, follow...)
+		reads := may("rbac.authorization.k8s.io", []string{"clusterroles"}, "get")
+		reads.ResourceNames = []string{owner}
+		// An owner that blocks its deletion until the migrations are gone is not set, so that
+		// this takes no right to change the role.
+		own = append(own, reads)
 	}
-	return []rbacv1.PolicyRule{
+	return append(own, []rbacv1.PolicyRule{
 		may(internal, []string{"storageversions"}, follow...),
 		may(migrations, []string{"storageversionmigrations"}, ask...),
 		may(migrations, []string{"storageversionmigrations/status"}, "update"),
 		may(extensions, []string{"customresourcedefinitions"}, follow...),
 		may(extensions, []string{"customresourcedefinitions/status"}, "update"),
-		may(aggregation, []string{"apiservices"}, "list"),
-	}
+	}...)
 }
 
 // controllerNamespaceRules: Jobs, what is remembered, and the Lease of the leader.

@@ -142,8 +142,7 @@ func (m *Migrator) shortCircuit(ctx context.Context, name string, target schema.
 	})
 }
 
-// request creates a migration. Its name contains its number, so that a leader that
-// has not observed it yet cannot create it twice.
+// request creates a migration if it is due by what the API server has.
 func (m *Migrator) request(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion, target schema.GroupResource, decide decide) {
 	name := sv.Name
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
@@ -172,23 +171,13 @@ func (m *Migrator) request(ctx context.Context, sv *apiserverinternalv1alpha1.St
 	if trigger != migration.Begin {
 		return
 	}
-	generation := strconv.FormatInt(m.states.read(name).Generation+1, 10)
-	svm := &storagemigrationv1.StorageVersionMigration{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        name + "." + generation,
-			Annotations: map[string]string{migration.GenerationAnnotation: generation, migration.ReasonAnnotation: reason},
-		},
-		Spec: storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: target.Group, Resource: target.Resource}},
+	owner, err := m.owner(ctx)
+	if err == nil {
+		err = m.create(ctx, name, target, reason, owner)
 	}
-	_, err = client.Create(ctx, svm, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		if ctx.Err() == nil {
-			m.options.Logger.Error(err, "Cannot create a migration, trying again", "migration", svm.Name)
-		}
-		return
+	if err != nil && ctx.Err() == nil {
+		m.options.Logger.Error(err, "Cannot create a migration, trying again", "resource", target)
 	}
-	m.states.change(name, func(s migration.State) migration.State { return s.Asked(reason) })
-	m.options.Logger.Info("Created a migration", "migration", svm.Name, "reason", reason)
 }
 
 // advance does what the migration whose turn it is needs next.

@@ -43,6 +43,12 @@ type Options struct {
 	// Automatic is whether the controller creates a migration when the agreed version
 	// differs from the persisted versions.
 	Automatic bool
+	// Startup is whether the controller creates, when it begins to lead, a migration of each
+	// resource that is no custom one and has none of Owner yet.
+	Startup bool
+	// Owner names the ClusterRole that owns the migrations which the controller creates, so
+	// that they are deleted with it; empty if nothing owns them.
+	Owner string
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
 	// Clock defaults to the real one.
@@ -161,6 +167,9 @@ func (m *Migrator) run(ctx context.Context) {
 		return
 	}
 	m.dropOrphans(ctx, view)
+	if m.options.Startup && !m.persist(ctx, migration.OutagePatience, "create the migrations of the start", m.startUp) {
+		return
+	}
 
 	defer m.crew.wait()
 	for {

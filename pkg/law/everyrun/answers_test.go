@@ -44,6 +44,19 @@ func TestRead_AgreesWithEtcdOrIsNoAnswer(t *testing.T) {
 	}
 }
 
+// What a webhook does not convert, the API server cannot read.
+func TestRead_OfObjectsThatAWebhookConvertsIsExcused(t *testing.T) {
+	things := &history.CustomResource{Group: "example.com", Resource: "things", Storage: "v1", Webhook: true}
+	for code, want := range map[int]law.Ending{500: law.Excused, 200: law.Broken} {
+		f := healthyMember(
+			history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredPut, Revision: 5, Key: definitions + "things.example.com", CustomResource: things}},
+			history.Event{At: 5*second + 5, From: 5 * second, Member: "cp1", Read: &history.Read{Code: code, Compared: true, Stored: 1, Missing: 1, How: history.ReadConsistent, Group: "example.com", Resource: "things"}})
+		if e := f.reads[0].agrees(law.Bounds{}); e.Ending != want {
+			t.Errorf("an answer of %d: %+v, want %s", code, e, want)
+		}
+	}
+}
+
 func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
 	deleted := history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredDelete, Revision: 5, Key: definitions + "things.example.com"}}
 	for name, c := range map[string]struct {

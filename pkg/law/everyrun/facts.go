@@ -31,6 +31,8 @@ type Facts struct {
 	stored       []stored
 	// undefined are when definitions of custom resources were deleted.
 	undefined map[fact.Resource][]fact.Stamp
+	// converted are the custom resources whose objects a webhook converted for a time.
+	converted map[fact.Resource]bool
 }
 
 // origin is when an event was recorded, and of which member.
@@ -76,7 +78,7 @@ type (
 )
 
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, undefined: map[fact.Resource][]fact.Stamp{}}
+	return &Facts{History: h, undefined: map[fact.Resource][]fact.Stamp{}, converted: map[fact.Resource]bool{}}
 }
 
 // definitions is where CustomResourceDefinitions are stored, by <plural>.<group>.
@@ -101,6 +103,9 @@ func (f *Facts) Observe(ev *history.Event) {
 			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Name, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
+		if d := ev.Stored.CustomResource; d != nil && d.Webhook {
+			f.converted[fact.Resource{Group: d.Group, Resource: d.Resource}] = true
+		}
 		f.stored = append(f.stored, stored{ev.Stored.Revision, ev.Stored.Key, ev.Stored.Writer, ev.Stored.Write})
 		if name, ok := strings.CutPrefix(ev.Stored.Key, definitions); ok && ev.Stored.Type == history.StoredDelete {
 			resource, group, _ := strings.Cut(name, ".")

@@ -40,6 +40,8 @@ func (r read) agrees(law.Bounds) law.Entry {
 	case ok:
 		return e.Broken("%s with %d of %d objects missing, %d that etcd does not hold, %d in an older and %d in a newer state%s",
 			what, r.Missing, r.Stored, r.Extra, r.Older, r.Newer, first).Alone()
+	case r.facts.converted[fact.Resource{Group: r.Group, Resource: r.Resource}]:
+		return e.Excused("a webhook converts the objects, which is not the member's and may be down")
 	case r.through(r.facts.healthy(r.member)) != fact.Yes:
 		return e.Excused("the member did not serve all the time, or a fault was at it")
 	case busy[r.Code]:

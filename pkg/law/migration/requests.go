@@ -34,6 +34,9 @@ type timedRequest struct {
 	fact.Stamp
 	member int32
 	served bool
+	// defined is when the definition of the custom resource that it is about had changed
+	// last, 0 where that is not known or it is about no custom resource.
+	defined int64
 }
 
 const watchedMigrations = "storageversionmigrations"
@@ -56,7 +59,11 @@ func (f *Facts) observeRequest(ev *history.Event) {
 		q.lists = append(q.lists, one)
 	}
 	if slices.Contains([]string{history.ClassGuarded, history.ClassRead, history.ClassCustom}, r.Class) && (accepted(r) || shed(r)) {
-		q.timed = append(q.timed, timedRequest{fact.StampOf(ev), index(slices.Index(f.Members(), ev.Member)), accepted(r)})
+		t := timedRequest{Stamp: fact.StampOf(ev), member: index(slices.Index(f.Members(), ev.Member)), served: accepted(r)}
+		if d := f.definitions[Resource{r.Group, r.Resource}]; d != nil {
+			t.defined = d.Last().At
+		}
+		q.timed = append(q.timed, t)
 	}
 }
 

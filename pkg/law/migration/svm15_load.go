@@ -86,7 +86,8 @@ type answer struct {
 
 // servesOthers compares the slowest requests while migrations ran with those while none
 // did. One that was not served counts if its member was ready with nothing in its way, and
-// stayed so; where it ceased to be ready with nothing in its way, that is doubted.
+// stayed so; where it ceased to be ready with nothing in its way, that is doubted. A write of
+// a custom resource may be held until its definition has been announced.
 func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	var with, without []answer
 	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), 0
@@ -94,6 +95,9 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		one, during := answer{time.Duration(r.At - r.From), r.From, r.At, r.Seq}, busy.At(r.At) == fact.Yes
 		if !r.served {
 			until := r.At + int64(bounds.Of("endShows"))
+			if r.defined > 0 && r.From-r.defined < int64(bounds.Of("announcedWithin")) {
+				continue
+			}
 			if r.member < 0 || until > f.Now || f.calm(r.member).Lasts(r.From, until, fact.Yes) < until-r.From {
 				continue
 			}
