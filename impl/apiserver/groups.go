@@ -146,7 +146,8 @@ func (b builder) coordination() (*genericapiserver.APIGroupInfo, error) {
 }
 
 func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {
-	object, status := registry.StorageMigrations(b.defects)
+	object, status := registry.StorageMigrations()
+	plantMigrationRules(&object, &status, b.defects)
 	store, err := registry.NewStore(b.scheme, b.getter, object)
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)

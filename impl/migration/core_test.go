@@ -384,7 +384,7 @@ func TestClassify(t *testing.T) {
 func TestStatus(t *testing.T) {
 	m := svm("m", time.Hour)
 	m.Status = Waiting(m, ReasonQueued, "q", start)
-	if len(ValidateStatus(&m.Status, nil)) > 0 || Started(m) {
+	if len(ValidateStatus(&m.Status)) > 0 || Started(m) {
 		t.Errorf("waiting: %+v", m.Status)
 	}
 	m.Status = Running(m, "5", "r", start)
@@ -393,7 +393,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("running: %+v", later)
 	}
 	ended := Ended(m, storagemigrationv1.MigrationSucceeded, ReasonSucceeded, "s", start)
-	if len(ValidateStatus(&ended, nil)) > 0 || len(ValidateStatusUpdate(&ended, &m.Status)) > 0 {
+	if len(ValidateStatus(&ended)) > 0 || len(ValidateStatusUpdate(&ended, &m.Status)) > 0 {
 		t.Errorf("ended: %+v", ended)
 	}
 	m.Status = ended

@@ -11,16 +11,14 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // ValidateSpec checks which resource a migration names. The controller checks when the
 // migration begins whether the resource exists: it may be served later.
-func ValidateSpec(spec *storagemigrationv1.StorageVersionMigrationSpec, d defects.Set) field.ErrorList {
+func ValidateSpec(spec *storagemigrationv1.StorageVersionMigrationSpec) field.ErrorList {
 	path := field.NewPath("spec", "resource")
 	var errs field.ErrorList
-	if group := spec.Resource.Group; group != "" && !d.Has(defects.SVM01AnyGroup) { // defect: SVM-01-any-group
+	if group := spec.Resource.Group; group != "" {
 		for _, message := range validation.IsDNS1123Subdomain(group) {
 			errs = append(errs, field.Invalid(path.Child("group"), group, message))
 		}
@@ -47,11 +45,10 @@ func ValidateSpecUpdate(spec, old *storagemigrationv1.StorageVersionMigrationSpe
 
 // ValidateStatus checks a status on its own: at most one outcome, and a
 // resourceVersion that can be compared.
-func ValidateStatus(status *storagemigrationv1.StorageVersionMigrationStatus, d defects.Set) field.ErrorList {
+func ValidateStatus(status *storagemigrationv1.StorageVersionMigrationStatus) field.ErrorList {
 	path := field.NewPath("status")
 	errs := metav1validation.ValidateConditions(status.Conditions, path.Child("conditions"))
-	both := isTrue(status.Conditions, storagemigrationv1.MigrationSucceeded) && isTrue(status.Conditions, storagemigrationv1.MigrationFailed)
-	if both && !d.Has(defects.SVM02BothOutcomes) { // defect: SVM-02-both-outcomes
+	if isTrue(status.Conditions, storagemigrationv1.MigrationSucceeded) && isTrue(status.Conditions, storagemigrationv1.MigrationFailed) {
 		errs = append(errs, field.Invalid(path.Child("conditions"), storagemigrationv1.MigrationFailed, "a migration cannot have both succeeded and failed"))
 	}
 	if version := status.ResourceVersion; version != "" {

@@ -25,7 +25,7 @@ func TestValidateSpec(t *testing.T) {
 	}
 	for _, test := range tests {
 		spec := storagemigrationv1.StorageVersionMigrationSpec{Resource: metav1.GroupResource{Group: test.group, Resource: test.resource}}
-		if errs := ValidateSpec(&spec, nil); len(errs) != test.errors {
+		if errs := ValidateSpec(&spec); len(errs) != test.errors {
 			t.Errorf("%s: got %v, want %d errors", test.name, errs, test.errors)
 		}
 		other := spec
@@ -50,7 +50,7 @@ func TestValidateStatus(t *testing.T) {
 		{"revision is zero", storagemigrationv1.StorageVersionMigrationStatus{ResourceVersion: "0"}, true},
 	}
 	for _, test := range tests {
-		if errs := ValidateStatus(&test.status, nil); (len(errs) > 0) != test.invalid {
+		if errs := ValidateStatus(&test.status); (len(errs) > 0) != test.invalid {
 			t.Errorf("%s: got %v, want invalid %v", test.name, errs, test.invalid)
 		}
 	}

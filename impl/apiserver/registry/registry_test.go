@@ -167,7 +167,7 @@ func TestStorageVersionStatusIsValidated(t *testing.T) {
 }
 
 func TestAMigrationIsRunByItsStatusOnly(t *testing.T) {
-	objectRules, statusRules := StorageMigrations(nil)
+	objectRules, statusRules := StorageMigrations()
 	object, status := newStrategy(typer, objectRules), newStrategy(typer, statusRules)
 	finished := storagemigrationv1.StorageVersionMigrationStatus{ResourceVersion: "7"}
 

@@ -8,14 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
 )
 
 // StorageMigrations are the rules of KEP-25's resource: those of the object and
 // those of its status subresource. What is to be migrated is the user's and
 // never changes; how it goes is the migrator's and starts out empty.
-func StorageMigrations(d defects.Set) (object, status Rules) {
+func StorageMigrations() (object, status Rules) {
 	object = Rules{
 		Resource:  storagemigrationv1.SchemeGroupVersion.WithResource("storageversionmigrations").GroupResource(),
 		Singular:  "storageversionmigration",
@@ -33,7 +32,7 @@ func StorageMigrations(d defects.Set) (object, status Rules) {
 			bumpGeneration(obj, old, changed.Spec, before.Spec)
 		},
 		Validate: func(obj runtime.Object) field.ErrorList {
-			return migration.ValidateSpec(&storageMigration(obj).Spec, d)
+			return migration.ValidateSpec(&storageMigration(obj).Spec)
 		},
 		ValidateUpdate: func(obj, old runtime.Object) field.ErrorList {
 			return migration.ValidateSpecUpdate(&storageMigration(obj).Spec, &storageMigration(old).Spec)
@@ -51,7 +50,7 @@ func StorageMigrations(d defects.Set) (object, status Rules) {
 		changed.ObjectMeta = meta
 	}
 	status.Validate = func(obj runtime.Object) field.ErrorList {
-		return migration.ValidateStatus(&storageMigration(obj).Status, d)
+		return migration.ValidateStatus(&storageMigration(obj).Status)
 	}
 	status.ValidateUpdate = func(obj, old runtime.Object) field.ErrorList {
 		return migration.ValidateStatusUpdate(&storageMigration(obj).Status, &storageMigration(old).Status)

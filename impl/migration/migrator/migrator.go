@@ -125,12 +125,7 @@ func Run(ctx context.Context, options Options, leading func() error) error {
 	if err := options.complete(); err != nil {
 		return fmt.Errorf("storage migration: %w", err)
 	}
-	if options.Defects.Has(defects.SVM15Hurries) {
-		options.Rate = hurry // defect: SVM-15-hurries
-	}
-	if near, ok := defects.NearOf(defects.SVM15HurriesALittle); ok && options.Defects.Has(defects.SVM15HurriesALittle) {
-		options.Rate *= near.Factor // defect: SVM-15-hurries-a-little
-	}
+	options.Rate = plantRate(options.Rate, options.Defects)
 	clients, err := newClients(options.Config, newPacer(options.Rate, options.Clock), leading, options.Defects)
 	if err != nil {
 		return fmt.Errorf("storage migration: %w", err)

@@ -17,7 +17,19 @@ import (
 // hurry is the rate of the planted defect by which nothing is held back.
 const hurry = 100_000
 
-// plant replaces decisions by those of the defects. It is the only place that knows both.
+// plantRate is the rate of writes with the defects.
+func plantRate(rate float64, d defects.Set) float64 {
+	if d.Has(defects.SVM15Hurries) {
+		rate = hurry // defect: SVM-15-hurries
+	}
+	if near, ok := defects.NearOf(defects.SVM15HurriesALittle); ok && d.Has(defects.SVM15HurriesALittle) {
+		rate *= near.Factor // defect: SVM-15-hurries-a-little
+	}
+	return rate
+}
+
+// plant replaces decisions by those of the defects. Only this file
+// and plantedobjects.go know both.
 func (m *Migrator) plant() {
 	if len(m.options.Defects) == 0 {
 		return

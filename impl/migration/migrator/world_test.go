@@ -328,7 +328,7 @@ func (w *world) ended(name string) metav1.Condition {
 	})
 	synctest.Wait()
 	svm := w.get(name)
-	if errs := migration.ValidateStatus(&svm.Status, nil); len(errs) > 0 {
+	if errs := migration.ValidateStatus(&svm.Status); len(errs) > 0 {
 		w.t.Errorf("the status would be refused: %v", errs)
 	}
 	for _, kind := range []storagemigrationv1.MigrationConditionType{storagemigrationv1.MigrationSucceeded, storagemigrationv1.MigrationFailed} {
