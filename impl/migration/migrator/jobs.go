@@ -131,7 +131,7 @@ func (c *jobCrew) inspect(ctx context.Context, view view, job *batchv1.Job) erro
 	case err != nil:
 		return err
 	case written != nil && ownedByMigration(written):
-		return c.lend(ctx, job)
+		return c.lendAgain(ctx, job, svm.UID)
 	case written != nil && !slices.ContainsFunc(written.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == job.UID }):
 		// It belongs to a Job that is gone, and goes as well.
 		return c.m.clients.CoreV1().ConfigMaps(written.Namespace).Delete(ctx, written.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &written.UID}})

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -441,5 +442,39 @@ func TestALossOfAgreementEndsTheJob(t *testing.T) {
 		if got := c.storedVersions(); len(got) != 2 {
 			t.Errorf("storedVersions was trimmed to %v", got)
 		}
+	})
+}
+
+// A Job that makes no progress is deleted when another resource waits. Its checkpoint stays,
+// and the next Job of the migration continues from it.
+func TestAJobWithoutProgressGivesWay(t *testing.T) {
+	inCluster(t, 35, func(t *testing.T, c *cluster) {
+		var healed atomic.Bool
+		c.before = func(_ context.Context, _ int, name string) error {
+			if name >= "w015" && !healed.Load() {
+				return apierrors.NewInternalError(errors.New("a webhook is down"))
+			}
+			return nil
+		}
+		c.addGadgets(20)
+		c.ask("bad")
+		defer c.nodes()()
+		defer c.controller(false)()
+		c.until("the worker is stuck", func() bool { return c.attempts() > 16 })
+		c.askForGadgets("good")
+		began := time.Now()
+		if got := c.ended("good"); got.Reason != migration.ReasonSucceeded || time.Since(began) > 3*migration.GiveWay {
+			t.Errorf("the other one ended with %+v after %s", got, time.Since(began))
+		}
+		if got := c.checkpoints(); len(got) != 1 {
+			t.Fatalf("%d checkpoints are left", len(got))
+		} else if kept, err := migration.DecodeCheckpoint(got[0].Data[migration.RecordKey]); err != nil || kept.Done.Total() != 10 || kept.Trouble.Since.IsZero() {
+			t.Errorf("the checkpoint is %+v (%v)", kept, err)
+		}
+		healed.Store(true)
+		if got := c.ended("bad"); got.Reason != migration.ReasonSucceeded || c.old() > 0 {
+			t.Errorf("ended with %+v, %d left in the old version", got, c.old())
+		}
+		c.until("the Jobs and their checkpoints are gone", func() bool { return len(c.allJobs()) == 0 && len(c.checkpoints()) == 0 })
 	})
 }

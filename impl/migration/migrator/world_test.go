@@ -117,6 +117,9 @@ func newWorld(t *testing.T, count int) *world {
 		if now := strconv.Itoa(versions[record.Name]); action.GetVerb() == "update" && record.ResourceVersion != now && record.ResourceVersion != "" {
 			return true, nil, apierrors.NewConflict(corev1.Resource("configmaps"), record.Name, fmt.Errorf("%s is not %s", record.ResourceVersion, now))
 		}
+		if _, err := w.client.Tracker().Get(action.GetResource(), action.GetNamespace(), record.Name); err == nil && action.GetVerb() == "create" {
+			return false, nil, nil // It will be refused.
+		}
 		versions[record.Name]++
 		record.ResourceVersion = strconv.Itoa(versions[record.Name])
 		return false, nil, nil
