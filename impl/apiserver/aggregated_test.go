@@ -85,13 +85,36 @@ func TestAggregatedLive(t *testing.T) {
 	sample = live.joined("stowage-1", "1.3", port, at)
 	sample.waitReady()
 	live.until("the newer version is agreed", func() error { return server.agreedOn(aggregatedName, "stowage-1", release.AggregatedGroup+"/v1") })
-	manager, err := controllermanager.New(controllermanager.Options{Config: live.admin(at), Identity: "test_1", MigrationRate: 100})
+	manager, err := controllermanager.New(controllermanager.Options{Config: live.admin(at), Identity: "test_1", MigrationRate: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
 	live.background("controller manager", manager.Run)
 	server.create(migrationsPath, `{"apiVersion":"storagemigration.k8s.io/v1","kind":"StorageVersionMigration","metadata":{"name":"m"},
 		"spec":{"resource":{"group":"`+release.AggregatedGroup+`","resource":"ballasts"}}}`)
+	// Its APIServices are deleted half way: the server answers 404 for each object, and none
+	// of them is taken for deleted. The migration goes on when they are back.
+	live.until("some objects are migrated", func() error {
+		if got := live.versions(); got[release.AggregatedGroup+"/v1"] < 5 {
+			return fmt.Errorf("stored are %v", got)
+		}
+		return nil
+	})
+	server.leaves()
+	live.until("the migration waits", func() error {
+		var svm storagemigrationv1.StorageVersionMigration
+		server.decode(server.get(migrationsPath+"/m", "application/json"), &svm)
+		for _, c := range svm.Status.Conditions {
+			if c.Type == string(storagemigrationv1.MigrationRunning) && c.Status == metav1.ConditionFalse && len(svm.Status.Conditions) == 1 {
+				return nil
+			}
+		}
+		return fmt.Errorf("%+v", svm.Status.Conditions)
+	})
+	if got := live.versions(); got[release.AggregatedGroup+"/v1beta1"] == 0 {
+		t.Fatalf("all objects were migrated before the APIServices were deleted: %v", got)
+	}
+	server.joins(port)
 	live.until("the migration has ended", func() error {
 		var svm storagemigrationv1.StorageVersionMigration
 		server.decode(server.get(migrationsPath+"/m", "application/json"), &svm)
@@ -161,6 +184,15 @@ func (s *liveServer) joins(port int) {
 			"spec":{"group":"%[2]s","version":"%[1]s","groupPriorityMinimum":2000,"versionPriority":%[3]d,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"stowage","port":%[4]d}}}`,
 			version, release.AggregatedGroup, 20-i, port))
 	}
+}
+
+// leaves takes the group of the aggregated server back.
+func (s *liveServer) leaves() {
+	s.Helper()
+	for _, version := range []string{"v1", "v1beta1"} {
+		s.remove("/apis/apiregistration.k8s.io/v1/apiservices/" + version + "." + release.AggregatedGroup)
+	}
+	s.remove("/api/v1/namespaces/default/services/stowage")
 }
 
 // answers wants a status from the server itself.

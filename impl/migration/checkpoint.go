@@ -105,6 +105,16 @@ func (c Checkpoint) After(chunk Chunk) Checkpoint {
 	return c
 }
 
+// Within is the checkpoint as it will be told of while a chunk is being written.
+func (c Checkpoint) Within(done Tally) Checkpoint {
+	c.Done = c.Done.plus(done)
+	if c.Remaining != nil {
+		left := max(*c.Remaining-done.Total(), 0)
+		c.Remaining = &left
+	}
+	return c
+}
+
 // Again begins another pass, on a newer basis.
 func (c Checkpoint) Again(basis Basis, definition *Definition) Checkpoint {
 	next := Checkpoint{Migration: c.Migration, Generation: c.Generation, Basis: basis, Pass: c.Pass + 1}

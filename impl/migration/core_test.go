@@ -326,6 +326,18 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+func TestCheckpointTellsOfTheChunkThatIsBeingWritten(t *testing.T) {
+	c := Checkpoint{Basis: Basis{Version: "g/v2"}, Pass: 1, Done: Tally{Written: 10}}
+	if got := c.Within(Tally{Written: 3, Gone: 1}).Message(); got != "14 objects migrated to g/v2." {
+		t.Errorf("got %q", got)
+	}
+	remaining := int64(20)
+	c.Remaining = &remaining
+	if got := c.Within(Tally{Written: 4}).Message(); got != "14 of 30 objects migrated to g/v2." || remaining != 20 {
+		t.Errorf("got %q, with %d remaining", got, remaining)
+	}
+}
+
 func TestClassify(t *testing.T) {
 	resource := schema.GroupResource{Group: "g", Resource: "widgets"}
 	code := func(status int32) error {

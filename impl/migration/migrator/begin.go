@@ -138,6 +138,6 @@ func (w *worker) start(ctx context.Context, resourceVersion string) error {
 	if err != nil {
 		return err
 	}
-	w.svm = written
+	w.svm, w.reported = written, w.m.options.Clock.Now()
 	return nil
 }

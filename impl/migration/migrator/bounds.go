@@ -14,8 +14,9 @@ const (
 	// DiscoveryFresh is for how long the list of resources is used again.
 	DiscoveryFresh = 5 * time.Second
 	// ProgressInterval is the least time between two reports of progress in the
-	// status, so that reporting stays a small part of the writes.
-	ProgressInterval = 2 * time.Second
+	// status, so that reporting stays a small part of the writes. Where a chunk takes
+	// longer, there is a report while it is written.
+	ProgressInterval = 5 * time.Second
 
 	// WritesPerWriter is how many writes a second one writer is trusted to manage;
 	// a higher rate is shared by several, at most MostWriters.

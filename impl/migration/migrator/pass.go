@@ -119,6 +119,12 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 		case work <- &list.Items[i]:
 		case <-writing.Done():
 		}
+		mu.Lock()
+		done := chunk.Done
+		mu.Unlock()
+		if err := w.report(writing, done); err != nil {
+			stop(err)
+		}
 	}
 	close(work)
 	group.Wait()

@@ -218,3 +218,24 @@ func TestShortCircuitIsReadFromTheServer(t *testing.T) {
 		}
 	})
 }
+
+// A chunk that takes long is told of before it is done.
+func TestSlowChunkIsToldOf(t *testing.T) {
+	inWorld(t, 10, func(t *testing.T, w *world) {
+		w.before = func(context.Context, int, string) error {
+			w.mu.Unlock()
+			time.Sleep(3 * time.Second)
+			w.mu.Lock()
+			return nil
+		}
+		w.ask("m")
+		defer w.start(Options{})()
+		w.until("the first half is told of", func() bool {
+			running := meta.FindStatusCondition(w.get("m").Status.Conditions, string(storagemigrationv1.MigrationRunning))
+			return running != nil && running.Message != "0 objects migrated to test.dev/v2." && w.attempts() < 10
+		})
+		if got := w.ended("m"); got.Reason != migration.ReasonSucceeded || got.Message != "10 of 10 objects migrated to test.dev/v2." {
+			t.Errorf("ended with %+v", got)
+		}
+	})
+}

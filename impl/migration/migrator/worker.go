@@ -154,13 +154,22 @@ func (w *worker) record(ctx context.Context) error {
 	if total, known := w.checkpoint.Total(); known {
 		objectsRemaining.WithLabelValues(w.target.Resource.Group, w.target.Resource.Resource).Set(float64(total - w.checkpoint.Done.Total()))
 	}
+	return w.report(ctx, migration.Tally{})
+}
+
+// report writes the progress to the status if the last report is old, with what is done of
+// the present chunk.
+func (w *worker) report(ctx context.Context, done migration.Tally) error {
 	now := w.m.options.Clock.Now()
 	if now.Sub(w.reported) < w.m.decide.progressEvery {
 		return nil
 	}
 	w.reported = now
+	w.mu.Lock()
+	message := w.checkpoint.Within(done).Message()
+	w.mu.Unlock()
 	next := w.svm.DeepCopy()
-	next.Status = migration.Running(w.svm, "", w.checkpoint.Message(), now)
+	next.Status = migration.Running(w.svm, "", message, now)
 	request, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	client := w.m.clients.migrations
