@@ -39,6 +39,7 @@ const (
 	SVM28SeveralAtATime      ID = "SVM-28-several-at-a-time"
 	SVM29HoldsUp             ID = "SVM-29-holds-up"
 	SVM30NeverBegins         ID = "SVM-30-never-begins"
+	SVM31Launches            ID = "SVM-31-launches"
 )
 
 var inControllerManager = []Component{ControllerManager}
@@ -81,4 +82,5 @@ var migrationCatalog = []Defect{
 	{SVM28SeveralAtATime, "SVM-28", inControllerManager, "a migration begins although the worker of another resource is at work"},
 	{SVM29HoldsUp, "SVM-29", inControllerManager, "a worker that makes no progress does not give way to other resources"},
 	{SVM30NeverBegins, "SVM-30", inControllerManager, "no migration is created automatically"},
+	{SVM31Launches, "SVM-31", inControllerManager, "a worker goes through the objects of a resource that has one version"},
 }

@@ -113,6 +113,9 @@ func (m *Migrator) plantAssessment() {
 		if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && d.Has(defects.SVM20IgnoresDisagreement) {
 			next.Step = migration.Run // defect: SVM-20-ignores-disagreement
 		}
+		if next.Step == migration.Skip && d.Has(defects.SVM31Launches) {
+			next.Step = migration.Run // defect: SVM-31-launches
+		}
 		delay := d.Delay(defects.SVM19FailsLate) // defect: SVM-19-fails-late
 		if next.Reason == migration.ReasonNotFound {
 			delay = d.Delay(defects.SVM18FailsLate) // defect: SVM-18-fails-late

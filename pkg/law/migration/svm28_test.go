@@ -16,5 +16,7 @@ func TestSVM28WantsOneMigrationAtATime(t *testing.T) {
 	first().migrates("o", 10, 14, 11, nowSucceeded).of(others).migrates("m", 13, 15, 14, nowRuns).verdictOf(t, "SVM-28", law.Pass)
 	// The first one gave way.
 	first().migrates("o", 10, 14, 11).of(others).migrates("m", 13, 15, 14, nowRuns).verdictOf(t, "SVM-28", law.Inconclusive)
+	// The second one is short-circuited.
+	first().migrates("m", 13, 14, 0, nowSucceeded).verdictOf(t, "SVM-28", law.Inconclusive)
 	first().migrates("n", 14, 14, 13, nowRuns).of(others).verdictOf(t, "SVM-28", law.Inconclusive)
 }

@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/story"
@@ -20,6 +21,9 @@ const (
 func automaticStory() []history.Event {
 	v := newBuilder()
 	cp1 := v.Members[0]
+	for _, m := range v.Members {
+		v.ReportResource(m, story.Hosted[0])
+	}
 	for i := range 12 {
 		v.put(v.Members[i%3], ballast(i))
 	}
@@ -61,6 +65,8 @@ func automaticStory() []history.Event {
 	v.Store(stuckKey(0), stuckGroup+"/v1", "Buoy", "default/buoy0", history.Stored{Metadata: "buoy", Content: "buoy"})
 	v.defineStuck("v1", 2, "v1")
 	v.end("stuck", history.MigrationSucceeded)
+	v.create(cp1, "short", story.Hosted[0].Group, story.Hosted[0].Resource)
+	v.end("short", history.MigrationSucceeded)
 	v.Advance(3000)
 	v.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
 	return v.Events
@@ -121,5 +127,20 @@ var automaticCases = []story.Case{
 		Requirement: "SVM-30", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, crateWrites, definitionsStored, leaderLeaseWrites, story.Lifecycle),
 		Fail: func(e *story.Edit) { shift(e, e.Find(1, migrationNamed(automaticCrates)), 70_000) },
 		Weak: func(e *story.Edit) { e.StopAt(e.Find(1, migrationNamed(automaticCrates))) },
+	},
+	{
+		Requirement: "SVM-31", Reads: story.AnyOf(migrations, story.StorageVersionWrites),
+		Fail: func(e *story.Edit) {
+			// A worker runs before the outcome.
+			i := e.Find(1, outcome("short"))
+			ended := e.Events[i].Stored
+			ended.Migration.Checkpoint = strconv.FormatInt(ended.Revision-1, 10)
+			runs, now := *ended, *ended.Migration
+			now.Conditions = []history.Condition{now.Conditions[0]}
+			now.Conditions[0].Status = "True"
+			runs.Revision, runs.Migration = runs.Revision-1, &now
+			e.InsertAfter(i-1, history.Event{Kind: history.KindStored, Stored: &runs})
+		},
+		Weak: func(e *story.Edit) { e.Drop(migrationNamed("short")) },
 	},
 }
