@@ -18,6 +18,9 @@ const (
 	// longer, there is a report while it is written.
 	ProgressInterval = 5 * time.Second
 
+	// FlushTime is for how long the loop writes down what is remembered of resources before
+	// it looks at migrations.
+	FlushTime = 2 * time.Second
 	// WritesPerWriter is how many writes a second one writer is trusted to manage;
 	// a higher rate is shared by several, at most MostWriters.
 	WritesPerWriter = 50

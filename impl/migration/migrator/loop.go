@@ -50,7 +50,7 @@ func (v view) all() []*storagemigrationv1.StorageVersionMigration {
 
 // pass does once whatever there is to do.
 func (m *Migrator) pass(ctx context.Context, view view) {
-	m.states.flush(ctx)
+	m.flush(ctx)
 	if err := m.crew.look(ctx, view); err != nil {
 		if ctx.Err() == nil {
 			m.options.Logger.Error(err, "Cannot read the state of the worker, trying again")
@@ -74,6 +74,15 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 	}
 	for _, head := range heads {
 		m.advance(ctx, view, head)
+	}
+}
+
+// flush writes down what is remembered of resources, for FlushTime at most: a control plane
+// may have thousands of them, and a migration has its turn meanwhile.
+func (m *Migrator) flush(ctx context.Context) {
+	began := m.options.Clock.Now()
+	if m.states.flush(ctx, func() bool { return m.options.Clock.Since(began) >= FlushTime }) {
+		m.wake()
 	}
 }
 
@@ -108,7 +117,7 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 			}
 		}
 	}
-	m.states.flush(ctx)
+	m.flush(ctx)
 }
 
 // decide is migration.Decide for one resource.

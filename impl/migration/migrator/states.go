@@ -27,6 +27,8 @@ type states struct {
 
 	mu    sync.Mutex
 	known map[string]*remembered
+	// next is where the next flush begins, if the last one had no time for all.
+	next string
 }
 
 type remembered struct {
@@ -135,9 +137,10 @@ func (s *states) names() []string {
 	return names
 }
 
-// flush writes down what has changed. What fails is tried again at the next
-// flush, and does not keep the others from being written.
-func (s *states) flush(ctx context.Context) {
+// flush writes down what has changed, until there was enough time, and reports whether
+// something is left. What fails is tried again at a later flush, and does not keep the others
+// from being written: the next flush begins where this one ended.
+func (s *states) flush(ctx context.Context, enough func() bool) (left bool) {
 	s.mu.Lock()
 	var names []string
 	for name, r := range s.known {
@@ -147,11 +150,18 @@ func (s *states) flush(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	slices.Sort(names)
-	for _, name := range names {
+	first, _ := slices.BinarySearch(names, s.next)
+	s.next = ""
+	for _, name := range slices.Concat(names[first:], names[:first]) {
+		if enough() {
+			s.next = name
+			return true
+		}
 		if err := s.write(ctx, name); err != nil && ctx.Err() == nil {
 			s.logger.Error(err, "Cannot write a storage state, trying again", "storageVersion", name)
 		}
 	}
+	return false
 }
 
 func (s *states) write(ctx context.Context, name string) error {
