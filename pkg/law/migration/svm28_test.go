@@ -20,3 +20,8 @@ func TestSVM28WantsOneMigrationAtATime(t *testing.T) {
 	first().migrates("m", 13, 14, 0, nowSucceeded).verdictOf(t, "SVM-28", law.Inconclusive)
 	first().migrates("n", 14, 14, 13, nowRuns).of(others).verdictOf(t, "SVM-28", law.Inconclusive)
 }
+
+// A migration that has nothing to go through has no checkpoint.
+func TestSVM03ExcusesAShortCircuit(t *testing.T) {
+	on(t, "SVM-31").finds(t, "SVM-03")
+}

@@ -19,16 +19,24 @@ var svm31 = each[*Migration]{
 	Over: those(func(m *Migration) bool { return m.Seen && was(m.Ended) && m.single() }),
 	End: func(m *Migration, _ law.Bounds) law.Entry {
 		e := m.ended()
-		ran := slices.IndexFunc(m.Reports, func(r Report) bool { return isTrue(r.Migration, history.MigrationRunning) })
-		switch {
-		case ran >= 0:
+		switch ran := m.firstRunning(); {
+		case ran != nil:
 			return e.Broken("migration %s of %s ran, though the resource has one version", m.Name, m.Of).
-				Shown(m.Reports[ran].Seq, m.Ended.Seq).As(kindLaunched, m.releaseAt(m.Reports[ran].Revision, m.Reports[ran].At))
+				Shown(ran.Seq, m.Ended.Seq).As(kindLaunched, m.releaseAt(ran.Revision, ran.At))
 		case m.Succeeded():
 			return e.Met("short")
 		}
 		return e.Excused("it failed for another reason")
 	},
+}
+
+// firstRunning is the first report that says that it runs; nil if none does.
+func (m *Migration) firstRunning() *Report {
+	i := slices.IndexFunc(m.Reports, func(r Report) bool { return isTrue(r.Migration, history.MigrationRunning) })
+	if i < 0 {
+		return nil
+	}
+	return &m.Reports[i]
 }
 
 // single is whether all servers announced, from its creation to its end, that they read and
