@@ -98,7 +98,7 @@ var nearCatalog = []nearDefect{
 	{SVM24StopsLate, "SVM-24", inControllerManager, Near{Bound: "stopsWithin", Delay: 12 * time.Second}, "a migration goes on for 12 seconds after its deletion"},
 	{SVM24BeginsLate, "SVM-24", inControllerManager, Near{Bound: "beginsWithin", Delay: 12 * time.Second}, "the next migration begins 12 seconds after the one before was deleted"},
 	{SVM24UnmarksLate, "SVM-24", inControllerManager, Near{Bound: "unmarksWithin", Delay: 17 * time.Second}, "a definition says for 17 seconds after the deletion of a migration that its resource is being migrated"},
-	{SVM30BeginsLate, "SVM-30", inControllerManager, Near{Bound: "beginsWithin", Delay: 62 * time.Second}, "a migration that is due is created 62 seconds after the servers agreed"},
+	{SVM30BeginsLate, "SVM-30", inControllerManager, Near{Bound: "beginsWithin", Delay: 72 * time.Second}, "a migration that is due is created 72 seconds after the servers agreed"},
 }
 
 // defect is the row as any other defect has it.
