@@ -29,6 +29,11 @@ const (
 	CLE24Sulks             ID = "CLE-24-sulks"
 	CLE25KeepsFields       ID = "CLE-25-keeps-fields"
 	CLE26CountsNothing     ID = "CLE-26-counts-nothing"
+	CLE27WaitsForAnother   ID = "CLE-27-waits-for-another-election"
+	CLE28TakesItBack       ID = "CLE-28-takes-it-back"
+	CLE29GoesByVersion     ID = "CLE-29-goes-by-version"
+	CLE30MarksAnyway       ID = "CLE-30-marks-anyway"
+	CLE31KeepsOldVersions  ID = "CLE-31-keeps-old-versions"
 )
 
 var electionCatalog = []Defect{
@@ -59,4 +64,9 @@ var electionCatalog = []Defect{
 	{CLE24Sulks, "CLE-24", inBoth, "after a failed write the coordinator does nothing for a minute, and no other instance acts instead"},
 	{CLE25KeepsFields, "CLE-25", inAPIServer, "an API server without coordination stores the fields of new Leases that are for it"},
 	{CLE26CountsNothing, "CLE-26", inAPIServer, "the coordinator gives a Lease to another leader and does not count the transition"},
+	{CLE27WaitsForAnother, "CLE-27", inAPIServer, "a strategy that an operator sets on a Lease counts only when that is free"},
+	{CLE28TakesItBack, "CLE-28", inAPIServer, "the coordinator elects by the strategy that an operator has set, and writes the candidates' strategy to the Lease"},
+	{CLE29GoesByVersion, "CLE-29", inAPIServer, "of several strategies that candidates want the one of the newest candidate holds"},
+	{CLE30MarksAnyway, "CLE-30", inAPIServer, "a leader without coordination is told to give way to a better candidate"},
+	{CLE31KeepsOldVersions, "CLE-31", inAPIServer, "the coordinator goes by the versions that a candidate declared first"},
 }

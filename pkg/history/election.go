@@ -66,4 +66,6 @@ const (
 	ElectionFields = "fields"
 	// ElectionAssign: a third party, which is not the coordinator, gives a Lease a holder.
 	ElectionAssign = "assign"
+	// ElectionChoose: an operator sets the strategy of a Lease.
+	ElectionChoose = "choose"
 )

@@ -23,7 +23,7 @@ var (
 		InvalidResource, InvalidGroup, InvalidChange, InvalidOutcome, InvalidBoth, InvalidCheckpoint,
 	}
 	electionValues = []string{
-		"", ElectionDelete, ElectionAbsentHolder, ElectionMalformed, ElectionParticipate, ElectionLegacy, ElectionFields, ElectionAssign,
+		"", ElectionDelete, ElectionAbsentHolder, ElectionMalformed, ElectionParticipate, ElectionLegacy, ElectionFields, ElectionAssign, ElectionChoose,
 	}
 )
 

@@ -42,19 +42,24 @@ type SimulateElection struct {
 	// any other strategy the step waits for the Lease, and then gives it a holder that is
 	// no candidate.
 	Strategy string `yaml:"strategy,omitempty"`
+	// ChooseStrategies are strategies that the step sets on the Lease as an operator, one after
+	// the other, when the elections are over. After each it waits until the candidate leads
+	// that should lead by it.
+	ChooseStrategies []string `yaml:"chooseStrategies,omitempty"`
 	// LegacyHolderFor has a holder without coordinated leader election claim the Lease before
 	// the candidates stand, and renew it for so long. Then the holder lets it expire.
 	LegacyHolderFor time.Duration `yaml:"legacyHolderFor,omitempty"`
 }
 
 var _ = register("simulateElection", func() Action { return &SimulateElection{} }, registry.Fields{
-	"member":          oneMember,
-	"lease":           registry.AnyText("e1", "e2", "e3"),
-	"participants":    participantFields.Of(reflect.TypeFor[Participant]()).List(1, mostCandidates),
-	"elections":       registry.Count(1, 20, 1, 3),
-	"malformedLease":  registry.Flag(),
-	"strategy":        registry.AnyText(oldestStrategy, "example.com/draft"),
-	"legacyHolderFor": outage,
+	"member":           oneMember,
+	"lease":            registry.AnyText("e1", "e2", "e3"),
+	"participants":     participantFields.Of(reflect.TypeFor[Participant]()).List(1, mostCandidates),
+	"elections":        registry.Count(1, 20, 1, 3),
+	"malformedLease":   registry.Flag(),
+	"strategy":         registry.AnyText(oldestStrategy, newestStrategy, uncoordinatedStrategy, "example.com/draft"),
+	"chooseStrategies": registry.OneOf(newestStrategy, oldestStrategy).List(1, 4),
+	"legacyHolderFor":  outage,
 }, ownControlPlane)
 
 func (e *SimulateElection) selectors() []string { return []string{e.Member} }
@@ -81,12 +86,20 @@ type Participant struct {
 	JoinsLast bool `yaml:"joinsLast,omitempty"`
 	// Strategy is the strategy of this candidate; empty means the strategy of the step.
 	Strategy string `yaml:"strategy,omitempty"`
+	// Becomes is the version that the candidate declares after the elections, as its binary
+	// and its emulation; the step waits until the candidate leads that should lead then.
+	Becomes string `yaml:"becomes,omitempty"`
 }
 
 // ownPrefix marks what belongs to participants of the harness's own.
 const ownPrefix = "evenkeel-"
 
-const oldestStrategy = string(coordinationv1.OldestEmulationVersion)
+// Strategies by which a coordinator elects, and the one that leaves a Lease to the instances.
+const (
+	oldestStrategy        = string(coordinationv1.OldestEmulationVersion)
+	newestStrategy        = "NewestEmulationVersion"
+	uncoordinatedStrategy = "NoCoordination"
+)
 
 func (e *SimulateElection) validate() error {
 	return errors.Join(missing("member", e.Member), missing("lease", e.Lease), e.fieldsProblem())
@@ -106,6 +119,11 @@ func (e *SimulateElection) fieldsProblem() error {
 			return fmt.Errorf("the participant %q emulates %s, which is later than its binary %s: no API server takes such a candidate", p.Name, p.Emulation, p.Binary)
 		}
 		names[p.Name] = true
+	}
+	for _, s := range e.ChooseStrategies {
+		if s != oldestStrategy && s != newestStrategy {
+			return fmt.Errorf("chooseStrategies may have %s and %s, and has %q", oldestStrategy, newestStrategy, s)
+		}
 	}
 	if len(validation.IsDNS1123Label(e.Lease)) > 0 {
 		return fmt.Errorf("%q is no short DNS label", e.Lease)
@@ -149,7 +167,7 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 			return err
 		}
 	}
-	if step.Strategy != "" && step.Strategy != oldestStrategy {
+	if step.Strategy != "" && step.Strategy != oldestStrategy && step.Strategy != newestStrategy {
 		return r.thirdParty(ctx, c)
 	}
 	if err := r.claimFor(ctx, c, step.LegacyHolderFor); err != nil {
@@ -164,6 +182,9 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 		if err := r.workUntil(ctx, c, ElectionTimeout, c.settled); err != nil {
 			return err
 		}
+	}
+	if err := r.changeElection(ctx, c); err != nil {
+		return err
 	}
 	for _, p := range late {
 		if err := c.declare(ctx, p); err != nil {
@@ -203,9 +224,13 @@ func (r *Runner) thirdParty(ctx context.Context, c *crew) error {
 		return nil // there is nothing to give; which is judged
 	}
 	now := metav1.NewMicroTime(c.now())
-	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = ptr.To(history.ThirdPartyHolder), &now, &now
+	holder, how := history.ThirdPartyHolder, history.ElectionAssign
+	if c.step.Strategy == uncoordinatedStrategy { // there the first candidate takes it
+		holder, how = c.name(&c.step.Participants[0]), history.ElectionParticipate
+	}
+	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = &holder, &now, &now
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(time.Hour / time.Second))
-	c.put(ctx, history.ElectionAssign, lease)
+	c.put(ctx, how, lease)
 	return r.workFor(ctx, c, 2*LeadFor)
 }
 
@@ -273,7 +298,11 @@ func (c *crew) mine(l *coordinationv1.Lease) *Participant {
 // settled returns whether the election is over: one of the candidates holds the Lease, or
 // the coordinator has left the Lease to one that knows its strategy.
 func (c *crew) settled(l *coordinationv1.Lease) bool {
-	return c.mine(l) != nil || l != nil && ptr.Deref(l.Spec.HolderIdentity, "") == "" && l.Spec.Strategy != nil && *l.Spec.Strategy != coordinationv1.OldestEmulationVersion
+	if c.mine(l) != nil || l == nil || ptr.Deref(l.Spec.HolderIdentity, "") != "" {
+		return c.mine(l) != nil
+	}
+	strategy := string(ptr.Deref(l.Spec.Strategy, ""))
+	return strategy != "" && strategy != oldestStrategy && strategy != newestStrategy
 }
 
 // work has every participant do what is asked of it now, and gives the Lease.
@@ -410,5 +439,6 @@ var participantFields = registry.Fields{
 	"ignoresPings": registry.Flag(),
 	"renewedAgo":   registry.Between(time.Second, longestTimeout, 5*time.Minute),
 	"joinsLast":    registry.Flag(),
-	"strategy":     registry.AnyText(oldestStrategy, "example.com/draft"),
+	"strategy":     registry.AnyText(oldestStrategy, newestStrategy, uncoordinatedStrategy, "example.com/draft"),
+	"becomes":      registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
 }

@@ -13,6 +13,7 @@ var (
 	_ = play.Scenario("election-coordinator.yaml")
 	_ = play.Scenario("election-uncoordinated.yaml")
 	_ = play.Scenario("election-strangers.yaml")
+	_ = play.Scenario("election-strategy.yaml")
 	_ = play.Scenario("election-mixed.yaml")
 	_ = play.Scenario("election-soak.yaml")
 	_ = play.Scenario("election-storm.yaml")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
@@ -15,6 +16,9 @@ func Apply(d defects.Set) election.Applier {
 		after := election.Apply(w, by, now)
 		if w.On == nil || w.Holder == "" {
 			return after
+		}
+		if before, chosen := w.On.Annotations[election.Resolved], election.Chosen(w.On); before != "" && chosen != "" && d.Has(defects.CLE28TakesItBack) {
+			after.Spec.Strategy = ptr.To(election.Strategy(before)) // defect: CLE-28-takes-it-back
 		}
 		if d.Has(defects.CLE26CountsNothing) {
 			after.Spec.LeaseTransitions = w.On.Spec.LeaseTransitions // defect: CLE-26-counts-nothing

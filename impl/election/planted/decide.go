@@ -58,6 +58,10 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.RO04WaitsAMinute, leavesFree(d.Delay(defects.RO04WaitsAMinute))},                                                                            // defect: RO-04-waits-a-minute
 		{defects.CLE11ReplacesLate, replacesLate(d.Delay(defects.CLE11ReplacesLate))},                                                                        // defect: CLE-11-replaces-late
 		{defects.CLE08PreemptsLate, overlooksNew(d.Delay(defects.CLE08PreemptsLate))},                                                                        // defect: CLE-08-preempts-late
+		{defects.CLE27WaitsForAnother, waitsForAnother},                                                                                                      // defect: CLE-27-waits-for-another-election
+		{defects.CLE29GoesByVersion, goesByVersion},                                                                                                          // defect: CLE-29-goes-by-version
+		{defects.CLE30MarksAnyway, marksAnyway},                                                                                                              // defect: CLE-30-marks-anyway
+		{defects.CLE31KeepsOldVersions, keepsOldVersions()},                                                                                                  // defect: CLE-31-keeps-old-versions
 		{defects.CLE23FallsOver, fallsOver},                                                                                                                  // defect: CLE-23-falls-over
 	}
 }

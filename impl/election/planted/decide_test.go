@@ -99,6 +99,16 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		v.Candidates[0] = candidate("twin", "1.2.0")
 		return v
 	}
+	chosen := func() election.View {
+		v := held("old")()
+		v.Lease.Spec.Strategy = ptr.To(election.Newest)
+		return v
+	}
+	uncoordinated := func() election.View {
+		v := held("new")()
+		v.Lease.Spec.Strategy = ptr.To(election.NoCoordination)
+		return v
+	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -122,6 +132,9 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE21Assigns:           {draft, soon, "gives it to ", "gives it to old"},
 		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
 		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
+		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
+		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
+		defects.CLE30MarksAnyway:       {uncoordinated, soon, "nothing", "tells new to give way to old"},
 		defects.RO04ElectsNoOther:      {expired, later, "gives it to old", "waits"},
 		defects.RO04WaitsAMinute:       {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
 	} {
@@ -133,5 +146,24 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 				t.Errorf("with the defect it %s, want %s", got, test.broken)
 			}
 		})
+	}
+}
+
+func TestDecide_CLE31GoesByWhatWasDeclaredFirst(t *testing.T) {
+	first, now := candidate("a", "1.3.0"), candidate("a", "1.1.0")
+	leader := candidate("leader", "1.2.0")
+	view := func(a *election.Candidate) election.View {
+		v := election.View{Since: noon, Candidates: []*election.Candidate{a, leader}}
+		v.Lease = election.Apply(election.Write{Holder: "leader", Strategy: election.Oldest}, election.Author{Namespace: "ns", Lease: "l"}, noon)
+		v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](15)
+		return v
+	}
+	decide := Decide(defects.Of(defects.CLE31KeepsOldVersions))
+	decide(view(first), election.Round{}, noon)
+	if d := decide(view(now), election.Round{}, noon); len(d.Ping) > 0 {
+		t.Errorf("the defect goes by the new version: %+v", d)
+	}
+	if d := election.Decide(view(now), election.Round{}, noon); len(d.Ping) != 1 {
+		t.Errorf("%+v", d)
 	}
 }

@@ -163,6 +163,16 @@ func brackets() []bracket {
 			b := controlPlane("1.2.0").wait(s).endServer("b", 1).server("b", history.ProcessStarted, 2, history.FeatureCoordination).claim(managersLease, "a_1").wait(s)
 			return b.endServer("b", 2).wait(s).startServer("b", 3).ready("b", 200).wait(took).elect(managersLease, "a_1")
 		}},
+		{id: "CLE-27", bound: "followsWithin", build: func(took time.Duration) *electionBuilder {
+			b := controlPlane("1.2.0", "1.3.0").storeLease(managersLease, history.Lease{Holder: "a_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600})
+			b.wait(requirement.MustBound("KEP-4355", "knownAfter")+s).choose(managersLease, history.Lease{Holder: "a_1", Strategy: newestStrategy, Coordinator: "a_c", Duration: 3600})
+			return b.wait(took).storeLease(managersLease, history.Lease{Holder: "b_1", Strategy: newestStrategy, Coordinator: "a_c", Duration: 10})
+		}},
+		{id: "CLE-31", bound: "replacesWithin", build: func(took time.Duration) *electionBuilder {
+			b := controlPlane("1.2.0", "1.3.0").storeLease(managersLease, history.Lease{Holder: "a_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600})
+			b.wait(requirement.MustBound("KEP-4355", "knownAfter")+s).declare("b_1", managersLease, "1.1.0")
+			return b.wait(took).storeLease(managersLease, free).elect(managersLease, "b_1")
+		}},
 		{id: "CLE-26", bound: "acquiredApart", exact: true, build: func(apart time.Duration) *electionBuilder {
 			b := newElection().declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(s)
 			at := b.wall()
@@ -179,6 +189,14 @@ func (b *electionBuilder) toldAtOnce(key string) *electionBuilder {
 		}
 	}
 	return b
+}
+
+// choose has the harness, as an operator, write a Lease with another strategy.
+func (b *electionBuilder) choose(key string, l history.Lease) *electionBuilder {
+	b.storeLease(key, l)
+	return b.add(history.Event{Kind: history.KindRequest, Member: "a", From: b.now - int64(2*time.Millisecond), Request: &history.Request{
+		Class: history.ClassElection, Election: history.ElectionChoose, Verb: "update", Resource: "leases", Name: key, Code: 200, ResourceVersion: int64(len(b.events)),
+	}})
 }
 
 // step begins a step of the scenario.
@@ -232,7 +250,7 @@ func TestBrackets_ABoundHoldsJustInsideAndBreaksJustOutside(t *testing.T) {
 }
 
 // counted are the bounds by which obligations are counted and none is broken.
-var counted = []string{"CLE-21/leftAlone", "CLE-23/survives"}
+var counted = []string{"CLE-21/leftAlone", "CLE-23/survives", "CLE-30/leftAlone"}
 
 func TestBrackets_EveryBoundHasOne(t *testing.T) {
 	for _, r := range requirement.All() {
@@ -256,6 +274,13 @@ func TestBrackets_WhatIsCountedIsCountedOnlyAfterTheBound(t *testing.T) {
 	leftAlone := requirement.MustBound("CLE-21", "leftAlone")
 	for took, kept := range map[time.Duration]int64{leftAlone + justInside: 0, leftAlone + justOutside: 1} {
 		expectCount(t, given(took).judge(t, "CLE-21"), "that stayed", kept)
+	}
+	claimed := func(took time.Duration) *electionBuilder {
+		b := controlPlane().declareWith("evenkeel-rowers-a", notCoordinated).storeLease(probeLease, history.Lease{Strategy: notCoordinated, Coordinator: "a_c"})
+		return b.wait(time.Second).storeLease(probeLease, history.Lease{Holder: "evenkeel-rowers-a", Duration: 3600, Strategy: notCoordinated}).wait(took).ready("a", 200)
+	}
+	for took, kept := range map[time.Duration]int64{leftAlone + justInside: 0, leftAlone + justOutside: 1} {
+		expectCount(t, claimed(took).judge(t, "CLE-30"), "and kept it", kept)
 	}
 	survives := requirement.MustBound("CLE-23", "survives")
 	for took, lived := range map[time.Duration]int64{survives + justInside: 0, survives + justOutside: 1} {

@@ -24,6 +24,8 @@ const (
 	fieldProbes       = "kube-system/evenkeel-fields-"
 
 	oldestStrategy     = "OldestEmulationVersion"
+	newestStrategy     = "NewestEmulationVersion"
+	notCoordinated     = "NoCoordination"
 	thirdPartyStrategy = "example.com/draft"
 
 	killed = "signal: killed"

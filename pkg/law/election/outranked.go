@@ -73,6 +73,49 @@ func (t *Tenure) claimed() bool {
 // outranked is while another candidate that fits can be elected, as far as a signal of it
 // says, and comes before the leader.
 func (t *Tenure) outranked(fits func(*Candidate) bool, can func(*Candidate) fact.Signal) fact.Signal {
-	better := fact.Where(t.candidates, func(k *Candidate) bool { return k != t.candidate && fits(k) && older(k.last(), t.candidate.last()) })
-	return fact.And(t.lasts(), fact.Or(fact.Each(better, can)...))
+	return t.outrankedBy(older, fits, can)
+}
+
+// outrankedBy is outranked by an order of candidates.
+func (t *Tenure) outrankedBy(before func(a, b *statement) bool, fits func(*Candidate) bool, can func(*Candidate) fact.Signal) fact.Signal {
+	others := fact.Where(t.candidates, func(k *Candidate) bool { return k != t.candidate && fits(k) })
+	return fact.And(t.lasts(), fact.Or(fact.Each(others, func(k *Candidate) fact.Signal {
+		return fact.And(can(k), k.comes(before, t.candidate))
+	})...))
+}
+
+// comes is while a candidate comes before another one by what both declare at the time: an
+// update of a candidate may change its versions (KEP-4355, "Story 1").
+func (k *Candidate) comes(before func(a, b *statement) bool, other *Candidate) fact.Signal {
+	var out []fact.Signal
+	for _, mine := range k.declarations() {
+		for _, others := range other.declarations() {
+			if before(mine, others) {
+				out = append(out, fact.And(k.declares(mine), other.declares(others)))
+			}
+		}
+	}
+	return fact.Or(out...)
+}
+
+// declarations are statements of a candidate, one of each of its versions.
+func (k *Candidate) declarations() []*statement {
+	return cached(k.Facts, "declarations", k, func() []*statement {
+		var out []*statement
+		for _, s := range k.said {
+			if !slices.ContainsFunc(out, func(known *statement) bool { return alike(known, s) }) {
+				out = append(out, s)
+			}
+		}
+		return out
+	})
+}
+
+// declares is while what a candidate said last has the versions of a statement. A candidate
+// that was deleted is what it was: its process may lead yet.
+func (k *Candidate) declares(s *statement) fact.Signal {
+	if len(k.declarations()) == 1 {
+		return fact.Constant(fact.Yes)
+	}
+	return fact.Follow(k.said, k.when, func(now *statement) bool { return alike(now, s) })
 }

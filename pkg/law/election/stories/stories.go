@@ -20,6 +20,7 @@ func All() []story.Story {
 		story.Base{Name: "steady", Build: steadyStory}.Stories(steadyCases),
 		story.Base{Name: "uncoordinated", Build: uncoordinatedStory}.Stories(uncoordinatedCases),
 		story.Base{Name: "processes", Build: processesStory}.Stories(processesCases),
+		story.Base{Name: "strategy", Build: strategyStory}.Stories(strategyCases),
 		story.Base{Name: "mixed", Build: mixedStory}.Stories(mixedCases),
 	)
 }
