@@ -208,19 +208,19 @@ func later(a, b string) bool {
 	return leftErr != nil || rightErr != nil || left > right
 }
 
-// take makes the Lease this instance's own by a first renewal, or claims it. It gives the
-// Lease with which this instance leads, or nil.
+// take makes the Lease this instance's own by a first renewal, or claims it, if that is the
+// step. It gives the Lease with which this instance leads, or nil.
 func (e *Elector) take(ctx context.Context, step election.Step) (*coordinationv1.Lease, error) {
-	sent, now := e.steady(), e.options.Clock.Now()
-	if step.Move == election.Take {
-		return e.write(ctx, election.Renewed(step.On, e.options.Timing, now), sent)
+	if !may(step) {
+		return nil, nil
 	}
-	first, err := e.comesFirst(ctx)
-	if err != nil || !first {
-		return nil, err
+	if step.Move == election.Claim {
+		if first, err := e.comesFirst(ctx); err != nil || !first {
+			return nil, err
+		}
+		e.options.Logger.Info("No coordinator elects a leader; claiming the Lease")
 	}
-	e.options.Logger.Info("No coordinator elects a leader; claiming the Lease")
-	return e.write(ctx, election.Claimed(step.On, e.options.Namespace, e.options.Lease, e.options.Name, e.options.Strategy, e.options.Timing, now), sent)
+	return e.write(ctx, e.takes(step, e.options.Clock.Now()), e.steady())
 }
 
 // comesFirst is whether no better candidate than was known may claim the Lease first. With
