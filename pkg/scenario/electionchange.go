@@ -23,6 +23,9 @@ func (r *Runner) changeElection(ctx context.Context, c *crew) error {
 		if p.Becomes == "" {
 			continue
 		}
+		if err := r.workFor(ctx, c, ElectionSettle); err != nil {
+			return err
+		}
 		if err := c.redeclare(ctx, p); err != nil {
 			return err
 		}
@@ -31,13 +34,13 @@ func (r *Runner) changeElection(ctx context.Context, c *crew) error {
 		}
 	}
 	for _, strategy := range c.step.ChooseStrategies {
+		if err := r.workFor(ctx, c, ElectionSettle); err != nil {
+			return err
+		}
 		if err := r.choose(ctx, c, strategy); err != nil {
 			return err
 		}
 		if err := r.awaitFirst(ctx, c, strategy); err != nil {
-			return err
-		}
-		if err := r.workFor(ctx, c, ElectionSettle); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,7 @@ type healthServer struct {
 
 // during serves for as long as run runs.
 func (h healthServer) during(ctx context.Context, handler http.Handler, run func(context.Context) error) error {
-	certificate, err := tls.LoadX509KeyPair(h.certFile, h.keyFile)
+	certificate, err := loadCertificate(h.certFile, h.keyFile)
 	if err != nil {
 		return fmt.Errorf("--tls-cert-file and --tls-private-key-file: %w", err)
 	}
@@ -100,7 +100,7 @@ func (h healthServer) during(ctx context.Context, handler http.Handler, run func
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: healthHeaderBound,
-		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		TLSConfig:         &tls.Config{GetCertificate: certificate.current, MinVersion: tls.VersionTLS12},
 	}
 
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -23,8 +23,7 @@ var cle27 = law.Deadline[*Facts, *choice]{
 	},
 	Describe: func(c *choice) law.Entry { return c.Entry() },
 	Begin: func(c *choice) []fact.Moment {
-		t := c.leader()
-		if t == nil || t.outrankedBy(orders[c.Now.Strategy], anyCandidate, (*Candidate).Eligible).At(c.When().Latest) == fact.No {
+		if t := c.leader(); t == nil || len(c.preferred(t)) == 0 {
 			return nil
 		}
 		return []fact.Moment{c.When()}
@@ -52,4 +51,14 @@ var cle27 = law.Deadline[*Facts, *choice]{
 	Tag:     func(*choice, fact.Moment, fact.Moment) []string { return []string{"followed"} },
 	Kind:    kindNotFollowed,
 	Release: func(c *choice, began fact.Moment) string { return c.coordinatorRelease(began) },
+}
+
+// preferred are the candidates that should lead by the strategy in the place of a leader. By
+// revisions it is certain who declared what when the strategy was set; the clock stands while
+// none of them is eligible.
+func (c *choice) preferred(t *Tenure) []*Candidate {
+	leads := t.candidate.at(c.Revision)
+	return fact.Where(c.standing(c.Revision), func(k *Candidate) bool {
+		return leads != nil && k != t.candidate && orders[c.Now.Strategy](k.at(c.Revision), leads)
+	})
 }
