@@ -34,6 +34,7 @@ const (
 	CLE29GoesByVersion     ID = "CLE-29-goes-by-version"
 	CLE30MarksAnyway       ID = "CLE-30-marks-anyway"
 	CLE31KeepsOldVersions  ID = "CLE-31-keeps-old-versions"
+	CLE32MarksClaims       ID = "CLE-32-marks-claims"
 )
 
 var electionCatalog = []Defect{
@@ -69,4 +70,5 @@ var electionCatalog = []Defect{
 	{CLE29GoesByVersion, "CLE-29", inAPIServer, "of several strategies that candidates want the one of the newest candidate holds"},
 	{CLE30MarksAnyway, "CLE-30", inAPIServer, "a leader without coordination is told to give way to a better candidate"},
 	{CLE31KeepsOldVersions, "CLE-31", inAPIServer, "the coordinator goes by the versions that a candidate declared first"},
+	{CLE32MarksClaims, "CLE-32", inAPIServer, "a leader that claimed its Lease while no coordinator elected is told to give way to a better candidate"},
 }

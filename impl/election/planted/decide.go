@@ -6,6 +6,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
@@ -61,6 +62,7 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE27WaitsForAnother, waitsForAnother},                                                                                                      // defect: CLE-27-waits-for-another-election
 		{defects.CLE29GoesByVersion, goesByVersion},                                                                                                          // defect: CLE-29-goes-by-version
 		{defects.CLE30MarksAnyway, marksAnyway},                                                                                                              // defect: CLE-30-marks-anyway
+		{defects.CLE32MarksClaims, marksClaims},                                                                                                              // defect: CLE-32-marks-claims
 		{defects.CLE31KeepsOldVersions, keepsOldVersions()},                                                                                                  // defect: CLE-31-keeps-old-versions
 		{defects.CLE23FallsOver, fallsOver},                                                                                                                  // defect: CLE-23-falls-over
 	}
@@ -207,6 +209,15 @@ func marksLegacy(next election.Decider, v election.View, round election.Round, n
 	if v.Lease != nil && ptr.Deref(v.Lease.Spec.Strategy, "") == "" {
 		v.Lease = v.Lease.DeepCopy()
 		v.Lease.Spec.Strategy = ptr.To(election.Oldest)
+	}
+	return next(v, round, now)
+}
+
+// marksClaims takes a Lease that an instance with coordination claimed for one that it gave away.
+func marksClaims(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
+	if v.Lease != nil && ptr.Deref(v.Lease.Spec.Strategy, "") != "" && holder(v.Lease) != "" {
+		v.Lease = v.Lease.DeepCopy()
+		metav1.SetMetaDataAnnotation(&v.Lease.ObjectMeta, election.ElectedBy, election.ElectedByValue)
 	}
 	return next(v, round, now)
 }

@@ -109,6 +109,11 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		v.Lease.Spec.Strategy = ptr.To(election.NoCoordination)
 		return v
 	}
+	claimed := func() election.View {
+		v := held("new")()
+		delete(v.Lease.Annotations, election.ElectedBy)
+		return v
+	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -135,6 +140,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
 		defects.CLE30MarksAnyway:       {uncoordinated, soon, "nothing", "tells new to give way to old"},
+		defects.CLE32MarksClaims:       {claimed, soon, "waits", "tells new to give way to old"},
 		defects.RO04ElectsNoOther:      {expired, later, "gives it to old", "waits"},
 		defects.RO04WaitsAMinute:       {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
 	} {

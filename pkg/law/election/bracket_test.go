@@ -250,7 +250,7 @@ func TestBrackets_ABoundHoldsJustInsideAndBreaksJustOutside(t *testing.T) {
 }
 
 // counted are the bounds by which obligations are counted and none is broken.
-var counted = []string{"CLE-21/leftAlone", "CLE-23/survives", "CLE-30/leftAlone"}
+var counted = []string{"CLE-21/leftAlone", "CLE-23/survives", "CLE-30/leftAlone", "CLE-32/leftAlone"}
 
 func TestBrackets_EveryBoundHasOne(t *testing.T) {
 	for _, r := range requirement.All() {
@@ -281,6 +281,14 @@ func TestBrackets_WhatIsCountedIsCountedOnlyAfterTheBound(t *testing.T) {
 	}
 	for took, kept := range map[time.Duration]int64{leftAlone + justInside: 0, leftAlone + justOutside: 1} {
 		expectCount(t, claimed(took).judge(t, "CLE-30"), "and kept it", kept)
+	}
+	kept := func(took time.Duration) *electionBuilder {
+		b := controlPlane("1.3.0").coordinate(time.Hour).wait(time.Second).storeLease(managersLease, history.Lease{Holder: "a_1", Duration: 3600, Strategy: oldestStrategy})
+		b.manager("b", history.ProcessStarted, "").declare("b_1", managersLease, "1.2.0")
+		return b.wait(requirement.MustBound("KEP-4355", "knownAfter")+took).ready("a", 200)
+	}
+	for took, left := range map[time.Duration]int64{leftAlone + justInside: 0, leftAlone + justOutside: 1} {
+		expectCount(t, kept(took).judge(t, "CLE-32"), "beside a better candidate", left)
 	}
 	survives := requirement.MustBound("CLE-23", "survives")
 	for took, lived := range map[time.Duration]int64{survives + justInside: 0, survives + justOutside: 1} {

@@ -21,6 +21,7 @@ func All() []story.Story {
 		story.Base{Name: "uncoordinated", Build: uncoordinatedStory}.Stories(uncoordinatedCases),
 		story.Base{Name: "processes", Build: processesStory}.Stories(processesCases),
 		story.Base{Name: "strategy", Build: strategyStory}.Stories(strategyCases),
+		story.Base{Name: "fallback", Build: fallbackStory}.Stories(fallbackCases),
 		story.Base{Name: "mixed", Build: mixedStory}.Stories(mixedCases),
 	)
 }

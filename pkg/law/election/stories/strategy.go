@@ -137,6 +137,43 @@ func (h *Builder) keepFor(seconds int, lease string) {
 	}
 }
 
+// fallbackStory is a run in which a member claims the Lease of the managers while no server
+// coordinates, and a coordinator comes back beside a better candidate.
+func fallbackStory() []history.Event { return Fallback(nil) }
+
+// Fallback builds fallbackStory with further events at its points: coordinated.
+func Fallback(otherwise map[string]func(*Builder)) []history.Event {
+	h := newBuilder(otherwise)
+	cp1, cp2 := h.Members[0], h.Members[1]
+	h.ServeAll()
+	a := h.StartManager(cp1, "1.3")
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, a)
+	h.RenewFor(5)
+	h.ReleaseLease(ManagersLease)
+	h.Advance(30_000)
+	h.uncoordinated = true
+	h.Elect(ManagersLease, a)
+	h.uncoordinated = false
+	h.RenewFor(5)
+	h.Coordinate("cp3_c")
+	h.RenewFor(5)
+	h.StartManager(cp2, "1.2")
+	h.Advance(2500)
+	h.point("coordinated")
+	h.RenewFor(15)
+	return h.end()
+}
+
+// fallbackCases are how that story is changed.
+var fallbackCases = []story.Case{
+	{
+		Requirement: "CLE-32", Reads: strategyEvidence,
+		Fail: atPoint(Fallback, "coordinated", func(h *Builder) { h.PreferHolder(ManagersLease, "cp2_1") }),
+		Weak: func(e *story.Edit) { e.Drop(candidateNamed("cp2_1")) },
+	},
+}
+
 var strategyEvidence = story.AnyOf(leaderLeases, candidatesStored, story.RequestsOfClass(history.ClassElection), story.OfKind(history.KindProcess, history.KindFault, history.KindReady))
 
 // strategyCases are how that story is changed.
