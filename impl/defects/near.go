@@ -31,6 +31,8 @@ const (
 	CLE20ClaimsLate     ID = "CLE-20-claims-late"
 	CLE22Hesitates      ID = "CLE-22-hesitates"
 	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
+	CLE27FollowsLate    ID = "CLE-27-follows-late"
+	CLE31CountsLate     ID = "CLE-31-counts-late"
 	SVM18FailsLate      ID = "SVM-18-fails-late"
 	SVM19FailsLate      ID = "SVM-19-fails-late"
 	SVM21StopsLate      ID = "SVM-21-stops-late"
@@ -90,6 +92,8 @@ var nearCatalog = []nearDefect{
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
+	{CLE27FollowsLate, "CLE-27", inAPIServer, Near{Bound: "followsWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after an operator set another strategy"},
+	{CLE31CountsLate, "CLE-31", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a version that a candidate declares anew counts 47 seconds later"},
 	{SVM15HurriesALittle, "SVM-15", inControllerManager, Near{Bound: "rate", Factor: 1.6}, "migrations write three fifths more objects a second than is declared"},
 	{SVM18FailsLate, "SVM-18", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of an unknown resource fails 190 seconds after it was created"},
 	{SVM19FailsLate, "SVM-19", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of a resource that cannot be migrated fails 190 seconds after it was created"},

@@ -63,7 +63,9 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE29GoesByVersion, goesByVersion},                                                                                                          // defect: CLE-29-goes-by-version
 		{defects.CLE30MarksAnyway, marksAnyway},                                                                                                              // defect: CLE-30-marks-anyway
 		{defects.CLE32MarksClaims, marksClaims},                                                                                                              // defect: CLE-32-marks-claims
-		{defects.CLE31KeepsOldVersions, keepsOldVersions()},                                                                                                  // defect: CLE-31-keeps-old-versions
+		{defects.CLE27FollowsLate, followsLate(d.Delay(defects.CLE27FollowsLate))},                                                                           // defect: CLE-27-follows-late
+		{defects.CLE31CountsLate, keepsOldVersions(d.Delay(defects.CLE31CountsLate))},                                                                        // defect: CLE-31-counts-late
+		{defects.CLE31KeepsOldVersions, keepsOldVersions(forever)},                                                                                           // defect: CLE-31-keeps-old-versions
 		{defects.CLE23FallsOver, fallsOver},                                                                                                                  // defect: CLE-23-falls-over
 	}
 }
@@ -170,11 +172,7 @@ func overlooksNew(long time.Duration) around {
 			}
 			return true
 		})
-		decision := next(v, round, now)
-		if soon > 0 && (decision.Recheck == 0 || soon < decision.Recheck) {
-			decision.Recheck = soon
-		}
-		return decision
+		return sooner(next(v, round, now), soon)
 	}
 }
 

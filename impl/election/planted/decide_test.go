@@ -138,6 +138,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
 		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
 		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
+		defects.CLE27FollowsLate:       {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
 		defects.CLE30MarksAnyway:       {uncoordinated, soon, "nothing", "tells new to give way to old"},
 		defects.CLE32MarksClaims:       {claimed, soon, "waits", "tells new to give way to old"},
@@ -168,6 +169,16 @@ func TestDecide_CLE31GoesByWhatWasDeclaredFirst(t *testing.T) {
 	decide(view(first), election.Round{}, noon)
 	if d := decide(view(now), election.Round{}, noon); len(d.Ping) > 0 {
 		t.Errorf("the defect goes by the new version: %+v", d)
+	}
+	late := Decide(defects.Of(defects.CLE31CountsLate))
+	late(view(first), election.Round{}, noon)
+	if d := late(view(now), election.Round{}, noon); len(d.Ping) > 0 || d.Recheck == 0 {
+		t.Errorf("the new version counts at once: %+v", d)
+	}
+	after := view(now)
+	after.Since = noon.Add(time.Minute)
+	if d := late(after, election.Round{}, noon.Add(time.Minute)); len(d.Ping) != 1 {
+		t.Errorf("the new version never counts: %+v", d)
 	}
 	if d := election.Decide(view(now), election.Round{}, noon); len(d.Ping) != 1 {
 		t.Errorf("%+v", d)

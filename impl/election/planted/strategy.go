@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election"
 )
 
@@ -52,23 +53,55 @@ func marksAnyway(next election.Decider, v election.View, round election.Round, n
 	return election.Decision{Write: &election.Write{On: v.Lease, Preferred: oldest.Best(better).Name, Strategy: election.NoCoordination}}
 }
 
-// keepsOldVersions goes by the versions that each candidate declared first.
-func keepsOldVersions() around {
+// followsLate takes a strategy that was chosen into account only some time after it was seen.
+func followsLate(long time.Duration) around {
+	var chosen defects.Waits
+	return func(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
+		if v.Lease == nil || election.Chosen(v.Lease) == "" {
+			return next(v, round, now)
+		}
+		left := chosen.Left(string(v.Lease.UID)+"/"+string(election.Chosen(v.Lease)), now, long)
+		if left == 0 {
+			return next(v, round, now)
+		}
+		return sooner(neverPreempts(next, v, round, now), left)
+	}
+}
+
+// sooner has a decision looked at again at the latest in a time.
+func sooner(decision election.Decision, left time.Duration) election.Decision {
+	if left > 0 && (decision.Recheck == 0 || left < decision.Recheck) {
+		decision.Recheck = left
+	}
+	return decision
+}
+
+// keepsOldVersions goes by the versions that a candidate declared before, for a while after it
+// declares others.
+func keepsOldVersions(long time.Duration) around {
 	var mu sync.Mutex
-	first := map[string]*election.Candidate{}
+	var declared defects.Waits
+	counts := map[string]*election.Candidate{}
 	return func(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
 		mu.Lock()
+		defer mu.Unlock()
+		soon := time.Duration(0)
 		for _, c := range v.Candidates {
-			if first[string(c.UID)] == nil {
-				first[string(c.UID)] = c
+			uid, was := string(c.UID), counts[string(c.UID)]
+			if was == nil || was.Spec.BinaryVersion == c.Spec.BinaryVersion && was.Spec.EmulationVersion == c.Spec.EmulationVersion {
+				counts[uid] = c
+				continue
+			}
+			left := declared.Left(uid+"/"+c.Spec.BinaryVersion+"/"+c.Spec.EmulationVersion, now, long)
+			if left == 0 {
+				counts[uid] = c
+			} else if soon == 0 || left < soon {
+				soon = left
 			}
 		}
-		mu.Unlock()
-		return disguised(func(c *election.Candidate) {
-			mu.Lock()
-			defer mu.Unlock()
-			was := first[string(c.UID)]
-			c.Spec.BinaryVersion, c.Spec.EmulationVersion = was.Spec.BinaryVersion, was.Spec.EmulationVersion
-		}, next, v, round, now)
+		return sooner(disguised(func(c *election.Candidate) {
+			was := counts[string(c.UID)].Spec
+			c.Spec.BinaryVersion, c.Spec.EmulationVersion = was.BinaryVersion, was.EmulationVersion
+		}, next, v, round, now), soon)
 	}
 }
