@@ -18,7 +18,7 @@ const (
 // ones, and a candidate declares another version.
 func strategyStory() []history.Event { return Strategy(nil) }
 
-// Strategy builds strategyStory with further events at its points: chosen, ranked, claimed,
+// Strategy builds strategyStory with further events at its points: chosen, taken back, ranked, claimed,
 // redeclared.
 func Strategy(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
@@ -38,6 +38,8 @@ func Strategy(otherwise map[string]func(*Builder)) []history.Event {
 	h.choose(cp1, canaryLease, oldestStrategy)
 	h.handOver(canaryLease, oldestStrategy, older, newer)
 	h.RenewLease(coordinatorsLease)
+	h.Advance(2500)
+	h.point("taken back")
 
 	low, high := "evenkeel-ranked-old", "evenkeel-ranked-new"
 	h.declareStrategy(low, rankedLease, "1.2.0", newestStrategy)
@@ -185,7 +187,10 @@ var strategyCases = []story.Case{
 	},
 	{
 		Requirement: "CLE-28", Reads: strategyEvidence,
-		Fail: func(e *story.Edit) { e.Events[e.Find(1, preferredHolderSet)].Stored.Lease.Strategy = oldestStrategy },
+		Fail: atPoint(Strategy, "taken back", func(h *Builder) {
+			h.Leases[canaryLease].Strategy = newestStrategy
+			h.PreferHolder(canaryLease, "evenkeel-canary-new")
+		}),
 		Weak: func(e *story.Edit) { e.Drop(strategyRequests) },
 	},
 	{
