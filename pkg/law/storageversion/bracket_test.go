@@ -66,6 +66,27 @@ var brackets = []bracket{
 	{"SV-15", "tamperRepaired", requirement.MustBound("SV-15", "tamperRepaired"), func(took, late time.Duration) *historyBuilder {
 		return three(v1).asks("b", 200, 9, tampering(things)).deletes(things, 9).pass(took).told(late).writes("a", v1, 10)
 	}, false},
+	// The server is silent only when what the harness did need not be put right any more.
+	{"SV-08", "tamperRepaired", requirement.MustBound("SV-08", "tamperRepaired") + joiningShows, func(took, late time.Duration) *historyBuilder {
+		h := three(v1).asks("b", 200, 9, tampering(things)).says(things, 9, "a="+v1, "b="+v1)
+		return h.pass(took).told(late).disagrees(things, 12, "a="+v1, "b="+v1).pass(time.Second).says(things, 13, "a="+v1, "b="+v1, "c="+v1)
+	}, false},
+	{"SV-22", "tamperRepaired", requirement.MustBound("SV-22", "tamperRepaired"), func(took, _ time.Duration) *historyBuilder {
+		h := newHistory()
+		for _, m := range []string{"a", "b", "c"} {
+			h.hosts(m, 1).shows(m, history.WatchOpened, nil).shows(m, "ADDED", agreed(v1))
+		}
+		h.asks("b", 200, 9, tampering(things)).pass(took).holds(history.PhaseBegin, 10)
+		return h.writes("a", v2, 11).writes("b", v2, 12).writes("c", v2, 13).holds(history.PhaseEnd, 20)
+	}, true},
+	{"SV-24", "tamperRepaired", requirement.MustBound("SV-24", "tamperRepaired"), func(took, late time.Duration) *historyBuilder {
+		h := three(v1).customizes("create", 10).says(soundings, 11, "a="+c1, "b="+c1, "c="+c1).sounds("a", 12)
+		return h.asks("b", 200, 13, tampering(soundings)).deletes(soundings, 13).pass(took).told(late).sounds("a", 14)
+	}, false},
+	{"SV-25", "tamperRepaired", requirement.MustBound("SV-25", "tamperRepaired"), func(took, late time.Duration) *historyBuilder {
+		h := switchedOff().says(things, 7, "a="+v1, "b="+v1).asks("a", 200, 7, tampering(things))
+		return h.pass(took).told(late).writes("c", v2, 8)
+	}, true},
 	{"SV-07", "clockSkew", requirement.MustBound("SV-07", "clockSkew"), func(took, late time.Duration) *historyBuilder {
 		h := newHistory().says(things, 5, "a="+v1).until(took).told(late).says(things, 6, "a="+v2)
 		for _, i := range []int{0, len(h.events) - 1} {
