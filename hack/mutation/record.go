@@ -152,6 +152,10 @@ those without one by earlier ones.
 	if reasons.Len() > 0 {
 		b.WriteString("\n## Why others turn red\n\n| defect | also red | because |\n|---|---|---|\n" + reasons.String())
 	}
+	b.WriteString("\n## Bounds that no defect can break by little\n\n| requirement | bound | because |\n|---|---|---|\n")
+	for _, u := range unplanted() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", u.requirement, u.bound, u.because)
+	}
 	if never := r.neverAlone(); len(never) > 0 {
 		fmt.Fprintf(&b, "\nNo defect turns these red by themselves: %s.\n", strings.Join(never, ", "))
 	} else if len(r.Defects) > 0 {

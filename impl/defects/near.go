@@ -24,10 +24,12 @@ const (
 	AD23ShowsLate       ID = "AD-23-shows-late"
 	AD24LeavesLate      ID = "AD-24-leaves-late"
 	CLE01DeclaresLate   ID = "CLE-01-declares-late"
+	CLE02RenewsEarly    ID = "CLE-02-renews-early"
 	CLE08PreemptsLate   ID = "CLE-08-preempts-late"
 	CLE11ReplacesLate   ID = "CLE-11-replaces-late"
 	CLE12ReturnsLate    ID = "CLE-12-returns-late"
 	CLE13CoordinateLate ID = "CLE-13-coordinates-late"
+	CLE15RestlessLate   ID = "CLE-15-restless-late"
 	CLE20ClaimsLate     ID = "CLE-20-claims-late"
 	CLE22Hesitates      ID = "CLE-22-hesitates"
 	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
@@ -85,10 +87,12 @@ var nearCatalog = []nearDefect{
 	{AD23ShowsLate, "AD-23", inAPIServer, Near{Bound: "peersShow", Delay: 40 * time.Second}, "what a peer hosts is listed 40 seconds after it was asked"},
 	{AD24LeavesLate, "AD-24", inAPIServer, Near{Bound: "peersLeave", Delay: 32 * time.Second}, "what a peer hosted stays listed for 32 seconds after it has left"},
 	{CLE01DeclaresLate, "CLE-01", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "an instance declares itself a candidate 32 seconds after its start"},
+	{CLE02RenewsEarly, "CLE-02", inManager, Near{Bound: "renewsEvery", Delay: 235 * time.Second}, "a candidate renews every 235 seconds, which is 5 seconds earlier than the tolerance renewsEarly allows"},
 	{CLE08PreemptsLate, "CLE-08", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after a better candidate was seen"},
 	{CLE11ReplacesLate, "CLE-11", inBoth, Near{Bound: "replacesWithin", Delay: 33 * time.Second}, "a Lease that has expired is given to a candidate 33 seconds later, which is 48 seconds after the crash"},
 	{CLE12ReturnsLate, "CLE-12", inManager, Near{Bound: "declaresWithin", Delay: 55 * time.Second}, "a leader that has lost its Lease withdraws as soon as it can, and is a candidate again 55 seconds later, some twenty of which pass under the fault that cost it the Lease"},
 	{CLE13CoordinateLate, "CLE-13", inAPIServer, Near{Bound: "coordinatesWithin", Delay: 28 * time.Second}, "the coordinators' Lease lasts for 28 seconds, so that another one takes it as late"},
+	{CLE15RestlessLate, "CLE-15", inAPIServer, Near{Bound: "quietAfter", Delay: 47 * time.Second}, "the coordinator pings all candidates 47 seconds after it looked at a healthy leader first, and again every 47 seconds"},
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},

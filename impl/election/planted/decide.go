@@ -39,14 +39,15 @@ type plantedDecision struct {
 // decisions are the defects of decisions; a later one is around those before.
 func decisions(d defects.Set) []plantedDecision {
 	return []plantedDecision{
-		{defects.CLE16ElectsTheDead, electsTheDead},       // defect: CLE-16-elects-the-dead
-		{defects.CLE05ElectsTheSilent, electsTheSilent},   // defect: CLE-05-elects-the-silent
-		{defects.CLE06NewestFirst, newestFirst},           // defect: CLE-06-newest-first
-		{defects.CLE07DrawsLots, drawsLots},               // defect: CLE-07-draws-lots
-		{defects.CLE17Flaps, flaps},                       // defect: CLE-17-flaps
-		{defects.CLE08NeverPreempts, neverPreempts},       // defect: CLE-08-never-preempts
-		{defects.CLE09TakesAtOnce, takesAtOnce},           // defect: CLE-09-takes-at-once
-		{defects.CLE15Restless, restless},                 // defect: CLE-15-restless
+		{defects.CLE16ElectsTheDead, electsTheDead},              // defect: CLE-16-elects-the-dead
+		{defects.CLE05ElectsTheSilent, electsTheSilent},          // defect: CLE-05-elects-the-silent
+		{defects.CLE06NewestFirst, newestFirst},                  // defect: CLE-06-newest-first
+		{defects.CLE07DrawsLots, drawsLots},                      // defect: CLE-07-draws-lots
+		{defects.CLE17Flaps, flaps},                              // defect: CLE-17-flaps
+		{defects.CLE08NeverPreempts, neverPreempts},              // defect: CLE-08-never-preempts
+		{defects.CLE09TakesAtOnce, takesAtOnce},                  // defect: CLE-09-takes-at-once
+		{defects.CLE15Restless, restless(election.AnswerWindow)}, // defect: CLE-15-restless
+		{defects.CLE15RestlessLate, after(d.Delay(defects.CLE15RestlessLate), led, restless(d.Delay(defects.CLE15RestlessLate)))}, // defect: CLE-15-restless-late
 		{defects.CLE19MarksLegacy, marksLegacy},           // defect: CLE-19-marks-legacy
 		{defects.CLE21Assigns, assigns},                   // defect: CLE-21-assigns
 		{defects.CLE18TakesFromLegacy, takesFromLegacy},   // defect: CLE-18-takes-from-legacy
@@ -250,16 +251,18 @@ func neverPreempts(next election.Decider, v election.View, round election.Round,
 	return decision
 }
 
-// restless pings all candidates again and again while the leader is healthy.
-func restless(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
-	decision := next(v, round, now)
-	if open(v, now) || decision.Write != nil || len(decision.Ping) > 0 || !decision.Round.Began.IsZero() {
-		return decision
+// restless pings all candidates every so often while the leader is healthy.
+func restless(every time.Duration) around {
+	return func(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
+		decision := next(v, round, now)
+		if open(v, now) || decision.Write != nil || len(decision.Ping) > 0 || !decision.Round.Began.IsZero() {
+			return decision
+		}
+		if now.Sub(round.Began) >= every {
+			return election.Decision{Ping: live(v, now), Round: election.Round{Began: now}, Recheck: every}
+		}
+		return election.Decision{Round: round, Recheck: round.Began.Add(every).Sub(now)}
 	}
-	if now.Sub(round.Began) >= election.AnswerWindow {
-		return election.Decision{Ping: live(v, now), Round: election.Round{Began: now}, Recheck: election.AnswerWindow}
-	}
-	return election.Decision{Round: round, Recheck: round.Began.Add(election.AnswerWindow).Sub(now)}
 }
 
 // fallsOver ends the process when it meets a Lease that does not say when it was renewed.
@@ -269,6 +272,29 @@ func fallsOver(next election.Decider, v election.View, round election.Round, now
 		go func() { _ = renewed.Time.Unix() }()
 	}
 	return next(v, round, now)
+}
+
+// after decides as a defect does only when something has lasted for a while.
+func after(long time.Duration, since func(v election.View, now time.Time) time.Time, planted around) around {
+	return func(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
+		left := since(v, now).Add(long).Sub(now)
+		if left <= 0 {
+			return planted(next, v, round, now)
+		}
+		decision := next(v, round, now)
+		if decision.Recheck == 0 || left < decision.Recheck {
+			decision.Recheck = left
+		}
+		return decision
+	}
+}
+
+// led is when the holder of the Lease took it.
+func led(v election.View, _ time.Time) time.Time {
+	if v.Lease == nil || v.Lease.Spec.AcquireTime == nil {
+		return v.Since
+	}
+	return v.Lease.Spec.AcquireTime.Time
 }
 
 // answered are the candidates that have answered in a round.

@@ -45,7 +45,7 @@ func outcome(d defects.Set, v election.View, long time.Duration) string {
 					c.Spec.RenewTime = ptr.To(election.RenewTime(c, now))
 				}
 			}
-			if d.Has(defects.CLE15Restless) && v.Lease != nil {
+			if (d.Has(defects.CLE15Restless) || d.Has(defects.CLE15RestlessLate)) && v.Lease != nil {
 				return "pings"
 			}
 		case decision.Recheck > 0:
@@ -114,6 +114,13 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		delete(v.Lease.Annotations, election.ElectedBy)
 		return v
 	}
+	tenure := func(v *election.View, long time.Duration) {
+		v.Lease = v.Lease.DeepCopy()
+		v.Lease.Spec.AcquireTime = &metav1.MicroTime{Time: noon.Add(-long)}
+	}
+	tenured := func(long time.Duration) func() election.View {
+		return func() election.View { v := held("old")(); tenure(&v, long); return v }
+	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -130,6 +137,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE11NeverTakesExpired: {expired, soon, "gives it to old", "nothing"},
 		defects.CLE11ReplacesLate:      {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
 		defects.CLE15Restless:          {held("old"), soon, "waits", "pings"},
+		defects.CLE15RestlessLate:      {tenured(48 * time.Second), soon, "waits", "pings"},
 		defects.CLE16ElectsTheDead:     {dead, soon, "gives it to old", "gives it to mute"},
 		defects.CLE17Flaps:             {twins, soon, "waits", "tells old to give way to twin"},
 		defects.CLE18TakesFromLegacy:   {legacy, soon, "waits", "gives it to old"},

@@ -38,6 +38,8 @@ func Due(d defects.Set) election.Duer {
 		}
 		if renewed := c.Spec.RenewTime; renewed != nil && d.Has(defects.CLE02RenewsOften) {
 			return min(due, max(renewed.Add(oftenEvery).Sub(now), 0)) // defect: CLE-02-renews-often
+		} else if early := d.Delay(defects.CLE02RenewsEarly); renewed != nil && early > 0 {
+			return min(due, max(renewed.Add(early).Sub(now), 0)) // defect: CLE-02-renews-early
 		}
 		return due
 	}

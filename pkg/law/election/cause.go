@@ -97,11 +97,12 @@ func (f *Facts) lastLed(p *fact.Process) []*Tenure {
 // until is whether a signal holds at a moment; it does not where it does not at the end of it.
 func until(s fact.Signal, at fact.Moment) fact.Truth { return min(s.During(at), s.At(at.Latest)) }
 
-// unlessStalled is an obligation that is broken because Leases moved though nothing had happened
-// for some time. It is unclear where the machine was starved then for as long as an election
-// waits for answers: leaders may not have been able to renew, nor candidates to answer.
-func (f *Facts) unlessStalled(e law.Entry, within time.Duration, at fact.Moment) law.Entry {
-	return law.UnlessStarved(f.History, e, notion("electionWaits"), fact.Constant(fact.Yes), at.Latest-int64(within), at.Latest)
+// unlessStalled is an obligation that is broken because a Lease moved though nothing had
+// happened. It is unclear where the machine was starved right before for as long as a leader
+// must miss its renewals for a coordinator to prepare an election.
+func (f *Facts) unlessStalled(e law.Entry, at fact.Moment) law.Entry {
+	before := int64(bound("CLE-17", "causeWithin"))
+	return law.UnlessStarved(f.History, e, notion("renewalsMissed"), fact.Constant(fact.Yes), at.Latest-before, at.Latest)
 }
 
 // quiet is while none of some times, which are in order, was for so long.

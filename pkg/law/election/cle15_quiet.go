@@ -24,7 +24,7 @@ func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 	nothing := fact.Or(quiet(moves, b.Of("quietAfter")), quiet(f.whyMoves(), b.Of("settlesWithin")))
 	quiet := func(at fact.Moment) fact.Truth { return until(nothing, at) }
 	needless := func(e law.Entry, is fact.Truth, what string) law.Entry {
-		return f.unlessStalled(needless(e, is, what), b.Of("settlesWithin"), e.Began)
+		return f.unlessStalled(needless(e, is, what), e.Began)
 	}
 	for _, k := range candidates((*Candidate).ofMember)(f) {
 		for _, s := range fact.Where(k.said[1:], func(s *statement) bool { return s.asked }) {

@@ -70,8 +70,7 @@ func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 				e := c.Entry().Broken("%s went from %s, which was healthy, to %s, which is no older, and had changed %s before without a reason to be seen",
 					lease.Key, t.before.Holder, t.Holder, time.Duration(c.At-before.Taken.At).Round(100*time.Millisecond)).Shown(before.Taken.Seq, c.Seq)
 				// Both changes have to be without a reason.
-				within := bound("CLE-17", "causeWithin")
-				l.Add(f.unlessStalled(f.unlessStalled(e, within, before.Taken.When()), within, c.When()))
+				l.Add(f.unlessStalled(f.unlessStalled(e, before.Taken.When()), c.When()))
 			}
 		}
 	}
