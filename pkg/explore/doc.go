@@ -10,4 +10,6 @@
 // before has shown (novelty.go) puts its schedule into the corpus, from which later ones are
 // varied. A run in which a requirement fails is a find, known by its fingerprint. Shrink makes a
 // find smaller.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
 package explore

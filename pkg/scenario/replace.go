@@ -26,12 +26,11 @@ type Replace struct {
 func (s *Replace) validate() error {
 	return errors.Join(missing("member", s.Member), missing("to", s.To), cluster.CheckFeatures(s.DisabledFeatures))
 }
-func (s *Replace) selectors() []string         { return []string{s.Member} }
-func (s *Replace) release() string             { return s.To }
-func (s *Replace) disabled() []cluster.Feature { return s.DisabledFeatures }
-func (s *Replace) faults() []string            { return s.WithFaults }
-func (s *Replace) fits(f *fault.Fault) error   { return fitsAround(f) }
-func (s *Replace) restarts(*Scenario) bool     { return true }
+func (s *Replace) selectors() []string       { return []string{s.Member} }
+func (s *Replace) release() string           { return s.To }
+func (s *Replace) faults() []string          { return s.WithFaults }
+func (s *Replace) fits(f *fault.Fault) error { return fitsAround(f) }
+func (s *Replace) restarts(*Scenario) bool   { return true }
 
 func (s *Replace) within(r *Runner, members int) time.Duration {
 	if _, replaces := r.cluster.(cluster.NodeUpgrader); replaces && r.foreign == nil {

@@ -39,12 +39,11 @@ func (s *Restart) validate() error {
 	}
 	return errors.Join(err, cluster.CheckFeatures(s.DisabledFeatures))
 }
-func (s *Restart) selectors() []string         { return s.Members }
-func (s *Restart) release() string             { return s.Release }
-func (s *Restart) disabled() []cluster.Feature { return s.DisabledFeatures }
-func (s *Restart) faults() []string            { return s.WithFaults }
-func (s *Restart) fits(f *fault.Fault) error   { return fitsAround(f) }
-func (s *Restart) restarts(*Scenario) bool     { return true }
+func (s *Restart) selectors() []string       { return s.Members }
+func (s *Restart) release() string           { return s.Release }
+func (s *Restart) faults() []string          { return s.WithFaults }
+func (s *Restart) fits(f *fault.Fault) error { return fitsAround(f) }
+func (s *Restart) restarts(*Scenario) bool   { return true }
 
 func (s *Restart) play(ctx context.Context, r *Runner, at target) error {
 	return r.restart(ctx, at.members, at.releases, s)

@@ -273,9 +273,6 @@ func (r *Runner) checkStep(step *Step) error {
 	if why := r.Scenario.lackOf(r.cluster, set); why != "" {
 		return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
 	}
-	if err := r.checkSwitches(disabledBy(set)); err != nil {
-		return err
-	}
 	for _, selector := range r.Scenario.allSelectors(set) {
 		members, err := r.selectable([]string{selector})
 		if _, single := set.(throughOne); single && len(members) > 1 {

@@ -70,9 +70,6 @@ type usingFaults interface {
 // their own.
 type releasing interface{ release() string }
 
-// disabling is a step that starts members without features.
-type disabling interface{ disabled() []cluster.Feature }
-
 // usingBackend is a step that needs an aggregated server.
 type usingBackend interface{ backend() string }
 

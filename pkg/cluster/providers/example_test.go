@@ -27,7 +27,9 @@ spec:
 	}
 	_, err = providers.All().Check(context.Background(), topology, nil)
 	var unknown *cluster.UnknownProviderError
-	fmt.Println(errors.As(err, &unknown), err)
+	if errors.As(err, &unknown) {
+		fmt.Printf("there is no provider %s, but there is %s\n", unknown.Name, unknown.Known[0])
+	}
 	// Output:
-	// true mine.yaml: there is no provider "mainframe"; known are: local, kind, external
+	// there is no provider mainframe, but there is local
 }
