@@ -36,6 +36,8 @@ const (
 	waitedShare = 0.3
 	// holdShare of the genes have a hold after them.
 	holdShare = 0.3
+	// waitFor is how long a gene waits for a state; then it is left out.
+	waitFor = 15 * time.Second
 	// DefaultBudget is how long the steps of a schedule take at most.
 	DefaultBudget = 75 * time.Second
 )
@@ -275,31 +277,22 @@ func (b *building) close() {
 	b.hold(closingHold)
 }
 
-// wait has a gene wait for a state that the step before may bring about.
+// wait has a gene wait for a state, of which only those are drawn that can come.
 func (b *building) wait(entry *registry.Entry, gene *Gene) {
-	const within = 15 * time.Second
-	var states []scenario.Trigger
-	count := func(most int) int { return 1 + b.rand.IntN(most) }
-	leader := "/registry/leases/kube-system/kube-controller-manager"
-	states = append(states, scenario.Trigger{Write: &scenario.WriteTrigger{Key: leader, By: "holder", Count: count(4)}})
-	if b.st.settings.Coordinated {
-		states = append(states,
-			scenario.Trigger{Elected: "kube-controller-manager"},
-			scenario.Trigger{Write: &scenario.WriteTrigger{Key: leader, By: "coordinator", Count: count(3)}},
-			scenario.Trigger{Write: &scenario.WriteTrigger{Key: "/registry/leasecandidates/", By: "coordinator", Count: count(3)}})
-	}
-	if n := len(b.s.Genes); n > 0 && effects[b.s.Genes[n-1].Step].strikes {
-		states = append(states, scenario.Trigger{Write: &scenario.WriteTrigger{Key: "/registry/storageversions/", Count: count(12)}})
-	}
-	for _, name := range b.st.pending {
-		states = append(states,
-			scenario.Trigger{Migrated: &scenario.MigratedTrigger{Migration: name, Share: fmt.Sprintf("%d%%", 10*count(9))}},
-			scenario.Trigger{Write: &scenario.WriteTrigger{Key: "/registry/storagemigration.k8s.io/storageversionmigrations/", Count: count(4)}})
-	}
-	when := states[b.rand.IntN(len(states))]
-	when.Within, when.Optional = within, true
-	gene.When = &when
-	if p, ok := entry.Parameter("member"); ok && p.Domain.Type == registry.Member && when.Migrated == nil && b.rand.IntN(2) == 0 {
-		gene.Values["member"] = "@triggered"
+	d := drawing{g: b.c.Grammar, rand: b.rand, st: b.st, gene: gene}
+	for range geneTries {
+		values, ok := d.values(b.c.Grammar.When, registry.Values{"within": waitFor, "optional": true})
+		if !ok {
+			continue
+		}
+		when, err := scenario.NewTrigger(values)
+		if err != nil || !b.st.mayCome(when) {
+			continue
+		}
+		gene.When = when
+		if p, ok := entry.Parameter("member"); ok && p.Domain.Type == registry.Member && when.Migrated == nil && b.rand.IntN(2) == 0 {
+			gene.Values["member"] = "@triggered"
+		}
+		return
 	}
 }

@@ -34,7 +34,11 @@ func composer(t testing.TB, seed int64) *Composer {
 		t.Fatal(err)
 	}
 	slices.SortFunc(faults, func(a, b registry.Entry) int { return strings.Compare(a.Name, b.Name) })
-	g := &Grammar{Steps: steps, Faults: faults, Workloads: workloads, Fits: stepFits, Lacks: func(*registry.Entry, registry.Values) string { return "" }}
+	when, err := scenario.WhenParameters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Grammar{When: when, Steps: steps, Faults: faults, Workloads: workloads, Fits: stepFits, Lacks: func(*registry.Entry, registry.Values) string { return "" }}
 	return &Composer{Grammar: g, Target: Target{Topology: topology, Releases: []string{"1.1", "1.2", "1.3"}, Name: "x"}, Seed: seed, Members: []int{1, 3, 5}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -207,7 +208,7 @@ func (d *drawing) fault() (value any, ok bool) {
 		if d.gene.Faults == nil {
 			d.gene.Faults = map[string]FaultGene{}
 		}
-		d.gene.Faults[name] = FaultGene{Entry: entry.Name, Values: values, File: raw, Broad: broadKind(parsed), Whole: len(parsed.Components) == 0}
+		d.gene.Faults[name] = FaultGene{Entry: entry.Name, Values: values, File: raw, Broad: broadKind(parsed), Whole: whole(parsed)}
 		return name, true
 	}
 	return nil, false
@@ -259,6 +260,12 @@ func broadKind(f *fault.Fault) bool {
 		return f.Action != "delay"
 	}
 	return true
+}
+
+// whole is whether a fault hits all of a member, or its etcd: at all members at once, no majority
+// would be left with which the first of them that is healed becomes ready.
+func whole(f *fault.Fault) bool {
+	return slices.Contains(f.Components, cluster.Whole) || slices.Contains(f.Components, cluster.Etcd) || len(f.Components) == 0
 }
 
 // kindOf is the kind of a fault's entry.

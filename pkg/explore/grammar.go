@@ -17,6 +17,8 @@ type Grammar struct {
 	// Steps, Faults and Workloads are what can be used on the target, in the order of their
 	// names.
 	Steps, Faults, Workloads []registry.Entry
+	// When are the parameters of what a step can wait for.
+	When []registry.Parameter
 	// Fits says why a step would not do what a fault says; nil is that it does.
 	Fits func(step []byte, f *fault.Fault) error
 	// Lacks says why an entry cannot be used on the target with these values; empty if it can.
@@ -41,8 +43,8 @@ type Target struct {
 }
 
 // NewGrammar has the entries that can be used on a cluster.
-func NewGrammar(c cluster.Cluster, steps, faults, workloads []registry.Entry) *Grammar {
-	g := &Grammar{Lacks: func(entry *registry.Entry, values registry.Values) string { return entry.Lacks(c, values) }, Fits: stepFits}
+func NewGrammar(c cluster.Cluster, steps, faults, workloads []registry.Entry, when []registry.Parameter) *Grammar {
+	g := &Grammar{When: when, Lacks: func(entry *registry.Entry, values registry.Values) string { return entry.Lacks(c, values) }, Fits: stepFits}
 	usable := func(entries []registry.Entry) []registry.Entry {
 		out := slices.DeleteFunc(slices.Clone(entries), func(e registry.Entry) bool { return cluster.Lacking(c, e.Needs...) != "" })
 		slices.SortFunc(out, func(a, b registry.Entry) int { return cmp.Compare(a.Name, b.Name) })

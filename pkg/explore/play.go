@@ -65,6 +65,10 @@ func NewComposer(ctx context.Context, providers cluster.Registry, topology *clus
 	if err != nil {
 		return nil, err
 	}
+	when, err := scenario.WhenParameters()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "evenkeel-explore-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to ask the provider in: %w", err)
@@ -76,7 +80,7 @@ func NewComposer(ctx context.Context, providers cluster.Registry, topology *clus
 	if err != nil {
 		return nil, fmt.Errorf("ask the provider %s what it can do: %w", topology.Spec.Provider, err)
 	}
-	grammar := NewGrammar(asked, steps, faults, workloads)
+	grammar := NewGrammar(asked, steps, faults, workloads, when)
 	if err := asked.Stop(ctx); err != nil {
 		return nil, fmt.Errorf("ask the provider %s what it can do: %w", topology.Spec.Provider, err)
 	}

@@ -24,7 +24,7 @@ type FindIn struct {
 
 // ReadFind reads the find of a bundle: its first one, or that of a requirement.
 func ReadFind(ctx context.Context, dir, requirement string) (*FindIn, error) {
-	if _, err := bundle.History(dir); err != nil && !bundle.Lacks(dir, bundleFolder) {
+	if !bundle.Lacks(dir, bundleFolder) {
 		dir = filepath.Join(dir, bundleFolder) // the folder of a find
 	}
 	story, err := StoryOf(ctx, dir)

@@ -47,7 +47,7 @@ type FaultGene struct {
 	// processes that do not run, or members that are cut off.
 	File  []byte
 	Broad bool
-	// Whole is whether it hits all components of a member.
+	// Whole is whether it hits all components of a member, or its etcd.
 	Whole bool
 }
 

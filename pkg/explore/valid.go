@@ -2,8 +2,10 @@ package explore
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/registry"
+	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
 
 // take plays a gene in the state if it is valid there, and says whether it is.
@@ -78,18 +80,37 @@ func (st *state) named(parameters []registry.Parameter, values registry.Values, 
 
 // canWait is whether what a trigger refers to is there.
 func (st *state) canWait(gene *Gene) bool {
-	when := gene.When
+	return gene.When == nil || st.mayCome(gene.When)
+}
+
+// mayCome is whether a state can come about that a trigger waits for.
+func (st *state) mayCome(when *scenario.Trigger) bool {
 	switch {
-	case when == nil:
-		return true
 	case when.Migrated != nil:
 		return slices.Contains(st.pending, when.Migrated.Migration)
 	case when.Elected != "":
 		return st.settings.Coordinated
-	case when.Write != nil && when.Write.By == "coordinator":
-		return st.settings.Coordinated
+	case when.Member != nil:
+		_, unknown, ok := st.members(when.Member.Name)
+		return ok && !unknown
+	case when.Write != nil:
+		return st.mayWrite(when.Write)
 	}
 	return true
+}
+
+// mayWrite is whether a write of a key can be one of whom a trigger waits for.
+func (st *state) mayWrite(write *scenario.WriteTrigger) bool {
+	lease := strings.HasPrefix(write.Key, "/registry/leases/")
+	switch write.By {
+	case "coordinator":
+		return st.settings.Coordinated && (lease || strings.HasPrefix(write.Key, "/registry/leasecandidates/"))
+	case "holder":
+		return lease
+	case "harness":
+		return false // it writes none of these keys with a tag
+	}
+	return !write.Deleted || !lease
 }
 
 // note keeps the names that a step gives.
