@@ -115,19 +115,7 @@ func TestAggregatedLive(t *testing.T) {
 		t.Fatalf("all objects were migrated before the APIServices were deleted: %v", got)
 	}
 	server.joins(port)
-	live.until("the migration has ended", func() error {
-		var svm storagemigrationv1.StorageVersionMigration
-		server.decode(server.get(migrationsPath+"/m", "application/json"), &svm)
-		for _, c := range svm.Status.Conditions {
-			switch {
-			case c.Type == string(storagemigrationv1.MigrationSucceeded) && c.Status == metav1.ConditionTrue:
-				return nil
-			case c.Type == string(storagemigrationv1.MigrationFailed) && c.Status == metav1.ConditionTrue:
-				t.Fatalf("it failed: %s", c.Message)
-			}
-		}
-		return fmt.Errorf("%+v", svm.Status.Conditions)
-	})
+	live.until("the migration has ended", func() error { return server.migrated(migrationsPath + "/m") })
 	if got := live.versions(); len(got) != 1 || got[release.AggregatedGroup+"/v1"] != 20 {
 		t.Errorf("after the migration are stored %v", got)
 	}
@@ -141,6 +129,21 @@ func TestAggregatedLive(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// migrated is nil once the migration has succeeded; a migration that failed ends the test.
+func (s *liveServer) migrated(path string) error {
+	var svm storagemigrationv1.StorageVersionMigration
+	s.decode(s.get(path, "application/json"), &svm)
+	for _, c := range svm.Status.Conditions {
+		switch {
+		case c.Type == string(storagemigrationv1.MigrationSucceeded) && c.Status == metav1.ConditionTrue:
+			return nil
+		case c.Type == string(storagemigrationv1.MigrationFailed) && c.Status == metav1.ConditionTrue:
+			s.Fatalf("it failed: %s", c.Message)
+		}
+	}
+	return fmt.Errorf("%+v", svm.Status.Conditions)
 }
 
 // at prepares an API server that is started later, and says where it will be.

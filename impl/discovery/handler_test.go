@@ -27,8 +27,8 @@ func get(t testing.TB, handler http.Handler, path, accept string, headers ...str
 	if accept != "" {
 		request.Header.Set("Accept", accept)
 	}
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Add(headers[i], headers[i+1])
+	for pair := range slices.Chunk(headers, 2) {
+		request.Header.Add(pair[0], pair[1])
 	}
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)

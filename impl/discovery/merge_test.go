@@ -65,7 +65,7 @@ func TestMergeDoesNotDependOnOrder(t *testing.T) {
 			entry := hosted(Source(rapid.IntRange(0, 2).Draw(t, "source")),
 				rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "group"),
 				rapid.SampledFrom([]string{"v1", "v1beta1", "v2", "x", "y"}).Draw(t, "version"),
-				Priority{int32(rapid.IntRange(0, 2).Draw(t, "group priority")), int32(rapid.IntRange(0, 2).Draw(t, "version priority"))},
+				Priority{rapid.Int32Range(0, 2).Draw(t, "group priority"), rapid.Int32Range(0, 2).Draw(t, "version priority")},
 				rapid.SampledFrom([]string{"one", "two"}).Draw(t, "resource"))
 			places[place{entry.Source, entry.GroupVersion()}] = entry
 		}

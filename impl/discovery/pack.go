@@ -66,6 +66,7 @@ func packFrom(before *pack, content []byte, starts []groupStart) (*pack, error) 
 	}
 	p.bytes = append(p.bytes, lastBlock...)
 	p.bytes = binary.LittleEndian.AppendUint32(p.bytes, crc32.ChecksumIEEE(content))
+	//nolint:gosec // G115: RFC 1952 has the length modulo 2^32.
 	p.bytes = binary.LittleEndian.AppendUint32(p.bytes, uint32(len(content)))
 	return p, nil
 }

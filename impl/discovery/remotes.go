@@ -334,16 +334,29 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 		}
 		r.listLocked(version)
 	}
-	if failure != nil && r.Defects.Has(defects.AD26TakesOthersOut) {
-		r.takeOthersOutLocked(w.backend) // defect: AD-26-takes-others-out
+	if failure != nil {
+		r.afterFailureLocked(w.backend)
+	} else {
+		r.afterAnswerLocked(a)
 	}
-	if failure != nil && r.Defects.Has(defects.AD26TaintsOne) {
-		r.taintOneLocked(w.backend) // defect: AD-26-taints-one
+}
+
+// afterFailureLocked has the planted defects harm others when a server has failed.
+func (r *Remotes) afterFailureLocked(backend Backend) {
+	if r.Defects.Has(defects.AD26TakesOthersOut) {
+		r.takeOthersOutLocked(backend) // defect: AD-26-takes-others-out
 	}
-	if r.Defects.Has(defects.AD22FallsOver) && failure == nil && lacksKind(a) {
+	if r.Defects.Has(defects.AD26TaintsOne) {
+		r.taintOneLocked(backend) // defect: AD-26-taints-one
+	}
+}
+
+// afterAnswerLocked has the planted defects trust what a server has answered.
+func (r *Remotes) afterAnswerLocked(a answer) {
+	if r.Defects.Has(defects.AD22FallsOver) && lacksKind(a) {
 		panic("a resource has no kind") // defect: AD-22-falls-over
 	}
-	if r.Defects.Has(defects.AD22BelievesAnything) && failure == nil {
+	if r.Defects.Has(defects.AD22BelievesAnything) {
 		for version, told := range a.versions {
 			r.catalog.Set(Entry{Source: Remote, Group: version.Group, Version: told}) // defect: AD-22-believes-anything
 		}

@@ -142,6 +142,7 @@ func (s Situation) fallback(now time.Time) Step {
 func Renewed(lease *coordinationv1.Lease, t Timing, now time.Time) *coordinationv1.Lease {
 	next := lease.DeepCopy()
 	next.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now))
+	//nolint:gosec // G115: the duration of a Lease is far below 68 years.
 	next.Spec.LeaseDurationSeconds = ptr.To(int32(t.LeaseDuration / time.Second))
 	return next
 }
@@ -161,6 +162,7 @@ func Claimed(before *coordinationv1.Lease, namespace, name, me string, wants Str
 	delete(lease.Annotations, ElectedBy)
 	delete(lease.Annotations, Coordinator)
 	hold(lease, me, before != nil, metav1.NewMicroTime(now))
+	//nolint:gosec // G115: the duration of a Lease is far below 68 years.
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(t.LeaseDuration / time.Second))
 	lease.Spec.PreferredHolder = nil
 	if strategy(lease) == "" {

@@ -9,14 +9,16 @@ type Candidate = coordinationv1beta1.LeaseCandidate
 type CandidateSpec = coordinationv1beta1.LeaseCandidateSpec
 
 const (
-	// CoordinatorNamespace and CoordinatorLease are where the coordinators elect the
+	// CoordinatorNamespace is the namespace of the Lease by which the coordinators elect the
 	// one that is active.
 	CoordinatorNamespace = "kube-system"
-	CoordinatorLease     = "leader-election-controller"
+	// CoordinatorLease is the name of that Lease.
+	CoordinatorLease = "leader-election-controller"
 
 	// ElectedBy marks a Lease that the coordinator has written a holder into. It is
-	// the KEP's annotation, and so is its value.
-	ElectedBy      = "coordination.k8s.io/elected-by"
+	// the KEP's annotation.
+	ElectedBy = "coordination.k8s.io/elected-by"
+	// ElectedByValue is the value that the KEP gives this annotation.
 	ElectedByValue = CoordinatorLease
 	// Coordinator is an annotation of Leases and LeaseCandidates that names the
 	// coordinator that has written to them last.

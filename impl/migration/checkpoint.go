@@ -68,6 +68,7 @@ func (t Tally) Add(o Outcome) Tally {
 		t.Gone++
 	case Refused:
 		t.Refused++
+	case Again, Broken, Unserved: // the object is not done with
 	}
 	return t
 }

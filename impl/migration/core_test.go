@@ -295,12 +295,12 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-func TestCheckpoint(t *testing.T) {
+func TestCheckpoint_CountsEachChunk(t *testing.T) {
 	c := Begun("m", 4, Basis{Version: "g/v2"}, &Definition{Generation: 7})
 	if _, known := c.Total(); known || c.Pass != 1 || c.DefinitionGeneration != 7 {
 		t.Errorf("begun: %+v", c)
 	}
-	c = c.After(Chunk{Continue: "a", Remaining: ptr.To[int64](5), Done: Tally{Written: 8, Overtaken: 1, Gone: 1}})
+	c = midway()
 	if total, _ := c.Total(); total != 15 || c.Listed || c.Continue != "a" || c.Message() != "10 of 15 objects migrated to g/v2." {
 		t.Errorf("after a chunk: %+v: %s", c, c.Message())
 	}
@@ -311,13 +311,26 @@ func TestCheckpoint(t *testing.T) {
 	if _, err := DecodeCheckpoint("half a checkpo"); err == nil {
 		t.Error("garbage is accepted")
 	}
+}
+
+// midway is a checkpoint after the first chunk, of 10 objects.
+func midway() Checkpoint {
+	c := Begun("m", 4, Basis{Version: "g/v2"}, &Definition{Generation: 7})
+	return c.After(Chunk{Continue: "a", Remaining: ptr.To[int64](5), Done: Tally{Written: 8, Overtaken: 1, Gone: 1}})
+}
+
+func TestCheckpoint_GoesOnWhereTheServerSays(t *testing.T) {
+	c := midway()
 	if got := c.Expired("b"); got.Continue != "b" || got.Done != c.Done || got.Pass != 1 {
 		t.Errorf("the server offered another token: %+v", got)
 	}
 	if got := c.Expired(""); got.Continue != "" || got.Done.Total() != 0 || got.Pass != 2 || got.DefinitionGeneration != 7 {
 		t.Errorf("the server offered none: %+v", got)
 	}
-	last := c.After(Chunk{Done: Tally{Refused: 2}, Refusal: "x: no"}).After(Chunk{Refusal: "y: no"})
+}
+
+func TestCheckpoint_KeepsTheFirstRefusal(t *testing.T) {
+	last := midway().After(Chunk{Done: Tally{Refused: 2}, Refusal: "x: no"}).After(Chunk{Refusal: "y: no"})
 	if !last.Listed || last.Refusal != "x: no" || last.Message() != "10 of 12 objects migrated to g/v2; 2 refused, the first: x: no." {
 		t.Errorf("at the end: %+v: %s", last, last.Message())
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ErrUnannounced: the version in which an object was about to be stored is not
+// ErrUnannounced says that the version in which an object was about to be stored is not
 // the one that the server has announced under its present membership.
 var ErrUnannounced = errors.New("the server has not announced this storage version")
 

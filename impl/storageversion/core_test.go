@@ -230,6 +230,7 @@ func TestInterleavedMerges(t *testing.T) {
 					stored, rv = c.Status, rv+1
 				case Delete:
 					stored, rv = svStatus{}, rv+1
+				case Keep:
 				}
 			},
 			"": func(t *rapid.T) {
@@ -288,32 +289,32 @@ func TestStanding(t *testing.T) {
 	const duration = 10 * time.Second
 	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
 	var s standing
-	if s.check(at(0), duration) != errNotJoined {
+	if !errors.Is(s.check(at(0), duration), errNotJoined) {
 		t.Error("a server begins outside")
 	}
-	if _, err := s.registration(at(0), duration); err != errNotJoined {
+	if _, err := s.registration(at(0), duration); !errors.Is(err, errNotJoined) {
 		t.Error("registered without joining")
 	}
 	s = s.joined(at(0))
-	if s.check(at(1), duration) != errNotRegistered {
+	if !errors.Is(s.check(at(1), duration), errNotRegistered) {
 		t.Error("joined is not registered")
 	}
 	s, err := s.registration(at(1), duration)
 	if err != nil || s.check(at(9), duration) != nil {
 		t.Error("must be open", err)
 	}
-	if s.check(at(10), duration) != errLapsed {
+	if !errors.Is(s.check(at(10), duration), errLapsed) {
 		t.Error("fenced by the time alone")
 	}
 	renewed, err := s.renewal(at(8), at(9), duration)
-	if err != nil || renewed.check(at(17), duration) != nil || renewed.check(at(18), duration) != errLapsed {
+	if err != nil || renewed.check(at(17), duration) != nil || !errors.Is(renewed.check(at(18), duration), errLapsed) {
 		t.Error("a renewal counts from its start", err)
 	}
 	late, err := s.renewal(at(8), at(10), duration)
-	if err != errLapsed || late.check(at(10), duration) != errNotJoined {
+	if !errors.Is(err, errLapsed) || !errors.Is(late.check(at(10), duration), errNotJoined) {
 		t.Error("a late renewal does not heal", err)
 	}
-	if _, err := standing.joined(standing{}, at(0)).registration(at(10), duration); err != errLapsed {
+	if _, err := standing.joined(standing{}, at(0)).registration(at(10), duration); !errors.Is(err, errLapsed) {
 		t.Error("registered too late", err)
 	}
 }
@@ -373,7 +374,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-func TestLeases(t *testing.T) {
+func TestLease_IsMarkedByTheProcessThatHoldsIt(t *testing.T) {
 	id := identity{serverID: "me", hostname: "host", holder: "me_1", duration: 10 * time.Second}
 	var lease coordinationv1.Lease
 	id.claim(&lease, epoch)
@@ -407,12 +408,29 @@ func TestLeases(t *testing.T) {
 	if next.claim(worn, epoch); *worn.Spec.LeaseTransitions != math.MaxInt32 {
 		t.Errorf("%d transitions are refused", *worn.Spec.LeaseTransitions)
 	}
+}
+
+// claimed is the Lease of a server that took it over, and renewed it last at 2 s.
+func claimed() coordinationv1.Lease {
+	var lease coordinationv1.Lease
+	for i, holder := range []string{"me_1", "me_2"} {
+		identity{serverID: "me", hostname: "host", holder: holder, duration: 10 * time.Second}.claim(&lease, epoch.Add(time.Duration(2*i)*time.Second))
+	}
+	return lease
+}
+
+func TestLease_ExpiresByItsDurationOrItsAge(t *testing.T) {
+	lease := claimed()
 	if expired(&lease, 5*time.Second, epoch.Add(17*time.Second)) || !expired(&lease, 5*time.Second, epoch.Add(18*time.Second)) {
 		t.Error("expires after its duration and the grace")
 	}
 	if blank := (&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(epoch)}}); expired(blank, 0, epoch.Add(time.Minute)) || !expired(blank, 0, epoch.Add(2*time.Hour)) {
 		t.Error("a Lease that says nothing is measured by its age")
 	}
+}
+
+func TestLease_ShowsWhichServersAreGone(t *testing.T) {
+	lease := claimed()
 	me := *lease.DeepCopy()
 	peer := *lease.DeepCopy()
 	peer.Name = "peer"

@@ -53,6 +53,7 @@ func (id identity) refresh(lease *coordinationv1.Lease, now time.Time) {
 		}
 		lease.Annotations[PeerAddressAnnotation] = id.peerAddress
 	}
+	//nolint:gosec // G115: the duration of a Lease is far below 68 years.
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(id.duration / time.Second))
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now))
 }

@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,7 +80,7 @@ func (m *Manager) settled() string {
 
 // why puts the reason right for which a silent server may not store objects.
 func (m *Manager) why(err error) error {
-	if m.config.Silent && err == errNotRegistered {
+	if m.config.Silent && errors.Is(err, errNotRegistered) {
 		return errNotWithdrawn
 	}
 	return err

@@ -56,7 +56,7 @@ func TestCheck_TakesOneVariant(t *testing.T) {
 		{Values{"always": true}, "one of [count resource]"},
 		{Values{"always": true, "group": "y"}, "resource is missing"},
 		{Values{"always": true, "count": 3, "resource": "x"}, "are of [count resource]"},
-		{Values{"always": true, "count": 3, "colour": "x"}, "there is no parameter colour"},
+		{Values{"always": true, "count": 3, "color": "x"}, "there is no parameter color"},
 	} {
 		err := Check(parameters, tc.values)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
@@ -81,8 +81,8 @@ func TestFields_DeclareEachKeyOfTheType(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v (%v)", got, err)
 	}
-	_, err = Fields{"size": Count(1, 2), "colour": Flag()}.Parameters(reflect.TypeFor[outer]())
-	for _, want := range []string{"the field deep has no domain", "there is no field colour"} {
+	_, err = Fields{"size": Count(1, 2), "color": Flag()}.Parameters(reflect.TypeFor[outer]())
+	for _, want := range []string{"the field deep has no domain", "there is no field color"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

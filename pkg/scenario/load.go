@@ -128,24 +128,33 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 		}
 	}
 	known := names{}
-	for i, step := range s.Steps {
-		where := fmt.Sprintf("steps[%d]", i)
-		if of, ok := step.Action.(usingBackend); ok && of.backend() != "" && !slices.Contains(s.Discovery.Backends, of.backend()) {
-			wrong(where, "step %d: there is no backend %q among discovery.backends", i+1, of.backend())
-		}
-		if err := step.validate(); err != nil {
-			wrong(where, "step %d (%s): %w", i+1, step.Name(), err)
-		}
-		if err := step.whenProblem(&known); err != nil {
-			wrong(where, "step %d (%s): when: %w", i+1, step.Name(), err)
-		}
-		if one, ok := step.Action.(naming); ok {
-			if err := one.name(&known); err != nil {
-				wrong(where, "step %d (%s): %w", i+1, step.Name(), err)
-			}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		for _, err := range s.stepProblems(step, &known) {
+			wrong(fmt.Sprintf("steps[%d]", i), "step %d (%s): %w", i+1, step.Name(), err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// stepProblems says what is wrong with a step. known are the names that earlier steps have
+// given, and get those that this one gives.
+func (s *Scenario) stepProblems(step *Step, known *names) (errs []error) {
+	if of, ok := step.Action.(usingBackend); ok && of.backend() != "" && !slices.Contains(s.Discovery.Backends, of.backend()) {
+		errs = append(errs, fmt.Errorf("there is no backend %q among discovery.backends", of.backend()))
+	}
+	if err := step.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := step.whenProblem(known); err != nil {
+		errs = append(errs, fmt.Errorf("when: %w", err))
+	}
+	if one, ok := step.Action.(naming); ok {
+		if err := one.name(known); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // resolve reads the files that the scenario names.

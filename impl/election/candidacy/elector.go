@@ -102,7 +102,7 @@ func (e *Elector) follow(ctx context.Context) {
 	defer func() {
 		if work != nil {
 			work.end()
-			e.release(context.WithoutCancel(ctx))
+			_ = e.release(context.WithoutCancel(ctx)) // the Lease expires
 		}
 	}()
 	for {
@@ -140,6 +140,7 @@ func (e *Elector) follow(ctx context.Context) {
 			work.end()
 			work = nil
 			e.options.Logger.Info("Not leading any more")
+		case election.Wait:
 		}
 		if err != nil && ctx.Err() == nil {
 			e.options.Logger.Error(err, "Cannot make the next move, trying again", "move", step.Move)

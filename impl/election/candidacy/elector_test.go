@@ -148,7 +148,7 @@ func TestElector_WorksWhileElectedAndGivesTheLeaseUpWhenTold(t *testing.T) {
 		_, err := client.CoordinationV1().Leases("ns").Update(t.Context(), lease, metav1.UpdateOptions{})
 		told = err == nil
 	}
-	within(t, ended, "it goes on although it was told to give way")
+	_ = within(t, ended, "it goes on although it was told to give way")
 	within(t, released, "it does not give the Lease up")
 	if term.Leading() == nil {
 		t.Error("it may act after it gave the Lease up")

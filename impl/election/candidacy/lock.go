@@ -105,7 +105,9 @@ func (l *Lock) next(record resourcelock.LeaderElectionRecord) election.Step {
 }
 
 // RecordEvent logs what the LeaderElector tells.
-func (l *Lock) RecordEvent(what string) { l.elector.options.Logger.Info("Leader election", "event", what) }
+func (l *Lock) RecordEvent(what string) {
+	l.elector.options.Logger.Info("Leader election", "event", what)
+}
 
 // Identity is the name of the candidate.
 func (l *Lock) Identity() string { return l.elector.options.Name }

@@ -18,7 +18,8 @@ const (
 	DefaultNamespace = "storage-version-migration"
 	// ManagedLabel marks installed objects, which Uninstall may remove.
 	ManagedLabel = "app.kubernetes.io/managed-by"
-	Manager      = "refplane-migrate-install"
+	// Manager is the value of ManagedLabel.
+	Manager = "refplane-migrate-install"
 )
 
 // Options are what can be chosen.

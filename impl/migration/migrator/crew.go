@@ -85,6 +85,7 @@ func (m *Migrator) settle(ctx context.Context, svm *storagemigrationv1.StorageVe
 		}
 		m.finish(ctx, svm, name, r.verdict)
 		return true
+	case putOff: // as any other end
 	}
 	m.yield(svm.UID, r.checkpoint.Trouble)
 	if ctx.Err() == nil && !errors.Is(r.err, errSuperseded) {

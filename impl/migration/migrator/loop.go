@@ -115,6 +115,7 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 			if m.options.Automatic {
 				m.request(ctx, sv, target, decide)
 			}
+		case migration.Nothing, migration.Await:
 		}
 	}
 	m.flush(ctx)

@@ -103,6 +103,7 @@ func (w *worker) write(ctx context.Context, list *unstructured.UnstructuredList)
 				case migration.Unserved:
 					stop(fmt.Errorf("%w: %s", errUndecided, why))
 					continue
+				default: // it is done with this object
 				}
 				objectsDone.WithLabelValues(w.target.Resource.Group, w.target.Resource.Resource, string(outcome)).Inc()
 				mu.Lock()

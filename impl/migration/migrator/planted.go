@@ -2,6 +2,7 @@ package migrator
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -176,12 +177,12 @@ func (m *Migrator) plantStops() {
 	}
 	m.decide.stops = func(cause error, stop func()) {
 		switch {
-		case cause == errAgreementLost:
+		case errors.Is(cause, errAgreementLost):
 			m.later(defects.SVM21StopsLate, stop) // defect: SVM-21-stops-late
-		case cause == errDeleted && !d.Has(defects.SVM24GoesOn): // defect: SVM-24-goes-on
+		case errors.Is(cause, errDeleted) && !d.Has(defects.SVM24GoesOn): // defect: SVM-24-goes-on
 			m.later(defects.SVM24StopsLate, stop) // defect: SVM-24-stops-late
 			m.beginLater()                        // defect: SVM-24-begins-late
-		case cause != errDeleted:
+		case !errors.Is(cause, errDeleted):
 			stop()
 		}
 	}

@@ -81,13 +81,13 @@ func (w *worker) work(ctx context.Context) report {
 	defer w.forgetObjects()
 	v, err := w.migrate(ctx)
 	switch cause := context.Cause(ctx); {
-	case cause == errDeleted:
+	case errors.Is(cause, errDeleted):
 		return report{end: deleted}
-	case cause == errOver:
+	case errors.Is(cause, errOver):
 		return report{end: over}
 	case err == nil:
 		return report{end: ended, verdict: w.m.decide.outcome(ctx, v), checkpoint: w.checkpoint}
-	case cause == errAgreementLost:
+	case errors.Is(cause, errAgreementLost):
 		return report{end: ended, verdict: w.m.decide.outcome(context.WithoutCancel(ctx), w.lost()), checkpoint: w.checkpoint}
 	case errors.Is(err, errImpatient):
 		return report{end: ended, verdict: w.unreadable(err), checkpoint: w.checkpoint}

@@ -16,15 +16,18 @@ import (
 const (
 	// RoleLabel distinguishes the Pods of the controller, and the Jobs and Pods of workers,
 	// from others.
-	RoleLabel      = "reference.evenkeel.dev/storage-migration-role"
+	RoleLabel = "reference.evenkeel.dev/storage-migration-role"
+	// ControllerRole is the value of RoleLabel on the Pods of the controller.
 	ControllerRole = "controller"
-	WorkerRole     = "worker"
+	// WorkerRole is the value of RoleLabel on the Jobs and Pods of workers.
+	WorkerRole = "worker"
 	// WorkerSelector selects the Jobs and the Pods of workers.
 	WorkerSelector = RoleLabel + "=" + WorkerRole
 
-	// ControllerAccount and WorkerAccount are the ServiceAccounts of the two.
+	// ControllerAccount is the ServiceAccount of the controller.
 	ControllerAccount = "storage-migration-controller"
-	WorkerAccount     = "storage-migration-worker"
+	// WorkerAccount is the ServiceAccount of the workers.
+	WorkerAccount = "storage-migration-worker"
 
 	// uidLabel and nameAnnotation are of the migration that a Job works on,
 	// versionAnnotation is the StorageVersion of its resource.
@@ -117,6 +120,7 @@ func Ended(job *batchv1.Job) (completed, failed bool, why string) {
 			completed = true
 		case batchv1.JobFailed:
 			failed, why = true, condition.Message
+		case batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet: // its Pods may still run
 		}
 	}
 	return completed, failed, why

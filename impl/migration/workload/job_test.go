@@ -14,9 +14,13 @@ import (
 
 const uid = "0c6d3cd5-22f5-4c1f-9d3d-5a4c6bfa7b52"
 
-func TestJob(t *testing.T) {
+func newJob() *batchv1.Job {
 	svm := &storagemigrationv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "m", UID: uid}}
-	job := Pod{Image: "image"}.Job(Worker{Migration: svm, StorageVersion: "g.widgets", Generation: 3, Namespace: "ours", Rate: 0.5})
+	return Pod{Image: "image"}.Job(Worker{Migration: svm, StorageVersion: "g.widgets", Generation: 3, Namespace: "ours", Rate: 0.5})
+}
+
+func TestJob_NamesItsMigration(t *testing.T) {
+	job := newJob()
 	if name, of := MigrationOf(job); name != "m" || of != uid || GenerationOf(job) != 3 || StorageVersionOf(job) != "g.widgets" {
 		t.Errorf("it works on %s, %s, generation %d of %s", name, of, GenerationOf(job), StorageVersionOf(job))
 	}
@@ -32,6 +36,13 @@ func TestJob(t *testing.T) {
 	if key, value, _ := strings.Cut(WorkerSelector, "="); job.Labels[key] != value || job.Spec.Template.Labels[key] != value {
 		t.Errorf("its labels are %v", job.Labels)
 	}
+	if owner := Owner(job); owner.APIVersion != "batch/v1" || owner.Kind != "Job" || owner.Name != job.Name {
+		t.Errorf("what it owns says %+v", owner)
+	}
+}
+
+func TestJob_RunsOnePodAtATimeOnANode(t *testing.T) {
+	job := newJob()
 	pod := job.Spec.Template.Spec
 	want := []string{"migrate", "worker", "--namespace=ours", "--migration=m", "--uid=" + uid, "--generation=3", "--rate=0.5"}
 	if pod.ServiceAccountName != WorkerAccount || pod.RestartPolicy != corev1.RestartPolicyNever || !slices.Equal(pod.Containers[0].Args, want) {
@@ -42,9 +53,6 @@ func TestJob(t *testing.T) {
 	}
 	if pod.HostNetwork || len(pod.Tolerations) > 0 || len(pod.Containers[0].Env) > 0 {
 		t.Errorf("it runs on the control plane: %+v", pod)
-	}
-	if owner := Owner(job); owner.APIVersion != "batch/v1" || owner.Kind != "Job" || owner.Name != job.Name {
-		t.Errorf("what it owns says %+v", owner)
 	}
 }
 

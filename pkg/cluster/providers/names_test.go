@@ -65,25 +65,29 @@ func asks(file *ast.File, own []string) (found []token.Pos) {
 		}
 	}
 	ast.Inspect(file, func(node ast.Node) bool {
-		switch n := node.(type) {
-		case *ast.BinaryExpr:
-			equal := n.Op == token.EQL || n.Op == token.NEQ
-			if equal && (isProvider(n.X) && !isEmpty(n.Y) || isProvider(n.Y) && !isEmpty(n.X)) && !(isProvider(n.X) && isProvider(n.Y)) {
-				found = append(found, n.Pos())
-			}
-		case *ast.SwitchStmt:
-			if isProvider(n.Tag) {
-				found = append(found, n.Pos())
-			}
-		case *ast.CallExpr:
-			called, ok := n.Fun.(*ast.SelectorExpr)
-			if ok && called.Sel.Name == "Lookup" && len(n.Args) == 1 && isText(n.Args[0]) {
-				found = append(found, n.Pos())
-			}
+		if node != nil && asksInPlace(node) {
+			found = append(found, node.Pos())
 		}
 		return true
 	})
 	return found
+}
+
+// asksInPlace is whether a node, without those below it, asks for a provider.
+func asksInPlace(node ast.Node) bool {
+	switch n := node.(type) {
+	case *ast.BinaryExpr:
+		if n.Op != token.EQL && n.Op != token.NEQ || isProvider(n.X) == isProvider(n.Y) {
+			return false
+		}
+		return !isEmpty(n.X) && !isEmpty(n.Y)
+	case *ast.SwitchStmt:
+		return isProvider(n.Tag)
+	case *ast.CallExpr:
+		called, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && called.Sel.Name == "Lookup" && len(n.Args) == 1 && isText(n.Args[0])
+	}
+	return false
 }
 
 func isProvider(e ast.Expr) bool {

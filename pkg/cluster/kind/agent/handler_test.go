@@ -144,7 +144,7 @@ func TestEventsAndSignals(t *testing.T) {
 	}
 	one := start(t, path)
 	a.watcher.next(t, 0)
-	// Who comes later is told everything.
+	// A client that connects later is sent all events.
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -163,21 +163,7 @@ func TestEventsAndSignals(t *testing.T) {
 		if came.PID != one.Process.Pid || came.Gone {
 			t.Fatalf("told %+v of process %d", came, one.Process.Pid)
 		}
-		for _, tc := range []struct {
-			signal  syscall.Signal
-			stopped bool
-		}{{syscall.SIGSTOP, true}, {syscall.SIGCONT, false}} {
-			if reached, err := client.End(t.Context(), cluster.Etcd, tc.signal, false); err != nil || !slices.Equal(reached, []cluster.Process{process}) {
-				t.Errorf("reached %v, %v", reached, err)
-			}
-			eventually(t, tc.signal.String(), func() bool {
-				is, err := client.Stopped(t.Context(), process)
-				return err == nil && is == tc.stopped
-			})
-		}
-		if _, err := client.Stopped(t.Context(), cluster.Process{PID: came.PID, StartTime: came.StartTime + 1}); err == nil || !strings.Contains(err.Error(), "has exited") {
-			t.Errorf("another process of that number: %v", err)
-		}
+		checkSignals(t, client, process)
 		waits, err := client.CPUWaits(t.Context())
 		if err != nil || len(waits) != 1 || waits[0].Component != cluster.Etcd || waits[0].Process != process || len(waits[0].Threads) == 0 {
 			t.Errorf("it waited for a CPU: %+v, %v", waits, err)
@@ -203,6 +189,27 @@ func TestEventsAndSignals(t *testing.T) {
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a stream that was given up ended well")
+	}
+}
+
+// checkSignals stops a process of etcd and has it go on.
+func checkSignals(t *testing.T, client *Client, process cluster.Process) {
+	t.Helper()
+	for _, tc := range []struct {
+		signal  syscall.Signal
+		stopped bool
+	}{{syscall.SIGSTOP, true}, {syscall.SIGCONT, false}} {
+		if reached, err := client.End(t.Context(), cluster.Etcd, tc.signal, false); err != nil || !slices.Equal(reached, []cluster.Process{process}) {
+			t.Errorf("reached %v, %v", reached, err)
+		}
+		eventually(t, tc.signal.String(), func() bool {
+			is, err := client.Stopped(t.Context(), process)
+			return err == nil && is == tc.stopped
+		})
+	}
+	other := cluster.Process{PID: process.PID, StartTime: process.StartTime + 1}
+	if _, err := client.Stopped(t.Context(), other); err == nil || !strings.Contains(err.Error(), "has exited") {
+		t.Errorf("another process of that number: %v", err)
 	}
 }
 
