@@ -31,6 +31,8 @@ func versionOf(r release.Release) compatibility.EffectiveVersion {
 		EffectiveVersion: compatibility.NewEffectiveVersionFromString(libraryVersion, "", ""),
 		info: apimachineryversion.Info{
 			Major: r.Major(), Minor: r.Minor(), GitVersion: r.GitVersion(),
+			EmulationMajor: r.Major(), EmulationMinor: release.MinorOf(r.Behaves()),
+			MinCompatibilityMajor: r.Major(), MinCompatibilityMinor: release.MinorOf(r.CompatibleWith()),
 			GoVersion: goruntime.Version(), Compiler: goruntime.Compiler,
 			Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 		},

@@ -60,6 +60,8 @@ type Options struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// Release is the release that the process plays; it is part of the user agent.
 	Release string
+	// Emulates is the release whose behavior the process has; empty means Release.
+	Emulates string
 	// Defects are the bugs planted on purpose.
 	Defects defects.Set
 	// MigrationRate is the most objects that are rewritten in a second; it defaults

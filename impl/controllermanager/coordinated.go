@@ -1,6 +1,7 @@
 package controllermanager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -63,8 +64,7 @@ func (m *ControllerManager) runCoordinated(ctx context.Context) error {
 func (m *ControllerManager) candidacy(lease, name string, work func(context.Context, candidacy.Term)) (*planted.Elector, error) {
 	return planted.New(candidacy.Options{
 		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
-		// It emulates its own version.
-		BinaryVersion: m.options.Release + ".0", EmulationVersion: m.options.Release + ".0",
+		BinaryVersion: m.options.Release + ".0", EmulationVersion: cmp.Or(m.options.Emulates, m.options.Release) + ".0",
 		Timing: election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
 		Clock:  m.options.Clock,
 		Lead: func(ctx context.Context, term candidacy.Term) {

@@ -60,6 +60,10 @@ type Release struct {
 	// Discovery are the versions in which the release serves the aggregated
 	// discovery document.
 	Discovery []string `json:"discovery"`
+	// Emulates is the release whose behavior this one has, where Emulating gave it another
+	// one's, and Compatible the oldest one that can read what is stored, where that was set.
+	Emulates   string `json:"emulates,omitempty"`
+	Compatible string `json:"compatible,omitempty"`
 }
 
 // Resource says how a release treats the versions of one resource. Versions
@@ -83,10 +87,7 @@ func (r Release) Major() string {
 }
 
 // Minor is the second number of the release's name.
-func (r Release) Minor() string {
-	_, minor, _ := strings.Cut(r.Name, ".")
-	return minor
-}
+func (r Release) Minor() string { return MinorOf(r.Name) }
 
 // GitVersion is what /version reports for the release.
 func (r Release) GitVersion() string {

@@ -64,6 +64,9 @@ var (
 // RestartsAtReleases is the ability to restart members at another release than their own.
 var RestartsAtReleases = ownOnly("several releases", false, "members of an external cluster are restarted at their own release only")
 
+// Emulates is the ability to start binaries so that they emulate an older version (KEP-4330).
+var Emulates = ownOnly("emulated versions", false, "the flags of an external cluster's components are not Evenkeel's to set")
+
 // ShapesLinks is the ability to cut and delay single links of a member.
 var ShapesLinks = ownOnly("network faults", false, "only whole members of an external cluster can be cut off, and no single link")
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Provider makes clusters of one way of running members.
@@ -142,7 +144,7 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 		members = nil // what they run, they say themselves
 	}
 	for _, member := range members {
-		if release := topology.ReleaseOf(member); !slices.Contains(releases, release) {
+		if release := topology.ReleaseOf(member); !HasRelease(releases, release) {
 			return nil, fmt.Errorf("%s: %w", topology.source(), &UnknownReleaseError{
 				Distribution: topology.Spec.Distribution, Release: release, Member: member.Name, Known: releases,
 			})
@@ -152,6 +154,12 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 		return provider, nil
 	}
 	return provider, checkDefects(ctx, provider, topology.Spec.Distribution, defects)
+}
+
+// HasRelease is whether the binaries of a release are of one of those that are known,
+// whatever they emulate. What a release can emulate, it says itself when it is started.
+func HasRelease(known []string, name string) bool {
+	return slices.Contains(known, release.Binary(name))
 }
 
 func checkDefects(ctx context.Context, provider Provider, distribution string, wanted []string) error {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // --- Topology - Public Types ---
@@ -56,6 +58,9 @@ type Spec struct {
 	Distribution string `yaml:"distribution,omitempty"`
 	// Release that members run unless they name their own.
 	Release string `yaml:"release,omitempty"`
+	// Emulate is the version whose behavior members have unless they name their own
+	// (--emulated-version), such as 1.36; empty means that of their release.
+	Emulate string `yaml:"emulate,omitempty"`
 	// Members of the control plane, in order.
 	Members []MemberSpec `yaml:"members"`
 	// Binaries are folders with binaries of one's own, by the release that they
@@ -92,6 +97,9 @@ type MemberSpec struct {
 	// Release of this member; empty means the topology's, or with the provider external
 	// the one that it runs.
 	Release string `yaml:"release,omitempty"`
+	// Emulate is the version that this member's components emulate; empty means the
+	// topology's.
+	Emulate string `yaml:"emulate,omitempty"`
 	// External says how the member is reached, with the provider of that name.
 	External *ExternalMember `yaml:"external,omitempty"`
 }
@@ -182,20 +190,23 @@ const (
 
 // --- Topology - Methods ---
 
-// ReleaseOf is the release that the member begins with.
+// ReleaseOf is the release that the member begins with, and what it emulates, in the
+// notation of release.Played.
 func (t *Topology) ReleaseOf(member MemberSpec) string {
-	if member.Release != "" {
-		return member.Release
+	played := release.Parse(cmp.Or(member.Release, t.Spec.Release))
+	if emulate := cmp.Or(member.Emulate, t.Spec.Emulate); emulate != "" {
+		played.Emulated = emulate
 	}
-	return t.Spec.Release
+	return played.String()
 }
 
 // SetRelease makes all members begin with one release.
 func (t *Topology) SetRelease(release string) {
 	t.Spec.Release = release
 	for i := range t.Spec.Members {
-		t.Spec.Members[i].Release = ""
+		t.Spec.Members[i].Release, t.Spec.Members[i].Emulate = "", ""
 	}
+	t.Spec.Emulate = ""
 }
 
 // Path is a path that the topology names, as this process can open it.
@@ -238,7 +249,10 @@ func (t *Topology) Validate() error {
 			complain("spec.members[%d].name %q is used twice", i, member.Name)
 		}
 		names = append(names, member.Name)
-		if t.ReleaseOf(member) == "" && !t.ExternallyManaged() {
+		if emulate := cmp.Or(member.Emulate, t.Spec.Emulate); emulate != "" && !minors.MatchString(emulate) {
+			complain("spec.members[%d] emulates %q, which is no version such as 1.36", i, emulate)
+		}
+		if release.Binary(t.ReleaseOf(member)) == "" && !t.ExternallyManaged() {
 			complain("spec.members[%d] has no release: set one, or spec.release, or external for a member of a cluster that is there already", i)
 		}
 	}
@@ -269,6 +283,9 @@ const PortsPerMember = 9
 
 // unprivilegedPort is the first port that needs no privilege.
 const unprivilegedPort, lastPort = 1024, 65535
+
+// minors is the notation of --emulated-version.
+var minors = regexp.MustCompile(`^\d+\.\d+$`)
 
 // gates is the notation of --feature-gates.
 var gates = regexp.MustCompile(`^\w+=(true|false)(,\w+=(true|false))*$`)

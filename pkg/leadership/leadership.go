@@ -129,15 +129,15 @@ func (t *Tracker) advance(now int64) []Stretch {
 	return out
 }
 
-// newer is whether a process is of a newer release than the oldest API server.
+// newer is whether a process behaves like a newer release than the oldest API server.
 func newer(p *Process, oldest string) bool {
 	if p == nil || oldest == "" {
 		return false
 	}
-	return release.Compare(oldest, p.Release) < 0
+	return release.Compare(oldest, release.Parse(p.Release).Behaves()) < 0
 }
 
-// oldestServer is the oldest release of an API server that runs; empty if none does
+// oldestServer is the oldest release that an API server which runs behaves like; empty if none does
 // whose release is known.
 func (t *Tracker) oldestServer() string {
 	oldest := ""
@@ -145,8 +145,9 @@ func (t *Tracker) oldestServer() string {
 		if k.component != history.ComponentAPIServer || !p.Alive {
 			continue
 		}
-		if release.Valid(p.Release) && (oldest == "" || release.Compare(p.Release, oldest) < 0) {
-			oldest = p.Release
+		behaves := release.Parse(p.Release).Behaves()
+		if release.Valid(behaves) && (oldest == "" || release.Compare(behaves, oldest) < 0) {
+			oldest = behaves
 		}
 	}
 	return oldest

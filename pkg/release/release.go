@@ -19,6 +19,7 @@ var before = regexp.MustCompile(`^-(alpha|beta|rc)\b`)
 // semantic is the release as a semantic version without a vendor's suffix; ok is false if
 // it is none.
 func semantic(release string) (version string, ok bool) {
+	release = Binary(release)
 	version = "v" + strings.TrimPrefix(release, "v")
 	if !semver.IsValid(version) {
 		return "", false
@@ -36,7 +37,7 @@ func Valid(release string) bool {
 	return ok
 }
 
-// Compare is negative if a is older than b, positive if it is newer, and 0 if both are the
+// Compare is negative if the binaries of a are older than those of b, positive if it is newer, and 0 if both are the
 // same or builds of the same. Releases that are no versions come before all others.
 func Compare(a, b string) int {
 	x, _ := semantic(a)
@@ -45,10 +46,10 @@ func Compare(a, b string) int {
 }
 
 // Is tells whether a version, as /version says it, is of the release that a topology
-// names: v1.36.3 and 1.36.3 are v1.36.3, v1.36.3+k3s1 and v1.36.3-eks-1234, and 1.36 is any
+// names, whatever that emulates: v1.36.3 and 1.36.3 are v1.36.3, v1.36.3+k3s1 and v1.36.3-eks-1234, and 1.36 is any
 // of v1.36.x. A pre-release is not what it comes before.
 func Is(release, version string) bool {
-	release, version = strings.TrimPrefix(release, "v"), strings.TrimPrefix(version, "v")
+	release, version = strings.TrimPrefix(Binary(release), "v"), strings.TrimPrefix(version, "v")
 	if release == version {
 		return release != ""
 	}

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/mod/semver"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Deviation is a difference from a KEP that some releases of a distribution
@@ -55,9 +57,10 @@ func DeviationsFrom(id ID, distribution string) []Deviation {
 }
 
 // Explains is whether the deviation is the reason for a violation of the kind by
-// a member of the release. A release that is no version explains nothing.
-func (d Deviation) Explains(kind, release string) bool {
-	return kind == d.Kind && semver.IsValid(release) &&
-		(d.From == "" || semver.Compare(release, d.From) >= 0) &&
-		(d.Before == "" || semver.Compare(release, d.Before) < 0)
+// a member of the release, whatever it emulates. A release that is no version explains nothing.
+func (d Deviation) Explains(kind, name string) bool {
+	binary := release.Binary(name)
+	return kind == d.Kind && semver.IsValid(binary) &&
+		(d.From == "" || semver.Compare(binary, d.From) >= 0) &&
+		(d.Before == "" || semver.Compare(binary, d.Before) < 0)
 }

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/mod/semver"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Graduation says until which release a distribution serves a version of an API.
@@ -41,9 +43,9 @@ func loadGraduations(data []byte) []Graduation {
 func Graduations() []Graduation { return slices.Clone(graduations) }
 
 // Serves is whether a release of a distribution, with or without a leading v, must serve
-// the version of an API. known is false where graduations.yaml has no row for it.
-func Serves(api, distribution, release string) (serves, known bool) {
-	minor := semver.MajorMinor("v" + strings.TrimPrefix(release, "v"))
+// the version of an API, by the version that it emulates if it does. known is false where graduations.yaml has no row for it.
+func Serves(api, distribution, name string) (serves, known bool) {
+	minor := semver.MajorMinor("v" + strings.TrimPrefix(release.Parse(name).Behaves(), "v"))
 	i := slices.IndexFunc(graduations, func(g Graduation) bool { return g.API == api && g.Distribution == distribution })
 	if i < 0 || minor == "" || semver.Major(minor) != semver.Major(graduations[i].Until) {
 		return false, false

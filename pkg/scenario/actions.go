@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // selected are the members that several selectors mean, each once.
@@ -57,22 +58,39 @@ func (r *Runner) directConfig(member string) (*rest.Config, error) {
 	return r.cluster.ClientConfig(member, false)
 }
 
-// targets is the release that each member is to get; empty means its own.
-func (r *Runner) targets(members []string, name string) (map[string]string, error) {
+// targets is the release that each member is to get from a step, with what it emulates; a step
+// that names neither leaves a member its own.
+func (r *Runner) targets(members []string, action Action) (map[string]string, error) {
 	targets := map[string]string{}
 	for _, member := range members {
-		current := r.cluster.Release(member)
-		if name == "" {
-			targets[member] = current
-			continue
-		}
-		release, err := releaseFor(name, current, r.start[member], r.cluster.Releases())
+		next, err := nextRelease(action, r.cluster.Release(member), r.start[member], r.cluster.Releases())
 		if err != nil {
 			return nil, err
 		}
-		targets[member] = release
+		targets[member] = next
 	}
 	return targets, nil
+}
+
+// nextRelease is what a member runs after a step that runs current before it and began with start.
+func nextRelease(action Action, current, start string, known []string) (string, error) {
+	next := current
+	if name := releaseOf(action); name != "" {
+		var err error
+		if next, err = releaseFor(name, release.Binary(current), start, known); err != nil {
+			return "", err
+		}
+	}
+	one, ok := action.(emulating)
+	if !ok {
+		return next, nil
+	}
+	version, compatible, names := one.emulated()
+	if !names {
+		return next, nil
+	}
+	// What is relative is relative to what the member runs before the step.
+	return emulation(next, release.Binary(current), release.Binary(start), version, compatible, known)
 }
 
 // stopAndStart stops all of the members before it starts any, with features

@@ -31,15 +31,16 @@ const (
 
 // Domains that the fields of several steps have.
 var (
-	oneMember   = registry.OneMember()
-	someMembers = registry.SomeMembers()
-	memberList  = registry.SomeMembers().List(1, 5)
-	faultFiles  = registry.AFault().List(0, mostInOneOutage)
-	workloads   = registry.AWorkload().List(1, 3)
-	leaseName   = registry.AnyText("kube-controller-manager", "kube-scheduler", "leader-election-controller")
-	stored      = registry.AnyText("core.configmaps", "core.secrets", "core.namespaces", "coordination.k8s.io.leases", "ghosts.evenkeel.dev.ships").List(0, mostNames)
-	untilShare  = registry.Percent("1%", "10%", "50%", "90%")
-	released    = registry.OneRelease("@next", "@previous", "@start", "@start+1", "@oldest", "@newest")
+	oneMember       = registry.OneMember()
+	someMembers     = registry.SomeMembers()
+	memberList      = registry.SomeMembers().List(1, 5)
+	faultFiles      = registry.AFault().List(0, mostInOneOutage)
+	workloads       = registry.AWorkload().List(1, 3)
+	leaseName       = registry.AnyText("kube-controller-manager", "kube-scheduler", "leader-election-controller")
+	stored          = registry.AnyText("core.configmaps", "core.secrets", "core.namespaces", "coordination.k8s.io.leases", "ghosts.evenkeel.dev.ships").List(0, mostNames)
+	untilShare      = registry.Percent("1%", "10%", "50%", "90%")
+	released        = registry.OneRelease("@next", "@previous", "@start", "@start+1", "@oldest", "@newest")
+	emulatedVersion = registry.OneRelease("@start", "@previous").With(cluster.Emulates)
 	// outage is how long something is down or disturbed: shorter than any timeout, as long as
 	// a Lease of the default timing, and longer.
 	outage = registry.Between(shortestOutage, longestOutage,
@@ -51,5 +52,8 @@ var (
 		"member":    someMembers,
 		"component": registry.OneOf(cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler),
 	}
-	replaceFields = registry.Fields{"member": someMembers, "to": released, "withFaults": faultFiles, "disabledFeatures": features}
+	replaceFields = registry.Fields{
+		"member": someMembers, "to": released, "withFaults": faultFiles, "disabledFeatures": features, "emulate": emulatedVersion,
+	}
+	emulateFields = registry.Fields{"members": memberList, "version": emulatedVersion, "compatible": emulatedVersion, "withFaults": faultFiles}
 )

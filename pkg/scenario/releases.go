@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // releasesUsed returns all releases, oldest first, that a member can have while the
@@ -14,8 +16,9 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 	used := map[string]bool{}
 	possible := map[string][]string{}
 	for _, member := range members {
-		possible[member] = []string{start[member]}
-		used[start[member]] = true
+		began := release.Binary(start[member])
+		possible[member] = []string{began}
+		used[began] = true
 	}
 	for i := range s.Steps {
 		if _, left := leftOut[i+1]; left {
@@ -35,12 +38,12 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 				}
 			}
 			for _, member := range hit {
-				next, err := releasesAfter(name, possible[member], start[member], known)
+				next, err := releasesAfter(name, possible[member], release.Binary(start[member]), known)
 				if err != nil && sure {
 					return nil, fmt.Errorf("step %d (%s): %w", i+1, action, err)
 				}
-				for _, release := range next {
-					used[release] = true
+				for _, one := range next {
+					used[one] = true
 				}
 				if !sure {
 					next = append(next, possible[member]...)
@@ -50,21 +53,21 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(known), func(release string) bool { return !used[release] }), nil
+	return slices.DeleteFunc(slices.Clone(known), func(one string) bool { return !used[one] }), nil
 }
 
 // releasesAfter are those that a member can have after a step, of each that it
 // can have before; it is an error if there is none.
 func releasesAfter(name string, before []string, start string, known []string) (after []string, err error) {
 	for _, current := range before {
-		release, err := releaseFor(name, current, start, known)
+		found, err := releaseFor(name, current, start, known)
 		if err != nil {
 			if len(before) == 1 {
 				return nil, err
 			}
 			continue
 		}
-		after = append(after, release)
+		after = append(after, found)
 	}
 	if len(after) == 0 {
 		return nil, fmt.Errorf("there is no release %s for any of %v", name, before)

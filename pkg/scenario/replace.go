@@ -15,6 +15,11 @@ type Replace struct {
 	// To is a release, or a release relative to the member's: @next, @previous, @oldest,
 	// @newest, @start (the member's first release), or @start+1 (the release after that).
 	To string `yaml:"to"`
+	// Emulate is the version that the member's components emulate from then on, such as 1.36,
+	// or a release relative to the member's before the step, whose version it is: with @start
+	// the binaries of the other release behave like those of the first one. Empty means the
+	// version of the binaries.
+	Emulate string `yaml:"emulate,omitempty"`
 	// WithFaults names faults that are active from before the stop until the member is
 	// ready again.
 	WithFaults []string `yaml:"withFaults,omitempty"`
@@ -31,6 +36,9 @@ func (s *Replace) release() string           { return s.To }
 func (s *Replace) faults() []string          { return s.WithFaults }
 func (s *Replace) fits(f *fault.Fault) error { return fitsAround(f) }
 func (s *Replace) restarts(*Scenario) bool   { return true }
+func (s *Replace) emulated() (version, compatible string, names bool) {
+	return s.Emulate, "", s.Emulate != ""
+}
 
 func (s *Replace) within(r *Runner, members int) time.Duration {
 	if _, replaces := r.cluster.(cluster.NodeUpgrader); replaces && r.foreign == nil {

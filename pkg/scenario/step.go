@@ -235,6 +235,16 @@ func releaseOf(a Action) string {
 	return ""
 }
 
+// changes is whether a step names what its members run from then on.
+func changes(a Action) bool {
+	if one, ok := a.(emulating); ok {
+		if _, _, names := one.emulated(); names {
+			return true
+		}
+	}
+	return releaseOf(a) != ""
+}
+
 // missing is an error about a field that must be there.
 func missing(key, value string) error {
 	if value == "" {
@@ -268,11 +278,11 @@ func (r *Runner) play(ctx context.Context, index int, step *Step) error {
 	if len(at.members) == 1 {
 		member = at.members[0]
 	}
-	if one, ok := step.Action.(releasing); ok {
-		if at.releases, err = r.targets(at.members, one.release()); err != nil {
+	if len(at.members) > 0 {
+		if at.releases, err = r.targets(at.members, step.Action); err != nil {
 			return fmt.Errorf("step %d (%s): %w", index, action, err)
 		}
-		if one.release() != "" {
+		if changes(step.Action) {
 			release = at.releases[at.members[0]]
 		}
 	}

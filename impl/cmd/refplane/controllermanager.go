@@ -35,7 +35,7 @@ func controllerManagerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Release, o.Defects, o.CanCoordinate = r.Name, set, r.Coordination
+			o.Release, o.Emulates, o.Defects, o.CanCoordinate = r.Name, r.Behaves(), set, r.Coordination
 			if o.Host, err = hostName(host); err != nil {
 				return err
 			}

@@ -45,12 +45,15 @@ func component(name, short string, run func(*cobra.Command) error, required ...s
 
 // played are the flags that say what a component plays.
 type played struct {
-	release string
-	defects []string
+	release              string
+	emulated, compatible string
+	defects              []string
 }
 
 func (p *played) add(command *cobra.Command) {
 	command.Flags().StringVar(&p.release, "release", "", "release to play; `refplane releases` lists them")
+	command.Flags().StringVar(&p.emulated, "emulated-version", "", "release whose behavior the component has: what it serves and stores, and its features (default that of --release)")
+	command.Flags().StringVar(&p.compatible, "min-compatibility-version", "", "oldest release that has to be able to read what is stored (default the one before the emulated one)")
 	command.Flags().StringArrayVar(&p.defects, "defect", nil, "plant this defect; `refplane defects` lists them; may be repeated")
 }
 
@@ -60,5 +63,9 @@ func (p *played) parse() (release.Release, defects.Set, error) {
 		return release.Release{}, nil, err
 	}
 	set, err := defects.Parse(p.defects)
-	return r.With(set), set, err
+	if err != nil {
+		return release.Release{}, nil, err
+	}
+	r, err = r.With(set).Emulating(p.emulated, p.compatible)
+	return r, set, err
 }

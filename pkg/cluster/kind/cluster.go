@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/credential"
+	releases "github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // kindCluster is a cluster of kind nodes.
@@ -297,7 +298,8 @@ func (c *kindCluster) start(ctx context.Context) error {
 }
 
 // supply gives a node what it needs to run a release.
-func (c *kindCluster) supply(ctx context.Context, m *member, release string) error {
+func (c *kindCluster) supply(ctx context.Context, m *member, name string) error {
+	release := releases.Binary(name)
 	m.mu.Lock()
 	has := slices.Contains(m.imported, release)
 	m.mu.Unlock()

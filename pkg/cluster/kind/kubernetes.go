@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
+	releases "github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // published is Kubernetes as its releases are published, set up by kubeadm.
@@ -119,8 +120,8 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 			return err
 		}
 		// kubeadm sets all members up with one release, and goes up from there.
-		if p.base == "" || semver.Compare(release, p.base) < 0 {
-			p.base = release
+		if binary := releases.Binary(release); p.base == "" || semver.Compare(binary, p.base) < 0 {
+			p.base = binary
 		}
 	}
 	var err error

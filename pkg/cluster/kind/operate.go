@@ -142,7 +142,7 @@ func together(ctx context.Context, members []*member, do func(context.Context, *
 }
 
 func (c *kindCluster) knows(name, release string) error {
-	if !slices.Contains(c.releaseNames, release) {
+	if !cluster.HasRelease(c.releaseNames, release) {
 		return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releaseNames, ", "))
 	}
 	return nil

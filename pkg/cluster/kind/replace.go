@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
+	releases "github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Replace implements cluster.NodeUpgrader: in the way that the topology wants.
@@ -29,7 +30,7 @@ func (c *kindCluster) Replace(ctx context.Context, name, release string) error {
 	defer done()
 	if installer, ok := c.distribution.(upgrader); ok && c.topology.Spec.ReplaceWith == cluster.ReplaceWithKubeadm {
 		// kubeadm goes up only; back goes what was there before.
-		if semver.Compare(release, c.Release(name)) > 0 {
+		if releases.Compare(release, c.Release(name)) > 0 {
 			return installer.upgrade(ctx, c, m, release)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // CacheVariable is the environment variable that names the folder where built
@@ -33,16 +35,17 @@ func EtcdDir(cache string) string { return filepath.Join(cache, "etcd", EtcdVers
 
 // LookUp finds a binary of a release: in the folder that the user has named
 // for the release, or if there is none in the cache.
-func LookUp(binary, release string, named map[string]string) (string, error) {
-	if folder, ok := named[release]; ok {
-		return executable(filepath.Join(folder, binary), fmt.Sprintf("put it into the folder that spec.binaries names for %s", release))
+func LookUp(binary, name string, named map[string]string) (string, error) {
+	played := release.Binary(name)
+	if folder, ok := named[played]; ok {
+		return executable(filepath.Join(folder, binary), fmt.Sprintf("put it into the folder that spec.binaries names for %s", played))
 	}
 	cache, err := CacheDir()
 	if err != nil {
 		return "", err
 	}
-	return executable(filepath.Join(ReleaseDir(cache, release), binary),
-		fmt.Sprintf("run `make binaries RELEASES=%s`, or name a folder that has it in the topology's spec.binaries", release))
+	return executable(filepath.Join(ReleaseDir(cache, played), binary),
+		fmt.Sprintf("run `make binaries RELEASES=%s`, or name a folder that has it in the topology's spec.binaries", played))
 }
 
 // LookUpEtcd finds etcd: in the folder that the user has named for etcd, or if

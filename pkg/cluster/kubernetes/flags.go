@@ -11,6 +11,12 @@ import (
 // features under test on at this release, and what keeps the evidence.
 func (r Release) Flags(binary string) map[string]string {
 	flags := map[string]string{"feature-gates": r.Gates(binary)}
+	if r.emulated != "" {
+		flags["emulated-version"] = r.emulated
+	}
+	if r.compatible != "" {
+		flags["min-compatibility-version"] = r.compatible
+	}
 	if binary == APIServer {
 		flags["runtime-config"] = strings.Join(r.RuntimeConfig, ",")
 		// Compaction would take from the recorder what it has not read yet.

@@ -7,6 +7,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Node is what it takes to run a node of a release in a container, and to give
@@ -67,22 +69,23 @@ func LookUpImages(release string) (Node, error) {
 	return node, err
 }
 
-func readNode(release string) (node Node, dir string, err error) {
+func readNode(name string) (node Node, dir string, err error) {
+	played := release.Binary(name)
 	cache, err := CacheDir()
 	if err != nil {
 		return Node{}, "", err
 	}
-	dir = NodeDir(cache, release)
+	dir = NodeDir(cache, played)
 	raw, err := os.ReadFile(filepath.Join(dir, NodeRecord))
 	if err != nil {
-		return Node{}, "", noNode(release)
+		return Node{}, "", noNode(played)
 	}
 	if err := json.Unmarshal(raw, &node); err != nil || len(node.Images) == 0 {
-		return Node{}, "", damaged(dir, release)
+		return Node{}, "", damaged(dir, played)
 	}
 	node.Archive = filepath.Join(dir, NodeArchive)
 	if _, err := os.Stat(node.Archive); err != nil {
-		return Node{}, "", fmt.Errorf("%s is not there: %s", node.Archive, remedy(release))
+		return Node{}, "", fmt.Errorf("%s is not there: %s", node.Archive, remedy(played))
 	}
 	return node, dir, nil
 }

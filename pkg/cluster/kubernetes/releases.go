@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/release"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -36,6 +37,12 @@ type Release struct {
 	// PeerDiscovery are the API server's feature gates for telling of what peers
 	// host (KEP-4020); none where the release cannot do that.
 	PeerDiscovery []string `yaml:"peerDiscovery"`
+	// MinCompatibilityVersion is whether the binaries have --min-compatibility-version. All
+	// have --emulated-version.
+	MinCompatibilityVersion bool `yaml:"minCompatibilityVersion"`
+	// emulated and compatible are the versions of --emulated-version and
+	// --min-compatibility-version; empty leaves the flag out.
+	emulated, compatible string
 	// off are gates to switch off, by binary.
 	off map[string][]string
 	// apiServerGates are those that a topology adds, and withoutWatchCache is what it has.
@@ -77,14 +84,39 @@ func Releases() []string {
 	return names
 }
 
-// Find gives what is known of a release.
+// Find gives what is known of a release. One that emulates an older version gets what
+// switches the features on in that version: with --emulated-version the gates and the APIs
+// are those of the version that is emulated.
 func Find(name string) (Release, error) {
-	for _, release := range known().Releases {
-		if release.Name == name {
-			return release, nil
+	played := release.Parse(name)
+	for _, one := range known().Releases {
+		if one.Name != played.Binary {
+			continue
 		}
+		if emulated, ok := ofMinor(played.Emulated); ok {
+			one.RuntimeConfig, one.FeatureGates, one.PeerDiscovery = emulated.RuntimeConfig, emulated.FeatureGates, emulated.PeerDiscovery
+		}
+		one.emulated, one.compatible = played.Emulated, played.Compatible
+		return one, one.compatibleProblem()
 	}
 	return Release{}, fmt.Errorf("nothing is known of the Kubernetes release %q; known are: %s", name, strings.Join(Releases(), ", "))
+}
+
+// ofMinor finds the release of a version such as 1.36.
+func ofMinor(version string) (Release, bool) {
+	for _, one := range known().Releases {
+		if minor, err := release.Minor(one.Name); err == nil && minor == version {
+			return one, true
+		}
+	}
+	return Release{}, false
+}
+
+func (r Release) compatibleProblem() error {
+	if r.compatible != "" && !r.MinCompatibilityVersion {
+		return fmt.Errorf("Kubernetes %s has no --min-compatibility-version: %w", r.Name, cluster.ErrUnsupported)
+	}
+	return nil
 }
 
 // For gives the release as the settings of a topology want it. It is an error that

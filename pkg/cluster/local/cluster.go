@@ -202,7 +202,7 @@ func (c *local) StartMembers(ctx context.Context, releases map[string]string) er
 	var members []*member
 	// In one order, or two callers could each wait for what the other one has.
 	for _, name := range slices.Sorted(maps.Keys(releases)) {
-		if release := releases[name]; !slices.Contains(c.releases, release) {
+		if release := releases[name]; !cluster.HasRelease(c.releases, release) {
 			return fmt.Errorf("cannot start member %s: there is no release %q; there are: %s", name, release, strings.Join(c.releases, ", "))
 		}
 		m, both, done, err := c.take(ctx, name)

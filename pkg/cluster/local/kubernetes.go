@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
 	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	releases "github.com/evenkeel/evenkeel/pkg/release"
 )
 
 const kubernetesName = "kubernetes"
@@ -119,7 +120,7 @@ func (s *site) namedProgram(binary, release, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	link := filepath.Join(s.dir, "programs", release, history.ProgramOn(binary, s.member))
+	link := filepath.Join(s.dir, "programs", releases.Binary(release), history.ProgramOn(binary, s.member))
 	if target, err := os.Readlink(link); err == nil && target == path {
 		return link, nil
 	}

@@ -3,15 +3,16 @@ package local
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // Prepare implements cluster.ReleasePreparer: whatever a release needs to run shows
 // when its command lines are made.
 func (c *local) Prepare(ctx context.Context, releases []string) error {
 	for _, release := range releases {
-		if !slices.Contains(c.releases, release) {
+		if !cluster.HasRelease(c.releases, release) {
 			return fmt.Errorf("there is no release %q; there are: %s", release, strings.Join(c.releases, ", "))
 		}
 		for _, component := range c.upwards() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Files are a certificate and its key.
@@ -107,7 +108,7 @@ func (s *Site) alone() bool {
 
 func apiserver(s *Site, release string) []string {
 	f := flags{"apiserver"}
-	f.add("release", release)
+	f.plays(release)
 	f.add("server-id", s.ServerID)
 	f.add("hostname", s.Host)
 	if s.alone() {
@@ -144,7 +145,7 @@ func apiserver(s *Site, release string) []string {
 
 func controllerManager(s *Site, release string) []string {
 	f := flags{"controller-manager"}
-	f.add("release", release)
+	f.plays(release)
 	f.add("hostname", s.Host)
 	f.add("kubeconfig", s.Kubeconfig)
 	f.add("bind-address", s.BindAddress)
@@ -180,6 +181,14 @@ func (f *flags) add(name, value string) {
 	if value != "" {
 		*f = append(*f, "--"+name, value)
 	}
+}
+
+// plays says which release a component plays, and what it emulates.
+func (f *flags) plays(name string) {
+	played := release.Parse(name)
+	f.add("release", played.Binary)
+	f.add("emulated-version", played.Emulated)
+	f.add("min-compatibility-version", played.Compatible)
 }
 
 func (f *flags) duration(name string, value cluster.Duration) {

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // cle01: each component creates a LeaseCandidate when it is ready to lead, which names its
@@ -38,20 +40,25 @@ var cle01 = law.Together[*Facts]{
 	},
 }
 
-// versions compares what a candidate says of its versions with the release of its process.
-// The providers have every component behave like the release that it is.
+// versions compares what a candidate says of its versions with the release of its process,
+// and with the version that this emulates.
 func (k *Candidate) versions(_ law.Bounds) law.Entry {
 	p, said, e := k.process(), k.said[0], k.Entry()
-	switch release := p.Release; {
-	case release == "":
+	switch runs := release.Parse(p.Release); {
+	case runs.Binary == "":
 		return e
-	case sameMinor(said.Binary, release) && (said.Emulation == "" || sameMinor(said.Emulation, release)):
+	case says(said, runs):
 		return e.Met("compared")
-	case p.Before != nil && sameMinor(said.Binary, p.Before.Release) && !sameMinor(said.Binary, release) && p.Started.Before(k.Declared()) != fact.Yes:
+	case p.Before != nil && says(said, release.Parse(p.Before.Release)) && p.Started.Before(k.Declared()) != fact.Yes:
 		return e.Excused("it may be the candidate of the process before")
 	}
 	return e.Broken("candidate %s says that it is %q, behaves like %q, and %s runs %s", k.Name, said.Binary, said.Emulation, p.Member, p.Release).
 		Shown(p.Started.Seq, said.Seq)
+}
+
+// says is whether a candidate says that it is of a release and behaves like what that emulates.
+func says(said *statement, runs release.Played) bool {
+	return sameMinor(said.Binary, runs.Binary) && sameMinor(cmp.Or(said.Emulation, said.Binary), runs.Behaves())
 }
 
 // instance is a process of a component that takes part in coordination.

@@ -10,7 +10,7 @@ import (
 // Aggregated API servers): no API server answers for what another server stores. Judged at
 // the end of holds.
 var sv27 = law.Each[*facts, heldAggregated]{
-	Row: law.Row{ID: "SV-27", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "apart", Tag: "apart"}}},
+	Row:  law.Row{ID: "SV-27", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{{Name: "apart", Tag: "apart"}}},
 	Over: (*facts).heldAggregated,
 	End: func(o heldAggregated, _ law.Bounds) law.Entry {
 		e := law.Of(o.name, *o.hold.Ended)
