@@ -221,7 +221,7 @@ func TestRequirements_ListsProfiles(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	useFake(t)
-	if code, stdout, stderr := execute("doctor"); code != exit.Pass || stderr != "" || !strings.Contains(stdout, "local provider, reference") {
+	if code, stdout, stderr := execute("doctor"); code != exit.Pass || stderr != "" || !strings.Contains(stdout, "with the provider local") {
 		t.Errorf("status %d, %q\n%s", code, stderr, stdout)
 	}
 	t.Setenv(reference.Variable, "/nowhere")

@@ -8,4 +8,5 @@ import "github.com/evenkeel/evenkeel/suites/play"
 var (
 	_ = play.Scenario("upgrade-rollback-crash.yaml")
 	_ = play.Scenario("rolling-upgrade.yaml")
+	_ = play.Scenario("window-two-steps.yaml")
 )

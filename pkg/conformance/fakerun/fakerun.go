@@ -113,7 +113,7 @@ func (s Script) Play(ctx context.Context, args []string) (int, error) {
 	}
 	o.scenario = strings.TrimSuffix(filepath.Base(o.scenario), ".yaml")
 	outcome := s.Runs[fmt.Sprintf("%s/%d", o.scenario, o.seed)]
-	first := strings.HasSuffix(strings.TrimSuffix(o.out, "-again"), "-1")
+	first := strings.HasSuffix(strings.ReplaceAll(o.out, "-again", ""), "-1")
 	switch {
 	case outcome == "" || (outcome == WeakOnce || outcome == CrashOnce) && !first:
 		outcome = Pass

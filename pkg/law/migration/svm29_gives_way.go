@@ -13,11 +13,14 @@ import (
 // svm29: a migration begins within a bound although an older one of another resource does
 // not end, as where a conversion webhook is down. The clock stands while the other one gets
 // anywhere: there may be one worker for all resources (KEP-25, "Goals": "make progress in
-// flaky environment").
+// flaky environment"). One of a resource that cannot be migrated does not have to begin: what
+// becomes of it SVM-18 and SVM-19 judge.
 var svm29 = deadline{
-	Row:     law.Row{ID: "SVM-29", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun")},
-	Bound:   "beginsWithin",
-	Over:    those(func(m *Migration) bool { return m.Seen && len(m.olderOfOthers(m.Created.Revision)) > 0 }),
+	Row:   law.Row{ID: "SVM-29", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun")},
+	Bound: "beginsWithin",
+	Over: those(func(m *Migration) bool {
+		return m.Seen && !m.unknown() && !m.unstored() && len(m.olderOfOthers(m.Created.Revision)) > 0
+	}),
 	Begin:   law.Once(func(m *Migration) fact.Moment { return m.When(m.Created) }),
 	Running: (*Migration).mayBegin,
 	Done: func(m *Migration) []fact.Moment {
