@@ -68,6 +68,8 @@ func TestClientNeedsTwoRequests(t *testing.T) {
 	if _, err := restmapper.GetAPIGroupResources(cached); err != nil {
 		t.Fatal(err)
 	}
+	// A client may have its answer before the handler has counted it; Close waits for handlers.
+	server.Close()
 	if got, want := taken(), []string{"/api 200", "/apis 200"}; !slices.Equal(got, want) {
 		t.Fatalf("requests %v, want %v", got, want)
 	}
