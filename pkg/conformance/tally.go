@@ -157,7 +157,7 @@ func merged(id requirement.ID, tries []try) check.Verdict {
 
 // openOf are the requirements of a line that no try has settled.
 func openOf(line Line, tries []try) []requirement.ID {
-	return slices.DeleteFunc(slices.Clone(line.Judges), func(id requirement.ID) bool { return unsettled(merged(id, tries)) == false })
+	return slices.DeleteFunc(slices.Clone(line.Judges), func(id requirement.ID) bool { return !unsettled(merged(id, tries)) })
 }
 
 // verdictOf is the verdict of all tries of a line together.

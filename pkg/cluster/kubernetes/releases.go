@@ -114,7 +114,7 @@ func ofMinor(version string) (Release, bool) {
 
 func (r Release) compatibleProblem() error {
 	if r.compatible != "" && !r.MinCompatibilityVersion {
-		return fmt.Errorf("Kubernetes %s has no --min-compatibility-version: %w", r.Name, cluster.ErrUnsupported)
+		return fmt.Errorf("the Kubernetes release %s has no --min-compatibility-version: %w", r.Name, cluster.ErrUnsupported)
 	}
 	return nil
 }
