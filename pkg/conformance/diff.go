@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -12,29 +13,21 @@ import (
 // not, over all requirements that are compared.
 const significance = 0.05
 
-// Difference of two campaigns.
-type Difference struct {
-	// Lines say what differs, one thing each.
-	Lines []string
-	// Worse are the requirements that came out worse in the second.
-	Worse []requirement.ID
-}
-
 // Diff compares two reports. A verdict that differs is always told. Whether the targets
 // break a requirement more or less often is told by Fisher's exact test, and where the
 // numbers do not allow that, Diff says so.
-func Diff(a, b *Report) Difference {
-	d := &Difference{}
-	d.same("topology", a.Target.Topology, b.Target.Topology)
-	d.same("distribution", a.Target.Distribution, b.Target.Distribution)
-	d.same("provider", a.Target.Provider, b.Target.Provider)
-	d.same("members", strings.Join(a.Target.Members, ", "), strings.Join(b.Target.Members, ", "))
-	d.same("releases", strings.Join(a.Target.Releases, ", "), strings.Join(b.Target.Releases, ", "))
-	d.same("evenkeel", a.Harness.Version, b.Harness.Version)
-	d.same("suite", a.Suite, b.Suite)
-	d.same("planted defect", a.Asked.Defect, b.Asked.Defect)
-	d.same("runs planned", fmt.Sprint(a.Runs.Planned), fmt.Sprint(b.Runs.Planned))
-	d.same("verdict", string(a.Verdict), string(b.Verdict))
+func Diff(a, b *Report) report.Difference {
+	d := comparison{&report.Difference{}}
+	d.Same("topology", a.Target.Topology, b.Target.Topology)
+	d.Same("distribution", a.Target.Distribution, b.Target.Distribution)
+	d.Same("provider", a.Target.Provider, b.Target.Provider)
+	d.Same("members", strings.Join(a.Target.Members, ", "), strings.Join(b.Target.Members, ", "))
+	d.Same("releases", strings.Join(a.Target.Releases, ", "), strings.Join(b.Target.Releases, ", "))
+	d.Same("evenkeel", a.Harness.Version, b.Harness.Version)
+	d.Same("suite", a.Suite, b.Suite)
+	d.Same("planted defect", a.Asked.Defect, b.Asked.Defect)
+	d.Same("runs planned", fmt.Sprint(a.Runs.Planned), fmt.Sprint(b.Runs.Planned))
+	d.Same("verdict", string(a.Verdict), string(b.Verdict))
 	inA, inB := byID(a), byID(b)
 	tests := 0
 	for id, first := range inA {
@@ -49,7 +42,7 @@ func Diff(a, b *Report) Difference {
 			d.requirement(req.ID, first, second, tests)
 		}
 	}
-	return *d
+	return *d.Difference
 }
 
 func byID(r *Report) map[requirement.ID]Requirement {
@@ -65,31 +58,15 @@ func comparable(a, b Requirement) bool {
 	return a.MayFail != nil && b.MayFail != nil && a.MayFail.Broken+b.MayFail.Broken > 0
 }
 
-func (d *Difference) line(format string, args ...any) {
-	d.Lines = append(d.Lines, fmt.Sprintf(format, args...))
-}
-
-func (d *Difference) same(what, a, b string) {
-	if a != b {
-		d.line("%s: %s → %s", what, orNone(a), orNone(b))
-	}
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
-}
+// comparison is a Difference that is being made.
+type comparison struct{ *report.Difference }
 
 // requirement compares one; tests is how many are tested in all.
-func (d *Difference) requirement(id requirement.ID, a, b Requirement, tests int) {
+func (d comparison) requirement(id requirement.ID, a, b Requirement, tests int) {
 	first, second := verdictIn(a), verdictIn(b)
-	if rank(second) > rank(first) {
-		d.Worse = append(d.Worse, id)
-	}
+	d.Came(id, first, second)
 	if first != second {
-		d.line("%s: %s → %s", id, first, second)
+		d.Say("%s: %s → %s", id, first, second)
 	}
 	if !comparable(a, b) {
 		return
@@ -99,9 +76,9 @@ func (d *Difference) requirement(id requirement.ID, a, b Requirement, tests int)
 	text := fmt.Sprintf("%s: broken in %d of %d runs → %d of %d", id, x.Broken, x.Runs, y.Broken, y.Runs)
 	switch {
 	case p <= significance/float64(tests):
-		d.line("%s: they differ (Fisher's exact test, p = %.2g)", text, p)
+		d.Say("%s: they differ (Fisher's exact test, p = %.2g)", text, p)
 	case x.Broken*y.Runs != y.Broken*x.Runs:
-		d.line("%s: too few runs to tell whether they differ (Fisher's exact test, p = %.2g)", text, p)
+		d.Say("%s: too few runs to tell whether they differ (Fisher's exact test, p = %.2g)", text, p)
 	}
 }
 
@@ -110,18 +87,4 @@ func verdictIn(r Requirement) check.Verdict {
 		return check.Skipped
 	}
 	return r.Verdict
-}
-
-// rank orders verdicts from good to bad, as in comparisons of runs.
-func rank(v check.Verdict) int {
-	switch v {
-	case check.Pass, check.NotApplicable:
-		return 0
-	case check.Deviation:
-		return 1
-	case check.Fail:
-		return 3
-	default:
-		return 2
-	}
 }

@@ -88,17 +88,7 @@ func TestAlways_WhatStarvationExplainsIsUnclear(t *testing.T) {
 // stays so, and what was late is late or unclear.
 func TestDeadline_StarvationOnlyTurnsLateIntoUnclear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := duty{running: always(), unrelated: rapid.Bool().Draw(t, "unrelated")}
-		now := int64(0)
-		for range rapid.IntRange(1, 4).Draw(t, "begins") {
-			now += rapid.Int64Range(1, 30).Draw(t, "after")
-			d.begin = append(d.begin, at(now)...)
-		}
-		done := int64(0)
-		for range rapid.IntRange(0, 4).Draw(t, "times done") {
-			done += rapid.Int64Range(1, 40).Draw(t, "done after")
-			d.done = append(d.done, at(done)...)
-		}
+		d, _, last := drawDuty(t, rapid.Bool().Draw(t, "unrelated"))
 		var events []history.Event
 		from, measured := int64(1), time.Duration(0)
 		for range rapid.IntRange(0, 4).Draw(t, "stretches") {
@@ -106,7 +96,7 @@ func TestDeadline_StarvationOnlyTurnsLateIntoUnclear(t *testing.T) {
 			x := starved{from, to, rapid.Int64Range(0, to-from).Draw(t, "waited")}
 			events, from, measured = append(events, x.event()), to+rapid.Int64Range(0, 10).Draw(t, "apart"), measured+time.Duration(x.waited*s)
 		}
-		over := (max(now, done, from) + rapid.Int64Range(0, 30).Draw(t, "end")) * s
+		over := (max(last, from) + rapid.Int64Range(0, 30).Draw(t, "end")) * s
 		without, with := d.judge(over).Entries, d.judge(over, events...).Entries
 		for i := range without {
 			was, is := without[i], with[i]

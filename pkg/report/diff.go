@@ -11,11 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// Difference of two runs.
+// Difference of two runs, or of what two campaigns of runs came to.
 type Difference struct {
 	// Lines say what differs, one thing each.
 	Lines []string
-	// Worse are the requirements that came out worse in the second run.
+	// Worse are the requirements that came out worse in the second.
 	Worse []requirement.ID
 }
 
@@ -25,24 +25,24 @@ type Difference struct {
 // is one.
 func Diff(a, b *ConformanceReport) Difference {
 	d := &Difference{}
-	d.same("distribution", a.Target.Distribution, b.Target.Distribution)
-	d.same("provider", a.Target.Provider, b.Target.Provider)
-	d.same("members", memberNames(a), memberNames(b))
-	d.same("releases", strings.Join(a.Target.Releases, ", "), strings.Join(b.Target.Releases, ", "))
-	d.same("scenario", a.Scenario, b.Scenario)
-	d.same("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
-	d.same("settings", settingsOf(a), settingsOf(b))
-	d.same("features off", switchedOff(a), switchedOff(b))
-	d.same("harness", a.Harness.Version, b.Harness.Version)
-	d.same("implementation", answering(a), answering(b))
-	d.same("planted defect", a.Defect, b.Defect)
-	d.same("strict", fmt.Sprint(a.Strict), fmt.Sprint(b.Strict))
-	d.same("played to its end", fmt.Sprint(a.Complete), fmt.Sprint(b.Complete))
-	d.same("took", a.Took.Round(100*time.Millisecond).String(), b.Took.Round(100*time.Millisecond).String())
-	d.same("doubts", strings.Join(a.Doubts, "; "), strings.Join(b.Doubts, "; "))
+	d.Same("distribution", a.Target.Distribution, b.Target.Distribution)
+	d.Same("provider", a.Target.Provider, b.Target.Provider)
+	d.Same("members", memberNames(a), memberNames(b))
+	d.Same("releases", strings.Join(a.Target.Releases, ", "), strings.Join(b.Target.Releases, ", "))
+	d.Same("scenario", a.Scenario, b.Scenario)
+	d.Same("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
+	d.Same("settings", settingsOf(a), settingsOf(b))
+	d.Same("features off", switchedOff(a), switchedOff(b))
+	d.Same("harness", a.Harness.Version, b.Harness.Version)
+	d.Same("implementation", answering(a), answering(b))
+	d.Same("planted defect", a.Defect, b.Defect)
+	d.Same("strict", fmt.Sprint(a.Strict), fmt.Sprint(b.Strict))
+	d.Same("played to its end", fmt.Sprint(a.Complete), fmt.Sprint(b.Complete))
+	d.Same("took", a.Took.Round(100*time.Millisecond).String(), b.Took.Round(100*time.Millisecond).String())
+	d.Same("doubts", strings.Join(a.Doubts, "; "), strings.Join(b.Doubts, "; "))
 	d.faults(a.Faults, b.Faults)
 	d.states(a.States, b.States)
-	d.same("verdict", string(a.Verdict), string(b.Verdict))
+	d.Same("verdict", string(a.Verdict), string(b.Verdict))
 	of := func(r *ConformanceReport) map[requirement.ID]check.Result {
 		out := map[requirement.ID]check.Result{}
 		for _, res := range r.Results {
@@ -61,13 +61,15 @@ func Diff(a, b *ConformanceReport) Difference {
 	return *d
 }
 
-func (d *Difference) line(format string, args ...any) {
+// Say adds a line.
+func (d *Difference) Say(format string, args ...any) {
 	d.Lines = append(d.Lines, fmt.Sprintf(format, args...))
 }
 
-func (d *Difference) same(what, a, b string) {
+// Same adds a line about what is not the same on both sides.
+func (d *Difference) Same(what, a, b string) {
 	if a != b {
-		d.line("%s: %s → %s", what, orNone(a), orNone(b))
+		d.Say("%s: %s → %s", what, orNone(a), orNone(b))
 	}
 }
 
@@ -155,10 +157,10 @@ func onlyIn[T any](d *Difference, what string, a, b []T, tell func(T) string) {
 	}
 	for _, told := range order {
 		for ; more[told] > 0; more[told]-- {
-			d.line("only in the first run, %s: %s", what, told)
+			d.Say("only in the first run, %s: %s", what, told)
 		}
 		for ; more[told] < 0; more[told]++ {
-			d.line("only in the second run, %s: %s", what, told)
+			d.Say("only in the second run, %s: %s", what, told)
 		}
 	}
 }
@@ -167,11 +169,9 @@ func onlyIn[T any](d *Difference, what string, a, b []T, tell func(T) string) {
 func (d *Difference) results(id requirement.ID, a, b check.Result) {
 	first, second := verdictOf(a), verdictOf(b)
 	if first != second {
-		d.line("%s: %s%s → %s%s", id, first, ifUnlisted(a), second, ifUnlisted(b))
+		d.Say("%s: %s%s → %s%s", id, first, ifUnlisted(a), second, ifUnlisted(b))
 	}
-	if rank(second) > rank(first) {
-		d.Worse = append(d.Worse, id)
-	}
+	d.Came(id, first, second)
 	if a.Verdict == "" || b.Verdict == "" {
 		return
 	}
@@ -184,14 +184,14 @@ func (d *Difference) results(id requirement.ID, a, b check.Result) {
 		delete(before, o.What)
 		switch {
 		case !ok:
-			d.line("%s: only the second run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
+			d.Say("%s: only the second run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
 		case was.Need != o.Need || (was.Seen == 0) != (o.Seen == 0) || (was.Seen < was.Need) != (o.Seen < o.Need):
-			d.line("%s: %q %d of %d needed → %d of %d", id, o.What, was.Seen, was.Need, o.Seen, o.Need)
+			d.Say("%s: %q %d of %d needed → %d of %d", id, o.What, was.Seen, was.Need, o.Seen, o.Need)
 		}
 	}
 	for _, o := range a.Observations {
 		if _, gone := before[o.What]; gone {
-			d.line("%s: only the first run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
+			d.Say("%s: only the first run counts %q (%d, needs %d)", id, o.What, o.Seen, o.Need)
 		}
 	}
 }
@@ -223,5 +223,12 @@ func rank(v check.Verdict) int {
 		return 3
 	default:
 		return 2
+	}
+}
+
+// Came notes a requirement that came out worse in the second.
+func (d *Difference) Came(id requirement.ID, first, second check.Verdict) {
+	if rank(second) > rank(first) {
+		d.Worse = append(d.Worse, id)
 	}
 }

@@ -277,15 +277,21 @@ func (p *plan) writeTopology() (err error) {
 // acquaint switches peer-aggregated discovery on if the scenario has discovery.peers, and
 // only then: in all other scenarios a server's list counts as what the server itself hosts.
 func (p *plan) acquaint() error {
-	settings := &p.topology.Spec.Settings
-	if p.scenario.Discovery.Peers == settings.PeerDiscovery || p.topology.ExternallyManaged() {
+	return p.switchOn(&p.topology.Spec.Settings.PeerDiscovery, p.scenario.Discovery.Peers, "peerDiscovery", "discovery.peers",
+		"is judged by what each API server hosts itself")
+}
+
+// switchOn makes a setting of the topology what the scenario has under a key, which switches
+// it on. why says in a few words of the scenario why the setting must be off without the key.
+func (p *plan) switchOn(setting *bool, wanted bool, name, key, why string) error {
+	if wanted == *setting || p.topology.ExternallyManaged() {
 		return nil
 	}
-	if settings.PeerDiscovery {
-		return fmt.Errorf("%s has spec.settings.peerDiscovery, and the scenario %s is judged by what each API server hosts itself: leave the setting out, which a scenario with discovery.peers switches on by itself",
-			p.topology.File, p.scenario.Metadata.Name)
+	if *setting {
+		return fmt.Errorf("%s has spec.settings.%s, and the scenario %s %s: leave the setting out, which a scenario with %s switches on by itself",
+			p.topology.File, name, p.scenario.Metadata.Name, why, key)
 	}
-	settings.PeerDiscovery = true
+	*setting = true
 	return p.writeTopology()
 }
 
@@ -321,16 +327,8 @@ func (p *plan) migrateAt(rate float64) error {
 // automate switches automatic migration on if the scenario has it, and only then: in all
 // other scenarios the migrations are those that steps ask for.
 func (p *plan) automate() error {
-	settings := &p.topology.Spec.Settings
-	if p.scenario.Start.AutomaticMigration == settings.AutomaticMigration || p.topology.ExternallyManaged() {
-		return nil
-	}
-	if settings.AutomaticMigration {
-		return fmt.Errorf("%s has spec.settings.automaticMigration, and the scenario %s counts on the migrations that it asks for: leave the setting out, which a scenario with start.automaticMigration switches on by itself",
-			p.topology.File, p.scenario.Metadata.Name)
-	}
-	settings.AutomaticMigration = true
-	return p.writeTopology()
+	return p.switchOn(&p.topology.Spec.Settings.AutomaticMigration, p.scenario.Start.AutomaticMigration, "automaticMigration", "start.automaticMigration",
+		"counts on the migrations that it asks for")
 }
 
 // focusOfDefect has the requirement judged that the defect breaks.

@@ -235,7 +235,7 @@ func TestStep_WhenStandsBesideTheAction(t *testing.T) {
 
 func TestMemberFor_FindsNamesAndHosts(t *testing.T) {
 	r := newRunner(newFake(), newHistory())
-	for who, want := range map[string]string{"cp2": "cp2", "host-cp3_a1": "cp3", "host-cp1": "cp1", "evenkeel-nobody": "", "": ""} {
+	for who, want := range map[string]string{"cp2": "cp2", "host-cp3_a1": "cp3", "host-cp1": "cp1", "evenkeel-nobody": "", "": ""} { // quoted
 		if got, _ := r.memberFor(who); got != want {
 			t.Errorf("%q is at %q, want %q", who, got, want)
 		}

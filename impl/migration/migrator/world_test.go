@@ -322,6 +322,14 @@ func (w *world) until(what string, condition func() bool) {
 	}
 }
 
+// succeeds waits until a migration has ended, which has to have left nothing in the old version.
+func (w *world) succeeds(name string) {
+	w.t.Helper()
+	if got := w.ended(name); got.Reason != migration.ReasonSucceeded || w.old() > 0 {
+		w.t.Errorf("ended with %+v, %d left in the old version", got, w.old())
+	}
+}
+
 // ended waits for the outcome of a migration, and gives its condition.
 func (w *world) ended(name string) metav1.Condition {
 	w.t.Helper()
