@@ -114,6 +114,9 @@ func (t *Topology) externalProblems() (wrong []string) {
 	if len(t.Spec.Binaries) > 0 || t.Spec.ReplaceWith != "" || t.Spec.Settings != (Settings{}) {
 		complain("spec.binaries, spec.replaceWith and spec.settings cannot be set for an external cluster")
 	}
+	if t.Spec.Emulate != "" || slices.ContainsFunc(t.Spec.Members, func(m MemberSpec) bool { return m.Emulate != "" }) {
+		complain("emulate cannot be set for an external cluster: the flags of its components are not Evenkeel's to set")
+	}
 	for i, member := range t.Spec.Members {
 		where := fmt.Sprintf("spec.members[%d].external", i)
 		if member.External == nil {

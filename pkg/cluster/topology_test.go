@@ -54,6 +54,9 @@ func TestParseTopology(t *testing.T) {
 		{"half an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: example.org}\n", `spec.implementation.url "example.org" is no address such as https://example.org; spec.implementation.contact is missing`},
 		{"a shutdown that takes too long", valid + "  members: [{name: a}]\n  settings: {shutdownDelayDuration: 61s}\n", "shutdownDelayDuration 1m1s is longer than 1m0s"},
 		{"a negative delay", valid + "  members: [{name: a}]\n  settings: {shutdownDelayDuration: -1s}\n", "shutdownDelayDuration is negative"},
+		{"a version to emulate", valid + "  emulate: \"1.36\"\n  members: [{name: a}]\n", ""},
+		{"a release to emulate", valid + "  members: [{name: a, emulate: v1.36.3}]\n", `spec.members[0] emulates "v1.36.3", which is no version such as 1.36`},
+		{"an external cluster that is to emulate", strings.Replace(valid, "local", "external", 1) + "  members: [{name: a, emulate: \"1.36\", external: {kubeconfig: k}}]\n", "emulate cannot be set for an external cluster"},
 		{"privileged port", valid + "  members: [{name: a}]\n  settings: {basePort: 80}\n", "basePort 80"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -66,6 +69,27 @@ func TestParseTopology(t *testing.T) {
 				t.Errorf("the error is more than one line: %q", err)
 			}
 		})
+	}
+}
+
+// A member begins with the release of its binaries and what they emulate, its own before the
+// topology's; SetRelease is about both.
+func TestReleaseOf_HasWhatIsEmulated(t *testing.T) {
+	topology, err := ParseTopology("f.yaml", []byte(valid+"  emulate: \"1.2\"\n  members: [{name: a}, {name: b, emulate: \"1.1\"}, {name: c, release: \"1.3\"}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := topology.Spec.Release
+	for i, want := range []string{own + " emulating 1.2", own + " emulating 1.1", "1.3 emulating 1.2"} {
+		if got := topology.ReleaseOf(topology.Spec.Members[i]); got != want {
+			t.Errorf("%s begins with %q, want %q", topology.Spec.Members[i].Name, got, want)
+		}
+	}
+	topology.SetRelease("1.4")
+	for _, member := range topology.Spec.Members {
+		if got := topology.ReleaseOf(member); got != "1.4" {
+			t.Errorf("%s begins with %q", member.Name, got)
+		}
 	}
 }
 

@@ -114,3 +114,18 @@ func TestLedBy(t *testing.T) {
 		}
 	}
 }
+
+// A leader is too new by what it behaves like, and not by its binaries.
+func TestEmulatingLeaderIsNotTooNew(t *testing.T) {
+	s := newTale()
+	s.process(0, "cp1", history.ComponentAPIServer, history.ProcessStarted, "v1.36.3", 1)
+	s.process(0, "cp2", history.ComponentControllerManager, history.ProcessStarted, "v1.37.1 emulating 1.36", 1)
+	s.lease(1, managers, "cp2_x", &history.Lease{})
+	if l := s.t.Leases(); len(l) != 1 || s.t.Skewed(l[0]) {
+		t.Errorf("%+v", l)
+	}
+	s.process(2, "cp2", history.ComponentControllerManager, history.ProcessStarted, "v1.37.1", 2)
+	if l := s.t.Leases(); len(l) != 1 || !s.t.Skewed(l[0]) {
+		t.Errorf("raised it is %+v", l)
+	}
+}

@@ -36,6 +36,8 @@ func TestDeviationExplains(t *testing.T) {
 	}{
 		{"k", "v1.35.0", true},
 		{"k", "v1.36.3", true},
+		{"k", "v1.36.3 emulating 1.34", true},
+		{"k", "v1.37.1 emulating 1.36", false},
 		{"k", "v1.34.4", false},
 		{"k", "v1.37.0", false},
 		{"k", "v1.35.0-alpha.1", false},

@@ -14,6 +14,9 @@ func TestServes(t *testing.T) {
 	}{
 		{api, "kubernetes", "v1.32.9", true, true},
 		{api, "kubernetes", "v1.33.0", false, true},
+		{api, "kubernetes", "v1.35.4 emulating 1.32", true, true},
+		{api, "kubernetes", "v1.35.4 emulating 1.34", false, true},
+		{api, "reference", "1.3 emulating 1.2", true, true},
 		{api, "reference", "1.2", true, true},
 		{api, "reference", "1.3", false, true},
 		{api, "reference", "1.10", false, true},

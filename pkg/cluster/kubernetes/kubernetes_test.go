@@ -223,3 +223,36 @@ func TestMigratorTakesTheLimitOfTheTopology(t *testing.T) {
 		t.Errorf("there are %v", flags)
 	}
 }
+
+// With --emulated-version the APIs and gates are those of the version that is emulated.
+func TestFind_EmulatingHasTheSwitchesOfTheEmulatedVersion(t *testing.T) {
+	older, err := Find("v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	emulating, err := Find("v1.37.1 emulating 1.36")
+	if err != nil || emulating.Name != "v1.37.1" {
+		t.Fatalf("%+v, %v", emulating, err)
+	}
+	for _, binary := range Binaries {
+		got, want := emulating.Flags(binary), older.Flags(binary)
+		if got["emulated-version"] != "1.36" || want["emulated-version"] != "" {
+			t.Errorf("%s emulates %q, and without it %q", binary, got["emulated-version"], want["emulated-version"])
+		}
+		if got["feature-gates"] != want["feature-gates"] || got["runtime-config"] != want["runtime-config"] {
+			t.Errorf("%s has %v, want the switches of %v", binary, got, want)
+		}
+	}
+	if own, err := Find("v1.37.1"); err != nil || own.Flags(APIServer)["runtime-config"] == emulating.Flags(APIServer)["runtime-config"] {
+		t.Errorf("what v1.37.1 emulates changes none of its APIs (%v)", err)
+	}
+}
+
+func TestFind_KnowsWhichReleasesHaveACompatibilityVersion(t *testing.T) {
+	if got, err := Find("v1.36.3 compatible with 1.34"); err != nil || got.Flags(APIServer)["min-compatibility-version"] != "1.34" {
+		t.Errorf("%v, %v", got.Flags(APIServer), err)
+	}
+	if _, err := Find("v1.34.4 compatible with 1.33"); !errors.Is(err, cluster.ErrUnsupported) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -100,3 +100,18 @@ func TestWithout_TakesEachFeature(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestArgs_HaveWhatIsEmulated(t *testing.T) {
+	for _, component := range []cluster.Component{cluster.APIServer, cluster.ControllerManager} {
+		for name, want := range map[string]string{
+			"1.3":                     "--release 1.3 --hostname",
+			"1.3 emulating 1.2":       "--release 1.3 --emulated-version 1.2 --hostname",
+			"1.3 compatible with 1.1": "--release 1.3 --min-compatibility-version 1.1 --hostname",
+		} {
+			args, err := Args(component, &Site{Host: "h"}, name)
+			if got := strings.Join(args, " "); err != nil || !strings.Contains(got, want) {
+				t.Errorf("the %s at %q gets %s (%v), without %s", component, name, got, err, want)
+			}
+		}
+	}
+}
