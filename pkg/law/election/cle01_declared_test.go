@@ -73,3 +73,24 @@ func TestCLE01_ACandidateToldLateIsComparedWithTheProcessThatDeclaredIt(t *testi
 	// No process before it was of this release.
 	replaced().etcdDelayed(13*s).declare("b_1", managersLease, "1.1.0").expectBreaches(t, "CLE-01", `says that it is "1.1.0"`)
 }
+
+// A candidate says the release of the binaries and the version that they emulate (KEP-4330).
+func TestCLE01_ACandidateSaysWhatItsProcessEmulates(t *testing.T) {
+	declared := func(release, emulates string) *electionBuilder {
+		b := controlPlane("1.2.0")
+		b.add(history.Event{Kind: history.KindProcess, Member: "b", Process: &history.Process{
+			Component: history.ComponentControllerManager, Change: history.ProcessStarted, Release: release,
+		}})
+		b.declare("b_1", managersLease, "1.3.0")
+		for _, event := range b.events {
+			if event.Stored != nil && event.Stored.Candidate != nil && event.Stored.Key == "/registry/leasecandidates/kube-system/b_1" {
+				event.Stored.Candidate.Emulation = emulates
+			}
+		}
+		return b.waitWithChanges(40 * time.Second)
+	}
+	declared("1.3 emulating 1.2", "1.2.0").expectBreaches(t, "CLE-01")
+	declared("1.3", "1.3.0").expectBreaches(t, "CLE-01")
+	declared("1.3 emulating 1.2", "1.3.0").expectBreaches(t, "CLE-01", `behaves like "1.3.0", and b runs 1.3 emulating 1.2`)
+	declared("1.3", "1.2.0").expectBreaches(t, "CLE-01", `behaves like "1.2.0", and b runs 1.3`)
+}
