@@ -159,10 +159,10 @@ fuzz:
 mutate-bundles:
 	EVENKEEL_MUTANTS=$(or $(N),10000) EVENKEEL_MUTANTS_SEED=$(SEED) $(GO) test ./pkg/command -run '^TestMutatedBundles$$' -count 1 -v -timeout 6h
 
-## lint: formatting, vet and staticcheck; LINTERS=1 also what .golangci.yml lists, built from
-## hack/tools, and WORDS=1 the word list of style
+## lint: formatting, vet, the linters of .golangci.yml, which are built from hack/tools, the
+## border between harness and reference, and the words that no sentence uses
 lint:
-	LINTERS="$(LINTERS)" WORDS="$(WORDS)" hack/lint.sh
+	hack/lint.sh
 
 ## generate: deep copies, OpenAPI definitions, the schema of reports and the reference of steps
 generate:

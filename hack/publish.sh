@@ -48,5 +48,5 @@ if [ -f "$bundle/signature.dsse.json" ]; then
 	echo "note: the signature is of other files and stays behind; sign $folder" >&2
 fi
 if ! grep -q '^implementation:' "$folder/report.yaml"; then
-	echo "note: nobody is named who answers for the control plane; name yourself in spec.implementation of the topology, and run again" >&2
+	echo "note: the report names no contact for the control plane; name one in spec.implementation of the topology, and run again" >&2
 fi

@@ -49,7 +49,7 @@ go run "k8s.io/kube-openapi/cmd/openapi-gen@$kube_openapi" \
   --output-model-name-file zz_generated.model_name.go "${readonly_flags[@]}" \
   "$reference/v1alpha1" "$reference/v1beta1" "$reference/v1" "${published[@]}"
 
-# Most of k8s.io/api/core/v1 describes pods, which nobody serves here.
+# Most of k8s.io/api/core/v1 describes Pods, which the reference does not serve.
 go run ./hack/generate/prune -in "$raw/all.go" -out impl/apis/openapi/zz_generated.openapi.go
 gofmt -w impl/apis/openapi/zz_generated.openapi.go
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
 
@@ -235,7 +234,7 @@ func TestStep_WhenStandsBesideTheAction(t *testing.T) {
 
 func TestMemberFor_FindsNamesAndHosts(t *testing.T) {
 	r := newRunner(newFake(), newHistory())
-	for who, want := range map[string]string{"cp2": "cp2", "host-cp3_a1": "cp3", "host-cp1": "cp1", "evenkeel-nobody": "", "": ""} { // quoted
+	for who, want := range map[string]string{"cp2": "cp2", "host-cp3_a1": "cp3", "host-cp1": "cp1", "evenkeel-absent": "", "": ""} {
 		if got, _ := r.memberFor(who); got != want {
 			t.Errorf("%q is at %q, want %q", who, got, want)
 		}
@@ -262,22 +261,5 @@ func TestBoot_StartsWhatIsStoppedOnly(t *testing.T) {
 	r.passedOver = true
 	if why := r.lacking(&Boot{Target: Target{Member: "@cp2"}}); why == "" {
 		t.Error("the boot of what was not stopped is not left out")
-	}
-}
-
-func TestWhenParameters_DeclareEachField(t *testing.T) {
-	parameters, err := WhenParameters()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := registry.Variants(parameters); !slices.Equal(got, []string{"elected", "exists", "member", "migrated", "write"}) {
-		t.Errorf("the states are %v", got)
-	}
-	when, err := NewTrigger(registry.Values{"write": registry.Values{"key": leaderKey, "count": 3}, "within": 5 * time.Second})
-	if err != nil || when.Write.Count != 3 || when.Within != 5*time.Second {
-		t.Errorf("made %+v (%v)", when, err)
-	}
-	if _, err := NewTrigger(registry.Values{"exists": "leases"}); err == nil {
-		t.Error("a trigger that a scenario must not have was made")
 	}
 }
