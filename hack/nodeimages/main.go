@@ -1,6 +1,6 @@
 // Nodeimages makes node images for the kind provider, and records of what is in
 // them. It pulls kind's own images where it can, and builds from source where
-// no registry can be reached or nobody has published the release.
+// no registry can be reached or none has the release.
 //
 //	go run ./hack/nodeimages [-next] [v1.35.4 v1.36.3 …]
 //

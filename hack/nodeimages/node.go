@@ -111,11 +111,7 @@ func writeArchive(path string, images []archive.Image) error {
 	if err != nil {
 		return err
 	}
-	if err := archive.WriteAll(file, images); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	return errors.Join(archive.WriteAll(file, images), file.Close())
 }
 
 // commit makes the node image of a release from the base image.

@@ -73,7 +73,7 @@ func export(ctx context.Context, id string, images []string, into string) error 
 	var said strings.Builder
 	run.Stdout, run.Stderr = file, &said
 	if err := run.Run(); err != nil {
-		file.Close()
+		_ = file.Close() // its content is of no use
 		return fmt.Errorf("exporting the images of the control plane failed: %w: %s", err, said.String())
 	}
 	return file.Close()

@@ -177,7 +177,7 @@ func member(t *testing.T, name string, ill *atomic.Bool) string {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		io.WriteString(w, name)
+		_, _ = io.WriteString(w, name)
 	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
@@ -186,6 +186,7 @@ func member(t *testing.T, name string, ill *atomic.Bool) string {
 func ask(t *testing.T, address string) (string, error) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
+		//nolint:gosec // G402: the members make their own certificates.
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
 	}}
 	response, err := client.Get("https://" + address + "/")
@@ -261,7 +262,7 @@ func TestConnectionsGoRoundAndAvoidTheIll(t *testing.T) {
 
 func TestADeadBackendIsPassedOver(t *testing.T) {
 	var well atomic.Bool
-	// Nobody listens there, nor is it a port that anybody gets who wants any.
+	// No server listens there, and the kernel gives that port to no server that asks for any.
 	const closed = "127.0.0.1:1"
 	address, _ := served(t, config{backends: []string{closed, member(t, "a", &well)}, connectTimeout: time.Second})
 	for range 4 {
@@ -271,7 +272,7 @@ func TestADeadBackendIsPassedOver(t *testing.T) {
 	}
 	address, lines := served(t, config{backends: []string{closed}, connectTimeout: time.Second})
 	if _, err := ask(t, address); err == nil {
-		t.Error("nobody answered, and yet it did")
+		t.Error("no backend takes connections, and the balancer answered")
 	}
 	await(t, lines, "no backend takes a connection")
 }
@@ -290,7 +291,7 @@ func TestTheEndOfOneWayIsPassedOn(t *testing.T) {
 		}
 		defer server.Close()
 		whole, _ := io.ReadAll(server)
-		server.Write(bytes.ToUpper(whole))
+		_, _ = server.Write(bytes.ToUpper(whole)) // where this fails, the client misses it
 	}()
 	address, _ := served(t, config{backends: []string{echo.Addr().String()}, connectTimeout: time.Second})
 	client, err := net.Dial("tcp", address)
@@ -298,8 +299,12 @@ func TestTheEndOfOneWayIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	io.WriteString(client, "all")
-	client.(*net.TCPConn).CloseWrite()
+	if _, err := io.WriteString(client, "all"); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
 	if answer, err := io.ReadAll(client); err != nil || string(answer) != "ALL" {
 		t.Errorf("%q, %v", answer, err)
 	}
@@ -315,7 +320,9 @@ func TestFilesAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- run(ctx, bootstrap, clock.RealClock{}) }()

@@ -34,8 +34,8 @@ func (h health) observe(ok bool, rule check) (health, bool) {
 }
 
 // order is the backends in the order in which a new connection tries them: from
-// the turn on, healthy ones first. The others come last and are not left out:
-// where nothing is healthy, whoever accepts is better than nobody.
+// the turn on, healthy ones first. The others come last and are not left out: where no
+// backend is healthy, one that accepts a connection is better than none.
 func order(backends []string, healthy func(string) bool, turn int) []string {
 	var first, last []string
 	for i := range backends {

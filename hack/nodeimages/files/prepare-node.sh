@@ -4,7 +4,7 @@
 chmod 0755 /usr/bin/kubeadm /usr/bin/kubelet /usr/bin/kubectl
 printf %s "$release" >/kind/version
 
-# Pinned, so that the kubelet does not remove what nobody can pull again. Not
+# Pinned, so that the kubelet does not remove what no registry may have. Not
 # unpacked: that takes mounts, and each node does it for itself.
 ctr --namespace k8s.io images import --no-unpack --label io.cri-containerd.pinned=pinned -
 kill "$daemon"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs before containerd. Without CAP_SYS_RESOURCE (bit 24) nobody may lower an
+# Runs before containerd. Without CAP_SYS_RESOURCE (bit 24) no process may lower an
 # OOM score, and every pod sandbox would die of trying: then containerd is told
 # to leave scores below its own alone.
 set -eu
