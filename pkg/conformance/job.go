@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -102,6 +103,11 @@ func (o JobOptions) check() error {
 	return nil
 }
 
+// number is one of a Job's, of which no sensible one is above its type.
+func number(n int) *int32 {
+	return ptr.To(int32(min(n, math.MaxInt32))) //nolint:gosec // G115: min bounds it.
+}
+
 func (o JobOptions) meta() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: o.Name, Namespace: o.Namespace, Labels: map[string]string{"app.kubernetes.io/name": jobContainer, "app.kubernetes.io/instance": o.Name}}
 }
@@ -142,9 +148,9 @@ func (o JobOptions) job(plan *Plan) (*batchv1.Job, error) {
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: meta,
 		Spec: batchv1.JobSpec{
 			CompletionMode:       ptr.To(batchv1.IndexedCompletion),
-			Completions:          ptr.To(int32(len(plan.Lines))),
-			Parallelism:          ptr.To(int32(min(o.Parallel, len(plan.Lines)))),
-			BackoffLimitPerIndex: ptr.To(int32(plan.Asked.Tries)),
+			Completions:          number(len(plan.Lines)),
+			Parallelism:          number(min(o.Parallel, len(plan.Lines))),
+			BackoffLimitPerIndex: number(plan.Asked.Tries),
 			PodReplacementPolicy: ptr.To(batchv1.Failed), // two Pods never play one line at a time
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{

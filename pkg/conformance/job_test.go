@@ -57,7 +57,7 @@ func TestJob_HasAnIndexForEachLine(t *testing.T) {
 	plan := planned(t, func(r *Request) { r.Repeat = 3 })
 	config, job := manifest(t, plan, jobOptions(t))
 	spec := job.Spec
-	if *spec.Completions != int32(len(plan.Lines)) || *spec.CompletionMode != batchv1.IndexedCompletion || *spec.BackoffLimitPerIndex != 3 || *spec.Parallelism != 10 {
+	if int(*spec.Completions) != len(plan.Lines) || *spec.CompletionMode != batchv1.IndexedCompletion || *spec.BackoffLimitPerIndex != 3 || *spec.Parallelism != 10 {
 		t.Errorf("%+v", spec)
 	}
 	container := spec.Template.Spec.Containers[0]
@@ -228,7 +228,7 @@ func (k *kubelet) run() {
 
 // index plays Pods until the index has succeeded or failed.
 func (k *kubelet) index(index int) {
-	random := rand.New(rand.NewPCG(35, uint64(index)))
+	random := rand.New(rand.NewPCG(35, uint64(index))) //nolint:gosec // G115: an index is not negative.
 	for disruptions, failures := random.IntN(3), 0; ; {
 		disrupted := disruptions > 0
 		disruptions--
@@ -276,7 +276,7 @@ func (k *kubelet) pod(index int, disrupted bool) int32 {
 	case r.Passed():
 		return 0
 	}
-	return int32(statusOf(r.Verdict))
+	return int32(statusOf(r.Verdict)) //nolint:gosec // G115: it is 0 to 3.
 }
 
 func TestPlayLine_TellsWhatIsWrong(t *testing.T) {

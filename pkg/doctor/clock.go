@@ -1,12 +1,14 @@
 package doctor
 
+import "github.com/evenkeel/evenkeel/pkg/cluster"
+
 import "golang.org/x/sys/unix"
 
 // systemClock is about whether the clock of the machine is kept right. One that is set
 // while a run goes on makes times of the control plane and of the harness incomparable, so
 // that the run ends inconclusive.
-func systemClock(status func() (int32, error)) Finding {
-	f := Finding{What: "clock", OK: true, Detail: "synchronized"}
+func systemClock(status func() (int32, error)) cluster.Finding {
+	f := cluster.Finding{What: "clock", OK: true, Detail: "synchronized"}
 	flags, err := status()
 	if err != nil {
 		f.Detail = "whether it is synchronized cannot be told: " + err.Error()

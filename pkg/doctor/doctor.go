@@ -19,16 +19,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/disk"
 )
 
-// Finding is one thing that was looked at.
-type Finding struct {
-	What string
-	// Detail says what was found, or what is missing and what to do about it.
-	Detail string
-	OK     bool
-	// Needed is whether nothing can run without it.
-	Needed bool
-}
-
 // Where the kernel tells of itself and of containers.
 const (
 	procFolder   = "/proc"
@@ -36,18 +26,23 @@ const (
 )
 
 // Examine looks at the machine. What it starts to find out has ended when it returns, and
-// it leaves nothing.
-func Examine(ctx context.Context, providers cluster.Registry) []Finding {
-	return []Finding{
+// it leaves nothing. What only clusters of one provider need, that provider looks at.
+func Examine(ctx context.Context, providers cluster.Registry) []cluster.Finding {
+	findings := []cluster.Finding{
 		system(), processors(), memory(procFolder, cgroupFolder), procfs(), stateFolder(), room(disk.Free), openFiles(openFileLimit),
 		inotify(procFolder, tryInotify), systemClock(clockStatus),
-		goToolchain(ctx), reference(ctx, providers), publishedKubernetes(), hostNames(ctx, procFolder, tryHostName),
-		kindProvider(ctx, askDocker, processStatus()), nodeImages(ctx, askDocker),
+		goToolchain(ctx), reference(ctx, providers), hostNames(ctx, procFolder, tryHostName),
 	}
+	for _, provider := range providers {
+		if examiner, ok := provider.(cluster.MachineExaminer); ok {
+			findings = append(findings, examiner.ExamineMachine(ctx)...)
+		}
+	}
+	return findings
 }
 
-func system() Finding {
-	f := Finding{What: "operating system", Detail: runtime.GOOS + "/" + runtime.GOARCH, OK: runtime.GOOS == "linux", Needed: true}
+func system() cluster.Finding {
+	f := cluster.Finding{What: "operating system", Detail: runtime.GOOS + "/" + runtime.GOARCH, OK: runtime.GOOS == "linux", Needed: true}
 	if !f.OK {
 		f.Detail += ": members run on Linux only; use a Linux machine"
 	}
@@ -57,24 +52,24 @@ func system() Finding {
 // minProcessors is what three members were measured on.
 const minProcessors = 2
 
-func processors() Finding {
+func processors() cluster.Finding {
 	n := runtime.NumCPU()
-	f := Finding{What: "processors", Detail: fmt.Sprint(n), OK: n >= minProcessors}
+	f := cluster.Finding{What: "processors", Detail: fmt.Sprint(n), OK: n >= minProcessors}
 	if !f.OK {
 		f.Detail += fmt.Sprintf(": three members want %d; use clusters/local-1.yaml, or expect bounds to be missed", minProcessors)
 	}
 	return f
 }
 
-func procfs() Finding {
+func procfs() cluster.Finding {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		return Finding{What: "/proc", Detail: "not there: witnesses of faults and `evenkeel cluster clean` read it; mount it", Needed: true}
+		return cluster.Finding{What: "/proc", Detail: "not there: witnesses of faults and `evenkeel cluster clean` read it; mount it", Needed: true}
 	}
-	return Finding{What: "/proc", Detail: "readable", OK: true, Needed: true}
+	return cluster.Finding{What: "/proc", Detail: "readable", OK: true, Needed: true}
 }
 
-func stateFolder() Finding {
-	f := Finding{What: "folder for clusters", Needed: true}
+func stateFolder() cluster.Finding {
+	f := cluster.Finding{What: "folder for clusters", Needed: true}
 	root, err := state.Root()
 	if err == nil {
 		err = writable(root)
@@ -117,8 +112,8 @@ func writable(dir string) error {
 	return os.Remove(name)
 }
 
-func goToolchain(ctx context.Context) Finding {
-	f := Finding{What: "Go"}
+func goToolchain(ctx context.Context) cluster.Finding {
+	f := cluster.Finding{What: "Go"}
 	out, err := exec.CommandContext(ctx, "go", "version").Output()
 	if err != nil {
 		f.Detail = "not found: only needed to build from source"
@@ -128,8 +123,8 @@ func goToolchain(ctx context.Context) Finding {
 	return f
 }
 
-func reference(ctx context.Context, providers cluster.Registry) Finding {
-	f := Finding{What: "the " + cluster.DefaultDistribution + " control plane", Needed: true, Detail: "no provider runs it"}
+func reference(ctx context.Context, providers cluster.Registry) cluster.Finding {
+	f := cluster.Finding{What: "the " + cluster.DefaultDistribution + " control plane", Needed: true, Detail: "no provider runs it"}
 	for _, provider := range providers {
 		releases, err := provider.Releases(ctx, cluster.DefaultDistribution)
 		switch {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // What a run takes of what the kernel limits. An API server keeps some three hundred files
@@ -24,8 +26,8 @@ const (
 
 // openFiles is about how many files a process may open, which Go programs raise to the hard
 // limit by themselves.
-func openFiles(limit func() (uint64, error)) Finding {
-	f := Finding{What: "open files"}
+func openFiles(limit func() (uint64, error)) cluster.Finding {
+	f := cluster.Finding{What: "open files"}
 	hard, err := limit()
 	if err != nil {
 		f.OK, f.Detail = true, fmt.Sprintf("the limit cannot be told: %v", err)
@@ -47,8 +49,8 @@ func openFileLimit() (uint64, error) {
 
 // inotify is about how many files a user's processes may watch: API servers watch their
 // certificates, and kubelets much more.
-func inotify(proc string, try func() error) Finding {
-	f := Finding{What: "inotify"}
+func inotify(proc string, try func() error) cluster.Finding {
+	f := cluster.Finding{What: "inotify"}
 	instances, errInstances := number(filepath.Join(proc, "sys/fs/inotify/max_user_instances"))
 	watches, errWatches := number(filepath.Join(proc, "sys/fs/inotify/max_user_watches"))
 	if err := errors.Join(errInstances, errWatches); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/disk"
 )
 
@@ -35,17 +36,21 @@ func TestFindings_SayWhatMendsThem(t *testing.T) {
 	inotifyOf := func(instances, watches string) string {
 		return proc(t, map[string]string{"sys/fs/inotify/max_user_instances": instances, "sys/fs/inotify/max_user_watches": watches})
 	}
-	open := func(limit uint64, err error) Finding { return openFiles(func() (uint64, error) { return limit, err }) }
-	names := func(settings map[string]string, err error) Finding {
+	open := func(limit uint64, err error) cluster.Finding {
+		return openFiles(func() (uint64, error) { return limit, err })
+	}
+	names := func(settings map[string]string, err error) cluster.Finding {
 		return hostNames(t.Context(), proc(t, settings), func(context.Context) error { return err })
 	}
-	rooms := func(left uint64, err error) Finding { return room(func(string) (uint64, error) { return left, err }) }
-	clock := func(status int32, err error) Finding {
+	rooms := func(left uint64, err error) cluster.Finding {
+		return room(func(string) (uint64, error) { return left, err })
+	}
+	clock := func(status int32, err error) cluster.Finding {
 		return systemClock(func() (int32, error) { return status, err })
 	}
 	for _, tc := range []struct {
 		name       string
-		found      Finding
+		found      cluster.Finding
 		ok, needed bool
 		detail     string
 	}{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // Memory that three members of the reference and the harness take, and of Kubernetes.
@@ -16,8 +18,8 @@ const (
 
 // memory is about how much of it a run could get: what the machine has available, and what
 // a container may take.
-func memory(proc, cgroups string) Finding {
-	f := Finding{What: "memory"}
+func memory(proc, cgroups string) cluster.Finding {
+	f := cluster.Finding{What: "memory"}
 	available, err := availableMemory(filepath.Join(proc, "meminfo"))
 	if err != nil {
 		f.OK, f.Detail = true, fmt.Sprintf("cannot be told: %v", err)

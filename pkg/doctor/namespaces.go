@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/local/ownhost"
 )
 
@@ -23,8 +24,8 @@ var namespaceSettings = []struct {
 
 // hostNames tells whether processes can be given host names of their own, by which the API
 // servers of Kubernetes tell each other apart.
-func hostNames(ctx context.Context, proc string, try func(context.Context) error) Finding {
-	f := Finding{What: "namespaces for host names", OK: true, Detail: "can be made"}
+func hostNames(ctx context.Context, proc string, try func(context.Context) error) cluster.Finding {
+	f := cluster.Finding{What: "namespaces for host names", OK: true, Detail: "can be made"}
 	err := try(ctx)
 	if err == nil {
 		return f

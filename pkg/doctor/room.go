@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 	"github.com/evenkeel/evenkeel/pkg/disk"
 )
@@ -15,12 +16,12 @@ const enoughRoom = 2 << 30
 
 // room is about the disks that a run writes to: that of its bundle, of its cluster and of
 // what is temporary.
-func room(free func(folder string) (uint64, error)) Finding {
+func room(free func(folder string) (uint64, error)) cluster.Finding {
 	folders := []string{".", os.TempDir()}
 	if root, err := state.Root(); err == nil {
 		folders = append(folders, root)
 	}
-	f := Finding{What: "room on disks", OK: true}
+	f := cluster.Finding{What: "room on disks", OK: true}
 	var told []string
 	for _, folder := range folders {
 		left, err := free(folder)

@@ -45,7 +45,7 @@ const (
 // Compose draws the schedule of an index: a variation of one of the corpus, or a new one where
 // the corpus is empty.
 func (c *Composer) Compose(index int, corpus []*Schedule) (*Schedule, error) {
-	random := rand.New(rand.NewPCG(uint64(c.Seed), uint64(index)))
+	random := rand.New(rand.NewPCG(uint64(c.Seed), uint64(index))) //nolint:gosec // G115: a seed is any 64 bits, and an index is not negative.
 	s := &Schedule{Seed: c.Seed, Index: index, Parent: -1}
 	var genes []Gene
 	if len(corpus) > 0 && random.Float64() < variedShare {

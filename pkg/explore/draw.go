@@ -109,8 +109,9 @@ func (d *drawing) one(domain registry.Domain) (value any, ok bool) {
 		return d.values(domain.Fields, nil)
 	case registry.Switch:
 		return d.rand.IntN(2) == 1, true
+	default: // the others list their values
+		return d.pick(domain.Values)
 	}
-	return d.pick(domain.Values)
 }
 
 // initials are those of words.

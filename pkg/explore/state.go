@@ -145,6 +145,7 @@ func selectors(parameters []registry.Parameter, values registry.Values) (out []s
 				out = append(out, one.(string))
 			case registry.Group:
 				out = append(out, selectors(p.Domain.Fields, one.(registry.Values))...)
+			default: // the others select no member
 			}
 		}
 	}

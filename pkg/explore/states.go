@@ -96,6 +96,7 @@ func (s *states) takeFault(ev *history.Event) {
 		s.faults[ev.Fault.ID] = strings.Trim(fmt.Sprintf("%s/%s %s at %s", ev.Fault.Type, ev.Fault.Action, ev.Fault.Component, s.roleNow(ev.Member)), " ")
 	case history.PhaseHeal:
 		delete(s.faults, ev.Fault.ID)
+	default: // the others neither begin nor end an effect
 	}
 }
 

@@ -72,6 +72,7 @@ func (st *state) named(parameters []registry.Parameter, values registry.Values, 
 				if group, ok := one.(registry.Values); !ok || !st.named(p.Domain.Fields, group, fresh) {
 					return false
 				}
+			default: // the others name nothing
 			}
 		}
 	}
@@ -130,6 +131,7 @@ func note(st *state, parameters []registry.Parameter, values registry.Values) {
 				}
 			case registry.Group:
 				note(st, p.Domain.Fields, one.(registry.Values))
+			default: // the others name nothing
 			}
 		}
 	}

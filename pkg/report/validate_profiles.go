@@ -41,9 +41,9 @@ func (v *validation) success(at string, told Profile, profile requirement.Profil
 		if !known || req.Level != requirement.Must {
 			continue
 		}
-		switch verdict := verdicts[id]; {
-		case verdict == check.Pass || verdict == check.Deviation:
-		case verdict == "":
+		switch verdict := verdicts[id]; verdict {
+		case check.Pass, check.Deviation:
+		case "":
 			v.broken("%s.core: it is a success, and %s was not judged", at, id)
 		default:
 			v.broken("%s.core: it is a success, and %s is %s", at, id, verdict)

@@ -1,4 +1,4 @@
-package doctor
+package kind
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func answer(text string, err error) ask {
 	return func(context.Context, ...string) ([]byte, error) { return []byte(text), err }
 }
 
-func TestKindProvider(t *testing.T) {
+func TestDaemon(t *testing.T) {
 	const plain, wrapped = `{"ServerVersion":"28.2.2","DefaultRuntime":"runc"}`, `{"ServerVersion":"28.2.2","DefaultRuntime":"evenkeel"}`
 	for _, tc := range []struct {
 		name   string
@@ -39,7 +39,7 @@ func TestKindProvider(t *testing.T) {
 		{"no Docker", answer("x", nil), fullSet, false, "no daemon answers"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f := kindProvider(t.Context(), tc.docker, tc.status)
+			f := daemon(t.Context(), tc.docker, tc.status)
 			if f.OK != tc.ok || f.Needed || !strings.Contains(f.Detail, tc.detail) {
 				t.Errorf("%+v, want ok %v and %q", f, tc.ok, tc.detail)
 			}

@@ -1,4 +1,4 @@
-package doctor
+package kind
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
 
@@ -38,10 +39,15 @@ func askDocker(ctx context.Context, args ...string) ([]byte, error) {
 	return exec.CommandContext(ctx, "docker", args...).Output()
 }
 
-// kindProvider tells whether Docker can run nodes. No run on local processes
+// ExamineMachine tells whether Docker can run nodes, and which node images are made.
+func (Provider) ExamineMachine(ctx context.Context) []cluster.Finding {
+	return []cluster.Finding{daemon(ctx, askDocker, processStatus()), nodeImages(ctx, askDocker)}
+}
+
+// daemon tells whether Docker can run nodes. No run on local processes
 // needs it.
-func kindProvider(ctx context.Context, docker ask, status string) Finding {
-	f := Finding{What: "kind provider, Docker"}
+func daemon(ctx context.Context, docker ask, status string) cluster.Finding {
+	f := cluster.Finding{What: "kind provider, Docker"}
 	raw, err := docker(ctx, "info", "--format", "{{json .}}")
 	var info dockerInfo
 	if err != nil || json.Unmarshal(raw, &info) != nil || info.ServerVersion == "" {
@@ -86,8 +92,8 @@ func processStatus() string {
 }
 
 // nodeImages tells which releases have a node image.
-func nodeImages(ctx context.Context, docker ask) Finding {
-	f := Finding{What: "kind provider, node images"}
+func nodeImages(ctx context.Context, docker ask) cluster.Finding {
+	f := cluster.Finding{What: "kind provider, node images"}
 	var ready, lacking []string
 	for _, release := range kubernetes.Releases() {
 		node, err := kubernetes.LookUpNode(release)

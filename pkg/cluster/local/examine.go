@@ -1,16 +1,23 @@
-package doctor
+package local
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 )
 
+// ExamineMachine tells which releases of Kubernetes are built.
+func (Provider) ExamineMachine(context.Context) []cluster.Finding {
+	return []cluster.Finding{publishedKubernetes()}
+}
+
 // publishedKubernetes tells which releases of Kubernetes could be judged with
 // binaries that are at hand. A run of the reference needs none.
-func publishedKubernetes() Finding {
-	f := Finding{What: "local provider, kubernetes"}
+func publishedKubernetes() cluster.Finding {
+	f := cluster.Finding{What: "local provider, kubernetes"}
 	var ready, lacking []string
 	for _, release := range kubernetes.Releases() {
 		if complete(release) {
