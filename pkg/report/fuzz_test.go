@@ -13,7 +13,7 @@ func FuzzReport(f *testing.F) {
 	if raw, err := os.ReadFile(filepath.Join("..", "..", "reports", "reference", "local", "report.yaml")); err == nil {
 		f.Add(raw)
 	}
-	f.Add([]byte("apiVersion: evenkeel.dev/v1alpha1\nkind: ConformanceReport\nresults: [{id: SV-01, verdict: pass}]\n"))
+	f.Add([]byte("apiVersion: evenkeel.dev/v1alpha1\nkind: RunReport\nresults: [{id: SV-01, verdict: pass}]\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r := &ConformanceReport{}
 		if yaml.UnmarshalStrict(raw, r) != nil {

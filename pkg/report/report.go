@@ -20,10 +20,11 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
-// APIVersion and Kind of a report.
+// APIVersion and Kind of a report of one run. That of a campaign is a ConformanceReport, of
+// pkg/conformance.
 const (
 	APIVersion = "evenkeel.dev/v1alpha1"
-	Kind       = "ConformanceReport"
+	Kind       = "RunReport"
 )
 
 // ConformanceReport is the result of one run on one control plane. It follows from the

@@ -138,7 +138,7 @@ func TestValidateTellsOfEachRule(t *testing.T) {
 		change func(*ConformanceReport)
 		want   string
 	}{
-		{"another version", func(r *ConformanceReport) { r.APIVersion = "evenkeel.dev/v2" }, `apiVersion and kind: it is a "ConformanceReport" of "evenkeel.dev/v2"`},
+		{"another version", func(r *ConformanceReport) { r.APIVersion = "evenkeel.dev/v2" }, `apiVersion and kind: it is a "RunReport" of "evenkeel.dev/v2"`},
 		{"another kind", func(r *ConformanceReport) { r.Kind = "Scenario" }, `apiVersion and kind: it is a "Scenario"`},
 		{"another suite", func(r *ConformanceReport) { r.Harness.Suite = strings.Repeat("0", 64) }, "harness.suite: it was judged by the requirements and checks"},
 		{"no suite", func(r *ConformanceReport) { r.Harness.Suite = "" }, "harness.suite"},
