@@ -12,7 +12,7 @@ import (
 
 // schemaJSON is generated from the types of this package; see schema_test.go.
 //
-//go:embed conformancereport-v1alpha1.json
+//go:embed runreport-v1alpha1.json
 var schemaJSON []byte
 
 // Schema is the JSON schema (draft 2020-12) of a report. It describes the form; the

@@ -24,7 +24,7 @@ import (
 )
 
 // schemaFile is what is committed, and what the package has inside.
-const schemaFile = "conformancereport-v1alpha1.json"
+const schemaFile = "runreport-v1alpha1.json"
 
 const (
 	draft     = "https://json-schema.org/draft/2020-12/schema"
