@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	gort "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +24,8 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -250,7 +254,7 @@ func versionsOf(t *testing.T, r *register, doors *customDoors) (*customAnnouncer
 		publisher: r, doors: doors, crds: crdlisters.NewCustomResourceDefinitionLister(indexer),
 		synced:    func() bool { return true },
 		queue:     workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-		published: map[string]storageversion.Resource{},
+		published: map[string]announcement{}, clock: clock.RealClock{}, troubles: newTroubles(clock.RealClock{}),
 	}
 	t.Cleanup(v.queue.ShutDown)
 	return v, indexer
@@ -279,6 +283,83 @@ func TestTheAnnouncementFollowsTheDefinition(t *testing.T) {
 	if want := []string{"test.dev/v1", "test.dev/v2", "test.dev/v1", ""}; !slices.Equal(r.log, want) {
 		t.Errorf("announced %q, want %q", r.log, want)
 	}
+}
+
+// An announcement that failed may be in place all the same: it is tried again, also if the
+// definition has gone back meanwhile, and taken back when the definition goes.
+func TestAnAnnouncementThatFailedIsTriedAgain(t *testing.T) {
+	r, doors := newRegister(), newCustomDoors()
+	v, indexer := versionsOf(t, r, doors)
+	step := func(version string) error {
+		if err := indexer.Update(widgetCRD(version)); err != nil {
+			return err
+		}
+		return v.sync(t.Context(), "widgets.test.dev")
+	}
+	if err := step("v1"); err != nil {
+		t.Fatal(err)
+	}
+	r.fail = errors.New("refused for the test")
+	if err := step("v2"); !errors.Is(err, r.fail) {
+		t.Errorf("got %v", err)
+	}
+	if leave, err := doors.enter(t.Context(), widgets); err != nil {
+		t.Error(err)
+	} else {
+		leave()
+	}
+	r.fail = nil
+	if err := step("v1"); err != nil || len(r.log) != 2 {
+		t.Errorf("announced %q, %v", r.log, err)
+	}
+	r.fail = errors.New("refused for the test")
+	if err := step("v2"); err == nil {
+		t.Error("it did not fail")
+	}
+	r.fail = nil
+	if err := indexer.Delete(widgetCRD("v2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.sync(t.Context(), "widgets.test.dev"); err != nil || r.log[len(r.log)-1] != "" {
+		t.Errorf("announced %q, %v", r.log, err)
+	}
+}
+
+// A write that does not end holds the worker that announces its resource for customDrain, and
+// then the door opens again.
+func TestAnAnnouncementWaitsForOlderWritesWithinABound(t *testing.T) {
+	r, doors := newRegister(), newCustomDoors()
+	v, indexer := versionsOf(t, r, doors)
+	fake := clocktesting.NewFakeClock(time.Now())
+	v.clock = fake
+	step := func(version string) error {
+		if err := indexer.Update(widgetCRD(version)); err != nil {
+			return err
+		}
+		return v.sync(t.Context(), "widgets.test.dev")
+	}
+	if err := step("v1"); err != nil {
+		t.Fatal(err)
+	}
+	leave, err := doors.enter(t.Context(), widgets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	flipped := make(chan error, 1)
+	go func() { flipped <- step("v2") }()
+	for !fake.HasWaiters() {
+		gort.Gosched()
+	}
+	fake.Step(customDrain)
+	if err := <-flipped; err == nil || !strings.Contains(err.Error(), "have not ended") || len(r.log) != 1 {
+		t.Errorf("announced %q, %v", r.log, err)
+	}
+	after, err := doors.enter(t.Context(), widgets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after()
 }
 
 // The last write in the old version ends before the new version is announced,

@@ -18,8 +18,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/retry"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -30,6 +32,9 @@ const (
 	// customRetry and customRetryMax bound the pause after a failure.
 	customRetry    = 50 * time.Millisecond
 	customRetryMax = 5 * time.Second
+	// customDrain is how long an announcement waits for older writes to end before its
+	// worker turns to other resources. A write ends with its request, after a minute at most.
+	customDrain = 30 * time.Second
 	// customAfterwards is how long SV-24-announces-afterwards waits.
 	customAfterwards = time.Second
 )
@@ -48,20 +53,31 @@ type customAnnouncer struct {
 	crds      crdlisters.CustomResourceDefinitionLister
 	synced    cache.InformerSynced
 	queue     workqueue.TypedRateLimitingInterface[string]
+	troubles  *retry.Troubles
+	clock     clock.WithTicker
 	defects   defects.Set
 
 	mu sync.Mutex
 	// published is the last announcement, by name of the definition.
-	published map[string]storageversion.Resource
+	published map[string]announcement
 }
 
-func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer, d defects.Set) (*customAnnouncer, error) {
+// announcement is what was published of a custom resource.
+type announcement struct {
+	what storageversion.Resource
+	// certain: the attempt has succeeded. After one that has failed, the entry may say what was
+	// there before or what is here.
+	certain bool
+}
+
+func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer, c clock.WithTicker, d defects.Set) (*customAnnouncer, error) {
 	v := &customAnnouncer{
-		publisher: publisher, doors: doors, defects: d,
+		publisher: publisher, doors: doors, defects: d, clock: c, troubles: newTroubles(c),
 		crds: crds.Lister(), synced: crds.Informer().HasSynced,
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](customRetry, customRetryMax)),
-		published: map[string]storageversion.Resource{},
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](customRetry, customRetryMax),
+			workqueue.TypedRateLimitingQueueConfig[string]{Clock: c}),
+		published: map[string]announcement{},
 	}
 	enqueue := func(obj any) {
 		if name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
@@ -115,10 +131,13 @@ func (v *customAnnouncer) next(ctx context.Context) bool {
 	}
 	defer v.queue.Done(name)
 	err := v.sync(ctx, name)
+	what := "announcing custom resource " + name
 	switch {
 	case err == nil:
+		v.troubles.Over(what)
 		v.queue.Forget(name)
 	case ctx.Err() == nil:
+		v.troubles.Failed(what, err)
 		klog.ErrorS(err, "Cannot announce the storage version of a custom resource, trying again", "customResourceDefinition", name)
 		v.queue.AddRateLimited(name)
 	}
@@ -139,7 +158,7 @@ func (v *customAnnouncer) sync(ctx context.Context, name string) error {
 		return nil
 	}
 	last, known := v.last(name)
-	if known && equalResource(last, wanted) {
+	if known && last.certain && equalResource(last.what, wanted) {
 		return nil
 	}
 	switch {
@@ -149,18 +168,38 @@ func (v *customAnnouncer) sync(ctx context.Context, name string) error {
 		pause(ctx, customAfterwards) // defect: SV-24-announces-afterwards
 	}
 	resource := schema.GroupResource{Group: wanted.Group, Resource: wanted.Resource}
-	if known && last.Encoding != wanted.Encoding {
-		if err := v.doors.shut(ctx, resource); err != nil {
-			return fmt.Errorf("wait for writes of %s to end: %w", resource, err)
-		}
+	if known && last.what.Encoding != wanted.Encoding {
 		defer v.doors.open(resource)
+		if err := v.drain(ctx, resource); err != nil {
+			return err
+		}
 	}
-	if err := v.publisher.Publish(ctx, wanted); err != nil {
+	err = v.publisher.Publish(ctx, wanted)
+	v.mu.Lock()
+	v.published[name] = announcement{wanted, err == nil}
+	v.mu.Unlock()
+	if err != nil {
 		return fmt.Errorf("announce the storage version of %s: %w", resource, err)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.published[name] = wanted
+	return nil
+}
+
+// drain shuts the door of a resource and waits for the writes inside to end, for customDrain.
+func (v *customAnnouncer) drain(ctx context.Context, resource schema.GroupResource) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := v.clock.NewTimer(customDrain)
+	defer timer.Stop()
+	go func() {
+		select {
+		case <-timer.C():
+			cancel(fmt.Errorf("they have not ended for %v", customDrain))
+		case <-ctx.Done():
+		}
+	}()
+	if err := v.doors.shut(ctx, resource); err != nil {
+		return fmt.Errorf("wait for writes of %s to end: %w", resource, context.Cause(ctx))
+	}
 	return nil
 }
 
@@ -180,12 +219,12 @@ func (v *customAnnouncer) withdraw(ctx context.Context, name string) error {
 	if !known {
 		return nil
 	}
-	resource := schema.GroupResource{Group: last.Group, Resource: last.Resource}
-	if err := v.doors.shut(ctx, resource); err != nil {
-		return fmt.Errorf("wait for writes of %s to end: %w", resource, err)
-	}
+	resource := schema.GroupResource{Group: last.what.Group, Resource: last.what.Resource}
 	defer v.doors.open(resource)
-	if err := v.publisher.Withdraw(ctx, last.Group, last.Resource); err != nil {
+	if err := v.drain(ctx, resource); err != nil {
+		return err
+	}
+	if err := v.publisher.Withdraw(ctx, last.what.Group, last.what.Resource); err != nil {
 		return fmt.Errorf("withdraw the storage version of %s: %w", resource, err)
 	}
 	v.mu.Lock()
@@ -194,7 +233,7 @@ func (v *customAnnouncer) withdraw(ctx context.Context, name string) error {
 	return nil
 }
 
-func (v *customAnnouncer) last(name string) (storageversion.Resource, bool) {
+func (v *customAnnouncer) last(name string) (announcement, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	resource, known := v.published[name]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,13 +19,20 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/apiserver/registry"
+	"github.com/evenkeel/evenkeel/impl/retry"
 )
 
-// emptierRetry and emptierRetryMax bound the time until a namespace that could not be
-// emptied, or had something in it still, is tried again.
 const (
+	// emptierWorkers is how many namespaces are emptied at a time.
+	emptierWorkers = 4
+	// emptierAttempt is for how long one attempt holds a worker: a namespace that cannot be
+	// emptied has its next attempt after others have had theirs.
+	emptierAttempt = 30 * time.Second
+	// emptierRetry and emptierRetryMax bound the time until a namespace that could not be
+	// emptied, or had something in it still, is tried again.
 	emptierRetry    = 100 * time.Millisecond
 	emptierRetryMax = 10 * time.Second
 )
@@ -33,47 +41,84 @@ const (
 // go when nothing is left. In Kubernetes a controller does that; here every API server
 // does it, with its own rights, so that a controller manager needs none to delete
 // things. That several do it at a time is no harm.
+//
+// A namespace is tried for as long as it is being deleted. Its conditions tell what keeps it, under
+// the names that Kubernetes has for them.
 type emptier struct {
 	client   kubernetes.Interface
 	contents metadata.Interface
+	// discover lists what is served in namespaces; beside an error, what is known.
+	discover func() ([]*metav1.APIResourceList, error)
 	queue    workqueue.TypedRateLimitingInterface[string]
+	clock    clock.Clock
+	troubles *retry.Troubles
 }
 
-func newEmptier(client kubernetes.Interface, contents metadata.Interface) *emptier {
-	return &emptier{client: client, contents: contents, queue: workqueue.NewTypedRateLimitingQueue(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[string](emptierRetry, emptierRetryMax))}
+func newEmptier(client kubernetes.Interface, contents metadata.Interface, c clock.WithTicker, troubles *retry.Troubles) *emptier {
+	limits := workqueue.NewTypedItemExponentialFailureRateLimiter[string](emptierRetry, emptierRetryMax)
+	return &emptier{client: client, contents: contents, clock: c, troubles: troubles,
+		discover: func() ([]*metav1.APIResourceList, error) {
+			return discovery.ServerPreferredNamespacedResources(client.Discovery())
+		},
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(limits, workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})}
 }
 
 // run works until the context ends.
 func (e *emptier) run(ctx context.Context) {
 	factory := informers.NewSharedInformerFactory(e.client, 0)
+	terminating := func(obj any) bool {
+		namespace, ok := obj.(*corev1.Namespace)
+		return ok && namespace.DeletionTimestamp != nil
+	}
 	see := func(obj any) {
-		if namespace, ok := obj.(*corev1.Namespace); ok && namespace.DeletionTimestamp != nil {
-			e.queue.Add(namespace.Name)
+		if terminating(obj) {
+			e.queue.Add(obj.(*corev1.Namespace).Name)
 		}
 	}
 	// Adding a handler fails only once an informer was stopped.
 	_, _ = factory.Core().V1().Namespaces().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: see, UpdateFunc: func(_, obj any) { see(obj) },
+		AddFunc: see,
+		UpdateFunc: func(before, obj any) {
+			// A later change is one of the conditions, and what failed is in the queue already.
+			if !terminating(before) {
+				see(obj)
+			}
+		},
 	})
 	factory.Start(ctx.Done())
 	defer factory.Shutdown()
 	defer context.AfterFunc(ctx, e.queue.ShutDown)()
-	for {
-		name, over := e.queue.Get()
-		if over {
-			return
-		}
-		if err := e.empty(ctx, name); err != nil {
-			if ctx.Err() == nil {
-				utilruntime.HandleError(fmt.Errorf("empty namespace %s: %w", name, err))
+	var workers sync.WaitGroup
+	for range emptierWorkers {
+		workers.Go(func() {
+			for e.next(ctx) {
 			}
-			e.queue.AddRateLimited(name)
-		} else {
-			e.queue.Forget(name)
-		}
-		e.queue.Done(name)
+		})
 	}
+	workers.Wait()
+}
+
+// next is one attempt at one namespace. It is false when the queue has ended.
+func (e *emptier) next(ctx context.Context) bool {
+	name, over := e.queue.Get()
+	if over {
+		return false
+	}
+	defer e.queue.Done(name)
+	attempt, cancel := context.WithTimeout(ctx, emptierAttempt)
+	defer cancel()
+	what := "emptying namespace " + name
+	if err := e.empty(attempt, name); err != nil {
+		if ctx.Err() == nil {
+			e.troubles.Failed(what, err)
+			utilruntime.HandleError(fmt.Errorf("%s: %w", what, err))
+		}
+		e.queue.AddRateLimited(name)
+		return true
+	}
+	e.troubles.Over(what)
+	e.queue.Forget(name)
+	return true
 }
 
 // empty deletes what is in a namespace, and then lets it go.
@@ -92,22 +137,9 @@ func (e *emptier) empty(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	// What is not known to be empty is not let go: a group that cannot be listed now may
-	// have something in it.
-	lists, err := discovery.ServerPreferredNamespacedResources(e.client.Discovery())
+	left, err := e.clearAll(ctx, name)
 	if err != nil {
-		return err
-	}
-	resources, err := discovery.GroupVersionResources(discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "deletecollection"}}, lists))
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for resource := range resources {
-		errs = append(errs, e.clear(ctx, resource, name))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+		return errors.Join(err, e.tell(ctx, namespace, left))
 	}
 	namespace.Finalizers = slices.DeleteFunc(namespace.Finalizers, func(f string) bool { return f == registry.ContentsFinalizer })
 	_, err = namespaces.Update(ctx, namespace, metav1.UpdateOptions{})
@@ -115,6 +147,40 @@ func (e *emptier) empty(ctx context.Context, name string) error {
 		return nil // Another server has.
 	}
 	return err
+}
+
+// clearAll deletes all that is known to be in a namespace, and returns what keeps the namespace.
+// What is not known to be empty is not let go: a group that cannot be listed now may have
+// something in it.
+func (e *emptier) clearAll(ctx context.Context, name string) (keeps, error) {
+	var left keeps
+	var errs []error
+	lists, err := e.discover()
+	var silent *discovery.ErrGroupDiscoveryFailed
+	switch {
+	case errors.As(err, &silent):
+		for version := range silent.Groups {
+			left.undiscovered = append(left.undiscovered, version.String())
+		}
+		errs = append(errs, err)
+	case err != nil:
+		return left, err
+	}
+	resources, err := discovery.GroupVersionResources(discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "deletecollection"}}, lists))
+	if err != nil {
+		return left, errors.Join(append(errs, err)...)
+	}
+	for resource := range resources {
+		err := e.clear(ctx, resource, name)
+		switch {
+		case errors.Is(err, errNotEmpty):
+			left.remaining = append(left.remaining, resource.GroupResource().String())
+		case err != nil:
+			left.failing = append(left.failing, resource.GroupResource().String())
+		}
+		errs = append(errs, err)
+	}
+	return left, errors.Join(errs...)
 }
 
 // errNotEmpty: deleted objects exist until their finalizers are removed.

@@ -31,6 +31,7 @@ import (
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
 	aggregatorclient "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/kube-aggregator/pkg/controllers/autoregister"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/apis/scheme"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
@@ -332,7 +333,7 @@ func (s *server) publishVersions() error {
 	if err := outer.AddReadyzChecks(s.versions.HealthCheck()); err != nil {
 		return err
 	}
-	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions(), s.options.Defects)
+	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions(), clock.RealClock{}, s.options.Defects)
 	if err != nil {
 		return err
 	}
@@ -356,10 +357,13 @@ func (s *server) publishVersions() error {
 	}
 	return outer.AddPostStartHook("system-namespaces", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
-			if s.versions.WaitRegistered(hook) == nil {
-				createNamespaces(hook, s.client)
-				newEmptier(s.client, contents).run(hook)
+			if s.versions.WaitRegistered(hook) != nil {
+				return // The server is stopping.
 			}
+			troubles := newTroubles(clock.RealClock{})
+			// Beside each other: a namespace that cannot be created keeps none from being emptied.
+			go namespaceCreator{s.client, clock.RealClock{}, troubles}.run(hook)
+			newEmptier(s.client, contents, clock.RealClock{}, troubles).run(hook)
 		}()
 		return nil
 	})

@@ -63,6 +63,19 @@ func (a *announced) note(r report, term uint64) error {
 	return nil
 }
 
+// withhold drops a version that a report is about to replace: from the moment that it is written
+// the old version may not be stored any more, and until it is seen to be in place, the new one
+// may not either. An attempt that fails may have been written all the same.
+func (a *announced) withhold(r report) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	version, announced := a.versions[r.name]
+	if announced && (len(r.entries) == 0 || r.entries[0].EncodingVersion != version) {
+		delete(a.versions, r.name)
+		a.tell()
+	}
+}
+
 // begin drops everything: another membership begins, or the present one is over.
 func (a *announced) begin() {
 	a.mu.Lock()

@@ -80,7 +80,7 @@ func isLoopback(req *http.Request) bool {
 //
 // KEP-2339: other requests are answered with 503 Service Unavailable.
 func (m *Manager) refuse(w http.ResponseWriter, req *http.Request, reason error) {
-	status := apierrors.NewServiceUnavailable(BarrierMessage + ": " + reason.Error())
+	status := apierrors.NewServiceUnavailable(BarrierMessage + ": " + m.explained(reason).Error())
 	status.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: RetryAfterSeconds}
 	if m.config.Defects.Has(defects.SV12WrongRefusal) {
 		status.ErrStatus.Code, status.ErrStatus.Reason = http.StatusForbidden, metav1.StatusReasonForbidden // defect: SV-12-wrong-refusal
@@ -104,7 +104,7 @@ func (h healthCheck) Check(*http.Request) error {
 	if h.m.config.Defects.Has(defects.SV14ReadyEarly) {
 		return nil // defect: SV-14-ready-early
 	}
-	return h.m.standing()
+	return h.m.explained(h.m.standing())
 }
 
 // MayPersist says why this server may not store an object of a resource at this

@@ -26,6 +26,10 @@ const (
 	// conflict with another writer more likely.
 	ConflictRetry    = 10 * time.Millisecond
 	ConflictRetryMax = 250 * time.Millisecond
+	// ReportPatience is how long the report of an object is tried before its owner gets
+	// the error: registration, a round of verification, or the caller of Publish. The
+	// owner tries again; each object has its turn meanwhile.
+	ReportPatience = 10 * time.Second
 	// ErrorRetry and ErrorRetryMax bound the pause after any other failure.
 	ErrorRetry    = 50 * time.Millisecond
 	ErrorRetryMax = 2 * time.Second

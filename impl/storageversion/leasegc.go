@@ -35,7 +35,11 @@ func (m *Manager) keepCollectingLeases(ctx context.Context, client kubernetes.In
 // collectLeases is one pass. It must not keep a server from registering, so a
 // failure is left to the next pass.
 func (m *Manager) collectLeases(ctx context.Context, client kubernetes.Interface) {
-	if err := m.deleteDeparted(ctx, client); err != nil && ctx.Err() == nil {
+	err := m.deleteDeparted(ctx, client)
+	if err == nil || ctx.Err() != nil {
+		m.troubles.Over(removingLeases)
+	} else {
+		m.troubles.Failed(removingLeases, err)
 		m.config.Logger.Error(err, "Cannot remove expired identity Leases", "server", m.config.ServerID)
 	}
 }

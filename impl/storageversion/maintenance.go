@@ -25,22 +25,22 @@ func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
 	if m.config.Defects.Has(defects.SV23Touches) {
 		interval = touchInterval // defect: SV-23-touches
 	}
+	// A ticker, so that repairs do not put the rounds off.
+	rounds := m.config.Clock.NewTicker(interval)
+	defer rounds.Stop()
 	for {
-		timer := m.config.Clock.NewTimer(interval)
 		select {
 		case <-watching:
 			// The watch does not show deletions before it began.
 			watching = nil
 			m.verify(ctx, client)
-		case <-timer.C():
+		case <-rounds.C():
 			m.verify(ctx, client)
 		case <-m.repair.ready:
 			m.restore(ctx, client, m.repair.take())
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
-		timer.Stop()
 	}
 }
 
@@ -50,7 +50,9 @@ func (m *Manager) restore(ctx context.Context, client kubernetes.Interface, name
 	if m.config.Defects.Has(defects.SV09BlindWrite) {
 		return // defect: SV-09-blind-write
 	}
-	m.reportAll(ctx, client, names, upkeep)
+	if err := m.reportAll(ctx, client, names, upkeep); err != nil && ctx.Err() == nil {
+		m.config.Logger.Error(err, "Leaving storage versions to the next round of verification", "server", m.config.ServerID)
+	}
 }
 
 // verify is one round: it writes where an object differs from what a report
@@ -59,10 +61,12 @@ func (m *Manager) verify(ctx context.Context, client kubernetes.Interface) {
 	names, err := m.outdated(ctx, client)
 	if err != nil {
 		if ctx.Err() == nil {
+			m.troubles.Failed(inspecting, err)
 			m.config.Logger.Error(err, "Cannot verify the published entries", "server", m.config.ServerID)
 		}
 		return
 	}
+	m.troubles.Over(inspecting)
 	m.restore(ctx, client, names)
 	if m.config.Defects.Has(defects.SV23Touches) {
 		for _, name := range m.names() {

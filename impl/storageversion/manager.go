@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/retry"
 )
 
 // Config is what a Manager needs to know.
@@ -102,6 +103,9 @@ type Manager struct {
 	announced *announced
 	locks     locks
 
+	// troubles are what has failed and is tried again.
+	troubles *retry.Troubles
+
 	// started is when the manager was made.
 	started time.Time
 
@@ -129,6 +133,7 @@ func New(config Config) (*Manager, error) {
 		started:   config.Clock.Now(),
 	}
 	m.metrics = metricsFor(config.ServerID)
+	m.troubles = retry.New(config.Clock, retryGauge{config.ServerID})
 	m.holder = config.ServerID + "_" + m.random.uuid()
 	if config.Silent {
 		return m, nil
@@ -196,6 +201,18 @@ func (m *Manager) UserAgent() string { return "evenkeel-storageversion/" + m.hol
 // standing says why this server may not store objects now, if so.
 func (m *Manager) standing() error {
 	return m.why(m.place.read().check(m.config.Clock.Now(), m.config.LeaseDuration))
+}
+
+// explained adds to the reason for which a server may not store objects what it has tried in
+// vain, so that an operator sees in /readyz and in refusals which request fails and how.
+func (m *Manager) explained(reason error) error {
+	if reason == nil {
+		return nil
+	}
+	if trouble := m.troubles.Longest(); trouble != nil {
+		return fmt.Errorf("%w: %w", reason, trouble)
+	}
+	return reason
 }
 
 // Run joins, registers, and keeps both up until the context ends. It returns an
@@ -303,6 +320,9 @@ func (m *Manager) WaitRegistered(ctx context.Context) error {
 // Run, will be made first of all. The caller stores no object in the new version
 // before MayPersistAs allows it, and none in the old version from the moment
 // that it calls. Afterwards the report is maintained like the others.
+//
+// It fails when the report was tried for ReportPatience. The report may be in place
+// all the same, so MayPersistAs allows neither version then; the caller tries again.
 func (m *Manager) Publish(ctx context.Context, resource Resource) error {
 	if m.config.Silent {
 		return nil
@@ -314,17 +334,16 @@ func (m *Manager) Publish(ctx context.Context, resource Resource) error {
 	if client == nil {
 		return nil // Run registers it with the others.
 	}
+	var names []string
 	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
-		if err := m.report(ctx, client, r, boot); err != nil {
-			return err
-		}
+		names = append(names, r.name)
 	}
-	return nil
+	return m.reportAll(ctx, client, names, boot)
 }
 
 // Withdraw ends what Publish began: the server does not host the resource any
 // more. It returns when the report is taken back. The caller stores no object
-// of the resource any more when it calls.
+// of the resource any more when it calls. It fails as Publish does.
 func (m *Manager) Withdraw(ctx context.Context, group, resource string) error {
 	if m.config.Silent {
 		return nil
@@ -338,7 +357,7 @@ func (m *Manager) Withdraw(ctx context.Context, group, resource string) error {
 	if client == nil {
 		return nil // Nothing was reported.
 	}
-	return m.report(ctx, client, report{name: name}, withdraw)
+	return m.reportAll(ctx, client, []string{name}, withdraw)
 }
 
 // client is nil until Run begins.

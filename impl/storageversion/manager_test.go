@@ -75,6 +75,9 @@ type options struct {
 	silent   bool
 	// drop is how many resources the server does not host.
 	drop int
+	// custom are published before the server runs, and then before is called.
+	custom []sv.Resource
+	before func()
 }
 
 // boot starts a server; stop ends it and waits.
@@ -91,6 +94,14 @@ func boot(t *testing.T, api *svtest.API, id string, o options) (m *sv.Manager, s
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	for _, resource := range o.custom {
+		if err := m.Publish(ctx, resource); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o.before != nil {
+		o.before()
+	}
 	var running sync.WaitGroup
 	client := api.Client(o.hooks...)
 	running.Go(func() {

@@ -58,7 +58,17 @@ func newMembership(m *Manager, client kubernetes.Interface) *membership {
 	}
 }
 
-// join takes part, trying until it succeeds or the context ends.
+// What is shown of attempts that fail.
+const (
+	joining        = "joining the participating servers"
+	renewing       = "renewing the identity Lease"
+	marking        = "marking the identity Lease as registered"
+	inspecting     = "checking the published entries"
+	removingLeases = "removing expired identity Leases"
+)
+
+// join takes part, trying until it succeeds or the context ends. It has no other bound: a
+// server that does not take part stores nothing, and an end of the process would not help it.
 func (s *membership) join(ctx context.Context) error {
 	m := s.manager
 	for failed := 1; ; failed++ {
@@ -69,9 +79,11 @@ func (s *membership) join(ctx context.Context) error {
 			// Until now collectors could take this server for one that had left.
 			m.announced.begin()
 			m.place.write(standing{}.joined(start))
+			m.troubles.Over(joining)
 			m.config.Logger.Info("Joined the participating servers", "server", s.identity.serverID, "holder", s.identity.holder)
 			return nil
 		}
+		m.troubles.Failed(joining, err)
 		m.config.Logger.Error(err, "Cannot join the participating servers", "server", s.identity.serverID)
 		pause := backoff(failed, ConflictRetry, JoinRetry, m.random.float())
 		if errors.Is(err, errSuperseded) {
@@ -132,6 +144,7 @@ func (s *membership) keep(ctx context.Context) error {
 	m := s.manager
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer m.troubles.Over(renewing)
 	s.watch(ctx)
 	pause := m.config.RenewInterval
 	for {
@@ -157,12 +170,14 @@ func (s *membership) keep(ctx context.Context) error {
 			if err := m.place.renewed(start, now, m.config.LeaseDuration); err != nil {
 				return err
 			}
+			m.troubles.Over(renewing)
 			pause = m.config.RenewInterval
 		case errors.Is(err, errLeaseGone), errors.Is(err, errSuperseded):
 			return err
 		case m.place.read().lapsed(now, m.config.LeaseDuration):
 			return fmt.Errorf("%w: %w", errLapsed, err)
 		case ctx.Err() == nil:
+			m.troubles.Failed(renewing, err)
 			m.config.Logger.Error(err, "Cannot renew the identity Lease", "server", s.identity.serverID)
 			pause = min(m.config.RenewInterval, RenewRetry)
 		}

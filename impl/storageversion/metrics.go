@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -27,6 +28,11 @@ var (
 		Help: "1 while all storage versions of the server are published, 0 otherwise.",
 	}, []string{"server"})
 
+	retrying = metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Subsystem: subsystem, Name: "retrying_seconds", StabilityLevel: metrics.ALPHA,
+		Help: "For how long a server has tried something that fails, such as to publish one storage version; absent when nothing fails.",
+	}, []string{"server", "what"})
+
 	registerMetrics sync.Once
 )
 
@@ -38,7 +44,7 @@ type serverMetrics struct {
 
 func metricsFor(serverID string) serverMetrics {
 	registerMetrics.Do(func() {
-		legacyregistry.MustRegister(registrations, conflicts, refusals, registered)
+		legacyregistry.MustRegister(registrations, conflicts, refusals, registered, retrying)
 	})
 	return serverMetrics{
 		registrations: registrations.WithLabelValues(serverID),
@@ -47,3 +53,14 @@ func metricsFor(serverID string) serverMetrics {
 		registered:    registered.WithLabelValues(serverID),
 	}
 }
+
+// retryGauge shows what one server tries again.
+type retryGauge struct{ server string }
+
+// Set implements retry.Gauge.
+func (g retryGauge) Set(what string, tried time.Duration) {
+	retrying.WithLabelValues(g.server, what).Set(tried.Seconds())
+}
+
+// Delete implements retry.Gauge.
+func (g retryGauge) Delete(what string) { retrying.DeleteLabelValues(g.server, what) }

@@ -1,9 +1,14 @@
 package storageversion
 
 import (
+	"context"
 	"slices"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // What planted defects do; where they are switched on is marked.
@@ -33,4 +38,28 @@ func pruned(status *apiserverinternalv1alpha1.StorageVersionStatus, but string) 
 		})
 	}
 	return status
+}
+
+// plantedConflict comes after a report that met another writer.
+func (m *Manager) plantedConflict(ctx context.Context, client kubernetes.Interface, name string) {
+	if m.config.Defects.Has(defects.SV10WaitsForQuiet) {
+		m.awaitQuiet(ctx, client, name) // defect: SV-10-waits-for-quiet
+	}
+	if m.config.Defects.Has(defects.SV10RegistersLate) {
+		m.wait(ctx, m.started.Add(m.config.Defects.Delay(defects.SV10RegistersLate)).Sub(m.config.Clock.Now())) // defect: SV-10-registers-late
+	}
+}
+
+// awaitQuiet waits until an object has not changed for a while, for a planted
+// defect.
+func (m *Manager) awaitQuiet(ctx context.Context, client kubernetes.Interface, name string) {
+	for before := ""; ; {
+		sv, err := client.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
+		if err == nil && sv.ResourceVersion == before || !m.wait(ctx, quietWindow) {
+			return
+		}
+		if err == nil {
+			before = sv.ResourceVersion
+		}
+	}
 }

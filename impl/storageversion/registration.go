@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -40,7 +42,7 @@ func (m *Manager) register(ctx context.Context, client kubernetes.Interface, mem
 		return false
 	}
 	if m.config.Defects.Has(defects.SV21VanishingEntry) {
-		m.reportAll(ctx, client, m.names(), vanish) // defect: SV-21-vanishing-entry
+		_ = m.reportAll(ctx, client, m.names(), vanish) // defect: SV-21-vanishing-entry
 	}
 	if m.config.Silent {
 		m.withdrawAll(ctx, client)
@@ -48,51 +50,90 @@ func (m *Manager) register(ctx context.Context, client kubernetes.Interface, mem
 		m.registerAll(ctx, client)
 	}
 	if m.config.Defects.Has(defects.SV01TakesOneBack) {
-		m.reportAll(ctx, client, []string{Name("", "secrets")}, vanish) // defect: SV-01-takes-one-back
+		_ = m.reportAll(ctx, client, []string{Name("", "secrets")}, vanish) // defect: SV-01-takes-one-back
 	}
-	for failed := 1; ; failed++ {
+	marked := m.until(ctx, marking, func() (bool, error) {
 		err := m.mark(ctx, member)
 		if err == nil {
 			err = m.place.registered(m.config.Clock.Now(), m.config.LeaseDuration)
 		}
-		if err == nil {
-			m.metrics.registered.Set(1)
-			m.config.Logger.Info(m.settled(), "server", m.config.ServerID, "took", m.config.Clock.Since(start))
-			return true
+		if err != nil {
+			m.renew.put(m.config.ServerID)
 		}
-		if ctx.Err() != nil {
-			return false
-		}
-		m.renew.put(m.config.ServerID)
-		m.config.Logger.Error(err, "Cannot mark this server as registered", "server", m.config.ServerID)
-		if !m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float())) {
-			return false
-		}
+		return err == nil, err
+	})
+	if marked {
+		m.metrics.registered.Set(1)
+		m.config.Logger.Info(m.settled(), "server", m.config.ServerID, "took", m.config.Clock.Since(start))
 	}
+	return marked
 }
 
 // registerAll publishes all reports and withdraws those of an earlier release of the
 // server that are not true any more. Then it checks all of them again: another client
 // may have damaged the first one before the last one was published. It ends when a
 // check finds nothing to do.
+//
+// By KEP-2339 the server is not ready before that, so there is no other bound; what
+// fails is told by the readiness check. Custom resources do not wait for the barrier,
+// and it does not wait for them: those that fail are left to maintenance.
 func (m *Manager) registerAll(ctx context.Context, client kubernetes.Interface) {
-	m.reportAll(ctx, client, m.names(), boot)
+	if err := m.reportAll(ctx, client, m.names(), boot); err != nil && ctx.Err() == nil {
+		m.config.Logger.Error(err, "Some storage versions are not published yet", "server", m.config.ServerID)
+	}
 	if m.config.Defects.Has(defects.SV09BlindWrite) {
 		return // defect: SV-09-blind-write
 	}
-	for failed := 1; ctx.Err() == nil; failed++ {
+	m.until(ctx, inspecting, func() (bool, error) {
 		wrong, foreign, err := m.inspect(ctx, client)
-		if err == nil && len(wrong)+len(foreign) == 0 {
-			return
-		}
 		if err != nil {
-			m.config.Logger.Error(err, "Cannot check the published entries", "server", m.config.ServerID)
-			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
-			continue
+			return false, err
 		}
-		m.reportAll(ctx, client, wrong, boot)
-		m.reportAll(ctx, client, foreign, withdraw)
+		custom, builtIn := m.split(wrong)
+		if len(builtIn)+len(foreign) == 0 {
+			for _, name := range custom {
+				m.repair.put(name)
+			}
+			return true, nil
+		}
+		return false, errors.Join(m.reportAll(ctx, client, wrong, boot), m.reportAll(ctx, client, foreign, withdraw))
+	})
+}
+
+// until tries until it is done or the context ends, with growing pauses after failures. It is
+// false if the context ended.
+func (m *Manager) until(ctx context.Context, what string, try func() (done bool, err error)) bool {
+	defer m.troubles.Over(what)
+	for failed := 0; ctx.Err() == nil; {
+		done, err := try()
+		switch {
+		case done:
+			return true
+		case err == nil:
+			m.troubles.Over(what)
+			failed = 0
+		case ctx.Err() == nil:
+			failed++
+			m.troubles.Failed(what, err)
+			m.config.Logger.Error(err, "Failed and trying again", "server", m.config.ServerID, "what", what)
+			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
+		}
 	}
+	return false
+}
+
+// split tells the names of custom resources from those of built-in ones.
+func (m *Manager) split(names []string) (custom, builtIn []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range names {
+		if m.custom[name] {
+			custom = append(custom, name)
+		} else {
+			builtIn = append(builtIn, name)
+		}
+	}
+	return custom, builtIn
 }
 
 // inspect lists the objects that lack a report of ours, and those that have one
@@ -124,17 +165,55 @@ func (m *Manager) inspect(ctx context.Context, client kubernetes.Interface) (wro
 	return wrong, foreign, nil
 }
 
-// reportAll reports in the named objects, some at a time.
-func (m *Manager) reportAll(ctx context.Context, client kubernetes.Interface, names []string, why occasion) {
+// reportAll reports in the named objects, some at a time, and retries those that fail for
+// ReportPatience. Each object has its next attempt after all others have had theirs, so that
+// one that cannot be written delays no other. The error tells those that are left.
+//
+// Conflicts cannot continue forever: each one means that the write of another client
+// succeeded. Among the servers every success removes a competitor, because a server
+// whose report is in place does not write again; and the collector writes only in
+// response to others. An adversary that keeps writing would have to hit, every time,
+// the few milliseconds between our read and our write. The pauses between attempts do
+// not widen that gap, and their jitter avoids a common rhythm.
+func (m *Manager) reportAll(ctx context.Context, client kubernetes.Interface, names []string, why occasion) error {
+	began := m.config.Clock.Now()
+	for round := 1; ; round++ {
+		failed, contended := m.attemptAll(ctx, client, names, why)
+		if len(failed) == 0 || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pause := backoff(round, ErrorRetry, ErrorRetryMax, m.random.float())
+		if contended {
+			pause = backoff(round, ConflictRetry, ConflictRetryMax, m.random.float())
+		}
+		if m.config.Clock.Since(began)+pause > ReportPatience {
+			return errors.Join(slices.Collect(maps.Values(failed))...)
+		}
+		if !m.wait(ctx, pause) {
+			return ctx.Err()
+		}
+		names = slices.Sorted(maps.Keys(failed))
+	}
+}
+
+// attemptAll is one attempt at each of the named objects. It returns the errors of those that
+// failed, and whether one of them met another writer.
+func (m *Manager) attemptAll(ctx context.Context, client kubernetes.Interface, names []string, why occasion) (failed map[string]error, contended bool) {
 	work := make(chan string)
+	var mu sync.Mutex
+	failed = map[string]error{}
 	var workers sync.WaitGroup
 	for range min(RegistrationWorkers, len(names)) {
 		workers.Go(func() {
 			for name := range work {
-				r, _ := m.want(name)
-				r.name = name
-				// It fails only with the context.
-				_ = m.report(ctx, client, r, why)
+				err := m.attempt(ctx, client, name, why)
+				if err == nil {
+					continue
+				}
+				mu.Lock()
+				failed[name] = err
+				contended = contended || overtaken(err)
+				mu.Unlock()
 			}
 		})
 	}
@@ -143,64 +222,36 @@ func (m *Manager) reportAll(ctx context.Context, client kubernetes.Interface, na
 	}
 	close(work)
 	workers.Wait()
+	return failed, contended
 }
 
-// report writes the server's report to one object, and retries until it succeeds or
-// the context ends.
-//
-// Conflicts cannot continue forever: each one means that the write of another client
-// succeeded. Among the servers every success removes a competitor, because a server
-// whose report is in place does not write again; and the collector writes only in
-// response to others. An adversary that keeps writing would have to hit, every time,
-// the few milliseconds between our read and our write. The pauses between attempts do
-// not widen that gap, and their jitter avoids a common rhythm.
-func (m *Manager) report(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
-	conflicts, failures := 0, 0
-	for {
-		err := m.tryReport(ctx, client, r, why)
-		switch {
-		case err == nil:
-			m.metrics.registrations.Inc()
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		}
-		pause := ConflictRetry
-		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
-			// Another client changed, created or deleted the object in between.
-			conflicts++
-			m.metrics.conflicts.Inc()
-			pause = backoff(conflicts, ConflictRetry, ConflictRetryMax, m.random.float())
-			if m.config.Defects.Has(defects.SV10WaitsForQuiet) {
-				m.awaitQuiet(ctx, client, r.name) // defect: SV-10-waits-for-quiet
-			}
-			pause = max(pause, m.started.Add(m.config.Defects.Delay(defects.SV10RegistersLate)).Sub(m.config.Clock.Now())) // defect: SV-10-registers-late
-		} else {
-			failures++
-			if errors.Is(err, errAbsent) {
-				m.renew.put(m.config.ServerID)
-			}
-			m.config.Logger.Error(err, "Cannot publish a storage version, trying again", "server", m.config.ServerID, "storageVersion", r.name)
-			pause = backoff(failures, ErrorRetry, ErrorRetryMax, m.random.float())
-		}
-		if !m.wait(ctx, pause) {
-			return ctx.Err()
-		}
+// attempt is one attempt at a report, with what is counted and shown of it.
+func (m *Manager) attempt(ctx context.Context, client kubernetes.Interface, name string, why occasion) error {
+	err := m.tryReport(ctx, client, name, why)
+	what := "publishing storage version " + name
+	switch {
+	case err == nil:
+		m.metrics.registrations.Inc()
+		m.troubles.Over(what)
+		return nil
+	case ctx.Err() != nil:
+		m.troubles.Over(what)
+		return ctx.Err()
+	case overtaken(err):
+		m.metrics.conflicts.Inc()
+		m.plantedConflict(ctx, client, name)
+	case errors.Is(err, errAbsent):
+		m.renew.put(m.config.ServerID)
 	}
+	if failed := m.troubles.Failed(what, err); !overtaken(err) {
+		m.config.Logger.Error(err, "Cannot publish a storage version, trying again", "server", m.config.ServerID, "storageVersion", name, "failed", failed)
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
-// awaitQuiet waits until an object has not changed for a while, for a planted
-// defect.
-func (m *Manager) awaitQuiet(ctx context.Context, client kubernetes.Interface, name string) {
-	for before := ""; ; {
-		sv, err := client.InternalV1alpha1().StorageVersions().Get(ctx, name, metav1.GetOptions{})
-		if err == nil && sv.ResourceVersion == before || !m.wait(ctx, quietWindow) {
-			return
-		}
-		if err == nil {
-			before = sv.ResourceVersion
-		}
-	}
+// overtaken is whether another client changed, created or deleted the object in between.
+func overtaken(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }
 
 // tryReport is one attempt at a report.
@@ -208,18 +259,22 @@ func (m *Manager) awaitQuiet(ctx context.Context, client kubernetes.Interface, n
 // KEP-2339: get the object or create it, get the participants, change the object
 // locally, and update it with the resourceVersion of the first step. The object
 // comes first so that its entries are older than the list they are held against.
-func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, r report, why occasion) error {
-	defer m.locks.lock(r.name)()
+func (m *Manager) tryReport(ctx context.Context, client kubernetes.Interface, name string, why occasion) error {
+	defer m.locks.lock(name)()
 	// What the server wants may have changed while this report waited.
-	switch current, ours := m.want(r.name); {
+	r, ours := m.want(name)
+	switch {
 	case why == withdraw && ours, why != withdraw && !ours:
 		return nil
-	case why != withdraw:
-		r = current
+	case why == withdraw:
+		r = report{name: name}
 	}
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	term := m.announced.present()
+	if why != vanish {
+		m.announced.withhold(r)
+	}
 	err := m.write(ctx, client, r, why)
 	if err == nil && why != vanish {
 		err = m.announced.note(r, term)

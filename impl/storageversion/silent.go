@@ -28,18 +28,13 @@ func (m *Manager) withdrawAll(ctx context.Context, client kubernetes.Interface) 
 	if m.config.Defects.Has(defects.SV25StandsByItsWord) {
 		return // defect: SV-25-stands-by-its-word
 	}
-	for failed := 1; ctx.Err() == nil; failed++ {
+	m.until(ctx, inspecting, func() (done bool, err error) {
 		names, err := m.spoken(ctx, client)
-		if err == nil && len(names) == 0 {
-			return
+		if err != nil || len(names) == 0 {
+			return err == nil, err
 		}
-		if err != nil {
-			m.config.Logger.Error(err, "Cannot check the published entries", "server", m.config.ServerID)
-			m.wait(ctx, backoff(failed, ErrorRetry, ErrorRetryMax, m.random.float()))
-			continue
-		}
-		m.reportAll(ctx, client, names, withdraw)
-	}
+		return false, m.reportAll(ctx, client, names, withdraw)
+	})
 }
 
 // spoken are the objects in which the server has an entry, or which have an

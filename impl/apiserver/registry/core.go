@@ -82,9 +82,11 @@ func createNamespace(obj runtime.Object) {
 func prepareNamespace(obj runtime.Object) {
 	namespace := obj.(*corev1.Namespace)
 	namespace.Spec.Finalizers = nil
+	conditions := namespace.Status.Conditions
 	namespace.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
 	if namespace.DeletionTimestamp != nil {
-		namespace.Status.Phase = corev1.NamespaceTerminating
+		// What keeps it is told by the emptier of package apiserver, with the object.
+		namespace.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating, Conditions: conditions}
 	}
 	if namespace.Name == "" {
 		return
