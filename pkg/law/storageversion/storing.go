@@ -1,8 +1,10 @@
 package storageversion
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -70,12 +72,25 @@ func (f *facts) storings() []*storing {
 	})
 }
 
-// builtInStorings are those of resources that are not known to be custom ones.
+// builtInStorings are those of resources that are not known to be custom ones, in the order in
+// which they were seen in etcd.
 func (f *facts) builtInStorings() []*storing {
 	type key struct{}
 	return fact.Cached(f.History, key{}, func() []*storing {
-		return fact.Where(f.storings(), func(w *storing) bool { return f.Hosted(w.resource) != fact.HostedOtherwise })
+		out := fact.Where(f.storings(), func(w *storing) bool { return f.Hosted(w.resource) != fact.HostedOtherwise })
+		slices.SortStableFunc(out, func(a, b *storing) int { return cmp.Compare(a.Stored.Seq, b.Stored.Seq) })
+		return out
 	})
+}
+
+// builtInStoringsIn are those that were seen in a hold that has ended. A history has many holds
+// and many storings, so it looks through no other ones.
+func (f *facts) builtInStoringsIn(hold *fact.Hold) []*storing {
+	all := f.builtInStorings()
+	at := func(seq int64) int {
+		return sort.Search(len(all), func(i int) bool { return all[i].Stored.Seq >= seq })
+	}
+	return all[at(hold.Began.Seq):at(hold.Ended.Seq+1)]
 }
 
 // storedBy are those of a member in the resource of a StorageVersion.

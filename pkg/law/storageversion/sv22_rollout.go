@@ -40,8 +40,8 @@ type course struct {
 
 func (c *course) judge() {
 	all := map[string][]*storing{}
-	for _, w := range c.f.builtInStorings() {
-		if w.Stored.Revision > c.hold.BeganRevision && w.Stored.Seq >= c.hold.Began.Seq && w.Stored.Seq <= c.hold.Ended.Seq {
+	for _, w := range c.f.builtInStoringsIn(c.hold) {
+		if w.Stored.Revision > c.hold.BeganRevision {
 			all[w.name] = append(all[w.name], w)
 		}
 	}
