@@ -80,7 +80,7 @@ func (p *played) add(rep *report.ConformanceReport, seconds int) {
 	for _, res := range rep.Results {
 		o := p.outcome(res.ID)
 		o.Verdicts[res.Verdict]++
-		o.Observations += res.Seen()
+		o.Observations += res.Cases()
 		o.Unlisted = res.Unlisted
 		if o.Reason == "" {
 			o.Reason = reason(res)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -17,7 +18,7 @@ func reportOf(verdict check.Verdict, results ...check.Result) *report.Conformanc
 }
 
 func result(id requirement.ID, v check.Verdict, seen int64, reasons ...string) check.Result {
-	return check.Result{ID: id, Verdict: v, Reasons: reasons, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}}
+	return check.Result{ID: id, Verdict: v, Reasons: reasons, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}, Obligations: &law.Counts{Met: seen}}
 }
 
 func TestTheWorstRunDecides(t *testing.T) {

@@ -16,10 +16,12 @@ func newRun() *cobra.Command {
 		Short: "Bring a control plane up, play a scenario, record, judge and leave a bundle",
 		Long: `Run is the main job. Without flags it takes three members of the reference
 control plane on this machine through an upgrade with a rollback, a crash and a
-pause, and judges every profile that is built in.
+pause, and judges what that scenario can judge.
 
 Every run is judged by every requirement. Only what the scenario lists, and --profile
 and --focus leave in, can pass; a breach of any other requirement fails the run too.
+A requirement that --profile or --focus asks for and that the scenario cannot judge
+makes a pass inconclusive.
 
 With --focus or --defect and no --scenario, the cheapest scenario that can
 judge what is asked for is played.`,
@@ -53,7 +55,7 @@ judge what is asked for is played.`,
 	f.StringVar(&o.Topology, "topology", run.DefaultTopology, "the control plane to bring up: a file, or one that ships with evenkeel")
 	f.StringVar(&o.Release, "release", "", "release that all members begin at (default the topology's or the scenario's)")
 	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
-	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge, may be repeated (default all)")
+	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge as a whole, may be repeated (default: what the scenario can judge)")
 	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; a breach of any other one is still reported")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")
 	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")

@@ -61,7 +61,7 @@ func outcomeOf(rep *report.ConformanceReport) *outcome {
 		o.members = append(o.members, m.Name)
 	}
 	for _, res := range rep.Results {
-		r := result{verdict: res.Verdict, seen: res.Seen()}
+		r := result{verdict: res.Verdict, seen: res.Cases()}
 		if res.Obligations != nil {
 			r.obligations = *res.Obligations
 		}

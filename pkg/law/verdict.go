@@ -1,7 +1,6 @@
 package law
 
 import (
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -46,10 +45,6 @@ type Observation struct {
 
 // WithFewest ends the words of what is counted for each member alone.
 const WithFewest = ", of the member with the fewest"
-
-// OfOneMember is whether only those of the member with the fewest are counted,
-// which another Observation counts among all others.
-func (o Observation) OfOneMember() bool { return strings.HasSuffix(o.What, WithFewest) }
 
 // Violation is one breach of a requirement.
 type Violation struct {
@@ -106,16 +101,13 @@ type Result struct {
 	Obligations *Counts `json:"obligations,omitempty"`
 }
 
-// Seen adds up how often the promise was put to the test, over all kinds of
-// observations. Those that nothing is needed of say how, and not how often.
-func (r Result) Seen() int64 {
-	var n int64
-	for _, o := range r.Observations {
-		if o.Need > 0 && !o.OfOneMember() {
-			n += o.Seen
-		}
+// Cases is how often the promise was put to the test: how many obligations were kept or not.
+// Those that were excused or superseded, or that nothing is known of, tested nothing.
+func (r Result) Cases() int64 {
+	if r.Obligations == nil {
+		return 0
 	}
-	return n
+	return r.Obligations.Met + r.Obligations.Late + r.Obligations.Broken
 }
 
 // Worst gives the outcome of results taken together: Fail if any failed, else

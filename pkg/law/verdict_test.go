@@ -36,12 +36,12 @@ func TestWorst_IsTheVerdictOfAllTogether(t *testing.T) {
 	}
 }
 
-func TestSeen_AddsUpWhatIsNeeded(t *testing.T) {
-	r := law.Result{Observations: []law.Observation{
-		{What: "tests", Seen: 3, Need: 1}, {What: "more tests" + law.WithFewest, Seen: 1, Need: 1},
-		{What: "seconds", Seen: 300, Need: 0}, {What: "other tests", Seen: 4, Need: 2},
-	}}
-	if n := r.Seen(); n != 7 {
+func TestCases_CountsWhatWasKeptAndWhatWasNot(t *testing.T) {
+	r := law.Result{Obligations: &law.Counts{Met: 4, Late: 2, Broken: 1, Unclear: 8, Excused: 16, Superseded: 32, Open: 64}}
+	if n := r.Cases(); n != 7 {
 		t.Errorf("put to the test %d times, want 7", n)
+	}
+	if n := (law.Result{}).Cases(); n != 0 {
+		t.Errorf("put to the test %d times where no law judged", n)
 	}
 }

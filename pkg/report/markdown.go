@@ -76,9 +76,9 @@ func (r *ConformanceReport) markdownRows(b *strings.Builder) {
 	if len(kept) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "<details><summary>%d kept</summary>\n\n| | observations | promise |\n|---|---:|---|\n", len(kept))
+	fmt.Fprintf(b, "<details><summary>%d kept</summary>\n\n| | cases | promise |\n|---|---:|---|\n", len(kept))
 	for _, res := range kept {
-		fmt.Fprintf(b, "| %s | %d | %s |\n", res.ID, res.Seen(), escape(res.Promise))
+		fmt.Fprintf(b, "| %s | %d | %s |\n", res.ID, res.Cases(), escape(res.Promise))
 	}
 	b.WriteString("\n</details>\n\n")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -226,9 +227,9 @@ func mixed() *check.Judgement {
 		Header: header(), Events: 120, Complete: true,
 		Results: []check.Result{
 			{ID: "SV-01", Level: requirement.Must, Promise: "First.", Verdict: check.Pass, Observations: []check.Observation{
-				{What: "servers", Seen: 3, Need: 1}, {What: "entries", Seen: 39, Need: 10}}},
+				{What: "servers", Seen: 3, Need: 1}, {What: "entries", Seen: 39, Need: 10}}, Obligations: &law.Counts{Met: 42}},
 			{ID: "SV-06", Level: requirement.Must, Promise: "Second.", Verdict: check.Fail, Violations: four, ViolationCount: 25,
-				Observations: []check.Observation{{What: "agreements", Seen: 50, Need: 5}}},
+				Observations: []check.Observation{{What: "agreements", Seen: 50, Need: 5}}, Obligations: &law.Counts{Met: 25, Broken: 25}},
 			{ID: "SV-07", Level: requirement.Must, Promise: "Third.", Verdict: check.Inconclusive, Reasons: []string{"saw 0 joins, and needs at least 3"},
 				Observations: []check.Observation{{What: "joins", Need: 3}}},
 			{ID: "SV-08", Level: requirement.Must, Promise: "Fourth.", Verdict: check.Skipped, Reasons: []string{"no check for it is built in yet"}},

@@ -16,12 +16,12 @@ import (
 const maxShownViolations = 3
 
 // Table writes the verdicts for the terminal: a line for each requirement with
-// the number of observations behind it, then why others than pass came about.
+// the number of cases that tested it, then why others than pass came about.
 func (r *ConformanceReport) Table(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "OBSERVATIONS", "PROMISE")
+	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "CASES", "PROMISE")
 	for _, res := range r.Results {
-		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Seen(), res.Promise)
+		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Cases(), res.Promise)
 	}
 	for _, res := range r.Results {
 		lines := slices.DeleteFunc(details(res), func(l string) bool { return slices.Contains(r.Doubts, l) })

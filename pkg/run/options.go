@@ -218,8 +218,9 @@ func (p *plan) name(now time.Time) error {
 	return nil
 }
 
-// claim leaves out the profiles of which the scenario can judge nothing: a user who names
-// neither profiles nor requirements wants what the scenario is made for.
+// claim asks for what the scenario can judge, and leaves out the profiles of which it can judge
+// nothing: a user who names neither profiles nor requirements wants what the scenario is made
+// for. A profile of which it cannot judge all stays partial.
 func (p *plan) claim() (err error) {
 	can := slices.DeleteFunc(slices.Clone(p.profiles), func(profile requirement.Profile) bool {
 		return !slices.ContainsFunc(profile.Requirements, func(id requirement.ID) bool { return slices.Contains(p.scenario.Judges, string(id)) })
@@ -228,16 +229,22 @@ func (p *plan) claim() (err error) {
 		return nil // narrow says so
 	}
 	p.profiles = can
-	p.asked, err = requirement.Select(p.profiles, "")
-	return err
+	if p.asked, err = requirement.Select(p.profiles, ""); err != nil {
+		return err
+	}
+	p.asked = slices.DeleteFunc(p.asked, p.cannotJudge)
+	return nil
+}
+
+// cannotJudge is whether the scenario was not made to judge the requirement.
+func (p *plan) cannotJudge(r requirement.Requirement) bool {
+	return !slices.Contains(p.scenario.Judges, string(r.ID))
 }
 
 // narrow leaves out what the scenario cannot judge; the report tells of it, and
 // does not pass.
 func (p *plan) narrow() error {
-	p.requirements = slices.DeleteFunc(slices.Clone(p.asked), func(r requirement.Requirement) bool {
-		return !slices.Contains(p.scenario.Judges, string(r.ID))
-	})
+	p.requirements = slices.DeleteFunc(slices.Clone(p.asked), p.cannotJudge)
 	if len(p.requirements) == 0 {
 		return fmt.Errorf("the scenario %s cannot judge %s; leave --scenario out to have one chosen that can",
 			p.scenario.Metadata.Name, strings.Join(ids(p.asked), ", "))

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/judge"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 )
 
@@ -388,7 +389,7 @@ func told() *report.ConformanceReport {
 		Target: report.Target{Provider: "local", Distribution: "reference", Members: []history.MemberHeader{{Name: "cp1", Release: "1.2"}, {Name: "cp2", Release: "1.2"}}},
 		Doubts: []string{"nothing is as it seems"},
 		Results: []check.Result{
-			{ID: "SV-01", Level: "MUST", Promise: "The promise of SV-01.", Verdict: check.Pass, Observations: []check.Observation{{What: "servers", Seen: 3, Need: 1}}},
+			{ID: "SV-01", Level: "MUST", Promise: "The promise of SV-01.", Verdict: check.Pass, Observations: []check.Observation{{What: "servers", Seen: 3, Need: 1}}, Obligations: &law.Counts{Met: 3}},
 			{ID: "SV-06", Level: "MUST", Promise: "The promise of SV-06.", Verdict: check.Fail, ViolationCount: 1, Observations: []check.Observation{{What: "looks", Seen: 3, Need: 1}},
 				Violations: []check.Violation{{Message: "it was not so", Evidence: []int64{21, 9_999_999}}}},
 		},

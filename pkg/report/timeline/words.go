@@ -65,7 +65,7 @@ func (c *collector) card(res check.Result) card {
 	}
 	switch res.Verdict {
 	case check.Pass:
-		out.Happened = fmt.Sprintf("The run tested it %s, and it held every time.", times(res.Seen()))
+		out.Happened = fmt.Sprintf("The run tested it %s, and it held every time.", times(res.Cases()))
 	case check.Fail:
 		out.Happened = fmt.Sprintf("The run found it violated %s.", times(res.ViolationCount))
 		if res.Unlisted {
