@@ -285,6 +285,18 @@ func TestApplyCountsTransitions(t *testing.T) {
 	if *first.Spec.LeaseTransitions != 0 || *second.Spec.LeaseTransitions != 1 || !second.Spec.AcquireTime.Equal(micro(noon.Add(time.Minute))) {
 		t.Errorf("%+v %+v", first.Spec, second.Spec)
 	}
+	again := Apply(Write{On: second, Holder: "b", Strategy: Oldest}, author, noon.Add(time.Hour))
+	if *again.Spec.LeaseTransitions != 1 || !again.Spec.AcquireTime.Equal(second.Spec.AcquireTime) || !again.Spec.RenewTime.Equal(micro(noon.Add(time.Hour))) {
+		t.Errorf("the last holder was elected again: %+v", again.Spec)
+	}
+	claimed := Claimed(second, "kube-system", "l", "b", Oldest, Timing{LeaseDuration: 15 * time.Second}, noon.Add(time.Hour))
+	if *claimed.Spec.LeaseTransitions != 1 || !claimed.Spec.AcquireTime.Equal(second.Spec.AcquireTime) {
+		t.Errorf("the last holder claimed the Lease again: %+v", claimed.Spec)
+	}
+	second.Spec.AcquireTime = nil
+	if odd := Apply(Write{On: second, Holder: "b", Strategy: Oldest}, author, noon.Add(time.Hour)); odd.Spec.AcquireTime == nil {
+		t.Errorf("the time of acquisition stays empty: %+v", odd.Spec)
+	}
 	if second.Annotations[ElectedBy] != ElectedByValue || *first.Spec.HolderIdentity != "a" {
 		t.Errorf("%+v", second)
 	}

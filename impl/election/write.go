@@ -52,7 +52,15 @@ func Apply(w Write, by Author, now time.Time) *coordinationv1.Lease {
 }
 
 // hold sets the holder of a Lease from now on.
+//
+// LeaseSpec of coordination/v1, which KEP-4355 leaves as it is, counts the transitions of a Lease
+// between holders. One who held it last and gets it again after it has expired is no other holder:
+// the count and the time of acquisition stay, as with client-go's lock.
 func hold(lease *coordinationv1.Lease, who string, counts bool, at metav1.MicroTime) {
+	if counts && holder(lease) == who && lease.Spec.AcquireTime != nil && ptr.Deref(lease.Spec.LeaseTransitions, -1) >= 0 {
+		lease.Spec.RenewTime = ptr.To(at)
+		return
+	}
 	var transitions int32
 	if counts {
 		// A client may have written any number. The result is never below zero, which readers refuse.

@@ -42,23 +42,28 @@ func (c *Change) fromAnother() bool {
 	return c.Taken() && c.Before != nil && c.last != "" && c.last != c.Now.Holder
 }
 
-// counted is whether leaseTransitions went on by one for another holder, and not otherwise.
-// The first holder of a Lease may be counted or not, and so may one that takes again what it
-// had given up.
+// counted is whether leaseTransitions went on by one for another holder, and not otherwise: it
+// counts transitions between holders, so one that gets the Lease again after it has expired is
+// not counted. The first holder of a Lease may be counted or not, and so may one that takes again
+// what it had given up.
 func (c *Change) counted() bool {
 	counted := c.Now.Transitions - transitions(c.Before)
 	return counted == 1 && c.Taken() || counted == 0 && !c.fromAnother()
 }
 
-// acquiredWrongly is what is wrong with the acquireTime; empty if nothing is.
+// acquiredWrongly is what is wrong with the acquireTime; empty if nothing is. A holder that gets
+// the Lease again after it may have expired either keeps its acquireTime, as with client-go's lock,
+// or acquires the Lease anew.
 func (c *Change) acquiredWrongly(mayBeApart time.Duration) string {
 	apart := c.acquiredApart()
 	switch {
-	case !c.Taken() && c.Now.Holder != "" && !c.Before.Acquired.IsZero() && !c.Now.Acquired.Equal(c.Before.Acquired):
+	case c.Now.Holder == "" || !c.Taken() && (c.Before.Acquired.IsZero() || c.Now.Acquired.Equal(c.Before.Acquired)):
+		return ""
+	case !c.Taken() && c.early() == fact.Yes:
 		return "changed while it kept it"
-	case c.Taken() && c.Now.Acquired.IsZero():
+	case c.Now.Acquired.IsZero():
 		return "is empty"
-	case c.Taken() && apart > mayBeApart:
+	case apart > mayBeApart:
 		return "is " + apart.Round(100*time.Millisecond).String() + " away from when it took it"
 	}
 	return ""
