@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -20,6 +22,11 @@ func Inapplicable(id requirement.ID, header history.Header) (reason string, ok b
 		}
 	}
 	return "", false
+}
+
+// Reads returns whether the law of a requirement goes by what the recorder tells.
+func Reads(id requirement.ID, source fact.Source) bool {
+	return slices.Contains(rowOf(id).Sources, source)
 }
 
 // rowOf returns the row of the law of a requirement; empty where no law judges it.

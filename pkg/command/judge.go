@@ -1,14 +1,17 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
 	"github.com/evenkeel/evenkeel/pkg/report"
@@ -54,7 +57,7 @@ with them: for bundles of one's own, when a check has changed on purpose.`,
 				if _, err := cmd.OutOrStdout().Write(data); err != nil {
 					return err
 				}
-			} else if err := rep.Table(cmd.OutOrStdout()); err != nil {
+			} else if err := printTable(cmd.OutOrStdout(), rep); err != nil {
 				return err
 			}
 			return verdictStatus(rep.Verdict)
@@ -63,6 +66,15 @@ with them: for bundles of one's own, when a check has changed on purpose.`,
 	cmd.Flags().BoolVar(&update, "update", false, "write the report of the bundle anew; its digests must hold, and it must not be signed")
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or yaml")
 	return cmd
+}
+
+// printTable writes the verdicts, on a terminal to its width.
+func printTable(out io.Writer, rep *report.ConformanceReport) error {
+	var text bytes.Buffer
+	if err := rep.Table(&text, console.Width(out)); err != nil {
+		return err
+	}
+	return console.Print(out, text.String())
 }
 
 // rewrite writes into a bundle what follows from its history: the report, and in

@@ -39,7 +39,7 @@ judge what is asked for is played.`,
 			}
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout())
-				err = out.Report.Table(cmd.OutOrStdout())
+				err = printTable(cmd.OutOrStdout(), out.Report)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "Bundle: %s\n", out.Bundle)
 			if out.Oversize.Compressed > 0 {

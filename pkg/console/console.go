@@ -1,7 +1,7 @@
 // Package console shows a person what a run is doing: one plain line for each
-// thing that happens and, on a terminal, a last line that always tells the
-// step, every member's release and state, the leader, the verdicts so far and
-// the time.
+// thing that happens and, on a terminal, a last line that always tells the time
+// and the verdicts so far and, as far as the width allows, the step, every
+// member's release and state, and the leader.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package console
@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -25,13 +24,16 @@ import (
 
 // Console writes what events mean. It is fed from one goroutine.
 type Console struct {
-	out      io.Writer
-	terminal bool
-	width    int
+	out    io.Writer
+	header history.Header
+	// width is how many characters a line of the terminal has now; nil where out is none.
+	width func() int
 
-	mu      sync.Mutex
-	steps   int
-	step    string
+	mu    sync.Mutex
+	steps int
+	// step is the step that is played, in words, and stepNumber without them.
+	step, stepNumber string
+
 	members map[string]*memberState
 	leaders map[string]string
 	// told has the requirements that were told to be broken, healed the faults.
@@ -47,24 +49,19 @@ type memberState struct {
 
 // New makes a console for a run with this many steps.
 func New(out io.Writer, header history.Header, steps int) *Console {
-	f, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
-		return newConsole(out, header, steps, false, 0)
+	if Width(out) == 0 || os.Getenv("TERM") == "dumb" {
+		return newConsole(out, header, steps, nil)
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		width = 0 // the status line is not cut then
-	}
-	return newConsole(out, header, steps, true, width)
+	return newConsole(out, header, steps, func() int { return Width(out) })
 }
 
-func newConsole(out io.Writer, header history.Header, steps int, terminal bool, width int) *Console {
+func newConsole(out io.Writer, header history.Header, steps int, width func() int) *Console {
 	c := &Console{
-		out: out, terminal: terminal, width: width, steps: steps,
+		out: out, header: header, width: width, steps: steps,
 		members: map[string]*memberState{}, leaders: map[string]string{}, told: map[string]bool{}, healed: map[string]bool{},
 	}
 	for _, m := range header.Members {
-		c.members[m.Name] = &memberState{release: m.Release, state: "off"}
+		c.members[m.Name] = &memberState{release: m.Release, state: stateOff}
 	}
 	return c
 }
@@ -97,7 +94,7 @@ func (c *Console) Show(ev *history.Event, progress []check.Progress) {
 	case ev.EtcdHealth != nil:
 		c.line(ev.EtcdHealth.Summary())
 	case ev.RecorderMissed != nil:
-		c.line(fmt.Sprintf("the %s recorder may have missed something: %s", ev.RecorderMissed.Source, ev.RecorderMissed.Message))
+		c.line(missed(c.header, ev.RecorderMissed))
 	case ev.Stored != nil && ev.Stored.Lease != nil && !ev.Stored.Lease.Identity:
 		c.showLease(ev.Stored)
 	}
@@ -125,7 +122,8 @@ func (c *Console) showStep(ev *history.Event) {
 	}
 	switch s.Phase {
 	case history.PhaseBegin:
-		c.step = fmt.Sprintf("step %d/%d %s", s.Index, c.steps, what)
+		c.stepNumber = fmt.Sprintf("step %d/%d", s.Index, c.steps)
+		c.step = c.stepNumber + " " + what
 		c.line(c.step)
 	case history.PhaseFailed:
 		c.line(fmt.Sprintf("step %d/%d %s failed: %s", s.Index, c.steps, what, s.Message))
@@ -140,15 +138,15 @@ func (c *Console) showProcess(ev *history.Event) {
 	if m := c.members[ev.Member]; m != nil && p.Component == history.ComponentAPIServer {
 		switch p.Change {
 		case history.ProcessStarted:
-			m.release, m.state = p.Release, "starting"
+			m.release, m.state = p.Release, stateStarting
 		case history.ProcessExited:
-			m.state = "down"
+			m.state = stateDown
 		case history.ProcessPaused:
-			m.state = "paused"
+			m.state = statePaused
 		case history.ProcessStopping:
-			m.state = "stopping"
+			m.state = stateStopping
 		case history.ProcessResumed:
-			m.state = "resumed"
+			m.state = stateResumed
 		}
 	}
 	if p.Change == history.ProcessExited && !p.Expected {
@@ -162,11 +160,11 @@ func (c *Console) showReady(ev *history.Event) {
 		return
 	}
 	switch {
-	case ev.Ready.Code == 200 && m.state != "ready":
-		m.state = "ready"
+	case ev.Ready.Code == 200 && m.state != stateReady:
+		m.state = stateReady
 		c.line(fmt.Sprintf("%s is ready at release %s", ev.Member, m.release))
-	case ev.Ready.Code != 200 && m.state == "ready":
-		m.state = "unready"
+	case ev.Ready.Code != 200 && m.state == stateReady:
+		m.state = stateUnready
 	}
 }
 
@@ -178,9 +176,9 @@ func (c *Console) showFault(ev *history.Event) {
 		c.line(what + " injected")
 	case history.PhaseWitness:
 		if c.healed[what] {
-			c.line(what + " is over: " + f.Proof)
+			c.line(what + " is over: " + plain(f.Proof))
 		} else {
-			c.line(what + " bit: " + f.Proof)
+			c.line(what + " bit: " + plain(f.Proof))
 		}
 	case history.PhaseHeal:
 		c.healed[what] = true
@@ -209,63 +207,40 @@ func releases(m map[string]string) string {
 	return strings.Join(out, ", ")
 }
 
-// line writes one line above the status line.
+// line writes one line above the status line, folded to the width of a terminal.
 func (c *Console) line(text string) {
-	if c.terminal && c.status != "" {
-		fmt.Fprint(c.out, "\r\x1b[K")
+	line := fmt.Sprintf("%7.1fs  %s\n", c.now.Seconds(), text)
+	if c.width != nil {
+		line = fit(line, c.width())
 	}
-	fmt.Fprintf(c.out, "%7.1fs  %s\n", c.now.Seconds(), text)
-	if c.terminal && c.status != "" {
-		fmt.Fprint(c.out, c.status)
+	if c.status != "" {
+		line = clearLine + line + c.status
 	}
+	fmt.Fprint(c.out, line)
 }
+
+// clearLine takes away what the last line of a terminal shows.
+const clearLine = "\r\x1b[K"
 
 // redraw writes the status line anew, on a terminal only.
 func (c *Console) redraw(progress []check.Progress) {
-	if !c.terminal {
+	if c.width == nil {
 		return
 	}
-	var parts []string
-	parts = append(parts, fmt.Sprintf("%02d:%02d", int(c.now.Minutes()), int(c.now.Seconds())%60))
-	if c.step != "" {
-		parts = append(parts, c.step)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.members)) {
-		parts = append(parts, fmt.Sprintf("%s %s %s", name, c.members[name].release, c.members[name].state))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.leaders)) {
-		if c.leaders[name] != "" {
-			parts = append(parts, "leader "+shortHolder(c.leaders[name]))
-		}
-	}
-	counts := map[check.Verdict]int{}
-	for _, p := range progress {
-		counts[p.Verdict]++
-	}
-	parts = append(parts, fmt.Sprintf("%d pass %d fail %d open", counts[check.Pass], counts[check.Fail], counts[check.Inconclusive]))
-	status := strings.Join(parts, " | ")
-	if c.width > 0 && len([]rune(status)) >= c.width {
-		status = string([]rune(status)[:c.width-1])
-	}
+	status := c.statusLine(progress, c.width())
 	if status == c.status {
 		return
 	}
 	c.status = status
-	fmt.Fprint(c.out, "\r\x1b[K"+status)
-}
-
-// shortHolder drops what follows the member's name in a holder's identity.
-func shortHolder(holder string) string {
-	name, _, _ := strings.Cut(holder, "_")
-	return name
+	fmt.Fprint(c.out, clearLine+status)
 }
 
 // Close takes the status line away.
 func (c *Console) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.terminal && c.status != "" {
-		fmt.Fprint(c.out, "\r\x1b[K")
+	if c.status != "" {
+		fmt.Fprint(c.out, clearLine)
 		c.status = ""
 	}
 }

@@ -2,7 +2,9 @@ package console
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,14 +105,14 @@ func TestABreachIsToldOnce(t *testing.T) {
 
 func TestStatusLine(t *testing.T) {
 	var out bytes.Buffer
-	c := newConsole(&out, header, 2, true, 0)
+	c := newConsole(&out, header, 2, func() int { return 0 })
 	c.Say("hello")
 	progress := []check.Progress{{ID: "SV-01", Verdict: check.Pass}, {ID: "SV-02", Verdict: check.Fail}, {ID: "SV-03", Verdict: check.Inconclusive}}
 	at := int64(61 * time.Second)
 	c.Show(&history.Event{At: at, Step: &history.Step{Index: 1, Action: "hold", Phase: history.PhaseBegin}}, progress)
 	c.Show(&history.Event{At: at, Member: "cp1", Process: &history.Process{Component: "apiserver", Change: history.ProcessStarted, Release: "1.3"}}, progress)
 	c.Show(&history.Event{At: at, Stored: &history.Stored{Name: "kcm", Lease: &history.Lease{Holder: "cp2_1234"}}}, progress)
-	const want = "01:01 | step 1/2 hold | cp1 1.3 starting | cp2 1.2 off | leader cp2 | 1 pass 1 fail 1 open"
+	const want = "01:01 | 1 pass 1 fail 1 open | step 1/2 hold | cp1 1.3 starting, cp2 1.2 off | leader cp2"
 	if got := screen(out.String()); got[len(got)-1] != want {
 		t.Errorf("the status line is\n%q, want\n%q", got[len(got)-1], want)
 	}
@@ -130,15 +132,96 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-func TestStatusLineIsCutToTheWidth(t *testing.T) {
-	for _, width := range []int{1, 10, 40, 1000} {
+func TestStatusLine_DropsPartsUntilItFits(t *testing.T) {
+	members := []history.MemberHeader{{Name: "cp1", Release: "1.3"}, {Name: "cp2", Release: "1.2"}, {Name: "cp3", Release: "1.3"}}
+	progress := slices.Concat(slices.Repeat([]check.Progress{{Verdict: check.Pass}}, 12), slices.Repeat([]check.Progress{{Verdict: check.Inconclusive}}, 38))
+	for width, want := range map[int]string{
+		0:   "01:01 | 12 pass 38 open | step 11/16 upgrade cp3 to 1.3 | cp1 1.3 ok, cp2 1.2 ok, cp3 1.3 ok | leader cp1",
+		120: "01:01 | 12 pass 38 open | step 11/16 upgrade cp3 to 1.3 | cp1 1.3 ok, cp2 1.2 ok, cp3 1.3 ok | leader cp1",
+		100: "01:01 | 12 pass 38 open | step 11/16 | cp1 1.3 ok, cp2 1.2 ok, cp3 1.3 ok | leader cp1",
+		80:  "01:01 | 12 pass 38 open | step 11/16 | cp1+cp3 1.3 ok, cp2 1.2 ok | leader cp1",
+		60:  "01:01 | 12 pass 38 open | step 11/16 | 3 ok | leader cp1",
+		50:  "01:01 | 12 pass 38 open | step 11/16 | 3 ok",
+		40:  "01:01 | 12 pass 38 open | step 11/16",
+		30:  "01:01 | 12 pass 38 open",
+		10:  "01:01 | 1",
+		1:   "",
+	} {
 		var out bytes.Buffer
-		c := newConsole(&out, history.Header{Members: []history.MemberHeader{{Name: "größter", Release: "1.2"}}}, 2, true, width)
-		c.Show(&history.Event{}, nil)
+		c := newConsole(&out, history.Header{Members: members}, 16, func() int { return width })
+		at := int64(61 * time.Second)
+		c.Show(&history.Event{At: at, Member: "cp3", Step: &history.Step{Index: 11, Action: "upgrade", Release: "1.3", Phase: history.PhaseBegin}}, progress)
+		for _, m := range members {
+			c.Show(&history.Event{At: at, Member: m.Name, Ready: &history.Ready{Code: 200}}, progress)
+		}
+		for _, lease := range []string{"kcm", "scheduler"} {
+			c.Show(&history.Event{At: at, Stored: &history.Stored{Name: lease, Lease: &history.Lease{Holder: "cp1_1234"}}}, progress)
+		}
 		lines := screen(out.String())
 		// The last column stays free: writing into it makes some terminals wrap.
-		if last := lines[len(lines)-1]; utf8.RuneCountInString(last) >= width || !utf8.ValidString(last) {
-			t.Errorf("width %d: %q", width, last)
+		if last := lines[len(lines)-1]; last != want || width > 0 && len(last) >= width {
+			t.Errorf("width %d: got\n%q, want\n%q", width, last, want)
+		}
+	}
+}
+
+func TestStatusLine_NamesMembersThatAreNotReady(t *testing.T) {
+	c := newConsole(io.Discard, header, 2, nil)
+	c.Show(&history.Event{Member: "cp1", Ready: &history.Ready{Code: 200}}, nil)
+	if got, want := c.statusLine(nil, 35), "00:00 | 0 pass | 1 ok, cp2 off"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStatusLine_IsCutBetweenCharacters(t *testing.T) {
+	for _, width := range []int{1, 10, 20, 40} {
+		c := newConsole(io.Discard, history.Header{Members: []history.MemberHeader{{Name: "größter", Release: "1.2"}}}, 2, nil)
+		if line := c.statusLine(nil, width); utf8.RuneCountInString(line) >= width || !utf8.ValidString(line) {
+			t.Errorf("width %d: %q", width, line)
+		}
+	}
+}
+
+func TestLines_FoldBetweenWordsOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	c := newConsole(&out, header, 2, func() int { return 40 })
+	c.Say("fault leader-crash (PodChaos pod-kill on cp1) injected")
+	c.Close()
+	if want := "    0.0s  fault leader-crash (PodChaos\n          pod-kill on cp1) injected\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestPlain_LeavesOutTheNumbersOfProcesses(t *testing.T) {
+	for proof, want := range map[string]string{
+		"apiserver of cp1 is another process now: pid 12438, started at tick 1860275 before, pid 12487, started at tick 1861543 after":                         "apiserver of cp1 is another process now",
+		"all processes of cp1 are gone: etcd (pid 1115, started at tick 891940), apiserver (pid 1198, started at tick 892081); its API server answers no more": "all processes of cp1 are gone: etcd, apiserver; its API server answers no more",
+		"the process of scheduler at cp2 is gone: pid 4, started at tick 5":                                                                                    "the process of scheduler at cp2 is gone",
+		"apiserver runs again: pid 4, started at tick 5":                                                                                                       "apiserver runs again",
+		"12 requests (of 30) were denied": "12 requests (of 30) were denied",
+	} {
+		if got := plain(proof); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Requirements that need no etcd pass without it, so nothing was missed of them.
+func TestMissed_SaysWhatAnUnreadEtcdLeavesOut(t *testing.T) {
+	gap := &history.RecorderMissed{Source: history.SourceEtcd, Message: "compacted"}
+	unread := []history.Lack{{What: history.LackEtcd, Reason: "the topology names no etcd of cp1 that may be read"}}
+	for _, tc := range []struct {
+		header history.Header
+		of     *history.RecorderMissed
+		want   string
+	}{
+		{history.Header{Lacks: unread, Judges: []string{"AD-01", "SV-06", "SV-04"}}, gap, "etcd is not read, since the topology names no etcd of cp1 that may be read; this leaves out SV-06, SV-04"},
+		{history.Header{Lacks: unread, Judges: []string{"AD-01"}}, gap, "etcd is not read, since the topology names no etcd of cp1 that may be read; the scenario lists no requirement that needs it"},
+		{history.Header{Lacks: unread}, &history.RecorderMissed{Source: history.SourceReady, Message: "late"}, "the " + history.SourceReady + " recorder may have missed something: late"},
+		{history.Header{}, gap, "the etcd recorder may have missed something: compacted"},
+	} {
+		if got := missed(tc.header, tc.of); got != tc.want {
+			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
 }

@@ -21,10 +21,7 @@ const leastRoom = 24
 // terminal is wide: between words, and below the beginning of the column or of the list item
 // that they belong to. At least two spaces part columns.
 func Print(out io.Writer, text string) error {
-	if width := widthOf(out); width > 0 {
-		text = fold(text, width)
-	}
-	_, err := io.WriteString(out, text)
+	_, err := io.WriteString(out, fit(text, Width(out)))
 	return err
 }
 
@@ -54,8 +51,8 @@ func (t *Table) Print(out io.Writer) error {
 	return Print(out, t.text.String())
 }
 
-// widthOf is how many characters a line of a terminal has; 0 for anything else.
-func widthOf(out io.Writer) int {
+// Width is how many characters a line of a terminal has; 0 for anything else.
+func Width(out io.Writer) int {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return 0
@@ -65,6 +62,14 @@ func widthOf(out io.Writer) int {
 		return 0
 	}
 	return width
+}
+
+// fit folds a text where the width is known.
+func fit(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return fold(text, width)
 }
 
 func fold(text string, width int) string {

@@ -105,7 +105,7 @@ func TestGolden(t *testing.T) {
 			// They change with the catalog and the laws, and the files here do not.
 			tc.r.Harness.Suite, tc.r.Harness.Schema = "of the suite", "of the schema"
 			var table bytes.Buffer
-			if err := tc.r.Table(&table); err != nil {
+			if err := tc.r.Table(&table, 0); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, tc.name+".txt", table.Bytes())
@@ -120,6 +120,29 @@ func TestGolden(t *testing.T) {
 			}
 			golden(t, tc.name+".yaml", report)
 		})
+	}
+}
+
+// On a terminal the table has a line of its own for each requirement; elsewhere the promise is
+// whole.
+func TestTable_CutsPromisesToTheWidth(t *testing.T) {
+	for width, want := range map[int]string{
+		0:  "SV-01   core   PASS                      0  one two three",
+		80: "SV-01   core   PASS                      0  one two three",
+		57: "SV-01   core   PASS                      0  one two three",
+		56: "SV-01   core   PASS                      0  one two…",
+		53: "SV-01   core   PASS                      0  one two…",
+		52: "SV-01   core   PASS                      0  one two…",
+		51: "SV-01   core   PASS                      0  one…",
+	} {
+		var out strings.Builder
+		r := &ConformanceReport{Results: []check.Result{{ID: "SV-01", Level: "core", Verdict: check.Pass, Promise: "one two three"}}}
+		if err := r.Table(&out, width); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(out.String(), "\n")[1]; got != want {
+			t.Errorf("width %d: got\n%q, want\n%q", width, got, want)
+		}
 	}
 }
 
@@ -192,7 +215,7 @@ func TestTable_ReturnsWriteErrors(t *testing.T) {
 		t.Skip("there is no /dev/full")
 	}
 	defer full.Close()
-	if err := New(mixed(), nil).Table(full); err == nil {
+	if err := New(mixed(), nil).Table(full, 0); err == nil {
 		t.Error("Table returned no error on a full disk")
 	}
 }
@@ -307,7 +330,7 @@ func TestDeviationsAreListedApart(t *testing.T) {
 		{ID: "SV-01", Verdict: check.Pass}, {ID: "SV-06", Verdict: check.Deviation, Deviations: []check.DeviationSeen{seen}},
 	}}), nil)
 	var table bytes.Buffer
-	if err := r.Table(&table); err != nil {
+	if err := r.Table(&table, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"DEVIATION", "(1 pass, 1 deviation)", "as documented (late, seen 7 times): It is late. See https://x", "the first time: it came at noon (history events 4)"} {

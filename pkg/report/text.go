@@ -15,13 +15,15 @@ import (
 // the report has more.
 const maxShownViolations = 3
 
-// Table writes the verdicts for the terminal: a line for each requirement with
-// the number of cases that tested it, then why others than pass came about.
-func (r *ConformanceReport) Table(out io.Writer) error {
+// Table writes the verdicts as text: a line for each requirement with the number of
+// cases that tested it, then why others than pass came about. On a terminal, of whose lines
+// width says how long they are, a promise is cut to the line; 0 cuts nothing.
+func (r *ConformanceReport) Table(out io.Writer, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "CASES", "PROMISE")
 	for _, res := range r.Results {
-		fmt.Fprintf(&b, "%-7s %-6s %-14s %12d  %s\n", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Cases(), res.Promise)
+		line := fmt.Sprintf("%-7s %-6s %-14s %12d  %s", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Cases(), res.Promise)
+		b.WriteString(cut(line, width) + "\n")
 	}
 	for _, res := range r.Results {
 		lines := slices.DeleteFunc(details(res), func(l string) bool { return slices.Contains(r.Doubts, l) })
@@ -57,6 +59,19 @@ func (r *ConformanceReport) Table(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// cut shortens a line to so many characters, between words; 0 leaves it as it is.
+func cut(line string, width int) string {
+	runes := []rune(line)
+	if width <= 0 || len(runes) <= width {
+		return line
+	}
+	kept := string(runes[:width-1])
+	if end := strings.LastIndexByte(kept, ' '); runes[width-1] != ' ' && end >= 0 {
+		kept = kept[:end]
+	}
+	return strings.TrimRight(kept, " ") + "…"
 }
 
 // counts in words, such as "14 pass, 2 skipped".

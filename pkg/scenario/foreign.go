@@ -57,22 +57,40 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	if !probed {
 		lacks = append(lacks, history.Lack{What: history.LackProbes, Reason: "nothing that servers must refuse is sent to them without --allow-disruption"})
 	}
-	var missing []string
-	played := false
+	if missing, played := s.missingRestarts(leftOut); missing != "" && !played {
+		lacks = append(lacks, history.Lack{What: history.LackRestarts, Reason: missing})
+	}
+	return append(lacks, history.Lack{What: history.LackMachines, Reason: "Evenkeel does not see the machines of an external cluster, so that nothing tells whether they were starved"})
+}
+
+// missingRestarts says which steps that restart an API server are left out, and why, each
+// reason once; played is whether another such step is played.
+func (s *Scenario) missingRestarts(leftOut map[int]string) (missing string, played bool) {
+	var reasons []string
+	steps := map[string][]string{}
 	for i := range s.Steps {
 		if one, ok := s.Steps[i].Action.(restarting); !ok || !one.restarts(s) {
 			continue
 		}
-		if why, left := leftOut[i+1]; left {
-			missing = append(missing, fmt.Sprintf("step %d (%s) was left out, for %s", i+1, s.Steps[i].Name(), why))
-		} else {
+		why, left := leftOut[i+1]
+		if !left {
 			played = true
+			continue
 		}
+		if steps[why] == nil {
+			reasons = append(reasons, why)
+		}
+		steps[why] = append(steps[why], fmt.Sprintf("%d (%s)", i+1, s.Steps[i].Name()))
 	}
-	if len(missing) > 0 && !played {
-		lacks = append(lacks, history.Lack{What: history.LackRestarts, Reason: strings.Join(missing, "; ")})
+	var sentences []string
+	for _, why := range reasons {
+		left := "step " + steps[why][0] + " was"
+		if last := len(steps[why]) - 1; last > 0 {
+			left = fmt.Sprintf("steps %s and %s were", strings.Join(steps[why][:last], ", "), steps[why][last])
+		}
+		sentences = append(sentences, fmt.Sprintf("%s left out, since %s", left, why))
 	}
-	return append(lacks, history.Lack{What: history.LackMachines, Reason: "Evenkeel does not see the machines of an external cluster, so that nothing tells whether they were starved"})
+	return strings.Join(sentences, "; "), played
 }
 
 // endsServers is whether a fault ends an API server.

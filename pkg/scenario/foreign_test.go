@@ -114,6 +114,31 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+// A reason that several steps share is said once.
+func TestLacks_SaysAReasonOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		gives []cluster.Means
+		want  string
+	}{
+		{"discovery-upgrade", []cluster.Means{cluster.MeansAddress},
+			"steps 4 (upgrade), 11 (upgrade), 13 (upgrade) and 15 (upgrade) were left out, since there is no upgrade; step 8 (rollback) was left out, since there is no rollback"},
+		{"discovery", []cluster.Means{cluster.MeansAddress}, "step 7 (restart) was left out, since there is no stop; step 13 (crash) was left out, since the fault apiserver-crash.yaml cannot be injected: there is no kill"},
+		{"discovery", everyHook, ""},
+	} {
+		s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}
+		got := ""
+		for _, lack := range s.Lacks(c, s.LeaveOut(c), false) {
+			if lack.What == history.LackRestarts {
+				got = lack.Reason
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 // A new step must not be played on an external cluster by oversight: on a cluster without
 // means a scenario only reads, and defines groups of its own.
 func TestLeaveOut_ClusterWithoutMeansIsOnlyRead(t *testing.T) {

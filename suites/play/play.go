@@ -29,6 +29,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/run"
@@ -151,7 +152,7 @@ func (p *player) play(ctx ginkgo.SpecContext) {
 	})
 	if outcome != nil {
 		fmt.Println()
-		if err := outcome.Report.Table(os.Stdout); err != nil {
+		if err := outcome.Report.Table(os.Stdout, console.Width(os.Stdout)); err != nil {
 			ginkgo.Fail(err.Error())
 		}
 		fmt.Printf("Bundle: %s\n", outcome.Bundle)
