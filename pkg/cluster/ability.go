@@ -50,6 +50,7 @@ var (
 	Kills            = managed("killed processes", true, HookKill)
 	Pauses           = managed("frozen processes", true, HookPause)
 	Stops            = managed("stopped members", true, HookStop)
+	StopsComponents  = managed("stopped components", true, MeansStopComponent)
 	CutsOff          = managed("network faults", false, HookCutOff)
 	CutsPower        = managed("power cycles", false, HookPowerOff)
 	Upgrades         = managed("several releases", false, HookUpgrade)

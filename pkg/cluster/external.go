@@ -22,8 +22,15 @@ type External struct {
 	// Balancer leads to the load balancer before the API servers, if there is one.
 	Balancer *Kubeconfig `yaml:"balancer,omitempty"`
 	// Hooks are the commands that operate nodes, each under one of the Hook… names.
-	// What has none is not done to this cluster.
+	// What has none is done by the driver, or not done to this cluster.
 	Hooks map[string]Hook `yaml:"hooks,omitempty"`
+	// Driver names the installer whose commands operate the nodes wherever there is no hook;
+	// empty means that there are only hooks. `evenkeel drivers` lists them.
+	Driver string `yaml:"driver,omitempty"`
+	// SSH is how a driver reaches the nodes that uses ssh.
+	SSH *SSH `yaml:"ssh,omitempty"`
+	// Talosctl is how the driver talos reaches the nodes.
+	Talosctl *Talosctl `yaml:"talosctl,omitempty"`
 }
 
 // ExternalMember is how a member of such a cluster is reached.
@@ -35,6 +42,8 @@ type ExternalMember struct {
 	// ServerID is the identity that its API server takes part under; empty means what
 	// follows from the distribution and the host name.
 	ServerID string `yaml:"serverID,omitempty"`
+	// Address is where a driver reaches the node; empty means the host name.
+	Address string `yaml:"address,omitempty"`
 	// Etcd may be read; nil where it may not, and nothing is judged from it then.
 	Etcd *EtcdAccess `yaml:"etcd,omitempty"`
 }
@@ -128,7 +137,7 @@ func (t *Topology) externalProblems() (wrong []string) {
 	if t.Spec.External != nil {
 		wrong = append(wrong, t.Spec.External.problems()...)
 	}
-	return wrong
+	return append(wrong, t.driverProblems()...)
 }
 
 func (m *ExternalMember) problems(where string) (wrong []string) {
@@ -178,7 +187,8 @@ func (e *External) problems() (wrong []string) {
 		case hook.Timeout < 0:
 			complain("spec.external.hooks.%s.timeout is negative", name)
 		}
-		if _, there := e.Hooks[undone]; undone != "" && !there {
+		// Of what a driver takes back, the provider knows.
+		if _, there := e.Hooks[undone]; undone != "" && !there && e.Driver == "" {
 			complain("spec.external.hooks.%s needs the hook %s, which takes back what it does", name, undone)
 		}
 	}
@@ -224,7 +234,7 @@ func (t *Topology) Published() *Topology {
 	if t.Spec.External == nil {
 		return &out
 	}
-	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}}
+	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver}
 	if t.Spec.External.Address != "" {
 		external.Address = hidden
 	}

@@ -49,6 +49,14 @@ func TestParseExternal(t *testing.T) {
 		{"etcd with a password", member + "etcd: {endpoint: \"https://me:secret@10.0.0.1\", ca: x}\n", "must not hold a password"},
 		{"etcd without a CA", member + "etcd: {endpoint: \"https://10.0.0.1:2379\"}\n", "etcd.ca is missing"},
 		{"half a pair", member + "etcd: {endpoint: \"https://10.0.0.1:2379\", ca: x, cert: y}\n", "etcd.cert and key go together"},
+		{"a driver", strings.Replace(member, "kubeconfig: cp1.kubeconfig", "kubeconfig: cp1.kubeconfig\n      address: 10.0.0.1", 1) + "serverID: x\n" +
+			"  external:\n    driver: kubeadm\n    ssh: {user: admin, port: 22, identityFile: id, jumpHost: \"me@bastion:22,other\"}\n    hooks: {stop: {command: [x]}}\n", ""},
+		{"ssh without a driver", external + "ssh: {user: admin}\n", "say how a driver reaches the nodes: name it with spec.external.driver"},
+		{"an address without a driver", member + "address: 10.0.0.1\n", "spec.members[0].external.address says where a driver reaches the node"},
+		{"an option in the place of an address", member + "address: -oProxyCommand=x\n  external: {driver: kubeadm}\n", `address "-oProxyCommand=x" is no address or host name`},
+		{"an option in the place of a user", external + "driver: kubeadm\n    ssh: {user: -x}\n", `spec.external.ssh.user "-x" is no name of a user`},
+		{"an option in the place of a jump host", external + "driver: kubeadm\n    ssh: {jumpHost: -x}\n", `spec.external.ssh.jumpHost "-x" is no host`},
+		{"no port", external + "driver: kubeadm\n    ssh: {port: 70000}\n", "spec.external.ssh.port 70000 is no port"},
 		{"one member of two", theirs + "  - name: cp2\n", "spec.members[1].external is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -65,8 +73,8 @@ func TestParseExternal(t *testing.T) {
 }
 
 func TestPublishedTopologyLeadsNowhere(t *testing.T) {
-	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n"+
-		"  external:\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
+	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      address: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n"+
+		"  external:\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    driver: kubeadm\n    ssh: {user: private, identityFile: private, jumpHost: private}\n    talosctl: {config: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +86,7 @@ func TestPublishedTopologyLeadsNowhere(t *testing.T) {
 	if strings.Contains(text, "private") || strings.Contains(text, "cp1.kubeconfig") {
 		t.Errorf("it tells what is private:\n%s", text)
 	}
-	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s"} {
+	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s", "driver: kubeadm"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not tell %q:\n%s", want, text)
 		}

@@ -11,6 +11,8 @@ const (
 	MeansAddress Means = "address"
 	// MeansPolicies is that policies may be made in it that deny writes.
 	MeansPolicies Means = "policies"
+	// MeansStopComponent is that one component of a member can be stopped alone.
+	MeansStopComponent Means = "stopComponent"
 )
 
 // ExternallyManaged is a Cluster that is managed externally, so that it was there before the run

@@ -28,6 +28,13 @@ type Provider interface {
 // say how they are reached, and those of no other provider do; see Topology.ExternallyManaged.
 type Adopter interface{ Adopts() }
 
+// TopologyChecker is a Provider that knows more of what a topology may say than Topology.Validate.
+type TopologyChecker interface {
+	// TopologyProblems says what is wrong in a valid topology, each as a part of a sentence that
+	// names the key.
+	TopologyProblems(topology *Topology) []string
+}
+
 // Cleaner is a Provider whose clusters are more than processes and files of
 // this machine, as containers are.
 type Cleaner interface {
@@ -134,6 +141,11 @@ func (r Registry) Check(ctx context.Context, topology *Topology, defects []strin
 			problem = fmt.Sprintf("the provider %s makes no cluster: say under spec.members[].external how each member is reached", provider.Name())
 		}
 		return nil, &TopologyError{File: topology.File, Problems: []string{problem}}
+	}
+	if checker, ok := provider.(TopologyChecker); ok {
+		if problems := checker.TopologyProblems(topology); len(problems) > 0 {
+			return nil, &TopologyError{File: topology.File, Problems: problems}
+		}
 	}
 	releases, err := provider.Releases(ctx, topology.Spec.Distribution)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/fixtures"
+	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
@@ -31,6 +32,15 @@ func newWorkloads() *cobra.Command {
 	return newReference("workloads", "workload", "Describe the workloads that ship, or one of them",
 		func() (string, error) { return workload.Reference(fixtures.Files) },
 		func(name string) (string, bool, error) { return workload.ReferenceOf(fixtures.Files, name) })
+}
+
+func newDrivers() *cobra.Command {
+	return newReference("drivers", "driver", "Describe the drivers that operate the nodes of an external cluster, or one of them",
+		func() (string, error) { return driver.Reference(), nil },
+		func(name string) (string, bool, error) {
+			text, ok := driver.ReferenceOf(name)
+			return text, ok, nil
+		})
 }
 
 // newReference prints a reference, or its part that describes one thing.

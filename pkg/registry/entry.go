@@ -20,6 +20,7 @@ const (
 	Step     Kind = "step"
 	Fault    Kind = "fault"
 	Workload Kind = "workload"
+	Driver   Kind = "driver"
 )
 
 // Values are those of parameters, by their names. A duration is a time.Duration, a list is

@@ -33,5 +33,8 @@ func (s *Target) requires() []cluster.Ability {
 	if s.Component != "" && s.Component != string(cluster.APIServer) {
 		return []cluster.Ability{cluster.SeesProcesses}
 	}
+	if s.Component != "" {
+		return []cluster.Ability{cluster.StopsComponents}
+	}
 	return []cluster.Ability{cluster.Stops}
 }

@@ -1,6 +1,6 @@
-// Command steps writes the references of steps, faults, workloads and profiles: that of steps from
-// the comments of their types into pkg/scenario, which embeds it, and all of them between marks
-// of fixtures/README.md.
+// Command steps writes the references of steps, faults, workloads, profiles and drivers: that of
+// steps from the comments of their types into pkg/scenario, which embeds it, all of these between
+// marks of fixtures/README.md, and that of drivers between marks of clusters/README.md.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
@@ -18,6 +19,7 @@ import (
 const (
 	embedded = "pkg/scenario/reference.md"
 	readme   = "fixtures/README.md"
+	clusters = "clusters/README.md"
 )
 
 func main() {
@@ -61,11 +63,19 @@ func generate(root string) (map[string]string, error) {
 	}
 	text := string(raw)
 	for _, part := range []struct{ name, reference string }{{"profiles", profiles()}, {"steps", steps}, {"faults", faults}, {"workloads", workloads}} {
-		if text, err = between(text, part.name, part.reference); err != nil {
+		if text, err = between(readme, text, part.name, part.reference); err != nil {
 			return nil, err
 		}
 	}
-	return map[string]string{embedded: steps, readme: text}, nil
+	topologies, err := os.ReadFile(filepath.Join(root, clusters))
+	if err != nil {
+		return nil, err
+	}
+	drivers, err := between(clusters, string(topologies), "drivers", driver.Reference())
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{embedded: steps, readme: text, clusters: drivers}, nil
 }
 
 // steps is the reference of steps.
@@ -97,13 +107,13 @@ func profiles() string {
 	return b.String()
 }
 
-// between puts a reference between its two marks.
-func between(text, name, reference string) (string, error) {
+// between puts a reference between its two marks of a file.
+func between(file, text, name, reference string) (string, error) {
 	begin, end := fmt.Sprintf("<!-- %s:begin -->\n", name), fmt.Sprintf("<!-- %s:end -->\n", name)
 	before, rest, found := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return "", fmt.Errorf("%s has no line %s with a line %s after it", readme, strings.TrimSpace(begin), strings.TrimSpace(end))
+		return "", fmt.Errorf("%s has no line %s with a line %s after it", file, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return before + begin + "\n" + strings.TrimSpace(reference) + "\n\n" + end + after, nil
 }

@@ -90,6 +90,9 @@ func (c *external) Credentials(context.Context) ([]credential.Credential, error)
 	for _, one := range c.sent {
 		add(one.credentials(), nil)
 	}
+	if c.spec.SSH != nil && c.spec.SSH.IdentityFile != "" {
+		add(keyFile("the SSH key for the nodes", c.topology.Path(c.spec.SSH.IdentityFile)))
+	}
 	return all, oneline.Join(problems...)
 }
 

@@ -44,7 +44,7 @@ func (m *member) awaitSilence(ctx context.Context, hook string) error {
 		if !cluster.TimedOut(ctx) {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("the hook %s has ended, and the API server still answers %s later: the hook has not done what it was asked to", hook, within.effect)
+		return fmt.Errorf("%s has ended, and the API server still answers %s later: it has not done what it was asked to", m.cluster.actor(hook), within.effect)
 	}
 }
 
@@ -69,9 +69,9 @@ func (m *member) awaitShown(ctx context.Context, hook string, question func(cont
 		}
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return &cluster.Unready{Member: m.name, Component: cluster.APIServer, Waited: time.Since(began), Bound: within.effect,
-				What: fmt.Sprintf("refuses connections %s after the hook %s has ended", within.effect, hook)}
+				What: fmt.Sprintf("refuses connections %s after %s has ended", within.effect, m.cluster.actor(hook))}
 		}
-		return fmt.Errorf("the hook %s has ended, and %s later the API server shows nothing of it: %w; either the hook has not done what it was asked to, or the API server does not recover", hook, within.effect, err)
+		return fmt.Errorf("%s has ended, and %s later the API server shows nothing of it: %w; either it has not done what it was asked to, or the API server does not recover", m.cluster.actor(hook), within.effect, err)
 	}
 }
 

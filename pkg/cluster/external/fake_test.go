@@ -40,6 +40,7 @@ type plane struct {
 	releases []string
 	etcd     bool
 	address  string
+	driver   string
 }
 
 func newPlane(t *testing.T, members ...string) *plane {
@@ -142,6 +143,9 @@ func (p *plane) topology() *cluster.Topology {
 	topology := &cluster.Topology{
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"}, File: filepath.Join(p.dir, "theirs.yaml"),
 		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases, Address: p.address}},
+	}
+	if topology.Spec.External.Driver = p.driver; p.driver != "" {
+		topology.Spec.External.SSH = &cluster.SSH{User: "admin", Port: 2222}
 	}
 	for _, name := range p.members {
 		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name}}

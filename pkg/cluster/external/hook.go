@@ -54,10 +54,7 @@ func (c *external) Lacks(means cluster.Means) string {
 		}
 		return ""
 	}
-	if _, ok := c.spec.Hooks[string(means)]; !ok {
-		return fmt.Sprintf("the topology has no hook %s", means)
-	}
-	return ""
+	return c.lacksOperation(means)
 }
 
 // may is an error where a hook may not or cannot be run.
@@ -71,15 +68,11 @@ func (c *external) may(hook string) error {
 	return nil
 }
 
-// call runs a hook to its end. What it prints goes to the member's log of hooks.
+// call runs a hook, or the commands of the driver, to the end. What they print goes to the
+// member's log of hooks.
 func (c *external) call(ctx context.Context, m *member, do task) error {
 	if err := c.may(do.hook); err != nil {
 		return err
-	}
-	hook := c.spec.Hooks[do.hook]
-	bound := time.Duration(hook.Timeout)
-	if bound == 0 {
-		bound = hookBound
 	}
 	path := filepath.Join(c.logDir, m.name+"-hooks.log")
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, logMode)
@@ -88,7 +81,7 @@ func (c *external) call(ctx context.Context, m *member, do task) error {
 	}
 	defer log.Close()
 	// Neither the command nor its environment: both may hold what is secret.
-	if _, err := fmt.Fprintf(log, "--- %s the hook %s %s\n", time.Now().UTC().Format(time.RFC3339), do.hook, do.component); err != nil {
+	if _, err := fmt.Fprintf(log, "--- %s %s %s\n", time.Now().UTC().Format(time.RFC3339), c.actor(do.hook), do.component); err != nil {
 		return fmt.Errorf("the log of hooks cannot be written: %w", err)
 	}
 	before, err := log.Seek(0, 2)
@@ -96,21 +89,13 @@ func (c *external) call(ctx context.Context, m *member, do task) error {
 		return fmt.Errorf("the log of hooks cannot be written: %w", err)
 	}
 
-	late := fmt.Errorf("it took longer than %s", bound)
-	ctx, cancel := context.WithTimeoutCause(ctx, bound, late)
+	todo := c.commands(m, do)
+	ctx, cancel := context.WithTimeoutCause(ctx, todo.bound, fmt.Errorf("it took longer than %s", todo.bound))
 	defer cancel()
-	command := exec.CommandContext(ctx, hook.Command[0], hook.Command[1:]...)
-	command.Dir, command.Stdout, command.Stderr = c.folder, log, log
-	command.Env = append(os.Environ(), c.told(m, do)...)
-	// A group of its own: an interrupt at the terminal is for the harness, which then
-	// ends the hook in good order, and all that it has started with it.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
-	command.WaitDelay = hookGrace
-	err = command.Run()
-	if ctx.Err() != nil && command.Process != nil {
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it is no error if none is left
-		err = context.Cause(ctx)
+	for _, line := range todo.lines {
+		if err = c.run(ctx, line, todo, log); err != nil {
+			break
+		}
 	}
 	if err == nil {
 		return nil
@@ -119,7 +104,25 @@ func (c *external) call(ctx context.Context, m *member, do task) error {
 	if now, seekErr := log.Seek(0, 2); seekErr == nil && now > before {
 		said = fmt.Sprintf("its log %s ends with: %s", path, logtail.Read(path))
 	}
-	return fmt.Errorf("the hook %s failed: %w; %s", do.hook, err, said)
+	return fmt.Errorf("%s failed: %w; %s", c.actor(do.hook), err, said)
+}
+
+// run runs one command to its end.
+func (c *external) run(ctx context.Context, line []string, as commands, log *os.File) error {
+	command := exec.CommandContext(ctx, line[0], line[1:]...)
+	command.Dir, command.Stdout, command.Stderr = c.folder, log, log
+	command.Env = append(os.Environ(), as.told...)
+	// A group of its own: an interrupt at the terminal is for the harness, which then
+	// ends the command in good order, and all that it has started with it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: !as.noTerminal, Setsid: as.noTerminal}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = hookGrace
+	err := command.Run()
+	if ctx.Err() != nil && command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it is no error if none is left
+		err = context.Cause(ctx)
+	}
+	return err
 }
 
 // told is what a hook is told of what it is to do.

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -15,6 +16,7 @@ import (
 type member struct {
 	cluster              *external
 	name, host, serverID string
+	node                 string // where a driver reaches it
 	wanted               string // the release that the topology names; may be empty
 	etcd                 *cluster.EtcdAccess
 	config               *rest.Config
@@ -56,6 +58,7 @@ func newMember(c *external, topology *cluster.Topology, spec cluster.MemberSpec)
 	m := &member{
 		cluster: c, name: spec.Name, host: host, serverID: spec.External.ServerID,
 		wanted: topology.ReleaseOf(spec), etcd: located(topology, spec.External.Etcd),
+		node:  cmp.Or(spec.External.Address, host),
 		woken: make(chan struct{}, 1), moved: make(chan struct{}), paused: map[cluster.Component]bool{},
 	}
 	if m.serverID == "" {

@@ -29,7 +29,7 @@ func (c *external) Replace(ctx context.Context, name, release string) error {
 			return err
 		}
 		if runs := c.Release(name); runs != release {
-			return fmt.Errorf("the hook %s has ended, and the API server says that it runs %s, not %s", hook, runs, release)
+			return fmt.Errorf("%s has ended, and the API server says that it runs %s, not %s", c.actor(hook), runs, release)
 		}
 		return nil
 	})

@@ -1,11 +1,11 @@
 // Package external is the provider of external clusters, and that the
 // harness neither makes nor removes.
 //
-// A topology says how each member's own API server is reached, and which commands,
-// the hooks, operate its node. The provider sees no processes. That another API
+// A topology says how each member's own API server is reached, and which commands
+// operate its node: the hooks of the user, and those of an installer's driver. The provider sees no processes. That another API
 // server answers than before it knows from the server's own metrics, which tell when
 // it was started; when it was started by the harness's clock, it never knows. What
-// has no hook cannot be done, and nothing at all is done without the leave that
+// has neither a hook nor a driver's operation cannot be done, and nothing at all is done without the leave that
 // cluster.Options.AllowDisruption is.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	"github.com/evenkeel/evenkeel/pkg/release"
@@ -45,9 +46,15 @@ const (
 type Provider struct{}
 
 var (
-	_ cluster.Provider = Provider{}
-	_ cluster.Adopter  = Provider{}
+	_ cluster.Provider        = Provider{}
+	_ cluster.Adopter         = Provider{}
+	_ cluster.TopologyChecker = Provider{}
 )
+
+// TopologyProblems implements cluster.TopologyChecker.
+func (Provider) TopologyProblems(topology *cluster.Topology) []string {
+	return driver.Problems(topology)
+}
 
 // Adopts implements cluster.Adopter.
 func (Provider) Adopts() {}
@@ -81,7 +88,9 @@ func (Provider) New(ctx context.Context, topology *cluster.Topology, options clu
 
 // external is an external cluster.
 type external struct {
+	topology *cluster.Topology
 	spec     cluster.External
+	driver   *driver.Driver // nil where there is none
 	allowed  bool
 	folder   string // of the topology, where hooks run
 	logDir   string
@@ -116,9 +125,10 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 	if err != nil {
 		return nil, fmt.Errorf("find the topology's folder: %w", err)
 	}
-	c := &external{allowed: options.AllowDisruption, folder: folder, logDir: options.LogDir, observe: options.Observer, bounds: usualBounds, byName: map[string]*member{}}
+	c := &external{topology: topology, allowed: options.AllowDisruption, folder: folder, logDir: options.LogDir, observe: options.Observer, bounds: usualBounds, byName: map[string]*member{}}
 	if topology.Spec.External != nil {
 		c.spec = *topology.Spec.External
+		c.driver, _ = driver.Lookup(c.spec.Driver)
 	}
 	if c.observe == nil {
 		c.observe = func(cluster.Change) {}

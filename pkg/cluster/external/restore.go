@@ -46,8 +46,7 @@ func (c *external) restore(ctx context.Context, m *member) error {
 	var problems []error
 	for _, one := range c.outstanding(m) {
 		if err := one.do(ctx); err != nil {
-			problems = append(problems, fmt.Errorf("member %s was not left as it was found: %w; run the hook %s of spec.external.hooks by hand, with %s=%s and %s=%s",
-				m.name, err, one.hook, variableMember, m.name, variableComponent, one.component))
+			problems = append(problems, fmt.Errorf("member %s was not left as it was found: %w; %s", m.name, err, c.byHand(m, one.task)))
 		}
 	}
 	return oneline.Join(problems...)
