@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	discovery "github.com/evenkeel/evenkeel/pkg/law/discovery/stories"
 	election "github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	emulation "github.com/evenkeel/evenkeel/pkg/law/emulation/stories"
 	everyrun "github.com/evenkeel/evenkeel/pkg/law/everyrun/stories"
 	migration "github.com/evenkeel/evenkeel/pkg/law/migration/stories"
 	storageversion "github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
@@ -19,7 +20,7 @@ import (
 )
 
 // allStories are those of all KEPs.
-var allStories = slices.Concat(storageversion.All(), discovery.All(), election.All(), migration.All(), everyrun.All())
+var allStories = slices.Concat(storageversion.All(), discovery.All(), election.All(), migration.All(), emulation.All(), everyrun.All())
 
 // enoughForStories is a requirement that asks for no more objects than its stories have.
 func enoughForStories(r requirement.Requirement) requirement.Requirement {

@@ -4,6 +4,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/law/discovery"
 	"github.com/evenkeel/evenkeel/pkg/law/election"
+	"github.com/evenkeel/evenkeel/pkg/law/emulation"
 	"github.com/evenkeel/evenkeel/pkg/law/everyrun"
 	"github.com/evenkeel/evenkeel/pkg/law/migration"
 	"github.com/evenkeel/evenkeel/pkg/law/storageversion"
@@ -15,5 +16,6 @@ var keps = []law.KEP{
 	discovery.KEP(),
 	election.KEP(),
 	migration.KEP(),
+	emulation.KEP(),
 	everyrun.KEP(),
 }

@@ -53,7 +53,12 @@ type Release struct {
 var Releases = map[string]Release{
 	"1.2": {BallastGroup + "/v1beta1", []string{BallastGroup + "/v1", BallastGroup + "/v1alpha1", BallastGroup + "/v1beta1"}},
 	"1.3": {BallastGroup + "/v1", []string{BallastGroup + "/v1", BallastGroup + "/v1beta1"}},
+	// A server that emulates another release serves and stores what that one does.
+	Emulating: {BallastGroup + "/v1beta1", []string{BallastGroup + "/v1", BallastGroup + "/v1alpha1", BallastGroup + "/v1beta1"}},
 }
+
+// Emulating is a member's release while its binaries are new and behave like the old ones.
+const Emulating = "1.3 emulating 1.2"
 
 // Decodable are the versions of ballasts that API servers of each release decode.
 var Decodable = []string{BallastGroup + "/v1alpha1", BallastGroup + "/v1beta1", BallastGroup + "/v1"}

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	discovery "github.com/evenkeel/evenkeel/pkg/law/discovery/stories"
 	election "github.com/evenkeel/evenkeel/pkg/law/election/stories"
+	emulation "github.com/evenkeel/evenkeel/pkg/law/emulation/stories"
 	everyrun "github.com/evenkeel/evenkeel/pkg/law/everyrun/stories"
 	migration "github.com/evenkeel/evenkeel/pkg/law/migration/stories"
 	storageversion "github.com/evenkeel/evenkeel/pkg/law/storageversion/stories"
@@ -16,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
-var all = slices.Concat(storageversion.All(), discovery.All(), discovery.WrongGreens(), election.All(), election.WrongGreens(), migration.All(), everyrun.All())
+var all = slices.Concat(storageversion.All(), discovery.All(), discovery.WrongGreens(), election.All(), election.WrongGreens(), migration.All(), emulation.All(), everyrun.All())
 
 func TestStories_NamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}

@@ -1,0 +1,105 @@
+package emulation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
+)
+
+// ev01: an emulating server stores nothing in a version that the emulated release cannot
+// read, nor any release that it is compatible with (KEP-4330, "StorageVersion Compatibility
+// Versioning"). So while no member has raised what it emulates, all that is stored can be read
+// after a rollback. What a release can read its own servers say in StorageVersions, in the
+// same run. It does not see fields that an older release does not know, nor objects of
+// resources that the older release does not have.
+var ev01 = law.Each[*Facts, *storing]{
+	Row: law.Row{ID: "EV-01", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
+		{Name: "stored"}, {Name: "storedEach", Tag: differing, Each: true},
+	}},
+	Over: (*Facts).storings,
+	End:  (*storing).readable,
+}
+
+// storing are objects of one resource that the same servers stored in the same version.
+type storing struct {
+	f       *Facts
+	name    string // of the StorageVersion
+	version string
+	// by are the servers of which one stored each object, and member that of the harness's
+	// write; empty for other clients.
+	by     []*server
+	member string
+	first  put
+	times  int64
+}
+
+// storings are those of which an emulating server may have stored the objects.
+func (f *Facts) storings() []*storing {
+	all, out := map[string]*storing{}, []*storing(nil)
+	for _, p := range f.puts {
+		r, ok := f.ResourceOf(p.apiVersion, p.kind)
+		if !ok || f.Hosted(r) != fact.HostedBuiltIn {
+			continue
+		}
+		by := f.writers(p)
+		if !slices.ContainsFunc(by, func(s *server) bool { return s.emulates }) {
+			continue
+		}
+		key := []string{p.writer, p.apiVersion, r.StorageVersionName()}
+		for _, s := range by {
+			key = append(key, fmt.Sprintf("%s %d", s.Member, s.Instance))
+		}
+		id := strings.Join(key, "|")
+		if all[id] == nil {
+			all[id] = &storing{f: f, name: r.StorageVersionName(), version: p.apiVersion, by: by, member: p.writer, first: p}
+			out = append(out, all[id])
+		}
+		all[id].times++
+	}
+	return out
+}
+
+// writers are the servers that may have stored what was put: those of the member through
+// which the harness wrote, or all that may have lived.
+func (f *Facts) writers(p put) []*server {
+	at := f.When(p.Stamp)
+	return fact.Where(f.servers(), func(s *server) bool { return (p.writer == "" || p.writer == s.Member) && s.perhaps(at) })
+}
+
+// readers are the versions of servers, with what they told of the resource, that have to be
+// able to read the objects, whichever server stored them.
+func (w *storing) readers() (readers []behavior) {
+	for b, of := range w.f.plain() {
+		if of[w.name] != nil && !slices.ContainsFunc(w.by, func(s *server) bool { return !s.readBy(b.version) }) {
+			readers = append(readers, b)
+		}
+	}
+	slices.SortFunc(readers, func(a, b behavior) int { return strings.Compare(a.version, b.version) })
+	return readers
+}
+
+func (w *storing) readable(law.Bounds) law.Entry {
+	e, readers := law.Of(w.name, w.f.When(w.first.Stamp)).By(w.member).For(w.times), w.readers()
+	if len(readers) == 0 {
+		return law.Entry{}
+	}
+	for _, b := range readers {
+		if t := w.f.plain()[b][w.name]; !slices.Contains(t.readable, w.version) {
+			return e.Broken("%s stored %s as %s, and servers of %s read only %v", w.who(), w.name, w.version, b.version, t.readable).
+				Shown(w.by[0].Started.Seq, w.first.Seq, t.seq)
+		}
+	}
+	if w.by[0].emulates {
+		return e.Met(w.by[0].tags(w.name)...)
+	}
+	return e.Met()
+}
+
+// who is who stored the objects, in words.
+func (w *storing) who() string {
+	said := fact.Each(w.by, func(s *server) string { return fmt.Sprintf("%s (%s)", s.Member, s.Release) })
+	return strings.Join(said, " or ")
+}
