@@ -166,7 +166,7 @@ func plantInCodec(getter generic.RESTOptionsGetter, codecs serializer.CodecFacto
 	if d.Has(defects.SVM06Restless) {
 		getter = codecGetter{getter, resource, func(codec runtime.Codec) runtime.Codec { return restlessCodec{codec, &atomic.Int64{}} }}
 	}
-	return plantOlderFirst(getter, codecs, r, d)
+	return plantOlderFirst(plantOwnAtTimes(getter, codecs, r, d), codecs, r, d)
 }
 
 // unannounced is the version before the one that a resource is stored in, or

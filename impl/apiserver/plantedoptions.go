@@ -15,6 +15,7 @@ func plantOptions(o Options) Options {
 	if len(o.Release.Discovery) > 0 && o.Defects.Has(defects.AD05BetaForEver) {
 		o.Release.Discovery = []string{discovery.V2, discovery.V2beta1} // defect: AD-05-beta-for-ever
 	}
+	o.Release = plantEmulation(o.Release, o.Defects)
 	return o
 }
 

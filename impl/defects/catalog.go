@@ -51,7 +51,7 @@ var (
 	inBoth      = []Component{APIServer, ControllerManager}
 )
 
-var catalog = slices.Concat(storageVersionCatalog, discoveryCatalog, electionCatalog, migrationCatalog, everyRunCatalog, nearRows())
+var catalog = slices.Concat(storageVersionCatalog, discoveryCatalog, electionCatalog, migrationCatalog, emulationCatalog, everyRunCatalog, nearRows())
 
 var storageVersionCatalog = []Defect{
 	{SV01SkipsAResource, "SV-01", inAPIServer, "the API server never publishes the storage version of secrets, and does not wait for it"},

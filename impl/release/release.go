@@ -105,6 +105,17 @@ func (r Release) Aggregated() Resource {
 	return ballasts
 }
 
+// Changed is the release with another treatment of a resource.
+func (r Release) Changed(group, name string, change func(*Resource)) Release {
+	r.Resources = slices.Clone(r.Resources)
+	for i := range r.Resources {
+		if r.Resources[i].Group == group && r.Resources[i].Resource == name {
+			change(&r.Resources[i])
+		}
+	}
+	return r
+}
+
 func (r Release) find(group, name string) Resource {
 	for _, resource := range r.Resources {
 		if resource.Group == group && resource.Resource == name {

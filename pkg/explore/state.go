@@ -112,6 +112,8 @@ func (st *state) releaseIndex(name string, current int) (index int, ok bool) {
 		index = st.settings.Release
 	case "@start+1":
 		index = st.settings.Release + 1
+	case "@start+2":
+		index = st.settings.Release + 2
 	case "@oldest":
 		index = 0
 	case "@newest":

@@ -188,7 +188,7 @@ func generateSchema(t *testing.T) []byte {
 		reflect.TypeFor[check.Verdict]():     {Type: "string", Enum: texts(check.Verdicts)},
 		reflect.TypeFor[Outcome]():           {Type: "string", Enum: texts(Outcomes)},
 		reflect.TypeFor[requirement.Level](): {Type: "string", Enum: texts([]requirement.Level{requirement.Must, requirement.Should})},
-		reflect.TypeFor[requirement.ID]():    {Type: "string", Pattern: `^(SV|AD|CLE|SVM|RO)-[0-9]{2}$`},
+		reflect.TypeFor[requirement.ID]():    {Type: "string", Pattern: `^(SV|AD|CLE|SVM|EV|RO)-[0-9]{2}$`},
 	}}
 	top := reflect.TypeFor[ConformanceReport]()
 	s, err := jsonschema.ForType(top, &jsonschema.ForOptions{TypeSchemas: g.words})

@@ -9,7 +9,7 @@ import (
 
 func TestAll_CatalogIsComplete(t *testing.T) {
 	all := All()
-	idPattern := regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-\d\d$`)
+	idPattern := regexp.MustCompile(`^(SV|AD|CLE|SVM|EV|RO)-\d\d$`)
 	seen := map[ID]bool{}
 	last := map[string]int{}
 	for _, r := range all {

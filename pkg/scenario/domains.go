@@ -39,8 +39,8 @@ var (
 	leaseName       = registry.AnyText("kube-controller-manager", "kube-scheduler", "leader-election-controller")
 	stored          = registry.AnyText("core.configmaps", "core.secrets", "core.namespaces", "coordination.k8s.io.leases", "ghosts.evenkeel.dev.ships").List(0, mostNames)
 	untilShare      = registry.Percent("1%", "10%", "50%", "90%")
-	released        = registry.OneRelease("@next", "@previous", "@start", "@start+1", "@oldest", "@newest")
-	emulatedVersion = registry.OneRelease("@start", "@previous").With(cluster.Emulates)
+	released        = registry.OneRelease("@next", "@previous", "@start", "@start+1", "@start+2", "@oldest", "@newest")
+	emulatedVersion = registry.OneRelease("@start", "@start+1", "@previous").With(cluster.Emulates)
 	// outage is how long something is down or disturbed: shorter than any timeout, as long as
 	// a Lease of the default timing, and longer.
 	outage = registry.Between(shortestOutage, longestOutage,

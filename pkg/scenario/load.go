@@ -20,7 +20,7 @@ import (
 // crdFile is beside the folders of the scenario, its faults and its workloads.
 const crdFile = "crds/soundings.yaml"
 
-var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM|RO)-[0-9]{2}$`)
+var requirementID = regexp.MustCompile(`^(SV|AD|CLE|SVM|EV|RO)-[0-9]{2}$`)
 
 // Load reads a scenario and everything that it names, from the folders beside
 // the one that it is in. Errors name the file and line.

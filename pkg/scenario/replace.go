@@ -13,7 +13,8 @@ import (
 type Replace struct {
 	Member string `yaml:"member"`
 	// To is a release, or a release relative to the member's: @next, @previous, @oldest,
-	// @newest, @start (the member's first release), or @start+1 (the release after that).
+	// @newest, @start (the member's first release), @start+1 (the release after that), or
+	// @start+2.
 	To string `yaml:"to"`
 	// Emulate is the version that the member's components emulate from then on, such as 1.36,
 	// or a release relative to the member's before the step, whose version it is: with @start

@@ -387,6 +387,7 @@ func TestReleasesUsed(t *testing.T) {
 		{"one up each", nil, []Step{up("@cp1", "@next"), up("@cp2", "@next")}, "1.2 1.3", ""},
 		{"down from above", map[string]string{"cp3": "1.4"}, []Step{up("cp3", "@previous")}, "1.2 1.3 1.4", ""},
 		{"the one after the first", nil, []Step{up("@leader", "@start+1"), up("@leader", "@start+1")}, "1.2 1.3", ""},
+		{"the second after the first", nil, []Step{up("@cp1", "@start+2"), up("@cp1", "@start+2")}, "1.2 1.4", ""},
 		{"by name", nil, []Step{up("@all", "1.4")}, "1.2 1.4", ""},
 		{"restart", nil, []Step{{Action: &Restart{Members: []string{"@cp1", "@cp2"}, Release: "@oldest"}}}, "1.1 1.2", ""},
 		{"restart at its own", nil, []Step{{Action: &Restart{Members: []string{"@all"}}}}, "1.2", ""},

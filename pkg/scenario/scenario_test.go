@@ -145,7 +145,7 @@ func TestReleases(t *testing.T) {
 		{"1.3", "1.1", "1.3"}, {"@next", "1.1", "1.2"}, {"@previous", "1.2", "1.1"}, {"@start", "1.3", "1.2"},
 		{"@start+1", "1.1", "1.3"}, {"@start+1", "1.3", "1.3"},
 		{"@oldest", "1.3", "1.1"}, {"@newest", "1.1", "1.3"},
-		{"@next", "1.3", ""}, {"@previous", "1.1", ""}, {"9.9", "1.1", ""}, {"@next", "0.1", ""},
+		{"@next", "1.3", ""}, {"@previous", "1.1", ""}, {"9.9", "1.1", ""}, {"@next", "0.1", ""}, {"@start+2", "1.1", ""},
 	} {
 		got, err := releaseFor(test.name, test.current, "1.2", releases)
 		if got != test.want || (err == nil) != (test.want != "") {

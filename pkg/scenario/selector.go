@@ -82,6 +82,12 @@ func releaseFor(name, current, start string, releases []string) (string, error) 
 		return releases[len(releases)-1], nil
 	case "@start+1":
 		return releaseFor("@next", start, start, releases)
+	case "@start+2":
+		next, err := releaseFor("@next", start, start, releases)
+		if err != nil {
+			return "", err
+		}
+		return releaseFor("@next", next, start, releases)
 	case "@next":
 		if at < 0 || at+1 >= len(releases) {
 			return "", fmt.Errorf("there is no release after %s; there are: %s", current, strings.Join(releases, ", "))

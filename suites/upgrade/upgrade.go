@@ -9,4 +9,6 @@ var (
 	_ = play.Scenario("upgrade-rollback-crash.yaml")
 	_ = play.Scenario("rolling-upgrade.yaml")
 	_ = play.Scenario("window-two-steps.yaml")
+	_ = play.Scenario("window-skip.yaml")
+	_ = play.Scenario("window-leaders.yaml")
 )

@@ -42,6 +42,7 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE16ElectsTheDead, electsTheDead},              // defect: CLE-16-elects-the-dead
 		{defects.CLE05ElectsTheSilent, electsTheSilent},          // defect: CLE-05-elects-the-silent
 		{defects.CLE06NewestFirst, newestFirst},                  // defect: CLE-06-newest-first
+		{defects.EV05BinaryFirst, binaryFirst},                   // defect: EV-05-binary-first
 		{defects.CLE07DrawsLots, drawsLots},                      // defect: CLE-07-draws-lots
 		{defects.CLE17Flaps, flaps},                              // defect: CLE-17-flaps
 		{defects.CLE08NeverPreempts, neverPreempts},              // defect: CLE-08-never-preempts
@@ -324,6 +325,15 @@ func newestFirst(next election.Decider, v election.View, round election.Round, n
 	}
 	newest, _ := election.OrderOf(election.Newest)
 	return elects(v, next, round, now, newest.Best)
+}
+
+// binaryFirst has what candidates emulate decide only between those of the same binary.
+func binaryFirst(next election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
+	return disguised(func(c *election.Candidate) {
+		if c.Spec.EmulationVersion != "" {
+			c.Spec.BinaryVersion, c.Spec.EmulationVersion = c.Spec.EmulationVersion, c.Spec.BinaryVersion
+		}
+	}, next, v, round, now)
 }
 
 // drawsLots elects any one of equal candidates.

@@ -88,6 +88,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 			c.Spec.Strategy = "example.com/draft"
 		}
 	})
+	guised := with(func(v *election.View) { v.Candidates[0].Spec.EmulationVersion = "1.1.0" })
 	quarrel := with(func(v *election.View) { v.Candidates[1].Spec.Strategy = election.Newest })
 	expired := func() election.View {
 		v := held("gone")()
@@ -131,6 +132,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE04Hesitates:         {free, soon, "gives it to old", "waits"},
 		defects.CLE05ElectsTheSilent:   {free, soon, "gives it to old", "gives it to mute"},
 		defects.CLE06NewestFirst:       {free, soon, "gives it to old", "gives it to new"},
+		defects.EV05BinaryFirst:        {guised, soon, "gives it to new", "gives it to old"},
 		defects.CLE08NeverPreempts:     {held("new"), soon, "tells new to give way to old", "waits"},
 		defects.CLE09TakesAtOnce:       {held("new"), soon, "tells new to give way to old", "gives it to old"},
 		defects.CLE08PreemptsLate:      {held("new"), soon, "tells new to give way to old", "waits"},

@@ -2,7 +2,8 @@
 // Leases by which components elect their leaders, the LeaseCandidates that stand for them,
 // the coordinator that elects, and what acting leaders do.
 //
-// What every run owes by its Leases is here too (RO-03, RO-04, RO-05 and RO-10).
+// What every run owes by its Leases is here too (RO-03, RO-04, RO-05 and RO-10), and who
+// leads while components emulate older versions (EV-05).
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package election
@@ -20,6 +21,7 @@ func KEP() law.KEP { return law.New(begin, laws) }
 var laws = []law.Law[*Facts]{
 	cle01, cle02, cle03, cle04, cle05, cle06, cle07, cle08, cle09, cle10, cle11, cle12, cle13,
 	cle14, cle15, cle16, cle17, cle18, cle19, cle20, cle21, cle22, cle23, cle24, cle25, cle26, cle27, cle28, cle29, cle30, cle31, cle32,
+	ev05,
 	ro03, ro04, ro05, ro10,
 }
 

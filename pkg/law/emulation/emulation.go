@@ -15,6 +15,8 @@
 package emulation
 
 import (
+	"strings"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -23,27 +25,68 @@ import (
 // Facts are the facts of one history that the laws of emulated versions are about.
 type Facts struct {
 	*fact.History
-	puts []put
+	puts    []*puts
+	alike   map[putsKey]*puts
+	changes int // of processes of API servers
+	reads   []read
 }
 
-// put is a change of an object in etcd.
-type put struct {
+// read is a member's answer to a read.
+type read struct {
 	fact.Stamp
-	// apiVersion and kind that the stored bytes name, and the member through which the
-	// harness wrote it; empty where another client did.
-	apiVersion, kind, writer string
+	member string
+	*history.Read
 }
 
-func begin(h *fact.History) *Facts { return &Facts{History: h} }
+// puts are changes of objects in etcd that are alike. A history has a million of them, of
+// which what is kept must be little.
+type puts struct {
+	putsKey
+	first, last fact.Stamp
+	times       int64
+}
+
+type putsKey struct {
+	// apiVersion and kind that the stored bytes name, and the member through which the
+	// harness wrote; empty where another client did.
+	apiVersion, kind, writer string
+	// changes is how many changes of processes of API servers had been told before.
+	changes int
+}
+
+func begin(h *fact.History) *Facts { return &Facts{History: h, alike: map[putsKey]*puts{}} }
 
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
-	if s := ev.Stored; s != nil && s.Type == history.StoredPut && s.APIVersion != "" {
-		f.puts = append(f.puts, put{fact.StampOf(ev), s.APIVersion, s.ObjectKind, s.Writer})
+	switch {
+	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
+		f.changes++
+	case ev.Stored != nil && ev.Stored.Type == history.StoredPut && ev.Stored.APIVersion != "":
+		f.put(fact.StampOf(ev), putsKey{ev.Stored.APIVersion, ev.Stored.ObjectKind, ev.Stored.Writer, f.changes})
+	case ev.Read != nil:
+		f.reads = append(f.reads, read{fact.StampOf(ev), ev.Member, ev.Read})
 	}
+}
+
+func (f *Facts) put(at fact.Stamp, key putsKey) {
+	p := f.alike[key]
+	if p == nil {
+		key.apiVersion, key.kind, key.writer = strings.Clone(key.apiVersion), strings.Clone(key.kind), strings.Clone(key.writer)
+		p = &puts{putsKey: key, first: at}
+		f.alike[key], f.puts = p, append(f.puts, p)
+	}
+	p.last = at
+	p.times++
+}
+
+// when is the time in which the puts were made.
+func (f *Facts) when(p *puts) fact.Moment {
+	at := f.When(p.first)
+	at.Latest = max(at.Latest, f.When(p.last).Latest)
+	return at
 }
 
 // KEP is KEP-4330.
 func KEP() law.KEP { return law.New(begin, laws) }
 
-var laws = []law.Law[*Facts]{ev01, ev06}
+var laws = []law.Law[*Facts]{ev01, ev02, ev03, ev04, ev06}

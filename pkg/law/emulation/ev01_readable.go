@@ -23,49 +23,31 @@ var ev01 = law.Each[*Facts, *storing]{
 	End:  (*storing).readable,
 }
 
-// storing are objects of one resource that the same servers stored in the same version.
+// storing are objects of one resource that were stored alike.
 type storing struct {
-	f       *Facts
-	name    string // of the StorageVersion
-	version string
-	// by are the servers of which one stored each object, and member that of the harness's
-	// write; empty for other clients.
-	by     []*server
-	member string
-	first  put
-	times  int64
+	*puts
+	f    *Facts
+	name string // of the StorageVersion
+	// by are the servers of which one stored each object.
+	by []*server
 }
 
 // storings are those of which an emulating server may have stored the objects.
 func (f *Facts) storings() []*storing {
-	all, out := map[string]*storing{}, []*storing(nil)
+	var out []*storing
 	for _, p := range f.puts {
 		r, ok := f.ResourceOf(p.apiVersion, p.kind)
-		if !ok || f.Hosted(r) != fact.HostedBuiltIn {
-			continue
+		if by := f.writers(p); ok && f.Hosted(r) == fact.HostedBuiltIn && slices.ContainsFunc(by, func(s *server) bool { return s.emulates }) {
+			out = append(out, &storing{p, f, r.StorageVersionName(), by})
 		}
-		by := f.writers(p)
-		if !slices.ContainsFunc(by, func(s *server) bool { return s.emulates }) {
-			continue
-		}
-		key := []string{p.writer, p.apiVersion, r.StorageVersionName()}
-		for _, s := range by {
-			key = append(key, fmt.Sprintf("%s %d", s.Member, s.Instance))
-		}
-		id := strings.Join(key, "|")
-		if all[id] == nil {
-			all[id] = &storing{f: f, name: r.StorageVersionName(), version: p.apiVersion, by: by, member: p.writer, first: p}
-			out = append(out, all[id])
-		}
-		all[id].times++
 	}
 	return out
 }
 
 // writers are the servers that may have stored what was put: those of the member through
 // which the harness wrote, or all that may have lived.
-func (f *Facts) writers(p put) []*server {
-	at := f.When(p.Stamp)
+func (f *Facts) writers(p *puts) []*server {
+	at := f.when(p)
 	return fact.Where(f.servers(), func(s *server) bool { return (p.writer == "" || p.writer == s.Member) && s.perhaps(at) })
 }
 
@@ -82,13 +64,13 @@ func (w *storing) readers() (readers []behavior) {
 }
 
 func (w *storing) readable(law.Bounds) law.Entry {
-	e, readers := law.Of(w.name, w.f.When(w.first.Stamp)).By(w.member).For(w.times), w.readers()
+	e, readers := law.Of(w.name, w.f.When(w.first)).By(w.writer).For(w.times), w.readers()
 	if len(readers) == 0 {
 		return law.Entry{}
 	}
 	for _, b := range readers {
-		if t := w.f.plain()[b][w.name]; !slices.Contains(t.readable, w.version) {
-			return e.Broken("%s stored %s as %s, and servers of %s read only %v", w.who(), w.name, w.version, b.version, t.readable).
+		if t := w.f.plain()[b][w.name]; !slices.Contains(t.readable, w.apiVersion) {
+			return e.Broken("%s stored %s as %s, and servers of %s read only %v", w.who(), w.name, w.apiVersion, b.version, t.readable).
 				Shown(w.by[0].Started.Seq, w.first.Seq, t.seq)
 		}
 	}

@@ -59,10 +59,12 @@ func (a announcement) asEmulated(law.Bounds) law.Entry {
 	return e.Met(a.tags(a.name)...)
 }
 
-// tags are those of an obligation of the server about a resource.
-func (s *server) tags(name string) []string {
-	if s.differs(name) {
-		return []string{differing}
+// tags are those of an obligation of the server about how it stores a resource.
+func (s *server) tags(name string) []string { return tagIf(s.differs(name), differing) }
+
+func tagIf(holds bool, tag string) []string {
+	if holds {
+		return []string{tag}
 	}
 	return nil
 }

@@ -92,6 +92,15 @@ func (b *Builder) work(m *story.Member) {
 	b.read(m, story.BallastGroup, "ballasts")
 }
 
+// Refuse has a member answer a write with an error.
+func (b *Builder) Refuse(m *story.Member, group, resource string) {
+	m.Writes++
+	b.Request(m, history.Request{
+		Class: history.ClassGuarded, Verb: "update", Group: group, Version: "v1", Resource: resource, Name: "default/t0-" + m.Name,
+		Write: m.Writes, Code: 500, Reason: "InternalError", Message: "internal error",
+	})
+}
+
 // read has a member asked for all objects of a resource.
 func (b *Builder) read(m *story.Member, group, resource string) {
 	from := b.Now

@@ -1,7 +1,10 @@
 package stories
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
@@ -9,6 +12,8 @@ import (
 var (
 	lifecycle = story.AnyOf(story.Lifecycle, story.OfKind(history.KindHostedResources))
 	ballasts  = story.AnyOf(story.BallastWrites, story.BallastVersionWrites)
+	requests  = story.RequestsOfClass(history.ClassGuarded)
+	reads     = story.OfKind(history.KindRead)
 )
 
 const (
@@ -36,6 +41,16 @@ func AtPoint(point string, do func(*Builder)) func(*story.Edit) {
 	}
 }
 
+// refuses has cp1 refuse writes of ballasts for longer than the bound.
+func refuses(b *Builder) {
+	for from := b.Now; time.Duration(b.Now-from) < beyond; b.Advance(2000) {
+		b.Refuse(b.Members[0], story.BallastGroup, "ballasts")
+	}
+}
+
+// beyond is later than EV-03 and EV-04 allow.
+var beyond = requirement.MustBound("EV-03", "takesWritesWithin") + 4*time.Second
+
 // windowCases are how the story is changed.
 var windowCases = []story.Case{
 	{
@@ -45,6 +60,30 @@ var windowCases = []story.Case{
 		},
 		Weak: func(e *story.Edit) {
 			e.Drop(story.AllOf(story.BallastWrites, func(ev *history.Event) bool { return ev.Stored.Writer == "cp2" }))
+		},
+	},
+	{
+		Requirement: "EV-02", Reads: story.AnyOf(lifecycle, story.BallastVersionWrites),
+		Fail: func(e *story.Edit) {
+			// cp1 does not host what its binary has removed.
+			for i, r := range e.Event(1, emulating(e, "cp1", story.DiscoveryReads)).HostedResources.Resources {
+				if r.Resource == "ballasts" {
+					e.Event(1, emulating(e, "cp1", story.DiscoveryReads)).HostedResources.Resources[i].Served = story.Releases[newer].Served
+				}
+			}
+		},
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(story.DiscoveryReads, story.OfMember("cp3"))) },
+	},
+	{
+		Requirement: "EV-03", Reads: story.AnyOf(lifecycle, requests, reads),
+		Fail: AtPoint("cp1 rolled back", refuses),
+		Weak: func(e *story.Edit) { e.Drop(story.AllOf(reads, story.OfMember("cp2"))) },
+	},
+	{
+		Requirement: "EV-04", Reads: story.AnyOf(lifecycle, requests),
+		Fail: AtPoint("cp1 raised", refuses),
+		Weak: func(e *story.Edit) {
+			e.StopAt(e.FindLast(func(ev *history.Event) bool { return ev.Process != nil && ev.Process.Change == history.ProcessExited }))
 		},
 	},
 	{
