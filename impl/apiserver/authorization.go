@@ -8,8 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // everything stands for any group or resource in a rule.
@@ -75,20 +73,6 @@ func authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision,
 		return authorizer.DecisionAllow, "", nil
 	}
 	return authorizer.DecisionNoOpinion, "no rule allows it", nil
-}
-
-// plantMaker also allows the controller manager to create anything, if the defect
-// is switched on that takes it.
-func plantMaker(allow authorizer.AuthorizerFunc, d defects.Set) authorizer.AuthorizerFunc {
-	if !d.Has(defects.SVM08BringsBack) {
-		return allow
-	}
-	return func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-		if u := a.GetUser(); u != nil && u.GetName() == user.KubeControllerManager && a.GetVerb() == "create" {
-			return authorizer.DecisionAllow, "", nil
-		}
-		return allow(ctx, a)
-	}
 }
 
 func controllerManagerMay(a authorizer.Attributes) bool {

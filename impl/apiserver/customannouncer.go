@@ -20,7 +20,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/retry"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -35,8 +34,6 @@ const (
 	// customDrain is how long an announcement waits for older writes to end before its
 	// worker turns to other resources. A write ends with its request, after a minute at most.
 	customDrain = 30 * time.Second
-	// customAfterwards is how long SV-24-announces-afterwards waits.
-	customAfterwards = time.Second
 )
 
 // publisher is the part of storageversion.Manager that announces.
@@ -55,7 +52,6 @@ type customAnnouncer struct {
 	queue     workqueue.TypedRateLimitingInterface[string]
 	troubles  *retry.Troubles
 	clock     clock.WithTicker
-	defects   defects.Set
 
 	mu sync.Mutex
 	// published is the last announcement, by name of the definition.
@@ -70,9 +66,9 @@ type announcement struct {
 	certain bool
 }
 
-func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer, c clock.WithTicker, d defects.Set) (*customAnnouncer, error) {
+func newCustomAnnouncer(publisher publisher, doors *customDoors, crds crdinformers.CustomResourceDefinitionInformer, c clock.WithTicker) (*customAnnouncer, error) {
 	v := &customAnnouncer{
-		publisher: publisher, doors: doors, defects: d, clock: c, troubles: newTroubles(c),
+		publisher: publisher, doors: doors, clock: c, troubles: newTroubles(c),
 		crds: crds.Lister(), synced: crds.Informer().HasSynced,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](customRetry, customRetryMax),
@@ -161,12 +157,6 @@ func (v *customAnnouncer) sync(ctx context.Context, name string) error {
 	if known && last.certain && equalResource(last.what, wanted) {
 		return nil
 	}
-	switch {
-	case known && v.defects.Has(defects.SV24AnnouncesOnce):
-		return nil // defect: SV-24-announces-once
-	case v.defects.Has(defects.SV24AnnouncesAfterwards):
-		pause(ctx, customAfterwards) // defect: SV-24-announces-afterwards
-	}
 	resource := schema.GroupResource{Group: wanted.Group, Resource: wanted.Resource}
 	if known && last.what.Encoding != wanted.Encoding {
 		defer v.doors.open(resource)
@@ -201,16 +191,6 @@ func (v *customAnnouncer) drain(ctx context.Context, resource schema.GroupResour
 		return fmt.Errorf("wait for writes of %s to end: %w", resource, context.Cause(ctx))
 	}
 	return nil
-}
-
-// pause waits, for a planted defect.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // withdraw takes an announcement back once the definition is gone.

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -42,7 +40,6 @@ type customGetter struct {
 	generic.RESTOptionsGetter
 	doors   *customDoors
 	manager func() announcer
-	defects defects.Set
 }
 
 // announcer is the part of storageversion.Manager that is asked here.
@@ -58,16 +55,7 @@ func (g customGetter) GetRESTOptions(resource schema.GroupResource, example runt
 	if err != nil {
 		return options, err
 	}
-	if g.defects.Has(defects.SV24AnnouncesAfterwards) || g.defects.Has(defects.SV24AnnouncesOnce) {
-		return options, nil // defect: SV-24-announces-afterwards, SV-24-announces-once
-	}
 	config := *options.StorageConfig
-	if g.defects.Has(defects.SVM05Forgets) {
-		config.Codec = forgetfulCodec{config.Codec}
-	}
-	if g.defects.Has(defects.SVM06Restless) {
-		config.Codec = restlessCodec{config.Codec, &atomic.Int64{}}
-	}
 	// A storage tries its codec out while it is opened; nothing is stored then, and
 	// a resource that is not announced yet must be readable.
 	opened := &atomic.Bool{}
@@ -125,23 +113,6 @@ func (c announcedCodec) Encode(obj runtime.Object, w io.Writer) error {
 	version, _ := meta.NewAccessor().APIVersion(obj)
 	if err := c.manager().MayPersistAs(c.resource.Group, c.resource.Resource, version); err != nil {
 		return &unannouncedError{version: version, reason: err}
-	}
-	return c.Codec.Encode(obj, w)
-}
-
-// forgetfulCodec is the planted defect by which nothing but the metadata is stored in
-// one version.
-type forgetfulCodec struct{ runtime.Codec }
-
-// forgottenIn is that version.
-const forgottenIn = "v1"
-
-// Encode writes the object, without its spec if that is the version.
-func (c forgetfulCodec) Encode(obj runtime.Object, w io.Writer) error {
-	if object, ok := obj.(*unstructured.Unstructured); ok && object.GroupVersionKind().Version == forgottenIn {
-		object = object.DeepCopy()
-		unstructured.RemoveNestedField(object.Object, "spec") // defect: SVM-05-forgets
-		obj = object
 	}
 	return c.Codec.Encode(obj, w)
 }

@@ -17,7 +17,6 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/discovery"
 )
 
@@ -67,7 +66,7 @@ func (s *server) serveDiscovery() error {
 	if err != nil {
 		return err
 	}
-	remotes.Defects = s.options.Defects
+	remotes.Plant(s.options.Defects)
 	servicesSynced, err := followServices(s.aggregator.APIRegistrationInformers.Apiregistration().V1().APIServices(), remotes)
 	if err != nil {
 		return err
@@ -80,17 +79,16 @@ func (s *server) serveDiscovery() error {
 		groups = s.neighbors.view
 	}
 	handler := discovery.NewHandler(discovery.Local(s.catalogs.core), groups, s.options.offered(), s.inner)
-	hold := &discovery.Hold{}
-	s.inner = discovery.PlantHandler(handler, s.options.Defects, hold)
-	remotes.Failed = func() { hold.For(s.options.Defects.Delay(defects.AD22HoldsDocuments)) } // defect: AD-22-holds-documents
+	planted := plantDiscovery(remotes, s.options.Defects)
+	s.inner = planted.handler(handler)
 	var complete atomic.Bool
 	outer := s.aggregator.GenericAPIServer
-	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", func(*http.Request) error {
+	if err := outer.AddReadyzChecks(healthz.NamedCheck("aggregated-discovery", planted.readiness(func(*http.Request) error {
 		if !complete.Load() {
 			return errors.New("not every group-version is listed yet")
 		}
 		return nil
-	})); err != nil {
+	}))); err != nil {
 		return err
 	}
 	crds := s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions()
@@ -107,14 +105,8 @@ func (s *server) serveDiscovery() error {
 		go s.catalogs.groups.Run(hook)
 		go remotes.Run(hook)
 		go func() {
-			if s.options.Defects.Has(defects.AD15ReadyEarly) {
-				complete.Store(true) // defect: AD-15-ready-early
-			}
 			if cache.WaitForCacheSync(hook.Done(), crdsSynced, servicesSynced) && s.catalogs.groups.WaitFor(hook, discovery.Custom, established) == nil {
-				if s.options.Defects.Has(defects.AD16WaitsForRemotes) {
-					remotes.WaitFetched(hook, s.options.Defects.Delay(defects.AD16WaitsForRemotes)) // defect: AD-16-waits-for-remotes
-				}
-				hold.For(s.options.Defects.Delay(defects.AD15GivesLate)) // defect: AD-15-gives-late
+				planted.listed(hook)
 				complete.Store(true)
 			}
 		}()

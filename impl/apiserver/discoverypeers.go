@@ -38,7 +38,7 @@ func newNeighbors(o Options, catalog *discovery.Catalog) (*neighbors, error) {
 		return nil, fmt.Errorf("--peer-ca-file, --proxy-client-cert-file and --proxy-client-key-file: %w", err)
 	}
 	peers := discovery.NewPeers(plantAsking(asking, o.Defects)(carrier), clock.RealClock{}, newRandom())
-	peers.Defects = o.Defects
+	peers.Plant(o.Defects)
 	return &neighbors{
 		self: o.ServerID, peers: peers, carrier: carrier,
 		view: discovery.NewNeighborhood(catalog, peers, o.ServerID, builtinRank),

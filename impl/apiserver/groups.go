@@ -3,7 +3,6 @@ package apiserver
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -25,7 +24,6 @@ import (
 	"github.com/evenkeel/evenkeel/impl/apiserver/registry/review"
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/release"
-	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
 // builder makes the API groups of this server.
@@ -106,14 +104,13 @@ func (b builder) group(group string, rules []registry.Rules) (*genericapiserver.
 }
 
 func (b builder) storageVersions() (*genericapiserver.APIGroupInfo, error) {
-	object, status := registry.StorageVersions(b.defects)
+	object, status := registry.StorageVersions()
+	plantStorageVersionRules(&object, &status, b.defects)
 	store, err := registry.NewStore(b.scheme, b.getter, object)
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)
 	}
-	if view := storageversion.NewView(b.defects); view.Wanted() {
-		store.Decorator = view.Decorate
-	}
+	plantView(store, b.defects)
 	return b.info(apiserverinternalv1alpha1.GroupName, resources{
 		"storageversions":        store,
 		"storageversions/status": registry.NewStatusStore(b.scheme, store, status),
@@ -126,8 +123,7 @@ const candidates = "leasecandidates"
 // coordination has each resource in the versions that the published API has it in.
 func (b builder) coordination() (*genericapiserver.APIGroupInfo, error) {
 	stores := map[string]rest.Storage{}
-	// defect: CLE-25-keeps-fields
-	for _, rules := range []registry.Rules{registry.Leases(b.coordinated || b.defects.Has(defects.CLE25KeepsFields)), registry.LeaseCandidates()} {
+	for _, rules := range []registry.Rules{registry.Leases(b.coordinated), registry.LeaseCandidates()} {
 		store, err := registry.NewStore(b.scheme, b.getter, rules)
 		if err != nil {
 			return nil, fmt.Errorf("open the storage of %s: %w", rules.Resource, err)
@@ -152,9 +148,7 @@ func (b builder) storageMigrations() (*genericapiserver.APIGroupInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the storage of %s: %w", object.Resource, err)
 	}
-	if b.defects.Has(defects.SVM25HidesLeftovers) {
-		store.Decorator = hideBefore(time.Now()) // defect: SVM-25-hides-leftovers
-	}
+	plantLeftovers(store, b.defects)
 	return b.info(storagemigrationv1.GroupName, resources{
 		"storageversionmigrations":        store,
 		"storageversionmigrations/status": registry.NewStatusStore(b.scheme, store, status),

@@ -30,6 +30,13 @@ func without(path string, validate func(runtime.Object) field.ErrorList) func(ru
 	}
 }
 
+// plantLeftovers has a store show migrations otherwise than they are stored.
+func plantLeftovers(store *registry.Store, d defects.Set) {
+	if d.Has(defects.SVM25HidesLeftovers) {
+		store.Decorator = hideBefore(time.Now()) // defect: SVM-25-hides-leftovers
+	}
+}
+
 // hideBefore is the planted defect by which lists leave out the migrations that
 // were created before a time.
 func hideBefore(start time.Time) func(runtime.Object) {

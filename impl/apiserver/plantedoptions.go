@@ -1,7 +1,11 @@
 package apiserver
 
 import (
+	"context"
 	"net/http"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/discovery"
@@ -17,6 +21,25 @@ func plantOptions(o Options) Options {
 	}
 	o.Release = plantEmulation(o.Release, o.Defects)
 	return o
+}
+
+// plantMaker also allows the controller manager to create anything, if the defect
+// is switched on that takes it.
+func plantMaker(allow authorizer.AuthorizerFunc, d defects.Set) authorizer.AuthorizerFunc {
+	if !d.Has(defects.SVM08BringsBack) {
+		return allow
+	}
+	return func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+		if u := a.GetUser(); u != nil && u.GetName() == user.KubeControllerManager && a.GetVerb() == "create" {
+			return authorizer.DecisionAllow, "", nil // defect: SVM-08-brings-back
+		}
+		return allow(ctx, a)
+	}
+}
+
+// plantFields is whether the fields of coordination are kept on new Leases.
+func plantFields(coordinated bool, d defects.Set) bool {
+	return coordinated || d.Has(defects.CLE25KeepsFields) // defect: CLE-25-keeps-fields
 }
 
 // plantAsking changes as whom a server asks its peers.

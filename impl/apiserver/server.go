@@ -204,13 +204,12 @@ func (s *server) buildExtension() error {
 	extension := apiextensionsapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
-			CRDRESTOptionsGetter: customGetter{
+			CRDRESTOptionsGetter: plantCustom(customGetter{
 				RESTOptionsGetter: extensionsoptions.NewCRDRESTOptionsGetter(etcd, nil, config.StorageObjectCountTracker),
 				doors:             s.doors,
 				// Nothing is served before the manager is there.
 				manager: func() announcer { return s.versions },
-				defects: s.options.Defects,
-			},
+			}, s.options.Defects),
 			MasterCount:         cmp.Or(s.options.APIServerCount, haMasterCount),
 			ServiceResolver:     s.resolver,
 			AuthResolverWrapper: webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, config.TracerProvider),
@@ -235,7 +234,7 @@ func (s *server) buildReference() error {
 	s.reference.AggregatedLegacyDiscoveryGroupManager = newDiscoveryFeed(s.catalogs.core)
 	builder := builder{
 		scheme: s.builtin.scheme, codecs: s.codecs, getter: s.config.RESTOptionsGetter,
-		release: s.options.Release, defects: s.options.Defects, coordinated: s.options.coordinated(),
+		release: s.options.Release, defects: s.options.Defects, coordinated: plantFields(s.options.coordinated(), s.options.Defects),
 		authn: completed.Authentication.Authenticator, authz: completed.Authorization.Authorizer,
 	}
 	return builder.install(s.reference)
@@ -333,7 +332,7 @@ func (s *server) publishVersions() error {
 	if err := outer.AddReadyzChecks(s.versions.HealthCheck()); err != nil {
 		return err
 	}
-	custom, err := newCustomAnnouncer(s.versions, s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions(), clock.RealClock{}, s.options.Defects)
+	custom, err := newCustomAnnouncer(plantPublisher(s.versions, s.options.Defects), s.doors, s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions(), clock.RealClock{})
 	if err != nil {
 		return err
 	}

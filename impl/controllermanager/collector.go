@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	internalclient "k8s.io/client-go/kubernetes/typed/apiserverinternal/v1alpha1"
 	apiserverinternallisters "k8s.io/client-go/listers/apiserverinternal/v1alpha1"
 	coordinationlisters "k8s.io/client-go/listers/coordination/v1"
 	"k8s.io/client-go/tools/cache"
@@ -20,7 +21,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -31,22 +31,54 @@ import (
 // KEP-2339: a leader-elected control loop watches the list of participating
 // servers and, upon changes, cleans up each object.
 type collector struct {
-	client  kubernetes.Interface
-	clock   clock.WithTicker
-	defects defects.Set
-	logger  klog.Logger
-	queue   workqueue.TypedRateLimitingInterface[string]
+	client kubernetes.Interface
+	clock  clock.WithTicker
+	decide collectorDecisions
+	logger klog.Logger
+	queue  workqueue.TypedRateLimitingInterface[string]
 	// leading says why nothing may be written, if so.
 	leading func() error
-	// waits are for what planted defects put off.
-	waits defects.Waits
+}
+
+// collectorDecisions are where a collector decides. A planted defect replaces one of them, see
+// plantedcollector.go.
+type collectorDecisions struct {
+	// collect is what to do with an object.
+	collect storageversion.Collector
+	// participants are those that were read, unless that failed.
+	participants func(storageversion.Participants, error) (storageversion.Participants, error)
+	// putOff changes a decision, or is for how long it has to wait.
+	putOff func(sv *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) (storageversion.Collection, time.Duration)
+	// update writes a status on condition that the object has not changed since it was read.
+	update func(ctx context.Context, svs internalclient.StorageVersionInterface, sv *apiserverinternalv1alpha1.StorageVersion) error
+	// precondition is that of a deletion.
+	precondition func(sv *apiserverinternalv1alpha1.StorageVersion) *metav1.Preconditions
+}
+
+func soundCollector() collectorDecisions {
+	return collectorDecisions{
+		collect: storageversion.Collect,
+		participants: func(p storageversion.Participants, err error) (storageversion.Participants, error) {
+			return p, err
+		},
+		putOff: func(_ *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) (storageversion.Collection, time.Duration) {
+			return decision, 0
+		},
+		update: func(ctx context.Context, svs internalclient.StorageVersionInterface, sv *apiserverinternalv1alpha1.StorageVersion) error {
+			_, err := svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
+			return err
+		},
+		precondition: func(sv *apiserverinternalv1alpha1.StorageVersion) *metav1.Preconditions {
+			return &metav1.Preconditions{UID: &sv.UID, ResourceVersion: &sv.ResourceVersion}
+		},
+	}
 }
 
 func newCollector(client kubernetes.Interface, options Options, leading func() error) *collector {
 	return &collector{
 		client:  client,
 		clock:   options.Clock,
-		defects: options.Defects,
+		decide:  plantCollector(soundCollector(), options.Clock, options.Defects),
 		logger:  *options.Logger,
 		leading: leading,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -138,7 +170,7 @@ func (c *collector) due(seen observed) (names []string) {
 	}
 	all, _ := seen.objects.List(labels.Everything())
 	for _, sv := range all {
-		if storageversion.Collect(sv, participants, c.clock.Now(), c.defects).Action != storageversion.Keep {
+		if c.decide.collect(sv, participants, c.clock.Now()).Action != storageversion.Keep {
 			names = append(names, sv.Name)
 		}
 	}
@@ -198,15 +230,12 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 	if err != nil {
 		return 0, fmt.Errorf("getting storage version %s: %w", name, err)
 	}
-	participants, err := storageversion.ReadParticipants(ctx, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), sv.Status.StorageVersions)
-	if err != nil && c.defects.Has(defects.SV20StripsOnError) {
-		participants, err = storageversion.Participants{}, nil // defect: SV-20-strips-on-error
-	}
+	participants, err := c.decide.participants(storageversion.ReadParticipants(ctx, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), sv.Status.StorageVersions))
 	if err != nil {
 		return 0, err
 	}
-	decision := c.emptiesFirst(sv, storageversion.Collect(sv, participants, c.clock.Now(), c.defects))
-	if left := c.late(sv, decision); left > 0 {
+	decision, left := c.decide.putOff(sv, c.decide.collect(sv, participants, c.clock.Now()))
+	if left > 0 {
 		return left, nil
 	}
 	if decision.Action == storageversion.Keep {
@@ -232,38 +261,16 @@ func (c *collector) process(ctx context.Context, name string) (recheck time.Dura
 func (c *collector) update(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion, status apiserverinternalv1alpha1.StorageVersionStatus) error {
 	next := sv.DeepCopy()
 	next.Status = status
-	storageversion.Touch(&next.Status, c.clock.Now(), c.defects)
-	_, err := c.client.InternalV1alpha1().StorageVersions().UpdateStatus(ctx, next, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) && c.defects.Has(defects.SV19UnconditionalUpdate) {
-		err = c.overwrite(context.WithoutCancel(ctx), next) // defect: SV-19-unconditional-update
-	}
-	if err != nil {
+	if err := c.decide.update(ctx, c.client.InternalV1alpha1().StorageVersions(), next); err != nil {
 		return fmt.Errorf("updating storage version %s: %w", sv.Name, err)
 	}
 	c.logger.Info("Updated", "storageVersion", sv.Name, "entries", len(status.StorageVersions), "before", len(sv.Status.StorageVersions))
 	return nil
 }
 
-// overwrite writes a status over whatever others have written since it was read.
-func (c *collector) overwrite(ctx context.Context, next *apiserverinternalv1alpha1.StorageVersion) error {
-	ctx, cancel := context.WithTimeout(ctx, storageversion.RequestTimeout)
-	defer cancel()
-	svs := c.client.InternalV1alpha1().StorageVersions()
-	newest, err := svs.Get(ctx, next.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	next.UID, next.ResourceVersion = newest.UID, newest.ResourceVersion
-	_, err = svs.UpdateStatus(ctx, next, metav1.UpdateOptions{})
-	return err
-}
-
 // delete removes an object, unless anything was written to it since it was read.
 func (c *collector) delete(ctx context.Context, sv *apiserverinternalv1alpha1.StorageVersion) error {
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &sv.UID, ResourceVersion: &sv.ResourceVersion}}
-	if c.defects.Has(defects.SV19UnconditionalDelete) {
-		options.Preconditions = nil // defect: SV-19-unconditional-delete
-	}
+	options := metav1.DeleteOptions{Preconditions: c.decide.precondition(sv)}
 	if err := c.client.InternalV1alpha1().StorageVersions().Delete(ctx, sv.Name, options); err != nil {
 		return fmt.Errorf("deleting storage version %s: %w", sv.Name, err)
 	}

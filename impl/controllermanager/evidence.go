@@ -7,7 +7,6 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/utils/ptr"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/election/acting"
 	"github.com/evenkeel/evenkeel/impl/election/candidacy"
 	"github.com/evenkeel/evenkeel/impl/election/fence"
@@ -20,12 +19,7 @@ import (
 func (m *ControllerManager) act(ctx context.Context, elector *leaderelection.LeaderElector, lock *fence.Lock) {
 	term := candidacy.Term{
 		Lease: LeaseNamespace + "/" + m.leaseOf(LeaseName), Holder: m.options.Identity, Version: m.options.Release + ".0",
-		Leading: func() error {
-			if m.options.Defects.Has(defects.CLE18TakesFromLegacy) {
-				return elector.Check(0) // defect: CLE-18-takes-from-legacy
-			}
-			return lock.Leading()
-		},
+		Leading: m.leadingBy(elector, lock.Leading),
 	}
 	// The number of the term is for readers; without it there is evidence all the same.
 	if lease, err := m.client.CoordinationV1().Leases(LeaseNamespace).Get(ctx, m.leaseOf(LeaseName), metav1.GetOptions{}); err == nil {

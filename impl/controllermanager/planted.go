@@ -5,10 +5,9 @@ import (
 	"errors"
 	"time"
 
-	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
-	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
 const (
@@ -51,6 +50,15 @@ func (m *ControllerManager) endByItself(ctx context.Context) error {
 	}
 }
 
+// leadingBy is why an instance without coordination does not lead: by its lock, or by what
+// client-go's elector believes.
+func (m *ControllerManager) leadingBy(elector *leaderelection.LeaderElector, soundly func() error) func() error {
+	if m.options.Defects.Has(defects.CLE18TakesFromLegacy) {
+		return func() error { return elector.Check(0) } // defect: CLE-18-takes-from-legacy
+	}
+	return soundly
+}
+
 // mayAct is whether a leader may leave evidence of its work now, for one that has led since
 // it is called.
 func (m *ControllerManager) mayAct(leading func() error) func() error {
@@ -70,36 +78,4 @@ func (m *ControllerManager) leaseOf(name string) string {
 		return name + "-" + separate // defect: RO-10-other-lease
 	}
 	return name
-}
-
-// late is for how long a decision about an object has to wait yet.
-func (c *collector) late(sv *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) time.Duration {
-	before, after := &sv.Status, &decision.Status
-	var put defects.ID
-	switch {
-	case decision.Action == storageversion.Keep:
-		c.waits.Done(sv.Name)
-		return 0
-	case len(before.StorageVersions) == 0:
-		put = defects.SV18DeletesLate // defect: SV-18-deletes-late
-	case len(after.StorageVersions) < len(before.StorageVersions):
-		put = defects.SV16CollectsLate // defect: SV-16-collects-late
-	case before.CommonEncodingVersion != nil && after.CommonEncodingVersion == nil:
-		put = defects.SV08ReactsLate // defect: SV-08-reacts-late
-	case before.CommonEncodingVersion == nil && after.CommonEncodingVersion != nil:
-		put = defects.SV06AgreesLate // defect: SV-06-agrees-late
-	}
-	left := c.waits.Left(sv.Name, c.clock.Now(), c.defects.Delay(put))
-	if left == 0 {
-		c.waits.Done(sv.Name)
-	}
-	return left
-}
-
-// emptiesFirst has an object that is to be deleted lose its entries before.
-func (c *collector) emptiesFirst(sv *apiserverinternalv1alpha1.StorageVersion, decision storageversion.Collection) storageversion.Collection {
-	if decision.Action == storageversion.Delete && len(sv.Status.StorageVersions) > 0 && c.defects.Has(defects.SV18DeletesLate) {
-		return storageversion.Collection{Action: storageversion.Update} // defect: SV-18-deletes-late
-	}
-	return decision
 }

@@ -15,8 +15,6 @@ import (
 	peerproxymetrics "k8s.io/apiserver/pkg/util/peerproxy/metrics"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Peer is another member of the control plane.
@@ -35,8 +33,7 @@ type Peer struct {
 type Peers struct {
 	transport http.RoundTripper
 	rhythm    *rhythm
-	// Defects planted on purpose; to be set before anything else is done.
-	Defects defects.Set
+	hooks     peerHooks
 
 	mu      sync.Mutex
 	ctx     context.Context // nil until Run
@@ -49,11 +46,24 @@ type Peers struct {
 	changed chan struct{}
 }
 
+// peerHooks are where defects are planted in what peers host; those of soundPeers change nothing.
+type peerHooks struct {
+	// forgets is whether what a member hosts is forgotten when it has left; left comes after that.
+	forgets func() bool
+	left    func()
+	// learns comes before what a peer said counts.
+	learns func(ctx context.Context)
+}
+
+func soundPeers() peerHooks {
+	return peerHooks{forgets: func() bool { return true }, left: func() {}, learns: func(context.Context) {}}
+}
+
 // NewPeers returns an empty list of peers. The transport identifies this server to
 // its peers.
 func NewPeers(transport http.RoundTripper, clock clock.WithTicker, random *rand.Rand) *Peers {
 	return &Peers{
-		transport: transport, rhythm: newRhythm(clock, random),
+		transport: transport, rhythm: newRhythm(clock, random), hooks: soundPeers(),
 		present: map[string]Peer{}, stop: map[Peer]context.CancelFunc{},
 		hosts: map[string][]apidiscoveryv2.APIGroupDiscovery{}, silent: map[string]bool{}, changed: make(chan struct{}),
 	}
@@ -92,11 +102,9 @@ func (p *Peers) Set(peers []Peer) {
 	}
 	maps.DeleteFunc(p.hosts, func(id string, _ []apidiscoveryv2.APIGroupDiscovery) bool {
 		_, stays := present[id]
-		return !stays && !p.Defects.Has(defects.AD24KeepsPeers) && !p.Defects.Has(defects.AD24LeavesLate) // defect: AD-24-keeps-peers
+		return !stays && p.hooks.forgets()
 	})
-	if p.Defects.Has(defects.AD24LeavesLate) {
-		p.leaveLate() // defect: AD-24-leaves-late
-	}
+	p.hooks.left()
 	maps.DeleteFunc(p.silent, func(id string, _ bool) bool {
 		_, stays := present[id]
 		return !stays
@@ -163,7 +171,7 @@ func (p *Peers) follow(ctx context.Context, peer Peer) {
 
 // learn notes what a peer hosts, if it still is the peer that was asked.
 func (p *Peers) learn(ctx context.Context, peer Peer, a answer) {
-	p.learnLate(ctx)
+	p.hooks.learns(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ctx.Err() != nil || p.present[peer.ID] != peer {

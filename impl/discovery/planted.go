@@ -1,14 +1,11 @@
 package discovery
 
 import (
-	"context"
-	"maps"
 	"os"
 	"slices"
 	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 )
@@ -78,41 +75,6 @@ func (c *Catalog) takeOut(group string) {
 		<-back
 		for _, entry := range out {
 			c.Set(entry)
-		}
-	}()
-}
-
-// takeOthersOutLocked takes out what all other aggregated servers host, until each of them
-// is fetched from again.
-func (r *Remotes) takeOthersOutLocked(failed Backend) {
-	for version, service := range r.services {
-		if service.Backend != failed {
-			r.catalog.Remove(Remote, version)
-		}
-	}
-}
-
-// taintOneLocked calls the first group-version of all other aggregated servers stale for a
-// while.
-func (r *Remotes) taintOneLocked(failed Backend) {
-	var first *schema.GroupVersion
-	for version, service := range r.services {
-		if service.Backend != failed && (first == nil || version.String() < first.String()) {
-			first = &version
-		}
-	}
-	if first == nil {
-		return
-	}
-	service := r.services[*first]
-	r.catalog.Set(Entry{Source: Remote, Group: first.Group, Priority: service.Priority, Version: outdated(r.listed[*first])})
-	back := r.catalog.clock.After(blink)
-	go func() {
-		<-back
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.services[*first] == service {
-			r.listLocked(*first)
 		}
 	}()
 }
@@ -206,148 +168,4 @@ func (d *Document) encodeAnew() error {
 	first.plain.once.Do(func() { first.plain.bytes = content })
 	d.forms[canonical] = first
 	return nil
-}
-
-// lacksKind is whether an answer has a resource that does not say of which kind
-// it is.
-func lacksKind(a answer) bool {
-	for _, version := range a.versions {
-		if slices.ContainsFunc(version.Resources, func(r apidiscoveryv2.APIResourceDiscovery) bool {
-			return r.ResponseKind == nil || r.ResponseKind.Kind == ""
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-// WaitFetched returns once every aggregated server was fetched from, or after a
-// while. Nothing waits so but a planted defect.
-func (r *Remotes) WaitFetched(ctx context.Context, longest time.Duration) {
-	over := r.catalog.clock.After(longest)
-	for {
-		stale := slices.ContainsFunc(r.catalog.Entries(), func(e Entry) bool { return e.Source == Remote && isStale(e.Version) })
-		if !stale {
-			return
-		}
-		select {
-		case <-r.catalog.clock.After(recheck):
-		case <-over:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// trackLater tracks a group-version some time later, unless it is removed before.
-func (r *Remotes) trackLater(service Service) bool {
-	delay := r.Defects.Delay(defects.AD14ListsLate)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	version := service.GroupVersion
-	_, tracked := r.services[version]
-	waits, known := r.due[version]
-	if delay == 0 || tracked || known {
-		return waits
-	}
-	if r.due == nil {
-		r.due = map[schema.GroupVersion]bool{}
-	}
-	r.due[version] = true
-	over := r.rhythm.clock.After(delay)
-	go func() {
-		<-over
-		r.mu.Lock()
-		due := r.due[version]
-		if due {
-			r.due[version] = false // from now on
-		}
-		r.mu.Unlock()
-		if due {
-			r.Track(service)
-		}
-	}()
-	return true
-}
-
-// untrackLater removes a group-version some time later, unless it is tracked again before.
-func (r *Remotes) untrackLater(version schema.GroupVersion) bool {
-	delay := r.Defects.Delay(defects.AD19UntracksLate)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.due, version)
-	service, tracked := r.services[version]
-	if delay == 0 || !tracked || r.leaving[version] {
-		return false
-	}
-	if r.leaving == nil {
-		r.leaving = map[schema.GroupVersion]bool{}
-	}
-	r.leaving[version] = true
-	over := r.rhythm.clock.After(delay)
-	go func() {
-		<-over
-		r.mu.Lock()
-		leaves := r.leaving[version] && r.services[version] == service
-		r.mu.Unlock()
-		if leaves {
-			r.Untrack(version)
-		}
-		r.mu.Lock()
-		delete(r.leaving, version)
-		r.mu.Unlock()
-	}()
-	return true
-}
-
-// late is whether what an aggregated server has just shown is not believed yet: that it
-// fails, or that it answers again.
-func (r *Remotes) lateLocked(w *worker, failed bool) bool {
-	now, address := r.rhythm.clock.Now(), w.backend.address()
-	if failed {
-		r.waits.Done("answers " + address)
-		return r.waits.Left("fails "+address, now, r.Defects.Delay(defects.AD17MarksLate)) > 0
-	}
-	r.waits.Done("fails " + address)
-	delay := r.Defects.Delay(defects.AD18RecoversLate)
-	if !w.lost || delay == 0 {
-		return false
-	}
-	left := r.waits.Left("answers "+address, now, delay)
-	if left == delay {
-		over := r.rhythm.clock.After(delay)
-		go func() {
-			<-over
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.hurryLocked(w.backend)
-		}()
-	}
-	return left > 0
-}
-
-// learnLate lets some time pass before what a peer said counts.
-func (p *Peers) learnLate(ctx context.Context) {
-	if delay := p.Defects.Delay(defects.AD23ShowsLate); delay > 0 {
-		select {
-		case <-p.rhythm.clock.After(delay): // defect: AD-23-shows-late
-		case <-ctx.Done():
-		}
-	}
-}
-
-// leaveLate forgets what those hosted that have left some time later.
-func (p *Peers) leaveLate() {
-	over := p.rhythm.clock.After(p.Defects.Delay(defects.AD24LeavesLate))
-	go func() {
-		<-over
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		maps.DeleteFunc(p.hosts, func(id string, _ []apidiscoveryv2.APIGroupDiscovery) bool {
-			_, stays := p.present[id]
-			return !stays
-		})
-		p.announceLocked()
-	}()
 }

@@ -16,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Backend is how an aggregated server is reached. Group-versions of which it is
@@ -56,8 +54,7 @@ type Remotes struct {
 	catalog *Catalog
 	dial    Dial
 	rhythm  *rhythm
-	// Defects planted on purpose; to be set before anything else is done.
-	Defects defects.Set
+	hooks   remoteHooks
 
 	mu       sync.Mutex
 	ctx      context.Context // nil until Run
@@ -67,9 +64,49 @@ type Remotes struct {
 	workers map[Backend]*worker
 	// Failed is called when an aggregated server fails that had not before. It may be nil.
 	Failed func()
-	// due, leaving and waits are for what planted defects put off.
-	due, leaving map[schema.GroupVersion]bool
-	waits        defects.Waits
+}
+
+// remoteHooks are where defects are planted in what aggregated servers host, one for each
+// decision. Those of soundRemotes change nothing.
+type remoteHooks struct {
+	// tracks and untracks are whether a group-version is taken up, and taken out, now.
+	tracks   func(Service) bool
+	untracks func(schema.GroupVersion) bool
+	// listed is how a group-version is listed before its server was asked, and untracked comes
+	// before it is taken out.
+	listed    func(schema.GroupVersion) apidiscoveryv2.APIVersionDiscovery
+	untracked func(schema.GroupVersion)
+	// adopts is what becomes of the group-versions of a server by an answer.
+	adopts func(w *worker, failed bool) relister
+	// adopted comes after that.
+	adopted func(w *worker, a answer, failure error)
+}
+
+func soundRemotes() remoteHooks {
+	return remoteHooks{
+		tracks: func(Service) bool { return true }, untracks: func(schema.GroupVersion) bool { return true },
+		listed: unfetched, untracked: func(schema.GroupVersion) {},
+		adopts:  func(*worker, bool) relister { return relisted },
+		adopted: func(*worker, answer, error) {},
+	}
+}
+
+// relister is a function that decides as relisted does.
+type relister func(before apidiscoveryv2.APIVersionDiscovery, version schema.GroupVersion, a answer, failure error) (next apidiscoveryv2.APIVersionDiscovery, changes bool)
+
+// relisted is how a group-version is listed after its server was asked. It does not change if the
+// answer says nothing about it: then it came up while the fetch was under way, and its own is
+// about to follow.
+//
+// KEP-3352, "Aggregation": what could not be fetched is Stale.
+func relisted(before apidiscoveryv2.APIVersionDiscovery, version schema.GroupVersion, a answer, failure error) (apidiscoveryv2.APIVersionDiscovery, bool) {
+	switch {
+	case failure != nil && (a.asked == nil || !a.covers(version)):
+		return outdated(before), true
+	case a.covers(version):
+		return fetched(version, a), true
+	}
+	return before, false
 }
 
 // worker asks one server.
@@ -86,15 +123,13 @@ type worker struct {
 	// inARow counts the conditional fetches since then.
 	inARow int
 	failed int
-	// lost is whether it ever did not answer.
-	lost bool
 }
 
 // NewRemotes returns one that knows no servers. The source of randomness
 // scatters fetches.
 func NewRemotes(catalog *Catalog, dial Dial, clock clock.WithTicker, random *rand.Rand) *Remotes {
 	return &Remotes{
-		catalog: catalog, dial: dial, rhythm: newRhythm(clock, random),
+		catalog: catalog, dial: dial, rhythm: newRhythm(clock, random), hooks: soundRemotes(),
 		services: map[schema.GroupVersion]Service{},
 		listed:   map[schema.GroupVersion]apidiscoveryv2.APIVersionDiscovery{},
 		workers:  map[Backend]*worker{},
@@ -117,8 +152,8 @@ func (r *Remotes) Run(ctx context.Context) {
 // of the earlier Service say nothing about the new one.
 func (r *Remotes) Track(service Service) {
 	version := service.GroupVersion
-	if r.trackLater(service) {
-		return // defect: AD-14-lists-late
+	if !r.hooks.tracks(service) {
+		return
 	}
 	if version.Group == "" {
 		// The core group is this server's own; see Kubernetes' own servers.
@@ -129,10 +164,7 @@ func (r *Remotes) Track(service Service) {
 	before, had := r.services[version]
 	r.services[version] = service
 	if !had || before.Backend.address() != service.Backend.address() {
-		r.listed[version] = unfetched(version)
-		if r.Defects.Has(defects.AD14UnfetchedCurrent) {
-			r.listed[version] = fetched(version, answer{}) // defect: AD-14-unfetched-current
-		}
+		r.listed[version] = r.hooks.listed(version)
 	}
 	r.listLocked(version)
 	if had && before == service {
@@ -149,8 +181,8 @@ func (r *Remotes) Track(service Service) {
 // Untrack takes a group-version out. Nothing of it comes back, also not from a
 // fetch that is under way.
 func (r *Remotes) Untrack(version schema.GroupVersion) {
-	if r.untrackLater(version) {
-		return // defect: AD-19-untracks-late
+	if !r.hooks.untracks(version) {
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,12 +192,7 @@ func (r *Remotes) Untrack(version schema.GroupVersion) {
 	}
 	delete(r.services, version)
 	delete(r.listed, version)
-	if r.Defects.Has(defects.AD19TakesTheGroup) {
-		r.catalog.RemoveGroup(Custom, version.Group) // defect: AD-19-takes-the-group
-	}
-	if r.Defects.Has(defects.AD19Blinks) {
-		r.catalog.takeOut(version.Group) // defect: AD-19-blinks
-	}
+	r.hooks.untracked(version)
 	r.catalog.Remove(Remote, version)
 	r.dismissLocked(service.Backend)
 }
@@ -310,57 +337,14 @@ func (r *Remotes) adoptAnswer(w *worker, a answer, failure error) {
 	if r.workers[w.backend] != w {
 		return
 	}
-	late := r.lateLocked(w, failure != nil)
+	relist := r.hooks.adopts(w, failure != nil)
 	for _, version := range r.versionsLocked(w.backend) {
-		switch {
-		case late && failure != nil: // defect: AD-17-marks-late
-			continue
-		case late:
-			r.listed[version] = outdated(r.listed[version]) // defect: AD-18-recovers-late
-		case failure != nil && (a.asked == nil || !a.covers(version)):
-			r.listed[version] = outdated(r.listed[version])
-			if r.Defects.Has(defects.AD17Forgets) {
-				r.listed[version] = unfetched(version) // defect: AD-17-forgets
-			}
-			w.lost = true
-		case a.covers(version):
-			r.listed[version] = fetched(version, a)
-			if w.lost && r.Defects.Has(defects.AD18StaleForEver) {
-				r.listed[version] = outdated(r.listed[version]) // defect: AD-18-stale-for-ever
-			}
-		default:
-			// It came up while the fetch was under way; its own is about to follow.
-			continue
-		}
-		r.listLocked(version)
-	}
-	if failure != nil {
-		r.afterFailureLocked(w.backend)
-	} else {
-		r.afterAnswerLocked(a)
-	}
-}
-
-// afterFailureLocked has the planted defects harm others when a server has failed.
-func (r *Remotes) afterFailureLocked(backend Backend) {
-	if r.Defects.Has(defects.AD26TakesOthersOut) {
-		r.takeOthersOutLocked(backend) // defect: AD-26-takes-others-out
-	}
-	if r.Defects.Has(defects.AD26TaintsOne) {
-		r.taintOneLocked(backend) // defect: AD-26-taints-one
-	}
-}
-
-// afterAnswerLocked has the planted defects trust what a server has answered.
-func (r *Remotes) afterAnswerLocked(a answer) {
-	if r.Defects.Has(defects.AD22FallsOver) && lacksKind(a) {
-		panic("a resource has no kind") // defect: AD-22-falls-over
-	}
-	if r.Defects.Has(defects.AD22BelievesAnything) {
-		for version, told := range a.versions {
-			r.catalog.Set(Entry{Source: Remote, Group: version.Group, Version: told}) // defect: AD-22-believes-anything
+		if next, changes := relist(r.listed[version], version, a, failure); changes {
+			r.listed[version] = next
+			r.listLocked(version)
 		}
 	}
+	r.hooks.adopted(w, a, failure)
 }
 
 func (r *Remotes) fetch(ctx context.Context, backend Backend, tag string, versions []schema.GroupVersion) (answer, error) {

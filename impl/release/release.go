@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Group is the API group of the resources whose versions differ by release.
@@ -143,14 +141,6 @@ func All() []Release {
 		// been migrated before.
 		row("1.4", true, ballasts([]string{V1}, []string{V1beta1, V1}, V1), V1, withoutBeta),
 	}
-}
-
-// With is the release with the defects that are about what a release knows.
-func (r Release) With(planted defects.Set) Release {
-	if planted.Has(defects.RO01ForgetsV1) && r.Name == "1.2" {
-		return row(r.Name, r.Coordination, ballasts([]string{V1beta1, V1alpha1}, []string{V1alpha1, V1beta1}, V1beta1), V1beta1, r.Discovery) // defect: RO-01-forgets-v1
-	}
-	return r
 }
 
 // row is a release with its ballasts, and the version in which it stores

@@ -2,8 +2,6 @@ package storageversion
 
 import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // agreedVersion is the version that all participants store the resource in, or
@@ -14,7 +12,7 @@ import (
 // entries equal, and an entry of each participant, except of those that are
 // fully registered without one: they do not host the resource. A participant
 // that has neither may be about to report another version.
-func agreedVersion(entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, d defects.Set) *string {
+func agreedVersion(entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants) *string {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -25,9 +23,6 @@ func agreedVersion(entries []apiserverinternalv1alpha1.ServerStorageVersion, par
 			return nil
 		}
 		reported[entries[i].APIServerID] = true
-	}
-	if d.Has(defects.SV08CountsReportedOnly) {
-		return &agreed // defect: SV-08-counts-reported-only
 	}
 	for id, registered := range participants {
 		if !reported[id] && !registered {

@@ -13,8 +13,6 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // BarrierMessage begins the message of every refusal of the barrier.
@@ -27,7 +25,7 @@ const BarrierMessage = "storage version registration is not complete"
 // hosts resources, including aggregation.
 func (m *Manager) Barrier(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if reason := m.shut(); reason != nil && !passes(m.attributesOf(req), m.config.ServerID, m.config.Defects) {
+		if reason := m.shut(); reason != nil && !m.decide.passes(m.attributesOf(req), m.config.ServerID) {
 			m.metrics.refusals.Inc()
 			m.refuse(w, req, reason)
 			return
@@ -42,10 +40,7 @@ func (m *Manager) shut() error {
 	if err := standing.check(now, m.config.LeaseDuration); err != nil {
 		return m.why(err)
 	}
-	if m.config.Defects.Has(defects.SV14BarrierLingers) && now.Sub(standing.since) < lingering {
-		return errNotRegistered // defect: SV-14-barrier-lingers
-	}
-	return nil
+	return m.decide.opens(standing, now)
 }
 
 // attributesOf gathers what passes wants to know. A request of which nothing is
@@ -82,9 +77,7 @@ func isLoopback(req *http.Request) bool {
 func (m *Manager) refuse(w http.ResponseWriter, req *http.Request, reason error) {
 	status := apierrors.NewServiceUnavailable(BarrierMessage + ": " + m.explained(reason).Error())
 	status.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: RetryAfterSeconds}
-	if m.config.Defects.Has(defects.SV12WrongRefusal) {
-		status.ErrStatus.Code, status.ErrStatus.Reason = http.StatusForbidden, metav1.StatusReasonForbidden // defect: SV-12-wrong-refusal
-	}
+	m.decide.refuses(status)
 	responsewriters.ErrorNegotiated(status, scheme.Codecs, schema.GroupVersion{Version: "v1"}, w, req)
 }
 
@@ -101,10 +94,7 @@ func (healthCheck) Name() string { return HealthName }
 // KEP-2339: the server is not ready until its storage versions are up to date
 // and the filter is off.
 func (h healthCheck) Check(*http.Request) error {
-	if h.m.config.Defects.Has(defects.SV14ReadyEarly) {
-		return nil // defect: SV-14-ready-early
-	}
-	return h.m.explained(h.m.standing())
+	return h.m.explained(h.m.decide.ready(h.m.standing()))
 }
 
 // MayPersist says why this server may not store an object of a resource at this
@@ -113,12 +103,9 @@ func (h healthCheck) Check(*http.Request) error {
 // that were under way while the process stood still for longer than its Lease
 // lasts. What is written in order to join and to register is exempt.
 func (m *Manager) MayPersist(group, resource string) error {
-	switch {
-	case group == apiserverinternalv1alpha1.GroupName && resource == "storageversions",
-		group == coordinationv1.GroupName && resource == "leases":
-		return nil
-	case m.config.Defects.Has(defects.SV12BarrierOpen): // defect: SV-12-barrier-open
+	if group == apiserverinternalv1alpha1.GroupName && resource == "storageversions" ||
+		group == coordinationv1.GroupName && resource == "leases" {
 		return nil
 	}
-	return m.standing()
+	return m.decide.persists(m.standing())
 }

@@ -54,21 +54,3 @@ const (
 	// RetryAfterSeconds is the Retry-After that the barrier returns to clients.
 	RetryAfterSeconds = 1
 )
-
-// The bounds of planted defects.
-const (
-	// lingering is how long SV-14-barrier-lingers keeps the barrier shut.
-	lingering = 2 * time.Second
-	// readyEarlyDelay is how long SV-14-ready-early puts off registration.
-	readyEarlyDelay = 2 * time.Second
-	// takenBack is for how long SV-01-takes-one-back leaves an object without its entry.
-	takenBack = 2 * time.Second
-	// blindWindow is how long SV-09-blind-write waits between read and write.
-	blindWindow = 500 * time.Millisecond
-	// quietWindow is for how long SV-10-waits-for-quiet wants an object unchanged.
-	quietWindow = 3 * time.Second
-	// touchInterval is how often SV-23-touches rewrites its objects.
-	touchInterval = 5 * time.Second
-	// olderWrites is how many objects SV-15-first-write-older encodes wrongly.
-	olderWrites = 3
-)

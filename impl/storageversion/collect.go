@@ -4,8 +4,6 @@ import (
 	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Action is what a collector does with an object.
@@ -30,6 +28,9 @@ type Collection struct {
 	Recheck time.Duration
 }
 
+// Collector is a function that decides as Collect does.
+type Collector func(sv *apiserverinternalv1alpha1.StorageVersion, participants Participants, now time.Time) Collection
+
 // Collect decides whether the collector keeps, updates or deletes an object, given the
 // participants that were read after it.
 //
@@ -40,11 +41,11 @@ type Collection struct {
 //
 // Collect keeps an object that has never had an entry for a while: the API server that
 // created it is about to report.
-func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Participants, now time.Time, d defects.Set) Collection {
+func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Participants, now time.Time) Collection {
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(sv.Status.StorageVersions))
 	for i := range sv.Status.StorageVersions {
 		entry := sv.Status.StorageVersions[i]
-		if participants.Has(entry.APIServerID) || d.Has(defects.SV16NeverCollects) { // defect: SV-16-never-collects
+		if participants.Has(entry.APIServerID) {
 			entries = append(entries, entry)
 		}
 	}
@@ -53,26 +54,11 @@ func Collect(sv *apiserverinternalv1alpha1.StorageVersion, participants Particip
 		if len(sv.Status.StorageVersions) == 0 && age < EmptyGrace {
 			return Collection{Action: Keep, Recheck: EmptyGrace - age}
 		}
-		if !d.Has(defects.SV18KeepsEmpty) { // defect: SV-18-keeps-empty
-			return Collection{Action: Delete}
-		}
+		return Collection{Action: Delete}
 	}
-	if len(entries) == len(sv.Status.StorageVersions) && d.Has(defects.SV08DeafToJoining) {
-		return Collection{Action: Keep} // defect: SV-08-deaf-to-joining
-	}
-	status := settle(&sv.Status, entries, participants, now, d)
-	if d.Has(defects.SV16KeepsDisagreement) && sv.Status.CommonEncodingVersion == nil {
-		status = disagreeing(&sv.Status, entries) // defect: SV-16-keeps-disagreement
-	}
+	status := settle(&sv.Status, entries, participants, now)
 	if sameStatus(&sv.Status, &status) {
 		return Collection{Action: Keep}
 	}
 	return Collection{Action: Update, Status: status}
-}
-
-// disagreeing is a status with other entries and all else as it was.
-func disagreeing(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion) apiserverinternalv1alpha1.StorageVersionStatus {
-	status := *old.DeepCopy()
-	status.StorageVersions = entries
-	return status
 }

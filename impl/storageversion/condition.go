@@ -6,8 +6,6 @@ import (
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Reasons of the condition AllEncodingVersionsEqual.
@@ -33,17 +31,17 @@ const (
 // KEP-2339: the condition is updated together with the agreed version, and its status is one
 // of True, False and Unknown. It is Unknown where the reports are equal and a participant's is
 // missing: that one may be about to report the same version or another one.
-func conditionFor(entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, d defects.Set) apiserverinternalv1alpha1.StorageVersionCondition {
+func conditionFor(entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string) apiserverinternalv1alpha1.StorageVersionCondition {
 	condition := apiserverinternalv1alpha1.StorageVersionCondition{
 		Type:    apiserverinternalv1alpha1.AllEncodingVersionsEqual,
 		Status:  apiserverinternalv1alpha1.ConditionFalse,
 		Reason:  ReasonNotAgreed,
 		Message: messageNotAgreed,
 	}
-	if (agreed != nil) != d.Has(defects.SV06InvertedCondition) { // defect: SV-06-inverted-condition
+	switch {
+	case agreed != nil:
 		condition.Status, condition.Reason, condition.Message = apiserverinternalv1alpha1.ConditionTrue, ReasonAgreed, messageAgreed
-	}
-	if agreed == nil && allEqual(entries) && condition.Status == apiserverinternalv1alpha1.ConditionFalse {
+	case allEqual(entries):
 		condition.Status, condition.Reason, condition.Message = apiserverinternalv1alpha1.ConditionUnknown, ReasonNotReported, messageNotReported
 	}
 	return condition
@@ -60,9 +58,9 @@ func allEqual(entries []apiserverinternalv1alpha1.ServerStorageVersion) bool {
 // transition time moves exactly when the outcome changes, the outcome being the
 // agreed version, or the status where there is none: a consumer that compares two readings must see
 // that one agreement was replaced by another one in between.
-func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, now time.Time, d defects.Set) []apiserverinternalv1alpha1.StorageVersionCondition {
+func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, now time.Time) []apiserverinternalv1alpha1.StorageVersionCondition {
 	conditions := slices.Clone(old.Conditions)
-	condition := conditionFor(entries, agreed, d)
+	condition := conditionFor(entries, agreed)
 	at := slices.IndexFunc(conditions, ours)
 	if at < 0 {
 		condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
@@ -95,12 +93,4 @@ func laterThan(previous metav1.Time, now time.Time) metav1.Time {
 		next = metav1.NewTime(previous.Add(time.Second)).Rfc3339Copy()
 	}
 	return next
-}
-
-// Touch moves the transition time of a status that is about to be written, if
-// the defect that does so is switched on.
-func Touch(status *apiserverinternalv1alpha1.StorageVersionStatus, now time.Time, d defects.Set) {
-	if at := slices.IndexFunc(status.Conditions, ours); at >= 0 && d.Has(defects.SV07RestlessTransition) {
-		status.Conditions[at].LastTransitionTime = laterThan(status.Conditions[at].LastTransitionTime, now) // defect: SV-07-restless-transition
-	}
 }

@@ -41,20 +41,19 @@ func TestAgreedVersion(t *testing.T) {
 		name         string
 		entries      []svEntry
 		participants Participants
-		defects      defects.Set
 		want         *string
 	}{
-		{"no server reported", nil, taking("a"), nil, nil},
-		{"one server", []svEntry{entryAt("a", "v1")}, taking("a"), nil, ptr.To("v1")},
-		{"all equal", []svEntry{entryAt("a", "v1"), entryAt("b", "v1")}, taking("a", "b"), nil, ptr.To("v1")},
-		{"different", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, taking("a", "b"), nil, nil},
-		{"one has not reported", []svEntry{entryAt("a", "v1")}, taking("a", "b"), nil, nil},
-		{"one does not host it", []svEntry{entryAt("a", "v1")}, Participants{"a": false, "b": true}, nil, ptr.To("v1")},
-		{"a registered one differs", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, Participants{"a": true, "b": true}, nil, nil},
-		{"defect", []svEntry{entryAt("a", "v1")}, taking("a", "b"), defects.Of(defects.SV08CountsReportedOnly), ptr.To("v1")},
+		{"no server reported", nil, taking("a"), nil},
+		{"one server", []svEntry{entryAt("a", "v1")}, taking("a"), ptr.To("v1")},
+		{"all equal", []svEntry{entryAt("a", "v1"), entryAt("b", "v1")}, taking("a", "b"), ptr.To("v1")},
+		{"different", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, taking("a", "b"), nil},
+		{"one has not reported", []svEntry{entryAt("a", "v1")}, taking("a", "b"), nil},
+		{"one does not host it", []svEntry{entryAt("a", "v1")}, Participants{"a": false, "b": true}, ptr.To("v1")},
+		{"a registered one differs", []svEntry{entryAt("a", "v1"), entryAt("b", "v2")}, Participants{"a": true, "b": true}, nil},
+		{"counted by defect", []svEntry{entryAt("a", "v1")}, onlyReported(taking("a", "b"), &svStatus{}, "a"), ptr.To("v1")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := agreedVersion(tc.entries, tc.participants, tc.defects); !sameVersion(got, tc.want) {
+			if got := agreedVersion(tc.entries, tc.participants); !sameVersion(got, tc.want) {
 				t.Errorf("got %v, want %v", ptr.Deref(got, "none"), ptr.Deref(tc.want, "none"))
 			}
 		})
@@ -69,7 +68,7 @@ func TestTransitionTime(t *testing.T) {
 		for step := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			agreed := outcomes.Draw(t, "outcome")
 			now = now.Add(time.Duration(rapid.IntRange(-2000, 5000).Draw(t, "ms")) * time.Millisecond)
-			next := svStatus{CommonEncodingVersion: agreed, Conditions: withCondition(&status, nil, agreed, now, nil)}
+			next := svStatus{CommonEncodingVersion: agreed, Conditions: withCondition(&status, nil, agreed, now)}
 			if len(next.Conditions) != 1 {
 				t.Fatalf("%d conditions", len(next.Conditions))
 			}
@@ -97,15 +96,15 @@ func TestTransitionTime(t *testing.T) {
 
 func TestConditionKeepsOthers(t *testing.T) {
 	other := apiserverinternalv1alpha1.StorageVersionCondition{Type: "Other", Status: "True", Reason: "R", Message: "M"}
-	got := withCondition(&svStatus{Conditions: []apiserverinternalv1alpha1.StorageVersionCondition{other}}, nil, ptr.To("v1"), epoch, nil)
+	got := withCondition(&svStatus{Conditions: []apiserverinternalv1alpha1.StorageVersionCondition{other}}, nil, ptr.To("v1"), epoch)
 	if len(got) != 2 || got[0] != other {
 		t.Errorf("got %+v", got)
 	}
-	inverted := withCondition(&svStatus{}, nil, ptr.To("v1"), epoch, defects.Of(defects.SV06InvertedCondition))
+	status := inverted(svStatus{CommonEncodingVersion: ptr.To("v1"), Conditions: withCondition(&svStatus{}, nil, ptr.To("v1"), epoch)})
+	inverted := slices.Clone(status.Conditions)
 	if inverted[0].Status != apiserverinternalv1alpha1.ConditionFalse {
 		t.Errorf("not inverted: %+v", inverted)
 	}
-	status := svStatus{Conditions: slices.Clone(inverted)}
 	Touch(&status, epoch, nil)
 	if status.Conditions[0] != inverted[0] {
 		t.Error("touched without the defect")
@@ -123,23 +122,22 @@ func TestMerge(t *testing.T) {
 		old          []svEntry
 		own          []svEntry
 		participants Participants
-		keepStale    bool
 		want         []svEntry
 		agreed       *string
 	}{
-		{"first", nil, own, taking("b"), false, own, ptr.To("v2")},
-		{"added at the end", []svEntry{entryAt("a", "v2")}, own, taking("a", "b"), false, []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
-		{"replaced in place", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, own, taking("a", "b"), false, []svEntry{entryAt("b", "v2"), entryAt("a", "v1")}, nil},
-		{"doubled entry is made one", []svEntry{entryAt("b", "v1"), entryAt("a", "v2"), entryAt("b", "v1")}, own, taking("a", "b"), false, []svEntry{entryAt("b", "v2"), entryAt("a", "v2")}, ptr.To("v2")},
-		{"stale removed", []svEntry{entryAt("gone", "v1"), entryAt("a", "v2")}, own, taking("a", "b"), false, []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
-		{"stale kept by defect", []svEntry{entryAt("gone", "v1")}, own, taking("b"), true, []svEntry{entryAt("gone", "v1"), entryAt("b", "v2")}, nil},
-		{"taken back", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, Participants{"a": false, "b": true}, false, []svEntry{entryAt("a", "v1")}, ptr.To("v1")},
-		{"vanished", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, taking("a", "b"), false, []svEntry{entryAt("a", "v1")}, nil},
+		{"first", nil, own, taking("b"), own, ptr.To("v2")},
+		{"added at the end", []svEntry{entryAt("a", "v2")}, own, taking("a", "b"), []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
+		{"replaced in place", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, own, taking("a", "b"), []svEntry{entryAt("b", "v2"), entryAt("a", "v1")}, nil},
+		{"doubled entry is made one", []svEntry{entryAt("b", "v1"), entryAt("a", "v2"), entryAt("b", "v1")}, own, taking("a", "b"), []svEntry{entryAt("b", "v2"), entryAt("a", "v2")}, ptr.To("v2")},
+		{"stale removed", []svEntry{entryAt("gone", "v1"), entryAt("a", "v2")}, own, taking("a", "b"), []svEntry{entryAt("a", "v2"), entryAt("b", "v2")}, ptr.To("v2")},
+		{"stale kept by defect", []svEntry{entryAt("gone", "v1")}, own, withReported(taking("b"), &svStatus{StorageVersions: []svEntry{entryAt("gone", "v1")}}), []svEntry{entryAt("gone", "v1"), entryAt("b", "v2")}, nil},
+		{"taken back", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, Participants{"a": false, "b": true}, []svEntry{entryAt("a", "v1")}, ptr.To("v1")},
+		{"vanished", []svEntry{entryAt("b", "v1"), entryAt("a", "v1")}, nil, taking("a", "b"), []svEntry{entryAt("a", "v1")}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			old := svStatus{StorageVersions: tc.old}
 			before := old.DeepCopy()
-			got := merge(&old, "b", tc.own, tc.participants, tc.keepStale, epoch, nil)
+			got := merge(&old, "b", tc.own, tc.participants, epoch)
 			want := svStatus{StorageVersions: tc.want, CommonEncodingVersion: tc.agreed, Conditions: got.Conditions}
 			if !sameStatus(&got, &want) {
 				t.Errorf("got %+v\nwant %+v", got, want)
@@ -147,10 +145,10 @@ func TestMerge(t *testing.T) {
 			if !sameStatus(&old, before) {
 				t.Error("the old status was changed")
 			}
-			if errs := ValidateStatus(&got, nil); len(errs) > 0 {
+			if errs := ValidateStatus(&got); len(errs) > 0 {
 				t.Errorf("invalid: %v", errs)
 			}
-			again := merge(&got, "b", tc.own, tc.participants, tc.keepStale, epoch.Add(time.Hour), nil)
+			again := merge(&got, "b", tc.own, tc.participants, epoch.Add(time.Hour))
 			if !sameStatus(&got, &again) {
 				t.Errorf("merging again changes %+v\nto %+v", got, again)
 			}
@@ -212,7 +210,7 @@ func TestInterleavedMerges(t *testing.T) {
 				}
 				now = now.Add(time.Second)
 				entry := entryAt(id, rapid.SampledFrom([]string{"v1", "v2"}).Draw(t, "version"))
-				stored = merge(&r.status, id, []svEntry{entry}, r.participants, false, now, nil)
+				stored = merge(&r.status, id, []svEntry{entry}, r.participants, now)
 				rv++
 				reported[id] = entry
 				for other := range r.participants {
@@ -225,7 +223,7 @@ func TestInterleavedMerges(t *testing.T) {
 				// Two reads and a write in one step; those of servers come between.
 				sv := &apiserverinternalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(epoch)}, Status: *stored.DeepCopy()}
 				now = now.Add(time.Minute)
-				switch c := Collect(sv, joined, now, nil); c.Action {
+				switch c := Collect(sv, joined, now); c.Action {
 				case Update:
 					stored, rv = c.Status, rv+1
 				case Delete:
@@ -234,7 +232,7 @@ func TestInterleavedMerges(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if errs := ValidateStatus(&stored, nil); len(errs) > 0 {
+				if errs := ValidateStatus(&stored); len(errs) > 0 {
 					t.Fatalf("invalid: %v", errs)
 				}
 				for id, entry := range reported {
@@ -248,8 +246,8 @@ func TestInterleavedMerges(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), false, epoch, nil)
-	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), false, epoch, nil)
+	settled := merge(&svStatus{}, "a", []svEntry{entryAt("a", "v1")}, taking("a"), epoch)
+	two := merge(&settled, "b", []svEntry{entryAt("b", "v2")}, taking("a", "b"), epoch)
 	for _, tc := range []struct {
 		name         string
 		status       svStatus
@@ -274,7 +272,7 @@ func TestCollect(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			sv := &apiserverinternalv1alpha1.StorageVersion{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(epoch)}, Status: tc.status}
-			got := Collect(sv, tc.participants, epoch.Add(tc.age), tc.defects)
+			got := PlantCollect(tc.defects)(sv, tc.participants, epoch.Add(tc.age))
 			if got.Action != tc.want || got.Recheck != tc.recheck {
 				t.Fatalf("got %+v", got)
 			}
@@ -367,8 +365,11 @@ func TestPasses(t *testing.T) {
 		{"defect: custom, not reviews", attributes{resourceRequest: true, verb: "create", group: "authentication.k8s.io", resource: "tokenreviews"}, defects.Of(defects.SV13HoldsCustom), true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := passes(tc.a, "me", tc.defects); got != tc.want {
+			if got := plantedPasses(tc.a, "me", tc.defects); got != tc.want {
 				t.Errorf("got %v", got)
+			}
+			if got := passes(tc.a, "me"); len(tc.defects) == 0 && got != tc.want {
+				t.Errorf("got %v without defects", got)
 			}
 		})
 	}
@@ -461,16 +462,16 @@ func TestNames(t *testing.T) {
 		if !ok || [2]string{group, resource} != want || Name(group, resource) != name {
 			t.Errorf("%s: %q %q %v", name, group, resource, ok)
 		}
-		if errs := ValidateName(name, nil); len(errs) > 0 {
+		if errs := ValidateName(name); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs)
 		}
 	}
 	for _, name := range []string{"", "pods", ".pods", "core.", "core..pods", "Core.pods", "core.Pods", "core.po_ds", "."} {
-		if len(ValidateName(name, nil)) == 0 {
+		if len(ValidateName(name)) == 0 {
 			t.Errorf("%q is accepted", name)
 		}
 	}
-	if errs := ValidateName("pods", defects.Of(defects.SV02NamelessCore)); len(errs) > 0 {
+	if errs := PlantValidateName(defects.Of(defects.SV02NamelessCore))("pods"); len(errs) > 0 {
 		t.Errorf("the defect does not let the name in: %v", errs)
 	}
 }
@@ -519,7 +520,7 @@ func TestValidateStatus(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			status := agreed()
 			tc.change(&status)
-			if errs := ValidateStatus(&status, tc.defects); (len(errs) == 0) != tc.want {
+			if errs := PlantValidateStatus(tc.defects)(&status); (len(errs) == 0) != tc.want {
 				t.Errorf("got %v", errs)
 			}
 		})
@@ -528,19 +529,19 @@ func TestValidateStatus(t *testing.T) {
 
 func TestReports(t *testing.T) {
 	secrets := Resource{Resource: "secrets", Encoding: "v1", Decodable: []string{"v2", "v1"}, Served: []string{"v1"}}
-	if got := reportsOf("a", secrets, nil); len(got) != 1 || got[0].name != "core.secrets" || len(got[0].entries) != 1 || !slices.Equal(got[0].entries[0].DecodableVersions, []string{"v1", "v2"}) {
+	if got := reportsOf("a", secrets); len(got) != 1 || got[0].name != "core.secrets" || len(got[0].entries) != 1 || !slices.Equal(got[0].entries[0].DecodableVersions, []string{"v1", "v2"}) {
 		t.Errorf("got %+v", got)
 	}
-	if got := reportsOf("a", secrets, defects.Of(defects.SV01SkipsAResource)); len(got) != 0 {
+	if got := plantedReports("a", secrets, defects.Of(defects.SV01SkipsAResource)); len(got) != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := reportsOf("a", secrets, defects.Of(defects.SV02NamelessCore)); len(got) != 2 || got[1].name != "secrets" {
+	if got := plantedReports("a", secrets, defects.Of(defects.SV02NamelessCore)); len(got) != 2 || got[1].name != "secrets" {
 		t.Errorf("got %+v", got)
 	}
-	if got := reportsOf("a", secrets, defects.Of(defects.SV03DuplicateEntry)); len(got[0].entries) != 2 {
+	if got := plantedReports("a", secrets, defects.Of(defects.SV03DuplicateEntry)); len(got[0].entries) != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if got := reportsOf("a", secrets, defects.Of(defects.SV05ServesMore)); len(got[0].entries[0].ServedVersions) != 2 {
+	if got := plantedReports("a", secrets, defects.Of(defects.SV05ServesMore)); len(got[0].entries[0].ServedVersions) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -577,24 +578,6 @@ func TestStaleView(t *testing.T) {
 	}
 }
 
-func TestFirstWrites(t *testing.T) {
-	count := func(d defects.Set) (older int) {
-		f := NewFirstWrites(d)
-		for range 100 {
-			if f.EncodeOlder() {
-				older++
-			}
-		}
-		return older
-	}
-	if got := count(nil); got != 0 {
-		t.Errorf("%d without the defect", got)
-	}
-	if got := count(defects.Of(defects.SV15FirstWriteOlder)); got != olderWrites {
-		t.Errorf("%d with the defect", got)
-	}
-}
-
 // KEP-2339: a condition is True, False or Unknown.
 func TestConditionIsUnknownWhileAReportIsMissing(t *testing.T) {
 	one, other := reported("a", "v1"), reported("b", "v2")
@@ -608,7 +591,7 @@ func TestConditionIsUnknownWhileAReportIsMissing(t *testing.T) {
 		"they differ":                      {[]apiserverinternalv1alpha1.ServerStorageVersion{one, other}, Participants{"a": true, "b": true}, apiserverinternalv1alpha1.ConditionFalse},
 		"they differ and another is to be": {[]apiserverinternalv1alpha1.ServerStorageVersion{one, other}, Participants{"a": true, "b": true, "c": false}, apiserverinternalv1alpha1.ConditionFalse},
 	} {
-		status := settle(&svStatus{}, test.entries, test.participants, epoch, nil)
+		status := settle(&svStatus{}, test.entries, test.participants, epoch)
 		if got := status.Conditions[0]; got.Status != test.want || got.Reason == "" || got.Message == "" {
 			t.Errorf("%s: got %+v", name, got)
 		}

@@ -10,23 +10,15 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // maintain keeps a registered server's reports as they should be, until the
 // context ends: at once where a watch shows damage, and in rounds.
 func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
-	if m.config.Defects.Has(defects.SV01TakesOneBack) {
-		m.wait(ctx, takenBack) // defect: SV-01-takes-one-back
-	}
+	m.decide.maintains(ctx)
 	watching := m.watchReports(ctx, client)
-	interval := VerificationInterval
-	if m.config.Defects.Has(defects.SV23Touches) {
-		interval = touchInterval // defect: SV-23-touches
-	}
 	// A ticker, so that repairs do not put the rounds off.
-	rounds := m.config.Clock.NewTicker(interval)
+	rounds := m.config.Clock.NewTicker(m.decide.verifyEvery)
 	defer rounds.Stop()
 	for {
 		select {
@@ -47,8 +39,8 @@ func (m *Manager) maintain(ctx context.Context, client kubernetes.Interface) {
 // restore reports again where a report is missing or wrong, or where the
 // agreement is not what it should be.
 func (m *Manager) restore(ctx context.Context, client kubernetes.Interface, names []string) {
-	if m.config.Defects.Has(defects.SV09BlindWrite) {
-		return // defect: SV-09-blind-write
+	if !m.decide.checks {
+		return
 	}
 	if err := m.reportAll(ctx, client, names, upkeep); err != nil && ctx.Err() == nil {
 		m.config.Logger.Error(err, "Leaving storage versions to the next round of verification", "server", m.config.ServerID)
@@ -68,11 +60,7 @@ func (m *Manager) verify(ctx context.Context, client kubernetes.Interface) {
 	}
 	m.troubles.Over(inspecting)
 	m.restore(ctx, client, names)
-	if m.config.Defects.Has(defects.SV23Touches) {
-		for _, name := range m.names() {
-			m.touch(ctx, client, name) // defect: SV-23-touches
-		}
-	}
+	m.decide.verified(ctx, client)
 }
 
 // outdated are the objects that a report would change. It reads all objects

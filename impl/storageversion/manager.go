@@ -106,8 +106,8 @@ type Manager struct {
 	// troubles are what has failed and is tried again.
 	troubles *retry.Troubles
 
-	// started is when the manager was made.
-	started time.Time
+	// decide is where a planted defect has its place.
+	decide decisions
 
 	mu      sync.Mutex
 	reports map[string]report
@@ -130,8 +130,9 @@ func New(config Config) (*Manager, error) {
 		custom:  map[string]bool{},
 
 		announced: newAnnounced(),
-		started:   config.Clock.Now(),
+		decide:    sound(),
 	}
+	m.plant()
 	m.metrics = metricsFor(config.ServerID)
 	m.troubles = retry.New(config.Clock, retryGauge{config.ServerID})
 	m.holder = config.ServerID + "_" + m.random.uuid()
@@ -156,7 +157,7 @@ func (m *Manager) add(resource Resource, custom bool) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
+	for _, r := range m.decide.reports(m.config.ServerID, resource) {
 		m.reports[r.name] = r
 		m.custom[r.name] = custom
 	}
@@ -251,9 +252,7 @@ func (m *Manager) RunWith(ctx context.Context, client kubernetes.Interface) erro
 
 // takePart is one membership from joining to its loss.
 func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, member *membership) error {
-	if m.config.Defects.Has(defects.SV11LateJoin) && !m.everRegistered() {
-		m.registerAll(ctx, client) // defect: SV-11-late-join
-	}
+	m.decide.joins(ctx, client)
 	// KEP-2339: membership comes before publication, or else a collector would
 	// take the first entries for stale ones.
 	if err := member.join(ctx); err != nil {
@@ -291,15 +290,6 @@ func (m *Manager) takePart(ctx context.Context, client kubernetes.Interface, mem
 	return context.Cause(term)
 }
 
-func (m *Manager) everRegistered() bool {
-	select {
-	case <-m.place.first():
-		return true
-	default:
-		return false
-	}
-}
-
 // HealthCheck is the readiness check: it fails while the barrier is shut.
 func (m *Manager) HealthCheck() healthz.HealthChecker { return healthCheck{m} }
 
@@ -335,7 +325,7 @@ func (m *Manager) Publish(ctx context.Context, resource Resource) error {
 		return nil // Run registers it with the others.
 	}
 	var names []string
-	for _, r := range reportsOf(m.config.ServerID, resource, m.config.Defects) {
+	for _, r := range m.decide.reports(m.config.ServerID, resource) {
 		names = append(names, r.name)
 	}
 	return m.reportAll(ctx, client, names, boot)

@@ -163,7 +163,7 @@ func encodingOf(object *apiserverinternalv1alpha1.StorageVersion, id string) str
 func judge(t *testing.T, api *svtest.API) {
 	t.Helper()
 	versions(api, func(r svtest.Revision, before, object *apiserverinternalv1alpha1.StorageVersion, leases map[string]*coordinationv1.Lease) {
-		if errs := sv.ValidateStatus(&object.Status, nil); len(errs) > 0 {
+		if errs := sv.ValidateStatus(&object.Status); len(errs) > 0 {
 			t.Errorf("revision %d of %s: %v", r.Number, object.Name, errs)
 		}
 		for _, entry := range object.Status.StorageVersions {

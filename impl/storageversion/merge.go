@@ -5,8 +5,6 @@ import (
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // merge is the status that a server writes to report its entries.
@@ -15,8 +13,8 @@ import (
 // servers that are not participants, and sets the agreed version and the
 // condition accordingly. Its entry keeps its place and those of others are left
 // as they are, so that reporting the same again changes nothing. Without own
-// entries the server takes its report back. keepStale is for planted defects.
-func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, keepStale bool, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
+// entries the server takes its report back.
+func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string, own []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time) apiserverinternalv1alpha1.StorageVersionStatus {
 	entries := make([]apiserverinternalv1alpha1.ServerStorageVersion, 0, len(old.StorageVersions)+len(own))
 	placed := false
 	place := func() {
@@ -30,21 +28,21 @@ func merge(old *apiserverinternalv1alpha1.StorageVersionStatus, serverID string,
 		switch {
 		case entry.APIServerID == serverID:
 			place()
-		case keepStale || participants.Has(entry.APIServerID):
+		case participants.Has(entry.APIServerID):
 			entries = append(entries, *entry)
 		}
 	}
 	place()
-	return settle(old, entries, participants, now, d)
+	return settle(old, entries, participants, now)
 }
 
 // settle completes entries to a status.
-func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time, d defects.Set) apiserverinternalv1alpha1.StorageVersionStatus {
-	agreed := agreedVersion(entries, participants, d)
+func settle(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, participants Participants, now time.Time) apiserverinternalv1alpha1.StorageVersionStatus {
+	agreed := agreedVersion(entries, participants)
 	status := apiserverinternalv1alpha1.StorageVersionStatus{
 		StorageVersions:       entries,
 		CommonEncodingVersion: agreed,
-		Conditions:            withCondition(old, entries, agreed, now, d),
+		Conditions:            withCondition(old, entries, agreed, now),
 	}
 	return *status.DeepCopy()
 }

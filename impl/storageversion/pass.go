@@ -2,11 +2,7 @@ package storageversion
 
 import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Classifier classifies the resource of a request.
@@ -42,16 +38,16 @@ type attributes struct {
 // established before anything is published, so the write that establishes it
 // cannot wait for publication. It may delete Leases of servers that are gone
 // for the same reason, and because a delete stores nothing in any version.
-func passes(a attributes, serverID string, d defects.Set) bool {
+func passes(a attributes, serverID string) bool {
 	if !a.resourceRequest {
 		return true
 	}
 	switch a.verb {
 	case "get", "list", "watch":
-		return !d.Has(defects.SV13HoldsReads) || a.loopback // defect: SV-13-holds-reads
+		return true
 	}
 	if !a.persisted {
-		return !heldAnyway(a, d)
+		return true
 	}
 	switch {
 	case a.loopback && a.group == apiserverinternalv1alpha1.GroupName && a.resource == "storageversions":
@@ -61,16 +57,5 @@ func passes(a attributes, serverID string, d defects.Set) bool {
 		// other Lease than its own.
 		return a.name == serverID || a.own && (a.verb == "create" || a.verb == "delete")
 	}
-	return d.Has(defects.SV12BarrierOpen) // defect: SV-12-barrier-open
-}
-
-// heldAnyway reports whether a planted defect holds what is not persisted here.
-func heldAnyway(a attributes, d defects.Set) bool {
-	if a.loopback {
-		return false
-	}
-	if a.group == authenticationv1.GroupName || a.group == authorizationv1.GroupName {
-		return d.Has(defects.SV13HoldsReviews) // defect: SV-13-holds-reviews
-	}
-	return d.Has(defects.SV13HoldsCustom) // defect: SV-13-holds-custom
+	return false
 }

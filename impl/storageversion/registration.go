@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // errAbsent: the server is not among the participants, so it must not publish.
@@ -38,20 +35,13 @@ const (
 // context ended before that.
 func (m *Manager) register(ctx context.Context, client kubernetes.Interface, member *membership) bool {
 	start := m.config.Clock.Now()
-	if m.config.Defects.Has(defects.SV14ReadyEarly) && !m.wait(ctx, readyEarlyDelay) { // defect: SV-14-ready-early
-		return false
-	}
-	if m.config.Defects.Has(defects.SV21VanishingEntry) {
-		_ = m.reportAll(ctx, client, m.names(), vanish) // defect: SV-21-vanishing-entry
-	}
+	m.decide.registers(ctx, client)
 	if m.config.Silent {
 		m.withdrawAll(ctx, client)
 	} else {
 		m.registerAll(ctx, client)
 	}
-	if m.config.Defects.Has(defects.SV01TakesOneBack) {
-		_ = m.reportAll(ctx, client, []string{Name("", "secrets")}, vanish) // defect: SV-01-takes-one-back
-	}
+	m.decide.reported(ctx, client)
 	marked := m.until(ctx, marking, func() (bool, error) {
 		err := m.mark(ctx, member)
 		if err == nil {
@@ -81,8 +71,8 @@ func (m *Manager) registerAll(ctx context.Context, client kubernetes.Interface) 
 	if err := m.reportAll(ctx, client, m.names(), boot); err != nil && ctx.Err() == nil {
 		m.config.Logger.Error(err, "Some storage versions are not published yet", "server", m.config.ServerID)
 	}
-	if m.config.Defects.Has(defects.SV09BlindWrite) {
-		return // defect: SV-09-blind-write
+	if !m.decide.checks {
+		return
 	}
 	m.until(ctx, inspecting, func() (bool, error) {
 		wrong, foreign, err := m.inspect(ctx, client)
@@ -239,7 +229,7 @@ func (m *Manager) attempt(ctx context.Context, client kubernetes.Interface, name
 		return ctx.Err()
 	case overtaken(err):
 		m.metrics.conflicts.Inc()
-		m.plantedConflict(ctx, client, name)
+		m.decide.overtaken(ctx, client, name)
 	case errors.Is(err, errAbsent):
 		m.renew.put(m.config.ServerID)
 	}
@@ -305,17 +295,7 @@ func (m *Manager) write(ctx context.Context, client kubernetes.Interface, r repo
 	}
 	sv = sv.DeepCopy()
 	sv.Status = status
-	Touch(&sv.Status, m.config.Clock.Now(), m.config.Defects)
-	if m.config.Defects.Has(defects.SV09BlindWrite) {
-		m.wait(ctx, blindWindow) // defect: SV-09-blind-write
-	}
-	_, err = svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) && m.config.Defects.Has(defects.SV09BlindWrite) { // defect: SV-09-blind-write
-		if newest, getErr := svs.Get(ctx, r.name, metav1.GetOptions{}); getErr == nil {
-			sv.UID, sv.ResourceVersion = newest.UID, newest.ResourceVersion
-			_, err = svs.UpdateStatus(ctx, sv, metav1.UpdateOptions{})
-		}
-	}
+	err = m.decide.update(ctx, svs, sv)
 	if err != nil {
 		return fmt.Errorf("updating storage version %s: %w", r.name, err)
 	}
@@ -324,37 +304,18 @@ func (m *Manager) write(ctx context.Context, client kubernetes.Interface, r repo
 
 // merged is what an object should say, given the participants read after it.
 func (m *Manager) merged(old *apiserverinternalv1alpha1.StorageVersionStatus, r report, participants Participants, why occasion) (apiserverinternalv1alpha1.StorageVersionStatus, error) {
-	d, id := m.config.Defects, m.config.ServerID
-	if !participants.Has(id) && !d.Has(defects.SV11LateJoin) { // defect: SV-11-late-join
+	id := m.config.ServerID
+	own := r.entries
+	if why == vanish || why == withdraw {
+		own = nil
+	}
+	old, participants = m.decide.sees(old, own, participants, why)
+	if !participants.Has(id) {
 		return apiserverinternalv1alpha1.StorageVersionStatus{}, errAbsent
 	}
 	// The server knows more about itself than its Lease shows: it does not host a
 	// resource that it withdraws, and it stores no resource before it has reported
 	// it. A silent server may store anything.
 	participants[id] = why == withdraw && !m.config.Silent
-	own := r.entries
-	if why == vanish || why == withdraw {
-		own = nil
-	}
-	keepStale := why == upkeep && (d.Has(defects.SV16NeverCollects) || d.Has(defects.SV16CollectsLate)) || d.Has(defects.SV17KeepsStaleAtBoot) // defect: SV-16-never-collects, SV-17-keeps-stale-at-boot
-	if d.Has(defects.SV09PrunesOthers) && why == boot && changes(ownEntries(old, id), own) {
-		old = pruned(old, id) // defect: SV-09-prunes-others
-	}
-	if d.Has(defects.SV06AgreesLate) && old.CommonEncodingVersion == nil {
-		participants[unreported] = false // defect: SV-06-agrees-late
-	}
-	return merge(old, id, own, participants, keepStale, m.config.Clock.Now(), d), nil
-}
-
-// touch rewrites an object without changing what it reports.
-func (m *Manager) touch(ctx context.Context, client kubernetes.Interface, name string) {
-	svs := client.InternalV1alpha1().StorageVersions()
-	if sv, err := svs.Get(ctx, name, metav1.GetOptions{}); err == nil {
-		sv = sv.DeepCopy()
-		metav1.SetMetaDataAnnotation(&sv.ObjectMeta, "reference.evenkeel.dev/touched", strconv.FormatInt(m.config.Clock.Now().UnixNano(), 10)) // defect: SV-23-touches
-		_, err = svs.Update(ctx, sv, metav1.UpdateOptions{})
-		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-			m.config.Logger.Error(err, "Cannot rewrite a storage version, as planted", "storageVersion", name)
-		}
-	}
+	return m.decide.merge(old, id, own, participants, m.config.Clock.Now()), nil
 }

@@ -7,8 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // A silent server is a server with the storage version API disabled.
@@ -25,8 +23,8 @@ import (
 // list contains neither. After that no agreement can form: a server that forms one
 // reads the participants after the object, and finds this server among them.
 func (m *Manager) withdrawAll(ctx context.Context, client kubernetes.Interface) {
-	if m.config.Defects.Has(defects.SV25StandsByItsWord) {
-		return // defect: SV-25-stands-by-its-word
+	if !m.decide.withdraws {
+		return
 	}
 	m.until(ctx, inspecting, func() (done bool, err error) {
 		names, err := m.spoken(ctx, client)
@@ -59,7 +57,7 @@ func (m *Manager) spoken(ctx context.Context, client kubernetes.Interface) ([]st
 // mark notes in the identity Lease that everything is published. A silent server
 // does not: the mark would say that it hosts nothing but what it has reported.
 func (m *Manager) mark(ctx context.Context, member *membership) error {
-	if m.config.Silent && !m.config.Defects.Has(defects.SV25PassesForRegistered) { // defect: SV-25-passes-for-registered
+	if m.config.Silent && !m.decide.marksSilent {
 		return nil
 	}
 	return member.mark(ctx)

@@ -7,17 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // ValidateName checks the name of a StorageVersion: group and resource, so that
 // a consumer can tell what the object describes without a lookup.
-func ValidateName(name string, d defects.Set) field.ErrorList {
+func ValidateName(name string) field.ErrorList {
 	path := field.NewPath("metadata", "name")
-	if d.Has(defects.SV02NamelessCore) && len(validation.IsDNS1035Label(name)) == 0 { // defect: SV-02-nameless-core
-		return nil
-	}
 	if _, _, ok := ParseName(name); !ok {
 		return field.ErrorList{field.Invalid(path, name, "must be <group>.<resource>, with "+CoreGroup+" for the core group")}
 	}
@@ -43,15 +38,15 @@ func resourceOf(name string) string {
 // that the agreed version and the condition do not contradict the entries. An
 // agreed version may be missing although all entries are equal, because a
 // participant that has not reported yet forbids agreement.
-func ValidateStatus(status *apiserverinternalv1alpha1.StorageVersionStatus, d defects.Set) field.ErrorList {
+func ValidateStatus(status *apiserverinternalv1alpha1.StorageVersionStatus) field.ErrorList {
 	path := field.NewPath("status")
-	errs := validateEntries(status.StorageVersions, path.Child("storageVersions"), d)
-	errs = append(errs, validateAgreement(status, path.Child("commonEncodingVersion"), d)...)
-	errs = append(errs, validateConditions(status, path.Child("conditions"), d)...)
+	errs := validateEntries(status.StorageVersions, path.Child("storageVersions"))
+	errs = append(errs, validateAgreement(status, path.Child("commonEncodingVersion"))...)
+	errs = append(errs, validateConditions(status, path.Child("conditions"))...)
 	return errs
 }
 
-func validateEntries(entries []apiserverinternalv1alpha1.ServerStorageVersion, path *field.Path, d defects.Set) field.ErrorList {
+func validateEntries(entries []apiserverinternalv1alpha1.ServerStorageVersion, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()
 	for i := range entries {
@@ -60,7 +55,7 @@ func validateEntries(entries []apiserverinternalv1alpha1.ServerStorageVersion, p
 		switch {
 		case entry.APIServerID == "":
 			errs = append(errs, field.Required(id, "an entry belongs to a server"))
-		case seen.Has(entry.APIServerID) && !d.Has(defects.SV03DuplicateEntry): // defect: SV-03-duplicate-entry
+		case seen.Has(entry.APIServerID):
 			errs = append(errs, field.Duplicate(id, entry.APIServerID))
 		default:
 			// The ID is also the name of the server's identity Lease.
@@ -69,19 +64,19 @@ func validateEntries(entries []apiserverinternalv1alpha1.ServerStorageVersion, p
 			}
 		}
 		seen.Insert(entry.APIServerID)
-		errs = append(errs, validateVersions(entry, path, d)...)
+		errs = append(errs, validateVersions(entry, path)...)
 	}
 	return errs
 }
 
 // KEP-2339: the version that a server encodes in is one of those it decodes.
 // The same holds for the versions that it serves.
-func validateVersions(entry *apiserverinternalv1alpha1.ServerStorageVersion, path *field.Path, d defects.Set) field.ErrorList {
+func validateVersions(entry *apiserverinternalv1alpha1.ServerStorageVersion, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch encoding := path.Child("encodingVersion"); {
 	case entry.EncodingVersion == "":
 		errs = append(errs, field.Required(encoding, "a server stores the resource in some version"))
-	case !slices.Contains(entry.DecodableVersions, entry.EncodingVersion) && !d.Has(defects.SV04AcceptsUndecodable): // defect: SV-04-accepts-undecodable
+	case !slices.Contains(entry.DecodableVersions, entry.EncodingVersion):
 		errs = append(errs, field.Invalid(encoding, entry.EncodingVersion, "must be one of the decodableVersions"))
 	}
 	errs = append(errs, validateSet(entry.DecodableVersions, path.Child("decodableVersions"))...)
@@ -110,9 +105,9 @@ func validateSet(versions []string, path *field.Path) field.ErrorList {
 }
 
 // KEP-2339: the agreed version is set only when the servers share it.
-func validateAgreement(status *apiserverinternalv1alpha1.StorageVersionStatus, path *field.Path, d defects.Set) field.ErrorList {
+func validateAgreement(status *apiserverinternalv1alpha1.StorageVersionStatus, path *field.Path) field.ErrorList {
 	common := status.CommonEncodingVersion
-	if common == nil || d.Has(defects.SV06AcceptsFalseAgreement) { // defect: SV-06-accepts-false-agreement
+	if common == nil {
 		return nil
 	}
 	if len(status.StorageVersions) == 0 {
@@ -126,7 +121,7 @@ func validateAgreement(status *apiserverinternalv1alpha1.StorageVersionStatus, p
 	return nil
 }
 
-func validateConditions(status *apiserverinternalv1alpha1.StorageVersionStatus, path *field.Path, d defects.Set) field.ErrorList {
+func validateConditions(status *apiserverinternalv1alpha1.StorageVersionStatus, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[apiserverinternalv1alpha1.StorageVersionConditionType]()
 	agreed := false
@@ -156,7 +151,6 @@ func validateConditions(status *apiserverinternalv1alpha1.StorageVersionStatus, 
 		}
 	}
 	switch {
-	case d.Has(defects.SV06InvertedCondition), d.Has(defects.SV06AcceptsFalseAgreement): // defect: SV-06-inverted-condition, SV-06-accepts-false-agreement
 	case agreed && status.CommonEncodingVersion == nil:
 		errs = append(errs, field.Invalid(path, apiserverinternalv1alpha1.AllEncodingVersionsEqual, "must not be True while commonEncodingVersion is unset"))
 	case !agreed && status.CommonEncodingVersion != nil:

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -15,7 +14,7 @@ import (
 // servers, so it starts out empty and changes through the subresource only;
 // and because every server edits its own entry in a list that they share, a
 // write must always name the resourceVersion that it was merged into.
-func StorageVersions(d defects.Set) (object, status Rules) {
+func StorageVersions() (object, status Rules) {
 	version := fieldpath.APIVersion(apiserverinternalv1alpha1.SchemeGroupVersion.String())
 	object = Rules{
 		Resource: apiserverinternalv1alpha1.SchemeGroupVersion.WithResource("storageversions").GroupResource(),
@@ -29,7 +28,7 @@ func StorageVersions(d defects.Set) (object, status Rules) {
 			storageVersion(obj).Status = storageVersion(old).Status
 		},
 		Validate: func(obj runtime.Object) field.ErrorList {
-			return storageversion.ValidateName(storageVersion(obj).Name, d)
+			return storageversion.ValidateName(storageVersion(obj).Name)
 		},
 		RefuseUnconditional: true,
 		Ignored: map[fieldpath.APIVersion]*fieldpath.Set{
@@ -48,7 +47,7 @@ func StorageVersions(d defects.Set) (object, status Rules) {
 		changed.ObjectMeta = meta
 	}
 	status.Validate = func(obj runtime.Object) field.ErrorList {
-		return storageversion.ValidateStatus(&storageVersion(obj).Status, d)
+		return storageversion.ValidateStatus(&storageVersion(obj).Status)
 	}
 	status.Ignored = map[fieldpath.APIVersion]*fieldpath.Set{
 		version: fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"), fieldpath.MakePathOrDie("metadata", "annotations")),

@@ -278,7 +278,7 @@ func (a *API) create(resource schema.GroupResource, action clienttesting.CreateA
 	}
 	if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
 		sv.Status = apiserverinternalv1alpha1.StorageVersionStatus{}
-		if errs := storageversion.ValidateName(sv.Name, a.defects); len(errs) > 0 {
+		if errs := storageversion.PlantValidateName(a.defects)(sv.Name); len(errs) > 0 {
 			return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "StorageVersion"}, sv.Name, errs)
 		}
 	}
@@ -304,7 +304,7 @@ func (a *API) update(resource schema.GroupResource, action clienttesting.UpdateA
 		} else {
 			stored.ObjectMeta = sv.ObjectMeta
 		}
-		if errs := storageversion.ValidateStatus(&stored.Status, a.defects); len(errs) > 0 {
+		if errs := storageversion.PlantValidateStatus(a.defects)(&stored.Status); len(errs) > 0 {
 			return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "StorageVersion"}, sv.Name, errs)
 		}
 		obj = stored
