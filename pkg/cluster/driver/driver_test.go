@@ -85,6 +85,8 @@ func TestOperations_HaveTheGoldenCommandLines(t *testing.T) {
 var (
 	examples = map[string]cluster.External{
 		"kubeadm": {SSH: &cluster.SSH{User: "admin", Port: 2222, IdentityFile: "id_ed25519", JumpHost: "bastion"}},
+		"k3s":     {SSH: &cluster.SSH{User: "root"}},
+		"talos":   {Talosctl: &cluster.Talosctl{Config: "talosconfig", Context: "prod"}},
 	}
 	suffixes = map[string]string{"k3s": "+k3s1", "rke2": "+rke2r1"}
 )
@@ -163,6 +165,14 @@ func TestLack_SaysWhy(t *testing.T) {
 		{"cut", "kubeadm", cluster.HookCutOff, nil, ""},
 		{"cut without addresses", "kubeadm", cluster.HookCutOff, func(t *cluster.Topology) { t.Spec.Members[1].External.Address = "node-2" }, "no IP address of cp2"},
 		{"cut of a single member", "kubeadm", cluster.HookCutOff, func(t *cluster.Topology) { t.Spec.Members = t.Spec.Members[:1] }, "there is no other member"},
+		{"upgrade of k3s", "k3s", cluster.HookUpgrade, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.35.4+k3s1", "v1.36.3+k3s2"} }, ""},
+		{"upgrade of k3s to what is no release of it", "k3s", cluster.HookUpgrade, nil, "installs releases such as v1.36.3+k3s1"},
+		{"rollback of k3s within a minor version", "k3s", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.36.2+k3s1", "v1.36.3+k3s2"} }, ""},
+		{"rollback of k3s", "k3s", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.35.4+k3s1", "v1.36.3+k3s2"} }, "with a snapshot of the datastore"},
+		{"rollback of rke2 within a minor version", "rke2", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.36.2+rke2r1", "v1.36.3+rke2r2"} }, ""},
+		{"rollback of rke2", "rke2", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.35.4+rke2r1", "v1.36.3+rke2r2"} }, "with a snapshot of the datastore"},
+		{"power of talos", "talos", cluster.HookPowerOff, nil, "is no power cut"},
+		{"stop of talos without a way back", "talos", cluster.HookStop, nil, "takes a hook start of yours"},
 		{"power without a way back", "kubeadm", cluster.HookPowerOff, nil, "takes a hook powerOn of yours"},
 		{"power", "kubeadm", cluster.HookPowerOff, func(t *cluster.Topology) {
 			t.Spec.External.Hooks = map[string]cluster.Hook{cluster.HookPowerOn: {Command: []string{"x"}}}

@@ -144,7 +144,7 @@ func (p *plane) topology() *cluster.Topology {
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"}, File: filepath.Join(p.dir, "theirs.yaml"),
 		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases, Address: p.address}},
 	}
-	if topology.Spec.External.Driver = p.driver; p.driver != "" {
+	if topology.Spec.External.Driver = p.driver; p.driver != "" && p.driver != "talos" {
 		topology.Spec.External.SSH = &cluster.SSH{User: "admin", Port: 2222}
 	}
 	for _, name := range p.members {

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"time"
 )
 
-// standIns are programs of a node as far as the driver kubeadm uses them. The node is the folder
+// standIns are programs of a node, and of this machine, as far as the drivers use them. The node is the folder
 // of its address below $PLANE, and kubelet, below, is what runs its static Pods.
 var standIns = map[string]string{
 	// ssh notes its arguments, and runs the command with the node's folder in the place of /.
@@ -33,6 +34,49 @@ case "$*" in
   if [ -e "$NODE/run/$name" ]; then echo "id-of-$name"; fi ;;
 "inspect --output go-template --template {{.info.pid}} id-of-kube-apiserver") cat "$NODE/run/kube-apiserver" ;;
 *) echo "crictl: $*" >&2; exit 1 ;;
+esac
+`,
+	// systemctl runs the services k3s and rke2-server, at the release that was installed last.
+	"systemctl": `#!/bin/sh
+manifest="$NODE/etc/kubernetes/manifests/kube-apiserver.yaml"
+case "$*" in
+daemon-reload) ;;
+"show --property MainPID --value k3s") cat "$NODE/run/kube-apiserver" ;;
+"stop k3s") rm "$manifest" ;;
+"stop rke2-server") touch "$NODE/kubelet-off" ;;
+"start k3s" | "start rke2-server" | "restart k3s" | "restart rke2-server")
+  rm -f "$NODE/kubelet-off"
+  cp "$NODE/installed" "$manifest.new"; mv "$manifest.new" "$manifest" ;;
+*) echo "systemctl: $*" >&2; exit 1 ;;
+esac
+`,
+	// curl fetches the install script of K3s, which loses how the server was set up, or of RKE2.
+	"curl": `#!/bin/sh
+case "$*" in
+"-sfL https://get.k3s.io -o "*) cat >"$4" <<'END'
+[ "$INSTALL_K3S_SKIP_START" = true ] || exit 1
+echo lost >"$NODE/etc/systemd/system/k3s.service"
+echo lost >"$NODE/etc/systemd/system/k3s.service.env"
+[ ! -e "$NODE/no-download" ] || exit 1
+echo "$INSTALL_K3S_VERSION" >"$NODE/installed"
+END
+;;
+"-sfL https://get.rke2.io -o "*) echo 'echo "$INSTALL_RKE2_VERSION" >"$NODE/installed"' >"$4" ;;
+*) exit 1 ;;
+esac
+`,
+	// talosctl notes its arguments, and takes a node to a release when the last component gets it.
+	"talosctl": `#!/bin/sh
+printf '%s\n' "$*" >>"$PLANE/talosctl.log"
+NODE="$PLANE/$4"
+case "$*" in
+*" patch machineconfig --mode=no-reboot --patch "*kube-apiserver:*)
+  manifest="$NODE/etc/kubernetes/manifests/kube-apiserver.yaml"
+  printf '%s' "$*" | sed 's/.*kube-apiserver:\(v[0-9.]*\)".*/\1/' >"$manifest.new"; mv "$manifest.new" "$manifest" ;;
+*" patch machineconfig --mode=no-reboot --patch "*) ;;
+*" shutdown --force --wait") touch "$NODE/kubelet-off"; kill "$(cat "$NODE/run/kube-apiserver")" ;;
+*" reboot --mode force --wait=false") kill -KILL "$(cat "$NODE/run/kube-apiserver")" ;;
+*) exit 1 ;;
 esac
 `,
 	"apt-mark": "#!/bin/sh\n",
@@ -76,12 +120,15 @@ func (p *plane) nodes(driver string) *plane {
 	ended := make(chan struct{}, len(p.members))
 	for _, member := range p.members {
 		k := &kubelet{plane: p, member: member, node: filepath.Join(p.dir, "node-"+member)}
-		for _, folder := range []string{"etc/kubernetes/manifests", "etc/apt/sources.list.d", "run", "sys/fs/cgroup/kubepods.slice"} {
+		for _, folder := range []string{"etc/kubernetes/manifests", "etc/apt/sources.list.d", "etc/systemd/system", "run", "sys/fs/cgroup/kubepods.slice"} {
 			if err := os.MkdirAll(filepath.Join(k.node, folder), 0o700); err != nil {
 				p.t.Fatal(err)
 			}
 		}
-		p.put("node-"+member+"/etc/kubernetes/manifests/kube-apiserver.yaml", "v1.35.4")
+		release := cmp.Or(append(p.releases, "v1.35.4")...)
+		p.put("node-"+member+"/etc/kubernetes/manifests/kube-apiserver.yaml", release)
+		p.put("node-"+member+"/installed", release)
+		p.put("node-"+member+"/etc/systemd/system/k3s.service", "server --cluster-init")
 		p.put("node-"+member+"/etc/apt/sources.list.d/kubernetes.list", "deb https://pkgs.k8s.io/core:/stable:/v1.35/deb/ /")
 		k.sync()
 		go func() {
@@ -139,7 +186,8 @@ func (k *kubelet) sync() {
 	if k.process != nil && manifest != k.runs {
 		k.end()
 	}
-	if k.process == nil && manifest != "" {
+	// Without a kubelet nothing is started.
+	if k.process == nil && manifest != "" && !k.plane.there("node-"+k.member+"/kubelet-off") {
 		k.start(manifest)
 	}
 }

@@ -111,6 +111,9 @@ func (c *external) StopComponent(ctx context.Context, name string, component clu
 		if err := visible(component); err != nil {
 			return err
 		}
+		if why := c.Lacks(cluster.MeansStopComponent); why != "" {
+			return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
+		}
 		return c.end(ctx, m, task{hook: cluster.HookStop, component: component}, func() { m.ended = true })
 	})
 }
