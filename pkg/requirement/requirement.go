@@ -1,5 +1,5 @@
 // Package requirement holds the catalog of promises that Evenkeel judges: the promises of
-// four KEPs, those that hold in every run, and the profiles made of them.
+// five KEPs, those that hold in every run, and the profiles made of them.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package requirement
