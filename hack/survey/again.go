@@ -10,11 +10,12 @@ import (
 
 	"github.com/evenkeel/evenkeel/hack/internal/play"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/report/results"
 )
 
 // again writes the rows of scenarios anew, from all bundles of them that were kept. It gives
 // the exit status of the worst.
-func again(ctx context.Context, o options, t *target, names []string, checks string) (int, error) {
+func again(ctx context.Context, o options, t *results.Target, names []string, checks string) (int, error) {
 	worst := exit.Pass
 	for _, name := range names {
 		dirs, err := filepath.Glob(filepath.Join(o.out, o.target, name+"-[0-9]*"))
@@ -29,7 +30,7 @@ func again(ctx context.Context, o options, t *target, names []string, checks str
 			fmt.Printf("%-24s no bundle was kept, so its row stays as it is\n", name)
 			continue
 		}
-		p := t.begin(name, checks, false)
+		p := t.Begin(name, checks, false)
 		for _, dir := range dirs {
 			out, err := play.Judge(ctx, o.evenkeel, dir)
 			switch {
@@ -41,15 +42,15 @@ func again(ctx context.Context, o options, t *target, names []string, checks str
 				return 0, fmt.Errorf("%s: %w", filepath.Base(dir), err)
 			}
 			fmt.Printf("%-24s %s: %s%s\n", name, filepath.Base(dir), out.Report.Verdict, notClean(out.Report))
-			p.add(out.Report, 0)
+			p.Add(out.Report, 0)
 		}
 		// How long they took was measured when they were played.
-		p.Seconds = t.seconds(name, p.Runs)
-		t.replace(*p)
-		worst = worse(worst, p.status())
+		p.Seconds = t.SecondsOf(name, p.Runs)
+		t.Replace(*p)
+		worst = worse(worst, status(p))
 	}
-	if err := t.save(filepath.Join(o.results, "results", o.target+".yaml")); err != nil {
+	if err := t.Save(filepath.Join(o.results, "results", o.target+".yaml")); err != nil {
 		return 0, err
 	}
-	return worst, table(o.results)
+	return worst, table(ctx, o.results)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/report/results"
 )
 
 func TestKeptBundlesAreJudgedAgain(t *testing.T) {
@@ -35,7 +36,7 @@ printf 'verdict: %s\nharness: {version: v1}\nresults: [{id: SV-01, verdict: %s}]
 	if err := os.MkdirAll(filepath.Join(o.out, o.target, "quick-3"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	had := &target{Target: "mine", Scenarios: []played{
+	had := &results.Target{Target: "mine", Scenarios: []results.Scenario{
 		{Name: "departed", Runs: 1, Clean: 1, Checks: "old"},
 		{Name: "quick", Runs: 3, Clean: 3, Checks: "old", Seconds: []int{5, 6, 7}},
 	}}
@@ -43,7 +44,7 @@ printf 'verdict: %s\nharness: {version: v1}\nresults: [{id: SV-01, verdict: %s}]
 	if err != nil || status != exit.Fail {
 		t.Fatalf("status %d, %v", status, err)
 	}
-	now, err := load(filepath.Join(o.results, "results", "mine.yaml"))
+	now, err := results.Load(filepath.Join(o.results, "results", "mine.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ printf 'verdict: %s\nharness: {version: v1}\nresults: [{id: SV-01, verdict: %s}]
 		t.Errorf("a row of which no bundle was kept is now %+v", p)
 	}
 	p := now.Scenarios[1]
-	if p.Checks != "new" || p.Runs != 3 || p.Clean != 2 || p.outcome("SV-01").Verdicts[check.Fail] != 1 || len(p.Seconds) != 3 || p.Seconds[0] != 5 {
+	if p.Checks != "new" || p.Runs != 3 || p.Clean != 2 || p.Outcome("SV-01").Verdicts[check.Fail] != 1 || len(p.Seconds) != 3 || p.Seconds[0] != 5 {
 		t.Errorf("%+v", p)
 	}
 }

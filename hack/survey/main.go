@@ -18,6 +18,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,7 +38,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/report"
+	"github.com/evenkeel/evenkeel/pkg/report/results"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
+	"github.com/evenkeel/evenkeel/pkg/site"
 )
 
 type options struct {
@@ -75,12 +79,12 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	status, err := survey(ctx, o)
+	code, err := survey(ctx, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "survey:", err)
-		status = exit.CouldNotRun
+		code = exit.CouldNotRun
 	}
-	os.Exit(status)
+	os.Exit(code)
 }
 
 func survey(ctx context.Context, o options) (int, error) {
@@ -89,11 +93,11 @@ func survey(ctx context.Context, o options) (int, error) {
 		return 0, err
 	}
 	file := filepath.Join(o.results, "results", o.target+".yaml")
-	t, err := load(file)
+	t, err := results.Load(file)
 	if err != nil {
 		return 0, err
 	}
-	if err := t.settle(&o); err != nil {
+	if err := settle(t, &o); err != nil {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	switch {
@@ -106,19 +110,19 @@ func survey(ctx context.Context, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var all []*played
+	var all []*results.Scenario
 	if o.again {
 		return again(ctx, o, t, names, checks)
 	}
 	for _, name := range names {
-		all = append(all, t.begin(name, checks, o.add))
+		all = append(all, t.Begin(name, checks, o.add))
 	}
 	var group errgroup.Group
 	group.SetLimit(o.parallel)
 	var mu sync.Mutex
 	for n := range o.runs {
 		for _, p := range all {
-			if n < p.earlier || ctx.Err() != nil {
+			if n < p.Earlier || ctx.Err() != nil {
 				continue
 			}
 			group.Go(func() error {
@@ -132,19 +136,19 @@ func survey(ctx context.Context, o options) (int, error) {
 				if r.refused != "" {
 					p.Refused = r.refused
 				} else {
-					p.add(r.report, r.seconds)
+					p.Add(r.report, r.seconds)
 				}
 				// After each run, so that an interrupted survey keeps what it has.
-				t.replace(*p)
-				return t.save(file)
+				t.Replace(*p)
+				return t.Save(file)
 			})
 		}
 	}
 	// What could be played is worth its place in the table, whatever else could not.
-	err = errors.Join(group.Wait(), table(o.results))
+	err = errors.Join(group.Wait(), table(ctx, o.results))
 	worst := exit.Pass
 	for _, p := range all {
-		worst = worse(worst, p.status())
+		worst = worse(worst, status(p))
 	}
 	return worst, err
 }
@@ -210,7 +214,7 @@ func notClean(rep *report.ConformanceReport) string {
 	var b strings.Builder
 	for _, res := range rep.Results {
 		if res.Verdict == check.Fail || res.Verdict == check.Inconclusive {
-			fmt.Fprintf(&b, "\n    %s %s: %s", res.ID, res.Verdict, reason(res))
+			fmt.Fprintf(&b, "\n    %s %s: %s", res.ID, res.Verdict, results.Reason(res))
 		}
 	}
 	for _, id := range rep.NotJudged {
@@ -228,22 +232,43 @@ func worse(a, b int) int {
 	return a
 }
 
-// table writes results.md anew, of all targets.
-func table(folder string) error {
-	files, err := filepath.Glob(filepath.Join(folder, "results", "*.yaml"))
+// table writes results.md anew, of all that the folder has.
+func table(ctx context.Context, folder string) error {
+	m, err := site.Read(ctx, folder)
 	if err != nil {
-		return fmt.Errorf("list the results: %w", err)
+		return err
 	}
-	var targets []*target
-	for _, f := range files {
-		t, err := load(f)
-		if err != nil {
-			return err
-		}
-		targets = append(targets, t)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "results.md"), []byte(markdown(targets)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, site.TableFile), []byte(m.Markdown()), 0o644); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
+	return nil
+}
+
+// status is what evenkeel ended with in the worst run of a scenario.
+func status(p *results.Scenario) int {
+	switch {
+	case p.Clean == p.Runs:
+		return exit.Pass
+	case slices.ContainsFunc(p.Results, func(o results.Outcome) bool { return o.Verdicts[check.Fail] > 0 }):
+		return exit.Fail
+	default:
+		return exit.Inconclusive
+	}
+}
+
+// settle makes the options and the target say the same of the control plane: the target
+// is of one, and its rows would be repeated with another. What the options leave open is
+// as the target has it.
+func settle(t *results.Target, o *options) error {
+	if t.Topology == "" {
+		t.Topology, t.Release = cmp.Or(o.topology, "clusters/local-3.yaml"), o.release
+	}
+	if o.topology != "" && o.topology != t.Topology {
+		return fmt.Errorf("its rows are of %s and not of %s; name another -target", t.Topology, o.topology)
+	}
+	if o.release != "" && o.release != t.Release {
+		return fmt.Errorf("its rows begin at release %q and not at %q; name another -target", t.Release, o.release)
+	}
+	o.topology, o.release = t.Topology, t.Release
 	return nil
 }

@@ -83,7 +83,7 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()))
+	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()))
 	return root
 }
 
