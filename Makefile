@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports picture fuzz mutate-bundles lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports site picture fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -131,18 +131,22 @@ skew: build
 soak: build
 	$(GO) run ./hack/survey -title "the reference, local" -out "$(OUT)/survey" -runs $(or $(RUNS),10) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
-## survey: the same on another target, into reports/results.md; for instance
+## survey: the same on another target, into reports/results and results.md; for instance
 ## TARGET=local-kubernetes-v1.36.3 TITLE="Kubernetes v1.36.3 → v1.37.1, local"
 ## TOPOLOGY=clusters/local-3-kubernetes.yaml RELEASE=v1.36.3; a target that has results
 ## needs only its name
 survey: build
 	$(GO) run ./hack/survey -target "$(TARGET)" -title "$(TITLE)" -topology "$(TOPOLOGY)" -release "$(RELEASE)" -out "$(OUT)/survey" -runs $(or $(RUNS),1) -add=$(if $(ADD),true,false) -keep=$(if $(KEEP),true,false) -again=$(if $(AGAIN),true,false) -parallel $(or $(PARALLEL),1) -scenarios "$(SCENARIOS)"
 
-## reports: write the reports of all published bundles anew, from the same histories,
-## when requirements, checks or the form of reports have changed on purpose; those that
-## are signed are their signers' to write
+## reports: write the reports of all published bundles anew, from the same histories, and
+## results.md from them, when requirements, checks or the form of reports have changed on
+## purpose; those that are signed are their signers' to write
 reports: build
 	hack/reports.sh
+
+## site: a static site of reports/, or of the folder REPORTS, in _out/site; it needs no network
+site: build
+	bin/evenkeel site "$(or $(REPORTS),reports)" --out "$(OUT)/site"
 
 ## picture: the picture of README.md, from the page of a published bundle; wants a
 ## Chromium (hack/chromium.sh)

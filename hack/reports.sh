@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the report of each bundle below reports/ anew from its history, and tells what
-# has changed in the verdicts. A signed bundle stays as it is.
+# has changed in the verdicts; then the table of requirements and targets. A signed bundle
+# stays as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 evenkeel=$PWD/bin/evenkeel
@@ -24,3 +25,6 @@ find reports -name SHA256SUMS -printf '%h\n' | LC_ALL=C sort | while read -r bun
 		printf '%s: verdicts have changed\n%s\n' "$bundle" "$changed"
 	fi
 done
+
+"$evenkeel" site reports --table >reports/results.md.new
+mv reports/results.md.new reports/results.md

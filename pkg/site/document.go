@@ -37,9 +37,10 @@ type Table struct {
 	Rows   [][]string
 }
 
-// markdown reads the dialect of GitHub. It renders no raw HTML, since a document may come
+// markdown reads the dialect of GitHub. Cells are aligned by attributes, since the policy of
+// the pages allows no styles in elements. It renders no raw HTML, since a document may come
 // from an unknown source.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()), withPieces())
+var markdown = goldmark.New(goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), goldmark.WithParserOptions(parser.WithAutoHeadingID()), withPieces())
 
 func (m *Model) readDocuments() error {
 	var files []string
