@@ -51,12 +51,13 @@ func Make(ctx context.Context, m *Model, o Options) (pages int, err error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return 0, fmt.Errorf("make the folder of the site: %w", err)
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(out), ".site-")
+	temporary, err := os.MkdirTemp(filepath.Dir(out), ".site-")
 	if err != nil {
 		return 0, fmt.Errorf("make the folder of the site: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := os.Chmod(folder, 0o755); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	folder := filepath.Join(temporary, "site")
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		return 0, fmt.Errorf("make the folder of the site: %w", err)
 	}
 	s := &maker{model: m, options: o, sheet: style.Sheet(siteCSS), folder: folder, pages: map[string]bool{}}

@@ -25,8 +25,10 @@ import (
 const (
 	// patience is how long a test waits for the browser.
 	patience = 2 * time.Minute
-	// PhoneWidth and PhoneHeight are those of a phone, in CSS pixels.
-	PhoneWidth, PhoneHeight = 390, 844
+	// PhoneWidth is that of a phone, in CSS pixels.
+	PhoneWidth = 390
+	// PhoneHeight is that of a phone, in CSS pixels.
+	PhoneHeight = 844
 	// Settle is how long a page has to react to a key.
 	Settle = 300 * time.Millisecond
 )
