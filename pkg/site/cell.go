@@ -18,8 +18,8 @@ type Cell struct {
 	Verdict check.Verdict
 	// Said is how many of the Runs came to the verdict.
 	Said, Runs int
-	// Observations is how often the promise was put to the test.
-	Observations int64
+	// Cases is how often the promise was put to the test.
+	Cases int64
 	// AtMost is the bound on how often the requirement may still fail; empty where there is
 	// none.
 	AtMost string
@@ -50,7 +50,7 @@ var ranks = []check.Verdict{check.NotApplicable, check.Inconclusive, check.Pass,
 
 func ofResults(t *Target, id requirement.ID) Cell {
 	var c Cell
-	c.Verdict, c.Said, c.Runs, c.Observations = t.Results.Verdict(id)
+	c.Verdict, c.Said, c.Runs, c.Cases = t.Results.Verdict(id)
 	for _, s := range t.Results.Scenarios {
 		for _, o := range s.Results {
 			if o.ID == id && o.Reason != "" && o.Verdicts[c.Verdict] > 0 && c.Verdict != check.Pass {
@@ -88,7 +88,7 @@ func (c *Cell) add(runs []*Run, id requirement.ID) {
 	}
 	for _, run := range runs {
 		if res, there := run.result(id); there && res.Verdict == worst {
-			c.Observations += res.Cases()
+			c.Cases += res.Cases()
 		}
 	}
 	c.Verdict, c.Said, c.Runs, c.Why = worst, said, c.Runs+said, why
@@ -100,7 +100,7 @@ func ofCampaign(rep *conformance.Report, id requirement.ID) Cell {
 		return Cell{}
 	}
 	r := rep.Requirements[i]
-	c := Cell{Verdict: r.Verdict, Observations: r.Tested.Observations, Why: slices.Clone(r.Reasons)}
+	c := Cell{Verdict: r.Verdict, Cases: r.Tested.Observations, Why: slices.Clone(r.Reasons)}
 	said := map[check.Verdict]int{
 		check.Pass: r.Tested.Kept, check.Fail: r.Tested.Broken, check.Deviation: r.Tested.Deviated,
 		check.Inconclusive: r.Tested.Open, check.NotApplicable: r.Tested.NotApplicable,
@@ -151,7 +151,7 @@ func (c Cell) String() string {
 	if c.Verdict == check.Fail {
 		word = "**" + word + "**"
 	}
-	return strings.Join(slices.DeleteFunc([]string{word, c.Share(), fmt.Sprintf("(%d)", c.Observations), c.bound()}, func(s string) bool { return s == "" }), " ")
+	return strings.Join(slices.DeleteFunc([]string{word, c.Share(), fmt.Sprintf("(%d)", c.Cases), c.bound()}, func(s string) bool { return s == "" }), " ")
 }
 
 func (c Cell) bound() string {

@@ -95,7 +95,7 @@ func (s *maker) index() error {
 			c := m.Cell(t, r.ID)
 			row.Cells = append(row.Cells, matrixCell{
 				Class: class(c.Verdict), Href: row.Href + "#" + anchorOf(t), Title: fmt.Sprintf("%s on %s: %s", r.ID, t.Title, c.inWords()),
-				Word: c.Word(), Share: strings.TrimSpace(c.Share() + " " + c.bound()), Seen: c.Observations,
+				Word: c.Word(), Share: strings.TrimSpace(c.Share() + " " + c.bound()), Seen: c.Cases,
 			})
 		}
 		last := &data.Groups[len(data.Groups)-1]
@@ -124,7 +124,7 @@ func (c Cell) inWords() string {
 	if c.Verdict == "" {
 		return "not judged: " + strings.Join(c.Why, "; ")
 	}
-	text := fmt.Sprintf("%s in %d of %d runs, %d observations", c.Verdict, c.Said, c.Runs, c.Observations)
+	text := fmt.Sprintf("%s in %d of %d runs, %d cases that tested it", c.Verdict, c.Said, c.Runs, c.Cases)
 	if c.AtMost != "" {
 		text += "; it may fail in at most " + c.AtMost + " of runs"
 	}

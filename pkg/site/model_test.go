@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/report/results"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -26,7 +27,7 @@ func reportOf(distribution, release, scenario string, res ...check.Result) *repo
 }
 
 func result(id requirement.ID, v check.Verdict, seen int64) check.Result {
-	res := check.Result{ID: id, Verdict: v, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}}
+	res := check.Result{ID: id, Verdict: v, Obligations: &law.Counts{Met: seen}}
 	if v == check.Fail {
 		res.Violations, res.ViolationCount = []check.Violation{{Message: "it was not so", Evidence: []int64{3, 4}}}, 7
 	}

@@ -19,11 +19,11 @@ type (
 		Runs                                     []runRow
 	}
 	scenarioRow struct {
-		Name         string
-		Unlisted     bool
-		Counts       []verdictCount
-		Observations int64
-		Reason       string
+		Name     string
+		Unlisted bool
+		Counts   []verdictCount
+		Cases    int64
+		Reason   string
 	}
 	runRow struct {
 		Class, Href, Path, Word, Scenario, Timeline, Obligations, More string

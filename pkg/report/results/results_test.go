@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -16,7 +17,7 @@ func reportOf(verdict check.Verdict, results ...check.Result) *report.Conformanc
 }
 
 func result(id requirement.ID, v check.Verdict, seen int64, reasons ...string) check.Result {
-	return check.Result{ID: id, Verdict: v, Reasons: reasons, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}}
+	return check.Result{ID: id, Verdict: v, Reasons: reasons, Observations: []check.Observation{{What: "looks", Seen: seen, Need: 1}}, Obligations: &law.Counts{Met: seen}}
 }
 
 // told is the verdict of a requirement, by how many of the runs, and the observations.
