@@ -65,6 +65,7 @@ var groups = map[string]string{
 	"AD":  "KEP-3352: aggregated discovery",
 	"CLE": "KEP-4355: coordinated leader election",
 	"SVM": "KEP-25: storage version migration",
+	"EV":  "KEP-4330: emulated versions",
 	"RO":  "What holds in every run",
 }
 
