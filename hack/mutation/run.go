@@ -95,7 +95,7 @@ func first(res check.Result) string {
 func (r *row) tellOthers(rep *report.ConformanceReport) {
 	for _, res := range rep.Results {
 		if res.Verdict == check.Fail && res.ID != r.Requirement {
-			fmt.Printf("%s: %s is red too: %s\n", r.Defect, res.ID, first(res))
+			fmt.Printf("%s: %s is red too (hack/mutation/also.yaml has to say why): %s\n", r.Defect, res.ID, first(res))
 		}
 	}
 }

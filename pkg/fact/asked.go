@@ -49,9 +49,15 @@ func (h *History) Asked(group, resource, name string) []*Asked {
 	return h.asked[object{group, resource, name}]
 }
 
+// Answered is whether the history has told of the answer by now, if the harness asked for a change
+// that was made then. What a run that was killed had asked for last, its history does not tell.
+func (h *History) Answered(change Stamp) bool {
+	return h.ended || h.When(change).Latest+int64(answerDelay) <= h.Now
+}
+
 // ByHarness is whether the harness made a change of an object: Yes where an answer names
 // the revision of the change, or the harness certainly deleted it at that time; Unknown
-// where a request that may have come through was under way.
+// where a request that may have come through was under way, or may not have been told of yet.
 func (h *History) ByHarness(group, resource, name string, change Stamp, deleted bool) Truth {
 	at, by := h.When(change), No
 	for _, a := range h.Asked(group, resource, name) {
@@ -69,6 +75,9 @@ func (h *History) ByHarness(group, resource, name string, change Stamp, deleted 
 		default:
 			by = Unknown
 		}
+	}
+	if by == No && !h.Answered(change) {
+		return Unknown
 	}
 	return by
 }

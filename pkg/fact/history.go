@@ -15,6 +15,8 @@ type History struct {
 	Header history.Header
 	// Seq and Now are the number and the time of the last event.
 	Seq, Now int64
+	// ended is whether the harness said that it has told everything.
+	ended bool
 	// End is the last event's; nil where the history has none.
 	End *history.End
 	// Steps and Holds are in the order in which they began.
@@ -62,6 +64,7 @@ func (h *History) Observe(ev *history.Event) {
 	h.Seq, h.Now = ev.Seq, ev.At
 	h.times = append(h.times, eventTime{ev.At, ev.Seq})
 	h.recorders.observe(ev)
+	h.ended = h.ended || ev.Kind == history.KindEnd
 	switch {
 	case ev.Stored != nil:
 		h.observeStored(ev)

@@ -20,7 +20,6 @@ type DeleteMigration struct {
 var _ = register("deleteMigration", func() Action { return &DeleteMigration{} }, registry.Fields{"member": oneMember, "migration": registry.Known(namesMigration)}, ownControlPlane)
 
 func (s *DeleteMigration) selectors() []string { return []string{s.Member} }
-func (s *DeleteMigration) throughOne()         {}
 
 func (s *DeleteMigration) validate() error {
 	return errors.Join(missing("member", s.Member), missing("migration", s.Migration))

@@ -21,7 +21,6 @@ type DeleteNamespace struct {
 var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} }, registry.Fields{"member": oneMember, "population": registry.Known(namesSeparatePopulation)}, ownControlPlane)
 
 func (s *DeleteNamespace) selectors() []string { return []string{s.Member} }
-func (s *DeleteNamespace) throughOne()         {}
 
 func (s *DeleteNamespace) validate() error {
 	return errors.Join(missing("member", s.Member), missing("population", s.Population))

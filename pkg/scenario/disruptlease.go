@@ -33,7 +33,6 @@ var _ = register("disruptLease", func() Action { return &DisruptLease{} }, regis
 }, ownControlPlane)
 
 func (d *DisruptLease) selectors() []string { return []string{d.Member} }
-func (d *DisruptLease) throughOne()         {}
 
 func (d *DisruptLease) play(ctx context.Context, r *Runner, at target) error {
 	return r.disruptLease(ctx, at.one(), d)

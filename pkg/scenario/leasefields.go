@@ -29,7 +29,6 @@ type LeaseFields struct {
 var _ = register("leaseFields", func() Action { return &LeaseFields{} }, registry.Fields{"member": oneMember, "coordinatedMember": oneMember}, ownControlPlane)
 
 func (s *LeaseFields) selectors() []string { return []string{s.Member} }
-func (s *LeaseFields) throughOne()         {}
 
 func (s *LeaseFields) validate() error {
 	return errors.Join(missing("member", s.Member), missing("coordinatedMember", s.CoordinatedMember))

@@ -37,7 +37,6 @@ var _ = register("migrate", func() Action { return &Migrate{} }, registry.Fields
 }, ownControlPlane)
 
 func (m *Migrate) selectors() []string { return []string{m.Member} }
-func (m *Migrate) throughOne()         {}
 
 func (m *Migrate) name(n *names) error {
 	return errors.Join(n.need("population", m.Population), n.make("migration", m.Name))

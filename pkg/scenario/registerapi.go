@@ -41,7 +41,6 @@ var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registr
 }, anywhere)
 
 func (d *RegisterAPI) selectors() []string { return []string{d.Member} }
-func (d *RegisterAPI) throughOne()         {}
 
 func (d *RegisterAPI) backend() string       { return d.Backend }
 func (d *RegisterAPI) harmless() bool        { return true }

@@ -275,7 +275,7 @@ func (r *Runner) checkStep(step *Step) error {
 	}
 	for _, selector := range r.Scenario.allSelectors(set) {
 		members, err := r.selectable([]string{selector})
-		if _, single := set.(throughOne); single && len(members) > 1 {
+		if known, ok := typeOf(set); ok && known.single() && len(members) > 1 {
 			err = fmt.Errorf("%s means %d members, and a %s goes through one", selector, len(members), step.Name())
 		}
 		if err != nil {

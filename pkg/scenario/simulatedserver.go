@@ -31,7 +31,6 @@ type SimulatedServer struct {
 var _ = register("simulatedServer", func() Action { return &SimulatedServer{} }, registry.Fields{"member": oneMember, "name": registry.Names(namesSimulatedServer), "storageVersions": stored}, ownControlPlane)
 
 func (g *SimulatedServer) selectors() []string { return []string{g.Member} }
-func (g *SimulatedServer) throughOne()         {}
 
 func (g *SimulatedServer) play(ctx context.Context, r *Runner, at target) error {
 	return r.simulatedServer(ctx, at.one(), g)

@@ -63,7 +63,6 @@ var _ = register("simulateElection", func() Action { return &SimulateElection{} 
 }, ownControlPlane)
 
 func (e *SimulateElection) selectors() []string { return []string{e.Member} }
-func (e *SimulateElection) throughOne()         {}
 
 func (e *SimulateElection) play(ctx context.Context, r *Runner, at target) error {
 	return r.simulateElection(ctx, at.one(), e)

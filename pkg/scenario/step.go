@@ -56,9 +56,6 @@ func (t target) one() string { return t.members[0] }
 // selecting is a step that is played at members.
 type selecting interface{ selectors() []string }
 
-// throughOne is a step that goes through the API server of a single member.
-type throughOne interface{ throughOne() }
-
 // usingFaults is a step that names fault files.
 type usingFaults interface {
 	faults() []string
@@ -148,6 +145,11 @@ func typeOf(a Action) (known stepType, ok bool) {
 		}
 	}
 	return stepType{}, false
+}
+
+// single is whether the step goes through one member, as the domain of one of its fields says.
+func (t stepType) single() bool {
+	return slices.ContainsFunc(t.entry.Parameters, func(p registry.Parameter) bool { return p.Domain.Single })
 }
 
 // Name of the step.

@@ -33,7 +33,6 @@ var _ = register("tamper", func() Action { return &Tamper{} }, registry.Fields{
 }, ownControlPlane)
 
 func (t *Tamper) selectors() []string { return []string{t.Member} }
-func (t *Tamper) throughOne()         {}
 
 func (t *Tamper) check(r *Runner) error {
 	_, err := r.selectable(t.DeleteIdentityLeases)

@@ -43,7 +43,6 @@ var _ = register("thirdPartyAPIService", func() Action { return &ThirdPartyAPISe
 }, ownControlPlane)
 
 func (f *ThirdPartyAPIService) selectors() []string { return []string{f.Member} }
-func (f *ThirdPartyAPIService) throughOne()         {}
 
 func (f *ThirdPartyAPIService) play(ctx context.Context, r *Runner, at target) error {
 	return r.thirdPartyAPIService(ctx, at.one(), f)

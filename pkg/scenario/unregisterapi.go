@@ -25,7 +25,6 @@ var _ = register("unregisterAPI", func() Action { return &UnregisterAPI{} }, reg
 }, anywhere)
 
 func (u *UnregisterAPI) selectors() []string { return []string{u.Member} }
-func (u *UnregisterAPI) throughOne()         {}
 
 func (u *UnregisterAPI) backend() string       { return u.Backend }
 func (u *UnregisterAPI) harmless() bool        { return true }
