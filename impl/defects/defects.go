@@ -22,6 +22,7 @@ type Component string
 const (
 	APIServer         Component = "apiserver"
 	ControllerManager Component = "controller-manager"
+	Etcd              Component = "etcd"
 )
 
 // Defect is one bug that can be planted.

@@ -1,7 +1,6 @@
 package defects
 
-// Defects of what every run owes, whatever the KEP. RO-07 has none: it is about etcd, and
-// the reference runs a real one.
+// Defects of what every run owes, whatever the KEP.
 const (
 	RO01ForgetsV1       ID = "RO-01-forgets-v1"
 	RO01ShortPages      ID = "RO-01-short-pages"
@@ -15,6 +14,7 @@ const (
 	RO05Pauses          ID = "RO-05-pauses"
 	RO06OldLists        ID = "RO-06-old-lists"
 	RO06LateWatches     ID = "RO-06-late-watches"
+	RO07OwnValue        ID = "RO-07-own-value"
 	RO08DropsWrites     ID = "RO-08-drops-writes"
 	RO08DropsFewWrites  ID = "RO-08-drops-few-writes"
 	RO09NotFoundAtFirst ID = "RO-09-not-found-at-first"
@@ -37,6 +37,7 @@ var everyRunCatalog = []Defect{
 	{RO05Pauses, "RO-05", inManager, "a leader stops working for 33 seconds after five seconds"},
 	{RO06OldLists, "RO-06", inAPIServer, "a list of ConfigMaps that must not be older than a revision is answered as the first such list was"},
 	{RO06LateWatches, "RO-06", inAPIServer, "watches of ConfigMaps tell of everything 11 seconds late"},
+	{RO07OwnValue, "RO-07", []Component{Etcd}, "a member of etcd keeps another value of one key than all members agreed on"},
 	{RO08DropsWrites, "RO-08", inAPIServer, "every 20th update of a ConfigMap is acknowledged and dropped"},
 	{RO08DropsFewWrites, "RO-08", inAPIServer, "every 100th update of a ConfigMap is acknowledged and dropped"},
 	{RO09NotFoundAtFirst, "RO-09", inAPIServer, "custom resources are answered with 404 for five seconds after the server is ready"},

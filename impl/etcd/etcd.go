@@ -13,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/evenkeel/evenkeel/impl/defects"
 )
 
 // Options are what one member is started with. Members of one cluster share
@@ -32,6 +34,8 @@ type Options struct {
 	// The certificate is shown to clients and peers alike, and used towards
 	// peers; the authority has signed those of all of them.
 	CAFile, CertFile, KeyFile string
+	// Defects are bugs to have on purpose.
+	Defects defects.Set
 }
 
 // stopBound is how long the member has to leave in good order. Handing over
@@ -51,11 +55,18 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("start etcd member %s: %w", o.Name, err)
 	}
+	plantCtx, unplant := context.WithCancel(ctx)
+	planting := o.plant(plantCtx, member.Server)
+	var failed error
 	select {
 	case <-ctx.Done():
-	case err := <-member.Err():
+	case failed = <-member.Err():
+	case failed = <-planting:
+	}
+	unplant()
+	if failed != nil {
 		member.Close()
-		return fmt.Errorf("etcd member %s failed: %w", o.Name, err)
+		return fmt.Errorf("etcd member %s failed: %w", o.Name, failed)
 	}
 	stopped := make(chan struct{})
 	go func() {

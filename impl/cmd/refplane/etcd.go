@@ -3,13 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/etcd"
 )
 
 func etcdCommand() *cobra.Command {
 	var o etcd.Options
+	var planted []string
 	command := component("etcd", "Run a member of etcd",
-		func(command *cobra.Command) error { return etcd.Run(command.Context(), o) },
+		func(command *cobra.Command) (err error) {
+			if o.Defects, err = defects.Parse(planted); err != nil {
+				return err
+			}
+			return etcd.Run(command.Context(), o)
+		},
 		"name", "data-dir", "listen-client-url", "advertise-client-url", "listen-peer-url", "advertise-peer-url",
 		"initial-cluster", "cluster-token", "ca-file", "cert-file", "key-file")
 	flags := command.Flags()
@@ -24,5 +31,6 @@ func etcdCommand() *cobra.Command {
 	flags.StringVar(&o.CAFile, "ca-file", "", "authority that signed the certificates of clients and members")
 	flags.StringVar(&o.CertFile, "cert-file", "", "certificate shown to clients and other members")
 	flags.StringVar(&o.KeyFile, "key-file", "", "key of the certificate")
+	addDefects(command, &planted)
 	return command
 }

@@ -54,7 +54,11 @@ func (p *played) add(command *cobra.Command) {
 	command.Flags().StringVar(&p.release, "release", "", "release to play; `refplane releases` lists them")
 	command.Flags().StringVar(&p.emulated, "emulated-version", "", "release whose behavior the component has: what it serves and stores, and its features (default that of --release)")
 	command.Flags().StringVar(&p.compatible, "min-compatibility-version", "", "oldest release that has to be able to read what is stored (default the one before the emulated one)")
-	command.Flags().StringArrayVar(&p.defects, "defect", nil, "plant this defect; `refplane defects` lists them; may be repeated")
+	addDefects(command, &p.defects)
+}
+
+func addDefects(command *cobra.Command, planted *[]string) {
+	command.Flags().StringArrayVar(planted, "defect", nil, "plant this defect; `refplane defects` lists them; may be repeated")
 }
 
 func (p *played) parse() (release.Release, defects.Set, error) {

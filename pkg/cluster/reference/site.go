@@ -98,6 +98,7 @@ func etcd(s *Site) []string {
 	f.add("ca-file", s.EtcdCAFile)
 	f.add("cert-file", s.Etcd.Cert)
 	f.add("key-file", s.Etcd.Key)
+	f.repeat("defect", s.Planted[cluster.Etcd])
 	return f
 }
 
