@@ -168,10 +168,10 @@ mutate-bundles:
 lint:
 	hack/lint.sh
 
-## generate: deep copies, OpenAPI definitions, the schema of reports and the reference of steps
+## generate: deep copies, OpenAPI definitions, the schemas of reports and the reference of steps
 generate:
 	hack/generate/generate.sh
-	$(GO) test ./pkg/report -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update
+	$(GO) test ./pkg/report ./pkg/conformance -run '^TestSchemaIsThatOfTheTypes$$' -count 1 -update
 
 clean:
 	rm -rf bin "$(OUT)"

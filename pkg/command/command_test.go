@@ -102,18 +102,23 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	code, stdout, stderr := execute("schema")
-	var schema struct {
-		Schema     string `json:"$schema"`
-		Properties map[string]struct {
-			Description string `json:"description"`
-		} `json:"properties"`
+	for field, args := range map[string][]string{"results": {"schema"}, "lines": {"schema", "--kind", "ConformanceReport"}} {
+		code, stdout, stderr := execute(args...)
+		var schema struct {
+			Schema     string `json:"$schema"`
+			Properties map[string]struct {
+				Description string `json:"description"`
+			} `json:"properties"`
+		}
+		if err := json.Unmarshal([]byte(stdout), &schema); code != exit.Pass || stderr != "" || err != nil {
+			t.Fatalf("%v: status %d, %v, %s", args, code, err, stderr)
+		}
+		if !strings.Contains(schema.Schema, "2020-12") || schema.Properties[field].Description == "" {
+			t.Errorf("%v: %s", args, stdout)
+		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &schema); code != exit.Pass || stderr != "" || err != nil {
-		t.Fatalf("status %d, %v, %s", code, err, stderr)
-	}
-	if !strings.Contains(schema.Schema, "2020-12") || schema.Properties["results"].Description == "" {
-		t.Errorf("%s", stdout)
+	if code, _, stderr := execute("schema", "--kind", "Plan"); code != exit.CouldNotRun || !strings.Contains(stderr, `--kind "Plan" is neither RunReport nor ConformanceReport`) {
+		t.Errorf("status %d, %s", code, stderr)
 	}
 }
 

@@ -57,14 +57,18 @@ type PlannedTarget struct {
 
 // Asked is what a campaign was asked for.
 type Asked struct {
-	Profiles  []string `json:"profiles"`
-	Focus     string   `json:"focus,omitempty"`
+	// Profiles of which requirements are judged.
+	Profiles []string `json:"profiles"`
+	// Focus is the regular expression that the IDs of requirements match; empty for all.
+	Focus string `json:"focus,omitempty"`
+	// Scenarios that are played; empty for all that can judge what is asked.
 	Scenarios []string `json:"scenarios,omitempty"`
-	// Confidence and Rate, as shares: the runs are as many as it takes to say with the
-	// confidence that a requirement breaks in at most that share of runs. Both are 0 where
-	// no bound was asked for.
+	// Confidence, as a share: the runs are as many as it takes to say with it that a
+	// requirement breaks in at most the share of runs that Rate is. 0 where no bound was asked
+	// for, as Rate is then.
 	Confidence float64 `json:"confidence,omitempty"`
-	Rate       float64 `json:"rate,omitempty"`
+	// Rate is that share.
+	Rate float64 `json:"rate,omitempty"`
 	// Repeat is how often each scenario is played at least.
 	Repeat int `json:"repeat"`
 	// Tries is how often a run is played at most until it is conclusive.
@@ -73,7 +77,8 @@ type Asked struct {
 	Seed int64 `json:"seed"`
 	// Defect that is planted in every run; reference only.
 	Defect string `json:"defect,omitempty"`
-	Strict bool   `json:"strict,omitempty"`
+	// Strict is whether documented deviations count as failures.
+	Strict bool `json:"strict,omitempty"`
 	// AllowDisruption is whether runs may disrupt an external cluster.
 	AllowDisruption bool `json:"allowDisruption,omitempty"`
 }
@@ -93,8 +98,10 @@ type Line struct {
 
 // LeftOut is a scenario that is not planned.
 type LeftOut struct {
+	// Scenario by name.
 	Scenario string `json:"scenario"`
-	Reason   string `json:"reason"`
+	// Reason why the target cannot be played on with it.
+	Reason string `json:"reason"`
 }
 
 // YAML encodes the plan; the same plan gives the same bytes.

@@ -17,23 +17,28 @@ const Kind = "ConformanceReport"
 // Report is the result of all runs against one target. It follows from the plan, the journal
 // and the bundles, which it names by digest, so that every reader can compute it again.
 type Report struct {
+	// APIVersion is the version of this form.
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	// Kind says what the document is.
+	Kind string `json:"kind"`
 	// Harness is the evenkeel that planned, played and judged.
 	Harness Program `json:"harness"`
 	// Suite is the version of the requirements and laws that judged.
 	Suite string `json:"suite"`
-	// Plan and Journal are the SHA-256 of these files, in hexadecimal.
-	Plan    string `json:"plan"`
+	// Plan is the SHA-256 of the plan, in hexadecimal.
+	Plan string `json:"plan"`
+	// Journal is the SHA-256 of the journal, in hexadecimal.
 	Journal string `json:"journal"`
 	// Implementation is the organization that is responsible for the control plane; absent
 	// where the topology names none.
 	Implementation *history.Implementation `json:"implementation,omitempty"`
-	Target         Target                  `json:"target"`
-	Asked          Asked                   `json:"asked"`
-	// Began and Ended are when the first and the last run began, in UTC; absent where no run
-	// has left a bundle.
+	// Target is the control plane that was tested.
+	Target Target `json:"target"`
+	// Asked is what the campaign was asked for.
+	Asked Asked `json:"asked"`
+	// Began is when the first run began, in UTC; absent where no run has left a bundle.
 	Began string `json:"began,omitempty"`
+	// Ended is when the last run began, in UTC; absent where no run has left a bundle.
 	Ended string `json:"ended,omitempty"`
 	// Holds says until when the result is meant to hold.
 	Holds Holds `json:"holds"`
@@ -55,10 +60,14 @@ type Report struct {
 
 // Target is the control plane that was tested.
 type Target struct {
-	Topology     string   `json:"topology"`
-	Provider     string   `json:"provider"`
-	Distribution string   `json:"distribution"`
-	Members      []string `json:"members"`
+	// Topology is the file, or the name of one that ships with evenkeel.
+	Topology string `json:"topology"`
+	// Provider says how members run.
+	Provider string `json:"provider"`
+	// Distribution is what runs.
+	Distribution string `json:"distribution"`
+	// Members of the control plane, by name.
+	Members []string `json:"members"`
 	// Releases that members began or were started at, in the order in which they came.
 	Releases []string `json:"releases"`
 }
@@ -73,6 +82,7 @@ type Holds struct {
 
 // Runs counts lines of a plan.
 type Runs struct {
+	// Planned is how many there are.
 	Planned int `json:"planned"`
 	// Kept are those in which nothing that was judged was broken, and nothing stayed open.
 	Kept int `json:"kept"`
@@ -90,10 +100,14 @@ type Runs struct {
 
 // Requirement is what all runs say of a requirement.
 type Requirement struct {
-	ID      requirement.ID    `json:"id"`
-	Level   requirement.Level `json:"level"`
-	Promise string            `json:"promise"`
-	Verdict check.Verdict     `json:"verdict"`
+	// ID of the requirement.
+	ID requirement.ID `json:"id"`
+	// Level of the requirement: MUST is core, SHOULD extended.
+	Level requirement.Level `json:"level"`
+	// Promise is the sentence that was judged.
+	Promise string `json:"promise"`
+	// Verdict of all runs that were to judge it, and of others that show it broken.
+	Verdict check.Verdict `json:"verdict"`
 	// Unlisted is whether the campaign was not asked for it: then it is here because a run
 	// shows it broken.
 	Unlisted bool `json:"unlisted,omitempty"`
@@ -123,12 +137,15 @@ type Tested struct {
 	NotApplicable int `json:"notApplicable,omitempty"`
 	// Refused are those that the target cannot be played on with.
 	Refused int `json:"refused,omitempty"`
-	// Met, Late, Unclear, Excused and Superseded count its obligations over all tries, as
-	// reports of runs do; Late has the broken ones too.
-	Met        int64 `json:"met"`
-	Late       int64 `json:"late,omitempty"`
-	Unclear    int64 `json:"unclear,omitempty"`
-	Excused    int64 `json:"excused,omitempty"`
+	// Met are the obligations that were met, over all tries.
+	Met int64 `json:"met"`
+	// Late are the obligations that were late or broken.
+	Late int64 `json:"late,omitempty"`
+	// Unclear are the obligations of which the evidence does not say how they ended.
+	Unclear int64 `json:"unclear,omitempty"`
+	// Excused are the obligations that ended for a reason which the requirement allows.
+	Excused int64 `json:"excused,omitempty"`
+	// Superseded are the obligations that an earlier one stands for.
 	Superseded int64 `json:"superseded,omitempty"`
 	// Observations over all tries, as reports of runs count them.
 	Observations int64 `json:"observations"`
@@ -137,6 +154,7 @@ type Tested struct {
 // MayFail is the exact (Clopper–Pearson) one-sided upper bound on the share of runs in which
 // a requirement breaks.
 type MayFail struct {
+	// Broken are the runs that show it broken.
 	Broken int `json:"broken"`
 	// Runs that were conclusive: those that kept it and those that broke it.
 	Runs int `json:"runs"`
@@ -148,36 +166,48 @@ type MayFail struct {
 
 // Breach is the first breach of a requirement in a run.
 type Breach struct {
+	// Line of the plan, from 1.
 	Line int `json:"line"`
-	Try  int `json:"try"`
-	// Bundle is the digest of the evidence, and Events are numbers of events of its history.
-	Bundle  string  `json:"bundle"`
-	Message string  `json:"message"`
-	Events  []int64 `json:"events,omitempty"`
+	// Try of the line, from 1.
+	Try int `json:"try"`
+	// Bundle is the digest of the evidence: a SHA-256, in hexadecimal.
+	Bundle string `json:"bundle"`
+	// Message says in one sentence what was promised and what was seen.
+	Message string `json:"message"`
+	// Events are the numbers of the history's events that show it.
+	Events []int64 `json:"events,omitempty"`
 }
 
 // LineReport is a line of the plan with what came of it.
 type LineReport struct {
-	Line     int    `json:"line"`
+	// Line is its number, from 1.
+	Line int `json:"line"`
+	// Scenario that was played, by name.
 	Scenario string `json:"scenario"`
-	Seed     int64  `json:"seed"`
+	// Seed of the run.
+	Seed int64 `json:"seed"`
 	// Verdict of all tries together; skipped if there was none or the target cannot be played
 	// on with the scenario.
 	Verdict check.Verdict `json:"verdict"`
-	Tries   []TryReport   `json:"tries,omitempty"`
+	// Tries of the line, in their order.
+	Tries []TryReport `json:"tries,omitempty"`
 }
 
 // TryReport is one try of a line.
 type TryReport struct {
-	// Run is the identifier of the run, and Date when it began.
-	Run     string        `json:"run,omitempty"`
-	Date    string        `json:"date,omitempty"`
+	// Run is the identifier of the run; absent where the try left no bundle that counts.
+	Run string `json:"run,omitempty"`
+	// Date is when the run began, in UTC; absent where the try left no bundle that counts.
+	Date string `json:"date,omitempty"`
+	// Verdict of the run; inconclusive where the try left no verdict, and skipped where the
+	// target cannot be played on with the scenario.
 	Verdict check.Verdict `json:"verdict"`
 	// Bundle is the digest of the evidence; absent where the try left no bundle that counts.
 	Bundle string `json:"bundle,omitempty"`
-	// Broken and Open are the requirements that the run shows broken or left open.
+	// Broken are the requirements that the run shows broken.
 	Broken []requirement.ID `json:"broken,omitempty"`
-	Open   []requirement.ID `json:"open,omitempty"`
+	// Open are the requirements that the run left open.
+	Open []requirement.ID `json:"open,omitempty"`
 	// Why the run is not clean: the first reason of a broken or open requirement, why it was
 	// refused, or why it left no verdict.
 	Why string `json:"why,omitempty"`

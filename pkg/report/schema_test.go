@@ -3,14 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,17 +16,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/report/schemagen"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // schemaFile is what is committed, and what the package has inside.
 const schemaFile = "runreport-v1alpha1.json"
-
-const (
-	draft     = "https://json-schema.org/draft/2020-12/schema"
-	schemaID  = "https://evenkeel.dev/schemas/" + schemaFile
-	sha256Hex = "^[0-9a-f]{64}$"
-)
 
 // The schema that is committed is the one that follows from the types, and each of
 // its fields has a description: that of the field's comment.
@@ -184,144 +175,37 @@ func resolved(t *testing.T) *jsonschema.Resolved {
 // generateSchema makes the schema of the types.
 func generateSchema(t *testing.T) []byte {
 	t.Helper()
-	g := &generator{docs: comments(t), words: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[check.Verdict]():     {Type: "string", Enum: texts(check.Verdicts)},
-		reflect.TypeFor[Outcome]():           {Type: "string", Enum: texts(Outcomes)},
-		reflect.TypeFor[requirement.Level](): {Type: "string", Enum: texts([]requirement.Level{requirement.Must, requirement.Should})},
-		reflect.TypeFor[requirement.ID]():    {Type: "string", Pattern: `^(SV|AD|CLE|SVM|EV|RO)-[0-9]{2}$`},
-	}}
-	top := reflect.TypeFor[ConformanceReport]()
-	s, err := jsonschema.ForType(top, &jsonschema.ForOptions{TypeSchemas: g.words})
+	form := schemagen.Form{
+		Type: reflect.TypeFor[ConformanceReport](), File: schemaFile, APIVersion: APIVersion, Kind: Kind,
+		Sources: map[string]string{},
+		Words: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[check.Verdict]():     {Type: "string", Enum: schemagen.Texts(check.Verdicts)},
+			reflect.TypeFor[Outcome]():           {Type: "string", Enum: schemagen.Texts(Outcomes)},
+			reflect.TypeFor[requirement.Level](): {Type: "string", Enum: schemagen.Texts([]requirement.Level{requirement.Must, requirement.Should})},
+			reflect.TypeFor[requirement.ID]():    {Type: "string", Pattern: `^(SV|AD|CLE|SVM|EV|RO)-[0-9]{2}$`},
+		},
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[ConformanceReport](), reflect.TypeFor[check.Judgement](), reflect.TypeFor[check.Result](), reflect.TypeFor[requirement.Bound](), reflect.TypeFor[history.Header]()} {
+		form.Sources[of.PkgPath()] = filepath.Join("..", filepath.Base(of.PkgPath()))
+	}
+	s, silent, err := form.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.describe(s, top)
-	for _, field := range g.silent {
+	for _, field := range silent {
 		t.Errorf("%s has no comment, and so no description", field)
 	}
-	s.Schema, s.ID, s.Title, s.Description = draft, schemaID, Kind, g.docs[nameOf(top)]
-	s.Properties["apiVersion"].Const, s.Properties["kind"].Const = jsonschema.Ptr[any](APIVersion), jsonschema.Ptr[any](Kind)
 	s.Properties["date"].Format = "date-time"
 	harness, digests, topology := s.Properties["harness"], s.Properties["digests"], s.Properties["target"].Properties["topology"]
 	for _, digest := range []*jsonschema.Schema{harness.Properties["digest"], harness.Properties["suite"], harness.Properties["schema"], topology.Properties["digest"]} {
-		digest.Pattern = sha256Hex
+		digest.Pattern = schemagen.SHA256
 	}
 	for _, digest := range digests.Properties {
-		digest.Pattern = sha256Hex
+		digest.Pattern = schemagen.SHA256
 	}
-	raw, err := json.MarshalIndent(s, "", "  ")
+	raw, err := schemagen.Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(raw, '\n')
-}
-
-func texts[T ~string](values []T) []any {
-	var out []any
-	for _, v := range values {
-		out = append(out, string(v))
-	}
-	return out
-}
-
-// generator completes what the library makes of Go types.
-type generator struct {
-	// docs are the comments on types and fields, by nameOf and what field adds.
-	docs map[string]string
-	// words are the schemas of types that have values of their own.
-	words map[reflect.Type]*jsonschema.Schema
-	// silent are fields without a comment.
-	silent []string
-}
-
-func nameOf(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }
-
-// describe gives the fields below a type their descriptions, and says of maps what
-// their keys are. Pointers are what may be absent, never null.
-func (g *generator) describe(s *jsonschema.Schema, t reflect.Type) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if len(s.Types) > 0 {
-		s.Types = slices.DeleteFunc(slices.Clone(s.Types), func(name string) bool { return name == "null" })
-		s.Type, s.Types = s.Types[0], nil
-	}
-	if g.words[t] != nil {
-		return
-	}
-	switch t.Kind() {
-	case reflect.Slice:
-		g.describe(s.Items, t.Elem())
-	case reflect.Map:
-		if keys := g.words[t.Key()]; keys != nil {
-			s.PropertyNames = &jsonschema.Schema{Enum: keys.Enum}
-		}
-		g.describe(s.AdditionalProperties, t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			g.field(s, t, t.Field(i))
-		}
-	}
-}
-
-func (g *generator) field(s *jsonschema.Schema, of reflect.Type, field reflect.StructField) {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	switch {
-	case field.Anonymous:
-		for i := range field.Type.NumField() {
-			g.field(s, field.Type, field.Type.Field(i))
-		}
-		return
-	case !field.IsExported() || name == "-":
-		return
-	}
-	below := s.Properties[name]
-	g.describe(below, field.Type)
-	if below.Description = g.docs[nameOf(of)+"."+field.Name]; below.Description == "" {
-		g.silent = append(g.silent, nameOf(of)+"."+field.Name)
-	}
-}
-
-// comments reads what is written above the types that a report is made of, and above
-// their fields.
-func comments(t *testing.T) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	for _, of := range []reflect.Type{reflect.TypeFor[ConformanceReport](), reflect.TypeFor[check.Judgement](), reflect.TypeFor[check.Result](), reflect.TypeFor[requirement.Bound](), reflect.TypeFor[history.Header]()} {
-		folder := filepath.Join("..", filepath.Base(of.PkgPath()))
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("there is no source in %s: %v", folder, err)
-		}
-		for _, file := range files {
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, declared := range parsed.Decls {
-				if types, ok := declared.(*ast.GenDecl); ok && types.Tok == token.TYPE {
-					note(out, of.PkgPath(), types)
-				}
-			}
-		}
-	}
-	return out
-}
-
-func note(out map[string]string, in string, types *ast.GenDecl) {
-	words := func(comment *ast.CommentGroup) string { return strings.Join(strings.Fields(comment.Text()), " ") }
-	for _, spec := range types.Specs {
-		declared := spec.(*ast.TypeSpec)
-		name := in + "." + declared.Name.Name
-		out[name] = words(types.Doc)
-		fields, ok := declared.Type.(*ast.StructType)
-		if !ok {
-			continue
-		}
-		for _, field := range fields.Fields.List {
-			for _, one := range field.Names {
-				out[name+"."+one.Name] = words(field.Doc)
-			}
-		}
-	}
+	return raw
 }
