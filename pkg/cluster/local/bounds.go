@@ -27,9 +27,10 @@ const (
 	// that an API server was given for that (see stopBound); then it
 	// is killed, as service managers do.
 	stopGrace = 15 * time.Second
-	// killBound is how long a process may take to vanish after SIGKILL. Only
-	// one that hangs in the kernel needs longer than an instant.
-	killBound = 5 * time.Second
+	// killBound is how long a process may take to vanish after SIGKILL. It takes longer than an
+	// instant only while the process waits in the kernel, such as etcd for a disk: more than 5 s
+	// were seen while another program deleted 20 GB of files.
+	killBound = 30 * time.Second
 	// signalBound is how long the kernel may take to show a process as stopped
 	// or running after the signal.
 	signalBound = 2 * time.Second
