@@ -25,6 +25,8 @@ type Talosctl struct {
 	Config string `yaml:"config,omitempty"`
 	// Context in it; empty means the current one.
 	Context string `yaml:"context,omitempty"`
+	// Images is the registry, with its path, from which the nodes pull the components.
+	Images string `yaml:"images,omitempty"`
 }
 
 // nodeAddress is a host name, an IP address, or a name that the configuration of ssh knows, and

@@ -86,7 +86,7 @@ var (
 	examples = map[string]cluster.External{
 		"kubeadm": {SSH: &cluster.SSH{User: "admin", Port: 2222, IdentityFile: "id_ed25519", JumpHost: "bastion"}},
 		"k3s":     {SSH: &cluster.SSH{User: "root"}},
-		"talos":   {Talosctl: &cluster.Talosctl{Config: "talosconfig", Context: "prod"}},
+		"talos":   {Talosctl: &cluster.Talosctl{Config: "talosconfig", Context: "prod", Images: "registry.example.com/kubernetes"}},
 	}
 	suffixes = map[string]string{"k3s": "+k3s1", "rke2": "+rke2r1"}
 )

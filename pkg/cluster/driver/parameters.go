@@ -13,6 +13,7 @@ const (
 	sshJumpHost     = "ssh.jumpHost"
 	talosConfig     = "talosctl.config"
 	talosContext    = "talosctl.context"
+	talosImages     = "talosctl.images"
 )
 
 // lastPort is the highest port of TCP.
@@ -40,6 +41,9 @@ var talosParameters = []registry.Parameter{{
 }, {
 	Name: talosContext, Path: []string{"spec", "external", "talosctl", "context"}, Optional: true, Domain: registry.AnyText("prod"),
 	Doc: "is the context in it",
+}, {
+	Name: talosImages, Path: []string{"spec", "external", "talosctl", "images"}, Domain: registry.AnyText("registry.example.com/kubernetes"),
+	Doc: "is the registry, with its path, from which nodes pull `kube-apiserver` and the other components",
 }}
 
 // valuesOf are the values of parameters that a topology gives.
@@ -61,6 +65,7 @@ func valuesOf(external *cluster.External) registry.Values {
 	if talosctl := external.Talosctl; talosctl != nil {
 		text(talosConfig, talosctl.Config)
 		text(talosContext, talosctl.Context)
+		text(talosImages, talosctl.Images)
 	}
 	return values
 }

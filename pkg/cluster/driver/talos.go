@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -56,7 +57,7 @@ func talosUpgrade(task Task) [][]string {
 	for _, one := range []struct{ key, image string }{
 		{"apiServer", "kube-apiserver"}, {"controllerManager", "kube-controller-manager"}, {"scheduler", "kube-scheduler"},
 	} {
-		patch := fmt.Sprintf(`{"cluster":{%q:{"image":"registry.k8s.io/%s:v%s"}}}`, one.key, one.image, bare(task.Release))
+		patch := fmt.Sprintf(`{"cluster":{%q:{"image":"%s/%s:v%s"}}}`, one.key, strings.TrimSuffix(task.Topology.Spec.External.Talosctl.Images, "/"), one.image, bare(task.Release))
 		lines = append(lines, talosctl(task, "patch", "machineconfig", "--mode=no-reboot", "--patch", patch))
 	}
 	return lines

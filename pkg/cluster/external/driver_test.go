@@ -132,7 +132,7 @@ func TestDriver_TalosByTalosctl(t *testing.T) {
 		}
 	}
 	log := strings.Split(p.read("talosctl.log"), "\n")
-	want := "--endpoints node-cp1 --nodes node-cp1 patch machineconfig --mode=no-reboot --patch {\"cluster\":{\"apiServer\":{\"image\":\"registry.k8s.io/kube-apiserver:v1.36.3\"}}}"
+	want := "--endpoints node-cp1 --nodes node-cp1 patch machineconfig --mode=no-reboot --patch {\"cluster\":{\"apiServer\":{\"image\":\"registry.example.com/kubernetes/kube-apiserver:v1.36.3\"}}}"
 	if len(log) != 4 || log[0] != want || log[3] != "--endpoints node-cp1 --nodes node-cp1 reboot --mode force --wait=false" {
 		t.Errorf("talosctl was called with %q", log)
 	}

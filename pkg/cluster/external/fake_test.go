@@ -144,6 +144,9 @@ func (p *plane) topology() *cluster.Topology {
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"}, File: filepath.Join(p.dir, "theirs.yaml"),
 		Spec: cluster.Spec{Provider: Name, Distribution: "kubernetes", Release: p.release, External: &cluster.External{Hooks: p.hooks, Releases: p.releases, Address: p.address}},
 	}
+	if p.driver == "talos" {
+		topology.Spec.External.Talosctl = &cluster.Talosctl{Images: "registry.example.com/kubernetes"}
+	}
 	if topology.Spec.External.Driver = p.driver; p.driver != "" && p.driver != "talos" {
 		topology.Spec.External.SSH = &cluster.SSH{User: "admin", Port: 2222}
 	}
