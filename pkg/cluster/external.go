@@ -31,6 +31,17 @@ type External struct {
 	SSH *SSH `yaml:"ssh,omitempty"`
 	// Talosctl is how the driver talos reaches the nodes.
 	Talosctl *Talosctl `yaml:"talosctl,omitempty"`
+	// Agent is how much Evenkeel's node agent may do on the control-plane nodes; empty where
+	// there is none.
+	Agent Rung `yaml:"agent,omitempty"`
+	// AgentImage is the image that nodes run the agent from.
+	AgentImage string `yaml:"agentImage,omitempty"`
+	// AgentTunnel is a command, run without a shell, whose standard input and output are a
+	// connection to the agent of EVENKEEL_HOST, at EVENKEEL_AGENT_PORT of the node's
+	// loopback; empty where this machine reaches the nodes.
+	AgentTunnel []string `yaml:"agentTunnel,omitempty"`
+	// AgentPaths are the files that the agent is given; nil means where kubeadm has them.
+	AgentPaths *AgentPaths `yaml:"agentPaths,omitempty"`
 }
 
 // ExternalMember is how a member of such a cluster is reached.
@@ -44,8 +55,12 @@ type ExternalMember struct {
 	ServerID string `yaml:"serverID,omitempty"`
 	// Address is where a driver reaches the node; empty means the host name.
 	Address string `yaml:"address,omitempty"`
-	// Etcd may be read; nil where it may not, and nothing is judged from it then.
+	// Etcd may be read; nil where it may not, and nothing is judged from it then unless the
+	// agent reads it.
 	Etcd *EtcdAccess `yaml:"etcd,omitempty"`
+	// AgentAddress is where this machine reaches the agent of the member's node; empty means
+	// the host that the kubeconfig names.
+	AgentAddress string `yaml:"agentAddress,omitempty"`
 }
 
 // Kubeconfig is a context in a kubeconfig file.
@@ -192,7 +207,7 @@ func (e *External) problems() (wrong []string) {
 			complain("spec.external.hooks.%s needs the hook %s, which takes back what it does", name, undone)
 		}
 	}
-	return wrong
+	return append(wrong, e.agentProblems()...)
 }
 
 // addressProblem is what is wrong with the address by which API servers reach this
@@ -225,6 +240,9 @@ func (t *Topology) Published() *Topology {
 	out.Spec.Members = nil
 	for _, member := range t.Spec.Members {
 		reached := &ExternalMember{Kubeconfig: Kubeconfig{File: hidden}}
+		if member.External != nil && member.External.AgentAddress != "" {
+			reached.AgentAddress = hidden
+		}
 		if member.External != nil && member.External.Etcd != nil {
 			reached.Etcd = &EtcdAccess{Endpoint: hidden}
 		}
@@ -240,6 +258,13 @@ func (t *Topology) Published() *Topology {
 	}
 	if t.Spec.External.Balancer != nil {
 		external.Balancer = &Kubeconfig{File: hidden}
+	}
+	external.Agent = t.Spec.External.Agent
+	if external.Agent != "" {
+		external.AgentImage = hidden
+	}
+	if len(t.Spec.External.AgentTunnel) > 0 {
+		external.AgentTunnel = []string{hidden}
 	}
 	for name, hook := range t.Spec.External.Hooks {
 		external.Hooks[name] = Hook{Command: []string{hidden}, Timeout: hook.Timeout}

@@ -57,6 +57,15 @@ func TestParseExternal(t *testing.T) {
 		{"an option in the place of a user", external + "driver: kubeadm\n    ssh: {user: -x}\n", `spec.external.ssh.user "-x" is no name of a user`},
 		{"an option in the place of a jump host", external + "driver: kubeadm\n    ssh: {jumpHost: -x}\n", `spec.external.ssh.jumpHost "-x" is no host`},
 		{"no port", external + "driver: kubeadm\n    ssh: {port: 70000}\n", "spec.external.ssh.port 70000 is no port"},
+		{"an agent", external + "agent: look\n    agentImage: example/agent:v1\n    agentTunnel: [ssh, x]\n", ""},
+		{"an agent elsewhere", external + "agent: disrupt\n    agentImage: x\n    agentPaths: {manifests: /var/lib/rancher/rke2/agent/pod-manifests}\n", ""},
+		{"no rung", external + "agent: all\n    agentImage: x\n", `spec.external.agent "all" is neither look nor disrupt`},
+		{"no image", external + "agent: look\n", "spec.external.agentImage is missing"},
+		{"an image without an agent", external + "agentImage: x\n", "spec.external.agent is missing"},
+		{"half of etcd", external + "agent: look\n    agentImage: x\n    agentPaths: {manifests: /m, etcdCA: /ca}\n", "spec.external.agentPaths.etcdCert is missing"},
+		{"no manifests", external + "agent: look\n    agentImage: x\n    agentPaths: {etcdCA: /a, etcdCert: /b, etcdKey: /c}\n", "agentPaths.manifests is missing"},
+		{"a relative path", external + "agent: look\n    agentImage: x\n    agentPaths: {manifests: /etc/../root}\n", "is no absolute path on the node"},
+		{"a tunnel without a command", external + "agent: look\n    agentImage: x\n    agentTunnel: [\"\"]\n", "agentTunnel has no command"},
 		{"one member of two", theirs + "  - name: cp2\n", "spec.members[1].external is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -73,8 +82,8 @@ func TestParseExternal(t *testing.T) {
 }
 
 func TestPublishedTopologyLeadsNowhere(t *testing.T) {
-	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      address: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n"+
-		"  external:\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    driver: kubeadm\n    ssh: {user: private, identityFile: private, jumpHost: private}\n    talosctl: {config: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
+	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      address: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n      agentAddress: private\n"+
+		"  external:\n    agent: look\n    agentImage: private\n    agentTunnel: [private]\n    agentPaths: {manifests: /private}\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    driver: kubeadm\n    ssh: {user: private, identityFile: private, jumpHost: private}\n    talosctl: {config: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +95,7 @@ func TestPublishedTopologyLeadsNowhere(t *testing.T) {
 	if strings.Contains(text, "private") || strings.Contains(text, "cp1.kubeconfig") {
 		t.Errorf("it tells what is private:\n%s", text)
 	}
-	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s", "driver: kubeadm"} {
+	for _, want := range []string{"name: cp1", "provider: external", "distribution: kubernetes", "v1.35.4", "kill:", "timeout: 7s", "driver: kubeadm", "agent: look"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not tell %q:\n%s", want, text)
 		}

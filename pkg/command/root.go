@@ -14,8 +14,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/pkg/command/agent"
 	"github.com/evenkeel/evenkeel/pkg/command/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
 	"github.com/evenkeel/evenkeel/pkg/interrupt"
@@ -83,7 +85,7 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()))
+	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()), agent.NewCommand(clock.RealClock{}))
 	return root
 }
 

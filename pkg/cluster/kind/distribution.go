@@ -11,7 +11,7 @@ import (
 	kind "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 

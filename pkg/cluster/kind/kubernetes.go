@@ -17,10 +17,9 @@ import (
 	kind "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/ownname"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
-	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 	releases "github.com/evenkeel/evenkeel/pkg/release"
 )
@@ -35,33 +34,13 @@ type published struct {
 	node kubernetes.Node
 }
 
-func (*published) components() []cluster.Component {
-	return []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}
-}
+func (*published) components() []cluster.Component { return agent.KubernetesComponents }
 
 // binaries names the components as kubeadm does: their static Pods, their
 // containers and their programs.
-var binaries = map[cluster.Component]string{
-	cluster.Etcd:              "etcd",
-	cluster.APIServer:         kubernetes.APIServer,
-	cluster.ControllerManager: kubernetes.ControllerManager,
-	cluster.Scheduler:         kubernetes.Scheduler,
-}
+var binaries = agent.KubernetesPrograms
 
-func (p *published) programs() []agent.Component {
-	// The elected components listen on the node's loopback only. They have long
-	// told by /healthz whether they serve, newer paths are not in all releases.
-	health := map[cluster.Component]string{
-		cluster.ControllerManager: "https://" + port.Address(10257) + "/healthz",
-		cluster.Scheduler:         "https://" + port.Address(10259) + "/healthz",
-	}
-	var programs []agent.Component
-	for _, component := range p.components() {
-		name := binaries[component]
-		programs = append(programs, agent.Component{Name: component, Program: name, Pod: name, Health: health[component]})
-	}
-	return programs
-}
+func (p *published) programs() []agent.Component { return agent.Kubernetes() }
 
 // replaced are the components that change with the release of a member.
 var replaced = []cluster.Component{cluster.APIServer, cluster.ControllerManager, cluster.Scheduler}

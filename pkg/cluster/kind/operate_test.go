@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 )
 
 // runningMember is a cluster of one member whose two components run as far as

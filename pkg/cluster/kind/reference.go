@@ -25,11 +25,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kind/archive"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/pki"
-	"github.com/evenkeel/evenkeel/pkg/cluster/port"
 	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
@@ -53,20 +52,7 @@ func findReference(ctx context.Context) (distribution, error) {
 
 func (*reference) components() []cluster.Component { return refplane.Components }
 
-// The controller manager's port in the nodes, which is Kubernetes's own.
-const controllerManagerPort = 10257
-
-func (r *reference) programs() []agent.Component {
-	var programs []agent.Component
-	for _, component := range r.components() {
-		one := agent.Component{Name: component, Program: program, Argument: string(component), Pod: string(component)}
-		if component == cluster.ControllerManager {
-			one.Health = "https://" + port.Address(controllerManagerPort) + refplane.ReadyPath
-		}
-		programs = append(programs, one)
-	}
-	return programs
-}
+func (r *reference) programs() []agent.Component { return agent.Reference() }
 
 func (r *reference) releases(ctx context.Context) ([]string, error) {
 	var err error
@@ -126,7 +112,7 @@ func (r *reference) checkBinary() error {
 		return err
 	}
 	defer file.Close()
-	if err := checkStatic(file); err != nil {
+	if err := agent.CheckStatic(file); err != nil {
 		return fmt.Errorf("%s: %w", r.binary.Path, err)
 	}
 	return nil
@@ -169,7 +155,7 @@ func (r *reference) begin(ctx context.Context, c *kindCluster) error {
 }
 
 // program is where the image has the binary, and what it is called.
-const program = "refplane"
+const program = agent.ReferenceProgram
 
 // pack makes the image of the binary, named after its content.
 func (r *reference) pack(c *kindCluster) (string, error) {
@@ -377,7 +363,7 @@ func (r *reference) site(c *kindCluster, m *member, component cluster.Component)
 		EtcdPeerURL:       fmt.Sprintf("https://%s:2380", m.address),
 		// By the loopback, where the agent carries the link.
 		EtcdServers:   local(etcdPort),
-		APIServerPort: fmt.Sprint(apiserverPort), ControllerManagerPort: fmt.Sprint(controllerManagerPort),
+		APIServerPort: fmt.Sprint(apiserverPort), ControllerManagerPort: fmt.Sprint(agent.ControllerManagerPort),
 		CAFile: inNode("ca.crt"), EtcdCAFile: inNode("etcd-ca.crt"), FrontProxyCAFile: inNode(frontProxy + "-ca.crt"),
 		Kubeconfig: inNode("controller-manager.kubeconfig"),
 		Etcd:       files("etcd"), EtcdClient: files("etcd-client"),

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	releases "github.com/evenkeel/evenkeel/pkg/release"
 )

@@ -3,16 +3,14 @@
 package kind
 
 import (
-	"debug/elf"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 )
 
 const (
@@ -75,7 +73,7 @@ func (c *kindCluster) copyAgent() error {
 		return err
 	}
 	defer self.Close()
-	if err := checkStatic(self); err != nil {
+	if err := agent.CheckStatic(self); err != nil {
 		return err
 	}
 	into, err := os.OpenFile(c.agentFile(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755) //nolint:gosec // G302: the nodes run this program.
@@ -84,20 +82,4 @@ func (c *kindCluster) copyAgent() error {
 	}
 	_, err = io.Copy(into, self)
 	return errors.Join(err, into.Close())
-}
-
-// checkStatic says in a sentence that an executable could not run in a node,
-// which has other libraries.
-func checkStatic(file *os.File) error {
-	program, err := elf.NewFile(file)
-	if err != nil {
-		return fmt.Errorf("this executable cannot be read: %w", err)
-	}
-	for _, part := range program.Progs {
-		if part.Type == elf.PT_INTERP {
-			return fmt.Errorf("the kind provider needs an executable that is linked statically, because nodes run it too: build it with CGO_ENABLED=0, as `make build` does")
-		}
-	}
-	_, err = file.Seek(0, io.SeekStart)
-	return err
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 )
 
 // executable is the least that reads as a program whose parts are of the types.
@@ -54,15 +54,15 @@ func fileOf(t *testing.T, content []byte) *os.File {
 
 func TestCheckStatic(t *testing.T) {
 	static := executable(t, elf.PT_LOAD, elf.PT_NOTE)
-	if err := checkStatic(static); err != nil {
+	if err := agent.CheckStatic(static); err != nil {
 		t.Error(err)
 	}
 	// It is copied next, from its beginning.
 	if at, err := static.Seek(0, io.SeekCurrent); err != nil || at != 0 {
 		t.Errorf("it was left at %d, %v", at, err)
 	}
-	expectError(t, checkStatic(executable(t, elf.PT_LOAD, elf.PT_INTERP)), "build it with CGO_ENABLED=0, as `make build` does")
-	expectError(t, checkStatic(fileOf(t, []byte("#!/bin/sh\n"))), "this executable cannot be read")
+	expectError(t, agent.CheckStatic(executable(t, elf.PT_LOAD, elf.PT_INTERP)), "build it with CGO_ENABLED=0, as `make build` does")
+	expectError(t, agent.CheckStatic(fileOf(t, []byte("#!/bin/sh\n"))), "this executable cannot be read")
 }
 
 func TestServiceFiles(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/kind/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 )
 
 // commandOf is what a component's next static Pod runs.
