@@ -85,7 +85,7 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()), agent.NewCommand(clock.RealClock{}))
+	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()), agent.NewCommand(Version(), clock.RealClock{}))
 	return root
 }
 

@@ -42,3 +42,17 @@ const (
 	// headerBound is how long a client may take to send the header of a request.
 	headerBound = 10 * time.Second
 )
+
+// Bounds of an installed agent.
+const (
+	// SilenceBound is for how long an installed agent may hear nothing of the harness of a
+	// session before it takes back what it did, and ends.
+	SilenceBound = 20 * time.Second
+	// RenewInterval is the pause after which a harness renews its session.
+	RenewInterval = 4 * time.Second
+	// silencePoll is the pause between two looks at whether the harness has fallen silent.
+	silencePoll = time.Second
+	// undoBound is how long an agent may take to take everything back. With SilenceBound it
+	// is less than the 60 s that a node may stay changed after its harness was killed.
+	undoBound = 20 * time.Second
+)

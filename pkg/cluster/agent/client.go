@@ -25,6 +25,9 @@ import (
 type Client struct {
 	member string
 	http   *http.Client
+	// scheme is http over a socket, and https to an installed agent, of which run names the
+	// session.
+	scheme, run string
 }
 
 // NewClient makes a client for the agent that shares the folder. The agent need
@@ -40,7 +43,7 @@ func NewClient(member, shared string) *Client {
 		return new(net.Dialer).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), SocketFile))
 	}
 	// Connections are not kept: one may lead to a node that has lost its power.
-	return &Client{member: member, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+	return &Client{member: member, scheme: "http", http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
 }
 
 // Events tells of all events since the node came up, and of each further one as
@@ -156,10 +159,13 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 const complaintLimit = 4 << 10
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, raw []byte) (io.ReadCloser, error) {
-	target := url.URL{Scheme: "http", Host: "agent", Path: path, RawQuery: query.Encode()}
+	target := url.URL{Scheme: c.scheme, Host: "agent", Path: path, RawQuery: query.Encode()}
 	request, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
+	}
+	if c.run != "" {
+		request.Header.Set(runHeader, c.run)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
@@ -179,6 +185,9 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	defer response.Body.Close()
 	complaint, _ := io.ReadAll(io.LimitReader(response.Body, complaintLimit))
 	said := strings.TrimSpace(string(complaint))
+	if response.StatusCode == http.StatusNotFound {
+		return nil, fmt.Errorf("the agent in the node of %s was installed to look and changes nothing: set spec.external.agent to %s and install it again (%w)", c.member, cluster.RungDisrupt, cluster.ErrUnsupported)
+	}
 	if response.StatusCode == http.StatusNotImplemented {
 		return nil, fmt.Errorf("%s (%w)", strings.TrimSuffix(said, ": "+cluster.ErrUnsupported.Error()), cluster.ErrUnsupported)
 	}

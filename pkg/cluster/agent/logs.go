@@ -22,7 +22,9 @@ const podLogs = "/var/log/pods"
 // logKeeper copies what the components' containers say into one file for each
 // component, as long as the kubelet keeps it or longer.
 type logKeeper struct {
-	from   string
+	from string
+	// node is the name of the node, which ends the names of its static Pods, or a pattern.
+	node   string
 	config Config
 
 	copying sync.WaitGroup
@@ -31,22 +33,27 @@ type logKeeper struct {
 	kept  map[cluster.Component]*keptLog
 }
 
-// keptLog is the file that has all of a component's logs. Its time of change is
-// made that of its last line: when the node has its power back the kubelet still
-// has the logs of before, and so it can be told what of them is there already.
+// keptLog takes all of a component's logs.
 type keptLog struct {
-	path string
-	mu   sync.Mutex
-	// before is the time of the last line that an earlier agent wrote, and last
-	// that of the last one.
+	mu sync.Mutex
+	// before is the time of the last line that was taken earlier, and last that of the last
+	// one.
 	before, last time.Time
+	// take takes whole lines, the last of which was written at a time, if that is known.
+	take func(text string, last time.Time)
 }
 
+// logFile is the file that has all of a component's logs. Its time of change is
+// made that of its last line: when the node has its power back the kubelet still
+// has the logs of before, and so it can be told what of them is there already.
+type logFile string
+
 func newLogKeeper(from, to string, config Config) *logKeeper {
-	k := &logKeeper{from: from, config: config, known: map[string]os.FileInfo{}, kept: map[cluster.Component]*keptLog{}}
+	k := &logKeeper{from: from, node: "*", config: config, known: map[string]os.FileInfo{}, kept: map[cluster.Component]*keptLog{}}
 	for _, component := range config.Components {
-		one := &keptLog{path: filepath.Join(to, fmt.Sprintf("%s-%s.log", config.Member, component.Name))}
-		if info, err := os.Stat(one.path); err == nil {
+		path := logFile(filepath.Join(to, fmt.Sprintf("%s-%s.log", config.Member, component.Name)))
+		one := &keptLog{take: path.append}
+		if info, err := os.Stat(string(path)); err == nil {
 			one.before = info.ModTime()
 		}
 		k.kept[component.Name] = one
@@ -72,7 +79,7 @@ func (k *logKeeper) run(ctx context.Context) {
 // names them <namespace>_<pod>-<node>_<uid>/<container>/<restarts>.log.
 func (k *logKeeper) scan(ctx context.Context) {
 	for _, component := range k.config.Components {
-		found, err := filepath.Glob(filepath.Join(k.from, "*_"+component.Pod+"-*_*", component.Pod, "*.log"))
+		found, err := filepath.Glob(filepath.Join(k.from, "*_"+component.Pod+"-"+k.node+"_*", component.Pod, "*.log"))
 		if err != nil {
 			continue
 		}
@@ -156,22 +163,22 @@ func (l *keptLog) write(text string) (rest string) {
 		plain.WriteString(unframed(line))
 	}
 	if plain.Len() > 0 {
-		l.append(plain.String())
+		l.take(plain.String(), l.last)
 	}
 	return text[end+1:]
 }
 
 // append writes to the file. What cannot be written is lost: a log is no reason
 // for a member to fail.
-func (l *keptLog) append(text string) {
-	into, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+func (f logFile) append(text string, last time.Time) {
+	into, err := os.OpenFile(string(f), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return
 	}
 	defer into.Close()
 	_, _ = io.WriteString(into, text)
-	if !l.last.IsZero() {
-		_ = os.Chtimes(l.path, time.Time{}, l.last)
+	if !last.IsZero() {
+		_ = os.Chtimes(string(f), time.Time{}, last)
 	}
 }
 

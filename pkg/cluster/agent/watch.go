@@ -25,6 +25,9 @@ import (
 // watcher knows the processes of the member's components.
 type watcher struct {
 	components []Component
+	// belongs tells a component's process from others of the same program; nil where no
+	// others run.
+	belongs func(pid int, of Component) bool
 
 	mu     sync.Mutex
 	events []Event
@@ -141,6 +144,9 @@ func (w *watcher) recognize(pid int) (component cluster.Component, settled bool)
 	}
 	for _, one := range w.components {
 		if one.Program == program && (one.Argument == "" || one.Argument == argument) {
+			if w.belongs != nil && !w.belongs(pid, one) {
+				return "", true
+			}
 			return one.Name, true
 		}
 	}
@@ -247,4 +253,17 @@ func (w *watcher) signal(component cluster.Component, signal syscall.Signal) ([]
 		}
 	}
 	return reached, nil
+}
+
+// running are the processes of a component that live.
+func (w *watcher) running(component cluster.Component) []cluster.Process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []cluster.Process
+	for id, one := range w.living {
+		if one.component == component {
+			all = append(all, id)
+		}
+	}
+	return all
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/agent/install"
 )
 
-// NewCommand is the agent command with its subcommands.
-func NewCommand(clk clock.WithTicker) *cobra.Command {
+// NewCommand is the agent command of a version of evenkeel, with its subcommands.
+func NewCommand(version string, clk clock.WithTicker) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "agent",
 		Short: "Put Evenkeel's agent on the control-plane nodes of an external cluster for a while, and take it away again",
@@ -34,7 +34,7 @@ See clusters/README.md for what it may do, what leaves a node, and how it is rem
 		},
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(newManifest(clk), newImage())
+	command.AddCommand(newManifest(clk), newImage(), newServe(version, clk))
 	return command
 }
 

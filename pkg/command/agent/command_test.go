@@ -33,7 +33,7 @@ func run(t *testing.T, topology string, args ...string) (string, error) {
 	for i, one := range args {
 		args[i] = strings.ReplaceAll(one, "FILE", file)
 	}
-	command := NewCommand(clocktesting.NewFakeClock(time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)))
+	command := NewCommand("v1", clocktesting.NewFakeClock(time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)))
 	var out bytes.Buffer
 	command.SetOut(&out)
 	command.SilenceErrors, command.SilenceUsage = true, true

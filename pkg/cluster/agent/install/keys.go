@@ -3,6 +3,7 @@
 package install
 
 import (
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -22,10 +23,15 @@ import (
 type Keys struct {
 	CA             []byte
 	Server, Client pki.Pair
+	// Salt keeps what agents hash from being compared with guesses; only nodes have it.
+	Salt []byte
 }
 
+// saltLength is how many random bytes a salt has.
+const saltLength = 32
+
 // harness is the common name of the harness's certificate, and the name of its files.
-const harness = "harness"
+const harness = agent.HarnessName
 
 // MakeKeys makes keys whose files lie in a folder that only its owner reads.
 func MakeKeys(dir string) (*Keys, error) {
@@ -45,7 +51,9 @@ func MakeKeys(dir string) (*Keys, error) {
 	if err := errors.Join(os.Remove(server.KeyFile), os.Remove(server.CertFile)); err != nil {
 		return nil, fmt.Errorf("remove the agents' key from this machine: %w", err)
 	}
-	return &Keys{CA: authority.PEM(), Server: server, Client: client}, nil
+	salt := make([]byte, saltLength)
+	_, _ = rand.Read(salt) // it never fails
+	return &Keys{CA: authority.PEM(), Server: server, Client: client, Salt: salt}, nil
 }
 
 // KeysFolder is where a topology's keys lie: beside the topology.

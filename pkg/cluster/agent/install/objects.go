@@ -54,13 +54,13 @@ func (p Plan) Objects() (*Objects, error) {
 	meta := metav1.ObjectMeta{Name: Name, Namespace: Name, Labels: labels()}
 	secret := &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Type: corev1.SecretTypeTLS,
-		StringData: map[string]string{agent.AuthorityFile: notShown, agent.CertFile: notShown, agent.KeyFile: notShown},
+		StringData: map[string]string{agent.AuthorityFile: notShown, agent.CertFile: notShown, agent.KeyFile: notShown, agent.SaltFile: notShown},
 	}
 	digest := sha256.New()
 	digest.Write([]byte(config))
 	if p.Keys != nil {
 		secret.StringData = nil
-		secret.Data = map[string][]byte{agent.AuthorityFile: p.Keys.CA, agent.CertFile: p.Keys.Server.CertPEM, agent.KeyFile: p.Keys.Server.KeyPEM}
+		secret.Data = map[string][]byte{agent.AuthorityFile: p.Keys.CA, agent.CertFile: p.Keys.Server.CertPEM, agent.KeyFile: p.Keys.Server.KeyPEM, agent.SaltFile: p.Keys.Salt}
 		digest.Write(p.Keys.Server.CertPEM)
 	}
 	pod := p.pod()

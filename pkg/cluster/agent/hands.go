@@ -1,0 +1,184 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
+)
+
+// awayPrefix begins the name of a manifest that is away. The kubelet reads no file whose
+// name begins with a dot, and a rename within the folder keeps the file as it is: its bytes,
+// its owner, its mode.
+const awayPrefix = ".evenkeel-away-"
+
+// packetFilter cuts the node off from all but some addresses.
+type packetFilter interface {
+	cut(spared []netip.Addr, ssh bool) error
+	mend() error
+	dropped() (int64, error)
+}
+
+// hands change the node, and take every change back. What has to be taken back is read from
+// the node itself, so that an agent that was killed finds it when it runs again.
+type hands struct {
+	agent  *agent
+	filter packetFilter
+
+	mu      sync.Mutex
+	severed bool
+	// before counts the packets that earlier cuts have dropped.
+	before int64
+	// retired is whether the agent ends: a request that was under way comes too late.
+	retired bool
+}
+
+// allowedSignals are those that components may be sent.
+var allowedSignals = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGSTOP, syscall.SIGCONT}
+
+// end signals a component, whose static Pod is taken away first if that is wanted.
+func (h *hands) end(wanted end) (signaled, error) {
+	of, err := h.agent.component(wanted.Component)
+	if err != nil {
+		return signaled{}, err
+	}
+	signal := syscall.Signal(wanted.Signal)
+	if !slices.Contains(allowedSignals, signal) {
+		return signaled{}, fmt.Errorf("the agent sends no %s", signal)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.retired {
+		return signaled{}, errNoSession
+	}
+	if wanted.Away {
+		if err := os.Rename(h.agent.manifest(of), h.away(of)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return signaled{}, fmt.Errorf("take the static Pod of the %s away: %w", of.Name, err)
+		}
+		if _, err := os.Stat(h.away(of)); err != nil {
+			return signaled{}, fmt.Errorf("the %s is no static Pod in %s, so that it cannot be kept from starting again: %w", of.Name, h.agent.Manifests, cluster.ErrUnsupported)
+		}
+	}
+	reached, err := h.agent.watcher.signal(wanted.Component, signal)
+	return signaled{reached}, err
+}
+
+func (h *hands) away(of Component) string {
+	return filepath.Join(h.agent.Manifests, awayPrefix+of.Pod+".yaml")
+}
+
+// restore puts the static Pod of a component back as it was.
+func (h *hands) restore(wanted clearing) (struct{}, error) {
+	of, err := h.agent.component(wanted.Component)
+	if err != nil {
+		return struct{}{}, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return struct{}{}, h.putBack(of)
+}
+
+// putBack must be called with the lock held. A manifest that has come in the place of the
+// one that is away is its installer's, and stays.
+func (h *hands) putBack(of Component) error {
+	if _, err := os.Stat(h.away(of)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(h.agent.manifest(of)); err == nil {
+		return os.Remove(h.away(of))
+	}
+	return os.Rename(h.away(of), h.agent.manifest(of))
+}
+
+// sever cuts the node off, or takes that back.
+func (h *hands) sever(shape cluster.Shape, harness netip.Addr) error {
+	if shape.Latency != 0 || shape.Jitter != 0 || shape.Only != "" {
+		return fmt.Errorf("a node can be cut off in both directions, and not slowed down: %w", cluster.ErrUnsupported)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.retired {
+		return errNoSession
+	}
+	if shape.Cut == h.severed {
+		return nil
+	}
+	if !shape.Cut {
+		return h.mend()
+	}
+	// Over a tunnel the harness comes from the node itself, and the tunnel is ssh.
+	if err := h.filter.cut([]netip.Addr{harness}, harness.IsLoopback()); err != nil {
+		return errors.Join(fmt.Errorf("cut the node off: %w", err), h.filter.mend())
+	}
+	h.severed = true
+	return nil
+}
+
+// mend must be called with the lock held.
+func (h *hands) mend() error {
+	if h.severed {
+		count, err := h.filter.dropped()
+		if err == nil {
+			h.before += count
+		}
+	}
+	if err := h.filter.mend(); err != nil {
+		return fmt.Errorf("take back that the node is cut off: %w", err)
+	}
+	h.severed = false
+	return nil
+}
+
+// stats counts the packets that cuts have dropped.
+func (h *hands) stats() (cluster.LinkStats, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	count := int64(0)
+	if h.severed {
+		var err error
+		if count, err = h.filter.dropped(); err != nil {
+			return cluster.LinkStats{}, err
+		}
+	}
+	return cluster.LinkStats{Withheld: h.before + count}, nil
+}
+
+// retire takes everything back, and changes nothing from then on.
+func (h *hands) retire(ctx context.Context) error {
+	h.mu.Lock()
+	h.retired = true
+	h.mu.Unlock()
+	return h.undo(ctx)
+}
+
+// undo takes back whatever lasts of what an agent has done to the node: this one, or one that
+// was killed. It tries all of it, whatever fails.
+func (h *hands) undo(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	problems := []error{h.mend()}
+	for _, of := range h.agent.Components {
+		for _, process := range h.agent.watcher.running(of.Name) {
+			// No component stops itself: what the kernel holds was paused.
+			if stat, err := procfs.Read(process.PID); err == nil && stat.Stopped() {
+				_, err := h.agent.watcher.signal(of.Name, syscall.SIGCONT)
+				problems = append(problems, err)
+				break
+			}
+		}
+		if err := h.putBack(of); err != nil {
+			problems = append(problems, fmt.Errorf("put the static Pod of the %s back: %w", of.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
