@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,28 @@ import (
 // it runs, and ends with its standard input.
 const childVariable = "EVENKEEL_TEST_CHILD"
 
+// tunnelVariable makes the test binary a tunnel to an address.
+const tunnelVariable = "EVENKEEL_TEST_TUNNEL"
+
+// tunnel copies between its standard streams and the address.
+func tunnel(address string) error {
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	go func() { _, _ = io.Copy(connection, os.Stdin) }()
+	_, err = io.Copy(os.Stdout, connection)
+	return err
+}
+
 func TestMain(m *testing.M) {
+	if address := os.Getenv(tunnelVariable); address != "" {
+		if err := tunnel(address); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(childVariable) != "" {
 		fmt.Println("running")
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -34,7 +34,7 @@ See clusters/README.md for what it may do, what leaves a node, and how it is rem
 		},
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(newManifest(clk), newImage(), newServe(version, clk))
+	command.AddCommand(newManifest(clk), newImage(), newInstall(version, clk), newRemove(), newServe(version, clk))
 	return command
 }
 

@@ -1,0 +1,75 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent/install"
+	"github.com/evenkeel/evenkeel/pkg/credential"
+)
+
+// variableAgentPort tells a tunnel at which port of the node's loopback its agent listens.
+const variableAgentPort = "EVENKEEL_AGENT_PORT"
+
+// Administrator reaches the API server of a topology's member as an administrator.
+func Administrator(topology *cluster.Topology, member cluster.MemberSpec) (*rest.Config, error) {
+	config, err := load(topology, member.External.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("member %s: %w", member.Name, err)
+	}
+	return config, nil
+}
+
+// Agents makes clients of a run for the agents of all members of a topology, which it does
+// not ask anything yet. It also gives the credentials that open the agents.
+func Agents(topology *cluster.Topology, run string) (map[string]*agent.Client, []credential.Credential, error) {
+	secured, secrets, err := install.ClientTLS(install.KeysFolder(topology))
+	if err != nil {
+		return nil, nil, err
+	}
+	clients := map[string]*agent.Client{}
+	for _, member := range topology.Spec.Members {
+		dial, err := agentDialer(topology, member)
+		if err != nil {
+			return nil, nil, fmt.Errorf("member %s: %w", member.Name, err)
+		}
+		clients[member.Name] = agent.NewRemoteClient(member.Name, run, dial, secured)
+	}
+	return clients, secrets, nil
+}
+
+// agentDialer is the way to the agent of a member's node: by the topology's tunnel, or
+// straight.
+func agentDialer(topology *cluster.Topology, member cluster.MemberSpec) (agent.Dialer, error) {
+	if tunnel := topology.Spec.External.AgentTunnel; len(tunnel) > 0 {
+		folder, err := filepath.Abs(topology.Path("."))
+		if err != nil {
+			return nil, fmt.Errorf("find the topology's folder: %w", err)
+		}
+		host := member.External.Host
+		if host == "" {
+			host = member.Name
+		}
+		return agent.Tunnel(tunnel, folder, []string{
+			variableMember + "=" + member.Name, variableHost + "=" + host, fmt.Sprintf("%s=%d", variableAgentPort, agent.Port),
+		}), nil
+	}
+	if member.External.AgentAddress != "" {
+		return agent.Direct(member.External.AgentAddress), nil
+	}
+	config, err := load(topology, member.External.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	server, err := url.Parse(config.Host)
+	if err != nil || server.Hostname() == "" {
+		return nil, errors.New("the kubeconfig names no host at which the agent could be reached: set external.agentAddress of the member, or spec.external.agentTunnel")
+	}
+	return agent.Direct(server.Hostname()), nil
+}
