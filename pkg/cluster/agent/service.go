@@ -59,6 +59,8 @@ type Service struct {
 	session *session
 	hands   *hands // nil where the agent only looks
 	etcd    *etcdView
+	// wrap is between the handler and the connections.
+	wrap func(http.Handler) http.Handler
 }
 
 // NewService makes the agent of a node from its configuration and the folder of its keys.
@@ -69,7 +71,7 @@ func NewService(config Installed, keys, node, version string, clk clock.WithTick
 	}
 	s := &Service{
 		config: config, who: Who{Node: node, Rung: config.Rung, Version: version, Etcd: config.Etcd != nil},
-		clock: clk, secured: secured, session: &session{clock: clk},
+		wrap: func(h http.Handler) http.Handler { return h }, clock: clk, secured: secured, session: &session{clock: clk},
 		agent: &agent{Config: Config{Member: node, Manifests: config.Manifests, Components: config.Components}, watcher: newWatcher(config.Components)},
 	}
 	s.agent.watcher.belongs = belongs(config.Logs, node)
@@ -187,7 +189,7 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) serving {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	server := &http.Server{
-		Handler: s.split(rpc), TLSConfig: s.secured, ReadHeaderTimeout: headerBound, Protocols: protocols,
+		Handler: s.wrap(s.split(rpc)), TLSConfig: s.secured, ReadHeaderTimeout: headerBound, Protocols: protocols,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // who knocks without a certificate is not worth a line
 	}
