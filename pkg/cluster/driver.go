@@ -53,8 +53,8 @@ func (t *Topology) driverProblems() (wrong []string) {
 		if member.External == nil || member.External.Address == "" {
 			continue
 		}
-		if external.Driver == "" {
-			complain("spec.members[%d].external.address says where a driver reaches the node: name the driver with spec.external.driver, or leave it out", i)
+		if external.Driver == "" && external.Agent == "" {
+			complain("spec.members[%d].external.address says where a driver or the agent reaches the node: set spec.external.driver or spec.external.agent, or leave it out", i)
 		}
 		if !nodeAddress.MatchString(member.External.Address) {
 			complain("spec.members[%d].external.address %q is no address or host name", i, member.External.Address)

@@ -53,14 +53,12 @@ type ExternalMember struct {
 	// ServerID is the identity that its API server takes part under; empty means what
 	// follows from the distribution and the host name.
 	ServerID string `yaml:"serverID,omitempty"`
-	// Address is where a driver reaches the node; empty means the host name.
+	// Address is where a driver or the harness's agent is reached at the node; empty means the
+	// host name for a driver, and for the agent the host that the kubeconfig names.
 	Address string `yaml:"address,omitempty"`
 	// Etcd may be read; nil where it may not, and nothing is judged from it then unless the
 	// agent reads it.
 	Etcd *EtcdAccess `yaml:"etcd,omitempty"`
-	// AgentAddress is where this machine reaches the agent of the member's node; empty means
-	// the host that the kubeconfig names.
-	AgentAddress string `yaml:"agentAddress,omitempty"`
 }
 
 // Kubeconfig is a context in a kubeconfig file.
@@ -240,9 +238,6 @@ func (t *Topology) Published() *Topology {
 	out.Spec.Members = nil
 	for _, member := range t.Spec.Members {
 		reached := &ExternalMember{Kubeconfig: Kubeconfig{File: hidden}}
-		if member.External != nil && member.External.AgentAddress != "" {
-			reached.AgentAddress = hidden
-		}
 		if member.External != nil && member.External.Etcd != nil {
 			reached.Etcd = &EtcdAccess{Endpoint: hidden}
 		}

@@ -52,12 +52,13 @@ func TestParseExternal(t *testing.T) {
 		{"a driver", strings.Replace(member, "kubeconfig: cp1.kubeconfig", "kubeconfig: cp1.kubeconfig\n      address: 10.0.0.1", 1) + "serverID: x\n" +
 			"  external:\n    driver: kubeadm\n    ssh: {user: admin, port: 22, identityFile: id, jumpHost: \"me@bastion:22,other\"}\n    hooks: {stop: {command: [x]}}\n", ""},
 		{"ssh without a driver", external + "ssh: {user: admin}\n", "say how a driver reaches the nodes: name it with spec.external.driver"},
-		{"an address without a driver", member + "address: 10.0.0.1\n", "spec.members[0].external.address says where a driver reaches the node"},
+		{"an address without a driver", member + "address: 10.0.0.1\n", "spec.members[0].external.address says where a driver or the agent reaches the node"},
 		{"an option in the place of an address", member + "address: -oProxyCommand=x\n  external: {driver: kubeadm}\n", `address "-oProxyCommand=x" is no address or host name`},
 		{"an option in the place of a user", external + "driver: kubeadm\n    ssh: {user: -x}\n", `spec.external.ssh.user "-x" is no name of a user`},
 		{"an option in the place of a jump host", external + "driver: kubeadm\n    ssh: {jumpHost: -x}\n", `spec.external.ssh.jumpHost "-x" is no host`},
 		{"no port", external + "driver: kubeadm\n    ssh: {port: 70000}\n", "spec.external.ssh.port 70000 is no port"},
 		{"an agent", external + "agent: look\n    agentImage: example/agent:v1\n    agentTunnel: [ssh, x]\n", ""},
+		{"an address for an agent", member + "address: 10.0.0.1\n  external: {agent: look, agentImage: x}\n", ""},
 		{"an agent elsewhere", external + "agent: disrupt\n    agentImage: x\n    agentPaths: {manifests: /var/lib/rancher/rke2/agent/pod-manifests}\n", ""},
 		{"no rung", external + "agent: all\n    agentImage: x\n", `spec.external.agent "all" is neither look nor disrupt`},
 		{"no image", external + "agent: look\n", "spec.external.agentImage is missing"},
@@ -82,7 +83,7 @@ func TestParseExternal(t *testing.T) {
 }
 
 func TestPublishedTopologyLeadsNowhere(t *testing.T) {
-	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      address: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n      agentAddress: private\n"+
+	topology, err := ParseTopology("f.yaml", []byte(theirs+"      context: private\n      address: private\n      etcd: {endpoint: \"https://private:2379\", ca: private, cert: private, key: private}\n"+
 		"  external:\n    agent: look\n    agentImage: private\n    agentTunnel: [private]\n    agentPaths: {manifests: /private}\n    releases: [v1.35.4]\n    address: private\n    balancer: {kubeconfig: private}\n    driver: kubeadm\n    ssh: {user: private, identityFile: private, jumpHost: private}\n    talosctl: {config: private}\n    hooks: {kill: {command: [private, --token=private], timeout: 7s}}\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -60,8 +60,8 @@ func agentDialer(topology *cluster.Topology, member cluster.MemberSpec) (agent.D
 			variableMember + "=" + member.Name, variableHost + "=" + host, fmt.Sprintf("%s=%d", variableAgentPort, agent.Port),
 		}), nil
 	}
-	if member.External.AgentAddress != "" {
-		return agent.Direct(member.External.AgentAddress), nil
+	if member.External.Address != "" {
+		return agent.Direct(member.External.Address), nil
 	}
 	config, err := load(topology, member.External.Kubeconfig)
 	if err != nil {
@@ -69,7 +69,7 @@ func agentDialer(topology *cluster.Topology, member cluster.MemberSpec) (agent.D
 	}
 	server, err := url.Parse(config.Host)
 	if err != nil || server.Hostname() == "" {
-		return nil, errors.New("the kubeconfig names no host at which the agent could be reached: set external.agentAddress of the member, or spec.external.agentTunnel")
+		return nil, errors.New("the kubeconfig names no host at which the agent could be reached: set external.address of the member, or spec.external.agentTunnel")
 	}
 	return agent.Direct(server.Hostname()), nil
 }

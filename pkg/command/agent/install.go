@@ -61,10 +61,10 @@ func meet(ctx context.Context, topology *cluster.Topology, rung cluster.Rung, ve
 	for _, member := range topology.Spec.Members {
 		who, err := clients[member.Name].Who(ctx)
 		if err != nil {
-			return fmt.Errorf("%w; if this machine does not reach the nodes, set spec.external.agentTunnel, or external.agentAddress of the member", err)
+			return fmt.Errorf("%w; if this machine does not reach the nodes, set spec.external.agentTunnel, or external.address of the member", err)
 		}
 		if other, twice := nodes[who.Node]; twice {
-			return fmt.Errorf("the agent of the node %s answers for %s and for %s: set external.agentAddress of both", who.Node, other, member.Name)
+			return fmt.Errorf("the agent of the node %s answers for %s and for %s: set external.address of both", who.Node, other, member.Name)
 		}
 		nodes[who.Node] = member.Name
 		if who.Rung != rung || who.Version != version {
