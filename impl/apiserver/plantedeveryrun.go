@@ -54,7 +54,7 @@ type plantedHandler struct {
 // handler itself.
 func (s *server) plantEveryRun(next http.Handler) http.Handler {
 	d := s.options.Defects
-	if !slices.ContainsFunc(d.IDs(), func(id defects.ID) bool { return strings.HasPrefix(string(id), "RO-") }) {
+	if !slices.ContainsFunc(d.IDs(), func(id defects.ID) bool { return strings.HasPrefix(string(id), "RO-") || id == defects.SVM25ShowsLate }) {
 		return next
 	}
 	p := &plantedHandler{next: next, defects: d, clock: clock.RealClock{}, first: map[string]*answer{}}
@@ -81,6 +81,8 @@ func (p *plantedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	case info.APIGroup == "" && info.Resource == "namespaces" && r.Method == http.MethodGet && p.since(p.joinedAt()) < p.refuses():
 		http.Error(w, "no longer, or not yet", http.StatusServiceUnavailable)
+	case info.Verb == "watch" && info.Resource == "storageversionmigrations" && p.defects.Has(defects.SVM25ShowsLate) && !byComponent(r):
+		p.late(w, r, defects.SVM25ShowsLate) // defect: SVM-25-shows-late
 	case info.APIGroup == "" && info.Resource == "configmaps" && info.Subresource == "":
 		p.configMaps(w, r, info)
 	default:
@@ -158,9 +160,7 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	query := r.URL.Query()
 	switch {
 	case info.Verb == "watch" && p.defects.Has(defects.RO06LateWatches): // defect: RO-06-late-watches
-		late := newLateWriter(w, p.clock, p.defects.Delay(defects.RO06LateWatches), r.Context().Done())
-		p.next.ServeHTTP(late, r)
-		late.close()
+		p.late(w, r, defects.RO06LateWatches)
 	case info.Verb == "list" && query.Get("resourceVersionMatch") == "NotOlderThan" && p.defects.Has(defects.RO06OldLists): // defect: RO-06-old-lists
 		p.firstAnswer(r).write(w)
 	case info.Verb == "list" && query.Get("limit") != "" && p.defects.Has(defects.RO01ShortPages): // defect: RO-01-short-pages
@@ -173,6 +173,20 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	default:
 		p.next.ServeHTTP(w, r)
 	}
+}
+
+// late answers a watch as late as a defect says.
+func (p *plantedHandler) late(w http.ResponseWriter, r *http.Request, id defects.ID) {
+	late := newLateWriter(w, p.clock, p.defects.Delay(id), r.Context().Done())
+	p.next.ServeHTTP(late, r)
+	late.close()
+}
+
+// byComponent is whether a component of the control plane sent a request. With late watches
+// its controllers would be late too, which other requirements are about.
+func byComponent(r *http.Request) bool {
+	user, known := genericapirequest.UserFrom(r.Context())
+	return known && strings.HasPrefix(user.GetName(), "system:")
 }
 
 // drops is whether the update that arrived is dropped.

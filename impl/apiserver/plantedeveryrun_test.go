@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -89,6 +90,38 @@ func TestPlanted_HidesCustomResourcesAfterReadiness(t *testing.T) {
 	clk.Step(2 * hidesBriefly)
 	if got := list("custom.example.com"); got != http.StatusOK {
 		t.Errorf("later: %d", got)
+	}
+}
+
+func TestPlanted_ShowsMigrationsLateToClientsThatAreNoComponent(t *testing.T) {
+	h, clk := planted(defects.SVM25ShowsLate, nil)
+	watch := genericapirequest.RequestInfo{IsResourceRequest: true, Verb: "watch", APIGroup: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
+	writers := make(chan http.ResponseWriter, 1)
+	h.next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writers <- w
+		_, _ = w.Write([]byte("shown"))
+	})
+	for name, late := range map[string]bool{"admin": true, "system:kube-controller-manager": false} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		ctx := genericapirequest.WithUser(genericapirequest.WithRequestInfo(r.Context(), &watch), &user.DefaultInfo{Name: name})
+		w, done := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			defer close(done)
+			h.ServeHTTP(w, r.WithContext(ctx))
+		}()
+		if _, is := (<-writers).(*lateWriter); is != late {
+			t.Errorf("%s: late %t, want %t", name, is, late)
+		}
+		if late {
+			for !clk.HasWaiters() {
+				runtime.Gosched()
+			}
+			clk.Step(h.defects.Delay(defects.SVM25ShowsLate))
+		}
+		<-done
+		if got := w.Body.String(); got != "shown" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	AD22HoldsDocuments  ID = "AD-22-holds-documents"
 	AD23ShowsLate       ID = "AD-23-shows-late"
 	AD24LeavesLate      ID = "AD-24-leaves-late"
+	AD29AsksAgain       ID = "AD-29-asks-again"
 	CLE01DeclaresLate   ID = "CLE-01-declares-late"
 	CLE02RenewsEarly    ID = "CLE-02-renews-early"
 	CLE08PreemptsLate   ID = "CLE-08-preempts-late"
@@ -30,11 +31,17 @@ const (
 	CLE12ReturnsLate    ID = "CLE-12-returns-late"
 	CLE13CoordinateLate ID = "CLE-13-coordinates-late"
 	CLE15RestlessLate   ID = "CLE-15-restless-late"
+	CLE17FlapsSlowly    ID = "CLE-17-flaps-slowly"
 	CLE20ClaimsLate     ID = "CLE-20-claims-late"
+	CLE21AssignsLate    ID = "CLE-21-assigns-late"
 	CLE22Hesitates      ID = "CLE-22-hesitates"
 	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
 	CLE27FollowsLate    ID = "CLE-27-follows-late"
+	CLE30MarksLate      ID = "CLE-30-marks-late"
 	CLE31CountsLate     ID = "CLE-31-counts-late"
+	CLE32MarksLate      ID = "CLE-32-marks-late"
+	SVM12GoesBack       ID = "SVM-12-goes-back"
+	SVM17TellsLate      ID = "SVM-17-tells-late"
 	SVM18FailsLate      ID = "SVM-18-fails-late"
 	SVM19FailsLate      ID = "SVM-19-fails-late"
 	SVM21StopsLate      ID = "SVM-21-stops-late"
@@ -43,12 +50,14 @@ const (
 	SVM24BeginsLate     ID = "SVM-24-begins-late"
 	SVM24UnmarksLate    ID = "SVM-24-unmarks-late"
 	SVM15HurriesALittle ID = "SVM-15-hurries-a-little"
+	SVM25ShowsLate      ID = "SVM-25-shows-late"
+	SVM29HoldsUpLonger  ID = "SVM-29-holds-up-longer"
 	SVM30BeginsLate     ID = "SVM-30-begins-late"
 )
 
 // Near is how a defect breaks a bound of the catalog of requirements by little.
 type Near struct {
-	// Bound is the name of the bound in the row of the requirement.
+	// Bound is the name of the bound, or of the tolerance, in the row of the requirement.
 	Bound string
 	// Delay is how late it comes about, in all.
 	Delay time.Duration
@@ -86,6 +95,7 @@ var nearCatalog = []nearDefect{
 	{AD22HoldsDocuments, "AD-22", inAPIServer, Near{Bound: "givesWithin", Delay: 22 * time.Second}, "when an aggregated server fails for the first time, requests for the document are held for 22 seconds"},
 	{AD23ShowsLate, "AD-23", inAPIServer, Near{Bound: "peersShow", Delay: 40 * time.Second}, "what a peer hosts is listed 40 seconds after it was asked"},
 	{AD24LeavesLate, "AD-24", inAPIServer, Near{Bound: "peersLeave", Delay: 32 * time.Second}, "what a peer hosted stays listed for 32 seconds after it has left"},
+	{AD29AsksAgain, "AD-29", inAPIServer, Near{Bound: "requests", Factor: 1.5}, "an API server redirects the first request of a client that prefers aggregated discovery, so that it sends three"},
 	{CLE01DeclaresLate, "CLE-01", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "an instance declares itself a candidate 32 seconds after its start"},
 	{CLE02RenewsEarly, "CLE-02", inManager, Near{Bound: "renewsEvery", Delay: 235 * time.Second}, "a candidate renews every 235 seconds, which is 5 seconds earlier than the tolerance renewsEarly allows"},
 	{CLE08PreemptsLate, "CLE-08", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after a better candidate was seen"},
@@ -93,12 +103,18 @@ var nearCatalog = []nearDefect{
 	{CLE12ReturnsLate, "CLE-12", inManager, Near{Bound: "declaresWithin", Delay: 55 * time.Second}, "a leader that has lost its Lease withdraws as soon as it can, and is a candidate again 55 seconds later, some twenty of which pass under the fault that cost it the Lease"},
 	{CLE13CoordinateLate, "CLE-13", inAPIServer, Near{Bound: "coordinatesWithin", Delay: 28 * time.Second}, "the coordinators' Lease lasts for 28 seconds, so that another one takes it as late"},
 	{CLE15RestlessLate, "CLE-15", inAPIServer, Near{Bound: "quietAfter", Delay: 47 * time.Second}, "the coordinator pings all candidates 47 seconds after it looked at a healthy leader first, and again every 47 seconds"},
+	{CLE17FlapsSlowly, "CLE-17", inAPIServer, Near{Bound: "flapsWithin", Delay: 52 * time.Second}, "a leader is replaced by a candidate that is no better 52 seconds after it was elected, over and over, which with the election makes less than a minute"},
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
+	{CLE21AssignsLate, "CLE-21", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "the Lease of a third party is taken from its holder after 6 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
 	{CLE27FollowsLate, "CLE-27", inAPIServer, Near{Bound: "followsWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after an operator set another strategy"},
+	{CLE30MarksLate, "CLE-30", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "a leader without coordination is told after 6 seconds to give way to a better candidate"},
 	{CLE31CountsLate, "CLE-31", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a version that a candidate declares anew counts 47 seconds later"},
+	{CLE32MarksLate, "CLE-32", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "a leader that claimed its Lease is told to give way when there has been a better candidate for 6 seconds"},
+	{SVM12GoesBack, "SVM-12", inControllerManager, Near{Bound: "repeats", Factor: 1.2}, "a controller that resumes a migration writes the last three tenths of all objects again, instead of a quarter at most"},
 	{SVM15HurriesALittle, "SVM-15", inControllerManager, Near{Bound: "rate", Factor: 1.6}, "migrations write three fifths more objects a second than is declared"},
+	{SVM17TellsLate, "SVM-17", inControllerManager, Near{Bound: "long", Delay: 12 * time.Second}, "a migration that runs does not tell how far it is for 12 seconds"},
 	{SVM18FailsLate, "SVM-18", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of an unknown resource fails 190 seconds after it was created"},
 	{SVM19FailsLate, "SVM-19", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of a resource that cannot be migrated fails 190 seconds after it was created"},
 	{SVM21StopsLate, "SVM-21", inControllerManager, Near{Bound: "stopsWithin", Delay: 17 * time.Second}, "a migration goes on for 17 seconds after the agreement was lost"},
@@ -106,6 +122,8 @@ var nearCatalog = []nearDefect{
 	{SVM24StopsLate, "SVM-24", inControllerManager, Near{Bound: "stopsWithin", Delay: 12 * time.Second}, "a migration goes on for 12 seconds after its deletion"},
 	{SVM24BeginsLate, "SVM-24", inControllerManager, Near{Bound: "beginsWithin", Delay: 12 * time.Second}, "the next migration begins 12 seconds after the one before was deleted"},
 	{SVM24UnmarksLate, "SVM-24", inControllerManager, Near{Bound: "unmarksWithin", Delay: 17 * time.Second}, "a definition says for 17 seconds after the deletion of a migration that its resource is being migrated"},
+	{SVM25ShowsLate, "SVM-25", inAPIServer, Near{Bound: "showsWithin", Delay: 12 * time.Second}, "watches of migrations by clients that are no component show changes 12 seconds later"},
+	{SVM29HoldsUpLonger, "SVM-29", inControllerManager, Near{Bound: "beginsWithin", Delay: 130 * time.Second}, "a worker that makes no progress gives way to other resources after 130 seconds"},
 	{SVM30BeginsLate, "SVM-30", inControllerManager, Near{Bound: "beginsWithin", Delay: 72 * time.Second}, "a migration that is due is created 72 seconds after the servers agreed"},
 }
 

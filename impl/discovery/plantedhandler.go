@@ -40,6 +40,10 @@ func PlantHandler(next http.Handler, d defects.Set, hold *Hold) http.Handler {
 			http.Error(w, "held back", http.StatusServiceUnavailable) // defect: AD-15-gives-late, AD-22-holds-documents
 			return
 		}
+		if r.URL.Path == groupsPath && r.URL.RawQuery == "" && fromLibraries(r) && d.Has(defects.AD29AsksAgain) {
+			http.Redirect(w, r, groupsPath+"?again=true", http.StatusTemporaryRedirect) // defect: AD-29-asks-again
+			return
+		}
 		asked := r.Clone(r.Context())
 		plantAccept(asked.Header, d)
 		form, _ := Negotiate(asked.Header.Values("Accept"), versions)
@@ -66,6 +70,13 @@ func plantAccept(header http.Header, d defects.Set) {
 	case d.Has(defects.AD23LocalTellsAll):
 		header.Set("Accept", strings.ReplaceAll(accept, ";profile="+string(WithoutPeers), "")) // defect: AD-23-local-tells-all
 	}
+}
+
+// fromLibraries is whether a client of the Kubernetes libraries asks, which prefers an
+// aggregated form to the plain one, and names the libraries in its User-Agent.
+func fromLibraries(r *http.Request) bool {
+	options := parseAccept(strings.Join(r.Header.Values("Accept"), ","))
+	return strings.Contains(r.UserAgent(), "kubernetes/") && len(options) > 1 && plainIsAccepted(options)
 }
 
 func plainIsAccepted(options []option) bool {

@@ -68,6 +68,10 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE27FollowsLate, followsLate(d.Delay(defects.CLE27FollowsLate))},                                                                           // defect: CLE-27-follows-late
 		{defects.CLE31CountsLate, keepsOldVersions(d.Delay(defects.CLE31CountsLate))},                                                                        // defect: CLE-31-counts-late
 		{defects.CLE31KeepsOldVersions, keepsOldVersions(forever)},                                                                                           // defect: CLE-31-keeps-old-versions
+		{defects.CLE17FlapsSlowly, after(d.Delay(defects.CLE17FlapsSlowly), led, flaps)},                                                                     // defect: CLE-17-flaps-slowly
+		{defects.CLE21AssignsLate, whenLong(d.Delay(defects.CLE21AssignsLate), ledByThirdParty, takesFromThirdParty)},                                        // defect: CLE-21-assigns-late
+		{defects.CLE30MarksLate, whenLong(d.Delay(defects.CLE30MarksLate), outrankedUncoordinated, marksAnyway)},                                             // defect: CLE-30-marks-late
+		{defects.CLE32MarksLate, whenLong(d.Delay(defects.CLE32MarksLate), outrankedClaimant, marksClaims)},                                                  // defect: CLE-32-marks-late
 		{defects.CLE23FallsOver, fallsOver},                                                                                                                  // defect: CLE-23-falls-over
 	}
 }

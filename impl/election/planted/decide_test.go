@@ -122,6 +122,12 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 	tenured := func(long time.Duration) func() election.View {
 		return func() election.View { v := held("old")(); tenure(&v, long); return v }
 	}
+	ofThirdParty := func() election.View {
+		v := draft()
+		v.Lease = election.Apply(election.Write{Holder: "third", Strategy: "example.com/draft"}, election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, noon)
+		v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](3600)
+		return v
+	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -142,15 +148,19 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE15RestlessLate:      {tenured(48 * time.Second), soon, "waits", "pings"},
 		defects.CLE16ElectsTheDead:     {dead, soon, "gives it to old", "gives it to mute"},
 		defects.CLE17Flaps:             {twins, soon, "waits", "tells old to give way to twin"},
+		defects.CLE17FlapsSlowly:       {func() election.View { v := twins(); tenure(&v, 53*time.Second); return v }, soon, "waits", "tells old to give way to twin"},
 		defects.CLE18TakesFromLegacy:   {legacy, soon, "waits", "gives it to old"},
 		defects.CLE19MarksLegacy:       {legacy, soon, "waits", "tells new to give way to old"},
 		defects.CLE21Assigns:           {draft, soon, "gives it to ", "gives it to old"},
+		defects.CLE21AssignsLate:       {ofThirdParty, soon, "nothing", "gives it to mute"},
 		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
 		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
 		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE27FollowsLate:       {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
 		defects.CLE30MarksAnyway:       {uncoordinated, soon, "nothing", "tells new to give way to old"},
+		defects.CLE30MarksLate:         {uncoordinated, soon, "nothing", "tells new to give way to old"},
+		defects.CLE32MarksLate:         {claimed, soon, "waits", "tells new to give way to old"},
 		defects.CLE32MarksClaims:       {claimed, soon, "waits", "tells new to give way to old"},
 		defects.RO04ElectsNoOther:      {expired, later, "gives it to old", "waits"},
 		defects.RO04WaitsAMinute:       {func() election.View { v := expired(); v.Since = noon.Add(-15 * time.Second); return v }, soon, "gives it to old", "waits"},
@@ -163,6 +173,24 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 				t.Errorf("with the defect it %s, want %s", got, test.broken)
 			}
 		})
+	}
+}
+
+// A defect that breaks a bound by little does nothing before.
+func TestDecide_LateDefectsAreSoundAtFirst(t *testing.T) {
+	for id, strategy := range map[defects.ID]election.Strategy{defects.CLE21AssignsLate: "example.com/draft", defects.CLE30MarksLate: election.NoCoordination, defects.CLE32MarksLate: election.Oldest} {
+		v := election.View{Since: noon, Candidates: []*election.Candidate{candidate("new", "1.3.0"), candidate("old", "1.2.0")}}
+		for _, c := range v.Candidates {
+			c.Spec.Strategy = strategy
+		}
+		v.Lease = election.Apply(election.Write{Holder: "new", Strategy: strategy}, election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, noon)
+		v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](60)
+		delete(v.Lease.Annotations, election.ElectedBy)
+		for _, set := range []defects.Set{nil, defects.Of(id)} {
+			if got := outcome(set, v, 5*time.Second); got == "tells new to give way to old" || got == "gives it to old" {
+				t.Errorf("%s, with %q: it %s within the bound", id, set, got)
+			}
+		}
 	}
 }
 

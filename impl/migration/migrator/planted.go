@@ -42,8 +42,16 @@ func (m *Migrator) plant() {
 	m.plantStops()
 	m.plantDefinitions()
 	m.plantOutcome()
+	m.plantProgress()
+}
+
+// plantProgress has workers tell of their progress later, or never.
+func (m *Migrator) plantProgress() {
 	if m.options.Defects.Has(defects.SVM17Silent) {
 		m.decide.progressEvery = 1<<63 - 1 // defect: SVM-17-silent
+	}
+	if late := m.options.Defects.Delay(defects.SVM17TellsLate); late > 0 {
+		m.decide.progressEvery = late // defect: SVM-17-tells-late
 	}
 }
 
@@ -81,10 +89,16 @@ func newest(all, heads []*storagemigrationv1.StorageVersionMigration) []*storage
 func (m *Migrator) plantWorkers() {
 	d := m.options.Defects
 	givesWay := m.decide.givesWay
+	var waits, stand defects.Waits
 	m.decide.givesWay = func(stuck error) bool {
-		return givesWay(stuck) && !d.Has(defects.SVM29HoldsUp) // defect: SVM-29-holds-up
+		if !givesWay(stuck) {
+			stand.Done("worker")
+			return false
+		}
+		// A worker is stuck when it has made no progress for GiveWay.
+		longer := max(d.Delay(defects.SVM29HoldsUpLonger)-migration.GiveWay, 0)
+		return !d.Has(defects.SVM29HoldsUp) && stand.Left("worker", m.options.Clock.Now(), longer) == 0 // defect: SVM-29-holds-up, SVM-29-holds-up-longer
 	}
-	var waits defects.Waits
 	m.decide.due = func(name string, trigger migration.Trigger) migration.Trigger {
 		switch {
 		case trigger != migration.Begin:
@@ -140,6 +154,9 @@ func (m *Migrator) plantBeginning() {
 			return c, migration.Verdict{Outcome: storagemigrationv1.MigrationFailed, Reason: migration.ReasonUnreadable,
 				Message: "Another instance had begun the migration."} // defect: SVM-11-gives-up
 		}
+		if near, _ := defects.NearOf(defects.SVM12GoesBack); c.Pass > 0 && d.Has(defects.SVM12GoesBack) {
+			c = m.goBack(c, near.Factor) // defect: SVM-12-goes-back
+		}
 		if d.Has(defects.SVM12StartsOver) {
 			c.Continue, c.Done = "", migration.Tally{} // defect: SVM-12-starts-over
 		}
@@ -165,6 +182,20 @@ func (m *Migrator) plantBeginning() {
 		}
 		return nil
 	}
+}
+
+// mayRepeat is the share of all objects that a controller may write again (SVM-12, repeats).
+const mayRepeat = 0.25
+
+// goBack has a worker begin at the first object again, and leave out those that are done, but
+// for the last ones: more of these by a factor than may be written again.
+func (m *Migrator) goBack(c migration.Checkpoint, factor float64) migration.Checkpoint {
+	objects, planted := m.clients.objects.(*plantedObjects)
+	if total, known := c.Total(); planted && known {
+		objects.leaveOut(int(c.Done.Total() - int64(mayRepeat*factor*float64(total))))
+		c.Continue, c.Done = "", migration.Tally{}
+	}
+	return c
 }
 
 // plantStops has a worker go on although its reason is gone.

@@ -37,6 +37,8 @@ type plantedObjects struct {
 	// done counts the writes; spared is whether an object that is being deleted was left out.
 	done   int
 	spared bool
+	// leaves is how many of the next objects are not written.
+	leaves int
 }
 
 // plantObjects returns the access to objects as it is with the defects.
@@ -75,13 +77,21 @@ func (p *plantedObjects) list(ctx context.Context, resource schema.GroupVersionR
 
 func (p *plantedObjects) update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	p.mu.Lock()
-	left := p.left[key(object)]
+	left := p.left[key(object)] || p.leaves > 0
+	p.leaves = max(p.leaves-1, 0)
 	p.done++
 	p.mu.Unlock()
 	if left {
 		return nil
 	}
 	return p.answer(resource, object, p.send(ctx, resource, object))
+}
+
+// leaveOut has the next objects not be written, and count as done.
+func (p *plantedObjects) leaveOut(count int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaves = max(count, 0)
 }
 
 // send writes an object otherwise than it should.

@@ -285,7 +285,9 @@ func (w *world) start(options Options) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { newMigrator(options, w.clients()).run(ctx) })
+	c := w.clients()
+	c.objects = plantObjects(c.objects, nil, options.Defects)
+	running.Go(func() { newMigrator(options, c).run(ctx) })
 	return func() {
 		cancel()
 		running.Wait()

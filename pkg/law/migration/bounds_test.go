@@ -32,6 +32,10 @@ func brackets() map[string]func(b *historyBuilder, took func(*historyBuilder) *h
 		"SVM-17 long": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
 			return took(begun(b)).migrates("m", 10, 20, 11, nowSucceeded)
 		},
+		"SVM-17 long told": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
+			b = took(begun(b)).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 15, 11, nowRuns, "Told").after(2 * time.Second)
+			return b.migrates("m", 10, 20, 11, nowSucceeded)
+		},
 		"SVM-18 failsWithin": func(b *historyBuilder, took func(*historyBuilder) *historyBuilder) *historyBuilder {
 			b.hosts("a", 5).hosts("b", 5).hosts("c", 5).manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).of(Resource{"no.io", "nothings"})
 			return took(b).migrates("m", 10, 12, 0, nowFailed).of(Resource{"no.io", "nothings"})
@@ -146,6 +150,31 @@ func TestSVM25ShowsWithinTheBound(t *testing.T) {
 		if r := hidden(tc.took, tc.delay); (r.Verdict == law.Fail) != tc.found || r.Verdict == law.Pass {
 			t.Errorf("%v ago, and up to %v longer: %s", tc.took, tc.delay, r.Verdict)
 		}
+	}
+}
+
+// A watch has to show a change within the bound, whether or not a hold ends meanwhile.
+func TestSVM25ShowsEachChangeWithinTheBound(t *testing.T) {
+	within := mustBound("SVM-25", "showsWithin")
+	shown := func(d, delay time.Duration) law.Result {
+		b := crossing()
+		if delay > 0 {
+			b.delayed(delay)
+		}
+		return b.migration("m", 9, 5).after(d).sees("a", "MODIFIED", "m", 9).judge(t, "SVM-25")[0]
+	}
+	for _, tc := range []struct {
+		took, delay time.Duration
+		late, sure  bool
+	}{{within - time.Second, 0, false, true}, {within + time.Second, 0, true, false}, {within - 2*time.Second, 4 * time.Second, false, false}} {
+		if late, sure := endings(shown(tc.took, tc.delay)); late != tc.late || sure != tc.sure {
+			t.Errorf("after %v, and up to %v more: late %t, clearly in time %t", tc.took, tc.delay, late, sure)
+		}
+	}
+	// A watch that is open again lists what changed meanwhile.
+	again := crossing().refusedWatch("a", 0).migration("m", 9, 5).after(time.Minute).sees("a", history.WatchOpened, "", 9).sees("a", "ADDED", "m", 9)
+	if late, sure := endings(again.judge(t, "SVM-25")[0]); late || !sure {
+		t.Error("what changed while no watch was open is found late")
 	}
 }
 

@@ -804,6 +804,15 @@ func TestSVM17WantsNews(t *testing.T) {
 	// The checkpoint and the outcome are no reports of progress.
 	says(says(begun(), 13, 11, "12", false).after(time.Minute), 20, 11, "12", true).finds(t, "SVM-17", "its status told nothing on the way")
 	counted(t, says(says(begun(), 13, 11, "1 of 2", false).after(time.Minute), 20, 11, "1 of 2", true).finds(t, "SVM-17"), "reports of progress", 1)
+	// One report shortly before the end is too late where objects were rewritten all the time,
+	// and not where there was nothing to tell.
+	worked := func() *historyBuilder {
+		return upgraded().stores("y", v1, "n", 6, 6, 1).manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	late := says(worked().after(20*time.Second).stores("x", v2, "m", 5, 13, 0), 14, 11, "1 of 2", false).stores("y", v2, "n", 6, 15, 0)
+	says(late, 20, 11, "1 of 2", true).finds(t, "SVM-17", "its status told of progress only then")
+	stuck := says(worked().stores("x", v2, "m", 5, 13, 0).after(time.Minute), 14, 11, "1 of 2", false).stores("y", v2, "n", 6, 15, 0)
+	counted(t, says(stuck, 20, 11, "1 of 2", true).finds(t, "SVM-17"), "reports of progress", 1)
 }
 
 func TestSVM20WantsAWait(t *testing.T) {

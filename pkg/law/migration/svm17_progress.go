@@ -2,6 +2,7 @@ package migration
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -9,19 +10,21 @@ import (
 )
 
 // svm17: the status of a migration that takes long says more on the way than that it runs
-// (KEP-25, "Goals": progress). Between the end of one controller and the start of the next
-// there is nothing to tell.
+// (KEP-25, "Goals": progress), and says so for the first time while the objects that it
+// rewrites have taken no longer than the bound. Between the end of one controller and the start
+// of the next, and while the controller gets nowhere, there is nothing to tell.
 var svm17 = each[*Migration]{
 	Row:  law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: needs("reports")},
 	Over: those(func(m *Migration) bool { return was(m.Started) }),
 	End: func(m *Migration, bounds law.Bounds) law.Entry {
 		e, long := law.Of(m.Name, m.When(m.Started)), bounds.Of("long")
 		least, most := lasted(m.led(), e.Began, m.over())
-		switch reports := m.progress(); {
+		reports := m.progress()
+		switch {
 		case most < long:
 			return law.Entry{}
-		case reports > 0:
-			return tally(e, reports, "reports")
+		case len(reports) > 0:
+			return m.toldFirst(e, reports, long)
 		case least >= long:
 			return e.Broken("migration %s ran for %v, and its status told nothing on the way", m.Name, rounded(least)).Shown(m.Started.Seq, m.over().Seq)
 		}
@@ -36,18 +39,38 @@ func (f *Facts) led() fact.Signal {
 	})
 }
 
-// progress counts the reports while it ran that say something else than the one before, and
+// toldFirst judges when it told of progress first: no longer than the bound after its start
+// objects were rewritten without that.
+func (m *Migration) toldFirst(e law.Entry, reports []fact.Stamp, long time.Duration) law.Entry {
+	before := fact.Where(m.rewritten(), func(c *Change) bool { return c.Revision < reports[0].Revision })
+	if len(before) == 0 {
+		return tally(e, int64(len(reports)), "reports")
+	}
+	last, able := m.When(before[len(before)-1].Stamp), m.clock()
+	e.Least = time.Duration(able.Lasts(e.Began.Latest, last.Earliest, fact.Yes))
+	e.Most = time.Duration(able.Lasts(e.Began.Earliest, last.Latest, fact.Yes))
+	switch {
+	case e.Least > long:
+		e = e.Late("migration %s rewrote objects for %v, and its status told of progress only then", m.Name, rounded(e.Least)).Shown(m.Started.Seq, reports[0].Seq)
+		return law.UnlessStarved(m.History, e, e.Least-long, able, e.Began.Latest, last.Earliest)
+	case e.Most > long:
+		return e.Unclear("its status told of progress after it had rewritten objects for between %v and %v", rounded(e.Least), rounded(e.Most))
+	}
+	return tally(e, int64(len(reports)), "reports")
+}
+
+// progress are the reports while it ran that say something else than the one before, and
 // more than that it runs or has ended.
-func (m *Migration) progress() int64 {
-	n := int64(0)
+func (m *Migration) progress() []fact.Stamp {
+	var out []fact.Stamp
 	for i, r := range m.Reports[1:] {
 		before := m.Reports[i].Migration
 		begins := isTrue(r.Migration, history.MigrationRunning) && !isTrue(before, history.MigrationRunning)
 		if m.ran(r.Revision) && !begins && !slices.EqualFunc(before.Conditions, r.Conditions, saysSame) {
-			n++
+			out = append(out, r.Stamp)
 		}
 	}
-	return n
+	return out
 }
 
 // saysSame is whether two conditions say the same, whenever that was.

@@ -11,7 +11,8 @@ import (
 // svm25: migrations that exist when members are replaced by another release, and by the one
 // before again, can be listed and watched through every member, whichever release has
 // written them (KEP-4192, "Upgrade / Downgrade Strategy"). It is judged at the end of each
-// hold, by what clients of each member were shown and by lists in each version.
+// hold, by what clients of each member were shown and by lists in each version, and for each
+// change that a watch showed, by when.
 var svm25 = written{
 	Row: law.Row{ID: "SVM-25", Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Watches, fact.Discovery}, Needs: []law.Need{
 		{Name: "outlived", Tag: "outlived", Each: true}, {Name: "succeeded", Tag: "succeeded"}, {Name: "failed", Tag: "failed"}, {Name: "going", Tag: "going"},
@@ -27,6 +28,7 @@ var svm25 = written{
 		}
 		for _, member := range f.Members() {
 			l.Add(tally(law.Of(member, f.Over()).By(member), f.changesShown(member), "changes"))
+			l.Add(f.watchDelays(member, bounds)...)
 		}
 	},
 }

@@ -1,6 +1,9 @@
 package migration
 
 import (
+	"slices"
+	"time"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -76,6 +79,52 @@ func (f *Facts) changesShown(member string) int64 {
 		}
 	}
 	return n
+}
+
+// watchDelays judges each change of a migration that a member's watch showed. The clock runs
+// while the watch is open and nothing hinders the member. What no watch showed is judged at
+// the end of holds.
+func (f *Facts) watchDelays(member string, bounds law.Bounds) []law.Entry {
+	var out []law.Entry
+	able, bound := fact.And(f.watching(member), f.Healthy(member), f.EtcdQuorum()), bounds.Of("showsWithin")
+	for _, m := range f.Migrations {
+		shown := fact.Where(f.watches[member], func(e shownEvent) bool {
+			return e.Type == history.WatchOpened || e.Name == m.Name && e.Type != history.WatchBroken
+		})
+		for _, r := range m.Reports {
+			i := slices.IndexFunc(shown, func(e shownEvent) bool { return e.ResourceVersion >= r.Revision })
+			if i < 0 || shown[i].Type == history.WatchOpened {
+				continue // A new watch lists what is there.
+			}
+			e, at := law.Of(m.Name, f.When(r.Stamp)).By(member), shown[i].at
+			e.Least = time.Duration(able.Lasts(e.Began.Latest, at, fact.Yes))
+			e.Most = time.Duration(able.Lasts(e.Began.Earliest, at, fact.Yes))
+			switch {
+			case e.Least > bound:
+				e = e.Late("a watch through %s showed revision %d of migration %s only after %v", member, r.Revision, m.Name, rounded(e.Least)).Shown(r.Seq, shown[i].seq)
+				out = append(out, law.UnlessStarved(f.History, e, e.Least-bound, able, e.Began.Latest, at))
+			case e.Most > bound:
+				out = append(out, e.Unclear("a watch through %s showed revision %d of migration %s after between %v and %v", member, r.Revision, m.Name, rounded(e.Least), rounded(e.Most)))
+			default:
+				out = append(out, e.Met())
+			}
+		}
+	}
+	return out
+}
+
+// watching is while a member's watch of migrations is open.
+func (f *Facts) watching(member string) fact.Signal {
+	var b fact.Builder
+	for _, e := range f.watches[member] {
+		switch e.Type {
+		case history.WatchOpened:
+			b.SetAt(e.at, fact.Yes)
+		case history.WatchBroken:
+			b.SetAt(e.at, fact.No)
+		}
+	}
+	return b.Signal()
 }
 
 // releasesAt is how many releases the members' API servers were started at last.
