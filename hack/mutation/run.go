@@ -100,10 +100,10 @@ func (r *row) tellOthers(rep *report.ConformanceReport) {
 	}
 }
 
-// boundOf is the value of a bound of a requirement in words.
+// boundOf is the value of a bound or a tolerance of a requirement in words.
 func boundOf(id requirement.ID, name string) string {
 	for _, r := range requirement.All() {
-		for _, b := range r.Bounds {
+		for _, b := range slices.Concat(r.Bounds, r.Tolerances) {
 			if r.ID == id && b.Name == name {
 				return b.Value
 			}
