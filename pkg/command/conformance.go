@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/conformance"
+	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/run"
 )
 
@@ -177,11 +179,20 @@ func playCampaign(cmd *cobra.Command, dir string, parallel int, play func(contex
 
 func tellCampaign(out io.Writer, dir string, rep *conformance.Report) error {
 	fmt.Fprintln(out)
-	if err := rep.Text(out); err != nil {
+	if err := printCampaign(out, rep); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Report: %s\n", filepath.Join(dir, conformance.ReportFile))
 	return verdictStatus(rep.Verdict)
+}
+
+// printCampaign writes the verdicts, on a terminal to its width.
+func printCampaign(out io.Writer, rep *conformance.Report) error {
+	var text bytes.Buffer
+	if err := rep.Text(&text, console.Width(out)); err != nil {
+		return err
+	}
+	return console.Print(out, text.String())
 }
 
 // bootCost is about how long it takes to bring a control plane up, stop it and judge.
@@ -262,7 +273,7 @@ func renderCampaign(out io.Writer, rep *conformance.Report, form string) error {
 	var err error
 	switch form {
 	case "text":
-		return rep.Text(out)
+		return printCampaign(out, rep)
 	case "markdown":
 		raw = []byte(rep.Markdown())
 	case "junit":

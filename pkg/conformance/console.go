@@ -8,31 +8,33 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/console"
 )
 
 // refreshEvery is how often the table in a terminal is drawn again.
 const refreshEvery = time.Second
 
-// Console shows a campaign: a plain line for each run that ends, and in a terminal below them
-// a table of the runs that are played now and of what is left.
+// Console shows a campaign: a line for each run that ends, and in a terminal below them a
+// table of the runs that are played now and of what is left.
 type Console struct {
 	out   io.Writer
 	clock clock.WithTicker
 	// cost is about how long a run of a scenario takes.
 	cost func(scenario string) time.Duration
-	// width of the terminal; 0 where there is none.
-	width int
+	// size of the terminal now, in columns and rows; nil where there is none.
+	size func() (width, height int)
 
 	mu       sync.Mutex
 	progress Progress
 	playing  map[int]playing
-	// drawn is how many lines the table has on the screen.
-	drawn         int
+	// drawn are the rows of the table that are on the screen.
+	drawn         []string
 	stop, stopped chan struct{}
 }
 
@@ -48,8 +50,12 @@ func NewConsole(out io.Writer, clk clock.WithTicker, cost func(scenario string) 
 	c := &Console{out: out, clock: clk, cost: cost, playing: map[int]playing{}}
 	f, ok := out.(*os.File)
 	if ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			c.width = width
+		c.size = func() (int, int) {
+			width, height, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0, 0 // it is gone, and rows of any length do no harm
+			}
+			return width, height
 		}
 	}
 	return c
@@ -62,7 +68,7 @@ func (c *Console) Begin(p Progress) {
 	c.progress = p
 	done, of := p.count()
 	c.line(fmt.Sprintf("%d runs, of which %d are over; %d at a time, about %s left", of, done, p.Parallel, inMinutes(p.Left(c.cost))))
-	if c.width == 0 {
+	if c.size == nil {
 		return
 	}
 	c.stop, c.stopped = make(chan struct{}), make(chan struct{})
@@ -77,8 +83,7 @@ func (c *Console) refresh(tick clock.Ticker, stop, stopped chan struct{}) {
 		select {
 		case <-tick.C():
 			c.mu.Lock()
-			c.erase()
-			c.draw()
+			c.show("")
 			c.mu.Unlock()
 		case <-stop:
 			return
@@ -95,8 +100,8 @@ func (c *Console) End() {
 	<-c.stopped
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.erase()
-	c.width = 0
+	c.stop = nil
+	c.show("")
 }
 
 // Started implements View.
@@ -104,8 +109,7 @@ func (c *Console) Started(line Line, try int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.playing[line.Number] = playing{line, try, c.clock.Now()}
-	c.erase()
-	c.draw()
+	c.show("")
 }
 
 // Ended implements View.
@@ -146,46 +150,103 @@ func (c *Console) Say(text string) {
 }
 
 // line writes a line above the table.
-func (c *Console) line(text string) {
-	c.erase()
-	fmt.Fprintln(c.out, text)
-	c.draw()
+func (c *Console) line(text string) { c.show(text + "\n") }
+
+// show takes the table off the screen, writes a text and draws the table again below it, all
+// at once, so that the table does not flicker.
+func (c *Console) show(text string) {
+	width, height := 0, 0
+	if c.size != nil {
+		width, height = c.size()
+	}
+	var b strings.Builder
+	if n := rowsOnScreen(c.drawn, width); n > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", n)
+	}
+	b.WriteString(console.Fit(text, width))
+	c.drawn = nil
+	if c.stop != nil {
+		c.drawn = c.table(width, height)
+	}
+	for _, row := range c.drawn {
+		b.WriteString(row + "\n")
+	}
+	// What cannot be written has no reader, and the campaign goes on.
+	_, _ = io.WriteString(c.out, b.String())
 }
 
-// erase takes the table off the screen.
-func (c *Console) erase() {
-	if c.drawn > 0 {
-		fmt.Fprintf(c.out, "\x1b[%dA\x1b[J", c.drawn)
-		c.drawn = 0
+// rowsOnScreen is how many rows the table takes in a terminal of that width, which may have
+// become narrower since the table was drawn.
+func rowsOnScreen(drawn []string, width int) int {
+	n := 0
+	for _, row := range drawn {
+		n++
+		if width > 0 {
+			n += max(utf8.RuneCountInString(row)-1, 0) / width
+		}
 	}
+	return n
 }
 
-// draw draws the table.
-func (c *Console) draw() {
-	if c.width == 0 || c.stop == nil {
-		return
+const (
+	// fixedRows are those of the table beside the runs: an empty one, the headings and the sum.
+	fixedRows = 3
+	// leastRuns is how many runs the table has room for in the lowest terminal.
+	leastRuns = 1
+)
+
+// table has the runs that are played now, as many as the terminal is high, and what is left.
+func (c *Console) table(width, height int) []string {
+	rows := []string{"", fmt.Sprintf("%6s  %-28s %8s %4s %8s %8s", "LINE", "SCENARIO", "SEED", "TRY", "TIME", "OF ABOUT")}
+	numbers := sortedKeys(c.playing)
+	hidden := 0
+	if most := max(height-fixedRows-1, leastRuns); height > 0 && len(numbers) > most {
+		// One row says how many others there are.
+		hidden = len(numbers) - max(most-1, leastRuns)
+		numbers = numbers[:len(numbers)-hidden]
 	}
-	rows := []string{""}
-	for _, number := range sortedKeys(c.playing) {
+	for _, number := range numbers {
 		p := c.playing[number]
-		rows = append(rows, fmt.Sprintf("  %5d  %-28s seed %-4d try %d  %s", number, p.line.Scenario, p.line.Seed, p.try, c.clock.Since(p.since).Round(time.Second)))
+		rows = append(rows, fmt.Sprintf("%6d  %-28s %8d %4d %8s %8s", number, p.line.Scenario, p.line.Seed, p.try,
+			c.clock.Since(p.since).Round(time.Second), c.progress.Expected(p.line.Scenario, c.cost).Round(time.Second)))
 	}
+	if hidden > 0 {
+		rows = append(rows, fmt.Sprintf("        and %d more", hidden))
+	}
+	rows = append(rows, c.sum())
+	for i, row := range rows {
+		if runes := []rune(row); width > 0 && len(runes) >= width {
+			rows[i] = string(runes[:width-1])
+		}
+	}
+	return rows
+}
+
+// sum says how far the campaign is, the most important first: a narrow terminal shows less.
+func (c *Console) sum() string {
+	done, of := c.progress.count()
 	counts := map[check.Verdict]int{}
+	refused := 0
 	for _, l := range c.progress.Lines {
-		if l.Over {
+		switch {
+		case !l.Over:
+		case l.Refused:
+			refused++
+		default:
 			counts[l.Verdict]++
 		}
 	}
-	done, of := c.progress.count()
-	rows = append(rows, fmt.Sprintf("%d of %d runs over: %d pass, %d fail, %d other; about %s left", done, of,
-		counts[check.Pass], counts[check.Fail], done-counts[check.Pass]-counts[check.Fail], inMinutes(c.progress.Left(c.cost))))
-	for _, row := range rows {
-		if runes := []rune(row); len(runes) >= c.width {
-			row = string(runes[:c.width-1])
+	text := fmt.Sprintf("%d of %d runs: %d pass", done, of, counts[check.Pass])
+	open := done - refused - counts[check.Pass] - counts[check.Fail]
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{counts[check.Fail], "fail"}, {open, "open"}, {refused, "refused"}} {
+		if more.n > 0 {
+			text += fmt.Sprintf(", %d %s", more.n, more.what)
 		}
-		fmt.Fprintln(c.out, row)
 	}
-	c.drawn = len(rows)
+	return fmt.Sprintf("%s; %d at a time, about %s left", text, c.progress.Parallel, inMinutes(c.progress.Left(c.cost)))
 }
 
 func inMinutes(d time.Duration) string {

@@ -62,37 +62,48 @@ func (p Progress) count() (done, of int) {
 	return done, len(p.Lines)
 }
 
-// Left estimates how long the rest takes: what a run of the same scenario took, or of any
-// scenario, or without any run what the cost says that a scenario has.
+// Left estimates how long the rest takes.
 func (p Progress) Left(cost func(scenario string) time.Duration) time.Duration {
+	expected := p.estimate(cost)
+	var total time.Duration
+	for _, l := range p.Lines {
+		if !l.Over {
+			total += expected(l.Line.Scenario)
+		}
+	}
+	return total / time.Duration(max(p.Parallel, 1))
+}
+
+// Expected estimates how long a run of a scenario takes.
+func (p Progress) Expected(scenario string, cost func(scenario string) time.Duration) time.Duration {
+	return p.estimate(cost)(scenario)
+}
+
+// estimate estimates how long runs take: what a run of the same scenario took, or else what
+// the cost says that it takes, corrected by how much slower the runs of all scenarios were.
+func (p Progress) estimate(cost func(scenario string) time.Duration) func(scenario string) time.Duration {
 	type mean struct{ seconds, runs int }
-	of, all := map[string]mean{}, mean{}
-	expected := 0.0 // by their costs, what the runs that have ended would have taken
+	of, took := map[string]mean{}, 0.0
+	byCost := 0.0 // what the runs that have ended would have taken by their costs
 	for _, l := range p.Lines {
 		if l.Tries == 0 || l.Seconds == 0 {
 			continue
 		}
 		m := of[l.Line.Scenario]
 		of[l.Line.Scenario] = mean{m.seconds + l.Seconds, m.runs + 1}
-		all = mean{all.seconds + l.Seconds, all.runs + 1}
-		expected += cost(l.Line.Scenario).Seconds()
+		took += float64(l.Seconds)
+		byCost += cost(l.Line.Scenario).Seconds()
 	}
-	slower := 1.0 // than their costs say
-	if all.runs > 0 && expected > 0 {
-		slower = float64(all.seconds) / expected
+	slower := 1.0
+	if took > 0 && byCost > 0 {
+		slower = took / byCost
 	}
-	total := 0.0
-	for _, l := range p.Lines {
-		if l.Over {
-			continue
+	return func(scenario string) time.Duration {
+		if m := of[scenario]; m.runs > 0 {
+			return time.Duration(float64(m.seconds) / float64(m.runs) * float64(time.Second))
 		}
-		if m := of[l.Line.Scenario]; m.runs > 0 {
-			total += float64(m.seconds) / float64(m.runs)
-		} else {
-			total += cost(l.Line.Scenario).Seconds() * slower
-		}
+		return time.Duration(cost(scenario).Seconds() * slower * float64(time.Second))
 	}
-	return time.Duration(total / float64(max(p.Parallel, 1)) * float64(time.Second))
 }
 
 // Over is whether nothing is left to be played.

@@ -12,14 +12,16 @@ import (
 // maxShownBreaches is how many breaches of a requirement the text shows; the report has more.
 const maxShownBreaches = 3
 
-// Text writes the report for a terminal: a line for each requirement with the runs behind it,
-// then why others than pass came about.
-func (r *Report) Text(out io.Writer) error {
+// Text writes the report: a line for each requirement with the runs behind it, then why
+// others than pass came about. On a terminal, of whose lines width says how long they are, a
+// promise is cut to the line; 0 cuts nothing.
+func (r *Report) Text(out io.Writer, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", r.about())
 	fmt.Fprintf(&b, "%-7s %-6s %-14s %9s %10s %9s  %s\n", "ID", "LEVEL", "VERDICT", "RUNS KEPT", "MET", "MAY FAIL", "PROMISE")
 	for _, req := range r.Requirements {
-		fmt.Fprintf(&b, "%-7s %-6s %-14s %9s %10d %9s  %s\n", req.ID, req.Level, strings.ToUpper(string(req.Verdict)), req.kept(), req.Tested.Met, req.bound(), req.Promise)
+		line := fmt.Sprintf("%-7s %-6s %-14s %9s %10d %9s  %s", req.ID, req.Level, strings.ToUpper(string(req.Verdict)), req.kept(), req.Tested.Met, req.bound(), req.Promise)
+		b.WriteString(report.Cut(line, width) + "\n")
 	}
 	for _, req := range r.Requirements {
 		lines := req.why()

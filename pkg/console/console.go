@@ -211,7 +211,7 @@ func releases(m map[string]string) string {
 func (c *Console) line(text string) {
 	line := fmt.Sprintf("%7.1fs  %s\n", c.now.Seconds(), text)
 	if c.width != nil {
-		line = fit(line, c.width())
+		line = Fit(line, c.width())
 	}
 	if c.status != "" {
 		line = clearLine + line + c.status

@@ -21,7 +21,7 @@ const leastRoom = 24
 // terminal is wide: between words, and below the beginning of the column or of the list item
 // that they belong to. At least two spaces part columns.
 func Print(out io.Writer, text string) error {
-	_, err := io.WriteString(out, fit(text, Width(out)))
+	_, err := io.WriteString(out, Fit(text, Width(out)))
 	return err
 }
 
@@ -64,8 +64,8 @@ func Width(out io.Writer) int {
 	return width
 }
 
-// fit folds a text where the width is known.
-func fit(text string, width int) string {
+// Fit folds a text, as Print does, where the width is known; with 0 it is not.
+func Fit(text string, width int) string {
 	if width <= 0 {
 		return text
 	}

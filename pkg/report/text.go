@@ -23,7 +23,7 @@ func (r *ConformanceReport) Table(out io.Writer, width int) error {
 	fmt.Fprintf(&b, "%-7s %-6s %-14s %12s  %s\n", "ID", "LEVEL", "VERDICT", "CASES", "PROMISE")
 	for _, res := range r.Results {
 		line := fmt.Sprintf("%-7s %-6s %-14s %12d  %s", res.ID, res.Level, strings.ToUpper(string(res.Verdict)), res.Cases(), res.Promise)
-		b.WriteString(cut(line, width) + "\n")
+		b.WriteString(Cut(line, width) + "\n")
 	}
 	for _, res := range r.Results {
 		lines := slices.DeleteFunc(details(res), func(l string) bool { return slices.Contains(r.Doubts, l) })
@@ -61,8 +61,8 @@ func (r *ConformanceReport) Table(out io.Writer, width int) error {
 	return err
 }
 
-// cut shortens a line to so many characters, between words; 0 leaves it as it is.
-func cut(line string, width int) string {
+// Cut shortens a line to so many characters, between words; 0 leaves it as it is.
+func Cut(line string, width int) string {
 	runes := []rune(line)
 	if width <= 0 || len(runes) <= width {
 		return line
