@@ -79,13 +79,15 @@ func tellings() []story.Story {
 	return out
 }
 
-func verdictOf(s story.Story, events []history.Event) Verdict {
+func verdictOf(s story.Story, events []history.Event) Verdict { return resultOf(s, events).Verdict }
+
+func resultOf(s story.Story, events []history.Event) Result {
 	req, _ := requirement.Lookup(s.Requirement)
 	judging := Begin(s.Header(), []requirement.Requirement{enoughForStories(req)})
 	for _, ev := range events {
 		judging.Take(&ev)
 	}
-	return judging.End(nil).Results[0].Verdict
+	return judging.End(nil).Results[0]
 }
 
 // reliesOn is whether the law of a requirement names the recorder among its sources.

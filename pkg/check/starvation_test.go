@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
 
@@ -27,6 +28,9 @@ func TestJudge_StarvationExplainsNothingButLateness(t *testing.T) {
 		case Fail:
 		case Inconclusive:
 			explained[string(s.Requirement)] = true
+			if reasons := resultOf(s, starvedThroughout(s.Events())).Reasons; !slices.ContainsFunc(reasons, law.BlamesStarvation) {
+				t.Errorf("%s: no reason says that the machine was starved: %q", s.Name, reasons)
+			}
 		default:
 			t.Errorf("%s: %s", s.Name, verdict)
 		}

@@ -83,8 +83,7 @@ func (p *planFlags) plan(ctx context.Context) (*conformance.Plan, error) {
 
 func newConformanceRun() *cobra.Command {
 	var flags planFlags
-	var shard, out string
-	var parallel int
+	var shard, out, parallel string
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Plan the runs, play each in a process of its own, judge, and write one report",
@@ -97,6 +96,10 @@ played again, at most --tries times, and every try is in the report.
 Without --confidence and --rate each scenario is played --repeat times. With them each
 requirement is judged in as many runs as it takes: 29 for --confidence 95 --rate 10%.
 
+With --parallel auto the campaign finds out how many runs the machine can play at a time. It
+plays one more as long as all end well, and half as many after a run that left no verdict or
+in which a requirement stayed open because the machine was starved, which both are tried again.
+
 The plan is written first. A campaign that was interrupted goes on with
 ` + "`evenkeel conformance resume`" + `. With --shard several machines share one plan: they need the
 same evenkeel, flags and --seed.
@@ -104,7 +107,7 @@ same evenkeel, flags and --seed.
 Exit status: 0 every requirement holds, 1 one is broken, 2 one stayed open or was not
 judged, 3 the campaign could not be played to its end.`,
 		Example: `  evenkeel conformance run --out _out/ours
-  evenkeel conformance run --topology theirs.yaml --confidence 95 --rate 10% --parallel 2 --out _out/theirs
+  evenkeel conformance run --topology theirs.yaml --confidence 95 --rate 10% --parallel auto --out _out/theirs
   evenkeel conformance run --profile coordinated-leader-election --seed 1 --shard 1/4 --out _out/first`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,8 +118,9 @@ judged, 3 the campaign could not be played to its end.`,
 			if part.Of > 0 && flags.request.Seed == 0 {
 				return fmt.Errorf("--shard needs the --seed that all shards have")
 			}
-			if parallel < 1 {
-				return fmt.Errorf("--parallel is to be at least 1")
+			side, err := conformance.ParseParallel(parallel)
+			if err != nil {
+				return err
 			}
 			plan, err := flags.plan(cmd.Context())
 			if err != nil {
@@ -125,7 +129,7 @@ judged, 3 the campaign could not be played to its end.`,
 			if out == "" {
 				out = filepath.Join(run.DefaultOut, "conformance-"+time.Now().UTC().Format("20060102-150405"))
 			}
-			return playCampaign(cmd, out, parallel, func(ctx context.Context, o conformance.Options) (*conformance.Report, error) {
+			return playCampaign(cmd, out, side, func(ctx context.Context, o conformance.Options) (*conformance.Report, error) {
 				o.Shard = part
 				return conformance.Begin(ctx, plan, o)
 			})
@@ -133,14 +137,14 @@ judged, 3 the campaign could not be played to its end.`,
 	}
 	flags.add(cmd)
 	f := cmd.Flags()
-	f.IntVar(&parallel, "parallel", 1, "how many runs to play at a time")
+	f.StringVar(&parallel, "parallel", "1", "how many runs to play at a time, or auto")
 	f.StringVar(&shard, "shard", "", "play only this part of the plan, such as 1/4; `evenkeel conformance collect` merges the parts")
 	f.StringVar(&out, "out", "", "folder of the campaign (default one below "+run.DefaultOut+")")
 	return cmd
 }
 
 func newConformanceResume() *cobra.Command {
-	var parallel int
+	var parallel string
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
 		Short: "Go on with a campaign that was interrupted, and play what is missing",
@@ -150,10 +154,17 @@ ended is neither lost nor played again, whether the campaign was ended by Ctrl-C
 shows a breach: that counts.`,
 		Args: exactlyOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return playCampaign(cmd, args[0], parallel, conformance.Resume)
+			side := 0
+			if parallel != "" {
+				var err error
+				if side, err = conformance.ParseParallel(parallel); err != nil {
+					return err
+				}
+			}
+			return playCampaign(cmd, args[0], side, conformance.Resume)
 		},
 	}
-	cmd.Flags().IntVar(&parallel, "parallel", 0, "how many runs to play at a time (default as many as before)")
+	cmd.Flags().StringVar(&parallel, "parallel", "", "how many runs to play at a time, or auto (default as before)")
 	return cmd
 }
 

@@ -112,7 +112,7 @@ func TestConformance_RefusesBadUsage(t *testing.T) {
 		"run --rate x --confidence 95":         "--rate \"x\" is no number of percent",
 		"run --shard 1/2":                      "--shard needs the --seed",
 		"run --shard 3/2 --seed 1":             "is no part of a plan",
-		"run --parallel 0":                     "--parallel is to be at least 1",
+		"run --parallel 0":                     `--parallel "0" is neither auto nor a number of at least 1`,
 		"run --tries 0":                        "--tries between 1 and",
 		"run --scenario moon":                  "there is no scenario \"moon\"",
 		"run --focus ^SV-06$ --scenario gates": "no scenario judges what is asked",

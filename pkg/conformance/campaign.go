@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,9 +23,11 @@ type Options struct {
 	Clock  clock.WithTicker
 	// View is told how the campaign goes.
 	View View
-	// Parallel is how many runs are played at a time; with 0 a resumed campaign plays as many
-	// as before, and a new one plays one.
+	// Parallel is how many runs are played at a time, or Auto; with 0 a resumed campaign plays
+	// as many as before, and a new one plays one.
 	Parallel int
+	// CPUs of the machine, for Auto; with 0 those that this process may use.
+	CPUs int
 	// Topology is the file of the topology, where it is another one than the plan names, as in
 	// a Pod. Its content has to be the same.
 	Topology string
@@ -39,8 +42,8 @@ func (o Options) topology(p *Plan) string { return cmp.Or(o.Topology, p.Target.T
 type campaign struct {
 	Options
 	*folder
-	journal  *Journal
-	parallel int
+	journal *Journal
+	pace    *pace
 	// mu guards state and outcomes of the folder.
 	mu sync.Mutex
 }
@@ -91,7 +94,7 @@ func open(ctx context.Context, o Options) (report *Report, err error) {
 	c.journal = journal
 	defer func() { err = errors.Join(err, journal.Close()) }()
 	if len(entries) == 0 {
-		begun := Begun{Plan: c.planDigest, Shard: o.Shard.String(), Parallel: max(o.Parallel, 1)}
+		begun := Begun{Plan: c.planDigest, Shard: o.Shard.String(), Parallel: orOne(o.Parallel)}
 		if err := journal.Append(Entry{Begun: &begun}); err != nil {
 			return nil, err
 		}
@@ -103,11 +106,16 @@ func open(ctx context.Context, o Options) (report *Report, err error) {
 	if o.Shard.Of > 0 && o.Shard != c.shard {
 		return nil, fmt.Errorf("the campaign in %s plays the shard %q, and not %s", o.Dir, c.shard, o.Shard)
 	}
-	c.parallel = o.Parallel
-	if c.parallel == 0 {
-		c.parallel = max(c.state.begun.Parallel, 1)
-	}
+	c.pace = newPace(orOne(cmp.Or(o.Parallel, c.state.begun.Parallel)), cmp.Or(o.CPUs, runtime.GOMAXPROCS(0)))
 	return c.play(ctx)
+}
+
+// orOne is a number of runs at a time where none was named.
+func orOne(parallel int) int {
+	if parallel == Auto {
+		return Auto
+	}
+	return max(parallel, 1)
 }
 
 // play settles what an earlier process has left, plays what is missing and reports.
@@ -134,29 +142,39 @@ func (c *campaign) play(ctx context.Context) (*Report, error) {
 // playLines plays all lines that are missing, so many at a time.
 func (c *campaign) playLines(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(c.parallel)
 	for _, line := range c.plan.Lines {
-		if ctx.Err() != nil {
-			break
+		if !c.shard.has(line.Number) || c.lineOver(line) {
+			continue
 		}
-		if c.shard.has(line.Number) && !c.lineOver(line) {
-			group.Go(func() error { return c.playLine(ctx, line) })
+		age, err := c.pace.begin(ctx)
+		if err != nil {
+			break // interrupted, or one of the others has failed
 		}
+		group.Go(func() error { return c.playLine(ctx, line, age) })
 	}
 	return group.Wait()
 }
 
-// playLine plays a line until it is conclusive or was tried often enough.
-func (c *campaign) playLine(ctx context.Context, line Line) error {
-	for ctx.Err() == nil && !c.lineOver(line) {
-		if err := c.playTry(ctx, line); err != nil {
+// playLine plays a line until it is conclusive or was tried often enough. Its first try may be
+// played already; each other one waits for its turn, so that fewer are played at a time after
+// one was starved.
+func (c *campaign) playLine(ctx context.Context, line Line, age int) error {
+	for {
+		err := c.playTry(ctx, line, age)
+		c.pace.end()
+		if err != nil || ctx.Err() != nil || c.lineOver(line) {
 			return err
 		}
+		if age, err = c.pace.begin(ctx); err != nil {
+			return nil // interrupted
+		}
 	}
-	return nil
 }
 
-func (c *campaign) playTry(ctx context.Context, line Line) error {
+func (c *campaign) playTry(ctx context.Context, line Line, age int) error {
+	if ctx.Err() != nil {
+		return nil
+	}
 	s := c.next(line)
 	if err := c.journal.Append(Entry{Started: &s}); err != nil {
 		return err
@@ -171,20 +189,28 @@ func (c *campaign) playTry(ctx context.Context, line Line) error {
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx, s, &played, c.Clock.Since(began))
+	e, o, err := c.finish(ctx, s, &played, c.Clock.Since(began))
+	if err != nil || e == nil {
+		return err
+	}
+	// A run that left no verdict may have been starved so much that it came to none.
+	if limit, changed := c.pace.learn(age, e.Failed != "" || o != nil && o.starved); changed {
+		c.View.Paced(limit)
+	}
+	return nil
 }
 
-// finish enters what came of a run; nothing if it has to be played again.
-func (c *campaign) finish(ctx context.Context, s Started, played *Played, took time.Duration) error {
+// finish enters what came of a run, and returns it; nothing if it has to be played again.
+func (c *campaign) finish(ctx context.Context, s Started, played *Played, took time.Duration) (*Ended, *outcome, error) {
 	// A run that has ended is judged also while the campaign is being interrupted.
 	e, o, over := c.conclude(ctx, s, played)
 	if !over {
 		c.View.GivenUp(c.plan.Lines[s.Line-1])
-		return c.discard(s)
+		return nil, nil, c.discard(s)
 	}
 	e.Seconds = int(took.Round(time.Second).Seconds())
 	if err := c.journal.Append(Entry{Ended: &e}); err != nil {
-		return err
+		return nil, nil, err
 	}
 	c.mu.Lock()
 	c.state.ended[s.Line] = append(c.state.ended[s.Line], e)
@@ -194,7 +220,7 @@ func (c *campaign) finish(ctx context.Context, s Started, played *Played, took t
 	c.mu.Unlock()
 	line := c.plan.Lines[s.Line-1]
 	c.View.Ended(line, e, o.told(e), !c.lineOver(line))
-	return nil
+	return &e, o, nil
 }
 
 // discard removes what is left of a run that will be played again.

@@ -142,6 +142,19 @@ func (c *Console) GivenUp(line Line) {
 	c.line(fmt.Sprintf("line %d, %s, seed %d: interrupted, and to be played again", line.Number, line.Scenario, line.Seed))
 }
 
+// Paced implements View.
+func (c *Console) Paced(parallel int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.progress.Parallel
+	c.progress.Parallel = parallel
+	if parallel < before {
+		c.line(fmt.Sprintf("%d at a time instead of %d: the machine did not give a run what it takes", parallel, before))
+		return
+	}
+	c.line(fmt.Sprintf("%d at a time instead of %d", parallel, before))
+}
+
 // Say implements View.
 func (c *Console) Say(text string) {
 	c.mu.Lock()

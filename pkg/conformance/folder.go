@@ -124,5 +124,14 @@ func Open(dir string) (*Report, Progress, error) {
 		return nil, Progress{}, err
 	}
 	rep, err := f.compute()
-	return rep, f.progress(max(f.state.begun.Parallel, 1)), err
+	return rep, f.progress(f.parallel()), err
+}
+
+// parallel is how many runs are played at a time, as far as the journal tells: with Auto those
+// that have begun and not ended.
+func (f *folder) parallel() int {
+	if f.state.begun.Parallel == Auto {
+		return max(len(f.state.pending), 1)
+	}
+	return max(f.state.begun.Parallel, 1)
 }

@@ -89,6 +89,7 @@ func (h *heard) Begin(Progress)             {}
 func (h *heard) End()                       {}
 func (h *heard) Started(line Line, try int) { h.add("%d started %d", line.Number, try) }
 func (h *heard) GivenUp(line Line)          { h.add("%d given up", line.Number) }
+func (h *heard) Paced(parallel int)         { h.add("paced %d", parallel) }
 func (h *heard) Say(text string)            { h.add("%s", text) }
 func (h *heard) Ended(line Line, e Ended, told Told, again bool) {
 	h.add("%d ended %d %s %v", line.Number, e.Try, told.Verdict, again)

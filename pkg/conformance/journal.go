@@ -27,7 +27,7 @@ type Begun struct {
 	Plan string `json:"plan"`
 	// Shard that is played here; empty where it is all of the plan.
 	Shard string `json:"shard,omitempty"`
-	// Parallel is how many runs are played at a time.
+	// Parallel is how many runs are played at a time, or Auto.
 	Parallel int `json:"parallel,omitempty"`
 }
 

@@ -36,8 +36,10 @@ type outcome struct {
 	members, releases        []string
 	defect                   string
 	strict                   bool
-	results                  map[requirement.ID]result
-	order                    []requirement.ID
+	// starved is whether a requirement stayed open because the machine was starved.
+	starved bool
+	results map[requirement.ID]result
+	order   []requirement.ID
 }
 
 // result is one of its requirements.
@@ -62,6 +64,7 @@ func outcomeOf(rep *report.ConformanceReport) *outcome {
 	}
 	for _, res := range rep.Results {
 		r := result{verdict: res.Verdict, seen: res.Cases()}
+		o.starved = o.starved || res.Verdict == check.Inconclusive && slices.ContainsFunc(res.Reasons, law.BlamesStarvation)
 		if res.Obligations != nil {
 			r.obligations = *res.Obligations
 		}

@@ -32,7 +32,7 @@ type LineProgress struct {
 func (c *campaign) progress() Progress {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.folder.progress(c.parallel)
+	return c.folder.progress(c.pace.now())
 }
 
 func (f *folder) progress(parallel int) Progress {

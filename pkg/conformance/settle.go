@@ -26,7 +26,7 @@ func (c *campaign) settle(ctx context.Context) error {
 		if err := c.outlive(ctx, s); err != nil {
 			return err
 		}
-		if err := c.finish(ctx, s, nil, 0); err != nil {
+		if _, _, err := c.finish(ctx, s, nil, 0); err != nil {
 			return err
 		}
 		delete(c.state.pending, line.Number)

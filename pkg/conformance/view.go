@@ -18,6 +18,8 @@ type View interface {
 	Ended(line Line, e Ended, told Told, again bool)
 	// GivenUp is called when a run was interrupted and will be played again.
 	GivenUp(line Line)
+	// Paced is called when another number of runs is played at a time from now on.
+	Paced(parallel int)
 	// Say tells of anything else.
 	Say(text string)
 }

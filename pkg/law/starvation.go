@@ -2,6 +2,7 @@ package law
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -27,6 +28,12 @@ func UnlessStarved(h *fact.History, e Entry, excess time.Duration, while fact.Si
 // was starved.
 func (e Entry) Starved(starved time.Duration) Entry {
 	e.Ending, e.SelfEvident, e.Through = Unclear, false, 0
-	e.Why = fmt.Sprintf("%s; the machine was starved for %s of that time, which may be why", e.Why, starved.Round(time.Millisecond))
+	e.Why = fmt.Sprintf("%s; %s %s of that time, which may be why", e.Why, starvedWords, starved.Round(time.Millisecond))
 	return e
 }
+
+// starvedWords are in the reason of what is unclear because the machine was starved.
+const starvedWords = "the machine was starved for"
+
+// BlamesStarvation is whether a reason of a verdict says that the machine was starved.
+func BlamesStarvation(reason string) bool { return strings.Contains(reason, starvedWords) }
