@@ -16,6 +16,9 @@ import (
 
 // plantAround plants the defects that lie around a server that is sound.
 func (s *server) plantAround() error {
+	if err := s.plantWindow(); err != nil {
+		return err
+	}
 	if s.options.Defects.Has(defects.SV26WrongHash) {
 		s.inner = oneHash(s.inner) // defect: SV-26-wrong-hash
 	}

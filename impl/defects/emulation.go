@@ -5,6 +5,8 @@ const (
 	EV01StoresOwnAtTimes ID = "EV-01-stores-own-at-times"
 	EV02HidesRemoved     ID = "EV-02-hides-removed"
 	EV02HostsNewer       ID = "EV-02-hosts-newer"
+	EV03RefusesBack      ID = "EV-03-refuses-when-back"
+	EV04RefusesRaised    ID = "EV-04-refuses-when-raised"
 	EV05BinaryFirst      ID = "EV-05-binary-first"
 	EV06StoresAsBinary   ID = "EV-06-stores-as-its-binary"
 )
@@ -13,6 +15,8 @@ var emulationCatalog = []Defect{
 	{EV01StoresOwnAtTimes, "EV-01", inAPIServer, "an API server that emulates another release stores every 20th ballast in the version of its binary"},
 	{EV02HidesRemoved, "EV-02", inAPIServer, "an API server that emulates another release hosts ballasts in no version that its binary has removed"},
 	{EV02HostsNewer, "EV-02", inAPIServer, "an API server that emulates another release also hosts ballasts in the versions that its binary has added"},
+	{EV03RefusesBack, "EV-03", inAPIServer, "an API server that follows on one with a newer binary and the same behavior refuses to write ballasts"},
+	{EV04RefusesRaised, "EV-04", inAPIServer, "an API server that follows on one with the same binary and another behavior refuses to write ballasts"},
 	{EV05BinaryFirst, "EV-05", inAPIServer, "the coordinator compares the binaries of candidates first, and then what they emulate"},
 	{EV06StoresAsBinary, "EV-06", inAPIServer, "an API server that emulates another release stores ballasts in the version of its binary, and says so"},
 }

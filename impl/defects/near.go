@@ -53,6 +53,8 @@ const (
 	SVM25ShowsLate      ID = "SVM-25-shows-late"
 	SVM29HoldsUpLonger  ID = "SVM-29-holds-up-longer"
 	SVM30BeginsLate     ID = "SVM-30-begins-late"
+	EV03RefusesAtFirst  ID = "EV-03-refuses-at-first"
+	EV04RefusesAtFirst  ID = "EV-04-refuses-at-first"
 )
 
 // Near is how a defect breaks a bound of the catalog of requirements by little.
@@ -125,6 +127,8 @@ var nearCatalog = []nearDefect{
 	{SVM25ShowsLate, "SVM-25", inAPIServer, Near{Bound: "showsWithin", Delay: 12 * time.Second}, "watches of migrations by clients that are no component show changes 12 seconds later"},
 	{SVM29HoldsUpLonger, "SVM-29", inControllerManager, Near{Bound: "beginsWithin", Delay: 130 * time.Second}, "a worker that makes no progress gives way to other resources after 130 seconds"},
 	{SVM30BeginsLate, "SVM-30", inControllerManager, Near{Bound: "beginsWithin", Delay: 72 * time.Second}, "a migration that is due is created 72 seconds after the servers agreed"},
+	{EV03RefusesAtFirst, "EV-03", inAPIServer, Near{Bound: "takesWritesWithin", Delay: 13 * time.Second}, "an API server that follows on one with a newer binary and the same behavior refuses to write ballasts for 13 seconds after it has registered"},
+	{EV04RefusesAtFirst, "EV-04", inAPIServer, Near{Bound: "takesWritesWithin", Delay: 13 * time.Second}, "an API server that follows on one with the same binary and another behavior refuses to write ballasts for 13 seconds after it has registered"},
 }
 
 // defect is the row as any other defect has it.
