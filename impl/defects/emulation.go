@@ -9,6 +9,7 @@ const (
 	EV04RefusesRaised    ID = "EV-04-refuses-when-raised"
 	EV05BinaryFirst      ID = "EV-05-binary-first"
 	EV06StoresAsBinary   ID = "EV-06-stores-as-its-binary"
+	EV07FollowsTheFirst  ID = "EV-07-follows-the-first"
 )
 
 var emulationCatalog = []Defect{
@@ -19,4 +20,5 @@ var emulationCatalog = []Defect{
 	{EV04RefusesRaised, "EV-04", inAPIServer, "an API server that follows on one with the same binary and another behavior refuses to write ballasts"},
 	{EV05BinaryFirst, "EV-05", inAPIServer, "the coordinator compares the binaries of candidates first, and then what they emulate"},
 	{EV06StoresAsBinary, "EV-06", inAPIServer, "an API server that emulates another release stores ballasts in the version of its binary, and says so"},
+	{EV07FollowsTheFirst, "EV-07", inManager, "a migration begins when the first server has announced another version than the others, and goes by that one"},
 }

@@ -11,4 +11,5 @@ var (
 	_ = play.Scenario("window-two-steps.yaml")
 	_ = play.Scenario("window-skip.yaml")
 	_ = play.Scenario("window-leaders.yaml")
+	_ = play.Scenario("window-migrations.yaml")
 )

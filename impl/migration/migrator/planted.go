@@ -128,6 +128,9 @@ func (m *Migrator) plantAssessment() {
 		if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && d.Has(defects.SVM20IgnoresDisagreement) {
 			next.Step = migration.Run // defect: SVM-20-ignores-disagreement
 		}
+		if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && d.Has(defects.EV07FollowsTheFirst) && ahead(facts.StorageVersion) != "" {
+			next.Step = migration.Run // defect: EV-07-follows-the-first
+		}
 		if next.Step == migration.Skip && d.Has(defects.SVM31Launches) {
 			next.Step = migration.Run // defect: SVM-31-launches
 		}
@@ -142,11 +145,32 @@ func (m *Migrator) plantAssessment() {
 	}
 }
 
+// ahead is the version that a single server announces, where all others announce another one;
+// empty where there is none.
+func ahead(sv *apiserverinternalv1alpha1.StorageVersion) string {
+	if sv == nil {
+		return ""
+	}
+	servers := map[string]int{}
+	for _, entry := range sv.Status.StorageVersions {
+		servers[entry.EncodingVersion]++
+	}
+	for version, n := range servers {
+		if n == 1 && len(servers) == 2 && len(sv.Status.StorageVersions) > 2 {
+			return version
+		}
+	}
+	return ""
+}
+
 func (m *Migrator) plantBeginning() {
 	d := m.options.Defects
 	begins := m.decide.begins
 	m.decide.begins = func(sv *apiserverinternalv1alpha1.StorageVersion, definition *migration.Definition) (migration.Basis, bool) {
 		basis, agreed := begins(sv, definition)
+		if first := ahead(sv); !agreed && first != "" && d.Has(defects.EV07FollowsTheFirst) {
+			return migration.Basis{UID: sv.UID, ResourceVersion: sv.ResourceVersion, Version: first}, true // defect: EV-07-follows-the-first
+		}
 		return basis, agreed || d.Has(defects.SVM20IgnoresDisagreement) // defect: SVM-20-ignores-disagreement
 	}
 	m.decide.resumes = func(c migration.Checkpoint) (migration.Checkpoint, migration.Verdict) {

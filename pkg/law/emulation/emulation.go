@@ -8,8 +8,7 @@
 // none, nothing is owed.
 //
 // That the leader is the candidate with the lowest version (EV-05) is judged with the
-// elections in pkg/law/election, and which migrations may start (EV-07) with the migrations
-// in pkg/law/migration.
+// elections in pkg/law/election.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package emulation
@@ -29,6 +28,10 @@ type Facts struct {
 	alike   map[putsKey]*puts
 	changes int // of processes of API servers
 	reads   []read
+	// migrations are in the order of their creation, and living those that were not deleted,
+	// by key.
+	migrations []*migration
+	living     map[string]*migration
 }
 
 // read is a member's answer to a read.
@@ -54,13 +57,19 @@ type putsKey struct {
 	changes int
 }
 
-func begin(h *fact.History) *Facts { return &Facts{History: h, alike: map[putsKey]*puts{}} }
+func begin(h *fact.History) *Facts {
+	return &Facts{History: h, alike: map[putsKey]*puts{}, living: map[string]*migration{}}
+}
 
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
 	switch {
 	case ev.Process != nil && ev.Process.Component == history.ComponentAPIServer:
 		f.changes++
+	case ev.Stored != nil && (ev.Stored.Migration != nil || f.living[ev.Stored.Key] != nil):
+		f.observeMigration(ev)
+	}
+	switch {
 	case ev.Stored != nil && ev.Stored.Type == history.StoredPut && ev.Stored.APIVersion != "":
 		f.put(fact.StampOf(ev), putsKey{ev.Stored.APIVersion, ev.Stored.ObjectKind, ev.Stored.Writer, f.changes})
 	case ev.Read != nil:
@@ -89,4 +98,4 @@ func (f *Facts) when(p *puts) fact.Moment {
 // KEP is KEP-4330.
 func KEP() law.KEP { return law.New(begin, laws) }
 
-var laws = []law.Law[*Facts]{ev01, ev02, ev03, ev04, ev06}
+var laws = []law.Law[*Facts]{ev01, ev02, ev03, ev04, ev06, ev07}

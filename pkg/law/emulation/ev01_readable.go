@@ -51,11 +51,11 @@ func (f *Facts) writers(p *puts) []*server {
 	return fact.Where(f.servers(), func(s *server) bool { return (p.writer == "" || p.writer == s.Member) && s.perhaps(at) })
 }
 
-// readers are the versions of servers, with what they told of the resource, that have to be
-// able to read the objects, whichever server stored them.
-func (w *storing) readers() (readers []behavior) {
-	for b, of := range w.f.plain() {
-		if of[w.name] != nil && !slices.ContainsFunc(w.by, func(s *server) bool { return !s.readBy(b.version) }) {
+// readers are what servers behave like, which told of a resource, that have to be able to read
+// what some servers store, whichever of them did.
+func (f *Facts) readers(name string, by []*server) (readers []behavior) {
+	for b, of := range f.plain() {
+		if of[name] != nil && !slices.ContainsFunc(by, func(s *server) bool { return !s.readBy(b.version) }) {
 			readers = append(readers, b)
 		}
 	}
@@ -64,7 +64,7 @@ func (w *storing) readers() (readers []behavior) {
 }
 
 func (w *storing) readable(law.Bounds) law.Entry {
-	e, readers := law.Of(w.name, w.f.When(w.first)).By(w.writer).For(w.times), w.readers()
+	e, readers := law.Of(w.name, w.f.When(w.first)).By(w.writer).For(w.times), w.f.readers(w.name, w.by)
 	if len(readers) == 0 {
 		return law.Entry{}
 	}

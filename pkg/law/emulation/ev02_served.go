@@ -3,6 +3,7 @@ package emulation
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,10 +21,16 @@ import (
 var ev02 = law.Each[*Facts, hosted]{
 	Row: law.Row{ID: "EV-02", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared"}, {Name: "comparedEach", Each: true}, {Name: "differing", Tag: differing},
-	}},
+	}, Kinds: []string{kindAlpha}},
 	Over: (*Facts).hostings,
 	End:  hosted.asEmulated,
 }
+
+// kindAlpha is of breaches in which a server lacks nothing but alpha versions of the emulated
+// release: KEP-4330 does not have them enabled beside an emulated version.
+const kindAlpha = "alpha"
+
+var alpha = regexp.MustCompile(`v\d+alpha\d+$`)
 
 // looked is a look at what a server hosts, once it was ready.
 type looked struct {
@@ -157,7 +164,11 @@ func (h hosted) asEmulated(law.Bounds) law.Entry {
 	case len(more) == 0 && !h.alone && slices.ContainsFunc(less, func(v string) bool { return !h.askedFor(v) }):
 		return e.Unclear("%s, and it was not asked for all of them", what).Shown(h.Seq, h.want.seq)
 	}
-	return e.Broken("%s", what).Shown(h.Started.Seq, h.Seq, h.want.seq)
+	e = e.Broken("%s", what).Shown(h.Started.Seq, h.Seq, h.want.seq)
+	if len(more) == 0 && !slices.ContainsFunc(less, func(v string) bool { return !alpha.MatchString(v) }) {
+		e = e.As(kindAlpha, h.Release)
+	}
+	return e
 }
 
 // peers is whether servers hand requests on for what only others host.

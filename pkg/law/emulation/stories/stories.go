@@ -1,13 +1,20 @@
 // Package stories has the stories of KEP-4330, emulated versions. That of who leads (EV-05)
-// is with the stories of KEP-4355, and that of migrations (EV-07) with those of KEP-25.
+// is with the stories of KEP-4355.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package stories
 
-import "github.com/evenkeel/evenkeel/pkg/story"
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/story"
+)
 
 // All gives the stories of emulated versions: one that passes, one that fails and one that is
 // inconclusive for each requirement.
 func All() []story.Story {
-	return story.Base{Name: "window", Build: windowStory}.Stories(windowCases)
+	return slices.Concat(
+		story.Base{Name: "window", Build: windowStory}.Stories(windowCases),
+		story.Base{Name: "skip", Build: skipStory}.Stories(skipCases),
+	)
 }

@@ -62,11 +62,15 @@ func Window(otherwise map[string]func(*Builder)) []history.Event {
 
 // replace stops a member and starts it at another release.
 func (b *Builder) replace(action string, m *story.Member, release string) {
+	b.replaceBy(action, m, release, b.serve)
+}
+
+func (b *Builder) replaceBy(action string, m *story.Member, release string, serve func(*story.Member, string)) {
 	b.steps++
 	b.Advance(500)
 	b.Step(b.steps, action, history.PhaseBegin, m, release)
 	b.Exit(m, "exit status 0", true)
-	b.serve(m, release)
+	serve(m, release)
 	b.Step(b.steps, action, history.PhaseEnd, m, release)
 }
 
