@@ -10,6 +10,7 @@ const (
 	EV05BinaryFirst      ID = "EV-05-binary-first"
 	EV06StoresAsBinary   ID = "EV-06-stores-as-its-binary"
 	EV07FollowsTheFirst  ID = "EV-07-follows-the-first"
+	EV08TakesAny         ID = "EV-08-takes-any-version"
 )
 
 var emulationCatalog = []Defect{
@@ -21,4 +22,5 @@ var emulationCatalog = []Defect{
 	{EV05BinaryFirst, "EV-05", inAPIServer, "the coordinator compares the binaries of candidates first, and then what they emulate"},
 	{EV06StoresAsBinary, "EV-06", inAPIServer, "an API server that emulates another release stores ballasts in the version of its binary, and says so"},
 	{EV07FollowsTheFirst, "EV-07", inManager, "a migration begins when the first server has announced another version than the others, and goes by that one"},
+	{EV08TakesAny, "EV-08", inAPIServer, "an API server that cannot emulate what it is told to emulates nothing, and goes on"},
 }

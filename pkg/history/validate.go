@@ -204,7 +204,7 @@ func (v *validator) names(e *Event) string {
 }
 
 // ofMembers are the kinds of events that are always about a single member.
-var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindHostedResources, KindWatch, KindDiscoveryDocument, KindInterceptedRequest, KindRead, KindVisibility, KindCustomResourceAnswer}
+var ofMembers = []Kind{KindProcess, KindRequest, KindReady, KindVersion, KindHostedResources, KindWatch, KindDiscoveryDocument, KindInterceptedRequest, KindRead, KindVisibility, KindCustomResourceAnswer, KindVersionTrial}
 
 func (v *validator) stranger(name string) string {
 	return fmt.Sprintf("names the member %s, which the header does not have", shown(name))

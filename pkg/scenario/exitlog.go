@@ -44,14 +44,16 @@ func (e *exitLogs) of(dir string, change cluster.Change) []string {
 	if change.What != history.ProcessExited || change.Expected || change.Noticed || dir == "" {
 		return nil
 	}
+	return e.masked(logtail.Lines(filepath.Join(dir, fmt.Sprintf("%s-%s.log", change.Member, change.Component))))
+}
+
+// masked are lines of a log with credentials masked; none while it is not known yet what must
+// not be shown.
+func (e *exitLogs) masked(lines []string) []string {
 	e.mu.Lock()
 	masker := e.masker
 	e.mu.Unlock()
-	if masker == nil {
-		return nil // it is not known yet what must not be shown
-	}
-	lines := logtail.Lines(filepath.Join(dir, fmt.Sprintf("%s-%s.log", change.Member, change.Component)))
-	if len(lines) == 0 {
+	if masker == nil || len(lines) == 0 {
 		return nil
 	}
 	return strings.Split(masker.Mask(strings.Join(lines, "\n")), "\n")

@@ -12,4 +12,5 @@ var (
 	_ = play.Scenario("window-skip.yaml")
 	_ = play.Scenario("window-leaders.yaml")
 	_ = play.Scenario("window-migrations.yaml")
+	_ = play.Scenario("window-refused.yaml")
 )

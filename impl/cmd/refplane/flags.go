@@ -70,6 +70,10 @@ func (p *played) parse() (release.Release, defects.Set, error) {
 	if err != nil {
 		return release.Release{}, nil, err
 	}
-	r, err = r.With(set).Emulating(p.emulated, p.compatible)
-	return r, set, err
+	r = r.With(set)
+	emulates, err := r.Emulating(p.emulated, p.compatible)
+	if err != nil && set.Has(defects.EV08TakesAny) {
+		return r, set, nil // defect: EV-08-takes-any-version
+	}
+	return emulates, set, err
 }

@@ -15,6 +15,9 @@ const (
 	// requests to it first, one after the other. The rest is for machines that
 	// are not idle.
 	readyBound = 3 * time.Minute
+	// trialBound is how long a program may take that is started with versions which it has to
+	// refuse. One that looks at them first takes a second, also on a slow machine.
+	trialBound = time.Minute
 	// readyPoll is the pause between two questions whether it is ready.
 	readyPoll = 50 * time.Millisecond
 	// probeBound is how long the answer to one such question may take.

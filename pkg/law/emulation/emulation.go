@@ -32,6 +32,15 @@ type Facts struct {
 	// by key.
 	migrations []*migration
 	living     map[string]*migration
+	trials     []trial
+}
+
+// trial is a start of an API server's program with versions to emulate.
+type trial struct {
+	f *Facts
+	fact.Stamp
+	member string
+	*history.VersionTrial
 }
 
 // read is a member's answer to a read.
@@ -72,6 +81,8 @@ func (f *Facts) Observe(ev *history.Event) {
 	switch {
 	case ev.Stored != nil && ev.Stored.Type == history.StoredPut && ev.Stored.APIVersion != "":
 		f.put(fact.StampOf(ev), putsKey{ev.Stored.APIVersion, ev.Stored.ObjectKind, ev.Stored.Writer, f.changes})
+	case ev.VersionTrial != nil:
+		f.trials = append(f.trials, trial{f, fact.StampOf(ev), ev.Member, ev.VersionTrial})
 	case ev.Read != nil:
 		f.reads = append(f.reads, read{fact.StampOf(ev), ev.Member, ev.Read})
 	}
@@ -98,4 +109,4 @@ func (f *Facts) when(p *puts) fact.Moment {
 // KEP is KEP-4330.
 func KEP() law.KEP { return law.New(begin, laws) }
 
-var laws = []law.Law[*Facts]{ev01, ev02, ev03, ev04, ev06, ev07}
+var laws = []law.Law[*Facts]{ev01, ev02, ev03, ev04, ev06, ev07, ev08}

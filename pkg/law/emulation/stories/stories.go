@@ -16,5 +16,6 @@ func All() []story.Story {
 	return slices.Concat(
 		story.Base{Name: "window", Build: windowStory}.Stories(windowCases),
 		story.Base{Name: "skip", Build: skipStory}.Stories(skipCases),
+		story.Base{Name: "refused", Build: refusedStory}.Stories(refusedCases),
 	)
 }
