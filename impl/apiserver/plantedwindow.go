@@ -126,6 +126,9 @@ func (p *plantedWindow) refuses() bool {
 	defer p.mu.Unlock()
 	now, for3, for4 := playedBy(p.now), p.defects.Delay(defects.EV03RefusesAtFirst), p.defects.Delay(defects.EV04RefusesAtFirst)
 	names := release.Names()
+	if p.registered.IsZero() {
+		return false // the barrier refuses writes until then
+	}
 	switch back := slices.Index(names, now.binary) < slices.Index(names, p.before.binary); {
 	case back && now.behaves == p.before.behaves:
 		return p.defects.Has(defects.EV03RefusesBack) || p.young(for3) // defect: EV-03-refuses-when-back, EV-03-refuses-at-first
@@ -135,7 +138,5 @@ func (p *plantedWindow) refuses() bool {
 	return false
 }
 
-// young is whether the server has registered less than a time ago, or not yet.
-func (p *plantedWindow) young(long time.Duration) bool {
-	return long > 0 && (p.registered.IsZero() || p.clock.Since(p.registered) < long)
-}
+// young is whether the server has registered less than a time ago.
+func (p *plantedWindow) young(long time.Duration) bool { return p.clock.Since(p.registered) < long }

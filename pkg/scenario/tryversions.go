@@ -54,7 +54,6 @@ func (r *Runner) tryVersions(ctx context.Context, member string, s *TryVersions)
 	if err != nil {
 		return err
 	}
-	r.exitLogs.learn(ctx, r.cluster)
 	from := r.History.Now()
 	exit, log, err := trier.TryVersions(ctx, member, played)
 	if err != nil {

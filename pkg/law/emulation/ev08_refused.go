@@ -14,7 +14,7 @@ import (
 // and says so (KEP-4330, "Component Flags": the binary exits and reports an invalid value). It
 // does not see whether the server names the versions that it would take.
 var ev08 = law.Each[*Facts, trial]{
-	Row: law.Row{ID: "EV-08", Takes: law.AnyRun, Needs: []law.Need{
+	Row: law.Row{ID: "EV-08", Needs: []law.Need{
 		{Name: "newer", Tag: "newer"}, {Name: "incompatible", Tag: "incompatible"}, {Name: "unsupported", Tag: "unsupported"},
 	}},
 	Over: func(f *Facts) []trial { return f.trials },
