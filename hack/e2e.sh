@@ -16,7 +16,7 @@ main_job=upgrade-rollback-crash
 long='discovery-churn|election-soak|election-storm|migration-large|migration-takeover|storage-version-soak'
 # refused where API servers know no ValidatingAdmissionPolicies, as those of the reference do not
 foreign=election-denied
-short='restart-skew|discovery-quick|migration-custom|election-quick'
+short='restart-skew|discovery-quick|migration-custom|election-quick|window-refused'
 
 # sampled writes the names of N scenarios beside the main job, in an order that the commit decides.
 sampled() {
