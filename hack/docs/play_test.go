@@ -100,7 +100,7 @@ func TestSubmission_WorksAsDocumented(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(folder, "_out", "mine"), os.DirFS(filepath.Join(root, "reports", "reference", "local"))); err != nil {
 		t.Fatal(err)
 	}
-	// What was published before a law has changed does not hold until `make reports`.
+	// What was published before a law has changed does not match until `make reports`.
 	play(t, Command{Where: "this test", Words: []string{"evenkeel", "judge", "--update", "_out/mine"}}, exit.Pass)
 	var done []string
 	for _, c := range all {

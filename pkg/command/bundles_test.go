@@ -21,13 +21,13 @@ func TestVerify(t *testing.T) {
 		code         int
 		want, stderr string
 	}{
-		{"whole", []string{whole}, exit.Pass, "holds (5 files, 78 events judged again, verdict pass)", ""},
+		{"whole", []string{whole}, exit.Pass, "matches (5 files, 78 events judged again, verdict pass)", ""},
 		{"broken", []string{broken}, exit.Fail, "results[SV-06].verdict: the report says \"pass\", the history says \"fail\"", ""},
-		{"both", []string{whole, broken}, exit.Fail, "does not hold", ""},
+		{"both", []string{whole, broken}, exit.Fail, "does not match", ""},
 		{"none", []string{"/nowhere"}, exit.CouldNotRun, "", "/nowhere cannot be verified"},
-		{"none and a whole one", []string{"/nowhere", whole}, exit.CouldNotRun, "holds", "/nowhere cannot be verified"},
-		{"none and a broken one", []string{"/nowhere", broken}, exit.Fail, "does not hold", "/nowhere cannot be verified"},
-		{"the report of another", []string{"--report", filepath.Join(broken, bundle.ReportFile), whole}, exit.Fail, "does not hold", ""},
+		{"none and a whole one", []string{"/nowhere", whole}, exit.CouldNotRun, "matches", "/nowhere cannot be verified"},
+		{"none and a broken one", []string{"/nowhere", broken}, exit.Fail, "does not match", "/nowhere cannot be verified"},
+		{"the report of another", []string{"--report", filepath.Join(broken, bundle.ReportFile), whole}, exit.Fail, "does not match", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := execute(append([]string{"verify"}, tc.args...)...)
@@ -65,7 +65,7 @@ func TestUnlistedFailure(t *testing.T) {
 	}
 	for _, args := range [][]string{{"judge", kept}, {"judge", "-o", "yaml", kept}, {"metrics", kept}} {
 		if _, stdout, _ := execute(args...); strings.Contains(stdout, "SV-06") {
-			t.Errorf("%v tells of SV-06, which holds and is unlisted:\n%s", args, stdout)
+			t.Errorf("%v tells of SV-06, which is kept and unlisted:\n%s", args, stdout)
 		}
 	}
 	// The command that repeats a run asks for what the run was asked.
@@ -87,7 +87,7 @@ func TestUnlistedFailure(t *testing.T) {
 	}
 }
 
-// A report by other rules is never taken for one that holds, and says so in one
+// A report by other rules is never taken for one that matches, and says so in one
 // sentence, whatever else it says.
 func TestVerifyOfOtherRules(t *testing.T) {
 	for _, tc := range []struct{ name, old, by string }{
@@ -144,11 +144,11 @@ func TestSign(t *testing.T) {
 	}
 	broken := published(t, "fail")
 	change(t, broken, bundle.ReportFile, "verdict: fail", "verdict: pass")
-	if code, _, stderr := execute("sign", broken, "--key", key); code != exit.Fail || !strings.Contains(stderr, "does not hold, and is not signed") {
-		t.Errorf("what does not hold: status %d, %s", code, stderr)
+	if code, _, stderr := execute("sign", broken, "--key", key); code != exit.Fail || !strings.Contains(stderr, "does not match, and is not signed") {
+		t.Errorf("what does not match: status %d, %s", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(broken, bundle.SignatureFile)); !os.IsNotExist(err) {
-		t.Errorf("what does not hold is signed: %v", err)
+		t.Errorf("what does not match is signed: %v", err)
 	}
 }
 

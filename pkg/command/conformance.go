@@ -104,7 +104,7 @@ The plan is written first. A campaign that was interrupted goes on with
 ` + "`evenkeel conformance resume`" + `. With --shard several machines share one plan: they need the
 same evenkeel, flags and --seed.
 
-Exit status: 0 every requirement holds, 1 one is broken, 2 one stayed open or was not
+Exit status: 0 every requirement is kept, 1 one is broken, 2 one stayed open or was not
 judged, 3 the campaign could not be played to its end.`,
 		Example: `  evenkeel conformance run --out _out/ours
   evenkeel conformance run --topology theirs.yaml --confidence 95 --rate 10% --parallel auto --out _out/theirs
@@ -151,7 +151,7 @@ func newConformanceResume() *cobra.Command {
 		Long: `Resume reads plan and journal of a campaign and plays what is missing. A run that has
 ended is neither lost nor played again, whether the campaign was ended by Ctrl-C, by kill
 -9 or by a reboot. A run that was cut off is played again, unless what it has recorded
-shows a breach: that counts.`,
+shows a requirement broken: that counts.`,
 		Args: exactlyOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			side := 0

@@ -58,20 +58,20 @@ func sourceOf(where string) (conformance.Source, error) {
 	return conformance.NewSource(where)
 }
 
-// verifyCampaign verifies a campaign and tells whether it holds. An error says that it cannot
+// verifyCampaign verifies a campaign and tells whether it matches. An error says that it cannot
 // be read; then nothing is known to be wrong.
 func verifyCampaign(cmd *cobra.Command, dir string, o conformance.VerifyOptions) (held bool, err error) {
 	v, err := conformance.Verify(cmd.Context(), dir, o)
 	if err != nil {
 		return true, fmt.Errorf("%s cannot be verified: %w", dir, err)
 	}
-	return v.Holds(), tellVerification(cmd, dir, v)
+	return v.Matches(), tellVerification(cmd, dir, v)
 }
 
 func tellVerification(cmd *cobra.Command, dir string, v *conformance.Verification) error {
-	told := fmt.Sprintf("%s: does not hold\n", dir)
-	if v.Holds() {
-		told = fmt.Sprintf("%s: holds (%d runs planned, %d bundles judged again, verdict %s", dir, v.Report.Runs.Planned, v.Judged, v.Report.Verdict)
+	told := fmt.Sprintf("%s: does not match\n", dir)
+	if v.Matches() {
+		told = fmt.Sprintf("%s: matches (%d runs planned, %d bundles judged again, verdict %s", dir, v.Report.Runs.Planned, v.Judged, v.Report.Verdict)
 		if v.Signed != "" {
 			told += ", signed by " + v.Signed
 		}
@@ -90,9 +90,9 @@ func tellVerification(cmd *cobra.Command, dir string, v *conformance.Verificatio
 // signCampaign verifies a campaign and signs it.
 func signCampaign(cmd *cobra.Command, dir, key string) error {
 	id, err := conformance.Sign(cmd.Context(), dir, key, Version())
-	var broken *conformance.NotHoldingError
+	var broken *conformance.MismatchError
 	if errors.As(err, &broken) {
-		return errors.Join(tellVerification(cmd, dir, broken.Verification), &exit.Error{Code: exit.Fail, Err: fmt.Errorf("%s does not hold, and is not signed", dir)})
+		return errors.Join(tellVerification(cmd, dir, broken.Verification), &exit.Error{Code: exit.Fail, Err: fmt.Errorf("%s does not match, and is not signed", dir)})
 	}
 	if err != nil {
 		return err

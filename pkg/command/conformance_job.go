@@ -34,7 +34,7 @@ on a volume or by HTTP PUT to a server. ` + "`evenkeel conformance collect --pla
 The image must have this very evenkeel as ` + "`evenkeel`" + ` in its PATH, and what the topology takes
 beside it. Requests are equal to limits. Only a Pod that ends with the status 3 is played
 again, at most --tries times; a disrupted Pod does not count; a Pod whose line shows a
-breach or stays open fails its index.`,
+requirement broken or stays open fails its index.`,
 		Example: `  evenkeel conformance job --topology theirs.yaml --confidence 95 --rate 10% --image registry.example/evenkeel:v1 --claim bundles --out _out/job
   kubectl apply -f _out/job/job.yaml
   evenkeel conformance collect --plan _out/job/plan.yaml --store /mnt/bundles --out _out/theirs`,
@@ -94,7 +94,7 @@ func newConformanceLine() *cobra.Command {
 		Long: `Line plays one line of a plan. Without --line it is the index of the Pod of an Indexed
 Job, plus one (` + indexVariable + `). A line that the store has already is not played again.
 
-Exit status: that of the run: 0 all that it judges holds, 1 something is broken, 2
+Exit status: that of the run: 0 all that it judges is kept, 1 something is broken, 2
 something stayed open in all tries, 3 no try has left a verdict.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

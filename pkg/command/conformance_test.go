@@ -140,11 +140,11 @@ func TestConformance_IsSignedAndVerified(t *testing.T) {
 	if code, stdout, stderr := execute("sign", dir, "--key", key); code != exit.Pass {
 		t.Fatal(stdout, stderr)
 	}
-	if code, stdout, _ := execute("verify", "--key", key+".pub", dir); code != exit.Pass || !strings.Contains(stdout, "holds (2 runs planned, 2 bundles judged again, verdict fail, signed by SHA256:") {
+	if code, stdout, _ := execute("verify", "--key", key+".pub", dir); code != exit.Pass || !strings.Contains(stdout, "matches (2 runs planned, 2 bundles judged again, verdict fail, signed by SHA256:") {
 		t.Errorf("status %d: %s", code, stdout)
 	}
 	change(t, dir, conformance.ReportFile, "verdict: fail", "verdict: pass")
-	if code, stdout, _ := execute("verify", dir); code != exit.Fail || !strings.Contains(stdout, "does not hold") || !strings.Contains(stdout, "conformance.yaml") {
+	if code, stdout, _ := execute("verify", dir); code != exit.Fail || !strings.Contains(stdout, "does not match") || !strings.Contains(stdout, "conformance.yaml") {
 		t.Errorf("status %d: %s", code, stdout)
 	}
 	if code, _, stderr := execute("verify", "--bundles", "/nowhere", dir); code != exit.CouldNotRun || !strings.Contains(stderr, "is neither a folder nor an http URL") {
@@ -153,7 +153,7 @@ func TestConformance_IsSignedAndVerified(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "signature.dsse.json")); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := execute("sign", dir, "--key", key); code != exit.Fail || !strings.Contains(stdout, "does not hold") || !strings.Contains(stderr, "is not signed") {
+	if code, stdout, stderr := execute("sign", dir, "--key", key); code != exit.Fail || !strings.Contains(stdout, "does not match") || !strings.Contains(stderr, "is not signed") {
 		t.Errorf("status %d: %s%s", code, stdout, stderr)
 	}
 }

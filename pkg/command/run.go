@@ -19,7 +19,8 @@ control plane on this machine through an upgrade with a rollback, a crash and a
 pause, and judges what that scenario can judge.
 
 Every run is judged by every requirement. Only what the scenario lists, and --profile
-and --focus leave in, can pass; a breach of any other requirement fails the run too.
+and --focus leave in, can pass; the run also fails if its history shows any other
+requirement broken.
 A requirement that --profile or --focus asks for and that the scenario cannot judge
 makes a pass inconclusive.
 
@@ -56,7 +57,7 @@ judge what is asked for is played.`,
 	f.StringVar(&o.Release, "release", "", "release that all members begin at (default the topology's or the scenario's)")
 	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
 	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge as a whole, may be repeated (default: what the scenario can judge)")
-	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; a breach of any other one is still reported")
+	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; any other one that is broken is still reported")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")
 	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")
 	f.StringVar(&o.Defect, "defect", "", "plant this defect; reference distribution only")

@@ -58,7 +58,7 @@ played until it counts as one that does not show the find.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&out, "out", "", "folder for the smallest scenario and the bundle of a run of it (default BUNDLE-small)")
-	f.StringVar(&requirement, "requirement", "", "the requirement whose breach is to stay (default the first one that failed)")
+	f.StringVar(&requirement, "requirement", "", "the requirement that is to stay broken (default the first one that failed)")
 	f.IntVar(&tries, "tries", 2, "how often to play a smaller scenario until it counts as one that does not show the find")
 	f.IntVar(&replays, "replays", 5, "how often to play the smallest scenario at the end")
 	f.IntVar(&maxRuns, "max-runs", 0, "how many runs to play before that (default without end)")

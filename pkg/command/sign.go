@@ -45,11 +45,11 @@ you can read. It is needed nowhere else, and never goes into a bundle.`,
 			if err != nil {
 				return fmt.Errorf("%s cannot be signed: %w", dir, err)
 			}
-			if !outcome.Holds() {
+			if !outcome.Matches() {
 				if err := tellOutcome(cmd.OutOrStdout(), dir, outcome); err != nil {
 					return err
 				}
-				return &exit.Error{Code: exit.Fail, Err: fmt.Errorf("%s does not hold, and is not signed", dir)}
+				return &exit.Error{Code: exit.Fail, Err: fmt.Errorf("%s does not match, and is not signed", dir)}
 			}
 			// The digests are those that were just verified, not those of a moment later.
 			id, err := attest.Sign(cmd.Context(), dir, key, attest.NewStatement(outcome.Digests, outcome.Report))

@@ -18,13 +18,13 @@ func newVerify() *cobra.Command {
 	var key, report, bundles string
 	cmd := &cobra.Command{
 		Use:   "verify BUNDLE...",
-		Short: "Tell whether bundles hold: digests, verdicts judged again, signature",
+		Short: "Check bundles: digests, verdicts judged again, signature",
 		Long: `Verify tells whether a bundle is whole (every file is in its SHA256SUMS, and no
 other), whether its report says what its history says, judged again and compared
 field by field, whether it keeps the rules of its form, whether scenario, topology
 and environment are those that the history was recorded with, and with --key whether
 its signature is that of the key. A report that was judged by other requirements and
-checks than this evenkeel's does not hold here, and the first line says so. Nor does a
+checks than this evenkeel's does not match here, and the first line says so. Nor does a
 page, JUnit or metrics file that differs from the one that the history gives here,
 whatever version of evenkeel the history names.
 
@@ -39,7 +39,7 @@ makes for what was asked, and its report what the bundles come to.
 Without a signature it cannot tell whether a user has changed the history in a
 way that no verdict follows from, and has made report and digests anew.
 
-Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
+Exit status: 0 all match, 1 one does not, 3 one cannot be read.`,
 		Example: `  evenkeel verify reports/kubernetes/*
   evenkeel verify --key vendor.pub their-bundle`,
 		Args: atLeastOne("BUNDLE"),
@@ -72,7 +72,7 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 					unreadable = errors.Join(unreadable, fmt.Errorf("%s cannot be verified: %w", dir, err))
 					continue
 				}
-				broken = broken || !outcome.Holds()
+				broken = broken || !outcome.Matches()
 				if err := tellOutcome(cmd.OutOrStdout(), dir, outcome); err != nil {
 					return err
 				}
@@ -97,14 +97,14 @@ Exit status: 0 all hold, 1 one does not, 3 one cannot be read.`,
 
 func tellOutcome(out io.Writer, dir string, o *verify.Outcome) error {
 	told := fmt.Sprintf("%s: ", dir)
-	if o.Holds() {
-		told += fmt.Sprintf("holds (%d files, %d events judged again, verdict %s", len(o.Digests), o.Report.Events, o.Report.Verdict)
+	if o.Matches() {
+		told += fmt.Sprintf("matches (%d files, %d events judged again, verdict %s", len(o.Digests), o.Report.Events, o.Report.Verdict)
 		if o.Signed != "" {
 			told += ", signed by " + o.Signed
 		}
 		told += ")\n"
 	} else {
-		told += "does not hold\n"
+		told += "does not match\n"
 	}
 	for _, p := range o.Problems {
 		told += "  - " + p + "\n"

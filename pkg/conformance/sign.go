@@ -8,15 +8,15 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/attest"
 )
 
-// NotHoldingError is a campaign that cannot be signed because it does not hold.
-type NotHoldingError struct {
+// MismatchError is a campaign that cannot be signed because its files do not match.
+type MismatchError struct {
 	Dir          string
 	Verification *Verification
 }
 
 // Error names the first problem.
-func (e *NotHoldingError) Error() string {
-	return fmt.Sprintf("%s does not hold, and is not signed: %s", e.Dir, strings.Join(e.Verification.Problems[:1], ""))
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("%s does not match, and is not signed: %s", e.Dir, strings.Join(e.Verification.Problems[:1], ""))
 }
 
 // Sign verifies a campaign, and signs the digests of report, plan and journal and the
@@ -26,8 +26,8 @@ func Sign(ctx context.Context, dir, keyFile, harness string) (keyID string, err 
 	if err != nil {
 		return "", err
 	}
-	if !v.Holds() {
-		return "", &NotHoldingError{dir, v}
+	if !v.Matches() {
+		return "", &MismatchError{dir, v}
 	}
 	return attest.Sign(ctx, dir, keyFile, attest.NewCampaignStatement(v.Digests, v.Predicate()))
 }

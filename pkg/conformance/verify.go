@@ -37,9 +37,9 @@ type VerifyOptions struct {
 
 // Verification is its outcome.
 type Verification struct {
-	// Problems are what does not hold, a line each; none means that all holds.
+	// Problems are what does not match, a line each; none means that all matches.
 	Problems []string
-	// Notes are what a reader should know that does not affect whether the campaign holds.
+	// Notes are what a reader should know that does not affect whether the campaign matches.
 	Notes []string
 	// Report as it follows from plan, journal and bundles; nil where that could not be computed.
 	Report *Report
@@ -51,8 +51,8 @@ type Verification struct {
 	Signed string
 }
 
-// Holds is whether there was no problem.
-func (v *Verification) Holds() bool { return len(v.Problems) == 0 }
+// Matches is whether there was no problem.
+func (v *Verification) Matches() bool { return len(v.Problems) == 0 }
 
 func (v *Verification) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))

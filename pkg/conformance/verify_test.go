@@ -46,7 +46,7 @@ func mixed(t testing.TB) string {
 func TestVerify_WhatEvenkeelWrotesHolds(t *testing.T) {
 	dir := mixed(t)
 	v, err := Verify(t.Context(), dir, VerifyOptions{Harness: storyHarness})
-	if err != nil || !v.Holds() || v.Judged != 5 {
+	if err != nil || !v.Matches() || v.Judged != 5 {
 		t.Fatalf("%v, %+v", err, v)
 	}
 	if !contains(v.Notes, "line 3, try 1 has no bundle that could be verified: it left no bundle") {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 )
 
-// Whatever one file of a bundle holds, the bundle is told to hold only if the file is the
+// Whatever one file of a bundle holds, the bundle is told to match only if the file is the
 // one that was there: with digests made anew as well.
 func FuzzBundle(f *testing.F) {
 	files := []string{bundle.HistoryFile, bundle.ReportFile, bundle.JUnitFile, bundle.ScenarioFile, bundle.TopologyFile, bundle.EnvironmentFile, bundle.DigestFile, bundle.SignatureFile}
@@ -33,8 +33,8 @@ func FuzzBundle(f *testing.F) {
 		}
 		outcome, err := Bundle(t.Context(), dir, Options{Harness: fixtureHarness})
 		follows := name == bundle.ReportFile || name == bundle.JUnitFile || name == bundle.DigestFile
-		if err == nil && outcome.Holds() && follows && string(raw) != string(whole[name]) {
-			t.Errorf("%s was replaced by %q, and the bundle holds", name, raw)
+		if err == nil && outcome.Matches() && follows && string(raw) != string(whole[name]) {
+			t.Errorf("%s was replaced by %q, and the bundle matches", name, raw)
 		}
 		// The next one begins with the bundle as it was.
 		if whole[name] == nil {

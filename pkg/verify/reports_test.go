@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 )
 
-// Every bundle that is published in the tree holds. Where a check or the catalog
+// Every bundle that is published in the tree matches. Where a check or the catalog
 // has changed on purpose, `evenkeel judge --update FOLDER` writes what follows
 // from the same history now.
 func TestPublishedReportsHold(t *testing.T) {

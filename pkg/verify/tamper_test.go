@@ -63,7 +63,7 @@ func TestVerify_EveryChangeIsNoticed(t *testing.T) {
 	for _, dir := range dirs {
 		sign(t, dir, keyFile)
 		if problems := noticed(t, dir, Options{Key: key, Harness: fixtureHarness}); problems != "" {
-			t.Fatalf("an unchanged bundle does not hold: %s", problems)
+			t.Fatalf("an unchanged bundle does not match: %s", problems)
 		}
 	}
 
@@ -403,7 +403,7 @@ func sign(t *testing.T, dir, keyFile string) {
 	}
 }
 
-// noticed is what does not hold, in words; empty if all does.
+// noticed is what does not match, in words; empty if all does.
 func noticed(t *testing.T, dir string, options Options) string {
 	t.Helper()
 	outcome, err := Bundle(t.Context(), dir, options)

@@ -1,4 +1,4 @@
-// Package verify checks whether a bundle holds: whether it is whole, whether its report
+// Package verify checks a bundle: whether it is whole, whether its report
 // follows from its history, and whose signature it has. It needs only the bundle, so every
 // reader of a published bundle can verify it.
 //
@@ -37,9 +37,9 @@ type Options struct {
 
 // Outcome of a verification.
 type Outcome struct {
-	// Problems are what does not hold, a line each; none means that all holds.
+	// Problems are what does not match, a line each; none means that all matches.
 	Problems []string
-	// Notes are what a reader should know that does not affect whether the bundle holds.
+	// Notes are what a reader should know that does not affect whether the bundle matches.
 	Notes []string
 	// Digests of the files in the bundle, SHA256SUMS and a signature left aside.
 	Digests []bundle.Digest
@@ -49,8 +49,8 @@ type Outcome struct {
 	Signed string
 }
 
-// Holds is whether there was no problem.
-func (o *Outcome) Holds() bool { return len(o.Problems) == 0 }
+// Matches is whether there was no problem.
+func (o *Outcome) Matches() bool { return len(o.Problems) == 0 }
 
 func (o *Outcome) problem(format string, args ...any) {
 	o.Problems = append(o.Problems, fmt.Sprintf(format, args...))
@@ -71,7 +71,7 @@ func Bundle(ctx context.Context, dir string, options Options) (*Outcome, error) 
 		}
 	}
 	if err := o.judgeAgain(ctx, dir, options); err != nil {
-		if o.Holds() || ctx.Err() != nil {
+		if o.Matches() || ctx.Err() != nil {
 			return nil, err
 		}
 		o.problem("%v", err)
@@ -181,9 +181,9 @@ func (o *Outcome) compareReport(dir string, options Options) error {
 	return nil
 }
 
-// compareView holds a file that only shows the report in another form against
+// compareView compares a file that only shows the report in another form with
 // what the history gives. How it is shown may change from version to version, but which
-// version a history claims is no evidence: a file that differs never holds here.
+// version a history claims is no evidence: a file that differs never matches here.
 func (o *Outcome) compareView(dir, name string, want []byte, options Options) error {
 	got, err := bundle.ReadFile(dir, name)
 	if err != nil {

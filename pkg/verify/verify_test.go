@@ -97,7 +97,7 @@ func TestProblems(t *testing.T) {
 					t.Errorf("no problem says %q: %q", want, outcome.Problems)
 				}
 			}
-			if outcome.Holds() != (len(tc.want) == 0) {
+			if outcome.Matches() != (len(tc.want) == 0) {
 				t.Errorf("problems %q", outcome.Problems)
 			}
 		})

@@ -212,7 +212,7 @@ func (p *player) judgeRestOnce() {
 	}
 }
 
-// breach returns the first breach, with the lines of the history that show it.
+// breach returns the first breach, with the events that show it.
 func breach(res check.Result) string {
 	first := res.Violations[0]
 	return fmt.Sprintf("%s (broken %d times; events %v of the history)", first.Message, res.ViolationCount, first.Evidence)

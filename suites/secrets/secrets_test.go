@@ -101,7 +101,7 @@ func holdsNone(t *testing.T, dir string, told []credential.Credential) {
 	if found, err := leak.Sweep(t.Context(), dir, told); err != nil || len(found) > 0 {
 		t.Errorf("found were %v, %v", found, err)
 	}
-	if held, err := verify.Bundle(t.Context(), dir, verify.Options{}); err != nil || !held.Holds() {
+	if held, err := verify.Bundle(t.Context(), dir, verify.Options{}); err != nil || !held.Matches() {
 		t.Errorf("the bundle does not hold: %+v, %v", held, err)
 	}
 }

@@ -82,6 +82,6 @@ func TestABundleIsJudgedAgain(t *testing.T) {
 	}
 	refuses, _ := evenkeel(t, "echo the digests do not hold; exit 3")
 	if _, err := Judge(t.Context(), refuses, dir); err == nil || !strings.Contains(err.Error(), "the digests do not hold") {
-		t.Errorf("a bundle that does not hold: %v", err)
+		t.Errorf("a bundle that does not match: %v", err)
 	}
 }
