@@ -10,6 +10,8 @@ type (
 	Observation = law.Observation
 	// Violation is one breach of a requirement, with the events that show it.
 	Violation = law.Violation
+	// Example is an obligation that was met, with the events that show it.
+	Example = law.Example
 	// DeviationSeen is a known deviation of a published release, recognized in a history.
 	DeviationSeen = law.DeviationSeen
 	// Result is the verdict of one requirement with its ledger, reasons and violations.

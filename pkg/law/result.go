@@ -15,6 +15,10 @@ const (
 	// is counted.
 	maxViolations = 20
 	maxExamples   = 5
+	// keptExamples is how many obligations that were met a result names, and keptEvents how many
+	// events of each.
+	keptExamples = 3
+	keptEvents   = 3
 )
 
 // Weigh makes the result of a requirement of its ledger. Doubts are reasons not to trust
@@ -29,6 +33,7 @@ func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History
 	for i := range ledger.Entries {
 		w.entry(&ledger.Entries[i])
 	}
+	w.Kept = kept(ledger)
 	counts := ledger.Counts()
 	counts.Unclear += w.shaky
 	w.Obligations = &counts
@@ -48,6 +53,29 @@ func Weigh(req requirement.Requirement, row Row, ledger *Ledger, h *fact.History
 		w.Verdict = Pass
 	}
 	return w.Result
+}
+
+// kept has the first and the last obligations that were met.
+func kept(ledger *Ledger) []Example {
+	var met []*Entry
+	for i := range ledger.Entries {
+		switch e := &ledger.Entries[i]; {
+		case e.Ending != Met || len(e.Evidence) == 0 && e.Began.Seq == 0:
+		case len(met) < keptExamples:
+			met = append(met, e)
+		default:
+			met[keptExamples-1] = e
+		}
+	}
+	var out []Example
+	for _, e := range met {
+		events := e.Evidence
+		if len(events) == 0 {
+			events = evidence(e.Began.Seq)
+		}
+		out = append(out, Example{About: e.About, Events: slices.Clone(events[max(0, len(events)-keptEvents):])})
+	}
+	return out
 }
 
 type weighing struct {

@@ -98,3 +98,16 @@ func TestWeigh_KeepsTheEvidenceOfTheFirstBreachesAndCountsAll(t *testing.T) {
 		t.Errorf("%d breaches are counted and %d kept", r.ViolationCount, len(r.Violations))
 	}
 }
+
+func TestWeigh_NamesTheFirstAndTheLastThatWereMet(t *testing.T) {
+	var entries []law.Entry
+	for i := range int64(9) {
+		entries = append(entries, law.Entry{Ending: law.Met, About: fmt.Sprint(i), Began: fact.Moment{Seq: i}})
+	}
+	entries = append(entries, law.Entry{Ending: law.Met, About: "shown", Evidence: []int64{3, 4, 5, 6}}, law.Entry{Ending: law.Excused, Why: "so", Began: fact.Moment{Seq: 12}})
+	got := weigh(t, history.Header{}, 0, nil, entries...).Kept
+	// The first has no event at all.
+	if want := "[{1 [1]} {2 [2]} {shown [4 5 6]}]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}

@@ -50,8 +50,8 @@ const WithFewest = ", of the member with the fewest"
 type Violation struct {
 	// Message says in one sentence what was promised and what was seen.
 	Message string `json:"message"`
-	// Evidence are the numbers of the history's events that show it. The header is
-	// the first line, so that an event is a line further down than its number says.
+	// Evidence are the numbers of the history's events that show it: the member seq of
+	// each.
 	Evidence []int64 `json:"evidence,omitempty"`
 }
 
@@ -99,6 +99,17 @@ type Result struct {
 	Tolerances []requirement.Bound `json:"tolerances,omitempty"`
 	// Obligations are how often each ending came; nil where no law judged.
 	Obligations *Counts `json:"obligations,omitempty"`
+	// Kept are examples of obligations that were met, the first and the last. They serve to
+	// look at a pass, follow from the history, and are not part of a report.
+	Kept []Example `json:"-"`
+}
+
+// Example is an obligation that was met.
+type Example struct {
+	// About is what it was about, such as the key of a Lease.
+	About string
+	// Events are the numbers of the events that show it.
+	Events []int64
 }
 
 // Cases is how often the promise was put to the test: how many obligations were kept or not.
