@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Evidence is which requirements fail in which published bundle, with the lines of the
+// Evidence is which requirements fail in which published bundle, with the events of the
 // history that show the first violation.
 type Evidence map[string]map[string][]int
 
@@ -24,7 +24,7 @@ func (e Evidence) Tables(text string) (written string, told [][2]string) {
 		ids, only := strings.Fields(match[1]), strings.Fields(match[2])
 		var table strings.Builder
 		opening, _, _ := strings.Cut(block, "\n")
-		fmt.Fprintf(&table, "%s\n| bundle | requirement (lines of the first violation) |\n|---|---|\n", opening)
+		fmt.Fprintf(&table, "%s\n| bundle | requirement (events that show it first) |\n|---|---|\n", opening)
 		for _, bundle := range e.bundles() {
 			if len(only) > 0 && !slices.Contains(only, bundle) {
 				continue

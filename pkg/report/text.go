@@ -117,7 +117,7 @@ func summary(res check.Result) string {
 	return string(res.Verdict)
 }
 
-// details lists violations, with the history lines that show them, and reasons.
+// details lists violations, with the events that show them, and reasons.
 func details(res check.Result) []string {
 	var out []string
 	if res.Unlisted {
@@ -139,7 +139,7 @@ func details(res check.Result) []string {
 	return out
 }
 
-// shown is a violation with the lines of history that show it.
+// shown is a violation with the events that show it.
 func shown(v check.Violation) string {
 	if len(v.Evidence) == 0 {
 		return v.Message

@@ -59,9 +59,9 @@ func href(from, to string) string {
 	return up + strings.Join(segments, "/")
 }
 
-// line is the address of a line of a run's history.
-func line(from string, r *Run, seq int64) string {
-	return href(from, timelinePage(r)) + fmt.Sprintf("#line=%d", seq)
+// event is the address of an event of a run's history.
+func event(from string, r *Run, seq int64) string {
+	return href(from, timelinePage(r)) + fmt.Sprintf("#event=%d", seq)
 }
 
 // linkOf gives the address of what a link of a document leads to; "" where the site has none.

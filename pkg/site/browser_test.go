@@ -79,19 +79,19 @@ func byKeyboard(t *testing.T, b *browsertest.Browser, out string) {
 	if place := browsertest.Ask(t, b, chromedp.Location()); !strings.HasSuffix(place, "/requirements/SV-01.html#on-local-kubernetes-v1.36.3") {
 		t.Errorf("the cell leads to %s", place)
 	}
-	follow("local-v1.36.3-odd-lease.timeline.html#line=" + firstLine(t, b))
+	follow("local-v1.36.3-odd-lease.timeline.html#event=" + firstEvent(t, b))
 	b.Do(t, chromedp.WaitReady(`html[data-drawn="yes"]`))
-	if told := browsertest.Ask(t, b, chromedp.Text("#told")); !strings.Contains(told, "line ") {
+	if told := browsertest.Ask(t, b, chromedp.Text("#told")); !strings.Contains(told, "event ") {
 		t.Errorf("the timeline tells %q", told)
 	}
 }
 
-// firstLine is the first line of that bundle's history that the page leads to.
-func firstLine(t *testing.T, b *browsertest.Browser) string {
+// firstEvent is the first event of that bundle's history that the page leads to.
+func firstEvent(t *testing.T, b *browsertest.Browser) string {
 	t.Helper()
-	at := browsertest.Ask(t, b, chromedp.Evaluate[string](`document.querySelector("a.line[href*='local-v1.36.3-odd-lease']").getAttribute("href")`))
-	_, line, _ := strings.Cut(at, "#line=")
-	return line
+	at := browsertest.Ask(t, b, chromedp.Evaluate[string](`document.querySelector("a.event[href*='local-v1.36.3-odd-lease']").getAttribute("href")`))
+	_, event, _ := strings.Cut(at, "#event=")
+	return event
 }
 
 // TestPictures takes pictures of a page of each kind into the folder that EVENKEEL_PICTURES

@@ -127,9 +127,9 @@ type surroundings interface {
 	linkOf(d *Document, target string) string
 	// mention gives the address of the page about a requirement, or "".
 	mention(d *Document, id string) string
-	// lineOf gives the address of a line of the history of the bundle that a target leads to,
+	// eventOf gives the address of an event of the history of the bundle that a target leads to,
 	// or "".
-	lineOf(d *Document, target, line string) string
+	eventOf(d *Document, target, number string) string
 	// chartBefore gives what stands before a table.
 	chartBefore(t Table) (template.HTML, error)
 }

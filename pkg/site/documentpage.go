@@ -25,15 +25,15 @@ func (s *maker) mention(d *Document, id string) string {
 	return href(documentPage(d), requirementPage(requirement.ID(id)))
 }
 
-// lineOf implements surroundings.
-func (s *maker) lineOf(d *Document, target, number string) string {
+// eventOf implements surroundings.
+func (s *maker) eventOf(d *Document, target, number string) string {
 	file, _, _ := d.resolve(target)
 	seq, err := strconv.ParseInt(number, 10, 64)
 	r := s.model.runAt(path.Dir(file))
 	if err != nil || r == nil {
 		return ""
 	}
-	return line(documentPage(d), r, seq)
+	return event(documentPage(d), r, seq)
 }
 
 // chartBefore implements surroundings.

@@ -116,7 +116,7 @@ func unresolved(pages map[string]parsed, all map[string][]byte) []string {
 				target = name
 			}
 			_, there := all[target]
-			fragment := to.Fragment == "" || pages[target].ids[to.Fragment] || strings.HasSuffix(target, ".timeline.html") && strings.HasPrefix(to.Fragment, "line=")
+			fragment := to.Fragment == "" || pages[target].ids[to.Fragment] || strings.HasSuffix(target, ".timeline.html") && strings.HasPrefix(to.Fragment, "event=")
 			if !there || !fragment {
 				out = append(out, fmt.Sprintf("%s leads to %q, which is not there", name, link))
 			}
@@ -200,7 +200,7 @@ func small(t *testing.T) string {
 		"FINDINGS.md": "# Found\n\n## Group\n\n### 1. A `thing`, here: it & that\n\n- **Requirements:** SV-01, SV-06\n- **Versions:** v1 " + nasty + "\n\n" + nasty + "\n\n" +
 			"[in the web](https://example.org/x) [a script](javascript:alert(1)) [outside](../secret.txt) [no file](nothing.txt) ![picture](x.png)\n\n" +
 			"[the run](odd%20%231%3F/report.yaml) [below](#1-a-thing-here-it--that) [the table](results.md) [theirs](theirs/conformance.yaml)\n\n" +
-			"| bundle | requirement (lines of the first violation) |\n|---|---|\n| [odd](odd%20%231%3F/report.yaml) | SV-01 (3, 4) |\n",
+			"| bundle | requirement (events that show it first) |\n|---|---|\n| [odd](odd%20%231%3F/report.yaml) | SV-01 (3, 4) |\n",
 		".secret": "x",
 	})
 }
@@ -225,7 +225,7 @@ func TestMake_EscapesWhatStrangersSay(t *testing.T) {
 	found := pages["FINDINGS.html"].links
 	for _, want := range []string{
 		"https://example.org/x", "./odd%20%231%3F.html", "#1-a-thing-here-it--that", "./index.html", "./targets/theirs.html",
-		"./requirements/SV-01.html", "./requirements/SV-06.html", "./odd%20%231%3F.timeline.html#line=3", "./odd%20%231%3F.timeline.html#line=4",
+		"./requirements/SV-01.html", "./requirements/SV-06.html", "./odd%20%231%3F.timeline.html#event=3", "./odd%20%231%3F.timeline.html#event=4",
 	} {
 		if !slices.ContainsFunc(found, func(link string) bool { return link == want || link == "./FINDINGS.html"+want }) {
 			t.Errorf("the findings do not lead to %s: %q", want, found)

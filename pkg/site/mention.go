@@ -9,9 +9,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// evidenceHeading begins the heading of a column with requirements and, in brackets, lines of
+// evidenceHeading begins the heading of a column with requirements and, in brackets, events of
 // the history of the bundle in the first column. hack/docs writes such tables.
-const evidenceHeading = "requirement (lines"
+const evidenceHeading = "requirement (events"
 
 var (
 	mentions = regexp.MustCompile(`\b[A-Z]{2,4}-\d{2}\b`)
@@ -19,7 +19,7 @@ var (
 )
 
 // enrich makes links of the requirements that the text names, and in tables of evidence of the
-// lines of the histories.
+// events of the histories.
 func (d *Document) enrich(tree ast.Node, in surroundings) {
 	var texts []*ast.Text
 	// The walker returns no error of its own.
@@ -43,7 +43,7 @@ func (d *Document) enrich(tree ast.Node, in surroundings) {
 			if strings.Contains(word, "-") {
 				return in.mention(d, word)
 			}
-			return in.lineOf(d, bundle, word)
+			return in.eventOf(d, bundle, word)
 		})
 	}
 }

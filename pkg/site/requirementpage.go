@@ -33,7 +33,7 @@ type (
 	}
 	violationRow struct {
 		Text, Run string
-		Lines     []link
+		Events    []link
 	}
 )
 
@@ -126,7 +126,7 @@ func (s *maker) breaches(at string, t *Target, id requirement.ID, why []string) 
 		for _, b := range r.Breaches {
 			row := violationRow{Text: b.String()}
 			if run := s.model.byEvidence(b.Bundle); run != nil {
-				row.Run, row.Lines = href(at, runPage(run)), linesOf(at, run, b.Events)
+				row.Run, row.Events = href(at, runPage(run)), eventsOf(at, run, b.Events)
 			}
 			out = append(out, row)
 		}
@@ -148,7 +148,7 @@ func runCard(at string, run *Run, res checked) runRow {
 	}
 	if len(row.Violations) > 0 {
 		row.Timeline = href(at, timelinePage(run))
-		if first := row.Violations[0].Lines; len(first) > 0 {
+		if first := row.Violations[0].Events; len(first) > 0 {
 			row.Timeline = first[len(first)-1].Href
 		}
 	}
@@ -159,20 +159,20 @@ func runCard(at string, run *Run, res checked) runRow {
 func violations(at string, run *Run, res checked) []violationRow {
 	var out []violationRow
 	for _, v := range res.Violations {
-		out = append(out, violationRow{Text: v.Message, Lines: linesOf(at, run, v.Evidence)})
+		out = append(out, violationRow{Text: v.Message, Events: eventsOf(at, run, v.Evidence)})
 	}
 	for _, d := range res.Deviations {
 		for _, v := range d.Examples {
-			out = append(out, violationRow{Text: d.Differs + " " + v.Message, Lines: linesOf(at, run, v.Evidence)})
+			out = append(out, violationRow{Text: d.Differs + " " + v.Message, Events: eventsOf(at, run, v.Evidence)})
 		}
 	}
 	return out
 }
 
-func linesOf(at string, run *Run, events []int64) []link {
+func eventsOf(at string, run *Run, events []int64) []link {
 	var out []link
 	for _, seq := range events {
-		out = append(out, link{Href: line(at, run, seq), Text: fmt.Sprint(seq)})
+		out = append(out, link{Href: event(at, run, seq), Text: fmt.Sprint(seq)})
 	}
 	return out
 }

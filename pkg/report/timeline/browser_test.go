@@ -18,6 +18,9 @@ import (
 // has nothing else to do needs less than a fifth of it, which the test prints.
 const openWithin = 10 * time.Second
 
+// wideWidth is the width of a window on a laptop, in CSS pixels.
+const wideWidth = 1400
+
 // A browser draws the page of a long run in time, from the file alone. A user can read it
 // by keyboard, on a phone and in the dark color scheme.
 func TestInBrowser(t *testing.T) {
@@ -41,7 +44,7 @@ func TestInBrowser(t *testing.T) {
 
 	b.Do(t, chromedp.KeyEvent("n"), chromedp.Sleep(browsertest.Settle))
 	told, text, place := browsertest.Ask(t, b, chromedp.Text("#told")), browsertest.Ask(t, b, chromedp.Text("#text")), browsertest.Ask(t, b, chromedp.Location())
-	if !strings.Contains(told, "line 21,") || !strings.Contains(text, `"seq":21,`) || !strings.HasSuffix(place, "#line=21") {
+	if !strings.Contains(told, "event 21,") || !strings.Contains(text, `"seq":21,`) || !strings.HasSuffix(place, "#event=21") {
 		t.Errorf("n goes to %s and tells %q of\n%s", place, told, text)
 	}
 	if focused := browsertest.Ask(t, b, chromedp.Evaluate[string](`document.activeElement.getAttribute("aria-label")`)); focused != "Findings, SV-06" {
@@ -60,6 +63,16 @@ func TestInBrowser(t *testing.T) {
 	lanes := browsertest.Ask(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".lane").length`))
 	if wide > browsertest.PhoneWidth || lanes < 10 {
 		t.Errorf("on a phone the page is %d wide, with %d lanes", wide, lanes)
+	}
+	open(t, b, file)
+	b.Do(t, chromedp.KeyEvent("n"), chromedp.Sleep(browsertest.Settle))
+	const covered = `document.getElementById("detail").getBoundingClientRect().height`
+	if high := browsertest.Ask(t, b, chromedp.Evaluate[float64](covered)); high == 0 || high > browsertest.PhoneHeight/6 {
+		t.Errorf("on a phone the event covers %v of %d", high, browsertest.PhoneHeight)
+	}
+	b.Do(t, chromedp.Click("#close"), chromedp.Sleep(browsertest.Settle))
+	if high := browsertest.Ask(t, b, chromedp.Evaluate[float64](covered)); high != 0 {
+		t.Errorf("the event was closed, and covers %v", high)
 	}
 	const ground = `getComputedStyle(document.body).backgroundColor`
 	b.Do(t, browsertest.Colors("light"))
@@ -85,7 +98,7 @@ func TestPictures(t *testing.T) {
 	}
 	for _, file := range pages {
 		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{1280, browsertest.PhoneWidth} {
+			for _, width := range []int64{wideWidth, browsertest.PhoneWidth} {
 				b.Do(t, chromedp.EmulateViewport(width, 1100), browsertest.Colors(scheme))
 				open(t, b, file)
 				name := strings.TrimSuffix(file, ".html") + fmt.Sprintf("-%s-%d", scheme, width)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/report"
 )
@@ -29,7 +30,7 @@ func Bundle(ctx context.Context, dir string, rep *report.ConformanceReport) ([]b
 }
 
 func collectFile(ctx context.Context, file string, rep *report.ConformanceReport) (*collector, error) {
-	// Twice: which lines are to be shown in full is known only when all were seen,
+	// Twice: which events are to be shown in full is known only when all were seen,
 	// and all of them at once may be more than there is memory for.
 	c := newCollector(rep, filepath.Base(file))
 	if err := history.Each(ctx, file, c.begin, c.take); err != nil {
@@ -40,7 +41,7 @@ func collectFile(ctx context.Context, file string, rep *report.ConformanceReport
 	if err := history.Each(ctx, file, func(history.Header) {}, k.take); err != nil {
 		return nil, err
 	}
-	c.picture.Lines = k.lines()
+	c.picture.Events = k.events()
 	return c, nil
 }
 
@@ -66,41 +67,63 @@ type collector struct {
 	balancer   *requests
 	steps      track
 	holds      track
-	faults     []*fault
-	gaps       []mark
+	// held has the hold of a step, by the number of the event that the step began with.
+	held   map[int64]*held
+	faults []*fault
+	gaps   []mark
 	// course is what happened when, for the words on a finding.
 	course course
-	// evidence has the time of every event that a finding names.
+	// evidence has the time of every event that a finding or an example of what was kept
+	// names, and examples those that only such an example names.
 	evidence map[int64]*moment
+	examples map[int64]bool
 }
 
 func newCollector(rep *report.ConformanceReport, file string) *collector {
 	c := &collector{
 		report: rep, texts: map[string]int{}, components: map[string]map[string]*component{},
-		seenTags: map[string]*track{}, compared: map[string]*comparisons{}, requests: map[string]*requests{}, balancer: &requests{}, evidence: map[int64]*moment{},
+		seenTags: map[string]*track{}, compared: map[string]*comparisons{}, requests: map[string]*requests{}, balancer: &requests{},
+		held: map[int64]*held{}, evidence: map[int64]*moment{}, examples: map[int64]bool{},
 	}
 	c.picture.History = file
-	// The header is the first line, so that an event is a line further down than
-	// its number says.
-	c.picture.Show = "sed -n Np " + file
+	// An event is found by its number: the line that it is in is another one, since the
+	// header is the first.
+	c.picture.Show = `grep -m1 '"seq":N,' ` + file
 	if filepath.Ext(file) == bundle.Compressed {
-		c.picture.Show = "zcat " + file + " | sed -n Np"
+		c.picture.Show = `zcat ` + file + ` | grep -m1 '"seq":N,'`
 	}
+	// What a finding names comes first: it is shown at more length.
 	for _, res := range rep.Results {
 		for _, v := range res.Violations {
-			for _, seq := range v.Evidence {
-				c.evidence[seq] = nil
-			}
+			c.want(v.Evidence)
 		}
 		for _, d := range res.Deviations {
 			for _, v := range d.Examples {
-				for _, seq := range v.Evidence {
-					c.evidence[seq] = nil
-				}
+				c.want(v.Evidence)
 			}
 		}
 	}
+	for _, res := range rep.Results {
+		if res.Verdict != check.Pass {
+			continue
+		}
+		for _, k := range res.Kept {
+			for _, seq := range k.Events {
+				if _, named := c.evidence[seq]; !named {
+					c.examples[seq] = true
+				}
+			}
+			c.want(k.Events)
+		}
+	}
 	return c
+}
+
+// want notes events whose times the page is to tell.
+func (c *collector) want(seqs []int64) {
+	for _, seq := range seqs {
+		c.evidence[seq] = nil
+	}
 }
 
 func (c *collector) begin(h history.Header) {
@@ -231,6 +254,14 @@ func (t *track) set(now int64, seq int64, style, color, text int) {
 	}
 	t.spans = append(t.spans, span{From: now, Style: style, Color: color, Text: text, Seq: seq})
 	t.open = true
+}
+
+// last is what was so last; nil if nothing ever was.
+func (t *track) last() *span {
+	if len(t.spans) == 0 {
+		return nil
+	}
+	return &t.spans[len(t.spans)-1]
 }
 
 // end ends what was so.

@@ -42,15 +42,15 @@ func (c *collector) takeVisibility(ev *history.Event) {
 
 // takeCustom shows what an API server answered about custom resources while it started.
 func (c *collector) takeCustom(ev *history.Event) {
-	a, style := ev.CustomResourceAnswer, styleUp
+	a, style := ev.CustomResourceAnswer, styleServed
 	text := fmt.Sprintf("%s.%s answered with %d", a.Resource, a.Group, a.Code)
 	if a.Code != 200 {
-		style = styleUnready
+		style = styleUnserved
 	}
 	if a.Ready == 200 {
 		text += ", ready"
 		if a.Code == 404 {
-			style = styleFailed
+			style = styleMissing
 		}
 	} else {
 		text += ", not ready"
@@ -72,13 +72,13 @@ func (c *collector) takeHash(ev *history.Event) {
 	}
 	switch {
 	case len(compacted) > 1:
-		c.hashes.set(c.now, ev.Seq, stylePending, 0, c.text("the hashes cannot be compared, since members have compacted their history to different revisions"))
+		c.hashes.set(c.now, ev.Seq, styleIncomparable, 0, c.text("the hashes cannot be compared, since members have compacted their history to different revisions"))
 	case len(hashes) > 1:
-		c.hashes.set(c.now, ev.Seq, styleDisagreed, 0, c.text("members hold different data at revision %d", ev.EtcdHash.Revision))
+		c.hashes.set(c.now, ev.Seq, styleDiffering, 0, c.text("members hold different data at revision %d", ev.EtcdHash.Revision))
 	case len(silent) > 0:
-		c.hashes.set(c.now, ev.Seq, stylePending, 0, c.text("no hash from %s", strings.Join(silent, ", ")))
+		c.hashes.set(c.now, ev.Seq, styleIncomparable, 0, c.text("no hash from %s", strings.Join(silent, ", ")))
 	default:
-		c.hashes.set(c.now, ev.Seq, styleAgreed, 0, c.text("all members hold the same"))
+		c.hashes.set(c.now, ev.Seq, styleSame, 0, c.text("all members hold the same"))
 	}
 }
 

@@ -231,7 +231,7 @@ func (c *collector) faultLanes() []lane {
 		c.picture.Bands = append(c.picture.Bands, band{f.from, f.to, f.name})
 		text := f.name
 		if len(f.witnesses) == 0 {
-			text += ", which never proved that it bit"
+			text += ", and there is no proof that it took effect"
 		}
 		// Proof that all is back may come after the healing.
 		end := f.to
@@ -254,14 +254,21 @@ func (c *collector) takeStep(ev *history.Event) {
 	s := ev.Step
 	switch s.Phase {
 	case history.PhaseBegin:
-		c.steps.set(c.now, ev.Seq, styleStep, s.Index%2, c.text("%s", stepName(ev)))
+		c.steps.set(c.now, ev.Seq, styleStep, 0, c.text("%s", stepName(ev)))
 	case history.PhaseFailed:
-		c.steps.set(c.now, ev.Seq, styleFailed, 0, c.text("%s failed: %s", stepName(ev), s.Message))
+		if !c.steps.open {
+			c.steps.set(c.now, ev.Seq, styleStepFailed, 0, 0)
+		}
+		failed := c.steps.last()
+		failed.Style, failed.Text = styleStepFailed, c.text("%s failed: %s", stepName(ev), s.Message)
 		c.steps.end(c.now)
 	case history.PhaseSkipped:
-		c.steps.set(c.now, ev.Seq, styleStep, s.Index%2, c.text("%s left out: %s", stepName(ev), s.Message))
+		c.steps.set(c.now, ev.Seq, styleStep, 0, c.text("%s left out: %s", stepName(ev), s.Message))
 		c.steps.end(c.now)
 	default:
+		if step := c.steps.last(); step != nil && c.holds.open && c.held[step.Seq] != nil {
+			return // the hold goes on until the next step
+		}
 		c.steps.end(c.now)
 	}
 }
@@ -277,9 +284,15 @@ func stepName(ev *history.Event) string {
 	return name
 }
 
+// takeHold shows a hold, and lets the step that it is of last as long: the step ends for the
+// runner when the hold has begun, which goes on until the next step.
 func (c *collector) takeHold(ev *history.Event) {
 	h := ev.Hold
 	if h.Phase != history.PhaseBegin {
+		if step := c.steps.last(); step != nil && c.holds.open && c.held[step.Seq] != nil {
+			c.held[step.Seq].to = c.now
+			c.steps.end(c.now)
+		}
 		c.holds.end(c.now)
 		return
 	}
@@ -288,4 +301,11 @@ func (c *collector) takeHold(ev *history.Event) {
 		releases = append(releases, member+" "+h.Releases[member])
 	}
 	c.holds.set(c.now, ev.Seq, styleHold, 0, c.text("%s: %s", h.Name, strings.Join(releases, ", ")))
+	if step := c.steps.last(); step != nil && c.steps.open {
+		c.held[step.Seq] = &held{from: c.now}
+		step.Text = c.text("%s %s", c.picture.Texts[step.Text], h.Name)
+	}
 }
+
+// held is the time of a hold; to is 0 while it goes on.
+type held struct{ from, to int64 }

@@ -9,15 +9,15 @@ type picture struct {
 	Started int64 `json:"started"`
 	// End is the time of the last event.
 	End int64 `json:"end"`
-	// History is the name of the file that the lines are in, and Show the command
-	// that prints one, with N in the place of its number in the file.
+	// History is the name of the file that the events are in, and Show the command
+	// that prints one, with N in the place of its number.
 	History string `json:"history"`
 	Show    string `json:"show"`
 	// Texts are named by their index everywhere.
 	Texts  []string `json:"texts"`
 	Groups []group  `json:"groups"`
 	Bands  []band   `json:"bands"`
-	Lines  lines    `json:"lines"`
+	Events events   `json:"events"`
 	// Findings are the events that show violations, in the order of the page.
 	Findings []int64 `json:"findings"`
 }
@@ -58,6 +58,13 @@ const (
 	styleStep
 	styleHold
 	styleFault
+	styleStepFailed
+	styleServed
+	styleUnserved
+	styleMissing
+	styleSame
+	styleDiffering
+	styleIncomparable
 )
 
 // Styles of marks.
@@ -108,9 +115,9 @@ type band struct {
 	Name string `json:"name"`
 }
 
-// lines are the events that the page can show, in their order: three lists of the
+// events are those that the page can show, in their order: three lists of the
 // same length.
-type lines struct {
+type events struct {
 	Seq  []int64  `json:"seq"`
 	At   []int64  `json:"at"`
 	Text []string `json:"text"`

@@ -5,6 +5,7 @@
   const END = Math.max(data.end, 1);
   const LEAST = 200; // microseconds: the shortest time that the chart shows
   const BAR = 24, GAP = 4;
+  const FONT = "12px system-ui, 'DejaVu Sans', sans-serif";
 
   // In the order of the styles in model.go: how a span is drawn, and what it means.
   const SPANS = [
@@ -13,10 +14,13 @@
     { bar: "color", means: "leads, colored by member" }, { bar: "none", means: "no leader" },
     { bar: "color", means: "agreed, colored by version" }, { bar: "stripes", means: "none agreed" }, { bar: "none", means: "no object" },
     { bar: "half", means: "waits" }, { bar: "color", means: "runs" }, { bar: "good", means: "succeeded" }, { bar: "dead", means: "failed" },
-    { bar: "color", means: "discovery tag" }, { bar: "color", means: "step" }, { bar: "hold", means: "hold" }, { bar: "fault", means: "fault" },
+    { bar: "color", means: "discovery tag" }, { bar: "step", means: "step, by its number; the table of steps has all words" }, { bar: "hold", means: "hold" }, { bar: "fault", means: "fault" },
+    { bar: "stepFailed", means: "step that failed" },
+    { bar: "good", means: "custom resource served" }, { bar: "half", means: "custom resource not served yet" }, { bar: "dead", means: "custom resource not found at a server that is ready" },
+    { bar: "good", means: "all etcd members hold the same data" }, { bar: "stripes", means: "etcd members hold different data" }, { bar: "half", means: "etcd data not compared" },
   ];
   const MARKS = [
-    { ink: "--breach", shape: "flag", means: "shows a violation" }, { ink: "--barrier", shape: "tick", means: "refused until registered (503)" },
+    { ink: "--breach", shape: "flag", means: "shows that a requirement is broken" }, { ink: "--barrier", shape: "tick", means: "refused until registered (503)" },
     { ink: "--error", shape: "tick", means: "refused (429 or 5xx)" }, { ink: "--silent", shape: "tick", means: "no answer" },
     { ink: "--witness", shape: "flag", means: "proof that the fault took effect" }, { ink: "--unsure", shape: "flag", means: "a recorder may have missed something" },
     { ink: "--other", shape: "flag", means: "differs as documented" }, { ink: "--ink", shape: "tick", means: "change" },
@@ -32,12 +36,12 @@
   const seconds = (us) => (us / 1e6).toFixed(us < 1e7 ? 3 : 2) + " s";
   const clock = (us) => new Date(data.started + us / 1000).toISOString().slice(11, 23);
 
-  function lineOf(seq) {
-    const list = data.lines.seq || [];
+  function eventOf(seq) {
+    const list = data.events.seq || [];
     let low = 0, high = list.length - 1;
     while (low <= high) {
       const mid = (low + high) >> 1;
-      if (list[mid] === seq) return { at: data.lines.at[mid], text: data.lines.text[mid] };
+      if (list[mid] === seq) return { at: data.events.at[mid], text: data.events.text[mid] };
       if (list[mid] < seq) low = mid + 1; else high = mid - 1;
     }
     return null;
@@ -101,19 +105,18 @@
   function drawAxis() {
     const s = surface(axis, 26);
     if (!s) return;
-    const span = view.to - view.from;
-    const wanted = (span / s.width) * 90;
-    let step = 10 ** Math.floor(Math.log10(wanted));
-    for (const by of [1, 2, 5, 10]) if (step * by >= wanted) { step *= by; break; }
-    const digits = Math.max(0, 6 - Math.floor(Math.log10(step)) - 0);
     s.g.fillStyle = ink["--faint"];
-    s.g.strokeStyle = ink["--line"];
-    s.g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    s.g.font = FONT;
+    const label = (t) => (t / 1e6).toFixed(6).replace(/\.?0+$/, "") + " s";
+    // The smallest round step at which neighboring labels stand apart.
+    const points = (us) => (us / (view.to - view.from)) * s.width;
+    let step = 1;
+    for (let by = 0; points(step) < s.g.measureText(label(Math.floor(view.to / step) * step)).width + 16; by++) step *= [2, 2.5, 2][by % 3];
     for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
-      const x = s.x(t), label = (t / 1e6).toFixed(Math.min(Math.max(digits, 0), 6)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") + " s";
+      const x = s.x(t);
       s.g.fillRect(x, 19, 1, 7);
-      const wide = s.g.measureText(label).width;
-      s.g.fillText(label, Math.min(Math.max(x - wide / 2, 0), s.width - wide), 14);
+      const wide = s.g.measureText(label(t)).width;
+      s.g.fillText(label(t), Math.min(Math.max(x - wide / 2, 0), s.width - wide), 14);
     }
   }
 
@@ -130,7 +133,7 @@
       if (e >= 0 && a <= w) g.fillRect(a, 0, Math.max(e - a, 1), s.height);
     }
     if (lane.density) drawDensity(lane, s, top);
-    g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    g.font = FONT;
     g.textBaseline = "middle";
     let last = -1;
     for (const it of lane.spans) {
@@ -140,6 +143,7 @@
       last = Math.floor(a);
       drawSpan(g, it, Math.max(a, -2), Math.min(Math.max(e, a + 1), w + 2), top);
     }
+    if (lane.steps) drawStepWords(lane, s, top);
     const done = new Set();
     for (const it of lane.marks) {
       const x = s.x(it.from);
@@ -219,41 +223,88 @@
         g.fillRect(a, top + 2, width, BAR - 4);
         words = ink["--ink"];
         break;
+      case "step":
+      case "stepFailed":
+        g.fillStyle = ink["--step"];
+        g.fillRect(a, top, width, BAR);
+        g.fillStyle = ink[kind.bar === "step" ? "--edge" : "--dead"];
+        g.fillRect(a, top, kind.bar === "step" ? 1 : width, kind.bar === "step" ? BAR : 3);
+        words = null; // drawStepWords writes them
+        break;
       case "fault":
         g.fillStyle = ink["--witness"];
         g.fillRect(a, top, width, 3);
         g.fillRect(a, top, 1, BAR);
         words = ink["--ink"];
         break;
-      case "good":
-        g.fillStyle = ink["--c2"];
-        g.fillRect(a, top, width, BAR);
-        break;
       default:
-        g.fillStyle = color;
+        g.fillStyle = kind.bar === "good" ? ink["--c2"] : color;
         g.fillRect(a, top, width, BAR);
     }
-    if (width > 3 && kind.bar !== "dead" && kind.bar !== "none") { // an edge between neighbors of the same color
+    if (["half", "hold", "good", "color"].includes(kind.bar)) { // the colors alone are close to the row's
+      g.fillStyle = ink["--edge"];
+      g.fillRect(a, top + (kind.bar === "hold" ? BAR - 3 : BAR - 1), width, 1);
+    }
+    if (width > 3 && !["dead", "none", "step", "stepFailed"].includes(kind.bar)) { // an edge between neighbors of the same color
       g.fillStyle = ink["--ground"];
       g.fillRect(a, top, 1, BAR);
     }
-    if (words && width > 34) {
-      g.save();
-      g.beginPath();
-      g.rect(a, top, width - 3, BAR);
-      g.clip();
+    const told = words && fitting(g, data.texts[it.text], width - 8);
+    if (told) {
       g.fillStyle = words;
-      g.fillText(data.texts[it.text], Math.max(a, 0) + 5, top + BAR / 2 + (kind.bar === "half" ? -1 : 0.5));
-      g.restore();
+      g.fillText(told, Math.max(a, 0) + 5, top + BAR / 2 + (kind.bar === "half" ? -1 : 0.5));
+    }
+  }
+
+  // fitting is as much of a text as fits: all of it, its first part, or what an ellipsis ends.
+  function fitting(g, text, room) {
+    if (room < 8) return "";
+    for (const one of [text, text.split(/ \(|; |: |, /)[0]]) if (g.measureText(one).width <= room) return one;
+    let kept = text.slice(0, 80);
+    while (kept.length > 3 && g.measureText(kept + "…").width > room) kept = kept.slice(0, -1);
+    return kept.length > 3 ? kept + "…" : "";
+  }
+
+  // drawStepWords writes the words of each step, or its number where they do not fit. Steps that
+  // are too short for their numbers have them together with the next ones, as a range.
+  function drawStepWords(lane, s, top) {
+    const g = s.g, y = top + BAR / 2 + 0.5, fits = (text, room) => g.measureText(text).width <= room - 6;
+    const number = (it) => data.texts[it.text].split(" ")[0];
+    g.fillStyle = ink["--ink"];
+    let waiting = null; // the first step whose number is not written yet
+    let free = 0;
+    lane.spans.forEach((it, i) => {
+      const next = lane.spans[i + 1], end = Math.min(next ? s.x(next.from) : s.width, s.width);
+      if (s.x(it.to) < 0 && end < 0 || s.x(it.from) > s.width) return;
+      const text = data.texts[it.text].split(/: /)[0], last = waiting && lane.spans[i - 1];
+      const before = !waiting ? "" : number(waiting) === number(last) ? number(waiting) + ", " : number(waiting) + "–" + number(last) + ", ";
+      let a = Math.max(s.x(it.from), free, 0);
+      let told = [before + text, before + text.replace(/ to \S+$/, "")].find((one) => fits(one, end - a));
+      if (!told) {
+        if (waiting) a = Math.max(s.x(waiting.from), free, 0);
+        told = waiting ? number(waiting) + "–" + number(it) : number(it);
+      }
+      if (!fits(told, end - a)) { waiting = waiting || it; return; }
+      g.fillText(told, a + 4, y);
+      free = a + 4 + g.measureText(told).width;
+      waiting = null;
+    });
+    if (waiting) { // at the right edge nothing follows that has room
+      const last = lane.spans[lane.spans.length - 1];
+      const told = waiting === last ? number(last) : number(waiting) + "–" + number(last), x = s.width - g.measureText(told).width - 1;
+      if (x > free + 2) g.fillText(told, x, y);
     }
   }
 
   function drawMark(g, kind, x, top) {
-    g.fillStyle = ink[kind.ink];
     if (kind.shape === "tick") {
+      g.fillStyle = ink["--row"]; // apart from the bars behind it
+      g.fillRect(x - 1.75, top + 3, 3.5, BAR - 6);
+      g.fillStyle = ink[kind.ink];
       g.fillRect(x - 0.75, top + 3, 1.5, BAR - 6);
       return;
     }
+    g.fillStyle = ink[kind.ink];
     g.fillRect(x - 1, top, 2, BAR);
     g.beginPath();
     g.moveTo(x - 5, top);
@@ -292,11 +343,11 @@
   }
 
   function tell(seq, at, lane, it) {
-    const line = lineOf(seq);
+    const event = eventOf(seq);
     const where = lane ? lane.label + ": " + words(lane, it) + " — " : "";
-    $("told").textContent = where + "line " + seq + ", " + seconds(at) + " (" + clock(at) + " UTC)";
-    $("text").textContent = line && line.text ? line.text : "This line is not in the page, to keep it small.";
-    $("command").textContent = "In full: " + data.show.replace("N", seq + 1);
+    $("told").textContent = where + "event " + seq + ", " + seconds(at) + " (" + clock(at) + " UTC)";
+    $("text").textContent = event && event.text ? event.text : "This event is not in the page, to keep it small.";
+    $("command").textContent = "In full, in the bundle: " + data.show.replace("N", seq);
     $("detail").hidden = false;
   }
 
@@ -305,7 +356,7 @@
     tell(it.seq, it.from, lane, it);
     const items = itemsOf(lane), i = items.indexOf(it);
     lane.row.setAttribute("aria-valuenow", i + 1);
-    lane.row.setAttribute("aria-valuetext", words(lane, it) + ", line " + it.seq + ", " + seconds(it.from));
+    lane.row.setAttribute("aria-valuetext", words(lane, it) + ", event " + it.seq + ", " + seconds(it.from));
     if (!keep && (it.from < view.from || it.from > view.to)) {
       const half = (view.to - view.from) / 2;
       show(it.from - half, it.from + half);
@@ -313,23 +364,23 @@
     redraw();
   }
 
-  // jump goes to a line of the history, whether or not a lane shows it.
+  // jump goes to an event of the history, whether or not a lane shows it.
   function jump(seq) {
-    const line = lineOf(seq);
-    if (!line) return;
+    const event = eventOf(seq);
+    if (!event) return;
     let lane = null, item = null;
     for (const l of lanes) {
       item = itemsOf(l).find((it) => it.seq === seq);
       if (item) { lane = l; break; }
     }
     const half = Math.min(Math.max(END / 40, 5e5), (view.to - view.from) / 2);
-    show(line.at - half, line.at + half);
+    show(event.at - half, event.at + half);
     if (lane) {
       if (lane.group) lane.group.open = true;
       choose(lane, item, true);
     } else {
-      chosen = { seq, at: line.at, lane: null, item: null };
-      tell(seq, line.at);
+      chosen = { seq, at: event.at, lane: null, item: null };
+      tell(seq, event.at);
     }
     redraw();
     $("chart").scrollIntoView({ block: "start" });
@@ -354,12 +405,12 @@
   }
 
   function go(seq) {
-    if (location.hash === "#line=" + seq) jump(seq);
-    else location.hash = "line=" + seq;
+    if (location.hash === "#event=" + seq) jump(seq);
+    else location.hash = "event=" + seq;
   }
 
   function follow() {
-    const found = /^#line=(\d+)$/.exec(location.hash);
+    const found = /^#event=(\d+)$/.exec(location.hash);
     if (found) jump(Number(found[1]));
   }
 
@@ -379,6 +430,7 @@
       const row = document.createElement("div"), name = document.createElement("span"), canvas = document.createElement("canvas");
       const lane = {
         row, canvas, group: box, label: g.name + ", " + l.name, density: l.density, most: Math.max(1, ...(l.density || [])),
+        name: l.name, steps: l.name === "steps",
         spans: (l.spans || []).map((s) => ({ from: s[0], to: s[1], style: s[2], color: s[3], text: s[4], seq: s[5] })),
         marks: (l.marks || []).map((m) => ({ from: m[0], to: m[0], style: m[1], seq: m[2], count: m[3] })),
       };
@@ -391,7 +443,7 @@
       row.setAttribute("aria-valuenow", 1);
       row.setAttribute("aria-valuetext", lane.spans.length + lane.marks.length + " changes");
       name.className = "name";
-      name.textContent = l.name;
+      for (const part of l.name.split(/(?<=[./])/)) name.append(part, document.createElement("wbr"));
       name.title = l.name;
       canvas.setAttribute("aria-hidden", "true");
       row.append(name, canvas);
@@ -424,6 +476,7 @@
       if (!held.has(ev.pointerId)) {
         const it = ev.pointerType === "mouse" && hit(lane, at(ev));
         c.style.cursor = it ? "pointer" : "grab";
+        c.title = it ? words(lane, it) : "";
         if (it) tell(it.seq, it.from, lane, it);
         return;
       }
@@ -496,10 +549,11 @@
   $("close").onclick = unchoose;
   for (const b of document.querySelectorAll(".jump")) b.hidden = !(data.findings || []).length;
   document.addEventListener("click", (ev) => {
-    const link = ev.target.closest && ev.target.closest("a.line");
+    const link = ev.target.closest && ev.target.closest("a.event");
     if (link && link.hash === location.hash) { ev.preventDefault(); follow(); }
   });
 
+  const EMPTY = data.texts.push("") - 1;
   // The legend lists only the styles that this page has.
   const legend = [];
   function sample(kind, draw, means) {
@@ -520,9 +574,8 @@
     } });
   }
   for (const lane of lanes) {
-    for (const it of lane.spans) {
-      if (SPANS[it.style].means !== "step") sample(it, (g) => drawSpan(g, { ...it, text: 0 }, 0, 22, 0), SPANS[it.style].means);
-    }
+    for (const it of lane.spans) sample(it, (g) => drawSpan(g, { ...it, text: EMPTY }, 0, 22, 0), SPANS[it.style].means);
+    if (lane.density) sample(lane, (g) => { g.fillStyle = ink["--density"]; [5, 9, 16, 12].forEach((h, i) => g.fillRect(1 + i * 5, BAR - h, 5, h)); }, "number of requests: full height is the most in that lane");
     for (const it of lane.marks) sample(it, (g) => drawMark(g, MARKS[it.style], 11, 0), MARKS[it.style].means);
   }
 
@@ -531,6 +584,13 @@
     for (const l of legend) l.draw();
     redraw();
   }
+  // On a phone the event takes as little of the page as it can.
+  $("more").open = innerWidth > 700;
+  // The column of names is as wide as the longest of them, as far as there is room.
+  const pen = axis.getContext("2d");
+  pen.font = "600 13.2px system-ui, 'DejaVu Sans', sans-serif";
+  const widest = Math.max(0, ...lanes.map((l) => pen.measureText(l.name).width));
+  document.documentElement.style.setProperty("--names", Math.min(Math.ceil(widest) + 14, 280) + "px");
   $("tools").hidden = false;
   $("hint").hidden = false;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);

@@ -90,8 +90,8 @@ func TestLanes(t *testing.T) {
 	for _, g := range p.Groups {
 		for _, l := range g.Lanes {
 			for _, m := range l.Marks {
-				if _, found := slices.BinarySearch(p.Lines.Seq, m.Seq); !found {
-					t.Errorf("%s, %s: line %d cannot be shown", g.Name, l.Name, m.Seq)
+				if _, found := slices.BinarySearch(p.Events.Seq, m.Seq); !found {
+					t.Errorf("%s, %s: event %d cannot be shown", g.Name, l.Name, m.Seq)
 				}
 			}
 		}
@@ -102,8 +102,8 @@ func TestLanes(t *testing.T) {
 func TestPage_SaysWhatHappenedAndWhereToLook(t *testing.T) {
 	html := string(page(t, write(t, tale())))
 	for _, want := range []string{
-		"FAIL: 1 of 2 requirements is violated.", "The promise of SV-06.", "The run found it violated once.",
-		"it was not so", `href="#line=21"`, "in step 1 upgrade cp1 to 1.3; while the fault crash-1 was active on cp1; cp1 had no API server, cp2 ran 1.2",
+		"FAIL: 1 of 2 requirements is broken.", "The promise of SV-06.", "The run found it broken once.",
+		"it was not so", `href="#event=21"`, "in step 1 upgrade cp1 to 1.3; while the fault crash-1 was active on cp1; cp1 had no API server, cp2 ran 1.2",
 		"logs/cp1-apiserver.log", "pkg/law, in the file with sv06 in its name", "nothing is as it seems",
 	} {
 		if !strings.Contains(html, want) {
@@ -128,7 +128,7 @@ func TestPage_ShowsUnlistedFailure(t *testing.T) {
 	if !strings.Contains(string(unlisted), report.UnlistedNote) || strings.Contains(string(listed), report.UnlistedNote) {
 		t.Error("the page does not tell an unlisted failure from a listed one")
 	}
-	for _, want := range []string{"FAIL: 1 of 2 requirements is violated.", "it was not so", `href="#line=21"`} {
+	for _, want := range []string{"FAIL: 1 of 2 requirements is broken.", "it was not so", `href="#event=21"`} {
 		if !strings.Contains(string(unlisted), want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -185,17 +185,17 @@ func TestLongHistoryMakesSmallPage(t *testing.T) {
 	}
 	p := pictureOf(t, dir)
 	texts := 0
-	for _, text := range p.Lines.Text {
+	for _, text := range p.Events.Text {
 		if text != "" {
 			texts++
 		}
 	}
 	if texts < 1000 {
-		t.Errorf("the text of %d lines is in the page only", texts)
+		t.Errorf("the text of %d events is in the page only", texts)
 	}
-	for i, seq := range p.Lines.Seq {
-		if slices.Contains(p.Findings, seq) && p.Lines.Text[i] == "" {
-			t.Errorf("line %d, which a finding names, has no text", seq)
+	for i, seq := range p.Events.Seq {
+		if slices.Contains(p.Findings, seq) && p.Events.Text[i] == "" {
+			t.Errorf("event %d, which a finding names, has no text", seq)
 		}
 	}
 }

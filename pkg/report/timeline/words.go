@@ -20,7 +20,8 @@ const maxTold = 5
 type card struct {
 	ID, Level, Source, Promise string
 	Verdict                    check.Verdict
-	// Happened says the overall outcome, Told lists single violations.
+	// Happened says the overall outcome, Told lists single violations or, of a requirement
+	// that was kept, examples.
 	Happened string
 	Told     []breach
 	More     string
@@ -29,25 +30,14 @@ type card struct {
 	Seen []string
 }
 
-// breach is one violation, with the lines of the history that show it.
+// breach is one violation, or one example of what was kept, with the events that show it.
 type breach struct {
 	Message, Where string
-	Evidence       []int64
+	Events         []int64
 }
 
-// verdictWords are the verdicts in the words of the page.
-var verdictWords = map[check.Verdict]string{
-	check.Pass: "holds", check.Fail: "violated", check.Inconclusive: "inconclusive", check.Deviation: "differs as documented",
-	check.NotApplicable: "not applicable", check.Skipped: "not judged",
-}
-
-// Words returns the verdict in words.
-func (c card) Words() string {
-	if words, ok := verdictWords[c.Verdict]; ok {
-		return words
-	}
-	return string(c.Verdict)
-}
+// Pill is the verdict as the card shows it.
+func (c card) Pill() string { return strings.ReplaceAll(string(c.Verdict), "-", " ") }
 
 func (c *collector) card(res check.Result) card {
 	out := card{ID: string(res.ID), Level: string(res.Level), Promise: res.Promise, Verdict: res.Verdict}
@@ -65,9 +55,10 @@ func (c *collector) card(res check.Result) card {
 	}
 	switch res.Verdict {
 	case check.Pass:
-		out.Happened = fmt.Sprintf("The run tested it %s, and it held every time.", times(res.Cases()))
+		out.Happened = fmt.Sprintf("The run tested it %s, and it was kept every time.", times(res.Cases()))
+		out.Told = c.keptBy(res.Kept)
 	case check.Fail:
-		out.Happened = fmt.Sprintf("The run found it violated %s.", times(res.ViolationCount))
+		out.Happened = fmt.Sprintf("The run found it broken %s.", times(res.ViolationCount))
 		if res.Unlisted {
 			out.Happened += " Note: " + report.UnlistedNote + "."
 		}
@@ -94,14 +85,6 @@ func sentence(reasons []string) string {
 	return "Why: " + strings.Join(reasons, "; ") + "."
 }
 
-// is agrees with a number.
-func is(count int) string {
-	if count == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 func times(n int64) string {
 	if n == 1 {
 		return "once"
@@ -114,8 +97,8 @@ func (c *collector) breaches(violations []check.Violation) []breach {
 	for _, v := range violations[:min(maxTold, len(violations))] {
 		b := breach{Message: v.Message}
 		for _, seq := range v.Evidence {
-			if c.evidence[seq] != nil && !slices.Contains(b.Evidence, seq) {
-				b.Evidence = append(b.Evidence, seq)
+			if c.evidence[seq] != nil && !slices.Contains(b.Events, seq) {
+				b.Events = append(b.Events, seq)
 			}
 		}
 		if i := c.shows(v); i >= 0 {
@@ -123,6 +106,25 @@ func (c *collector) breaches(violations []check.Violation) []breach {
 			b.Where = fmt.Sprintf("At %s (%s UTC), %s.", when(m.at), c.clock(m.at), m.words)
 		}
 		out = append(out, b)
+	}
+	return out
+}
+
+// keptBy are some of the times that a requirement was kept.
+func (c *collector) keptBy(kept []check.Example) []breach {
+	var out []breach
+	for _, k := range kept {
+		example := breach{Message: k.About}
+		for _, seq := range k.Events {
+			if c.evidence[seq] != nil {
+				example.Events = append(example.Events, seq)
+			}
+		}
+		if n := len(example.Events); n > 0 {
+			at := c.evidence[example.Events[n-1]].at
+			example.Where = fmt.Sprintf("At %s (%s UTC).", when(at), c.clock(at))
+			out = append(out, example)
+		}
 	}
 	return out
 }
@@ -137,7 +139,7 @@ func (c *collector) next(res check.Result) []string {
 		if i := c.shows(res.Violations[0]); i >= 0 {
 			seq := res.Violations[0].Evidence[i]
 			m := c.evidence[seq]
-			out = append(out, fmt.Sprintf("The chart around line %d, and what the lanes show just before it.", seq))
+			out = append(out, fmt.Sprintf("The chart around event %d, and what the lanes show just before it.", seq))
 			if m.member != "" {
 				out = append(out, fmt.Sprintf("The log of %s's API server around %s UTC: logs/%s-apiserver.log, where the bundle has logs.", m.member, c.clock(m.at), m.member))
 			}
@@ -159,7 +161,23 @@ type story struct {
 	Steps                    []row
 }
 
-type fact struct{ Name, Value string }
+// fact is one line about the run. Each of its parts stays in one line where there is room.
+type fact struct {
+	Name  string
+	Parts []part
+}
+
+// part is a text in pieces between which a line may break.
+type part []string
+
+// of is a fact of parts without places to break.
+func of(name string, parts ...string) fact {
+	f := fact{Name: name}
+	for _, p := range parts {
+		f.Parts = append(f.Parts, part{p})
+	}
+	return f
+}
 
 // row of the table of steps, for readers who cannot see the chart.
 type row struct {
@@ -175,63 +193,87 @@ func (c *collector) story() story {
 	}
 	began := strings.Join(slices.Sorted(maps.Keys(releases)), " and ")
 	what := fmt.Sprintf("%s %s", r.Target.Distribution, began)
-	s := story{Title: fmt.Sprintf("%s, %s: %s", r.Scenario, what, r.Verdict), Verdict: string(r.Verdict), Doubts: r.Doubts}
-	kept, broken, judged := 0, 0, len(r.Results)
+	s := story{Title: fmt.Sprintf("%s, %s: %s", r.Scenario, what, r.Verdict), Headline: headline(r), Verdict: string(r.Verdict), Doubts: r.Doubts}
 	for _, res := range r.Results {
-		one := c.card(res)
-		switch res.Verdict {
-		case check.Pass:
-			kept++
+		if one := c.card(res); res.Verdict == check.Pass {
 			s.Kept = append(s.Kept, one)
-		case check.Fail:
-			broken++
-			fallthrough
-		default:
+		} else {
 			s.Broken = append(s.Broken, one)
 		}
 	}
 	slices.SortStableFunc(s.Broken, func(a, b card) int { return weight(a) - weight(b) })
-	switch {
-	case broken > 0:
-		s.Headline = fmt.Sprintf("FAIL: %d of %d requirements %s violated.", broken, judged, is(broken))
-	case r.Verdict == check.Pass:
-		s.Headline = fmt.Sprintf("PASS: %d of %d requirements hold.", kept, judged)
-	default:
-		s.Headline = fmt.Sprintf("INCONCLUSIVE: no requirement is violated, and %d of %d hold. The evidence is not sufficient for the others.", kept, judged)
+	s.Facts = c.facts()
+	for _, sp := range c.steps.spans {
+		s.Steps = append(s.Steps, row{c.picture.Texts[sp.Text], when(sp.From), c.took(sp), sp.Seq})
 	}
+	return s
+}
+
+// facts say what ran where and when.
+func (c *collector) facts() []fact {
+	r := c.report
 	var ran []string
 	for _, name := range c.releases.names {
 		if name != "" {
 			ran = append(ran, name)
 		}
 	}
-	s.Facts = []fact{
-		{"Control plane", fmt.Sprintf("%s, %d members (%s provider)", r.Target.Distribution, len(r.Target.Members), r.Target.Provider)},
-		{"Releases that ran", strings.Join(ran, ", ")},
+	facts := []fact{
+		of("Control plane", r.Target.Distribution+",", fmt.Sprintf("%d members", len(r.Target.Members)), fmt.Sprintf("(%s provider)", r.Target.Provider)),
+		of("Releases that ran", listed(ran)...),
 		{"Responsible", responsible(r.Implementation)},
-		{"Scenario", r.Scenario},
-		{"Run", fmt.Sprintf("%s, began %s, took %s", r.Run, r.Date, (time.Duration(c.now) * time.Microsecond).Round(100*time.Millisecond))},
-		{"History", fmt.Sprintf("%d events in %s, seed %d", r.Events, c.picture.History, r.Seed)},
-		{"Recorded by", "evenkeel " + r.Harness.Version},
+		of("Scenario", r.Scenario),
+		of("Run", r.Run+",", "began "+c.header.Started.UTC().Format("2006-01-02 15:04:05 UTC")+",", "took "+(time.Duration(c.now)*time.Microsecond).Round(100*time.Millisecond).String()),
+		of("History", fmt.Sprintf("%d events", r.Events), "in "+c.picture.History+",", fmt.Sprintf("seed %d", r.Seed)),
+		of("Recorded by", "evenkeel "+r.Harness.Version),
 	}
 	if r.Defect != "" {
-		s.Facts = append(s.Facts, fact{"Planted on purpose", "the defect " + r.Defect})
+		facts = append(facts, of("Planted on purpose", "the defect "+r.Defect))
 	}
-	for _, sp := range c.steps.spans {
-		s.Steps = append(s.Steps, row{c.picture.Texts[sp.Text], when(sp.From), when(sp.To - sp.From), sp.Seq})
+	if len(r.NotJudged) > 0 {
+		var ids []string
+		for _, id := range r.NotJudged {
+			ids = append(ids, string(id))
+		}
+		facts = append(facts, of("Not tested by the scenario", listed(ids)...))
 	}
-	return s
+	return facts
 }
 
-// responsible names the organization that is responsible for the control plane.
-func responsible(i *history.Implementation) string {
+// listed are words with commas between them.
+func listed(words []string) []string {
+	out := slices.Clone(words)
+	for i := range out[:max(0, len(out)-1)] {
+		out[i] += ","
+	}
+	return out
+}
+
+// took says how long a step took. One that holds the control plane waits before that for
+// what the hold needs.
+func (c *collector) took(sp span) string {
+	h := c.held[sp.Seq]
+	if h == nil {
+		return when(sp.To - sp.From)
+	}
+	end := h.to
+	if end == 0 {
+		end = sp.To
+	}
+	return fmt.Sprintf("%s: waited %s, held %s", when(sp.To-sp.From), when(h.from-sp.From), when(end-h.from))
+}
+
+// responsible names the organization that is responsible for the control plane. Its URL may
+// break after each slash.
+func responsible(i *history.Implementation) []part {
 	if i == nil {
-		return "the topology does not say (spec.implementation)"
+		return []part{{"the topology does not say"}, {"(spec.implementation)"}}
 	}
-	return fmt.Sprintf("%s, for %s %s (%s)", i.Organization, i.Project, i.Version, i.URL)
+	url := strings.SplitAfter("("+i.URL+")", "/")
+	return []part{{i.Organization + ","}, {fmt.Sprintf("for %s %s", i.Project, i.Version)}, url}
 }
 
-// weight orders the requirements that do not hold: worse verdicts come first.
+// weight orders the requirements that did not pass: worse verdicts come first.
 func weight(c card) int {
 	return slices.Index([]check.Verdict{check.Fail, check.Inconclusive, check.Deviation, check.Skipped, check.NotApplicable}, c.Verdict)
 }

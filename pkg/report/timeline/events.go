@@ -9,42 +9,46 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// How much of a line is shown, in bytes: of one that a finding names, of one of
+// How much of an event is shown, in bytes: of one that a finding names, of one of
 // a request, of any other. And how much all of them may take in the page.
 const (
 	shownEvidence = 4000
 	shownRequest  = 400
-	shownLine     = 900
+	shownEvent    = 900
 	shownInAll    = 2_500_000
 )
 
-// keeper keeps the lines that the page can show.
+// keeper keeps the events that the page can show.
 type keeper struct {
-	// wanted are the lines, with how much of each is to be kept.
+	// wanted are the events, with how much of each is to be kept.
 	wanted map[int64]int
 	at     map[int64]int64
 	text   map[int64]string
 	size   map[int64]int
-	// request is whether a line is one of a request: those go first if there is too
+	// request is whether an event is one of a request: those go first if there is too
 	// much.
 	request map[int64]bool
 }
 
-// keeper of all lines that the picture points to.
+// keeper of all events that the picture points to.
 func (c *collector) keeper() *keeper {
 	k := &keeper{wanted: map[int64]int{}, at: map[int64]int64{}, text: map[int64]string{}, size: map[int64]int{}, request: map[int64]bool{}}
 	for _, g := range c.picture.Groups {
 		for _, l := range g.Lanes {
 			for _, s := range l.Spans {
-				k.wanted[s.Seq] = shownLine
+				k.wanted[s.Seq] = shownEvent
 			}
 			for _, m := range l.Marks {
-				k.wanted[m.Seq] = shownLine
+				k.wanted[m.Seq] = shownEvent
 			}
 		}
 	}
 	for seq := range c.evidence {
-		k.wanted[seq] = shownEvidence
+		if c.examples[seq] {
+			k.wanted[seq] = shownEvent
+		} else {
+			k.wanted[seq] = shownEvidence
+		}
 	}
 	return k
 }
@@ -55,7 +59,7 @@ func (k *keeper) take(ev *history.Event) {
 		return
 	}
 	if _, twice := k.text[ev.Seq]; twice {
-		return // a damaged history may number two lines alike
+		return // a damaged history may number two events alike
 	}
 	k.at[ev.Seq] = ev.At / 1000
 	if ev.Request != nil && limit != shownEvidence {
@@ -82,11 +86,11 @@ func (k *keeper) take(ev *history.Event) {
 	}
 }
 
-// lines in their order. Where they are too many, some have no text: first those
+// events in their order. Where they are too many, some have no text: first those
 // of requests, then others, those of findings never. The page says how to see
 // them.
-func (k *keeper) lines() lines {
-	var out lines
+func (k *keeper) events() events {
+	var out events
 	budget := shownInAll
 	for _, pass := range []func(seq int64) bool{
 		func(seq int64) bool { return k.wanted[seq] == shownEvidence },
