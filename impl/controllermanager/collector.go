@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel/evenkeel/impl/retry"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -35,10 +36,14 @@ type collector struct {
 	clock  clock.WithTicker
 	decide collectorDecisions
 	logger klog.Logger
-	queue  workqueue.TypedRateLimitingInterface[string]
+	// troubles are the objects that could not be cleaned up and are tried again.
+	troubles *retry.Troubles
+	queue    workqueue.TypedRateLimitingInterface[string]
 	// leading says why nothing may be written, if so.
 	leading func() error
 }
+
+var collecting = retry.NewMetric("storage_version_collector", "For how long the collector has tried to clean up a storage version and failed")
 
 // collectorDecisions are where a collector decides. A planted defect replaces one of them, see
 // plantedcollector.go.
@@ -76,11 +81,12 @@ func soundCollector() collectorDecisions {
 
 func newCollector(client kubernetes.Interface, options Options, leading func() error) *collector {
 	return &collector{
-		client:  client,
-		clock:   options.Clock,
-		decide:  plantCollector(soundCollector(), options.Clock, options.Defects),
-		logger:  *options.Logger,
-		leading: leading,
+		client:   client,
+		clock:    options.Clock,
+		decide:   plantCollector(soundCollector(), options.Clock, options.Defects),
+		logger:   *options.Logger,
+		troubles: retry.New(options.Clock, collecting.Gauge()),
+		leading:  leading,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](CollectorRetry, CollectorRetryMax),
 			workqueue.TypedRateLimitingQueueConfig[string]{Clock: options.Clock}),
@@ -197,14 +203,18 @@ func (c *collector) next(ctx context.Context) bool {
 	}
 	defer c.queue.Done(name)
 	recheck, err := c.process(ctx, name)
+	what := "cleaning up storage version " + name
 	switch {
 	case err == nil:
+		c.troubles.Over(what)
 		c.queue.Forget(name)
 		if recheck > 0 {
 			c.queue.AddAfter(name, recheck)
 		}
 	case ctx.Err() != nil:
+		c.troubles.Over(what)
 	default:
+		c.troubles.Failed(what, err)
 		if !apierrors.IsConflict(err) {
 			c.logger.Error(err, "Cannot clean up, trying again", "storageVersion", name)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -222,6 +223,38 @@ func TestCollectorAtRestSendsNothing(t *testing.T) {
 }
 
 // With the defect, every server counts as departed.
+// An object that cannot be cleaned up is tried again after others, and shown until it has been.
+func TestCollector_ShowsWhatFails(t *testing.T) {
+	fake := clocktesting.NewFakeClock(time.Now())
+	api := svtest.New(fake, nil)
+	api.Put(lease("a", true))
+	api.Put(object("core.x", fake.Now(), "a", "v1", "gone", "v2"))
+	api.Put(object("core.y", fake.Now(), "a", "v1", "gone", "v2"))
+	fails := true
+	c := newCollector(api.Client(func(action clienttesting.Action) error {
+		if update, ok := action.(clienttesting.UpdateAction); ok && fails && update.GetObject().(*apiserverinternalv1alpha1.StorageVersion).Name == "core.x" {
+			return errors.New("refused for the test")
+		}
+		return nil
+	}), optionsFor(fake, nil), func() error { return nil })
+	defer c.queue.ShutDown()
+	for _, name := range []string{"core.x", "core.y"} {
+		c.queue.Add(name)
+	}
+	c.next(t.Context())
+	c.next(t.Context())
+	if trouble := c.troubles.Longest(); trouble == nil || !strings.Contains(trouble.Error(), "storage version core.x has failed 1 times") || agreed(api, "core.y") != "v1" {
+		t.Errorf("it shows %v, and the other one is agreed on %s", trouble, agreed(api, "core.y"))
+	}
+	fails = false
+	eventually(t, "it waits", fake.HasWaiters)
+	fake.Step(CollectorRetryMax)
+	c.next(t.Context())
+	if trouble := c.troubles.Longest(); trouble != nil || agreed(api, "core.x") != "v1" {
+		t.Errorf("it shows %v, and the object is agreed on %s", trouble, agreed(api, "core.x"))
+	}
+}
+
 func TestStripsOnError(t *testing.T) {
 	d := defects.Of(defects.SV20StripsOnError)
 	api := svtest.New(clock.RealClock{}, d)

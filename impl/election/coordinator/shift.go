@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/evenkeel/evenkeel/impl/election"
+	"github.com/evenkeel/evenkeel/impl/retry"
 )
 
 // shift is the time for which a coordinator is active. It keeps nothing of an earlier
@@ -32,12 +33,16 @@ type shift struct {
 	leases     leaselisters.LeaseLister
 	candidates candidatelisters.LeaseCandidateLister
 	memory     memory
+	// troubles are the Leases that could not be coordinated and are tried again.
+	troubles *retry.Troubles
 }
+
+var coordinating = retry.NewMetric("election_coordinator", "For how long the coordinator has tried to coordinate a Lease and failed")
 
 func newShift(client kubernetes.Interface, o Options, leading func() error) *shift {
 	return &shift{
 		client: client, options: o, leading: leading,
-		memory: memory{leases: map[string]*seen{}},
+		memory: memory{leases: map[string]*seen{}}, troubles: retry.New(o.Clock, coordinating.Gauge()),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryLeast, retryMost),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Clock: o.Clock}),
@@ -98,14 +103,18 @@ func (s *shift) next(ctx context.Context) bool {
 	}
 	defer s.queue.Done(key)
 	recheck, err := s.process(ctx, key)
+	what := "coordinating Lease " + key.String()
 	switch {
 	case err == nil:
+		s.troubles.Over(what)
 		s.queue.Forget(key)
 		if recheck > 0 {
 			s.queue.AddAfter(key, recheck)
 		}
 	case ctx.Err() != nil:
+		s.troubles.Over(what)
 	default:
+		s.troubles.Failed(what, err)
 		if !apierrors.IsConflict(err) {
 			s.options.Logger.Error(err, "Cannot coordinate, trying again", "lease", key)
 			s.options.Failed(ctx, err)

@@ -153,9 +153,15 @@ func TestShift_TriesAgainAfterAFailedWrite(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	coordinates(t, client, always)
+	s := coordinates(t, client, always)
+	told := false
 	eventually(t, "the candidate leads", func(ctx context.Context) bool {
 		answer(ctx, client, "a")
+		told = told || s.troubles.Longest() != nil
 		return ptr.Deref(leaseOf(ctx, client).Spec.HolderIdentity, "") == "a"
 	})
+	if !told {
+		t.Error("the failures were not shown")
+	}
+	eventually(t, "the failures are shown no more", func(context.Context) bool { return s.troubles.Longest() == nil })
 }
