@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -201,13 +202,24 @@ func (x *loss) own() []*Candidate {
 	return fact.Where(x.candidates, func(k *Candidate) bool { return k.process() != nil && k.process() == x.successor() })
 }
 
-// returns are when the instance stands as a candidate that owes no answer, and could do so.
+// returns are when the instance stands as a candidate that owes no answer, and could do so. If
+// a coordinator asks over and over, no instant is certain to lie between an answer and the next
+// ping, but the order of revisions shows each answer.
 func (x *loss) returns() []fact.Moment {
 	stands := fact.And(fact.Or(fact.Each(x.own(), (*Candidate).answered)...), x.canReturn())
 	if at := x.at.Latest; stands.At(at) == fact.Yes {
 		return []fact.Moment{fact.Exactly(at, x.at.Seq)}
 	}
-	return x.Rises(stands)
+	out := x.Rises(stands)
+	for _, k := range x.own() {
+		for _, s := range k.said {
+			if at := k.when(s); s.Answered() && x.at.Before(at) == fact.Yes && x.canReturn().During(at) == fact.Yes {
+				out = append(out, at)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) })
+	return out
 }
 
 // renewedSince is whether a candidate of the instance renewed after it had lost the Lease.

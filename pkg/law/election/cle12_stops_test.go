@@ -51,6 +51,28 @@ func TestCLE12_AnActionAfterTheLeaseRanOutIsABreach(t *testing.T) {
 	}
 }
 
+// A coordinator that pings the former leader over and over does not hide that it answers.
+func TestCLE12_ACandidateThatAnswersEachOfManyPingsIsBack(t *testing.T) {
+	const second = time.Second
+	lost := func() *electionBuilder {
+		return controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(16*second).elect(managersLease, "b_1")
+	}
+	asked := func(b *electionBuilder, answers bool) *electionBuilder {
+		renewed := b.wall().Add(-second)
+		for range 100 {
+			b.storeCandidate("a_1", managersLease, "1.2.0", b.wall(), renewed).wait(50 * time.Millisecond)
+			if answers {
+				renewed = b.wall()
+				b.storeCandidate("a_1", managersLease, "1.2.0", renewed, renewed)
+			}
+			b.wait(350 * time.Millisecond)
+		}
+		return b
+	}
+	asked(lost(), true).expectBreaches(t, "CLE-12")
+	asked(lost(), false).expectBreaches(t, "CLE-12", "it has been no candidate for")
+}
+
 // A leader whose Lease was taken by force was able to renew it, and shows nothing of what
 // a leader does that is not.
 func TestCLE12_ALeaderWhoseLeaseTheHarnessTookCountsForNothing(t *testing.T) {

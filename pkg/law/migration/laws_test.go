@@ -811,6 +811,10 @@ func TestSVM17WantsNews(t *testing.T) {
 	}
 	late := says(worked().after(20*time.Second).stores("x", v2, "m", 5, 13, 0), 14, 11, "1 of 2", false).stores("y", v2, "n", 6, 15, 0)
 	says(late, 20, 11, "1 of 2", true).finds(t, "SVM-17", "its status told of progress only then")
+	// So it is for a controller that began as soon as it led.
+	soon := upgraded().stores("y", v1, "n", 6, 6, 1).manages("a", 8).after(time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	late = says(soon.after(12*time.Second).stores("x", v2, "m", 5, 13, 0), 14, 11, "1 of 2", false).stores("y", v2, "n", 6, 15, 0)
+	says(late, 20, 11, "1 of 2", true).finds(t, "SVM-17", "its status told of progress only then")
 	stuck := says(worked().stores("x", v2, "m", 5, 13, 0).after(time.Minute), 14, 11, "1 of 2", false).stores("y", v2, "n", 6, 15, 0)
 	counted(t, says(stuck, 20, 11, "1 of 2", true).finds(t, "SVM-17"), "reports of progress", 1)
 }

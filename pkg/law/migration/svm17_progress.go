@@ -46,7 +46,11 @@ func (m *Migration) toldFirst(e law.Entry, reports []fact.Stamp, long time.Durat
 	if len(before) == 0 {
 		return tally(e, int64(len(reports)), "reports")
 	}
-	last, able := m.When(before[len(before)-1].Stamp), m.clock()
+	told, last, able := reports[0].Revision, m.When(before[len(before)-1].Stamp), m.clock()
+	// The controller that began with it has started. One that takes over starts first.
+	if !slices.ContainsFunc(m.takeovers(), func(s fact.Stamp) bool { return s.Revision < told }) {
+		able = m.ManagerAble()
+	}
 	e.Least = time.Duration(able.Lasts(e.Began.Latest, last.Earliest, fact.Yes))
 	e.Most = time.Duration(able.Lasts(e.Began.Earliest, last.Latest, fact.Yes))
 	switch {
