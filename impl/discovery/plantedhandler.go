@@ -72,11 +72,10 @@ func plantAccept(header http.Header, d defects.Set) {
 	}
 }
 
-// fromLibraries is whether a client of the Kubernetes libraries asks, which prefers an
-// aggregated form to the plain one, and names the libraries in its User-Agent.
+// fromLibraries is whether a request asks for what clients of the Kubernetes libraries do: the
+// aggregated form in JSON, or else the plain one.
 func fromLibraries(r *http.Request) bool {
-	options := parseAccept(strings.Join(r.Header.Values("Accept"), ","))
-	return strings.Contains(r.UserAgent(), "kubernetes/") && len(options) > 1 && plainIsAccepted(options)
+	return r.Header.Get("Accept") == canonical.ContentType()+","+runtime.ContentTypeJSON
 }
 
 func plainIsAccepted(options []option) bool {
