@@ -37,6 +37,8 @@ const (
 	// above all that the agent waits for; only one in a node that stands still
 	// needs longer.
 	answerBound = 30 * time.Second
+	// endBound is how long a process may take to vanish after SIGKILL.
+	endBound = 10 * time.Second
 	// shutdownBound is how long requests may take to end when the agent ends.
 	shutdownBound = time.Second
 	// headerBound is how long a client may take to send the header of a request.

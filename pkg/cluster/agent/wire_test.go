@@ -83,7 +83,7 @@ func randomText(t *testing.T) string {
 func (a *installedAgent) etcdClient() *clientv3.Client {
 	a.t.Helper()
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{"https://"+ServerName+":18990"}, TLS: a.secured(HarnessName), DialTimeout: dialBound, Logger: zap.NewNop(),
+		Endpoints: []string{"https://" + ServerName + ":18990"}, TLS: a.secured(HarnessName), DialTimeout: dialBound, Logger: zap.NewNop(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return a.dial(ctx) })},
 	})
 	if err != nil {

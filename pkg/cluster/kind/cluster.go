@@ -92,7 +92,7 @@ type member struct {
 	// shared is the folder that the node's agent has too.
 	shared string
 	agent  *agent.Client
-	units  *units
+	units  *agent.Units
 	// client carries what comes over cluster.LinkClient, on this side of the
 	// node; the other links are the agent's.
 	client *link.Link
@@ -168,7 +168,7 @@ func newCluster(entry *state.Entry, runs distribution, releases []string, topolo
 		m := &member{
 			name: spec.Name, host: host, serverID: runs.serverID(spec.Name, host),
 			shared: shared, agent: agent.NewClient(spec.Name, shared),
-			units:   newUnits(spec.Name, runs.components(), release, options.Observer),
+			units:   agent.NewUnits(spec.Name, runs.components(), release, options.Observer),
 			client:  link.New(options.Seed, spec.Name+"/"+string(cluster.LinkClient)),
 			outside: link.New(options.Seed, spec.Name+"/"+string(cluster.LinkNode)),
 			turn:    make(chan struct{}, 1),
@@ -330,7 +330,7 @@ func (c *kindCluster) listen(m *member) {
 				m.mu.Unlock()
 			}
 		}
-		_ = m.agent.Events(c.life, m.units.listener())
+		_ = m.agent.Events(c.life, m.units.Listener())
 		_ = pause(c.life, agentRetry)
 	}
 }
@@ -350,7 +350,7 @@ func (c *kindCluster) Stop(ctx context.Context) error {
 	if c.made {
 		for _, m := range c.members {
 			for _, component := range c.distribution.components() {
-				m.units.ending(component)
+				m.units.Ending(component)
 			}
 		}
 		if _, err := removeFromEngine(ctx, c.id()); err != nil {
@@ -359,7 +359,7 @@ func (c *kindCluster) Stop(ctx context.Context) error {
 	}
 	c.listening.Wait()
 	for _, m := range c.members {
-		m.units.powerLost()
+		m.units.PowerLost()
 		if m.proxy != nil {
 			m.proxy.Stop()
 		}

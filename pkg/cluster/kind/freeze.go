@@ -15,7 +15,7 @@ func (c *kindCluster) freeze(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
-	if m.units.none() {
+	if m.units.None() {
 		return fmt.Errorf("cannot pause member %s: %w", name, errPowerless)
 	}
 	// From here on the agent is not asked, whatever comes of it.
@@ -25,7 +25,7 @@ func (c *kindCluster) freeze(ctx context.Context, name string) error {
 		m.setFrozen(false)
 		return fmt.Errorf("cannot pause member %s: %w", name, err)
 	}
-	m.units.frozen(true)
+	m.units.Frozen(true)
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (c *kindCluster) thaw(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
-	if m.units.none() {
+	if m.units.None() {
 		return fmt.Errorf("cannot resume member %s: %w", name, errPowerless)
 	}
 	if err := c.unpause(ctx, m); err != nil {
@@ -58,13 +58,13 @@ func (c *kindCluster) unpause(ctx context.Context, m *member) error {
 		}
 	}
 	m.setFrozen(false)
-	m.units.frozen(false)
+	m.units.Frozen(false)
 	return nil
 }
 
 // frozen is whether the container engine holds all of a member.
 func (c *kindCluster) frozen(m *member) (bool, error) {
-	if m.units.none() {
+	if m.units.None() {
 		return false, fmt.Errorf("cannot tell whether member %s is paused: %w", m.name, errPowerless)
 	}
 	held, err := c.held(c.life, m)

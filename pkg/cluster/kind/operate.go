@@ -168,12 +168,12 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 	}
 	if m.isAway(component) {
 		// The end of what the kubelet started once more belongs to the last Pod.
-		if err := m.units.awaitGone(ctx, component); err != nil {
+		if err := m.units.AwaitGone(ctx, component); err != nil {
 			return fmt.Errorf("cannot put the static Pod of the %s of %s while the last one runs: %w", component, m.name, err)
 		}
 	}
-	m.units.starting(component, release)
-	m.units.without(component, off)
+	m.units.Starting(component, release)
+	m.units.Without(component, off)
 	if err := m.agent.PutPod(ctx, component, manifest); err != nil {
 		return fmt.Errorf("cannot put the static Pod of the %s of %s: %w", component, m.name, err)
 	}
@@ -184,7 +184,7 @@ func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Comp
 // serves is whether a process of the component runs that is meant to. One whose static
 // Pod was taken away is not: the kubelet may have started it once more, and ends it.
 func (m *member) serves(component cluster.Component) bool {
-	_, runs := m.units.process(component)
+	_, runs := m.units.Process(component)
 	return runs && !m.isAway(component)
 }
 
@@ -219,7 +219,7 @@ func (c *kindCluster) Kill(ctx context.Context, name string, component cluster.C
 		return err
 	}
 	defer done()
-	if _, runs := m.units.process(component); !runs {
+	if _, runs := m.units.Process(component); !runs {
 		return fmt.Errorf("cannot kill the %s of member %s: %w", component, name, cluster.ErrNoProcess)
 	}
 	return m.end(ctx, component, syscall.SIGKILL, killBound)
@@ -230,7 +230,7 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 	m, ctx, done, err := c.take(ctx, name)
 	switch {
 	case err != nil:
-	case !m.units.has(component):
+	case !m.units.Has(component):
 		done()
 		err = fmt.Errorf("member %s has no %s: %w", name, component, cluster.ErrUnsupported)
 	case m.isFrozen():
@@ -243,9 +243,9 @@ func (c *kindCluster) takeUnit(ctx context.Context, name string, component clust
 // end takes a component's static Pod away, signals its processes and waits for
 // the end. If the grace passes, it is killed. It is no error if nothing runs.
 func (m *member) end(ctx context.Context, component cluster.Component, signal syscall.Signal, grace time.Duration) error {
-	m.units.ending(component)
+	m.units.Ending(component)
 	if signal == syscall.SIGTERM {
-		m.units.stopping(component)
+		m.units.Stopping(component)
 	}
 	m.setAway(component, true)
 	if component == cluster.Etcd {
@@ -259,7 +259,7 @@ func (m *member) end(ctx context.Context, component cluster.Component, signal sy
 		return err
 	}
 	graceful, cancel := context.WithTimeout(ctx, grace)
-	err := m.units.await(graceful, func() bool { _, runs := m.units.process(component); return !runs })
+	err := m.units.Await(graceful, func() bool { _, runs := m.units.Process(component); return !runs })
 	cancel()
 	if err == nil {
 		return nil
@@ -268,12 +268,12 @@ func (m *member) end(ctx context.Context, component cluster.Component, signal sy
 		return fmt.Errorf("stopping the %s of member %s was given up: %w", component, m.name, context.Cause(ctx))
 	}
 	if signal == syscall.SIGTERM {
-		m.units.forcing(component)
+		m.units.Forcing(component)
 	}
 	if _, err := m.agent.End(ctx, component, syscall.SIGKILL, true); err != nil {
 		return err
 	}
-	if err := m.units.awaitGone(ctx, component); err != nil {
+	if err := m.units.AwaitGone(ctx, component); err != nil {
 		return fmt.Errorf("the %s of member %s cannot be ended: %w", component, m.name, err)
 	}
 	return nil
@@ -301,7 +301,7 @@ func (c *kindCluster) signal(ctx context.Context, name string, component cluster
 		return err
 	}
 	defer done()
-	process, runs := m.units.process(component)
+	process, runs := m.units.Process(component)
 	if !runs {
 		return fmt.Errorf("cannot %s the %s of member %s: %w", verb, component, name, cluster.ErrNoProcess)
 	}
@@ -315,7 +315,7 @@ func (c *kindCluster) signal(ctx context.Context, name string, component cluster
 	if err != nil {
 		return fmt.Errorf("cannot %s the %s of member %s: the kernel does not show process %d as such: %w", verb, component, name, process.PID, err)
 	}
-	m.units.paused(component, process, stopped)
+	m.units.Paused(component, process, stopped)
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (c *kindCluster) Process(name string, component cluster.Component) (cluster
 	if err != nil {
 		return cluster.Process{}, false
 	}
-	return m.units.process(component)
+	return m.units.Process(component)
 }
 
 // Paused implements cluster.Cluster.
@@ -337,7 +337,7 @@ func (c *kindCluster) Paused(name string, component cluster.Component) (bool, er
 	if component == cluster.Whole {
 		return c.frozen(m)
 	}
-	process, runs := m.units.process(component)
+	process, runs := m.units.Process(component)
 	if runs && m.isFrozen() {
 		return c.frozen(m) // its agent stands still as well
 	}

@@ -20,7 +20,7 @@ func runningMember(t *testing.T) (*kindCluster, *fakeDocker, *fakeAgent, *change
 	engine, told := useFakeDocker(t), &changes{}
 	c := newFakeCluster(t, fakeDistribution{}, 1, told.add)
 	inNode := startAgent(t, c.members[0].shared)
-	tell := c.members[0].units.listener()
+	tell := c.members[0].units.Listener()
 	for i, component := range c.upwards() {
 		tell(agent.Event{Component: component, PID: i + 1, StartTime: 1})
 	}
@@ -106,7 +106,7 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 	for !m.isAway(cluster.Scheduler) {
 		time.Sleep(time.Millisecond)
 	}
-	m.units.listener()(agent.Event{Component: cluster.Scheduler, Gone: true, PID: 2, StartTime: 1})
+	m.units.Listener()(agent.Event{Component: cluster.Scheduler, Gone: true, PID: 2, StartTime: 1})
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
@@ -119,14 +119,14 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 	engine.fails("kill", "no such container")
 	expectError(t, c.PowerOff(t.Context(), "cp1"), "cannot take the power of member cp1 away: docker kill")
 	engine.fails("kill", "")
-	old := m.units.listener()
+	old := m.units.Listener()
 	if err := c.PowerOff(t.Context(), "cp1"); err != nil {
 		t.Fatal(err)
 	}
 	told.expect(t, "scheduler stopping 1 pid 2 at 1.2", "scheduler exited 1 pid 2 at 1.2 expected", "controller-manager exited 1 pid 1 at 1.2 expected")
 	expectError(t, c.PowerOff(t.Context(), "cp1"), "nothing of it runs")
 	old(agent.Event{Component: cluster.Scheduler, PID: 8, StartTime: 1})
-	if !m.units.none() {
+	if !m.units.None() {
 		t.Error("the dead live")
 	}
 
@@ -138,7 +138,7 @@ func TestPowerBringsBackWhatWasStoppedOnPurpose(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for i, component := range c.upwards() {
-		m.units.listener()(agent.Event{Component: component, PID: i + 11, StartTime: 9})
+		m.units.Listener()(agent.Event{Component: component, PID: i + 11, StartTime: 9})
 	}
 	if err := <-on; err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAStartWaitsForWhatTheKubeletStartedOnceMore(t *testing.T) {
 	m := c.members[0]
 	expectError(t, c.StartMembers(t.Context(), map[string]string{"cp1": "1.3"}), "cannot start member cp1: its controller-manager runs already; stop the member first")
 	expectError(t, c.StartComponent(t.Context(), "cp1", cluster.Scheduler), "cannot start the scheduler of member cp1: it runs already; stop it first")
-	tell := m.units.listener()
+	tell := m.units.Listener()
 	stopped := make(chan error, 1)
 	go func() { stopped <- c.StopComponent(t.Context(), "cp1", cluster.Scheduler) }()
 	for !m.isAway(cluster.Scheduler) {
@@ -193,15 +193,15 @@ func TestMembersThatStartTogetherWaitForEachOther(t *testing.T) {
 	go func() { began <- c.StartMembers(t.Context(), map[string]string{"cp1": "1.2", "cp2": "1.3"}) }()
 	one.await(t, "pod controller-manager", began)
 	other.await(t, "pod controller-manager", began)
-	c.members[0].units.listener()(agent.Event{Component: cluster.ControllerManager, PID: 1, StartTime: 1})
+	c.members[0].units.Listener()(agent.Event{Component: cluster.ControllerManager, PID: 1, StartTime: 1})
 	time.Sleep(2 * readyPoll) // by when it has been seen to be ready
 	if asked := one.asked(); slices.Contains(asked, "pod scheduler") {
 		t.Errorf("the agent was asked %q before the other member had come as far", asked)
 	}
-	c.members[1].units.listener()(agent.Event{Component: cluster.ControllerManager, PID: 2, StartTime: 1})
+	c.members[1].units.Listener()(agent.Event{Component: cluster.ControllerManager, PID: 2, StartTime: 1})
 	for i, agents := range []*fakeAgent{one, other} {
 		agents.await(t, "pod scheduler", began)
-		c.members[i].units.listener()(agent.Event{Component: cluster.Scheduler, PID: i + 3, StartTime: 1})
+		c.members[i].units.Listener()(agent.Event{Component: cluster.Scheduler, PID: i + 3, StartTime: 1})
 	}
 	if err := <-began; err != nil {
 		t.Fatal(err)

@@ -22,22 +22,22 @@ func (c *kindCluster) PowerOff(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
-	if m.units.none() {
+	if m.units.None() {
 		return fmt.Errorf("cannot take the power of member %s away: %w", name, errPowerless)
 	}
 	for _, component := range c.upwards() {
-		m.units.ending(component)
+		m.units.Ending(component)
 	}
 	if _, err := docker(ctx, "kill", m.host); err != nil {
 		for _, component := range c.upwards() {
-			m.units.starting(component, c.Release(name)) // no end was asked for, after all
+			m.units.Starting(component, c.Release(name)) // no end was asked for, after all
 		}
 		return fmt.Errorf("cannot take the power of member %s away: %w", name, err)
 	}
 	m.setPower(false)
 	m.setFrozen(false)
 	m.outside.Set(cluster.Shape{}) // the node's rules are gone too
-	m.units.powerLost()
+	m.units.PowerLost()
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (c *kindCluster) PowerOn(ctx context.Context, name string) error {
 	}
 	release := c.Release(name)
 	for _, component := range c.upwards() {
-		m.units.starting(component, release)
+		m.units.Starting(component, release)
 	}
 	if err := pinAddress(ctx, c.id(), m.host, m.address); err != nil {
 		return fmt.Errorf("cannot give member %s its address again: %w", name, err)

@@ -29,10 +29,10 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 	last := fmt.Errorf("no process of it has been seen")
 	crashed := false
 	err := wait.PollUntilContextTimeout(ctx, readyPoll, readyBound, true, func(ctx context.Context) (bool, error) {
-		if crashed = m.units.exits(component) >= crashLimit; crashed {
+		if crashed = m.units.Exits(component) >= crashLimit; crashed {
 			return false, fmt.Errorf("it exited %d times", crashLimit)
 		}
-		if _, runs := m.units.process(component); !runs {
+		if _, runs := m.units.Process(component); !runs {
 			return false, nil
 		}
 		seen = true
@@ -43,7 +43,7 @@ func (c *kindCluster) awaitReady(ctx context.Context, m *member, component clust
 			}
 			return false, nil
 		}
-		_, runs := m.units.process(component)
+		_, runs := m.units.Process(component)
 		return runs, nil
 	})
 	if err == nil {

@@ -88,10 +88,10 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 	m.release = release
 	m.mu.Unlock()
 	for _, component := range replaced {
-		m.units.starting(component, release)
-		m.units.without(component, m.lacks(component))
+		m.units.Starting(component, release)
+		m.units.Without(component, m.lacks(component))
 		// kubeadm replaces it once. What ends after that falls over by itself.
-		m.units.replacing(component)
+		m.units.Replacing(component)
 	}
 	if err := c.run(ctx, m, kubeadm, arguments...); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -106,7 +106,7 @@ func (p *published) upgrade(ctx context.Context, c *kindCluster, m *member, rele
 		if err := c.awaitReady(ctx, m, component); err != nil {
 			return err
 		}
-		m.units.starting(component, release)
+		m.units.Starting(component, release)
 	}
 	return nil
 }

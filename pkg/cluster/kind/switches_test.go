@@ -96,7 +96,7 @@ func TestProcessesOfWhatIsSwitchedOff(t *testing.T) {
 		if err := c.put(context.Background(), m, cluster.Scheduler, "1.3"); err != nil {
 			t.Fatal(err)
 		}
-		m.units.listener()(agent.Event{Component: cluster.Scheduler, PID: len(step.want), StartTime: 1})
+		m.units.Listener()(agent.Event{Component: cluster.Scheduler, PID: len(step.want), StartTime: 1})
 		told.expect(t, step.want...)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package kind
+package agent
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 	"sync"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
-// units are the processes of a member's components, as its agent tells of them.
+// Units are the processes of a member's components, as its agent tells of them.
 // The kubelet may start one again at any time.
-type units struct {
+type Units struct {
 	member  string
 	observe cluster.Observer
 
@@ -40,10 +39,10 @@ type unit struct {
 	forced bool
 	// off are the features that its processes are started without.
 	off []cluster.Feature
-	now *running
+	now *liveProcess
 }
 
-type running struct {
+type liveProcess struct {
 	process  cluster.Process
 	instance int
 	release  string
@@ -53,8 +52,9 @@ type running struct {
 	byNode bool
 }
 
-func newUnits(member string, components []cluster.Component, release string, observe cluster.Observer) *units {
-	u := &units{
+// NewUnits knows no process yet.
+func NewUnits(member string, components []cluster.Component, release string, observe cluster.Observer) *Units {
+	u := &Units{
 		member: member, observe: observe, release: release,
 		of: map[cluster.Component]*unit{}, seen: map[cluster.Process]bool{}, moved: make(chan struct{}),
 	}
@@ -64,13 +64,13 @@ func newUnits(member string, components []cluster.Component, release string, obs
 	return u
 }
 
-// listener gives what takes in the events of one connection to the agent. It
+// Listener gives what takes in the events of one connection to the agent. It
 // must be asked for before the connection is made.
-func (u *units) listener() func(agent.Event) {
+func (u *Units) Listener() func(Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	cuts := u.powerCuts
-	return func(event agent.Event) {
+	return func(event Event) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		if cuts == u.powerCuts {
@@ -81,7 +81,7 @@ func (u *units) listener() func(agent.Event) {
 
 // told takes in what the agent tells. It tells all of it again after a
 // connection was lost. The lock is held.
-func (u *units) told(event agent.Event) {
+func (u *Units) told(event Event) {
 	one, ok := u.of[event.Component]
 	if !ok {
 		return
@@ -100,21 +100,21 @@ func (u *units) told(event agent.Event) {
 			one.expected, one.once = false, false
 		}
 		one.instance++
-		one.now = &running{process: process, instance: one.instance, release: u.release, off: one.off}
+		one.now = &liveProcess{process: process, instance: one.instance, release: u.release, off: one.off}
 		u.tell(event.Component, one.now, history.ProcessStarted, false)
 	}
 }
 
 // gone notes the end of a component's process; the lock is held.
-func (u *units) gone(component cluster.Component, one *unit) {
+func (u *Units) gone(component cluster.Component, one *unit) {
 	ended := one.now
 	one.now = nil
 	one.exits++
 	u.tell(component, ended, history.ProcessExited, one.expected)
 }
 
-// stopping notes that the component's process is about to be sent SIGTERM.
-func (u *units) stopping(component cluster.Component) {
+// Stopping notes that the component's process is about to be sent SIGTERM.
+func (u *Units) Stopping(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if one := u.of[component]; one.now != nil {
@@ -122,15 +122,15 @@ func (u *units) stopping(component cluster.Component) {
 	}
 }
 
-// forcing notes that an orderly stop took longer than its bound.
-func (u *units) forcing(component cluster.Component) {
+// Forcing notes that an orderly stop took longer than its bound.
+func (u *Units) Forcing(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.of[component].forced = true
 }
 
 // tell reports a change; the lock is held, so changes are told in their order.
-func (u *units) tell(component cluster.Component, of *running, what string, expected bool) {
+func (u *Units) tell(component cluster.Component, of *liveProcess, what string, expected bool) {
 	close(u.moved)
 	u.moved = make(chan struct{})
 	if u.observe == nil {
@@ -146,8 +146,8 @@ func (u *units) tell(component cluster.Component, of *running, what string, expe
 	})
 }
 
-// powerLost notes that all processes are gone at once.
-func (u *units) powerLost() {
+// PowerLost notes that all processes are gone at once.
+func (u *Units) PowerLost() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.powerCuts++
@@ -158,8 +158,8 @@ func (u *units) powerLost() {
 	}
 }
 
-// process that runs now.
-func (u *units) process(component cluster.Component) (cluster.Process, bool) {
+// Process that runs now.
+func (u *Units) Process(component cluster.Component) (cluster.Process, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	one, ok := u.of[component]
@@ -169,8 +169,8 @@ func (u *units) process(component cluster.Component) (cluster.Process, bool) {
 	return one.now.process, true
 }
 
-// none is whether no component has a process.
-func (u *units) none() bool {
+// None is whether no component has a process.
+func (u *Units) None() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, one := range u.of {
@@ -181,9 +181,9 @@ func (u *units) none() bool {
 	return true
 }
 
-// frozen notes that the whole node stands still or goes on. A process that was
-// paused by itself before is so afterwards.
-func (u *units) frozen(stopped bool) {
+// Frozen notes that the whole node stands still or goes on. A process that was
+// Paused by itself before is so afterwards.
+func (u *Units) Frozen(stopped bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for component, one := range u.of {
@@ -197,7 +197,7 @@ func (u *units) frozen(stopped bool) {
 }
 
 // tellPaused reports whether a process is paused; the lock is held.
-func (u *units) tellPaused(component cluster.Component, now *running) {
+func (u *Units) tellPaused(component cluster.Component, now *liveProcess) {
 	what := history.ProcessResumed
 	if now.paused {
 		what = history.ProcessPaused
@@ -205,54 +205,54 @@ func (u *units) tellPaused(component cluster.Component, now *running) {
 	u.tell(component, now, what, false)
 }
 
-// has is whether the member has such a component.
-func (u *units) has(component cluster.Component) bool {
+// Has is whether the member has such a component.
+func (u *Units) Has(component cluster.Component) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	_, ok := u.of[component]
 	return ok
 }
 
-// starting prepares for processes at the release: from here on an end is not
+// Starting prepares for processes at the release: from here on an end is not
 // expected.
-func (u *units) starting(component cluster.Component, release string) {
+func (u *Units) Starting(component cluster.Component, release string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.release = release
 	u.of[component].expected, u.of[component].once, u.of[component].forced, u.of[component].exits = false, false, false, 0
 }
 
-// replacing makes the end of the component's process expected, and not that of the one
+// Replacing makes the end of the component's process expected, and not that of the one
 // which comes in its place.
-func (u *units) replacing(component cluster.Component) {
+func (u *Units) Replacing(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.of[component].expected, u.of[component].once = true, true
 }
 
-// without has the component's next processes count as started without the features.
-func (u *units) without(component cluster.Component, off []cluster.Feature) {
+// Without has the component's next processes count as started without the features.
+func (u *Units) Without(component cluster.Component, off []cluster.Feature) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.of[component].off = off
 }
 
-// ending makes the end of a component's processes expected.
-func (u *units) ending(component cluster.Component) {
+// Ending makes the end of a component's processes expected.
+func (u *Units) Ending(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.of[component].expected, u.of[component].once = true, false
 }
 
-// exits since the last start on request.
-func (u *units) exits(component cluster.Component) int {
+// Exits since the last start on request.
+func (u *Units) Exits(component cluster.Component) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.of[component].exits
 }
 
-// paused notes that the process was stopped or goes on.
-func (u *units) paused(component cluster.Component, process cluster.Process, stopped bool) {
+// Paused notes that the process was stopped or goes on.
+func (u *Units) Paused(component cluster.Component, process cluster.Process, stopped bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.of[component].now
@@ -263,8 +263,8 @@ func (u *units) paused(component cluster.Component, process cluster.Process, sto
 	u.tellPaused(component, now)
 }
 
-// await waits until the condition holds, which is asked at each change.
-func (u *units) await(ctx context.Context, holds func() bool) error {
+// Await waits until the condition holds, which is asked at each change.
+func (u *Units) Await(ctx context.Context, holds func() bool) error {
 	for {
 		u.mu.Lock()
 		moved := u.moved
@@ -280,9 +280,9 @@ func (u *units) await(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// awaitGone waits until the component has no process.
-func (u *units) awaitGone(ctx context.Context, component cluster.Component) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, killBound, fmt.Errorf("it has not ended after %s", killBound))
+// AwaitGone waits until the component has no process.
+func (u *Units) AwaitGone(ctx context.Context, component cluster.Component) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, endBound, fmt.Errorf("it has not ended after %s", endBound))
 	defer cancel()
-	return u.await(ctx, func() bool { _, runs := u.process(component); return !runs })
+	return u.Await(ctx, func() bool { _, runs := u.Process(component); return !runs })
 }
