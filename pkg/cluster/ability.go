@@ -72,7 +72,7 @@ var Emulates = ownOnly("emulated versions", false, "the flags of an external clu
 var ShapesLinks = ownOnly("network faults", false, "only whole members of an external cluster can be cut off, and no single link")
 
 // SeesProcesses is the ability to see the processes of all components.
-var SeesProcesses = ownOnly("processes that can be seen", true, "only of an API server it shows that it was hit")
+var SeesProcesses = managed("processes that can be seen", true, MeansProcesses)
 
 // ownOnly is an ability of every cluster that the harness runs itself.
 func ownOnly(name string, common bool, lack string) Ability {

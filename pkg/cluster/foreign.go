@@ -11,6 +11,8 @@ const (
 	MeansAddress Means = "address"
 	// MeansPolicies is that policies may be made in it that deny writes.
 	MeansPolicies Means = "policies"
+	// MeansProcesses is that the processes of all components are seen.
+	MeansProcesses Means = "processes"
 	// MeansStopComponent is that one component of a member can be stopped alone.
 	MeansStopComponent Means = "stopComponent"
 )

@@ -32,15 +32,15 @@ type firewall struct {
 	mu sync.Mutex
 }
 
-var _ packetFilter = (*firewall)(nil)
+// NewFirewall is the packet filter of the kernel.
+func NewFirewall() PacketFilter { return &firewall{} }
 
 func (f *firewall) table() *nftables.Table {
 	return &nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 }
 
-// cut drops every packet but those of the loopback, of the addresses that are spared, and, if
-// ssh is set, of ssh to this node.
-func (f *firewall) cut(spared []netip.Addr, ssh bool) error {
+// Cut implements PacketFilter.
+func (f *firewall) Cut(spared []netip.Addr, ssh bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	filter, err := nftables.New()
@@ -98,8 +98,8 @@ func fromOrTo(address netip.Addr, v4, v6 uint32) []expr.Any {
 	}
 }
 
-// mend removes the table; it is no error if there is none.
-func (f *firewall) mend() error {
+// Mend implements PacketFilter: it removes the table.
+func (f *firewall) Mend() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	filter, err := nftables.New()
@@ -113,8 +113,8 @@ func (f *firewall) mend() error {
 	return nil
 }
 
-// dropped counts the packets that the table has dropped.
-func (f *firewall) dropped() (int64, error) {
+// Dropped implements PacketFilter.
+func (f *firewall) Dropped() (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	filter, err := nftables.New()

@@ -22,18 +22,22 @@ import (
 // its owner, its mode.
 const awayPrefix = ".evenkeel-away-"
 
-// packetFilter cuts the node off from all but some addresses.
-type packetFilter interface {
-	cut(spared []netip.Addr, ssh bool) error
-	mend() error
-	dropped() (int64, error)
+// PacketFilter cuts a node off.
+type PacketFilter interface {
+	// Cut drops every packet but those of the loopback, of the addresses that are spared, and,
+	// if ssh is set, of ssh to this node.
+	Cut(spared []netip.Addr, ssh bool) error
+	// Mend takes that back; it is no error if nothing is cut.
+	Mend() error
+	// Dropped counts the packets that a cut has dropped.
+	Dropped() (int64, error)
 }
 
 // hands change the node, and take every change back. What has to be taken back is read from
 // the node itself, so that an agent that was killed finds it when it runs again.
 type hands struct {
 	agent  *agent
-	filter packetFilter
+	filter PacketFilter
 
 	mu      sync.Mutex
 	severed bool
@@ -117,8 +121,8 @@ func (h *hands) sever(shape cluster.Shape, harness netip.Addr) error {
 		return h.mend()
 	}
 	// Over a tunnel the harness comes from the node itself, and the tunnel is ssh.
-	if err := h.filter.cut([]netip.Addr{harness}, harness.IsLoopback()); err != nil {
-		return errors.Join(fmt.Errorf("cut the node off: %w", err), h.filter.mend())
+	if err := h.filter.Cut([]netip.Addr{harness}, harness.IsLoopback()); err != nil {
+		return errors.Join(fmt.Errorf("cut the node off: %w", err), h.filter.Mend())
 	}
 	h.severed = true
 	return nil
@@ -127,12 +131,12 @@ func (h *hands) sever(shape cluster.Shape, harness netip.Addr) error {
 // mend must be called with the lock held.
 func (h *hands) mend() error {
 	if h.severed {
-		count, err := h.filter.dropped()
+		count, err := h.filter.Dropped()
 		if err == nil {
 			h.before += count
 		}
 	}
-	if err := h.filter.mend(); err != nil {
+	if err := h.filter.Mend(); err != nil {
 		return fmt.Errorf("take back that the node is cut off: %w", err)
 	}
 	h.severed = false
@@ -146,7 +150,7 @@ func (h *hands) stats() (cluster.LinkStats, error) {
 	count := int64(0)
 	if h.severed {
 		var err error
-		if count, err = h.filter.dropped(); err != nil {
+		if count, err = h.filter.Dropped(); err != nil {
 			return cluster.LinkStats{}, err
 		}
 	}

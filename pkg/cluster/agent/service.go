@@ -63,8 +63,9 @@ type Service struct {
 	wrap func(http.Handler) http.Handler
 }
 
-// NewService makes the agent of a node from its configuration and the folder of its keys.
-func NewService(config Installed, keys, node, version string, clk clock.WithTicker) (*Service, error) {
+// NewService makes the agent of a node from its configuration and the folder of its keys. It
+// cuts the node off by the filter.
+func NewService(config Installed, keys, node, version string, filter PacketFilter, clk clock.WithTicker) (*Service, error) {
 	secured, own, err := serverTLS(keys)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func NewService(config Installed, keys, node, version string, clk clock.WithTick
 	}
 	s.agent.watcher.belongs = belongs(config.Logs, node)
 	if config.Rung == cluster.RungDisrupt {
-		s.hands = &hands{agent: s.agent, filter: &firewall{}}
+		s.hands = &hands{agent: s.agent, filter: filter}
 	}
 	if config.Etcd != nil {
 		salt, err := os.ReadFile(filepath.Join(keys, SaltFile))

@@ -34,21 +34,21 @@ type countingFilter struct {
 	mended int
 }
 
-func (f *countingFilter) cut(spared []netip.Addr, ssh bool) error {
+func (f *countingFilter) Cut(spared []netip.Addr, ssh bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.spared, f.ssh, f.cuts = spared, ssh, f.cuts+1
 	return nil
 }
 
-func (f *countingFilter) mend() error {
+func (f *countingFilter) Mend() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mended++
 	return nil
 }
 
-func (f *countingFilter) dropped() (int64, error) { return 7, nil }
+func (f *countingFilter) Dropped() (int64, error) { return 7, nil }
 
 // installedAgent is a service that runs on a node of its own, which is a few folders.
 type installedAgent struct {
@@ -91,11 +91,8 @@ func serveInstalled(t *testing.T, config Installed, change func(*Service)) *inst
 		t.Fatalf("the keys are at %s and %s", pair.CertFile, pair.KeyFile)
 	}
 	a := &installedAgent{t: t, clock: clocktesting.NewFakeClock(time.Now()), filter: &countingFilter{}, keys: authority, ended: make(chan error, 1)}
-	if a.Service, err = NewService(config, dir, "node-1", "v1", a.clock); err != nil {
+	if a.Service, err = NewService(config, dir, "node-1", "v1", a.filter, a.clock); err != nil {
 		t.Fatal(err)
-	}
-	if a.hands != nil {
-		a.hands.filter = a.filter
 	}
 	if change != nil {
 		change(a.Service)

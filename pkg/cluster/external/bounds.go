@@ -43,6 +43,15 @@ const (
 	readyBound = 5 * time.Minute
 	// readyPoll is the pause between two questions whether it is ready.
 	readyPoll = 50 * time.Millisecond
+	// stopGrace is how long a component may take to end after SIGTERM before the agent kills
+	// it, as the kubelet does, and killGrace after SIGKILL.
+	stopGrace = 30 * time.Second
+	killGrace = 10 * time.Second
+	// signalBound is how long the kernel may take to show a process as stopped or running
+	// after the signal.
+	signalBound = 2 * time.Second
+	// agentRetry is the pause between two attempts to hear an agent.
+	agentRetry = 50 * time.Millisecond
 	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
 )

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// Members implements cluster.Cluster. Of other components than API servers nothing is
-// seen, so none is named.
+// Members implements cluster.Cluster. Without an agent nothing is seen of other components
+// than API servers, so none is named.
 func (c *external) Members() []cluster.Member {
 	members := make([]cluster.Member, 0, len(c.members))
 	for _, m := range c.members {
-		members = append(members, cluster.Member{Name: m.name, Host: m.host, ServerID: m.serverID, Components: []cluster.Component{cluster.APIServer}})
+		members = append(members, cluster.Member{Name: m.name, Host: m.host, ServerID: m.serverID, Components: slices.Clone(c.components)})
 	}
 	return members
 }
@@ -49,6 +49,9 @@ func (c *external) Start(ctx context.Context) error {
 		err := m.await(bounded, func() bool { return m.runs })
 		if err == nil {
 			err = m.awaitReady(bounded)
+		}
+		if err == nil {
+			err = c.follow(bounded, m)
 		}
 		cancel()
 		if err != nil {
@@ -125,7 +128,13 @@ func (*external) SupportsAdmissionPolicies() bool { return true }
 // Process implements cluster.Cluster, as far as the API servers' own word goes.
 func (c *external) Process(name string, component cluster.Component) (cluster.Process, bool) {
 	m, ok := c.byName[name]
-	if !ok || component != cluster.APIServer {
+	if !ok {
+		return cluster.Process{}, false
+	}
+	if m.node != nil {
+		return m.node.units.Process(component)
+	}
+	if component != cluster.APIServer {
 		return cluster.Process{}, false
 	}
 	m.mu.Lock()
@@ -139,6 +148,9 @@ func (c *external) Paused(name string, component cluster.Component) (bool, error
 	m, ok := c.byName[name]
 	if !ok {
 		return false, fmt.Errorf("the cluster has no member %q", name)
+	}
+	if m.node != nil && c.byAgent(cluster.HookPause) {
+		return c.heldByKernel(m, component)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,6 +178,10 @@ func (c *external) SetLink(ctx context.Context, name string, which cluster.Link,
 		}
 		// Also a hook that fails may have done it.
 		m.mark(func() { m.cut = true })
+		if c.byAgent(cluster.HookCutOff) {
+			m.mark(func() { m.changed = true })
+			return m.node.agent.SetLink(ctx, which, shape)
+		}
 		return c.call(ctx, m, task{hook: cluster.HookCutOff})
 	})
 }
@@ -173,7 +189,11 @@ func (c *external) SetLink(ctx context.Context, name string, which cluster.Link,
 // reconnect takes a cut back, until the member is ready: one that is still cut off has no
 // majority of etcd.
 func (c *external) reconnect(ctx context.Context, m *member) error {
-	if err := c.call(ctx, m, task{hook: cluster.HookReconnect}); err != nil {
+	if c.byAgent(cluster.HookReconnect) {
+		if err := m.node.agent.SetLink(ctx, cluster.LinkNode, cluster.Shape{}); err != nil {
+			return err
+		}
+	} else if err := c.call(ctx, m, task{hook: cluster.HookReconnect}); err != nil {
 		return err
 	}
 	if err := m.awaitShown(ctx, cluster.HookReconnect, m.asker.ready); err != nil {
@@ -191,7 +211,11 @@ func (m *member) mark(do func()) {
 	m.wake()
 }
 
-// LinkStats implements cluster.Cluster: what links carry is not counted.
+// LinkStats implements cluster.Cluster: only an agent counts, what a node that is cut off
+// withholds.
 func (c *external) LinkStats(name string, which cluster.Link) (cluster.LinkStats, error) {
+	if m, ok := c.byName[name]; ok && which == cluster.LinkNode && c.byAgent(cluster.HookCutOff) {
+		return m.node.agent.LinkStats(c.life, which)
+	}
 	return cluster.LinkStats{}, fmt.Errorf("what the link %s of member %s carries is not known: %w", which, name, cluster.ErrUnsupported)
 }

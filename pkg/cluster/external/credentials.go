@@ -74,6 +74,7 @@ func (s *sent) credentials() []credential.Credential {
 // topology names hold now, and what requests were sent with. What hooks know is theirs.
 func (c *external) Credentials(context.Context) ([]credential.Credential, error) {
 	var all []credential.Credential
+	all = append(all, c.secrets...)
 	var problems []error
 	add := func(found []credential.Credential, err error) {
 		all, problems = credential.Merge(all, found...), append(problems, err)

@@ -18,6 +18,9 @@ func (c *external) EtcdConfig(name string) (clientv3.Config, error) {
 	if !ok {
 		return clientv3.Config{}, fmt.Errorf("the cluster has no member %q", name)
 	}
+	if config, ok := m.throughAgent(); ok && m.etcd == nil {
+		return config, nil
+	}
 	if m.etcd == nil {
 		return clientv3.Config{}, fmt.Errorf("the topology names no etcd of %s that may be read: %w", name, cluster.ErrUnsupported)
 	}

@@ -38,9 +38,14 @@ func (c *external) Lacks(means cluster.Means) string {
 	switch means {
 	case cluster.MeansEtcd:
 		for _, m := range c.members {
-			if m.etcd == nil {
+			if _, through := m.throughAgent(); m.etcd == nil && !through {
 				return fmt.Sprintf("the topology names no etcd of %s that may be read", m.name)
 			}
+		}
+		return ""
+	case cluster.MeansProcesses:
+		if c.spec.Agent == "" {
+			return "only of an API server it shows that it was hit"
 		}
 		return ""
 	case cluster.MeansAddress:

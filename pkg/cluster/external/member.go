@@ -16,7 +16,7 @@ import (
 type member struct {
 	cluster              *external
 	name, host, serverID string
-	node                 string // where a driver reaches it
+	address              string // where a driver reaches it
 	wanted               string // the release that the topology names; may be empty
 	etcd                 *cluster.EtcdAccess
 	config               *rest.Config
@@ -25,6 +25,7 @@ type member struct {
 	version              string // of the API server that was met first
 	first                metrics
 	woken                chan struct{}
+	node                 *node // nil without an agent
 
 	// turn keeps operations on the member apart.
 	turn sync.Mutex
@@ -44,6 +45,8 @@ type member struct {
 	// paused, cut, off and ended are what hooks have done and others must take back.
 	paused          map[cluster.Component]bool
 	cut, off, ended bool
+	// changed is whether the agent was told to change the node.
+	changed bool
 	// killed is the process that a hook was asked to kill, until another one answers.
 	killed cluster.Process
 	// moved is closed and replaced whenever the process is another one or gone.
@@ -58,8 +61,8 @@ func newMember(c *external, topology *cluster.Topology, spec cluster.MemberSpec)
 	m := &member{
 		cluster: c, name: spec.Name, host: host, serverID: spec.External.ServerID,
 		wanted: topology.ReleaseOf(spec), etcd: located(topology, spec.External.Etcd),
-		node:  cmp.Or(spec.External.Address, host),
-		woken: make(chan struct{}, 1), moved: make(chan struct{}), paused: map[cluster.Component]bool{},
+		address: cmp.Or(spec.External.Address, host),
+		woken:   make(chan struct{}, 1), moved: make(chan struct{}), paused: map[cluster.Component]bool{},
 	}
 	if m.serverID == "" {
 		m.serverID = serverID(topology.Spec.Distribution, m.name, host)

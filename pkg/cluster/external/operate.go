@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/oneline"
@@ -44,12 +45,14 @@ func (c *external) renew(ctx context.Context, m *member, do task) error {
 	before := m.process
 	m.ending = true
 	m.mu.Unlock()
+	c.expectRestart(m, do.release)
 	if err := c.call(ctx, m, do); err != nil {
 		return err
 	}
 	if err := m.awaitOther(ctx, before); err != nil {
 		return err
 	}
+	c.expectRun(m)
 	m.mark(func() { m.ending, m.ended, m.off = false, false, false })
 	return nil
 }
@@ -69,15 +72,25 @@ func (c *external) end(ctx context.Context, m *member, do task, note func()) err
 	if !runs {
 		return errors.New("its API server does not run")
 	}
+	c.expectEnd(m, do.component)
 	if err := c.call(ctx, m, do); err != nil {
 		return err
 	}
-	return m.awaitGone(ctx)
+	if err := m.awaitGone(ctx); err != nil {
+		return err
+	}
+	if m.node != nil && do.hook == cluster.HookPowerOff {
+		m.node.units.PowerLost()
+	}
+	return nil
 }
 
-// StopMember implements cluster.Cluster by the hook stop.
+// StopMember implements cluster.Cluster by the hook stop, or by the agent.
 func (c *external) StopMember(ctx context.Context, name string) error {
 	return c.change(name, "stop", func(m *member) error {
+		if c.byAgent(cluster.HookStop) {
+			return c.obeyed(cluster.HookStop, func() error { return c.stopAllByAgent(ctx, m) })
+		}
 		return c.end(ctx, m, task{hook: cluster.HookStop}, func() { m.ended = true })
 	})
 }
@@ -94,6 +107,9 @@ func (c *external) StartMembers(ctx context.Context, releases map[string]string)
 				if runs := c.Release(name); release != runs {
 					return fmt.Errorf("it cannot be started at release %s, for it has %s: %w", release, runs, cluster.ErrUnsupported)
 				}
+				if c.byAgent(cluster.HookStart) {
+					return c.obeyed(cluster.HookStart, func() error { return c.startByAgent(ctx, m, c.components...) })
+				}
 				return c.renew(ctx, m, task{hook: cluster.HookStart})
 			})
 			mu.Lock()
@@ -108,8 +124,11 @@ func (c *external) StartMembers(ctx context.Context, releases map[string]string)
 // StopComponent implements cluster.Cluster by the hook stop.
 func (c *external) StopComponent(ctx context.Context, name string, component cluster.Component) error {
 	return c.change(name, "stop the "+string(component)+" of", func(m *member) error {
-		if err := visible(component); err != nil {
+		if err := c.visible(component); err != nil {
 			return err
+		}
+		if c.byAgent(cluster.HookStop) {
+			return c.obeyed(cluster.HookStop, func() error { return c.endByAgent(ctx, m, component, syscall.SIGTERM, stopGrace) })
 		}
 		if why := c.Lacks(cluster.MeansStopComponent); why != "" {
 			return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
@@ -122,8 +141,11 @@ func (c *external) StopComponent(ctx context.Context, name string, component clu
 // comes back by itself needs none.
 func (c *external) StartComponent(ctx context.Context, name string, component cluster.Component) error {
 	return c.change(name, "start the "+string(component)+" of", func(m *member) error {
-		if err := visible(component); err != nil {
+		if err := c.visible(component); err != nil {
 			return err
+		}
+		if c.byAgent(cluster.HookStart) {
+			return c.obeyed(cluster.HookStart, func() error { return c.startByAgent(ctx, m, component) })
 		}
 		m.mu.Lock()
 		before, back := m.killed, m.killed != (cluster.Process{}) && m.runs && m.process != m.killed
@@ -140,6 +162,7 @@ func (c *external) StartComponent(ctx context.Context, name string, component cl
 			return err
 		}
 		m.mark(func() { m.ending, m.ended, m.killed = false, false, cluster.Process{} })
+		c.expectRun(m)
 		return nil
 	})
 }
@@ -147,20 +170,24 @@ func (c *external) StartComponent(ctx context.Context, name string, component cl
 // Kill implements cluster.Cluster by the hook kill.
 func (c *external) Kill(ctx context.Context, name string, component cluster.Component) error {
 	return c.change(name, "kill the "+string(component)+" of", func(m *member) error {
-		if err := visible(component); err != nil {
+		if err := c.visible(component); err != nil {
 			return err
+		}
+		if c.byAgent(cluster.HookKill) {
+			return c.obeyed(cluster.HookKill, func() error { return c.endByAgent(ctx, m, component, syscall.SIGKILL, killGrace) })
 		}
 		if err := c.may(cluster.HookKill); err != nil {
 			return err
 		}
+		c.expectEnd(m, component)
 		m.mark(func() { m.ending, m.ended, m.killed = true, true, m.process })
 		return c.call(ctx, m, task{hook: cluster.HookKill, component: component})
 	})
 }
 
 // visible is an error for a component of which nothing is seen.
-func visible(component cluster.Component) error {
-	if component == cluster.APIServer {
+func (c *external) visible(component cluster.Component) error {
+	if slices.Contains(c.components, component) {
 		return nil
 	}
 	return fmt.Errorf("only of an API server it shows that it was hit: %w", cluster.ErrUnsupported)
@@ -170,12 +197,18 @@ func visible(component cluster.Component) error {
 func (c *external) Pause(ctx context.Context, name string, component cluster.Component) error {
 	return c.change(name, "pause", func(m *member) error {
 		if component != cluster.Whole {
-			if err := visible(component); err != nil {
+			if err := c.visible(component); err != nil {
 				return err
 			}
 		}
 		if err := c.may(cluster.HookPause); err != nil {
 			return err
+		}
+		if c.byAgent(cluster.HookPause) {
+			if err := c.holdByAgent(ctx, m, component, true); err != nil {
+				return errors.Join(err, c.undoPause(ctx, m, component))
+			}
+			return nil
 		}
 		m.mark(func() { m.paused[component] = true })
 		if err := c.call(ctx, m, task{hook: cluster.HookPause, component: scope(component)}); err != nil {
@@ -184,6 +217,7 @@ func (c *external) Pause(ctx context.Context, name string, component cluster.Com
 		if err := m.awaitSilence(ctx, cluster.HookPause); err != nil {
 			return errors.Join(err, c.undoPause(ctx, m, component))
 		}
+		m.notePaused(component, true)
 		m.mark(func() { m.tell(cluster.Change{What: history.ProcessPaused, Release: m.release}) })
 		return nil
 	})
@@ -195,6 +229,7 @@ func (c *external) Resume(ctx context.Context, name string, component cluster.Co
 		if err := c.resume(ctx, m, component); err != nil {
 			return err
 		}
+		m.notePaused(component, false)
 		m.mark(func() { m.tell(cluster.Change{What: history.ProcessResumed, Release: m.release}) })
 		return nil
 	})
@@ -209,6 +244,9 @@ func (c *external) undoPause(ctx context.Context, m *member, component cluster.C
 }
 
 func (c *external) resume(ctx context.Context, m *member, component cluster.Component) error {
+	if c.byAgent(cluster.HookResume) {
+		return c.holdByAgent(ctx, m, component, false)
+	}
 	if err := c.call(ctx, m, task{hook: cluster.HookResume, component: scope(component)}); err != nil {
 		return err
 	}

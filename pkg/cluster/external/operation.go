@@ -41,12 +41,12 @@ func (c *external) commands(m *member, do task) commands {
 
 // driverTask is what a driver is told of what it is to do.
 func (c *external) driverTask(m *member, do task) driver.Task {
-	out := driver.Task{Topology: c.topology, Node: m.node, Component: do.component, Release: do.release, First: true}
+	out := driver.Task{Topology: c.topology, Node: m.address, Component: do.component, Release: do.release, First: true}
 	for _, other := range c.members {
 		if other == m {
 			continue
 		}
-		out.Others = append(out.Others, other.node)
+		out.Others = append(out.Others, other.address)
 		if c.Release(other.name) == do.release {
 			out.First = false
 		}
@@ -61,7 +61,7 @@ func (c *external) lacksOperation(means cluster.Means) string {
 	if means == cluster.MeansStopComponent {
 		hook = cluster.HookStop
 	}
-	if _, ok := c.spec.Hooks[hook]; ok {
+	if _, ok := c.spec.Hooks[hook]; ok || c.byAgent(hook) {
 		return ""
 	}
 	if c.driver == nil {
@@ -90,7 +90,7 @@ func (c *external) actor(hook string) string {
 // byHand tells the user how to do what could not be done.
 func (c *external) byHand(m *member, do task) string {
 	if _, ok := c.spec.Hooks[do.hook]; !ok && c.driver != nil {
-		return fmt.Sprintf("do by hand at %s what `evenkeel drivers %s` says of %s", m.node, c.driver.Name, do.hook)
+		return fmt.Sprintf("do by hand at %s what `evenkeel drivers %s` says of %s", m.address, c.driver.Name, do.hook)
 	}
 	return fmt.Sprintf("run the hook %s of spec.external.hooks by hand, with %s=%s and %s=%s",
 		do.hook, variableMember, m.name, variableComponent, do.component)

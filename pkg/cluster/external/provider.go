@@ -30,6 +30,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
+	"github.com/evenkeel/evenkeel/pkg/credential"
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
@@ -101,6 +102,9 @@ type external struct {
 
 	members []*member
 	byName  map[string]*member
+	// components are those of which something is seen, and secrets what opens the agents.
+	components []cluster.Component
+	secrets    []credential.Credential
 
 	// life ends with Stop, and all watching with it.
 	life     context.Context
@@ -159,7 +163,12 @@ func newCluster(topology *cluster.Topology, options cluster.Options) (*external,
 		c.members = append(c.members, m)
 		c.byName[m.name] = m
 	}
-	return c, c.checkAddresses()
+	if err := c.checkAddresses(); err != nil {
+		return nil, err
+	}
+	c.components = []cluster.Component{cluster.APIServer}
+	c.secrets, err = c.agents(cmp.Or(options.Name, Name))
+	return c, err
 }
 
 // checkAddress refuses an address at which no backend of the run could listen.
@@ -214,6 +223,11 @@ func (c *external) meet(ctx context.Context) error {
 	}
 	if err := c.settleReleases(); err != nil {
 		return err
+	}
+	for _, m := range c.members {
+		if err := m.meetAgent(ctx); err != nil {
+			return fmt.Errorf("member %s: %w", m.name, err)
+		}
 	}
 	return c.tellApart(ctx)
 }

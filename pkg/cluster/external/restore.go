@@ -43,7 +43,7 @@ type undo struct {
 func (c *external) restore(ctx context.Context, m *member) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	var problems []error
+	problems := []error{c.leave(ctx, m)}
 	for _, one := range c.outstanding(m) {
 		if err := one.do(ctx); err != nil {
 			problems = append(problems, fmt.Errorf("member %s was not left as it was found: %w; %s", m.name, err, c.byHand(m, one.task)))
@@ -56,7 +56,7 @@ func (c *external) restore(ctx context.Context, m *member) error {
 func (c *external) outstanding(m *member) (todo []undo) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cut {
+	if m.cut && !c.byAgent(cluster.HookReconnect) {
 		todo = append(todo, undo{task{hook: cluster.HookReconnect}, func(ctx context.Context) error { return c.reconnect(ctx, m) }})
 	}
 	for component := range m.paused {
@@ -77,7 +77,7 @@ func (c *external) outstanding(m *member) (todo []undo) {
 	switch {
 	case m.off:
 		todo = append(todo, start(cluster.HookPowerOn))
-	case m.ended && c.Lacks(cluster.HookStart) == "":
+	case m.ended && !c.byAgent(cluster.HookStart) && c.Lacks(cluster.HookStart) == "":
 		todo = append(todo, start(cluster.HookStart))
 	}
 	return todo

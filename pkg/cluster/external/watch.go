@@ -151,6 +151,9 @@ func (m *member) exit(how string) {
 // tell tells the observer of a change of the API server; it must be called with the
 // lock held.
 func (m *member) tell(change cluster.Change) {
+	if m.node != nil {
+		return // its agent sees the process, and tells of it
+	}
 	change.Member, change.Component, change.Noticed = m.name, cluster.APIServer, true
 	change.Instance, change.Process = m.instance, m.process
 	m.cluster.observe(change)

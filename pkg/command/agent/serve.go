@@ -36,7 +36,7 @@ func newServe(version string, clk clock.WithTicker) *cobra.Command {
 				<-command.Context().Done()
 				return nil
 			}
-			service, err := agent.NewService(installed, keys, os.Getenv(agent.NodeVariable), version, clk)
+			service, err := agent.NewService(installed, keys, os.Getenv(agent.NodeVariable), version, agent.NewFirewall(), clk)
 			if err != nil {
 				return err
 			}
