@@ -41,6 +41,7 @@ type plane struct {
 	etcd     bool
 	address  string
 	driver   string
+	agent    cluster.Rung
 }
 
 func newPlane(t *testing.T, members ...string) *plane {
@@ -152,6 +153,10 @@ func (p *plane) topology() *cluster.Topology {
 	}
 	for _, name := range p.members {
 		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name}}
+		if p.agent != "" {
+			member.External.Address = agentHost
+			topology.Spec.External.Agent, topology.Spec.External.AgentImage = p.agent, "example/agent:v1"
+		}
 		if p.etcd {
 			member.External.Etcd = &cluster.EtcdAccess{Endpoint: "http://127.0.0.1:1"}
 		}

@@ -137,7 +137,7 @@ func (c *external) keepLog(m *member, component cluster.Component) {
 	after := time.Now()
 	path := filepath.Join(c.logDir, fmt.Sprintf("%s-%s.log", m.name, component))
 	for c.life.Err() == nil {
-		_ = m.node.agent.Logs(c.life, component, after, func(chunk agent.LogChunk) {
+		err := m.node.agent.Logs(c.life, component, after, func(chunk agent.LogChunk) {
 			if chunk.Last.After(after) {
 				after = chunk.Last
 			}
@@ -148,6 +148,9 @@ func (c *external) keepLog(m *member, component cluster.Component) {
 			defer into.Close()
 			_, _ = into.WriteString(chunk.Text)
 		})
+		if errors.Is(err, cluster.ErrUnsupported) {
+			return // the member has no such component
+		}
 		pause(c.life, agentRetry)
 	}
 }
