@@ -150,7 +150,7 @@ func (c *external) heldByKernel(m *member, component cluster.Component) (bool, e
 // leave has the agent take back whatever lasts of what it did, and waits until the member is
 // ready again.
 func (c *external) leave(ctx context.Context, m *member) error {
-	if m.node == nil || !c.obeys() {
+	if m.node == nil || !m.node.begun {
 		return nil
 	}
 	if err := m.node.agent.Leave(ctx); err != nil {

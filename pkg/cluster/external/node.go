@@ -29,6 +29,8 @@ type node struct {
 	health []cluster.Component // those that the agent asks whether they are ready
 	// reads is whether the agent shows the node's etcd.
 	reads bool
+	// begun is whether the run has begun a session with the agent.
+	begun bool
 }
 
 // agentName is how errors name the agent.
@@ -100,6 +102,7 @@ func (c *external) follow(ctx context.Context, m *member) error {
 		if err := m.node.agent.Renew(ctx); err != nil {
 			return err
 		}
+		m.node.begun = true
 		c.watching.Go(func() { c.renewSession(m) })
 	}
 	c.watching.Go(func() {
