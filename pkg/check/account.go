@@ -81,7 +81,11 @@ func (a *account) doubts(damage []string) []string {
 	out = append(out, a.notReached...)
 	for _, f := range h.Faults {
 		if f.Witness == "" {
-			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) "+neverBit, f.ID, f.Type, f.Action, f.Member))
+			note := ""
+			if f.Note != "" {
+				note = ": " + f.Note
+			}
+			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s%s) "+neverBit, f.ID, f.Type, f.Action, f.Member, note))
 		}
 		if f.Type == history.FaultPower && (f.Recovery == "" || !f.Whole) {
 			out = append(out, fmt.Sprintf("nothing proves that %s and its etcd were whole again after the fault %s", f.Member, f.ID))

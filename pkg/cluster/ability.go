@@ -94,3 +94,37 @@ var DeniesWrites = Ability{Name: "admission policies", Lack: func(c Cluster) str
 	}
 	return ""
 }}
+
+// LeavesToChaosMesh is the ability of a cluster in which Chaos Mesh injects faults.
+var LeavesToChaosMesh = Ability{Name: "Chaos Mesh", Lack: func(c Cluster) string {
+	if !LeavesFaults(c) {
+		return "only Chaos Mesh has such a fault, and the topology leaves none to it (spec.external.faults)"
+	}
+	return ""
+}}
+
+// OrChaosMesh is the ability as a fault needs it that Chaos Mesh injects where faults are left to it:
+// there it is needed no more.
+func (a Ability) OrChaosMesh() Ability {
+	own := a.Lack
+	a.Lack = func(c Cluster) string {
+		if LeavesFaults(c) {
+			return ""
+		}
+		return own(c)
+	}
+	return a
+}
+
+// ByChaosMesh is an ability that a fault needs only where Chaos Mesh injects it.
+func (a Ability) ByChaosMesh() Ability {
+	own := a.Lack
+	a.Common = true // no list of what clusters need has it
+	a.Lack = func(c Cluster) string {
+		if !LeavesFaults(c) {
+			return ""
+		}
+		return own(c)
+	}
+	return a
+}

@@ -42,7 +42,20 @@ type External struct {
 	AgentTunnel []string `yaml:"agentTunnel,omitempty"`
 	// AgentPaths are the files that the agent is given; nil means where kubeadm has them.
 	AgentPaths *AgentPaths `yaml:"agentPaths,omitempty"`
+	// Faults says what injects faults; nil means the hooks and the driver.
+	Faults *FaultEngine `yaml:"faults,omitempty"`
 }
+
+// FaultEngine is what injects those faults that are objects of Chaos Mesh.
+type FaultEngine struct {
+	// Engine is EngineChaosMesh.
+	Engine string `yaml:"engine"`
+	// Namespace is the one in which Chaos Mesh runs; empty means chaos-mesh.
+	Namespace string `yaml:"namespace,omitempty"`
+}
+
+// EngineChaosMesh is the Chaos Mesh that runs in the cluster.
+const EngineChaosMesh = "chaos-mesh"
 
 // ExternalMember is how a member of such a cluster is reached.
 type ExternalMember struct {
@@ -186,6 +199,12 @@ func (e *External) problems() (wrong []string) {
 	if wrong := addressProblem(e.Address); wrong != "" {
 		complain("spec.external.address %q %s", e.Address, wrong)
 	}
+	if e.Faults != nil && e.Faults.Engine != EngineChaosMesh {
+		complain("spec.external.faults.engine %q is none; %s is", e.Faults.Engine, EngineChaosMesh)
+	}
+	if e.Faults != nil && e.Faults.Namespace != "" && !isLabel(e.Faults.Namespace) {
+		complain("spec.external.faults.namespace %q is no name of a namespace", e.Faults.Namespace)
+	}
 	if e.Balancer != nil && e.Balancer.File == "" {
 		complain("spec.external.balancer.kubeconfig is missing")
 	}
@@ -248,6 +267,9 @@ func (t *Topology) Published() *Topology {
 		return &out
 	}
 	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver}
+	if t.Spec.External.Faults != nil {
+		external.Faults = &FaultEngine{Engine: t.Spec.External.Faults.Engine}
+	}
 	if t.Spec.External.Address != "" {
 		external.Address = hidden
 	}

@@ -51,6 +51,9 @@ func TestParseExternal(t *testing.T) {
 		{"half a pair", member + "etcd: {endpoint: \"https://10.0.0.1:2379\", ca: x, cert: y}\n", "etcd.cert and key go together"},
 		{"a driver", strings.Replace(member, "kubeconfig: cp1.kubeconfig", "kubeconfig: cp1.kubeconfig\n      address: 10.0.0.1", 1) + "serverID: x\n" +
 			"  external:\n    driver: kubeadm\n    ssh: {user: admin, port: 22, identityFile: id, jumpHost: \"me@bastion:22,other\"}\n    hooks: {stop: {command: [x]}}\n", ""},
+		{"Chaos Mesh", external + "faults: {engine: chaos-mesh, namespace: chaos}\n", ""},
+		{"another engine", external + "faults: {engine: litmus}\n", `spec.external.faults.engine "litmus" is none; chaos-mesh is`},
+		{"no name of a namespace", external + "faults: {engine: chaos-mesh, namespace: a/b}\n", `spec.external.faults.namespace "a/b" is no name`},
 		{"ssh without a driver", external + "ssh: {user: admin}\n", "say how a driver reaches the nodes: name it with spec.external.driver"},
 		{"an address without a driver", member + "address: 10.0.0.1\n", "spec.members[0].external.address says where a driver or the agent reaches the node"},
 		{"an option in the place of an address", member + "address: -oProxyCommand=x\n  external: {driver: kubeadm}\n", `address "-oProxyCommand=x" is no address or host name`},

@@ -1,5 +1,7 @@
 package cluster
 
+import "context"
+
 // Means are what it takes to play a step, and what an external cluster
 // may not give: one of the values below, or the name of a hook.
 type Means string
@@ -24,4 +26,25 @@ type ExternallyManaged interface {
 	// Lacks says in half a sentence why the cluster does not give the means; it is empty
 	// where it does.
 	Lacks(means Means) string
+}
+
+// ChaosMeshed is a Cluster that may leave faults to Chaos Mesh, which runs in it. What Chaos Mesh
+// reports is no proof that a fault had an effect.
+type ChaosMeshed interface {
+	// ChaosMesh is the namespace of Chaos Mesh; ok is false where faults are not left to it.
+	ChaosMesh() (namespace string, ok bool)
+	// Strike has do end the member's API server, as Chaos Mesh does, in the place of Kill. Hit is
+	// whether its process has gone or another one has taken its place; it is false where the same
+	// process answers after a bound, and nothing has to be started then.
+	Strike(ctx context.Context, member string, component Component, do func(context.Context) error) (hit bool, err error)
+}
+
+// LeavesFaults is whether faults are left to Chaos Mesh.
+func LeavesFaults(c Cluster) bool {
+	meshed, ok := c.(ChaosMeshed)
+	if !ok {
+		return false
+	}
+	_, ok = meshed.ChaosMesh()
+	return ok
 }

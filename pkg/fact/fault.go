@@ -23,6 +23,8 @@ type Fault struct {
 	Whole             bool
 	// Count is how often it had an effect, as the last witness says.
 	Count int64
+	// Note is why it may have had none.
+	Note string
 }
 
 func (h *History) observeFault(ev *history.Event) {
@@ -43,7 +45,7 @@ func (h *History) observeFault(ev *history.Event) {
 		switch {
 		case f.Phase == history.PhaseHeal:
 			if one.Healed == nil {
-				one.Healed = &at
+				one.Healed, one.Note = &at, f.Note
 			}
 		case f.Phase != history.PhaseWitness || f.Proof == "":
 		case one.Type == history.FaultPower && one.Healed != nil:

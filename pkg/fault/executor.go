@@ -45,6 +45,8 @@ type Active struct {
 	executor  *Executor
 	id        string
 	injection *Injection
+	// note says why the fault may have no effect; empty where nothing speaks for that.
+	note string
 }
 
 // Cluster is where the fault is injected.
@@ -62,7 +64,7 @@ func (e *Executor) Inject(ctx context.Context, fault *Fault, member string) (*Ac
 		}
 	}
 	var err error
-	active.injection, err = fault.Effect.Inject(ctx, active)
+	active.injection, err = active.inject(ctx)
 	if err == nil {
 		return active, nil
 	}
@@ -155,6 +157,6 @@ func (a *Active) record(phase history.Phase, count int64, proof string) {
 	}
 	a.executor.recorder.Record(history.Event{Kind: history.KindFault, Member: a.Member, Fault: &history.Fault{
 		ID: a.id, Type: a.Fault.Type, Action: a.Fault.Action, Component: string(component), Prefixes: a.Fault.Prefixes,
-		Phase: phase, Count: count, Proof: proof,
+		Phase: phase, Count: count, Proof: proof, Note: a.noteOf(phase),
 	}})
 }

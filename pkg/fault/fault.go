@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/strictyaml"
 )
@@ -35,6 +37,8 @@ type Fault struct {
 	Duration time.Duration
 	// Effect is what the fault does.
 	Effect Effect
+	// Object is the object of Chaos Mesh that says the same; nil where that has no such kind.
+	Object runtime.Object
 }
 
 // Effect is what a fault does to a member.
@@ -116,7 +120,19 @@ func (f *Fault) Needs() []cluster.Ability {
 	if f.Effect == nil {
 		return nil
 	}
-	return f.Effect.Needs(f)
+	needs := f.Effect.Needs(f)
+	meshed, ok := f.Effect.(MeshEffect)
+	if !ok || f.Object == nil {
+		return needs
+	}
+	var out []cluster.Ability
+	for _, need := range needs {
+		out = append(out, need.OrChaosMesh())
+	}
+	for _, need := range meshed.MeshNeeds(f) {
+		out = append(out, need.ByChaosMesh())
+	}
+	return out
 }
 
 // Parse reads a fault; file is what messages call its content. What the object of a kind can say

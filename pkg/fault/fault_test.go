@@ -52,7 +52,7 @@ func TestShippedFaults(t *testing.T) {
 			t.Errorf("%s: %+v", file, got)
 		}
 		if expected := want[got.Name]; expected != nil {
-			expected.Name, expected.Member, expected.One = got.Name, StepMember, got.One
+			expected.Name, expected.Member, expected.One, expected.Object = got.Name, StepMember, got.One, got.Object
 			if !reflect.DeepEqual(got, expected) {
 				t.Errorf("%s is\n%+v, want\n%+v", file, got, expected)
 			}
@@ -95,7 +95,9 @@ func TestWhatCannotBeCarriedOutIsAnError(t *testing.T) {
 		{"unknown key", pod + "  action: container-kill\n  containerNamez: [etcd]\n", `f.yaml:8: unknown key "spec.containerNamez"`},
 		{"other kind", strings.Replace(pod, "PodChaos", "IOChaos", 1), `"IOChaos" cannot be carried out`},
 		{"other API", strings.Replace(pod, "chaos-mesh.org", "example.com", 1), "apiVersion"},
-		{"other action", pod + "  action: pod-kill\n", "pod-kill"},
+		{"other action", pod + "  action: pod-boil\n", "pod-boil"},
+		{"deleted Pod", pod + "  action: pod-kill\n", ""},
+		{"deleted Pods of a whole member", strings.Replace(pod, "component: kube-apiserver, ", "", 1) + "  action: pod-kill\n", "must have the label \"component\""},
 		{"no container", pod + "  action: container-kill\n", "containerNames must name"},
 		{"unknown container", pod + "  action: container-kill\n  containerNames: [kubelet]\n", `"kubelet"`},
 		{"pause until it is healed", pod + "  action: pod-failure\n", ""},

@@ -80,6 +80,10 @@ func TestEntries_ComposeHasEachParameterTakeEffect(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.want.Name, tc.want.Type, tc.want.Action = "f", got.Type, got.Action
+			if meshed := got.Object != nil; meshed != (got.Type == TypePod || got.Type == TypeNetwork) {
+				t.Errorf("it has an object for Chaos Mesh: %v", meshed)
+			}
+			got.Object = nil
 			if got.Type+"/"+got.Action != tc.entry || !reflect.DeepEqual(got, tc.want) {
 				t.Errorf("%s\nis %+v\nwant %+v", raw, got, tc.want)
 			}

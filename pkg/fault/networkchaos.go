@@ -66,7 +66,7 @@ func toEtcd(action chaos.NetworkChaosAction, values registry.Values) map[string]
 
 func fromNetworkChaos(object *chaos.NetworkChaos) (*Fault, error) {
 	spec := object.Spec
-	fault := &Fault{Name: object.Name, Type: TypeNetwork, Action: string(spec.Action)}
+	fault := &Fault{Name: object.Name, Type: TypeNetwork, Action: string(spec.Action), Object: object.DeepCopy()}
 	does := LinkFault{Link: cluster.LinkEtcd}
 	var errs []error
 	from, member, err := selected(&spec.PodSelector)

@@ -50,12 +50,25 @@ var _ = Register(Kind{
 				"action": string(chaos.PodFailureAction), "mode": string(mode), "selector": selecting(""),
 			}}
 		},
+	}, {
+		Name: string(chaos.PodKillAction), Doc: "Deletes the Pod of a component, which only Chaos Mesh does. The kubelet makes the mirror Pod of a static Pod again and ends no process: of such the fault has no witness.",
+		Witness: "the API server is another process than before",
+		Cost:    30 * time.Second,
+		Parameters: []registry.Parameter{{
+			Name: "component", Path: []string{"spec", "selector", "labelSelectors", componentLabel},
+			Doc: "is the component whose Pod is deleted", Domain: registry.OneOf(componentNames()...),
+		}, memberParameter},
+		Object: func(registry.Values) map[string]any {
+			return map[string]any{"spec": map[string]any{
+				"action": string(chaos.PodKillAction), "mode": string(chaos.OneMode), "selector": selecting(""),
+			}}
+		},
 	}},
 })
 
 func fromPodChaos(object *chaos.PodChaos) (*Fault, error) {
 	spec := object.Spec
-	fault := &Fault{Name: object.Name, Type: TypePod, Action: string(spec.Action), Effect: Freeze{}}
+	fault := &Fault{Name: object.Name, Type: TypePod, Action: string(spec.Action), Effect: Freeze{}, Object: object.DeepCopy()}
 	var errs []error
 	component, member, err := selected(&spec.PodSelector)
 	errs = append(errs, err)
@@ -86,8 +99,13 @@ func fromPodChaos(object *chaos.PodChaos) (*Fault, error) {
 			spec.Duration = nil
 		}
 		fault.Components = []cluster.Component{component}
+	case chaos.PodKillAction:
+		fault.Effect, fault.Components = PodKill{}, []cluster.Component{component}
+		if component == "" {
+			errs = append(errs, fmt.Errorf("spec.selector.labelSelectors must have the label %q of the component whose Pod is deleted", componentLabel))
+		}
 	default:
-		errs = append(errs, fmt.Errorf("spec.action %q cannot be carried out; container-kill and pod-failure can", spec.Action))
+		errs = append(errs, fmt.Errorf("spec.action %q cannot be carried out; container-kill, pod-failure and pod-kill can", spec.Action))
 	}
 	spec.Action, spec.Mode = "", ""
 	errs = append(errs, nothingElse("metadata", plainMeta(object.ObjectMeta)), nothingElse("spec", spec), nothingElse("status", object.Status))

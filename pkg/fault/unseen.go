@@ -31,13 +31,14 @@ func (a *Active) pauseUnseen(ctx context.Context, component cluster.Component) e
 
 // witnessSilence records a witness if the member's API server answered before, which
 // took as long as given, and does not any more. A server that refuses connections is
-// neither frozen nor cut off.
-func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBefore error) {
+// neither frozen nor cut off. It returns whether there is one.
+func (a *Active) witnessSilence(ctx context.Context, before time.Duration, errBefore error) bool {
 	if errBefore != nil || !a.executor.fallsSilent(ctx, a.Member) {
-		return
+		return false
 	}
 	a.Witness(0, fmt.Sprintf("a read of %s took %s before, and had no answer within %s during the fault",
 		a.Member, before.Round(shownTo), SilenceBound))
+	return true
 }
 
 // fallsSilent returns whether the member's API server stops answering within EndedTimeout:

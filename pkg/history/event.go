@@ -525,8 +525,11 @@ const (
 )
 
 // FaultContainerKill is the action of a PodChaos that ends a component's process
-// without warning.
-const FaultContainerKill = "container-kill"
+// without warning, and FaultPodKill the one that deletes its Pod.
+const (
+	FaultContainerKill = "container-kill"
+	FaultPodKill       = "pod-kill"
+)
 
 // FaultConflictStorm and FaultConflictStormEdits are type and action of a conflict storm:
 // the harness edits StorageVersions over and over while an API server registers. Chaos
@@ -577,6 +580,9 @@ type Fault struct {
 	// the witness phase. After the healing of a power cut it says what shows
 	// that the member is back.
 	Proof string `json:"proof,omitempty"`
+	// Note says in half a sentence, in the heal phase, why the fault may have had no effect;
+	// empty where nothing speaks for that.
+	Note string `json:"note,omitempty"`
 }
 
 // FaultHTTP is the type of a fault that hits single requests of a controller to

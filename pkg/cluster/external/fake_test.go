@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/evenkeel/evenkeel/pkg/chaosmesh"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
@@ -41,7 +42,11 @@ type plane struct {
 	etcd     bool
 	address  string
 	driver   string
+<<<<<<< HEAD
 	agent    cluster.Rung
+=======
+	faults   *cluster.FaultEngine
+>>>>>>> 0e587f47 (fault: leave faults to the Chaos Mesh of an external cluster)
 }
 
 func newPlane(t *testing.T, members ...string) *plane {
@@ -106,6 +111,10 @@ func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
 		fmt.Fprintf(w, `{"gitVersion": %q}`, p.read(member+".version"))
 	case "/readyz", "/livez/ping":
 		fmt.Fprint(w, "ok")
+	case chaosmesh.APIPath:
+		if !p.there("chaos-mesh") {
+			w.WriteHeader(http.StatusNotFound)
+		}
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -148,6 +157,7 @@ func (p *plane) topology() *cluster.Topology {
 	if p.driver == "talos" {
 		topology.Spec.External.Talosctl = &cluster.Talosctl{Images: "registry.example.com/kubernetes"}
 	}
+	topology.Spec.External.Faults = p.faults
 	if topology.Spec.External.Driver = p.driver; p.driver != "" && p.driver != "talos" {
 		topology.Spec.External.SSH = &cluster.SSH{User: "admin", Port: 2222}
 	}

@@ -62,13 +62,16 @@ func (c *external) Lacks(means cluster.Means) string {
 	return c.lacksOperation(means)
 }
 
+// errNoLeave is that the user has not allowed to disrupt the cluster.
+var errNoLeave = errors.New("nothing disruptive is done to an external cluster without leave: give it with --allow-disruption")
+
 // may is an error where a hook may not or cannot be run.
 func (c *external) may(hook string) error {
 	if why := c.Lacks(cluster.Means(hook)); why != "" {
 		return fmt.Errorf("%s: %w", why, cluster.ErrUnsupported)
 	}
 	if !c.allowed {
-		return errors.New("nothing disruptive is done to an external cluster without leave: give it with --allow-disruption")
+		return errNoLeave
 	}
 	return nil
 }
