@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
@@ -27,6 +29,13 @@ type Provider interface {
 // Adopter is a Provider whose clusters are there before a run and stay after it. Its topologies
 // say how they are reached, and those of no other provider do; see Topology.ExternallyManaged.
 type Adopter interface{ Adopts() }
+
+// Shared is an Adopter whose clusters others may use at the same time.
+type Shared interface {
+	Adopter
+	// Access is how the API servers of a topology's members are reached.
+	Access(topology *Topology) ([]*rest.Config, error)
+}
 
 // TopologyChecker is a Provider that knows more of what a topology may say than Topology.Validate.
 type TopologyChecker interface {

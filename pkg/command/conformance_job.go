@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/clusters"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/conformance"
 )
 
@@ -151,10 +153,33 @@ func playOptions(cmd *cobra.Command, dir string) (conformance.Options, error) {
 	if err != nil {
 		return conformance.Options{}, err
 	}
+	view := conformance.NewConsole(cmd.OutOrStdout(), clock.RealClock{}, cost)
 	return conformance.Options{
-		Dir: dir, Player: conformance.Child{Program: program}, Clock: clock.RealClock{},
-		View: conformance.NewConsole(cmd.OutOrStdout(), clock.RealClock{}, cost),
+		Dir: dir, Player: conformance.Child{Program: program}, Clock: clock.RealClock{}, View: view,
+		Turns: func(topology string) (conformance.Turn, error) { return turnsOn(topology, dir, view.Say) },
 	}, nil
+}
+
+// turnsOn gives the turns of a cluster that others may use at the same time; nil for a cluster
+// that is made for a run.
+func turnsOn(file, dir string, say func(string)) (conformance.Turn, error) {
+	topology, err := cluster.LoadTopology(file)
+	if err != nil {
+		return nil, err
+	}
+	provider, err := providers.All().Lookup(topology.Spec.Provider)
+	if err != nil {
+		return nil, err
+	}
+	shared, ok := provider.(cluster.Shared)
+	if !ok {
+		return nil, nil
+	}
+	access, err := shared.Access(topology)
+	if err != nil {
+		return nil, err
+	}
+	return conformance.NewTurn(access, dir, clock.RealClock{}, say)
 }
 
 // collectStore makes the report of what the Pods of a Job have put into a store.

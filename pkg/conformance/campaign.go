@@ -28,6 +28,9 @@ type Options struct {
 	Parallel int
 	// CPUs of the machine, for Auto; with 0 those that this process may use.
 	CPUs int
+	// Turns gives the turns of a topology's cluster; nil, or what is nil, where no other
+	// campaign uses it. Runs on a cluster with turns are played one at a time.
+	Turns func(topology string) (Turn, error)
 	// Topology is the file of the topology, where it is another one than the plan names, as in
 	// a Pod. Its content has to be the same.
 	Topology string
@@ -44,6 +47,7 @@ type campaign struct {
 	*folder
 	journal *Journal
 	pace    *pace
+	turn    Turn
 	// mu guards state and outcomes of the folder.
 	mu sync.Mutex
 }
@@ -106,7 +110,16 @@ func open(ctx context.Context, o Options) (report *Report, err error) {
 	if o.Shard.Of > 0 && o.Shard != c.shard {
 		return nil, fmt.Errorf("the campaign in %s plays the shard %q, and not %s", o.Dir, c.shard, o.Shard)
 	}
-	c.pace = newPace(orOne(cmp.Or(o.Parallel, c.state.begun.Parallel)), cmp.Or(o.CPUs, runtime.GOMAXPROCS(0)))
+	if o.Turns != nil {
+		if c.turn, err = o.Turns(o.topology(f.plan)); err != nil {
+			return nil, err
+		}
+	}
+	parallel := orOne(cmp.Or(o.Parallel, c.state.begun.Parallel))
+	if c.turn != nil {
+		parallel = 1
+	}
+	c.pace = newPace(parallel, cmp.Or(o.CPUs, runtime.GOMAXPROCS(0)))
 	return c.play(ctx)
 }
 
@@ -174,6 +187,18 @@ func (c *campaign) playLine(ctx context.Context, line Line, age int) error {
 func (c *campaign) playTry(ctx context.Context, line Line, age int) error {
 	if ctx.Err() != nil {
 		return nil
+	}
+	if c.turn != nil {
+		held, give, err := c.turn.Take(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil // interrupted while it waited
+		case err != nil:
+			return err
+		}
+		// A run that loses its turn ends, and is played again.
+		defer give()
+		ctx = held
 	}
 	s := c.next(line)
 	if err := c.journal.Append(Entry{Started: &s}); err != nil {

@@ -48,7 +48,7 @@ type Provider struct{}
 
 var (
 	_ cluster.Provider        = Provider{}
-	_ cluster.Adopter         = Provider{}
+	_ cluster.Shared          = Provider{}
 	_ cluster.TopologyChecker = Provider{}
 )
 
@@ -59,6 +59,19 @@ func (Provider) TopologyProblems(topology *cluster.Topology) []string {
 
 // Adopts implements cluster.Adopter.
 func (Provider) Adopts() {}
+
+// Access implements cluster.Shared.
+func (Provider) Access(topology *cluster.Topology) ([]*rest.Config, error) {
+	var out []*rest.Config
+	for _, member := range topology.Spec.Members {
+		config, err := Administrator(topology, member)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, config)
+	}
+	return out, nil
+}
 
 // Name implements cluster.Provider.
 func (Provider) Name() string { return Name }
