@@ -42,11 +42,8 @@ type plane struct {
 	etcd     bool
 	address  string
 	driver   string
-<<<<<<< HEAD
 	agent    cluster.Rung
-=======
 	faults   *cluster.FaultEngine
->>>>>>> 0e587f47 (fault: leave faults to the Chaos Mesh of an external cluster)
 }
 
 func newPlane(t *testing.T, members ...string) *plane {

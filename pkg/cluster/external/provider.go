@@ -237,15 +237,13 @@ func (c *external) meet(ctx context.Context) error {
 	if err := c.settleReleases(); err != nil {
 		return err
 	}
-<<<<<<< HEAD
 	for _, m := range c.members {
 		if err := m.meetAgent(ctx); err != nil {
 			return fmt.Errorf("member %s: %w", m.name, err)
 		}
-=======
+	}
 	if err := c.meetChaosMesh(ctx); err != nil {
 		return err
->>>>>>> 0e587f47 (fault: leave faults to the Chaos Mesh of an external cluster)
 	}
 	return c.tellApart(ctx)
 }
