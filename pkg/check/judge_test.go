@@ -75,12 +75,14 @@ func TestJudge_DoubtTurnsAPassIntoInconclusive(t *testing.T) {
 		"damage":                                {told: damaged, reason: "damaged: Line 3 is no event."},
 		"a missing line that the reader missed": {told: lost, reason: "lines are missing"},
 		"a fault without a witness":             {told: newHistory().fault(inject, "").fault(heal, "").end(), reason: "the fault f (PodChaos kill on a) never proved that it bit"},
-		"a witness without a proof":             {told: newHistory().fault(inject, "").fault(witness, "").end(), reason: "never proved that it bit"},
-		"a fault with a witness":                {told: newHistory().fault(inject, "").fault(witness, "gone").end()},
-		"a fault twice, with one witness":       {told: newHistory().fault(inject, "").fault(inject, "").fault(witness, "gone").end(), reason: "never proved that it bit"},
-		"a wait in vain that no law judges":     {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader"}}).end(), reason: "(event 1)"},
-		"a wait in vain that a law judges":      {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader", Judged: true}}).end()},
-		"a wait for readiness in vain":          {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: history.AwaitedReady}}).end(), reason: "(event 1)"},
+		"a fault that says why": {told: newHistory().fault(inject, "").add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "f", Type: "PodChaos", Action: "kill", Phase: heal, Note: "it deletes a mirror"}}).end(),
+			reason: "the fault f (PodChaos kill on a: it deletes a mirror) never proved that it bit"},
+		"a witness without a proof":         {told: newHistory().fault(inject, "").fault(witness, "").end(), reason: "never proved that it bit"},
+		"a fault with a witness":            {told: newHistory().fault(inject, "").fault(witness, "gone").end()},
+		"a fault twice, with one witness":   {told: newHistory().fault(inject, "").fault(inject, "").fault(witness, "gone").end(), reason: "never proved that it bit"},
+		"a wait in vain that no law judges": {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader"}}).end(), reason: "(event 1)"},
+		"a wait in vain that a law judges":  {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: "leader", Judged: true}}).end()},
+		"a wait for readiness in vain":      {told: newHistory().add(history.Event{Kind: history.KindNotReached, Member: "a", NotReached: &history.NotReached{Awaited: history.AwaitedReady}}).end(), reason: "(event 1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			judge := meets
