@@ -171,6 +171,10 @@ func TestLack_SaysWhy(t *testing.T) {
 		{"rollback of k3s", "k3s", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.35.4+k3s1", "v1.36.3+k3s2"} }, "with a snapshot of the datastore"},
 		{"rollback of rke2 within a minor version", "rke2", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.36.2+rke2r1", "v1.36.3+rke2r2"} }, ""},
 		{"rollback of rke2", "rke2", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.35.4+rke2r1", "v1.36.3+rke2r2"} }, "with a snapshot of the datastore"},
+		{"upgrade of talos without a registry", "talos", cluster.HookUpgrade, nil, "names no registry of the components' images"},
+		{"upgrade of talos", "talos", cluster.HookUpgrade, func(t *cluster.Topology) {
+			t.Spec.External.Talosctl = &cluster.Talosctl{Images: "registry.example.com/"}
+		}, ""},
 		{"power of talos", "talos", cluster.HookPowerOff, nil, "is no power cut"},
 		{"stop of talos without a way back", "talos", cluster.HookStop, nil, "takes a hook start of yours"},
 		{"power without a way back", "kubeadm", cluster.HookPowerOff, nil, "takes a hook powerOn of yours"},

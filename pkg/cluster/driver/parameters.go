@@ -42,8 +42,8 @@ var talosParameters = []registry.Parameter{{
 	Name: talosContext, Path: []string{"spec", "external", "talosctl", "context"}, Optional: true, Domain: registry.AnyText("prod"),
 	Doc: "is the context in it",
 }, {
-	Name: talosImages, Path: []string{"spec", "external", "talosctl", "images"}, Domain: registry.AnyText("registry.example.com/kubernetes"),
-	Doc: "is the registry, with its path, from which nodes pull `kube-apiserver` and the other components",
+	Name: talosImages, Path: []string{"spec", "external", "talosctl", "images"}, Optional: true, Domain: registry.AnyText("registry.example.com/kubernetes"),
+	Doc: "is the registry, with its path, from which nodes pull `kube-apiserver` and the other components; `upgrade` needs it",
 }}
 
 // valuesOf are the values of parameters that a topology gives.

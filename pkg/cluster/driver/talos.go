@@ -21,7 +21,7 @@ var _ = register(Driver{
 	},
 	Parameters: talosParameters,
 	Operations: []Operation{{
-		Hook: cluster.HookUpgrade, Timeout: upgradeBound, Lack: releases(plainRelease, "v1.36.3"),
+		Hook: cluster.HookUpgrade, Timeout: upgradeBound, Lack: talosLack,
 		Doc:      "patches the images of API server, controller manager and scheduler in the machine configuration, one after the other, without a reboot",
 		Commands: talosUpgrade,
 	}, {
@@ -57,10 +57,28 @@ func talosUpgrade(task Task) [][]string {
 	for _, one := range []struct{ key, image string }{
 		{"apiServer", "kube-apiserver"}, {"controllerManager", "kube-controller-manager"}, {"scheduler", "kube-scheduler"},
 	} {
-		patch := fmt.Sprintf(`{"cluster":{%q:{"image":"%s/%s:v%s"}}}`, one.key, strings.TrimSuffix(task.Topology.Spec.External.Talosctl.Images, "/"), one.image, bare(task.Release))
+		image := fmt.Sprintf("%s/%s:v%s", talosImagesOf(task.Topology), one.image, bare(task.Release))
+		patch := fmt.Sprintf(`{"cluster":{%q:{"image":%q}}}`, one.key, image)
 		lines = append(lines, talosctl(task, "patch", "machineconfig", "--mode=no-reboot", "--patch", patch))
 	}
 	return lines
+}
+
+// talosImagesOf is the registry from which the nodes pull the components; empty where the topology
+// does not say.
+func talosImagesOf(topology *cluster.Topology) string {
+	if topology.Spec.External.Talosctl == nil {
+		return ""
+	}
+	return strings.TrimSuffix(topology.Spec.External.Talosctl.Images, "/")
+}
+
+// talosLack is why the release of a member cannot be replaced.
+func talosLack(topology *cluster.Topology) string {
+	if talosImagesOf(topology) == "" {
+		return "the topology names no registry of the components' images in spec.external.talosctl.images"
+	}
+	return releases(plainRelease, "v1.36.3")(topology)
 }
 
 // talosctl is a command line for the member's node, which is its own endpoint: another node may be
