@@ -45,6 +45,8 @@ func TestChaosMesh_IsTheEngineWhereTheTopologySaysSo(t *testing.T) {
 func TestChaosMesh_StrikeThatHits(t *testing.T) {
 	p := leaving(t)
 	c := p.up()
+	// A process that is replaced between two looks is noticed after nameAgain.
+	c.(*external).bounds.effect = 10 * nameAgain
 	hit, err := c.(cluster.ChaosMeshed).Strike(t.Context(), "cp1", cluster.APIServer, func(context.Context) error {
 		p.put("cp1.start", "1800000000")
 		return nil

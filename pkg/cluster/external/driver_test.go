@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -231,6 +232,8 @@ func TestDriver_PauseWithoutEffectIsAnError(t *testing.T) {
 	p := newPlane(t, "cp1").nodes("kubeadm")
 	p.put("node-cp1/sys/fs/cgroup/kubepods.slice/cgroup.freeze", "0")
 	c := p.up()
+	// Long enough for an answer on a busy machine.
+	c.(*external).bounds = bounds{effect: 4 * time.Second, silence: 3 * time.Second}
 	err := c.Pause(t.Context(), "cp1", cluster.Whole)
 	if err == nil || !strings.Contains(err.Error(), "the pause of the driver kubeadm has ended, and the API server still answers") {
 		t.Errorf("error %v", err)
