@@ -82,7 +82,7 @@ func TestApply_NotInjectedSaysWhatChaosMeshSays(t *testing.T) {
 		off    bool
 		want   string
 	}{
-		{"refused", errors.New("It's dangerous to inject network chaos on a pod(kube-apiserver) with `hostNetwork`."), false, "it says of kube-system/evenkeel-x-1: It's dangerous"},
+		{"refused", errors.New("dangerous: the Pod is on the host's network"), false, "it says of kube-system/evenkeel-x-1: dangerous: the Pod"},
 		{"no controller", nil, true, "its controller has set no condition within 300ms"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -210,7 +210,7 @@ func (Freeze) MeshNeeds(*Fault) []cluster.Ability {
 
 // InjectByMesh implements MeshEffect.
 func (Freeze) InjectByMesh(context.Context, *Active) (*Injection, error) {
-	return nil, fmt.Errorf("Chaos Mesh freezes no process: %w", cluster.ErrUnsupported)
+	return nil, fmt.Errorf("no process is frozen by Chaos Mesh: %w", cluster.ErrUnsupported)
 }
 
 // MeshNeeds implements MeshEffect. chaos-daemon of a node that is cut off cannot be told to take

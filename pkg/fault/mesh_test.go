@@ -146,7 +146,7 @@ func TestMesh_PodKillOfAStaticPodHasNoWitness(t *testing.T) {
 // What Chaos Mesh says of a fault that it does not inject is the note, and the run goes on.
 func TestMesh_RefusedFaultHasNoWitness(t *testing.T) {
 	m := newMeshed(t)
-	m.mesh.Inject = func(runtime.Object) error { return errors.New("It's dangerous to inject network chaos on a pod") }
+	m.mesh.Inject = func(runtime.Object) error { return errors.New("dangerous: the Pod is on the host's network") }
 	clk, recorded := clocktesting.NewFakeClock(time.Unix(0, 0)), new(events)
 	// A hundred times as fast as time goes.
 	ticker := time.NewTicker(chaosmesh.LookInterval / 100)
@@ -168,7 +168,7 @@ func TestMesh_RefusedFaultHasNoWitness(t *testing.T) {
 	if err := active.Heal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if proofs, notes := recorded.said(); proofs != "" || !strings.Contains(notes, "It's dangerous to inject network chaos on a pod") {
+	if proofs, notes := recorded.said(); proofs != "" || !strings.Contains(notes, "dangerous: the Pod is on the host's network") {
 		t.Errorf("proofs %q, notes %q", proofs, notes)
 	}
 }

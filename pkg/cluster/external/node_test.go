@@ -109,7 +109,7 @@ func (p *plane) nodes(driver string) *plane {
 		p.t.Fatal(err)
 	}
 	for name, script := range standIns {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil { //nolint:gosec // It is a program.
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			p.t.Fatal(err)
 		}
 	}
