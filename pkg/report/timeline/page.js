@@ -256,13 +256,15 @@
     }
   }
 
-  // fitting is as much of a text as fits: all of it, its first part, or what an ellipsis ends.
+  // fitting is as much of a text as fits: all of it, its first part, or what an ellipsis ends. Less
+  // than TOLD characters say nothing: releases begin alike.
+  const TOLD = 8;
   function fitting(g, text, room) {
     if (room < 8) return "";
     for (const one of [text, text.split(/ \(|; |: |, /)[0]]) if (g.measureText(one).width <= room) return one;
     let kept = text.slice(0, 80);
-    while (kept.length > 3 && g.measureText(kept + "…").width > room) kept = kept.slice(0, -1);
-    return kept.length > 3 ? kept + "…" : "";
+    while (kept.length >= TOLD && g.measureText(kept + "…").width > room) kept = kept.slice(0, -1);
+    return kept.length >= TOLD ? kept + "…" : "";
   }
 
   // drawStepWords writes the words of each step, or its number where they do not fit. Steps that

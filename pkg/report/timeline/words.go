@@ -181,8 +181,10 @@ func of(name string, parts ...string) fact {
 
 // row of the table of steps, for readers who cannot see the chart.
 type row struct {
-	Step, From, Took string
-	Seq              int64
+	Step, From string
+	// Took is in parts, each of which stays in one line.
+	Took []string
+	Seq  int64
 }
 
 func (c *collector) story() story {
@@ -251,16 +253,16 @@ func listed(words []string) []string {
 
 // took says how long a step took. One that holds the control plane waits before that for
 // what the hold needs.
-func (c *collector) took(sp span) string {
+func (c *collector) took(sp span) []string {
 	h := c.held[sp.Seq]
 	if h == nil {
-		return when(sp.To - sp.From)
+		return []string{when(sp.To - sp.From)}
 	}
 	end := h.to
 	if end == 0 {
 		end = sp.To
 	}
-	return fmt.Sprintf("%s: waited %s, held %s", when(sp.To-sp.From), when(h.from-sp.From), when(end-h.from))
+	return []string{when(sp.To-sp.From) + ":", "waited " + when(h.from-sp.From) + ",", "held " + when(end-h.from)}
 }
 
 // responsible names the organization that is responsible for the control plane. Its URL may
