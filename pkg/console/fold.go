@@ -98,14 +98,16 @@ func foldLine(line string, width int) string {
 	next := func() { done, now = append(done, now), strings.Repeat(" ", hang) }
 	for i, at := range column.FindAllStringIndex(line, -1) {
 		start := utf8.RuneCountInString(line[:at[0]])
+		words := strings.Split(line[at[0]:at[1]], " ")
+		room := max(leastRoom, utf8.RuneCountInString(words[0]))
 		switch {
-		case i == 0 || len(done) == 0 && start+leastRoom <= width:
+		case i == 0 || len(done) == 0 && start+room <= width:
 			hang = start
 			now += strings.Repeat(" ", start-utf8.RuneCountInString(now))
 		default:
 			next()
 		}
-		for j, word := range strings.Split(line[at[0]:at[1]], " ") {
+		for j, word := range words {
 			if i == 0 && j == 1 && strings.TrimSpace(now) == "-" {
 				hang += len("- ") // a list item
 			}
