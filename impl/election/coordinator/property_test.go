@@ -146,17 +146,24 @@ func (w *world) process(t *rapid.T) {
 		t.Fatalf("a Lease without candidates was written or is remembered: %+v", after)
 	case len(w.shift.memory.leases) > 1:
 		t.Fatalf("it remembers %d Leases", len(w.shift.memory.leases))
-	case !written:
-		return
-	case after == nil:
+	case written && after == nil:
 		t.Fatal("it deleted the Lease")
+	case written:
+		w.elected(t, before, after, changed, candidates)
 	}
-	holder := ptr.Deref(after.Spec.HolderIdentity, "")
-	if before != nil && ptr.Deref(before.Spec.HolderIdentity, "") != "" && ptr.Deref(before.Spec.HolderIdentity, "") != holder && w.clock.Now().Before(changed.Add(lasts(before))) {
-		t.Fatalf("%q lost the Lease %v after it changed, and it lasts %v: %+v", *before.Spec.HolderIdentity, w.clock.Since(changed), lasts(before), after)
+}
+
+// elected holds a write of the coordinator against what it was made on.
+func (w *world) elected(t *rapid.T, before, after *coordinationv1.Lease, changed time.Time, candidates []election.Candidate) {
+	had, has := "", ptr.Deref(after.Spec.HolderIdentity, "")
+	if before != nil {
+		had = ptr.Deref(before.Spec.HolderIdentity, "")
 	}
-	if took := before == nil || ptr.Deref(before.Spec.HolderIdentity, "") != holder; took && holder != "" && !slices.ContainsFunc(candidates, func(c election.Candidate) bool { return c.Name == holder }) {
-		t.Fatalf("%q was elected, and is no candidate", holder)
+	if had != "" && had != has && w.clock.Now().Before(changed.Add(lasts(before))) {
+		t.Fatalf("%q lost the Lease %v after it changed, and it lasts %v: %+v", had, w.clock.Since(changed), lasts(before), after)
+	}
+	if has != "" && had != has && !slices.ContainsFunc(candidates, func(c election.Candidate) bool { return c.Name == has }) {
+		t.Fatalf("%q was elected, and is no candidate", has)
 	}
 }
 
