@@ -49,7 +49,7 @@ func (c *coordinated) settled(p plane, leader int) int {
 	slices.SortFunc(present, func(a, b int) int { return p.members[a].born - p.members[b].born })
 	key := ""
 	for _, i := range present {
-		key += fmt.Sprint(p.members[i].newer, i == leader)
+		key += fmt.Sprint(p.members[i].played, i == leader)
 	}
 	place, ok := c.known[key]
 	if !ok {
@@ -111,11 +111,14 @@ func candidate(i int, m member) *reference.Candidate {
 	c := &reference.Candidate{ObjectMeta: metav1.ObjectMeta{
 		Name: name(i), UID: types.UID(name(i)), CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(m.born-1000) * time.Second)),
 	}}
-	c.Spec.BinaryVersion = older
-	if m.newer {
-		c.Spec.BinaryVersion = newer
-	}
-	c.Spec.EmulationVersion, c.Spec.Strategy = c.Spec.BinaryVersion, reference.Oldest
+	c.Spec.BinaryVersion, c.Spec.EmulationVersion, c.Spec.Strategy = versionOf(m.binary), versionOf(m.behaves), reference.Oldest
 	c.Spec.RenewTime = ptr.To(metav1.NewMicroTime(noon.Add(-time.Second)))
 	return c
+}
+
+func versionOf(isNewer bool) string {
+	if isNewer {
+		return newer
+	}
+	return older
 }

@@ -5,10 +5,28 @@ import (
 	"slices"
 )
 
-// rollout is one way to take all members from one release to the other, one by one.
+// course is one way to take all members from one release to the other, one by one, several
+// times where it has several steps.
+type course struct {
+	name  string
+	from  played
+	steps []played
+}
+
+// The courses. Where an upgrade has two steps, the binaries come first and emulate the older
+// release, and all that is emulated is raised later, in the same order of members.
+var (
+	upgrade    = course{way(false), plainOld, []played{plainNewer}}
+	rollback   = course{way(true), plainNewer, []played{plainOld}}
+	twoSteps   = course{"upgrade in two steps", plainOld, []played{emulating, plainNewer}}
+	beforeLast = course{"rollback after the first", emulating, []played{plainOld}}
+)
+
+var courses = []course{upgrade, rollback, twoSteps, beforeLast}
+
+// rollout is a course of all members.
 type rollout struct {
-	// back is whether the rollout goes to the older release.
-	back bool
+	course
 	// outlived is whether a member is back before the Lease that it held expires. Then
 	// the member takes part in the election of its own successor.
 	outlived bool
@@ -56,31 +74,38 @@ func follow(order []int, e election, r rollout) map[state]*big.Rat {
 	p := plane{members: make([]member, len(order)), away: none}
 	now := map[state]*big.Rat{}
 	for i := range p.members {
-		p.members[i] = member{newer: r.back, born: i}
+		p.members[i] = member{r.from, i}
 		now[state{leader: i}] = big.NewRat(1, int64(len(order)))
 	}
-	for step, gone := range order {
-		p.away = gone
-		now = p.each(now, func(s state) map[int]*big.Rat {
-			switch {
-			case s.leader != gone:
-				return certain(s.leader)
-			case r.outlived:
-				return certain(none)
-			default:
-				return e.vacant(p)
-			}
-		}, e)
-		p.away = none
-		p.members[gone] = member{newer: !r.back, born: len(order) + step}
-		now = p.each(now, func(s state) map[int]*big.Rat {
-			if s.leader == none {
-				return e.vacant(p)
-			}
-			return certain(s.leader)
-		}, e)
+	for pass, to := range r.steps {
+		for step, gone := range order {
+			now = p.replace(now, gone, member{to, (pass+1)*len(order) + step}, e, r.outlived)
+		}
 	}
 	return now
+}
+
+// replace has a member stop, which loses its Lease, and come back as another one.
+func (p plane) replace(now map[state]*big.Rat, gone int, as member, e election, outlived bool) map[state]*big.Rat {
+	p.away = gone
+	now = p.each(now, func(s state) map[int]*big.Rat {
+		switch {
+		case s.leader != gone:
+			return certain(s.leader)
+		case outlived:
+			return certain(none)
+		default:
+			return e.vacant(p)
+		}
+	}, e)
+	p.away = none
+	p.members[gone] = as
+	return p.each(now, func(s state) map[int]*big.Rat {
+		if s.leader == none {
+			return e.vacant(p)
+		}
+		return certain(s.leader)
+	}, e)
 }
 
 // each moves every state on to its possible successors. It checks for a violation before

@@ -2,10 +2,21 @@ package main
 
 import "math/big"
 
-// member is a control-plane member. All its components have the same release.
+// played is what a member plays, of two releases: whether its binaries are the newer ones, and
+// whether they behave like the newer release. Newer binaries may emulate the older release
+// (KEP-4330).
+type played struct{ binary, behaves bool }
+
+// What members play.
+var (
+	plainOld   = played{}
+	emulating  = played{binary: true}
+	plainNewer = played{binary: true, behaves: true}
+)
+
+// member is a control-plane member. All its components play the same.
 type member struct {
-	// newer is whether the member runs the newer of the two releases.
-	newer bool
+	played
 	// born counts the starts of members: the member that started last has the highest.
 	born int
 }
@@ -31,14 +42,15 @@ func (p plane) present() []int {
 	return out
 }
 
-// skewed is whether the leader is newer than a running API server. The version skew
-// policy forbids that to every component other than an API server.
+// skewed is whether the leader behaves like a newer release than a running API server. The
+// version skew policy forbids that to every component other than an API server; KEP-4330
+// has it go by the emulated versions.
 func (p plane) skewed(leader int) bool {
-	if leader == none || !p.members[leader].newer {
+	if leader == none || !p.members[leader].behaves {
 		return false
 	}
 	for _, i := range p.present() {
-		if !p.members[i].newer {
+		if !p.members[i].behaves {
 			return true
 		}
 	}

@@ -20,8 +20,8 @@ report is the output of ` + "`make skew`" + `; ` + "`make skew RUNS=30`" + ` add
 ## Exactly
 
 The enumeration covers every order of the members, every first leader (all equally
-likely) and every hand-over. A violation is a leader that is newer than a running API
-server. It is *lasting* if only the next replacement ends it, and not the election
+likely) and every hand-over. A violation is a leader that behaves like a newer release
+than a running API server. It is *lasting* if only the next replacement ends it, and not the election
 itself.
 
 - A member stops with all its components, and comes back at the other release before
@@ -33,6 +33,9 @@ itself.
   leaders release the Lease when they stop. *Outlived*: the member is back before its
   Lease expires, and takes part in the election of its own successor, as where leaders
   do not release the Lease and a restart takes less time than the Lease duration.
+- *Upgrade in two steps*: the binaries of all members are replaced first, and emulate the
+  older release; then all raise what they emulate, in the same order (KEP-4330). *Rollback
+  after the first* takes the binaries of all back before any member has raised.
 
 | members | way | Lease | plain, ever | plain, lasting | coordinated, ever | coordinated, lasting |
 |---|---|---|---|---|---|---|
@@ -53,6 +56,13 @@ that goes back runs before any instance of its release can lead, and the newer l
 continues until the coordinator tells it to give up. So the KEP's goal, to respect
 version skew in rollbacks too, is met except for the time of that hand-over.
 
+An upgrade in two steps moves the violations to its second step. As long as all members
+emulate the older release, no leader behaves like a newer one, and the binaries can be
+rolled back without a violation, with plain Leases too. The first step leaves plain
+Leases with the members that come first in the order, though: these raise first as
+well, so that in all it is more likely that one leads too early than in an upgrade of
+one step. With coordination none does.
+
 This report takes the policy as the KEP takes it, between a leader and all API servers
 of the control plane. Where each controller connects to the API server of its own
 member alone, none of this is a violation.
@@ -62,12 +72,12 @@ member alone, none of this is a violation.
 func markdown(m *measured) string {
 	var b strings.Builder
 	b.WriteString(preface)
-	for _, back := range []bool{false, true} {
+	for _, c := range courses {
 		for _, n := range sizes {
 			for _, outlived := range []bool{false, true} {
-				r := rollout{back, outlived}
+				r := rollout{c, outlived}
 				without, with := enumerate(n, plain{}, r), enumerate(n, newCoordinated(), r)
-				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s | %s |\n", n, way(back), passing(outlived),
+				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s | %s |\n", n, c.name, passing(outlived),
 					share(without.ever), share(without.lasting), share(with.ever), share(with.lasting))
 			}
 		}
