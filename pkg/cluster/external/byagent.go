@@ -194,14 +194,15 @@ func (c *external) expectEnd(m *member, component cluster.Component) {
 	}
 }
 
-// expectRestart has every component's process be replaced once, at a release if one is named.
+// expectRestart has every component's processes end, as often as an installer ends them, until
+// expectRun; those that start meanwhile are at the release, if one is named.
 func (c *external) expectRestart(m *member, release string) {
 	if m.node == nil {
 		return
 	}
 	for _, one := range c.components {
 		m.node.units.Starting(one, cmp.Or(release, c.Release(m.name)))
-		m.node.units.Replacing(one)
+		m.node.units.Ending(one)
 	}
 }
 
