@@ -40,7 +40,7 @@ func PlantHandler(next http.Handler, d defects.Set, hold *Hold) http.Handler {
 			http.Error(w, "held back", http.StatusServiceUnavailable) // defect: AD-15-gives-late, AD-22-holds-documents
 			return
 		}
-		if r.URL.Path == groupsPath && r.URL.RawQuery == "" && fromLibraries(r) && d.Has(defects.AD29AsksAgain) {
+		if r.URL.Path == groupsPath && fromLibraries(r) && d.Has(defects.AD29AsksAgain) {
 			http.Redirect(w, r, groupsPath+"?again=true", http.StatusTemporaryRedirect) // defect: AD-29-asks-again
 			return
 		}
@@ -73,9 +73,9 @@ func plantAccept(header http.Header, d defects.Set) {
 }
 
 // fromLibraries is whether a request asks for what clients of the Kubernetes libraries do: the
-// aggregated form in JSON, or else the plain one.
+// aggregated form in JSON, or else the plain one, within a timeout that they name.
 func fromLibraries(r *http.Request) bool {
-	return r.Header.Get("Accept") == canonical.ContentType()+","+runtime.ContentTypeJSON
+	return r.Header.Get("Accept") == canonical.ContentType()+","+runtime.ContentTypeJSON && r.URL.Query().Has("timeout")
 }
 
 func plainIsAccepted(options []option) bool {
