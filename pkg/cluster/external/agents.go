@@ -17,8 +17,18 @@ import (
 // variableAgentPort tells a tunnel at which port of the node's loopback its agent listens.
 const variableAgentPort = "EVENKEEL_AGENT_PORT"
 
-// Administrator reaches the API server of a topology's member as an administrator.
-func Administrator(topology *cluster.Topology, member cluster.MemberSpec) (*rest.Config, error) {
+// Administrator implements agent.Host.
+func (Provider) Administrator(topology *cluster.Topology, member cluster.MemberSpec) (*rest.Config, error) {
+	return administrator(topology, member)
+}
+
+// Agents implements agent.Host.
+func (Provider) Agents(topology *cluster.Topology, run string) (map[string]*agent.Client, []credential.Credential, error) {
+	return agents(topology, run)
+}
+
+// administrator reaches the API server of a topology's member as an administrator.
+func administrator(topology *cluster.Topology, member cluster.MemberSpec) (*rest.Config, error) {
 	config, err := load(topology, member.External.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("member %s: %w", member.Name, err)
@@ -26,9 +36,9 @@ func Administrator(topology *cluster.Topology, member cluster.MemberSpec) (*rest
 	return config, nil
 }
 
-// Agents makes clients of a run for the agents of all members of a topology, which it does
+// agents makes clients of a run for the agents of all members of a topology, which it does
 // not ask anything yet. It also gives the credentials that open the agents.
-func Agents(topology *cluster.Topology, run string) (map[string]*agent.Client, []credential.Credential, error) {
+func agents(topology *cluster.Topology, run string) (map[string]*agent.Client, []credential.Credential, error) {
 	secured, secrets, err := install.ClientTLS(install.KeysFolder(topology))
 	if err != nil {
 		return nil, nil, err

@@ -45,7 +45,7 @@ func (c *external) agents(run string) (secrets []credential.Credential, err erro
 	if err != nil {
 		return nil, err
 	}
-	clients, secrets, err := Agents(c.topology, run)
+	clients, secrets, err := agents(c.topology, run)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
@@ -48,6 +49,7 @@ type Provider struct{}
 
 var (
 	_ cluster.Provider        = Provider{}
+	_ agent.Host              = Provider{}
 	_ cluster.Shared          = Provider{}
 	_ cluster.TopologyChecker = Provider{}
 )
@@ -64,7 +66,7 @@ func (Provider) Adopts() {}
 func (Provider) Access(topology *cluster.Topology) ([]*rest.Config, error) {
 	var out []*rest.Config
 	for _, member := range topology.Spec.Members {
-		config, err := Administrator(topology, member)
+		config, err := administrator(topology, member)
 		if err != nil {
 			return nil, err
 		}

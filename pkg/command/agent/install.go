@@ -11,8 +11,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/agent/install"
-	"github.com/evenkeel/evenkeel/pkg/cluster/external"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 )
 
 func newInstall(version string, clk clock.PassiveClock) *cobra.Command {
@@ -51,9 +52,26 @@ folder beside the topology; keep it readable by you alone. If anything fails, no
 	return command
 }
 
+// hostOf is the provider of a topology, as one whose nodes can have an agent.
+func hostOf(topology *cluster.Topology) (agent.Host, error) {
+	provider, err := providers.All().Lookup(topology.Spec.Provider)
+	if err != nil {
+		return nil, err
+	}
+	host, ok := provider.(agent.Host)
+	if !ok {
+		return nil, fmt.Errorf("clusters of the provider %s need no agent: it is for clusters that you run yourself", provider.Name())
+	}
+	return host, nil
+}
+
 // meet asks every member's agent who it is.
 func meet(ctx context.Context, topology *cluster.Topology, rung cluster.Rung, version string) error {
-	clients, _, err := external.Agents(topology, "install")
+	host, err := hostOf(topology)
+	if err != nil {
+		return err
+	}
+	clients, _, err := host.Agents(topology, "install")
 	if err != nil {
 		return err
 	}
@@ -76,9 +94,13 @@ func meet(ctx context.Context, topology *cluster.Topology, rung cluster.Rung, ve
 
 // anyMember is a client of the first member whose API server answers.
 func anyMember(ctx context.Context, topology *cluster.Topology) (kubernetes.Interface, error) {
+	host, err := hostOf(topology)
+	if err != nil {
+		return nil, err
+	}
 	var problems []error
 	for _, member := range topology.Spec.Members {
-		config, err := external.Administrator(topology, member)
+		config, err := host.Administrator(topology, member)
 		if err != nil {
 			return nil, err
 		}
