@@ -1,8 +1,10 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
@@ -61,7 +63,17 @@ func (s *maker) target(t *Target) error {
 			href(at, requirementPage(r.ID)) + "#" + anchorOf(t), r.ID, class(c.Verdict), c.Word(), strings.TrimSpace(c.Share() + " " + c.bound()), r.Promise, c.Why,
 		})
 	}
+	// What no run judged stands at the end, in its order.
+	slices.SortStableFunc(data.Rows, func(a, b verdictRow) int { return cmp.Compare(empty(a), empty(b)) })
 	return s.page(at, t.Title, "target", data)
+}
+
+// empty is 1 for a row without a verdict, and 0 for any other.
+func empty(row verdictRow) int {
+	if row.Class == class("") {
+		return 1
+	}
+	return 0
 }
 
 func (t *Target) facts() []fact {
