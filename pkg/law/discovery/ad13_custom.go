@@ -1,6 +1,8 @@
 package discovery
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -11,8 +13,10 @@ import (
 var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, Needs: each("created", "changed", "deleted")},
 	func(d *definition) bool { return !d.remote && !d.of.shared(d.group) },
 	func(k *answer, c *change) string { return c.lacks(k.listing, k.at) },
-	func(_ *member, c *change, _ fact.Moment) []string {
+	func(m *member, c *change, done fact.Moment) []string {
 		switch {
+		case !c.seenBy(m, done.Latest):
+			return nil
 		case len(c.versions) == 0:
 			return []string{"deleted"}
 		case len(c.before) == 0:
@@ -20,6 +24,23 @@ var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, N
 		}
 		return []string{"changed"}
 	})
+
+// seenBy is whether a document of a member has shown the change by an instant. A later change is
+// enough for the promise, and tests little: a custom resource that went before any document
+// listed it can leave no ghost.
+func (c *change) seenBy(m *member, at int64) bool {
+	return slices.ContainsFunc(m.looks, func(k *answer) bool {
+		switch {
+		case k.told() == nil || k.at > at:
+			return false
+		case len(c.versions) > 0:
+			return k.at >= c.from && c.lacks(k.listing, k.at) == ""
+		}
+		return k.at >= c.begun && k.from <= c.at && slices.ContainsFunc(c.ever, func(version string) bool {
+			return k.listing.hosts(groupVersion{c.of.group, version}, c.of.resource)
+		})
+	})
+}
 
 // showLaw is a law by which members show each change of what the harness has defined, or a
 // later one, and do not go back behind it. A change whose outcome is not known owes nothing,
