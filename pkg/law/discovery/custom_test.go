@@ -130,3 +130,24 @@ func TestAD25LooksForGhostsOfAggregatedServers(t *testing.T) {
 	lone().hands(201).pass(11*time.Second).looksAt("a", said{union: has, own: has}).blames(t, "AD-25")
 	gone().servesIn(tides, "piers", 201, "v1").pass(11*time.Second).looksAt("a", said{union: []string{tides + "/v1:piers"}, own: []string{tides + "/v1:piers"}}).blames(t, "AD-25")
 }
+
+// What went before a document listed it can leave no ghost, so that its deletion proves nothing.
+func TestAD13_CountsADeletionOnlyOfWhatWasListed(t *testing.T) {
+	lamps := lights + "/v1:lamps"
+	const what = "custom resources deleted that were shown, of the member with the fewest"
+	deleted := func(told *historyBuilder) int64 {
+		for _, o := range told.serves("lamps", 200).pass(time.Second).polled("a").judge(t, "AD-13")[0].Observations {
+			if o.What == what {
+				return o.Seen
+			}
+		}
+		t.Fatalf("the row does not count %s", what)
+		return 0
+	}
+	if got := deleted(lone().pass(time.Minute).polled("a").serves("lamps", 201, "v1").pass(time.Second)); got != 0 {
+		t.Errorf("never listed, and %d deletions count", got)
+	}
+	if got := deleted(lone().pass(time.Minute).serves("lamps", 201, "v1").pass(time.Second).polled("a", lamps).pass(time.Second)); got != 1 {
+		t.Errorf("listed, and %d deletions count, want 1", got)
+	}
+}
