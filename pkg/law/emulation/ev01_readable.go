@@ -55,7 +55,7 @@ func (f *Facts) writers(p *puts) []*server {
 // what some servers store, whichever of them did.
 func (f *Facts) readers(name string, by []*server) (readers []behavior) {
 	for b, of := range f.plain() {
-		if of[name] != nil && !slices.ContainsFunc(by, func(s *server) bool { return !s.readBy(b.version) }) {
+		if of[name] != nil && !slices.ContainsFunc(by, func(s *server) bool { return !s.owes(b.version) }) {
 			readers = append(readers, b)
 		}
 	}

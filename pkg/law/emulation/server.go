@@ -47,6 +47,12 @@ func (s *server) Entry() law.Entry {
 	return law.Of(fmt.Sprintf("process %d of %s", s.Instance, s.Member), s.Started).By(s.Member)
 }
 
+// owes is whether servers of a version have to be able to read what the server stores. Of one
+// that emulates nothing that is asked here of its own version only.
+func (s *server) owes(version string) bool {
+	return s.version == version || s.emulates && s.readBy(version)
+}
+
 // perhaps is whether the process may have lived at a moment.
 func (s *server) perhaps(m fact.Moment) bool {
 	return s.Started.Earliest <= m.Latest && (s.Exited == nil || s.Exited.Latest >= m.Earliest)

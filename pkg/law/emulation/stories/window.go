@@ -38,21 +38,21 @@ func Window(otherwise map[string]func(*Builder)) []history.Event {
 		b.serve(m, old)
 	}
 	for _, m := range b.Members {
-		b.replace("upgrade", m, story.Emulating)
+		b.Replace("upgrade", m, story.Emulating)
 		b.point(m.Name + " emulates")
 		b.work(m)
-		b.replace("rollback", m, old)
+		b.Replace("rollback", m, old)
 		b.point(m.Name + " rolled back")
 		b.work(m)
-		b.replace("upgrade", m, story.Emulating)
+		b.Replace("upgrade", m, story.Emulating)
 		b.work(m)
 	}
 	for _, m := range b.Members {
-		b.replace("emulate", m, newer)
+		b.Replace("emulate", m, newer)
 		b.point(m.Name + " raised")
 		b.work(m)
 	}
-	b.replace("emulate", b.Members[0], story.Emulating)
+	b.Replace("emulate", b.Members[0], story.Emulating)
 	b.point("lowered")
 	b.work(b.Members[0])
 	b.Advance(1000)
@@ -60,8 +60,8 @@ func Window(otherwise map[string]func(*Builder)) []history.Event {
 	return b.Events
 }
 
-// replace stops a member and starts it at another release.
-func (b *Builder) replace(action string, m *story.Member, release string) {
+// Replace stops a member and starts it at another release.
+func (b *Builder) Replace(action string, m *story.Member, release string) {
 	b.replaceBy(action, m, release, b.serve)
 }
 
