@@ -119,7 +119,7 @@ func onNode(pods *chaos.PodSelector, node string) {
 func onlyServers(components []cluster.Component) []cluster.Ability {
 	for _, one := range components {
 		if one != cluster.APIServer {
-			return []cluster.Ability{cluster.SeesProcesses}
+			return never("only of an API server it shows that Chaos Mesh has hit it")
 		}
 	}
 	return nil

@@ -226,7 +226,7 @@ func TestMesh_NeedsAreThoseOfTheEngine(t *testing.T) {
 		with, without string
 	}{
 		{shipped(t, "apiserver-crash"), "", "the topology has no hook"},
-		{shipped(t, "controller-manager-crash"), "the topology has no hook", "the topology has no hook"},
+		{shipped(t, "controller-manager-crash"), "only of an API server it shows that Chaos Mesh has hit it", "the topology has no hook"},
 		{kill, "", "only Chaos Mesh has such a fault"},
 		{shipped(t, "apiserver-pause"), "pod-failure of Chaos Mesh changes the image of a Pod", "the topology has no hook"},
 		{shipped(t, "node-cut-off"), "its daemon on the node would be cut off too", "the topology has no hook"},

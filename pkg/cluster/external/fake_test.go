@@ -191,7 +191,7 @@ func (p *plane) up() cluster.Cluster {
 	p.t.Helper()
 	c, err := p.made(false)
 	if err == nil {
-		c.(*external).bounds = bounds{effect: 2 * time.Second, silence: 300 * time.Millisecond}
+		c.(*external).bounds = bounds{effect: 2 * time.Second, silence: silenceBound}
 		err = c.Start(p.t.Context())
 	}
 	if err != nil {
