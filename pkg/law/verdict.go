@@ -1,7 +1,6 @@
 package law
 
 import (
-
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
