@@ -104,19 +104,28 @@ func namesCode(root, folder, cell string, tests map[string]bool) error {
 		}
 	}
 	for _, span := range asked {
-		switch flag := flagName.FindStringSubmatch(span); {
-		case flag != nil:
-			if !strings.Contains(source, `"`+flag[1]+`"`) && !flagThere(root, flag[1]) {
-				return fmt.Errorf("no command has the flag %s", span)
-			}
-		case strings.HasPrefix(span, "Test") || strings.HasPrefix(span, "Example"):
-			if !tests[span] {
-				return fmt.Errorf("there is no test %s", span)
-			}
-		case identifier.MatchString(span) && len(names) > 0:
-			if last := span[strings.LastIndex(span, ".")+1:]; !names[last] && !strings.Contains(source, `"`+span+`"`) {
-				return fmt.Errorf("no file of the row declares %s", span)
-			}
+		if err := namesOne(root, span, source, names, tests); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namesOne tells whether what a span names is not there: a flag, a test, or an identifier of the
+// row's files, whose text and declared names are given.
+func namesOne(root, span, source string, names, tests map[string]bool) error {
+	switch flag := flagName.FindStringSubmatch(span); {
+	case flag != nil:
+		if !strings.Contains(source, `"`+flag[1]+`"`) && !flagThere(root, flag[1]) {
+			return fmt.Errorf("no command has the flag %s", span)
+		}
+	case strings.HasPrefix(span, "Test") || strings.HasPrefix(span, "Example"):
+		if !tests[span] {
+			return fmt.Errorf("there is no test %s", span)
+		}
+	case identifier.MatchString(span) && len(names) > 0:
+		if last := span[strings.LastIndex(span, ".")+1:]; !names[last] && !strings.Contains(source, `"`+span+`"`) {
+			return fmt.Errorf("no file of the row declares %s", span)
 		}
 	}
 	return nil

@@ -24,11 +24,9 @@ const step = 100 * time.Millisecond
 func refusing(name string, on *atomic.Bool) func(clienttesting.Action) error {
 	return func(action clienttesting.Action) error {
 		var obj runtime.Object
-		switch action := action.(type) {
-		case clienttesting.CreateAction:
-			obj = action.GetObject()
-		case clienttesting.UpdateAction:
-			obj = action.GetObject()
+		// An UpdateAction has the methods of a CreateAction.
+		if written, ok := action.(clienttesting.CreateAction); ok {
+			obj = written.GetObject()
 		}
 		if object, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok && object.Name == name && on.Load() {
 			return errors.New("refused for the test")

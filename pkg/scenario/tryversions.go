@@ -30,7 +30,6 @@ var _ = register("tryVersions", func() Action { return &TryVersions{} }, registr
 }, cluster.TriesVersions)
 
 func (s *TryVersions) selectors() []string { return []string{s.Member} }
-func (s *TryVersions) throughOne()         {}
 
 func (s *TryVersions) validate() error {
 	err := missing("member", s.Member)

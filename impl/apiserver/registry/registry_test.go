@@ -20,7 +20,7 @@ var typer = scheme.New(release.All()[0])
 
 func rulesFor(t *testing.T, resource string) Rules {
 	t.Helper()
-	object, _ := StorageVersions(nil)
+	object, _ := StorageVersions()
 	for _, group := range [][]Rules{Core(), {Leases(true), LeaseCandidates()}, Discovery(), Reference(), {object}} {
 		for _, rules := range group {
 			if rules.Resource.Resource == resource {
@@ -108,7 +108,7 @@ func reporting(version string) apiserverinternalv1alpha1.StorageVersionStatus {
 }
 
 func TestStorageVersionStatusChangesThroughItsSubresourceOnly(t *testing.T) {
-	objectRules, statusRules := StorageVersions(nil)
+	objectRules, statusRules := StorageVersions()
 	object, status := newStrategy(typer, objectRules), newStrategy(typer, statusRules)
 
 	created := &apiserverinternalv1alpha1.StorageVersion{Status: reporting("v1")}
@@ -152,7 +152,7 @@ func TestStorageVersionStatusChangesThroughItsSubresourceOnly(t *testing.T) {
 }
 
 func TestStorageVersionStatusIsValidated(t *testing.T) {
-	_, rules := StorageVersions(nil)
+	_, rules := StorageVersions()
 	strategy := newStrategy(typer, rules)
 	bad := &apiserverinternalv1alpha1.StorageVersion{Status: reporting("v1")}
 	bad.Status.StorageVersions[0].DecodableVersions = []string{"v2"}

@@ -135,7 +135,7 @@ func (f *firewall) Dropped() (int64, error) {
 			}
 		}
 	}
-	return int64(total), nil //nolint:gosec // G115: a node drops fewer packets than that.
+	return int64(total), nil
 }
 
 // explained says what a kernel lacks that knows no nftables.

@@ -34,7 +34,7 @@ func Tunnel(command []string, folder string, variables []string) Dialer {
 			return nil, fmt.Errorf("open a tunnel: %w", err)
 		}
 		defer theirs.Close()
-		running := exec.Command(command[0], command[1:]...) //nolint:gosec // G204: the topology's owner names it.
+		running := exec.Command(command[0], command[1:]...)
 		running.Dir, running.Env = folder, append(os.Environ(), variables...)
 		complaint := &lastWords{}
 		running.Stdin, running.Stdout, running.Stderr = theirs, theirs, complaint
