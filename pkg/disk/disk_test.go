@@ -58,20 +58,20 @@ func TestWatch_EndsWhenADiskFills(t *testing.T) {
 	w := NewWatch(clk, "/bundle", "/state")
 	var left atomic.Uint64
 	left.Store(Least)
+	looks := make(chan struct{}, 2)
 	w.free = func(folder string) (uint64, error) {
 		if folder == "/state" {
+			defer func() { looks <- struct{}{} }()
 			return left.Load(), nil
 		}
 		return 0, errors.New("this disk does not tell")
 	}
 	found := make(chan error, 1)
 	go func() { found <- w.Run(t.Context()) }()
-	for !clk.HasWaiters() {
-		select {
-		case err := <-found:
-			t.Fatalf("it ended with %v while there was room", err)
-		default:
-		}
+	select {
+	case <-looks:
+	case err := <-found:
+		t.Fatalf("it ended with %v while there was room", err)
 	}
 	left.Store(Least - 1)
 	clk.Step(LookInterval)

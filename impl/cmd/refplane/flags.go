@@ -71,9 +71,6 @@ func (p *played) parse() (release.Release, defects.Set, error) {
 		return release.Release{}, nil, err
 	}
 	r = r.With(set)
-	emulates, err := r.Emulating(p.emulated, p.compatible)
-	if err != nil && set.Has(defects.EV08TakesAny) {
-		return r, set, nil // defect: EV-08-takes-any-version
-	}
-	return emulates, set, err
+	r, err = emulating(r, set)(p.emulated, p.compatible)
+	return r, set, err
 }
