@@ -12,6 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/external"
@@ -26,6 +28,9 @@ const (
 	// may take to stop.
 	planeBound = 20 * time.Minute
 	stopBound  = 2 * time.Minute
+	// servedBound is how long an API server may take to serve custom resources that were defined.
+	servedBound = time.Minute
+	servedPoll  = 100 * time.Millisecond
 )
 
 // scenario hits the API server of a member by a fault, between two looks at discovery.
@@ -85,6 +90,9 @@ func plane(t *testing.T) (c *controller, topology string) {
 		t.Fatal(err)
 	}
 	define(t, config)
+	for _, m := range up.Members() {
+		awaitKinds(ctx, t, up, m.Name)
+	}
 	theirs := &cluster.Topology{
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "theirs"},
 		Spec: cluster.Spec{Provider: external.Name, Distribution: made.Spec.Distribution, External: &cluster.External{Faults: &cluster.FaultEngine{Engine: cluster.EngineChaosMesh}}},
@@ -103,6 +111,28 @@ func plane(t *testing.T) (c *controller, topology string) {
 		t.Fatal(err)
 	}
 	return runController(t, up, config), topology
+}
+
+// awaitKinds waits until the member serves the kinds of Chaos Mesh, which each API server learns of
+// by itself.
+func awaitKinds(ctx context.Context, t *testing.T, up cluster.Cluster, member string) {
+	t.Helper()
+	config, err := up.ClientConfig(member, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, servedPoll, servedBound, true, func(context.Context) (bool, error) {
+		_, last = client.ServerResourcesForGroupVersion("chaos-mesh.org/v1alpha1")
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s does not serve the kinds of Chaos Mesh: %v", member, last)
+	}
 }
 
 // needVerdicts demands one verdict of all requirements that the scenario lists. Others may fail: those
