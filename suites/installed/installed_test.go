@@ -52,7 +52,7 @@ func TestMigrationByJobs(t *testing.T) {
 	// kind nodes have no CNI plugin.
 	p.must("migrate", "install", "--on-control-plane")
 	var k *kubelet
-	if p.local {
+	if !p.onNodes {
 		k = startKubelet(p, ours, roleLabel)
 	}
 	first := p.updates()

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	published "github.com/evenkeel/evenkeel/pkg/cluster/kubernetes"
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
@@ -48,7 +47,8 @@ type plane struct {
 	t       *testing.T
 	client  kubernetes.Interface
 	program string
-	local   bool
+	// onNodes is whether members are nodes, whose kubelets play Pods.
+	onNodes bool
 }
 
 // start brings a control plane up; change edits its topology. It skips the test if the
@@ -60,11 +60,6 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 		t.Fatal(err)
 	}
 	change(topology)
-	for _, release := range []string{before, after} {
-		if _, err := published.LookUp(published.APIServer, release, nil); topology.Spec.Provider == "local" && err != nil {
-			t.Skipf("%v", err)
-		}
-	}
 	program, err := reference.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +78,11 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 			t.Error(err)
 		}
 	})
+	if preparer, ok := made.(cluster.ReleasePreparer); ok {
+		if err := preparer.Prepare(ctx, []string{before, after}); err != nil {
+			t.Skipf("%v", err)
+		}
+	}
 	if err := made.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,8 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &plane{Cluster: made, t: t, client: client, program: program, local: topology.Spec.Provider == "local"}
+	_, onNodes := made.(cluster.HostAddressProvider)
+	return &plane{Cluster: made, t: t, client: client, program: program, onNodes: onNodes}
 }
 
 func root() string { return filepath.Join("..", "..") }
