@@ -67,10 +67,15 @@ func Scenario(file string) bool {
 	})
 }
 
+// labels are what --label-filter selects a requirement by.
+func labels(r requirement.Requirement) []string {
+	return []string{string(r.ID), r.Source, string(r.Level)}
+}
+
 // specs registers the specs that read the verdicts of the scenario.
 func (p *player) specs() {
 	for _, r := range p.requirements {
-		ginkgo.It(text(r), ginkgo.Label(string(r.ID), r.Source, string(r.Level)), func() { p.judge(r.ID) })
+		ginkgo.It(text(r), ginkgo.Label(labels(r)...), func() { p.judge(r.ID) })
 	}
 	ginkgo.It(nothingElse, p.judgeRest)
 	// --focus, --skip and --label-filter leave that spec out in most cases, and a breach
