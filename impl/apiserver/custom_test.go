@@ -290,12 +290,7 @@ func TestTheAnnouncementFollowsTheDefinition(t *testing.T) {
 func TestAnAnnouncementThatFailedIsTriedAgain(t *testing.T) {
 	r, doors := newRegister(), newCustomDoors()
 	v, indexer := versionsOf(t, r, doors)
-	step := func(version string) error {
-		if err := indexer.Update(widgetCRD(version)); err != nil {
-			return err
-		}
-		return v.sync(t.Context(), "widgets.test.dev")
-	}
+	step := stepsOf(t, v, indexer)
 	if err := step("v1"); err != nil {
 		t.Fatal(err)
 	}
@@ -325,6 +320,16 @@ func TestAnAnnouncementThatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
+// stepsOf gives the definition of widgets another version to store, and has it announced.
+func stepsOf(t *testing.T, v *customAnnouncer, indexer cache.Indexer) func(version string) error {
+	return func(version string) error {
+		if err := indexer.Update(widgetCRD(version)); err != nil {
+			return err
+		}
+		return v.sync(t.Context(), "widgets.test.dev")
+	}
+}
+
 // A write that does not end holds the worker that announces its resource for customDrain, and
 // then the door opens again.
 func TestAnAnnouncementWaitsForOlderWritesWithinABound(t *testing.T) {
@@ -332,12 +337,7 @@ func TestAnAnnouncementWaitsForOlderWritesWithinABound(t *testing.T) {
 	v, indexer := versionsOf(t, r, doors)
 	fake := clocktesting.NewFakeClock(time.Now())
 	v.clock = fake
-	step := func(version string) error {
-		if err := indexer.Update(widgetCRD(version)); err != nil {
-			return err
-		}
-		return v.sync(t.Context(), "widgets.test.dev")
-	}
+	step := stepsOf(t, v, indexer)
 	if err := step("v1"); err != nil {
 		t.Fatal(err)
 	}
@@ -367,12 +367,7 @@ func TestAnAnnouncementWaitsForOlderWritesWithinABound(t *testing.T) {
 func TestAFlipWaitsForWritesThatAreUnderWay(t *testing.T) {
 	r, doors := newRegister(), newCustomDoors()
 	v, indexer := versionsOf(t, r, doors)
-	step := func(version string) error {
-		if err := indexer.Update(widgetCRD(version)); err != nil {
-			return err
-		}
-		return v.sync(t.Context(), "widgets.test.dev")
-	}
+	step := stepsOf(t, v, indexer)
 	if err := step("v1"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -12,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel/evenkeel/pkg/manifest"
 )
 
 // JobOptions say how a Job plays a plan.
@@ -76,15 +76,7 @@ func Job(plan *Plan, o JobOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []byte
-	for _, object := range []any{config, job} {
-		raw, err := withoutStatus(object)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, "---\n"...), raw...)
-	}
-	return out, nil
+	return manifest.YAML(config, job)
 }
 
 func (o JobOptions) check() error {
@@ -196,23 +188,4 @@ func (o JobOptions) pod(resources corev1.ResourceList) corev1.PodSpec {
 		}},
 		Volumes: volumes,
 	}
-}
-
-// withoutStatus encodes an object as users write it: without a status, and without fields
-// that the server sets.
-func withoutStatus(object any) ([]byte, error) {
-	raw, err := json.Marshal(object)
-	if err != nil {
-		return nil, fmt.Errorf("encode the manifest: %w", err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, fmt.Errorf("encode the manifest: %w", err)
-	}
-	delete(fields, "status")
-	out, err := yaml.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("encode the manifest: %w", err)
-	}
-	return out, nil
 }

@@ -35,7 +35,7 @@ func jobOptions(t testing.TB) JobOptions {
 	return JobOptions{Name: "theirs", Image: "example/evenkeel", Claim: "bundles", Parallel: 10, CPU: "2", Memory: "4Gi", Queue: "night", Topology: topology}
 }
 
-func manifest(t testing.TB, plan *Plan, o JobOptions) (config corev1.ConfigMap, job batchv1.Job) {
+func manifestOf(t testing.TB, plan *Plan, o JobOptions) (config corev1.ConfigMap, job batchv1.Job) {
 	t.Helper()
 	raw, err := Job(plan, o)
 	if err != nil {
@@ -55,7 +55,7 @@ func manifest(t testing.TB, plan *Plan, o JobOptions) (config corev1.ConfigMap, 
 
 func TestJob_HasAnIndexForEachLine(t *testing.T) {
 	plan := planned(t, func(r *Request) { r.Repeat = 3 })
-	config, job := manifest(t, plan, jobOptions(t))
+	config, job := manifestOf(t, plan, jobOptions(t))
 	spec := job.Spec
 	if int(*spec.Completions) != len(plan.Lines) || *spec.CompletionMode != batchv1.IndexedCompletion || *spec.BackoffLimitPerIndex != 3 || *spec.Parallelism != 10 {
 		t.Errorf("%+v", spec)
@@ -171,7 +171,7 @@ func TestPlayLine_AsAnIndexedJob(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, job := manifest(t, plan, jobOptions(t))
+			_, job := manifestOf(t, plan, jobOptions(t))
 			k := kubelet{t: t, job: &job, plan: plan, store: store, script: fakerun.Script{Runs: runs}, pods: map[int]int{}, failed: map[int]bool{}}
 			k.run()
 			into := filepath.Join(t.TempDir(), "merged")

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -72,20 +70,12 @@ func TestSchemaIsThatOfTheTypes(t *testing.T) {
 // conforms is whether the report of a campaign has the form.
 func conforms(t *testing.T, document []byte) error {
 	t.Helper()
-	form := &jsonschema.Schema{}
-	if err := json.Unmarshal(Schema(), form); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := form.Resolve(nil)
+	resolved, err := schemagen.Resolve(Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := yaml.YAMLToJSONStrict(document)
+	untyped, err := schemagen.Untyped(document)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var untyped any
-	if err := json.Unmarshal(raw, &untyped); err != nil {
 		t.Fatal(err)
 	}
 	return resolved.Validate(untyped)

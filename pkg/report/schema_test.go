@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,12 +147,8 @@ func first(list any) map[string]any { return list.([]any)[0].(map[string]any) }
 
 func untyped(t *testing.T, document []byte) any {
 	t.Helper()
-	raw, err := yaml.YAMLToJSONStrict(document)
+	out, err := schemagen.Untyped(document)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var out any
-	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -161,11 +156,7 @@ func untyped(t *testing.T, document []byte) any {
 
 func resolved(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
-	form := &jsonschema.Schema{}
-	if err := json.Unmarshal(Schema(), form); err != nil {
-		t.Fatal(err)
-	}
-	out, err := form.Resolve(nil)
+	out, err := schemagen.Resolve(Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

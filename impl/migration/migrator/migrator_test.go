@@ -143,26 +143,31 @@ func TestAnAgreementThatMovedMeansAnotherPass(t *testing.T) {
 	})
 }
 
+// crashAt asks for a migration, whose worker is killed at a write.
+func (w *world) crashAt(write int) {
+	reached := make(chan struct{})
+	w.before = func(ctx context.Context, n int, _ string) error {
+		if n != write {
+			return nil
+		}
+		close(reached)
+		w.mu.Unlock()
+		<-ctx.Done()
+		w.mu.Lock()
+		return ctx.Err()
+	}
+	w.ask("m")
+	stop := w.start(Options{})
+	<-reached
+	stop()
+}
+
 // Killed at any write, the next worker repeats no more than the chunk in hand.
 func TestACrashCostsOneChunkAtMost(t *testing.T) {
 	for crash := 1; crash <= 35; crash++ {
 		t.Run(fmt.Sprint(crash), func(t *testing.T) {
 			inWorld(t, 35, func(t *testing.T, w *world) {
-				reached := make(chan struct{})
-				w.before = func(ctx context.Context, n int, _ string) error {
-					if n != crash {
-						return nil
-					}
-					close(reached)
-					w.mu.Unlock()
-					<-ctx.Done()
-					w.mu.Lock()
-					return ctx.Err()
-				}
-				w.ask("m")
-				stop := w.start(Options{})
-				<-reached
-				stop()
+				w.crashAt(crash)
 				if migration.Finished(w.get("m")) {
 					t.Fatal("an outcome was told by a worker that crashed")
 				}

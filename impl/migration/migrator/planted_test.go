@@ -22,21 +22,7 @@ func TestPlanted_SVM12GoesBackByMoreThanMayBeRepeated(t *testing.T) {
 	for id, again := range map[defects.ID]int{"": 0, defects.SVM12GoesBack: 30} {
 		t.Run(string(id), func(t *testing.T) {
 			inWorld(t, objects, func(t *testing.T, w *world) {
-				reached := make(chan struct{})
-				w.before = func(ctx context.Context, n int, _ string) error {
-					if n != crash {
-						return nil
-					}
-					close(reached)
-					w.mu.Unlock()
-					<-ctx.Done()
-					w.mu.Lock()
-					return ctx.Err()
-				}
-				w.ask("m")
-				stop := w.start(Options{})
-				<-reached
-				stop()
+				w.crashAt(crash)
 				planted := Options{}
 				if id != "" {
 					planted.Defects = defects.Of(id)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/agent/install"
+	"github.com/evenkeel/evenkeel/pkg/manifest"
 )
 
 // rungStatic asks for the agent as a static Pod.
@@ -53,7 +54,7 @@ func printed(plan install.Plan, rung string) ([]byte, error) {
 	case string(cluster.RungLook), string(cluster.RungDisrupt):
 		plan.Rung = cluster.Rung(rung)
 	case rungStatic:
-		return install.YAML(plan.StaticPod())
+		return manifest.YAML(plan.StaticPod())
 	default:
 		return nil, fmt.Errorf("--rung %q is none of %s, %s and %s", rung, cluster.RungLook, cluster.RungDisrupt, rungStatic)
 	}
@@ -61,5 +62,5 @@ func printed(plan install.Plan, rung string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return install.YAML(objects.All()...)
+	return manifest.YAML(objects.All()...)
 }

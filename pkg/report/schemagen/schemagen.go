@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -64,6 +65,27 @@ func Encode(s *jsonschema.Schema) ([]byte, error) {
 		return nil, fmt.Errorf("encode a schema: %w", err)
 	}
 	return append(raw, '\n'), nil
+}
+
+// Resolve reads a schema that is committed, for documents to be held against it.
+func Resolve(schema []byte) (*jsonschema.Resolved, error) {
+	form := &jsonschema.Schema{}
+	if err := json.Unmarshal(schema, form); err != nil {
+		return nil, fmt.Errorf("read a schema: %w", err)
+	}
+	return form.Resolve(nil)
+}
+
+// Untyped reads a document as a validator of schemas takes it.
+func Untyped(document []byte) (out any, err error) {
+	raw, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return nil, fmt.Errorf("read a document: %w", err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("read a document: %w", err)
+	}
+	return out, nil
 }
 
 // Texts are the values that a type has, for an enumeration.

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/manifest"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata anew")
@@ -59,7 +60,7 @@ func TestManifest_IsTheReviewedOne(t *testing.T) {
 
 func compare(t *testing.T, name string, objects ...any) {
 	t.Helper()
-	got, err := YAML(objects...)
+	got, err := manifest.YAML(objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestObjects_GiveNoTokenAndNoRight(t *testing.T) {
 	if *objects.ServiceAccount.AutomountServiceAccountToken || *objects.DaemonSet.Spec.Template.Spec.AutomountServiceAccountToken {
 		t.Error("a token is mounted")
 	}
-	text, err := YAML(objects.All()...)
+	text, err := manifest.YAML(objects.All()...)
 	if err != nil {
 		t.Fatal(err)
 	}

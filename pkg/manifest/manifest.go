@@ -1,6 +1,7 @@
-//go:build linux
-
-package install
+// Package manifest writes objects of Kubernetes for users who look at them and apply them.
+//
+// It is internal to Evenkeel: nothing outside of it should build on it.
+package manifest
 
 import (
 	"encoding/json"
@@ -9,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// YAML writes objects as users do: without a status, and without fields that the server sets.
+// YAML writes objects as users do: without a status, and without fields that the server sets. Each
+// begins with a line that separates documents.
 func YAML(objects ...any) ([]byte, error) {
 	var out []byte
 	for _, object := range objects {
