@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
@@ -50,14 +51,15 @@ func (h *History) Asked(group, resource, name string) []*Asked {
 }
 
 // Answered is whether the history has told of the answer by now, if the harness asked for a change
-// that was made then. What a run that was killed had asked for last, its history does not tell.
-func (h *History) Answered(change Stamp) bool {
-	return h.ended || h.When(change).Latest+int64(answerDelay) <= h.Now
+// that was made then: requests end, and are told of, within a bound. What a run that was killed had
+// asked for last, its history does not tell.
+func (h *History) Answered(change Stamp, within time.Duration) bool {
+	return h.ended || h.When(change).Latest+int64(within) <= h.Now
 }
 
 // ByHarness is whether the harness made a change of an object: Yes where an answer names
 // the revision of the change, or the harness certainly deleted it at that time; Unknown
-// where a request that may have come through was under way, or may not have been told of yet.
+// where a request that may have come through was under way.
 func (h *History) ByHarness(group, resource, name string, change Stamp, deleted bool) Truth {
 	at, by := h.When(change), No
 	for _, a := range h.Asked(group, resource, name) {
@@ -75,9 +77,6 @@ func (h *History) ByHarness(group, resource, name string, change Stamp, deleted 
 		default:
 			by = Unknown
 		}
-	}
-	if by == No && !h.Answered(change) {
-		return Unknown
 	}
 	return by
 }

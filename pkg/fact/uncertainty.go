@@ -7,10 +7,6 @@ import "time"
 // all that there is, and tells when nothing did so for this long (observe.EtcdAway).
 const etcdDelay = time.Second
 
-// answerDelay is how much later than etcd made a change the answer to the harness's request for it
-// is told at most: the harness gives requests up after a few seconds (observe.RequestTimeout).
-const answerDelay = 10 * time.Second
-
 // processDelay is how much later than a process started or ended its recorder tells of
 // it: the local provider waits for the process, the kind provider's agent looks at the
 // processes of the node four times a second.

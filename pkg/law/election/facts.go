@@ -105,7 +105,7 @@ func changes(fits func(*Change) bool) func(*Facts) []*Change {
 	return func(f *Facts) []*Change {
 		var out []*Change
 		for _, l := range leases((*Lease).there)(f) {
-			out = append(out, fact.Where(l.changes, func(c *Change) bool { return f.Answered(c.Stamp) && fits(c) })...)
+			out = append(out, fact.Where(l.changes, func(c *Change) bool { return f.Answered(c.Stamp, notion("requestsEndWithin")) && fits(c) })...)
 		}
 		return out
 	}

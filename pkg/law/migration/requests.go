@@ -122,7 +122,7 @@ func (f *Facts) unasked(r Resource) []*Change {
 	p := f.population(r)
 	for i := range p.changes {
 		c := &p.changes[i]
-		if !c.Gone || !f.Answered(c.Stamp) {
+		if !c.Gone {
 			continue
 		}
 		at, name := c.when(), c.Object.Name

@@ -230,7 +230,7 @@ func (t *historyBuilder) gap(source string) *historyBuilder {
 func (t *historyBuilder) judge(test *testing.T, ids ...requirement.ID) []check.Result {
 	test.Helper()
 	if len(t.events) == 0 || t.events[len(t.events)-1].End == nil {
-		t.add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
+		t.ends()
 	}
 	var all []requirement.Requirement
 	for _, id := range ids {
@@ -246,6 +246,11 @@ func (t *historyBuilder) judge(test *testing.T, ids ...requirement.ID) []check.R
 		test.Fatal(err)
 	}
 	return j.Results
+}
+
+// ends has the run end in good order.
+func (t *historyBuilder) ends() *historyBuilder {
+	return t.add(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
 }
 
 // blames wants one violation of each message, in order; none means that

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // facts are those of KEP-2339 about one history.
@@ -94,12 +95,13 @@ func (f *facts) asked(name string) []*fact.Asked {
 	return f.Asked(storageVersionGroup, storageVersionResource, name)
 }
 
-// byHarness is whether the harness made a change of a StorageVersion. Where it is not known
-// what became of its request, it may have deleted the object, and has written nothing.
+// byHarness is whether the harness made a change of a StorageVersion, as far as is known. Where it
+// is not known what became of its request, it may have deleted the object, and has written
+// nothing. Of a change that a killed run saw last it may be told no more.
 func (f *facts) byHarness(name string, s fact.Stamp) bool {
 	deleted := f.StorageVersion(name).At(s.Revision) == nil
 	by := f.ByHarness(storageVersionGroup, storageVersionResource, name, s, deleted)
-	return by == fact.Yes || deleted && by == fact.Unknown
+	return by == fact.Yes || deleted && by == fact.Unknown || !f.Answered(s, requirement.MustBound("KEP-2339", "requestsEndWithin"))
 }
 
 // takenBy is whether the harness took away what a change took away: itself, or by taking the
