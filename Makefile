@@ -78,9 +78,10 @@ mutation: build
 	$(GO) run ./hack/mutation -out "$(OUT)/mutation" -results "$(RESULTS)" -only "$(ONLY)" -unproven=$(if $(UNPROVEN),true,false) -again=$(if $(AGAIN),true,false) -tries $(or $(TRIES),1) -parallel $(or $(PARALLEL),1) -sample $(or $(SAMPLE),0) -commit "$$(git rev-parse HEAD 2>/dev/null)"
 
 ## detection: plant defects of the reference and measure what generated schedules find of them;
-## ONLY="SVM-*" plants some, SCHEDULES=N plays so many for each, RESULTS=reports publishes
+## ONLY="SVM-*" plants some, SCHEDULES=N plays so many for each, TOGETHER=N plants defects of
+## different KEPs together, HOW=guided or random explores one way only, RESULTS=reports publishes
 detection: build
-	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/detection -out "$(OUT)/detection" -only "$(or $(ONLY),*)" -schedules $(or $(SCHEDULES),20) -parallel $(or $(PARALLEL),1) -report "$(if $(RESULTS),$(RESULTS)/explore.md)"
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/detection -out "$(OUT)/detection" -only "$(or $(ONLY),*)" -schedules $(or $(SCHEDULES),20) -together $(or $(TOGETHER),1) -how $(or $(HOW),both) -parallel $(or $(PARALLEL),1) -report "$(if $(RESULTS),$(RESULTS)/explore.md)"
 
 ## bench: time to a ready cluster, and events a second through all checks
 bench: build

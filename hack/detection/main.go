@@ -5,6 +5,9 @@
 //
 //	go run ./hack/detection -schedules 20 -only "CLE-*" -out _out/detection -report reports/explore.md
 //
+// With -together N defects of different KEPs are planted in one control plane, at most N at a
+// time (see group.go), and the exploration goes on until all of them are found.
+//
 // With -table it plays nothing, and writes the table of the results that are there.
 package main
 
@@ -31,11 +34,12 @@ import (
 )
 
 type options struct {
-	topology, only, out, report string
-	schedules, parallel         int
-	seed                        int64
-	length                      time.Duration
-	table                       bool
+	topology, only, out, report   string
+	schedules, parallel, together int
+	seed                          int64
+	length                        time.Duration
+	how                           string
+	table                         bool
 }
 
 func main() {
@@ -44,7 +48,9 @@ func main() {
 	flag.StringVar(&o.only, "only", "*", "the defects to plant: names, or beginnings that end in *, with commas between")
 	flag.IntVar(&o.schedules, "schedules", 20, "how many schedules to play at most for each defect")
 	flag.IntVar(&o.parallel, "parallel", 1, "how many schedules to play side by side")
-	flag.Int64Var(&o.seed, "seed", 1, "seed of the schedules; each defect has a seed of its own that follows from it")
+	flag.IntVar(&o.together, "together", 1, "how many defects of different KEPs to plant in one control plane at most")
+	flag.StringVar(&o.how, "how", "both", "explore guided, random, or both")
+	flag.Int64Var(&o.seed, "seed", 1, "seed of the schedules; each group of defects has a seed of its own that follows from it")
 	flag.DurationVar(&o.length, "length", explore.DefaultBudget, "how long the steps of a schedule take at most, about")
 	flag.StringVar(&o.out, "out", "_out/detection", "folder for the results and the finds")
 	flag.StringVar(&o.report, "report", "", "write the table between the marks of this file (default to the terminal)")
@@ -75,8 +81,8 @@ func detect(ctx context.Context, o options) error {
 	return publish(o.report, markdown(done, o.schedules))
 }
 
-// play explores each defect in both ways, unless a result is there.
-func play(ctx context.Context, o options, results string, done []result) ([]result, error) {
+// play explores each defect in the ways that are asked for, unless a result is there.
+func play(ctx context.Context, o options, path string, done []result) ([]result, error) {
 	raw, err := clusters.Read(o.topology)
 	if err != nil {
 		return nil, fmt.Errorf("the topology %s cannot be read: %w", o.topology, err)
@@ -93,23 +99,39 @@ func play(ctx context.Context, o options, results string, done []result) ([]resu
 	if err != nil {
 		return nil, err
 	}
-	for i, d := range defects {
-		for _, random := range []bool{false, true} {
+	red, err := published(publishedRed)
+	if err != nil {
+		return nil, err
+	}
+	for _, random := range []bool{false, true} {
+		if o.how != "both" && o.how != way(random) {
+			continue
+		}
+		missing := slices.DeleteFunc(slices.Clone(defects), func(d cluster.Defect) bool {
 			has := slices.ContainsFunc(done, func(r result) bool { return r.Defect == d.ID && r.Random == random })
-			if has || !chosen(o.only, d.ID) {
-				continue
-			}
-			r, err := one(ctx, o, topology, d, random, int64(i))
+			return has || !chosen(o.only, d.ID)
+		})
+		for _, g := range groups(missing, red, o.together) {
+			index := slices.IndexFunc(defects, func(d cluster.Defect) bool { return d.ID == g[0].ID })
+			results, err := one(ctx, o, topology, g, random, int64(index))
 			if err != nil {
-				return nil, fmt.Errorf("defect %s: %w", d.ID, err)
+				return nil, fmt.Errorf("defects %s: %w", g, err)
 			}
-			if err := add(results, r); err != nil {
+			if err := add(path, results); err != nil {
 				return nil, err
 			}
-			done = append(done, r)
+			done = append(done, results...)
 		}
 	}
 	return done, nil
+}
+
+// way is how schedules are drawn, as folders and flags name it.
+func way(random bool) string {
+	if random {
+		return "random"
+	}
+	return "guided"
 }
 
 func chosen(only, id string) bool {
@@ -121,38 +143,27 @@ func chosen(only, id string) bool {
 	return false
 }
 
-// one explores a defect until its requirement is red.
-func one(ctx context.Context, o options, topology *cluster.Topology, d cluster.Defect, random bool, index int64) (result, error) {
+// one explores the defects of a group until the requirements of all of them were red.
+func one(ctx context.Context, o options, topology *cluster.Topology, g group, random bool, index int64) ([]result, error) {
 	composer, err := explore.NewComposer(ctx, providers.All(), topology, o.seed*1000+index)
 	if err != nil {
-		return result{}, err
+		return nil, err
 	}
 	composer.Budget = o.length
-	how := "guided"
-	if random {
-		how = "random"
-	}
-	fmt.Printf("%s, %s\n", d.ID, how)
-	runs := explore.Runs{Providers: providers.All(), Defect: d.ID}
-	r := result{Defect: d.ID, Requirement: d.Requirement, Random: random}
-	of := func(f explore.Find) bool { return f.Fingerprint.Requirement == d.Requirement }
+	fmt.Printf("%s, %s\n", g, way(random))
+	runs := explore.Runs{Providers: providers.All(), Defect: g.String()}
+	began := time.Now()
+	seen := newSightings(g, random)
 	out, err := explore.Explore(ctx, explore.Options{
-		Composer: composer, Random: random, Max: o.schedules, Parallel: o.parallel, Out: filepath.Join(o.out, how, d.ID),
+		Composer: composer, Random: random, Max: o.schedules, Parallel: o.parallel, Out: filepath.Join(o.out, way(random), g[0].ID),
 		Play: runs.Play, Story: explore.StoryOf, Clock: clock.RealClock{}, Console: os.Stdout,
-		Enough: func(s *explore.Story) bool { return slices.ContainsFunc(s.Finds, of) },
+		Enough: func(s *explore.Story) bool { return seen.take(s, time.Since(began)) },
 	})
 	if err != nil {
-		return result{}, err
-	}
-	r.Schedules, r.Spoilt, r.Took = out.Schedules, out.Spoilt, out.Took
-	r.Found = slices.ContainsFunc(out.Finds, of)
-	for _, f := range out.Finds {
-		if !of(f) && !slices.Contains(r.Others, f.Fingerprint.Requirement) {
-			r.Others = append(r.Others, f.Fingerprint.Requirement)
-		}
+		return nil, err
 	}
 	if out.Schedules == 0 {
-		return result{}, errors.New("no schedule was played: the folder of its results is from a series that was ended; remove it")
+		return nil, errors.New("no schedule was played: the folder of its results is from a series that was ended; remove it")
 	}
-	return r, nil
+	return seen.results(out), nil
 }

@@ -27,7 +27,7 @@ func TestTable_ShowsGuidedBesideRandom(t *testing.T) {
 		{Defect: "SV-06-a", Requirement: "SV-06", Random: true, Schedules: 20, Took: 26 * time.Minute},
 		{Defect: "AD-01-b", Requirement: "AD-01", Found: true, Schedules: 1, Took: time.Minute},
 	} {
-		if err := add(path, r); err != nil {
+		if err := add(path, []result{r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func TestTable_ShowsGuidedBesideRandom(t *testing.T) {
 	}
 	table := markdown(results, 20)
 	for _, want := range []string{
-		"| guided | 2 of 2 (34 % to 100 %) | 4 | 5 |", "| random | 0 of 1 (0 % to 79 %) | 20 | 26 |",
+		"| guided | 2 of 2 (34 % to 100 %) | 2.0 | 2.5 |", "| random | 0 of 1 (0 % to 79 %) | 20.0 | 26.0 |",
 		"| `SV-06-a` | 3 | 4.0 | not in 20 | 26.0 | SV-04 |", "| `AD-01-b` | 1 | 1.0 | – | – | – |",
 	} {
 		if !strings.Contains(table, want) {

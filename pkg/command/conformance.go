@@ -51,7 +51,7 @@ func (p *planFlags) add(cmd *cobra.Command) {
 	f.IntVar(&r.Repeat, "repeat", 1, "play each scenario at least this often")
 	f.IntVar(&r.Tries, "tries", 3, "play a run at most this often until it is conclusive")
 	f.Int64Var(&r.Seed, "seed", 0, "seed of the first run of each scenario (default one that is chosen and written into the plan)")
-	f.StringVar(&r.Defect, "defect", "", "plant this defect in every run; reference distribution only")
+	f.StringVar(&r.Defect, "defect", "", "plant this defect in every run, or several with commas between; reference distribution only")
 	f.BoolVar(&r.Strict, "strict", false, "take documented deviations of the distribution for failures")
 	f.BoolVar(&r.AllowDisruption, "allow-disruption", false, "play what disrupts an external cluster, too")
 }

@@ -67,7 +67,7 @@ byte; guided ones also follow from what the schedules before have reached.`,
 	f.BoolVar(&e.planOnly, "plan-only", false, "write --max schedules to OUT, and play none")
 	f.BoolVar(&e.keep, "keep", false, "keep the bundles of schedules that found nothing new too, in OUT/kept")
 	f.StringVar(&e.out, "out", "", "folder for finds and the log (default one below "+run.DefaultOut+")")
-	f.StringVar(&e.defect, "defect", "", "plant this defect; reference distribution only")
+	f.StringVar(&e.defect, "defect", "", "plant this defect, or several with commas between; reference distribution only")
 	return cmd
 }
 

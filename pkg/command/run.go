@@ -60,7 +60,7 @@ judge what is asked for is played.`,
 	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; any other one that is broken is still reported")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")
 	f.StringVar(&o.Out, "out", "", "folder for the bundle (default one below "+run.DefaultOut+")")
-	f.StringVar(&o.Defect, "defect", "", "plant this defect; reference distribution only")
+	f.StringVar(&o.Defect, "defect", "", "plant this defect, or several with commas between; reference distribution only")
 	f.BoolVar(&o.Strict, "strict", false, "take documented deviations of the distribution for failures; the history remembers it")
 	f.BoolVar(&o.AllowDisruption, "allow-disruption", false, "play what disrupts an external cluster, too")
 	f.BoolVar(&o.NoTraffic, "no-traffic", false, "write nothing to the control plane that a check could learn from")

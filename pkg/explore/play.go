@@ -20,7 +20,7 @@ import (
 type Runs struct {
 	Providers cluster.Registry
 	Harness   string
-	// Defect to plant, by ID.
+	// Defect to plant, by ID, or several with commas between.
 	Defect string
 }
 

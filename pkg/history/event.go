@@ -46,7 +46,7 @@ type Header struct {
 	// MigrationRate is how many objects a second migrations were told to write at
 	// most; 0 if they were told nothing.
 	MigrationRate float64 `json:"migrationRate,omitempty"`
-	// Defect is the ID of the defect planted on purpose, if any.
+	// Defect is the ID of the defect planted on purpose, if any, or of several with commas between.
 	Defect string `json:"defect,omitempty"`
 	// Implementation is who answers for the control plane, if the topology says so.
 	Implementation *Implementation `json:"implementation,omitempty"`

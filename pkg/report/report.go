@@ -53,7 +53,8 @@ type ConformanceReport struct {
 	// Digests of the files that the report follows from, and of those that say which
 	// scenario ran on which topology.
 	Digests Digests `json:"digests"`
-	// Defect is the ID of the defect that was planted on purpose, if any.
+	// Defect is the ID of the defect that was planted on purpose, if any, or of several with
+	// commas between.
 	Defect string `json:"defect,omitempty"`
 	// Strict is whether documented deviations counted as failures.
 	Strict bool `json:"strict,omitempty"`

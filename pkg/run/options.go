@@ -66,7 +66,7 @@ type Options struct {
 	Seed int64
 	// Out is the bundle's folder; with an empty Out the run creates one below DefaultOut.
 	Out string
-	// Defect to plant, by ID; reference only.
+	// Defect to plant, by ID, or several with commas between; reference only.
 	Defect string
 	// Strict counts documented deviations of the distribution as failures.
 	Strict bool
@@ -111,7 +111,7 @@ func prepare(ctx context.Context, o Options, now time.Time) (*plan, error) {
 		p.seed = rand.Int64()
 	}
 	if o.Defect != "" {
-		p.defects = []string{o.Defect}
+		p.defects = strings.Split(o.Defect, ",")
 	}
 	err := p.loadTopology(o.Topology, o.Release)
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *plan) selectRequirements(ctx context.Context, o Options) (focus string,
 	}
 	focus = o.Focus
 	if focus == "" && o.Defect != "" {
-		if focus, err = p.focusOfDefect(ctx, o.Defect); err != nil {
+		if focus, err = p.focusOfDefects(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -338,18 +338,21 @@ func (p *plan) automate() error {
 		"counts on the migrations that it asks for")
 }
 
-// focusOfDefect has the requirement judged that the defect breaks.
-func (p *plan) focusOfDefect(ctx context.Context, id string) (string, error) {
+// focusOfDefects has the requirements judged that the defects break.
+func (p *plan) focusOfDefects(ctx context.Context) (string, error) {
 	known, err := p.provider.Defects(ctx, p.topology.Spec.Distribution)
 	if err != nil {
 		return "", err
 	}
-	for _, d := range known {
-		if d.ID == id {
-			return "^" + regexp.QuoteMeta(d.Requirement) + "$", nil
+	var broken []string
+	for _, id := range p.defects {
+		i := slices.IndexFunc(known, func(d cluster.Defect) bool { return d.ID == id })
+		if i < 0 {
+			return "", fmt.Errorf("there is no defect %q", id)
 		}
+		broken = append(broken, regexp.QuoteMeta(known[i].Requirement))
 	}
-	return "", fmt.Errorf("there is no defect %q", id)
+	return "^(" + strings.Join(broken, "|") + ")$", nil
 }
 
 func ids(requirements []requirement.Requirement) []string {
