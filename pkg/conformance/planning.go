@@ -104,7 +104,8 @@ func mostUseful(candidates []Candidate, owed func(requirement.ID) bool) (best Ca
 }
 
 // line writes the lines: the first run of each scenario, then the second of each, so that
-// what breaks often shows early.
+// what breaks often shows early. Long runs begin first: where several are played at a time, a
+// long one that begins last would end alone.
 func (p *Plan) line(candidates []Candidate, times map[string]int) error {
 	total := 0
 	for _, n := range times {
@@ -113,6 +114,8 @@ func (p *Plan) line(candidates []Candidate, times map[string]int) error {
 	if total > maxLines {
 		return fmt.Errorf("the plan would have %d runs, and at most %d are planned: ask for less with --focus, --rate or --repeat", total, maxLines)
 	}
+	candidates = slices.Clone(candidates)
+	slices.SortStableFunc(candidates, func(a, b Candidate) int { return cmp.Compare(b.Cost, a.Cost) })
 	for repeat := range slices.Max(slices.Collect(maps.Values(times))) {
 		for _, c := range candidates {
 			if repeat >= times[c.Name] {

@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -42,11 +45,33 @@ func Cheapest(requirements []string) (string, bool) {
 	return best, best != ""
 }
 
-// Check reads and checks all that a run of the options would, before anything runs, and
-// runs nothing. Some scenarios are refused later, by a cluster that has begun.
-func Check(ctx context.Context, o Options) error {
-	_, err := prepare(ctx, o, clock.RealClock{}.Now())
-	return err
+// Check reads and checks all that a run of the options would, and asks the cluster, which it
+// makes and does not start, whether it can play the scenario. It runs nothing.
+func Check(ctx context.Context, o Options) (err error) {
+	p, err := prepare(ctx, o, clock.RealClock{}.Now())
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "evenkeel-check-")
+	if err != nil {
+		return fmt.Errorf("make a folder to ask the provider in: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c, err := p.provider.New(ctx, p.topology, cluster.Options{
+		Name: p.id, Owner: "check", BundleDir: dir, LogDir: filepath.Join(dir, bundle.LogDir), Observer: func(cluster.Change) {},
+		Defects: p.defects, Seed: p.seed, AllowDisruption: o.AllowDisruption,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop(ctx)) }()
+	leftOut := p.scenario.LeaveOut(c)
+	header, err := p.header(c, o, nil)
+	if err != nil {
+		return err
+	}
+	header.Lacks = p.scenario.Lacks(c, leftOut, o.AllowDisruption)
+	return errors.Join(p.worthwhile(header), p.scenario.Playable(c, leftOut))
 }
 
 // Shipped returns the scenarios that ship with Evenkeel, by name. They are read once, and the

@@ -248,3 +248,19 @@ func readable(t *testing.T, outcome *Outcome) {
 		}
 	}
 }
+
+func TestCheck_AsksTheClusterWhatItCanPlay(t *testing.T) {
+	o, _ := fakeRun(t, fakeplane.Broken)
+	o.Focus = ""
+	o.Scenario = "fixtures/scenarios/election-denied.yaml"
+	if err := Check(t.Context(), o); err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicies") {
+		t.Errorf("a scenario that needs policies of the API servers is refused with %v", err)
+	}
+	o.Scenario = quick
+	if err := Check(t.Context(), o); err != nil {
+		t.Errorf("a scenario that needs nothing is refused: %v", err)
+	}
+	if _, err := os.Stat(o.Out); err == nil {
+		t.Errorf("the folder of the bundle is there, and nothing was to be run")
+	}
+}

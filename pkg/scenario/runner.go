@@ -234,6 +234,16 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	return r.goOn(ctx, len(r.Scenario.Steps), "end", err)
 }
 
+// Playable is an error where a cluster, which need not have begun, cannot play the scenario
+// beside the steps that are left out.
+func (s *Scenario) Playable(c cluster.Cluster, leaveOut map[int]string) error {
+	r := New(Options{Scenario: s, LeaveOut: leaveOut})
+	r.cluster = c
+	r.addTriggers()
+	r.foreign, _ = c.(cluster.ExternallyManaged)
+	return r.check()
+}
+
 // check refuses what cannot be played before anything runs.
 func (r *Runner) check() error {
 	r.start = map[string]string{}
