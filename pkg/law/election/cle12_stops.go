@@ -65,7 +65,7 @@ func (f *Facts) losses() []*loss {
 }
 
 func (t *Tenure) loss() *loss {
-	x := &loss{Tenure: t, expired: t.expires(t.Last.Now), process: t.LastProcess(t.Member, t.component(), t.Last.At)}
+	x := &loss{Tenure: t, expired: t.Last.expires().Latest, process: t.LastProcess(t.Member, t.component(), t.Last.At)}
 	taken := t.Lost != nil && t.Lost.Taken()
 	if x.forced = taken && byForce(t.Lost.Now.Holder); x.forced {
 		x.at = t.Lost.When()

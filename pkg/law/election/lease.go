@@ -204,17 +204,27 @@ func (c *Change) early() fact.Truth {
 	if holder(c.Before) == "" {
 		return fact.No
 	}
-	return c.madeAt().Before(fact.Exactly(c.expires(c.Before)-int64(notion("clocksApart")), 0))
+	expired := c.previous.expires()
+	expired.Earliest -= int64(notion("clocksApart"))
+	expired.Latest = max(expired.Latest-int64(notion("clocksApart")), expired.Earliest)
+	return c.madeAt().Before(expired)
 }
 
 // earlyBy is in words how long before it expired the Lease was lost.
 func (c *Change) earlyBy() string {
-	return fmt.Sprintf("%s before it expired", time.Duration(c.expires(c.Before)-c.madeAt().Latest).Round(time.Millisecond))
+	return fmt.Sprintf("%s before it expired", time.Duration(c.previous.expires().Latest-c.madeAt().Latest).Round(time.Millisecond))
 }
 
-// expires is when a Lease ends unless it is renewed, by the clock of its holder.
-func (f *Facts) expires(l *history.Lease) int64 {
-	return f.Time(l.Renewed) + int64(l.Duration)*int64(time.Second)
+// expires is when the Lease ends unless it is renewed, by the clock of its holder. A holder
+// whose clock is ahead writes a renewTime that is still to come: others, which count from when
+// they see the write, have to wait no longer than from then on.
+func (c *Change) expires() fact.Moment {
+	lasts := int64(c.Now.Duration) * int64(time.Second)
+	if at := c.Time(c.Now.Renewed); at <= c.When().Latest {
+		return fact.Exactly(at+lasts, c.Seq)
+	}
+	when := c.When()
+	return fact.Moment{Earliest: when.Earliest + lasts, Latest: when.Latest + lasts, Seq: c.Seq}
 }
 
 // Foreign Leases and candidates are those of programs that are neither a member's nor the

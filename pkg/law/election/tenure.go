@@ -84,7 +84,7 @@ func (t *Tenure) told() *Change {
 // held is while a tenure lasts and the Lease has not expired.
 func (t *Tenure) held() fact.Signal {
 	said := append([]*Change{t.Taken}, t.renewals...)
-	valid := unexpired(t.Facts, said, (*Change).When, func(c *Change) int64 { return c.expires(c.Now) })
+	valid := unexpired(t.Facts, said, (*Change).When, func(c *Change) int64 { return c.expires().Latest })
 	return fact.And(fact.Between(t.Taken.When(), t.Lost.moment()), valid)
 }
 
