@@ -45,6 +45,7 @@ func rowOf(id requirement.ID) law.Row {
 var needWords = map[string]string{
 	history.LackBeginning: "the start of every process, and the whole content of etcd since the beginning",
 	history.LackEtcd:      "the content of etcd",
+	history.LackProcesses: "the processes of all components",
 	history.LackRestarts:  "the restart of an API server",
 	history.LackBackends:  "aggregated API servers of the harness",
 	history.LackProbes:    "status writes that the API servers must reject",

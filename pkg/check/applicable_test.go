@@ -33,6 +33,10 @@ func TestInapplicable(t *testing.T) {
 		{"no backends", "AD-10", externalHeader(lack(history.LackBackends)), "it needs aggregated API servers of the harness, and of backends"},
 		{"no etcd", "SV-04", externalHeader(lack(history.LackEtcd)), "it needs the content of etcd, and of etcd"},
 		{"no probes", "SV-06", externalHeader(lack(history.LackProbes)), "it needs status writes that the API servers must reject, and of probes"},
+		{"no processes", "RO-02", externalHeader(lack(history.LackProcesses)), "it needs the processes of all components, and of processes"},
+		{"processes", "RO-02", externalHeader(lack(history.LackEtcd)), ""},
+		{"processes and no etcd", "RO-03", externalHeader(lack(history.LackEtcd)), "it needs the content of etcd"},
+		{"processes and etcd", "RO-03", externalHeader(), ""},
 		{"etcd and probes", "SV-06", externalHeader(), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

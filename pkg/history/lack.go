@@ -22,6 +22,8 @@ const (
 	LackBackends = "backends"
 	// LackProbes: nothing was sent to it that a server is to refuse.
 	LackProbes = "probes"
+	// LackProcesses: the harness does not see the processes of the components.
+	LackProcesses = "processes"
 	// LackMachines: the harness does not see the machines that the members run on, so that
 	// nothing tells whether these were starved.
 	LackMachines = "machines"

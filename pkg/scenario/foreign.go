@@ -48,6 +48,9 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 		return nil
 	}
 	lacks := []history.Lack{{What: history.LackBeginning, Reason: "an external cluster runs before Evenkeel records it"}}
+	if why := foreign.Lacks(cluster.MeansProcesses); why != "" {
+		lacks = append(lacks, history.Lack{What: history.LackProcesses, Reason: why})
+	}
 	if why := foreign.Lacks(cluster.MeansEtcd); why != "" {
 		lacks = append(lacks, history.Lack{What: history.LackEtcd, Reason: why})
 	}

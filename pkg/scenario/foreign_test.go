@@ -74,15 +74,16 @@ func TestWhatIsLeftOut(t *testing.T) {
 		// the machines.
 		left, lacks string
 	}{
-		{"discovery-quick", nil, "2 registerAPI", "beginning etcd backends probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "beginning probes"},
-		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "beginning etcd probes restarts"},
-		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "beginning etcd probes"},
-		{"discovery", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
-		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
-		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "beginning etcd probes restarts"},
-		{"discovery-backends", append(slices.Clone(everyHook), address), "", "beginning etcd probes"},
-		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "beginning etcd probes"},
+		{"discovery-quick", nil, "2 registerAPI", "beginning processes etcd backends probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "beginning processes probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "beginning probes"},
+		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "beginning processes etcd probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "beginning processes etcd probes"},
+		{"discovery", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
+		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
+		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "beginning processes etcd probes restarts"},
+		{"discovery-backends", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
+		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "beginning processes etcd probes"},
 	} {
 		t.Run(tc.name+" "+fmt.Sprint(tc.gives), func(t *testing.T) {
 			s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}

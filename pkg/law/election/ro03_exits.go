@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // provider starts or finds. It does not see why a controller ended that had just lost its
 // Lease, or whose API server was away: that excuses an end for another reason, too.
 var ro03 = law.Written[*Facts]{
-	Row: law.Row{ID: "RO-03", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
+	Row: law.Row{ID: "RO-03", Takes: []string{history.LackProcesses, history.LackEtcd}, Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
 		{Name: "lived"}, {Name: "livedEach", Each: true},
 	}},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {

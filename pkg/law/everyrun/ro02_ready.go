@@ -17,7 +17,7 @@ import (
 // /readyz. It does not see a member that calls itself ready and serves nothing, nor one
 // that is ready again each time before the bound is over, however often it falls.
 var ro02 = law.Deadline[*Facts, *server]{
-	Row:     law.Row{ID: "RO-02", Sources: []fact.Source{fact.Readyz}, Needs: []law.Need{{Name: "ready"}, {Name: "readyEach", Each: true}}},
+	Row:     law.Row{ID: "RO-02", Takes: []string{history.LackProcesses}, Sources: []fact.Source{fact.Readyz}, Needs: []law.Need{{Name: "ready"}, {Name: "readyEach", Each: true}}},
 	Bound:   "readyWithin",
 	Over:    (*Facts).servers,
 	Begin:   (*server).unready,
