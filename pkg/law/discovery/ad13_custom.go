@@ -49,9 +49,13 @@ func showLaw(row law.Row, of func(*definition) bool, wrong func(*answer, *change
 	return dutyLaw(row, "showsWithin", (*member).able, func(f *Facts) (out []duty) {
 		for _, d := range fact.Where(f.definitions, of) {
 			for _, c := range fact.Where(d.changes, func(c *change) bool { return c.known && len(c.ever) > 0 && !(len(c.versions) > 0 && d.removing(c.at)) }) {
+				until := endless
+				if next := c.overtaken(); next != nil {
+					until = fact.Exactly(next.from, 0)
+				}
 				for _, m := range f.all() {
 					out = append(out, duty{
-						member: m, about: d.String(), since: "a change of " + d.String(), began: c.moment(), shown: []int64{c.seq}, until: fact.Exactly(c.over(), 0),
+						member: m, about: d.String(), since: "a change of " + d.String(), began: c.moment(), shown: []int64{c.seq}, until: until,
 						wrong: func(k *answer) string { return c.wrongOrLater(k, wrong) },
 						tags:  func(done fact.Moment) []string { return tags(m, c, done) },
 					})

@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -97,7 +96,7 @@ func (m firstMoment) hasCustom(l *law.Ledger) {
 	for _, d := range m.member.facts.definitions {
 		c := d.certain(k.at)
 		// Servers have to agree first on whether a resource can be hosted.
-		if d.remote || c == nil || c.at+int64(showsWithin()) > m.process.Started.Earliest || m.member.facts.changing(d.group, k.from, k.at) {
+		if d.remote || c == nil || !m.member.facts.shown(c.at, m.process.Started.Earliest) || m.member.facts.changing(d.group, k.from, k.at) {
 			continue
 		}
 		switch wrong := c.lacks(k.listing, k.at); {
@@ -109,22 +108,31 @@ func (m firstMoment) hasCustom(l *law.Ledger) {
 	}
 }
 
-// hasAll looks in the first document for what the same process hosts later.
+// hasAll looks in the first document for what quiet looks show that the program hosts: at the
+// same process, which may not lose for good what others of its program have, and at all others.
 func (m firstMoment) hasAll() law.Entry {
-	f, k := m.member.facts, m.document
-	e, sweeps := k.entry(m.member.name+" later"), f.quiet()
-	i := slices.IndexFunc(sweeps, func(s *sweep) bool { return s.by == m.process && s.steady(groupsPath).told() != nil })
-	if i < 0 {
-		return e.Excused("no quiet look showed what the process hosts later")
-	}
-	later := sweeps[i].steady(groupsPath)
-	for _, of := range later.listing.names {
-		if len(f.definitionsOf(of.group)) > 0 || m.member.isForeign(of, later.from) {
+	k := m.document
+	e := k.entry(m.member.name + " later").Excused("no quiet look showed what the process hosts later")
+	for _, s := range m.member.facts.quiet() {
+		document := s.steady(groupsPath)
+		if program(s.by) != program(m.process) || document.told() == nil {
 			continue
 		}
-		if wrong := k.listing.otherwise(later.listing, of, true); wrong != "" {
-			return e.Broken("the first document of %s when it was ready %s, which it hosts", m.member.name, wrong).Shown(m.process.Started.Seq, k.seq, later.seq)
+		for _, of := range document.listing.names {
+			if wrong := k.listing.otherwise(document.listing, of, true); wrong != "" && s.hostsItself(document, of) && len(s.member.facts.definitionsOf(of.group)) == 0 {
+				return e.Broken("the first document of %s when it was ready %s, which %s hosts", m.member.name, wrong, m.hostedBy(s)).Shown(m.process.Started.Seq, k.seq, document.seq)
+			}
+		}
+		if s.by == m.process {
+			e = e.Met("whole")
 		}
 	}
-	return e.Met("whole")
+	return e
+}
+
+func (m firstMoment) hostedBy(s *sweep) string {
+	if s.by == m.process {
+		return "it"
+	}
+	return s.member.name + " with the same release"
 }

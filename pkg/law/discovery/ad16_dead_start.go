@@ -12,7 +12,8 @@ import (
 
 // ad16: a dead aggregated server costs readiness no more than a small bound (KEP-3352: the
 // health check waits for local servers only). How long a start takes anyway is learned from
-// restarts while none was dead, no foreign one either.
+// restarts while none was dead, no foreign one either. The clock stands while something else
+// keeps a member from being ready.
 var ad16 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-16", Sources: []fact.Source{fact.Requests, fact.Readyz}, Needs: anyOf("burdened", "free")},
 	Parts: []law.Law[*Facts]{
@@ -29,7 +30,8 @@ var ad16 = law.Together[*Facts]{
 			BoundOf: func(s start, _ fact.Moment) time.Duration {
 				return s.longest + requirement.MustBound("AD-16", "deadCosts")
 			},
-			Done: func(s start) []fact.Moment { return s.ready },
+			Running: func(s start) fact.Signal { return s.clock },
+			Done:    func(s start) []fact.Moment { return s.ready },
 			Void: func(s start) []law.Void {
 				if s.longest == 0 {
 					return law.Voids("no start without a dead server was seen to compare with", s.process.Started)
@@ -53,8 +55,9 @@ type start struct {
 	// none of any kind.
 	dead *outage
 	free bool
-	// longest is how long starts take at most that are free.
+	// longest is how long starts take at most that are free, and clock is that of this one.
 	longest time.Duration
+	clock   fact.Signal
 }
 
 // Entry is the obligation.
@@ -67,7 +70,7 @@ func (f *Facts) restarts() []start {
 		if p.Component != history.ComponentAPIServer || p.Before == nil {
 			continue
 		}
-		s, until := start{process: p}, f.Over()
+		s, until := start{process: p, clock: f.unhindered(p.Member)}, f.Over()
 		if first := f.FirstReady(p); first != nil {
 			s.ready, until = []fact.Moment{*first}, *first
 		} else if p.Exited != nil {
@@ -79,8 +82,8 @@ func (f *Facts) restarts() []start {
 				s.dead = o
 			}
 		}
-		if _, most := p.Started.Until(until); s.free && len(s.ready) > 0 {
-			longest = max(longest, most)
+		if s.free && len(s.ready) > 0 {
+			longest = max(longest, time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown)))
 		}
 		out = append(out, s)
 	}

@@ -11,9 +11,7 @@ import (
 // ad19: removing an APIService removes its group-version; a custom resource of the same
 // group survives, and the other way round.
 var ad19 = showLaw(law.Row{ID: "AD-19", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("remote", "custom")},
-	func(d *definition) bool {
-		return slices.ContainsFunc(d.of.definitionsOf(d.group), func(o *definition) bool { return o.remote != d.remote })
-	}, apart, survived)
+	func(d *definition) bool { return d.of.shared(d.group) }, apart, survived)
 
 // apart says which group-version a document lacks that a change wants, or still has that
 // neither it nor any other definition of the group can want; empty if neither.

@@ -122,13 +122,14 @@ func (m *member) bears(o *outage) law.Entry {
 }
 
 // askedDuring is whether the member was asked for the document while the outage had an
-// effect and nothing else was in the way. An answer that was on its way at the end says
+// effect and nothing else was in the way. That it is not ready may be the harm that was done. An answer that was on its way at the end says
 // nothing of it unless it took more than half of that time: a member that gives the
 // document only when it is over did not bear it.
 func (m *member) askedDuring(o *outage) bool {
 	if o.bitten == 0 {
 		return false
 	}
+	free := fact.And(m.serves(), m.aggregates(), m.facts.unhindered(m.name))
 	for i, k := range m.looks {
 		end := k.at
 		if k.lasting() {
@@ -138,7 +139,7 @@ func (m *member) askedDuring(o *outage) bool {
 			}
 		}
 		from, until := max(k.from, o.bitten), min(end, o.until)
-		if from > until || k.from >= o.until || m.alone().Lasts(from, until+1, fact.Yes) == 0 {
+		if from > until || k.from >= o.until || free.Lasts(from, until+1, fact.Yes) == 0 {
 			continue
 		}
 		if k.busy() || k.at < o.until || 2*(o.until-from) > o.until-o.bitten {

@@ -134,6 +134,11 @@ func (s *sweep) hasDefined() (out []law.Entry) {
 		if wrong := now.lacks(document, s.to); !d.remote && wrong != "" {
 			out = append(out, s.differs(now.seq, "%s", wrong))
 		}
+		for _, version := range now.versions {
+			if of := (groupVersion{d.group, version}); d.remote && document.version(of) == nil {
+				out = append(out, s.differs(now.seq, "does not list %s, which an APIService hands on", of))
+			}
+		}
 		for _, version := range now.ever {
 			of := groupVersion{d.group, version}
 			if d.remote && document.version(of) != nil && !f.wanted(of, s.from, s.to, anyDefinition) {

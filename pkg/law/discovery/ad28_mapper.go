@@ -68,8 +68,23 @@ func (c *client) maps(tag string) law.Entry {
 		return e.Broken("the RESTMapper of a client of %s does not map the kinds of %s", c.answer.member.name, strings.Join(c.found.Unmapped, ", ")).Shown(c.answer.seq)
 	case c.found.Resources == 0:
 		return e.Broken("a client of %s came to know no resource", c.answer.member.name).Shown(c.answer.seq)
+	case len(c.lacks()) > 0:
+		return e.Broken("a client of %s, which hosts %s, came to know nothing of it", c.answer.member.name, strings.Join(c.lacks(), ", ")).Shown(c.answer.seq, c.steadySeq(groupsPath))
 	}
 	return e.Met(tag)
+}
+
+// lacks are the group-versions that the client could not learn of, and that the server hosts
+// itself by a document that did not change meanwhile.
+func (c *client) lacks() []string {
+	return fact.Where(c.found.Missing, func(name string) bool {
+		of := groupVersion{version: name}
+		if group, version, grouped := strings.Cut(name, "/"); grouped {
+			of = groupVersion{group, version}
+		}
+		document := c.steady(of.path())
+		return document.told() != nil && c.hostsItself(document, of)
+	})
 }
 
 // mapAlike compares what the two clients of a look know. The union of peers is in the

@@ -79,13 +79,17 @@ func (f *Facts) observeDeletion(ev *history.Event) {
 	} else {
 		d.gone = ev.Stored.Revision
 	}
-	for _, c := range d.changes {
-		c.follow(ev)
-	}
+	// One that was followed by a definition had removed the object by then: etcd tells of the
+	// object that was defined since.
+	d.changes[len(d.changes)-1].follow(ev)
 }
 
-// customResourceDefinitions is where they are stored, by <plural>.<group>.
-const customResourceDefinitions = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+// customResourceDefinitions is where they are stored, by <plural>.<group>, and apiServices where
+// APIServices are.
+const (
+	customResourceDefinitions = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+	apiServices               = "/registry/apiregistration.k8s.io/apiservices/"
+)
 
 // follow puts a deletion off until etcd has removed the object. What etcd told before the
 // answer came is what the definition has noted.
@@ -192,6 +196,13 @@ func (d *definition) certain(at int64) *change {
 // uncertain is whether it is not known at a time what is to be hosted.
 func (d *definition) uncertain(at int64) bool { return d.latest(at) != nil && d.certain(at) == nil }
 
+// changing is whether it may be another one soon after a time: the object waits to be removed,
+// or a request that was not answered may still be carried out.
+func (d *definition) changing(at int64) bool {
+	c := d.latest(at)
+	return c != nil && (d.removing(at) || !c.known && at-c.at < int64(landsWithin()))
+}
+
 // next is the change after this one; nil if there is none.
 func (c *change) next() *change {
 	if c.index+1 < len(c.of.changes) {
@@ -208,15 +219,22 @@ func (c *change) over() int64 {
 	return fact.Forever
 }
 
+// overtaken is the next change whose outcome is known; nil if there is none. Up to that one the
+// definition may also be as this one has left it.
+func (c *change) overtaken() *change {
+	next := c.next()
+	for next != nil && !next.known {
+		next = next.next()
+	}
+	return next
+}
+
 // possible is whether the definition may have wanted a version at some time between two.
 func (d *definition) possible(version string, from, to int64) bool {
 	return slices.ContainsFunc(d.changes, func(c *change) bool {
 		over := int64(fact.Forever)
-		for next := c.next(); next != nil; next = next.next() {
-			if next.known {
-				over = next.at
-				break
-			}
+		if next := c.overtaken(); next != nil {
+			over = next.at
 		}
 		return c.from <= to && from <= over && slices.Contains(c.versions, version)
 	})

@@ -57,10 +57,31 @@ func (f *Facts) Observe(ev *history.Event) {
 }
 
 // settled is whether the harness changed nothing between two times, nor so shortly before
-// that it need not show yet, and the outcome of all that it had sent is known.
+// that it need not show yet, and nothing that it had sent may still be carried out.
 func (f *Facts) settled(from, to int64) bool {
-	return !slices.ContainsFunc(f.changes, func(s fact.Span) bool { return s.Begin <= to && s.End > from-int64(showsWithin()) }) &&
-		!slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.uncertain(to) })
+	return !slices.ContainsFunc(f.changes, func(s fact.Span) bool { return s.Begin <= to && !f.shown(s.End, from) }) &&
+		!slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.changing(to) })
+}
+
+// shown is whether members that are ready must have shown by an instant what was changed at
+// another one.
+func (f *Facts) shown(changed, by int64) bool {
+	return changed <= by-int64(showsWithin()) && f.undisturbed().Lasts(changed, by, fact.Yes) >= int64(showsWithin())
+}
+
+// undisturbed is while nothing keeps what is defined from reaching the members: the etcd of
+// every member runs, and no fault keeps requests about definitions from passing. When an etcd
+// goes, etcd may have to elect a leader anew, and what is being written times out. Which API
+// server establishes a custom resource is not known, so that a fault at any of them counts. The
+// catalog has this as the tolerances etcdStopped and definitionsHeld of each requirement whose
+// clock it is.
+func (f *Facts) undisturbed() fact.Signal {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() fact.Signal {
+		return fact.Not(fact.Or(f.FaultOn(customResourceDefinitions), f.FaultOn(apiServices), f.AnyMember(func(name string) fact.Signal {
+			return f.Stopped(name, history.ComponentEtcd)
+		})))
+	})
 }
 
 // changedBy is when the harness had changed something last by a time.
@@ -133,16 +154,14 @@ func (m *member) wasReady() fact.Signal {
 	})
 }
 
-// able is while the member can do what it owes: it is ready, and the etcd of every member
-// runs. When one goes, etcd may have to elect a leader anew, and what was being written
-// times out: a custom resource is established late then. The catalog has this as the
-// tolerance etcdStopped of each requirement whose clock it is.
+// unhindered is while nothing but itself keeps a member from being ready.
+func (f *Facts) unhindered(member string) fact.Signal {
+	return fact.And(f.undisturbed(), fact.Not(f.FaultAt(member)))
+}
+
+// able is while the member can do what it owes: it is ready, and what is defined reaches it.
 func (m *member) able() fact.Signal {
-	return m.signal("able", func() fact.Signal {
-		return fact.And(m.serving(), fact.Not(m.facts.AnyMember(func(name string) fact.Signal {
-			return m.facts.Stopped(name, history.ComponentEtcd)
-		})))
-	})
+	return m.signal("able", func() fact.Signal { return fact.And(m.serving(), m.facts.undisturbed()) })
 }
 
 // readySince is since when the member was ready at a time.

@@ -184,7 +184,7 @@ func (c *comparison) must(now *change, current int64) (listed, asCurrent bool) {
 		}
 	}
 	from := max(changed, c.member.readySince(c.from))
-	listed = current > changed || c.from > from+int64(showsWithin())
+	listed = current > changed || c.member.facts.shown(from, c.from)
 	return listed, current > changed || listed && (!now.of.remote || c.from > from+int64(recoversWithin()))
 }
 

@@ -30,6 +30,8 @@ var (
 	// turnsWithin is how soon after one misbehavior another one begins where the server
 	// never answers in between.
 	turnsWithin = notion("turnsWithin")
+	// landsWithin is how long a request whose answer was lost may still be carried out.
+	landsWithin = notion("landsWithin")
 	// clocksApart is how far the clock of a server may be from that of the recorder.
 	clocksApart = notion("clocksApart")
 )

@@ -130,6 +130,12 @@ func (s *sweep) steady(path string) *answer {
 	return s.same(path)
 }
 
+// hostsItself is whether the server itself hosts what its document calls current, and neither
+// an aggregated server, one that the harness did not make among them, nor a peer.
+func (s *sweep) hostsItself(document *answer, of groupVersion) bool {
+	return document.listing.current(of) && !s.member.facts.remote(of, s.to) && !s.member.isForeign(of, s.from) && s.byPeers(document, of) == fact.No
+}
+
 // steadySeq is the number of the event of steady; 0 where that gives none.
 func (s *sweep) steadySeq(path string) int64 {
 	if a := s.steady(path); a != nil {
