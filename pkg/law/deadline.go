@@ -1,6 +1,7 @@
 package law
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -67,8 +68,8 @@ type Deadline[F, S any] struct {
 	// Unrelated is whether what is done may come about without what began. Then it is unclear
 	// whether it came about after that where the two moments overlap; else it always did.
 	Unrelated bool
-	// Void are moments from which on an obligation that is not over proves nothing.
-	// Optional.
+	// Void are moments from which on an obligation that is not over proves nothing, in any order:
+	// the first one counts. Optional.
 	Void func(S) []Void
 	// Breach says in a sentence what was late, for how long; done is nil where it never
 	// came about. Without it, Lacking says who did what, to which the time is added: "cp-1 was
@@ -98,7 +99,7 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			c.running = d.Running(s)
 		}
 		if d.Void != nil {
-			c.voids = d.Void(s)
+			c.voids = slices.SortedStableFunc(slices.Values(d.Void(s)), func(a, b Void) int { return cmp.Compare(a.Latest, b.Latest) })
 		}
 		if d.Looks != nil {
 			c.looks = d.Looks(s)

@@ -19,7 +19,7 @@ func apart(k *answer, c *change) string {
 	for _, version := range c.ever {
 		of := groupVersion{c.of.group, version}
 		listed, wanted := k.listing.version(of) != nil, slices.Contains(c.versions, version)
-		if wanted && !listed {
+		if wanted && !listed && c.of.of.mixed(c.of.group) {
 			return "does not list " + of.String()
 		}
 		if listed && !wanted && !c.of.of.wanted(of, k.from, k.at, func(d *definition) bool { return d != c.of }) {
@@ -27,6 +27,12 @@ func apart(k *answer, c *change) string {
 		}
 	}
 	return ""
+}
+
+// mixed is whether the harness defined both kinds in a group. One that an APIService has for
+// itself has nothing to survive: whether that is listed, AD-14 and AD-25 judge.
+func (f *Facts) mixed(group string) bool {
+	return slices.ContainsFunc(f.definitionsOf(group), func(d *definition) bool { return !d.remote })
 }
 
 // survived are the tags of a removal at which all that others define in the group stays.

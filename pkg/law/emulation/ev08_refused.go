@@ -3,6 +3,7 @@ package emulation
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -21,13 +22,19 @@ var ev08 = law.Each[*Facts, trial]{
 	End:  trial.refused,
 }
 
-// names is whether a program says that it is about the versions.
-var names = regexp.MustCompile(`(?i)emulat|compat`)
+// names fits what a program says of the versions, and echoes what it says of all its flags,
+// whatever becomes of it.
+var (
+	names  = regexp.MustCompile(`(?i)emulat|compat`)
+	echoes = regexp.MustCompile(`FLAG: --`)
+)
+
+func saysWhy(line string) bool { return names.MatchString(line) && !echoes.MatchString(line) }
 
 func (t trial) refused(law.Bounds) law.Entry {
 	e, tags := law.Of(t.Release, fact.Exactly(t.At, t.Seq)).By(t.member), wrongs(release.Parse(t.Release))
 	what := fmt.Sprintf("the API server of %s was started as %s", t.member, t.Release)
-	switch said := strings.Join(t.Log, "\n"); {
+	switch {
 	case len(tags) == 0:
 		return law.Entry{}
 	case t.Exit == "":
@@ -36,7 +43,7 @@ func (t trial) refused(law.Bounds) law.Entry {
 		return e.Broken("%s, and ended with %q, which tells of no failure", what, t.Exit).Shown(t.Seq).Alone()
 	case len(t.Log) == 0:
 		return e.Unclear("%s, and it is not known what it said", what).Shown(t.Seq)
-	case !names.MatchString(said):
+	case !slices.ContainsFunc(t.Log, saysWhy):
 		return e.Broken("%s, and ended without a word of the versions: %s", what, t.Log[len(t.Log)-1]).Shown(t.Seq).Alone()
 	}
 	return e.Met(tags...)

@@ -45,3 +45,16 @@ func TestBehaviorOf(t *testing.T) {
 		t.Errorf("tip behaves like %v", got)
 	}
 }
+
+// A program that tells what its flags are has not said why it ends.
+func TestSaysWhy(t *testing.T) {
+	for line, want := range map[string]bool{
+		`I0101 00:00:00.000000       1 flags.go:64] FLAG: --emulated-version="[1.99]"`: false,
+		"listen tcp 127.0.0.1:6443: bind: address already in use":                      false,
+		"Error: emulation version 1.99 is not between [1.33, 1.36.1]":                  true,
+	} {
+		if got := saysWhy(line); got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}

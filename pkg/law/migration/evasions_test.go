@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -86,4 +87,70 @@ func TestSVM06WritesAgainAfterTheEnd(t *testing.T) {
 	}
 	again(restLands()-time.Second).finds(t, "SVM-06", "and migration m wrote it again")
 	again(restLands()+time.Second).finds(t, "SVM-06")
+}
+
+// A migration that has ended does not run again.
+func TestSVM02RunsAgainAfterItsEnd(t *testing.T) {
+	ended := func() *historyBuilder {
+		return upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowSucceeded)
+	}
+	ended().migrates("m", 10, 21, 11, nowSucceeded, nowRuns).finds(t, "SVM-02", "says at revision 21 that it runs again")
+	// One that says on that it runs says nothing new.
+	upgraded().migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrates("m", 10, 20, 11, nowRuns, nowSucceeded).
+		migrates("m", 10, 21, 11, nowRuns, nowSucceeded).migrates("m", 10, 22, 11, nowSucceeded).finds(t, "SVM-02")
+}
+
+// A success that comes long after a trim does not make it due, unless no controller was able to
+// write it before.
+func TestSVM23TrimmedLongBeforeTheSuccess(t *testing.T) {
+	trimmed := func() *historyBuilder {
+		return newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").manages("a", 8).after(20*time.Second).
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).defines("v2", 2, 15, "v2")
+	}
+	within := mustBound("SVM-23", "succeedsAfter")
+	trimmed().after(within).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-23")
+	trimmed().after(within+time.Second).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-23", "migration m succeeded only long after that")
+	trimmed().manager("a", history.ProcessExited).after(time.Minute).controls("b", 16).after(within).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-23")
+}
+
+// What was trimmed stays trimmed, as long as the definition is the same.
+func TestSVM27NamesTheOldVersionAgain(t *testing.T) {
+	trimmed := func() *historyBuilder {
+		return newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").manages("a", 8).after(20*time.Second).
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0).migrates("m", 10, 20, 11, nowSucceeded).defines("v2", 2, 21, "v2")
+	}
+	trimmed().after(time.Minute).defines("v2", 2, 30, "v1", "v2").finds(t, "SVM-27", "is [v1 v2] again at revision 30")
+	trimmed().after(time.Minute).defines("v1", 3, 30, "v1", "v2").finds(t, "SVM-27")
+	trimmed().after(time.Minute).undefines(30).defines("v2", 2, 31, "v1", "v2").finds(t, "SVM-27")
+}
+
+// The definition that another migration marks again, and that is deleted much later, has not
+// been marked since the first one was deleted.
+func TestSVM24MarkedByTheNextMigration(t *testing.T) {
+	upgraded().manages("a", 8).waits(20*time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).migrating("True", 13).drops("m", 14).waits(time.Second).
+		migrates("n", 15, 15, 0).migrates("n", 15, 16, 15, nowRuns).waits(time.Minute).undefines(40).finds(t, "SVM-24")
+}
+
+// What clients wait for while the harness keeps an etcd stopped is no load of a migration.
+func TestSVM15CountsNoRequestsThatTheHarnessHinders(t *testing.T) {
+	etcd := func(b *historyBuilder, change string, instance int) {
+		b.process("b", history.Process{Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: true})
+	}
+	slow := func(stopped bool) *historyBuilder {
+		b := upgraded()
+		etcd(b, history.ProcessStarted, 1)
+		for range 5 {
+			b.requests("a", 200, 6)
+		}
+		b.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		if stopped {
+			etcd(b, history.ProcessExited, 1)
+		}
+		for range 5 {
+			b.after(4*time.Second).requests("a", 200, 45, sentBefore(4*time.Second))
+		}
+		return b.migrates("m", 30, 60, 31, nowSucceeded)
+	}
+	slow(false).finds(t, "SVM-15", "the slowest of a hundred requests took")
+	counted(t, slow(true).finds(t, "SVM-15"), "requests timed while a migration ran", 0)
 }

@@ -95,6 +95,16 @@ func (f *Facts) calm(member int32) fact.Signal {
 	})
 }
 
+// hindered is while the harness may make any client wait: a member's etcd is stopped, its power
+// is cut, or a fault is active that is not on the link of one component alone.
+func (f *Facts) hindered() fact.Signal {
+	return fact.Cached(f.History, signalOf{"hindered", -1}, func() fact.Signal {
+		return fact.Or(
+			f.FaultActive(func(x *fact.Fault) bool { return x.Type != history.FaultHTTP && x.Type != history.FaultBackend }),
+			f.AnyMember(func(m string) fact.Signal { return fact.Or(f.Stopped(m, history.ComponentEtcd), f.Powerless(m)) }))
+	})
+}
+
 // unready is while a member's /readyz answers that it is not ready. One that does not answer
 // may have too much to do.
 func (f *Facts) unready(member int32) fact.Signal {

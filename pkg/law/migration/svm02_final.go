@@ -20,13 +20,19 @@ var svm02 = together{
 }
 
 func (m *Migration) keepsOutcome(law.Bounds) law.Entry {
+	ran := false // by the report before
 	for _, r := range m.Reports {
+		runs := isTrue(r.Migration, history.MigrationRunning)
+		again := runs && !ran
+		ran = runs
 		switch {
 		case r.Revision < m.Ended.Revision:
 		case isTrue(r.Migration, history.MigrationSucceeded) && isTrue(r.Migration, history.MigrationFailed):
 			return m.ended().Broken("migration %s has both succeeded and failed", m.Name).Shown(r.Seq).Alone()
 		case !isTrue(r.Migration, m.Outcome):
 			return m.ended().Broken("migration %s had %s, and does not any more at revision %d", m.Name, m.Outcome, r.Revision).Shown(m.Ended.Seq, r.Seq)
+		case again && r.Revision > m.Ended.Revision:
+			return m.ended().Broken("migration %s had %s, and says at revision %d that it runs again", m.Name, m.Outcome, r.Revision).Shown(m.Ended.Seq, r.Seq)
 		}
 	}
 	if !m.endedAs(m.Outcome) {

@@ -85,7 +85,8 @@ type answer struct {
 }
 
 // servesOthers compares the slowest requests while migrations ran with those while none
-// did. One that was not served counts if its member was ready with nothing in its way, and
+// did. One that was served counts if nothing hindered the members
+// meanwhile. One that was not served counts if its member was ready with nothing in its way, and
 // stayed so; where it ceased to be ready with nothing in its way, that is doubted. A write of
 // a custom resource may be held until its definition has been announced.
 func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
@@ -93,6 +94,9 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), 0
 	for _, r := range f.requests.timed {
 		one, during := answer{time.Duration(r.At - r.From), r.From, r.At, r.Seq}, busy.At(r.At) == fact.Yes
+		if r.served && f.hindered().Lasts(r.From, r.At, fact.Unknown) > 0 {
+			continue
+		}
 		if !r.served {
 			until := r.At + int64(bounds.Of("endShows"))
 			if r.defined > 0 && r.From-r.defined < int64(bounds.Of("announcedWithin")) {

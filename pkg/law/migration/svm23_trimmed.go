@@ -78,9 +78,10 @@ func (t trim) isDue(bounds law.Bounds) law.Entry {
 	})
 	goesOn := fact.Where(due, func(m *Migration) bool { return m.goesOn() })
 	found := fact.Where(t.Migrations, func(m *Migration) bool { return m.Of == t.of && m.Found && m.Outcome != history.MigrationFailed })
+	succeeded := fact.Where(due, (*Migration).Succeeded)
 	why := "no migration had begun with the definition as it is"
 	switch {
-	case slices.ContainsFunc(due, (*Migration).Succeeded):
+	case slices.ContainsFunc(succeeded, func(m *Migration) bool { return t.justBefore(m, bounds) }):
 		return e.Met("trimmed")
 	case len(found) > 0:
 		return e.Unclear("storedVersions of %s lost %v, and it is not known with which definition migration %s had begun", t.of, t.gone, found[0].Name)
@@ -90,10 +91,19 @@ func (t trim) isDue(bounds law.Bounds) law.Entry {
 			return e.Open("migration %s trimmed storedVersions at the end of the history, and it is not known whether it succeeded", m.Name)
 		}
 		why = "migration " + m.Name + " has not succeeded since"
+	case len(succeeded) > 0:
+		why = "migration " + succeeded[0].Name + " succeeded only long after that"
 	case len(due) > 0:
 		why = "migration " + due[0].Name + " did not succeed"
 	}
 	return e.Broken("storedVersions of %s lost %v at revision %d, and %s", t.of, t.gone, t.now.Revision, why)
+}
+
+// justBefore is whether the trim came after a success, or before it while it was to be written.
+// Another controller may have to come past all objects again before it writes it.
+func (t trim) justBefore(m *Migration, bounds law.Bounds) bool {
+	least, _ := lasted(m.clock(), t.When(t.now.Stamp), m.When(m.Ended))
+	return m.Ended.Revision < t.now.Revision || least <= bounds.Of("succeedsAfter")+m.passesDone(t.now.Stamp)
 }
 
 // beganWith is whether a migration began with a revision of its definition: with one that

@@ -22,8 +22,15 @@ var svm27 = deadline{
 	Running:  (*Migration).clock,
 	Done: func(m *Migration) []fact.Moment {
 		return m.definedSince(func(d Definition) bool {
-			return m.beganWith(d) && len(d.Is.Stored) == 1 && d.Is.Stored[0] == d.Is.Storage
+			return m.beganWith(d) && isTrimmed(d)
 		})
+	},
+	Breaks: func(m *Migration, e law.Entry) law.Entry {
+		if d := m.namesAgain(); d != nil {
+			return e.Broken("storedVersions of %s named the storage version alone after migration %s had succeeded, and is %v again at revision %d", m.Of, m.Name, d.Is.Stored, d.Revision).
+				Shown(m.Ended.Seq, d.Seq)
+		}
+		return e
 	},
 	Void: func(m *Migration) []law.Void {
 		return law.Voids("the definition was changed or deleted, so that it is to be migrated again",
@@ -45,4 +52,25 @@ func (m *Migration) definedSince(fits func(Definition) bool) []fact.Moment {
 	}
 	after := fact.Where(m.definition(m.Of).In(m.Ended.Revision, fact.Forever), fits)
 	return m.Moments(append(out, fact.Each(after, stampOf)...)...)
+}
+
+// isTrimmed is whether a definition names no version in storedVersions but the storage version.
+func isTrimmed(d Definition) bool {
+	return d.There && len(d.Is.Stored) == 1 && d.Is.Stored[0] == d.Is.Storage
+}
+
+// namesAgain is the first revision of the definition after its success that names another
+// version again; nil if there is none, or if the definition was changed before.
+func (m *Migration) namesAgain() *Definition {
+	trimmed := isTrimmed(*m.definition(m.Of).ChangeBy(m.Ended.Revision))
+	for _, d := range m.definition(m.Of).In(m.Ended.Revision, fact.Forever) {
+		switch {
+		case !m.beganWith(d):
+			return nil
+		case trimmed && !isTrimmed(d):
+			return &d
+		}
+		trimmed = isTrimmed(d)
+	}
+	return nil
 }
