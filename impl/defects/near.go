@@ -26,6 +26,7 @@ const (
 	AD29AsksAgain       ID = "AD-29-asks-again"
 	CLE01DeclaresLate   ID = "CLE-01-declares-late"
 	CLE02RenewsEarly    ID = "CLE-02-renews-early"
+	CLE02RenewsLate     ID = "CLE-02-renews-late"
 	CLE08PreemptsLate   ID = "CLE-08-preempts-late"
 	CLE11ReplacesLate   ID = "CLE-11-replaces-late"
 	CLE12ReturnsLate    ID = "CLE-12-returns-late"
@@ -100,6 +101,7 @@ var nearCatalog = []nearDefect{
 	{AD29AsksAgain, "AD-29", inAPIServer, Near{Bound: "requests", Factor: 1.5}, "an API server redirects the first request of a client that prefers aggregated discovery, so that it sends three"},
 	{CLE01DeclaresLate, "CLE-01", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "an instance declares itself a candidate 32 seconds after its start"},
 	{CLE02RenewsEarly, "CLE-02", inManager, Near{Bound: "renewsEvery", Delay: 235 * time.Second}, "a candidate renews every 235 seconds, which is 5 seconds earlier than the tolerance renewsEarly allows"},
+	{CLE02RenewsLate, "CLE-02", inManager, Near{Bound: "renewsWithin", Delay: 322 * time.Second}, "a candidate that is not pinged renews only after 322 seconds"},
 	{CLE08PreemptsLate, "CLE-08", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after a better candidate was seen"},
 	{CLE11ReplacesLate, "CLE-11", inBoth, Near{Bound: "replacesWithin", Delay: 33 * time.Second}, "a Lease that has expired is given to a candidate 33 seconds later, which is 48 seconds after the crash"},
 	{CLE12ReturnsLate, "CLE-12", inManager, Near{Bound: "declaresWithin", Delay: 55 * time.Second}, "a leader that has lost its Lease withdraws as soon as it can, and is a candidate again 55 seconds later, some twenty of which pass under the fault that cost it the Lease"},

@@ -27,14 +27,15 @@ func (h *History) AnyMember(holds func(member string) Signal) Signal {
 	return Or(Each(h.Members(), holds)...)
 }
 
-// EtcdQuorum is while a majority of the members' etcd runs: without it no write succeeds.
-// An etcd of which no process was seen counts as running.
+// EtcdQuorum is while a majority of the members' etcd runs, and no fault hits it: without
+// it no write is sure to succeed. An etcd of which no process was seen counts as running.
 func (h *History) EtcdQuorum() Signal {
 	return h.Majority(func(member string) Signal {
+		whole := Not(h.FaultActive(func(f *Fault) bool { return f.Member == member && f.hits(history.ComponentEtcd) }))
 		if len(h.Processes(member, history.ComponentEtcd)) == 0 {
-			return Constant(Yes)
+			return whole
 		}
-		return h.Running(member, history.ComponentEtcd)
+		return And(whole, h.Running(member, history.ComponentEtcd))
 	})
 }
 

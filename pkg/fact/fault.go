@@ -75,6 +75,12 @@ func (f *Fault) About(key string) bool {
 	})
 }
 
+// hits is whether the fault is one of a component of its member, or of the whole member, and
+// not of single keys or writes.
+func (f *Fault) hits(component string) bool {
+	return f.Type != history.FaultKeys && f.Type != history.FaultAdmission && (f.Component == "" || f.Component == component)
+}
+
 // FaultActive is while a fault is active that fits.
 func (h *History) FaultActive(fits func(*Fault) bool) Signal {
 	return Or(Each(Where(h.Faults, fits), (*Fault).Active)...)

@@ -17,16 +17,18 @@ type Process struct {
 	Off     []string
 	Started Moment
 	// Exited is nil while it lives; Expected is whether the harness ended it, and Exit says
-	// how it ended.
+	// how it ended. Untold is whether nothing told of its end but the next process, so that
+	// it is not known who ended it.
 	Exited   *Moment
 	Expected bool
 	Exit     string
+	Untold   bool
 	// Log are the last lines of its log where it ended by itself, if they are known.
 	Log []string
 	// Before and After are the processes of the same component before and after it; nil
 	// where there is none.
 	Before, After *Process
-	// paused is while it is stopped and not ended.
+	// paused is since when it is stopped, until it goes on.
 	paused Builder
 }
 
@@ -52,7 +54,7 @@ func (p *Process) Alive() Signal { return Between(p.Started, p.Exited) }
 func (p *Process) Running() Signal { return And(p.Alive(), Not(p.paused.Signal())) }
 
 // Paused is while it is stopped and not ended.
-func (p *Process) Paused() Signal { return p.paused.Signal() }
+func (p *Process) Paused() Signal { return And(p.Alive(), p.paused.Signal()) }
 
 // Lived is whether it lived at a moment.
 func (p *Process) Lived(m Moment) Truth { return p.Alive().During(m) }
@@ -84,16 +86,21 @@ func (ps *processes) observe(ev *history.Event) {
 			if last.Exited == nil {
 				// They share an address, so the one before has gone.
 				gone := at
-				last.Exited, last.Expected = &gone, true
+				last.Exited, last.Expected, last.Untold = &gone, true, true
 			}
 		}
 		ps.all = append(ps.all, started)
 		ps.of[key] = append(ps.of[key], started)
 	case history.ProcessExited:
 		for _, one := range ps.of[key] {
-			if one.Instance == p.Instance && one.Exited == nil {
-				one.Exited, one.Expected, one.Exit, one.Log = &at, p.Expected, p.Exit, p.Log
+			if one.Instance != p.Instance || one.Exited != nil && !one.Untold {
+				continue
 			}
+			if one.Untold { // it had gone when the next one started, and is told of only now
+				at = *one.Exited
+				at.Seq = ev.Seq
+			}
+			one.Exited, one.Expected, one.Exit, one.Log, one.Untold = &at, p.Expected, p.Exit, p.Log, false
 		}
 	case history.ProcessPaused, history.ProcessResumed:
 		ps.stalls = append(ps.stalls, at)

@@ -100,3 +100,25 @@ func TestProcessAt_IsNoneWhereTwoMayBeMeant(t *testing.T) {
 		t.Error("a process had started before the first, or at a member that has none")
 	}
 }
+
+// A process that is killed while it is paused is never resumed: the one that follows it is not
+// kept from running.
+func TestProcess_APauseEndsWithTheProcess(t *testing.T) {
+	h := observed(
+		exactly(server(2*s, history.ProcessStarted, 1)), exactly(server(4*s, history.ProcessPaused, 1)),
+		exit(6*s, 1, true, "signal: killed"), exactly(server(8*s, history.ProcessStarted, 2)),
+	)
+	truths(t, "the harness keeps it from running", h.Stopped("a", apiserver), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 14: fact.Yes, 18: fact.No})
+}
+
+// How a process ended may be told only when the next one has started.
+func TestProcess_AnEndThatIsToldAfterTheNextStartCounts(t *testing.T) {
+	start, next := server(2*s, history.ProcessStarted, 1), server(6*s, history.ProcessStarted, 2)
+	if p := observed(start, next).Processes("a", apiserver)[0]; !p.Untold {
+		t.Error("it is known how a process ended of which nothing was told")
+	}
+	p := observed(start, next, exit(7*s, 1, false, "exit status 2")).Processes("a", apiserver)[0]
+	if p.Untold || !p.EndedItself() || p.Exit != "exit status 2" || p.Exited.Latest != 6*s || p.Exited.Seq != 3 {
+		t.Errorf("the process is %+v, and ended at %+v", p, p.Exited)
+	}
+}

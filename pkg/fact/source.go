@@ -117,3 +117,11 @@ func (r *recorders) recordedSince(at int64) int64 {
 	}
 	return max(since, 0)
 }
+
+// EtcdSilent is while the recorder of etcd heard nothing, as when etcd stands still.
+func (h *History) EtcdSilent() Signal {
+	return Or(Each(h.recorders.delayed, func(s Span) Signal {
+		end := Exactly(s.End, 0)
+		return Between(Exactly(s.Begin, 0), &end)
+	})...)
+}

@@ -39,3 +39,11 @@ func TestSources_AreAllKnownToTheFormat(t *testing.T) {
 		t.Errorf("gaps of the recorders are damage: %v (%v)", r.Damage, err)
 	}
 }
+
+func TestEtcdSilent_IsWhileTheRecorderOfEtcdHeardNothing(t *testing.T) {
+	delayed := func(from, to int64, source string) history.Event {
+		return history.Event{Kind: history.KindRecorderDelayed, From: from, At: to, RecorderDelayed: &history.RecorderDelayed{Source: source}}
+	}
+	h := observed(delayed(2*s, 4*s, string(fact.Etcd)), delayed(5*s, 7*s, string(fact.Readyz)))
+	truths(t, "etcd is silent", h.EtcdSilent(), map[int64]fact.Truth{2: fact.No, 6: fact.Yes, 9: fact.No, 12: fact.No})
+}

@@ -51,7 +51,8 @@ type Always[F, S any] struct {
 	While func(S) fact.Signal
 	// Holds is the condition.
 	Holds func(S) fact.Signal
-	// Grace names the bound for how long at a time it need not hold; empty for not at all.
+	// Grace names the bound for how long at a time it need not hold; empty for not at all. Time
+	// in which it does not have to hold does not count, and does not begin it anew.
 	Grace string
 	// Idle is why a subject proves nothing for which the condition never had to hold; without
 	// it nothing was owed.
@@ -72,8 +73,7 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	for _, s := range a.Over(facts) {
 		e := entryOf(a.Describe, s)
 		while, lacks := a.While(s), fact.Not(a.Holds(s))
-		certain := longer(fact.And(while, lacks).Spans(fact.Yes), grace, over)
-		possible := longer(fact.And(while, lacks).Spans(fact.Unknown), grace, over)
+		certain, possible := lacking(while, lacks, fact.Yes, grace, over), lacking(while, lacks, fact.Unknown, grace, over)
 		stretches := while.Spans(fact.Yes)
 		if len(stretches) == 0 && a.Idle != "" {
 			l.Add(e.Excused("%s", a.Idle))
@@ -107,7 +107,8 @@ func (a Always[F, S]) broken(s S, e Entry, spans []fact.Span, grace int64, h *fa
 		why, shown := a.Breach(s, span.Begin, to)
 		one := e.Broken("%s", why).Shown(shown...)
 		if a.Grace != "" {
-			one = UnlessStarved(h, one, time.Duration(to-max(span.Begin, 0)-grace), fact.Constant(fact.Yes), span.Begin, to)
+			while := a.While(s)
+			one = UnlessStarved(h, one, time.Duration(while.Lasts(max(span.Begin, 0), to, fact.Yes)-grace), while, span.Begin, to)
 		}
 		if i == 0 || one.Ending == Broken {
 			first = one
@@ -119,9 +120,21 @@ func (a Always[F, S]) broken(s S, e Entry, spans []fact.Span, grace int64, h *fa
 	return first
 }
 
-// longer are the spans that last longer than a grace, by the end of the history.
-func longer(spans []fact.Span, grace, over int64) []fact.Span {
-	return slices.DeleteFunc(spans, func(s fact.Span) bool { return min(s.End, over)-max(s.Begin, 0) <= grace })
+// lacking are the spans in which something lacks for longer than a grace, from the first to
+// the last instant at which it has to be there. The clock stands in between while it has not,
+// and never begins anew.
+func lacking(while, lacks fact.Signal, atLeast fact.Truth, grace, over int64) (out []fact.Span) {
+	owed := fact.And(while, lacks).Spans(atLeast)
+	for _, span := range lacks.Spans(atLeast) {
+		all, total := within(owed, span), int64(0)
+		for _, one := range all {
+			total += max(min(one.End, over)-max(one.Begin, 0), 0)
+		}
+		if total > grace {
+			out = append(out, fact.Span{Begin: all[0].Begin, End: all[len(all)-1].End})
+		}
+	}
+	return out
 }
 
 // within are the spans that overlap another one.

@@ -40,6 +40,8 @@ func Due(d defects.Set) election.Duer {
 			return min(due, max(renewed.Add(oftenEvery).Sub(now), 0)) // defect: CLE-02-renews-often
 		} else if early := d.Delay(defects.CLE02RenewsEarly); renewed != nil && early > 0 {
 			return min(due, max(renewed.Add(early).Sub(now), 0)) // defect: CLE-02-renews-early
+		} else if late := d.Delay(defects.CLE02RenewsLate); renewed != nil && late > 0 && !election.Owes(c) {
+			return max(due, renewed.Add(late).Sub(now)) // defect: CLE-02-renews-late
 		}
 		return due
 	}

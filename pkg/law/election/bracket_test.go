@@ -59,6 +59,9 @@ func brackets() []bracket {
 			at := b.wall()
 			return b.declare("a_1", managersLease, "1.2.0").wait(took).storeCandidate("a_1", managersLease, "1.2.0", time.Time{}, at.Add(took))
 		}},
+		{id: "CLE-02", bound: "renewsWithin", build: func(took time.Duration) *electionBuilder {
+			return controlPlane().manager("a", history.ProcessStarted, "").declare("a_1", managersLease, "1.2.0").wait(took).declare("a_1", managersLease, "1.2.0")
+		}},
 		{id: "CLE-03", bound: "answersWithin", exact: true, build: func(took time.Duration) *electionBuilder {
 			b := controlPlane("1.2.0", "1.2.0")
 			at := b.wall()

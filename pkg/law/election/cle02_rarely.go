@@ -9,9 +9,12 @@ import (
 
 // cle02: candidates renew every 300 seconds, and when they are pinged (KEP-4355,
 // "Component Lease Candidates"). Both times stand in the same object.
-var cle02 = law.Written[*Facts]{
-	Row:   law.Row{ID: "CLE-02", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "unasked"}}},
-	Judge: judgeRenewals,
+var cle02 = law.Together[*Facts]{
+	Row: law.Row{ID: "CLE-02", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "unasked"}}},
+	Parts: []law.Law[*Facts]{
+		law.Written[*Facts]{Judge: judgeRenewals},
+		law.Each[*Facts, renewal]{Over: (*Facts).renewals, End: renewal.followed},
+	},
 }
 
 func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
@@ -30,4 +33,47 @@ func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
 			last = now
 		}
 	}
+}
+
+// renewal is a renewal of a member's candidate, and the time until the next one, or until the
+// candidate is deleted or the history ends.
+type renewal struct {
+	*Candidate
+	*statement
+	until fact.Moment
+}
+
+func (f *Facts) renewals() (out []renewal) {
+	for _, k := range candidates((*Candidate).ofMember)(f) {
+		before := len(out)
+		for _, s := range k.said {
+			if s.renewed {
+				out = append(out, renewal{k, s, f.Over()})
+			}
+			if n := len(out); s.renewed && n > before+1 {
+				out[n-2].until = k.when(s)
+			}
+		}
+		if gone := k.Gone(); gone != nil {
+			out[len(out)-1].until = *gone
+		}
+	}
+	return out
+}
+
+// followed judges that a candidate whose process can do so has renewed again within the
+// interval. One that has not owes nothing yet; those that renewed in time are counted as they
+// do.
+func (r renewal) followed(b law.Bounds) law.Entry {
+	e, able, bound := law.Of(r.Candidate.Name, r.when(r.statement)).By(r.process().Member), r.able(r.process()), b.Of("renewsWithin")
+	e.Least = time.Duration(able.Lasts(e.Began.Latest, r.until.Earliest, fact.Yes))
+	e.Most = time.Duration(able.Lasts(e.Began.Earliest, r.until.Latest, fact.Unknown))
+	switch {
+	case e.Least > bound:
+		e = e.Late("candidate %s did not renew for %s", r.Candidate.Name, e.Least.Round(time.Second)).Shown(r.Seq, r.until.Seq)
+		return law.UnlessStarved(r.History, e, e.Least-bound, able, e.Began.Latest, r.until.Earliest)
+	case e.Most > bound:
+		return e.Unclear("candidate %s may not have renewed for %s", r.Candidate.Name, e.Most.Round(time.Second)).Shown(r.Seq, r.until.Seq)
+	}
+	return law.Entry{}
 }

@@ -1,6 +1,9 @@
 package election
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -17,14 +20,31 @@ var cle13 = law.Together[*Facts]{
 		law.Deadline[*Facts, *Lease]{
 			Bound:     "coordinatesWithin",
 			Over:      leases((*Lease).isCoordinators),
-			Begin:     (*Lease).leaderEnds,
-			Running:   func(l *Lease) fact.Signal { return fact.And(l.AnyMember(l.Healthy), fact.Not(l.faulty())) },
-			Done:      func(l *Lease) []fact.Moment { return l.takings((*Tenure).Shown) },
+			Begin:     (*Lease).leftByCoordinators,
+			Running:   (*Lease).coordinable,
+			Done:      func(l *Lease) []fact.Moment { return append(l.takings((*Tenure).Shown), l.Rises(l.Led())...) },
 			Unrelated: true,
-			Lacking:   func(*Lease) string { return "no API server coordinates after the server of the coordinator has gone" },
+			Lacking:   func(*Lease) string { return "no API server coordinates" },
 		},
 		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).isCoordinators), End: (*Tenure).takesOver},
 	},
+}
+
+// leftByCoordinators are when the coordinator's server ended, and when no coordinator has the
+// Lease any more for whatever reason: it expired, was given up, deleted or taken by force.
+func (l *Lease) leftByCoordinators() []fact.Moment {
+	out := append(l.leaderEnds(), l.Rises(fact.Not(l.Led()))...)
+	slices.SortStableFunc(out, func(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) })
+	return out
+}
+
+// coordinable is while nothing stands in the way of a coordinator: a server that has
+// coordination is healthy, etcd can write, and the harness neither keeps requests about the
+// Lease from passing nor has the Lease.
+func (l *Lease) coordinable() fact.Signal {
+	return fact.And(l.EtcdQuorum(), l.AnyMember(func(member string) fact.Signal {
+		return fact.And(l.Healthy(member), l.coordinates(member))
+	}), fact.Not(fact.Or(l.faulty(), l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) }))))
 }
 
 // takesOver counts coordinators that took over from another one, for whatever reason.

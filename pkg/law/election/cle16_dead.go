@@ -20,7 +20,7 @@ var cle16 = law.Together[*Facts]{
 			Over: candidates(func(k *Candidate) bool {
 				return k.gone != nil && k.expired(k.last(), k.gone.At) || k.gone == nil && k.expired(k.last(), k.Now)
 			}),
-			Begin:   law.Once(func(k *Candidate) fact.Moment { return k.when(k.last()) }),
+			Begin:   law.Once(func(k *Candidate) fact.Moment { return k.when(k.lastRenewal()) }),
 			BoundOf: (*Candidate).removal,
 			Done: func(k *Candidate) []fact.Moment {
 				if gone := k.Gone(); gone != nil {
@@ -32,6 +32,13 @@ var cle16 = law.Together[*Facts]{
 			Tag:     func(*Candidate, fact.Moment, fact.Moment) []string { return []string{"removed"} },
 		},
 	},
+}
+
+// lastRenewal is the statement with which it renewed last: pings of a dead candidate do not
+// begin its time anew.
+func (k *Candidate) lastRenewal() *statement {
+	renewals := fact.Where(k.said, func(s *statement) bool { return s.renewed })
+	return renewals[len(renewals)-1]
 }
 
 // removal is within which time from its last renewal, or from when it was written with an

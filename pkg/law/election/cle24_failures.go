@@ -12,7 +12,7 @@ var cle24 = law.Deadline[*Facts, *Lease]{
 	Bound:   "recoversWithin",
 	Over:    leases((*Lease).isElected),
 	Begin:   (*Lease).writableAgain,
-	Running: func(l *Lease) fact.Signal { return fact.Not(l.faulty()) },
+	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), fact.Not(l.faulty())) },
 	Done:    func(l *Lease) []fact.Moment { return l.takings((*Tenure).Shown) },
 	Void:    (*Lease).deletedByHarness,
 	Lacking: func(l *Lease) string { return "after writes to it could pass again, " + l.Key + " had no leader" },

@@ -37,12 +37,15 @@ var cle25 = law.Together[*Facts]{
 	},
 }
 
-// allCoordinate is while the API servers of all members have coordination.
+// allCoordinate is while the API servers of all members have coordination, and coordinates
+// while that of one has.
 func (f *Facts) allCoordinate() fact.Signal {
-	return fact.And(fact.Each(f.Members(), func(member string) fact.Signal {
-		return fact.Follow(f.Processes(member, history.ComponentAPIServer), func(p *fact.Process) fact.Moment { return p.Started },
-			func(p *fact.Process) bool { return !p.Without(history.FeatureCoordination) })
-	})...)
+	return fact.And(fact.Each(f.Members(), f.coordinates)...)
+}
+
+func (f *Facts) coordinates(member string) fact.Signal {
+	return fact.Follow(f.Processes(member, history.ComponentAPIServer), func(p *fact.Process) fact.Moment { return p.Started },
+		func(p *fact.Process) bool { return !p.Without(history.FeatureCoordination) })
 }
 
 // enabledAgain are when all servers have coordination again after one had none.

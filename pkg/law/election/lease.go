@@ -3,7 +3,6 @@ package election
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -181,7 +180,7 @@ func (c *Change) ByHarness() bool {
 	if c.Deleted() {
 		return slices.ContainsFunc(c.requests, func(r *fact.Asked) bool {
 			sent, at := c.Facts.When(r.Stamp), c.When()
-			return r.Verb == "delete" && r.Resource == "leases" && r.Name == c.Key && r.Code != http.StatusNotFound &&
+			return r.Verb == "delete" && r.Resource == "leases" && r.Name == c.Key && r.Took() != fact.No &&
 				sent.Earliest <= at.Latest && at.Earliest <= sent.Latest
 		})
 	}

@@ -19,26 +19,38 @@ var ro03 = law.Written[*Facts]{
 	}},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, p := range f.AllProcesses() {
-			e := processEntry(p)
-			if !p.EndedItself() {
+			switch e := processEntry(p); {
+			case p.Untold:
+				l.Add(e.Unclear("the next process took its place, and nothing told how it ended").Shown(p.Exited.Seq))
+			case !p.EndedItself():
 				l.Add(e.Met())
-				continue
-			}
-			// Only a controller has an excuse that the recorders of etcd and of /readyz may have
-			// missed; the harness's doings are missing only where lines of the history are.
-			if takesPart(p.Component) {
-				e = e.Unless(f.ToldAllUntil(p.Exited.Latest))
-			} else if untrusted := f.Untrusted(); untrusted == 0 || p.Exited.Seq < untrusted {
-				e = e.Alone()
-			}
-			if why := f.excuseExit(p, b.Of("givesUpAfter")); why != "" {
-				l.Add(e.Excused("%s", why))
-			} else {
-				e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLine(p.Log)).Shown(p.Exited.Seq)
-				l.Add(f.unlessHeldUp(p, e, b.Of("givesUpAfter")))
+			default:
+				l.Add(f.endedItself(p, e, b.Of("givesUpAfter")))
 			}
 		}
 	},
+}
+
+// endedItself is the obligation of a process that ended by itself. Only a controller has an
+// excuse that the recorders of etcd and of /readyz may have missed; the harness's doings are
+// missing only where lines of the history are.
+func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Duration) law.Entry {
+	if takesPart(p.Component) {
+		e = e.Unless(f.ToldAllUntil(p.Exited.Latest))
+	} else if untrusted := f.Untrusted(); untrusted == 0 || p.Exited.Seq < untrusted {
+		e = e.Alone()
+	}
+	if why := f.excuseExit(p, givesUpAfter); why != "" {
+		return e.Excused("%s", why)
+	}
+	for _, g := range f.gaveUp(p, givesUpAfter) {
+		if f.wentOn(p, g.since) <= notion("noticesWithin") {
+			return e.Unclear("it ended by itself (%s) when it had not renewed its Lease for %s, and nothing is known that kept it from that", p.Exit,
+				time.Duration(p.Exited.Latest-g.since).Round(time.Second)).Shown(p.Exited.Seq)
+		}
+	}
+	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLine(p.Log)).Shown(p.Exited.Seq)
+	return f.unlessHeldUp(p, e, givesUpAfter)
 }
 
 // excuseExit is why the end of a process by itself is none of the control plane's doing, or
@@ -59,10 +71,24 @@ func (f *Facts) excuseExit(p *fact.Process, givesUpAfter time.Duration) string {
 }
 
 // lostLately is whether a process had lost a Lease, was told to give it up, or could not
-// renew it, so short a time before its end that it may have ended because of that. One
-// that goes on has no excuse any more.
+// renew it because of something that is known, so short a time before its end that it may
+// have ended because of that. One that goes on has no excuse any more.
 func (f *Facts) lostLately(p *fact.Process, givesUpAfter time.Duration) bool {
-	return slices.ContainsFunc(f.gaveUp(p, givesUpAfter), func(since int64) bool { return f.wentOn(p, since) <= notion("noticesWithin") })
+	return slices.ContainsFunc(f.gaveUp(p, givesUpAfter), func(g gaveUp) bool {
+		return (g.told || f.hinders(p, g.since)) && f.wentOn(p, g.since) <= notion("noticesWithin")
+	})
+}
+
+// hinders is whether anything that is known may have kept a controller from renewing at some
+// time until its end: its API server was not ready, etcd stood still, a fault was active, the
+// harness played a step, or the machine was starved.
+func (f *Facts) hinders(p *fact.Process, since int64) bool {
+	end := p.Exited.Earliest
+	free := fact.And(f.able(p), f.Ready(p.Member), fact.Not(f.disturbed()), fact.Not(f.EtcdSilent()))
+	return free.Lasts(since, end, fact.Yes) < end-since || f.Starved(free, since, end) > 0 ||
+		slices.ContainsFunc(f.Steps, func(s *fact.Step) bool {
+			return s.Action != fact.ActionHold && s.Began.Latest <= end && (s.Ended == nil || s.Ended.Latest >= since)
+		})
 }
 
 // unlessHeldUp is the breach of a process that may have ended because it had lost a Lease, or
@@ -71,25 +97,31 @@ func (f *Facts) unlessHeldUp(p *fact.Process, e law.Entry, givesUpAfter time.Dur
 	if !takesPart(p.Component) {
 		return e
 	}
-	for _, since := range f.gaveUp(p, givesUpAfter) {
-		e = law.UnlessStarved(f.History, e, f.wentOn(p, since)-notion("noticesWithin"), f.able(p), since, p.Exited.Latest)
+	for _, g := range f.gaveUp(p, givesUpAfter) {
+		e = law.UnlessStarved(f.History, e, f.wentOn(p, g.since)-notion("noticesWithin"), f.able(p), g.since, p.Exited.Latest)
 	}
 	return e
 }
 
-// gaveUp is since when a process had lost each of the Leases, or could not renew it, for which
-// it may have given up by its end.
-func (f *Facts) gaveUp(p *fact.Process, after time.Duration) (since []int64) {
+// gaveUp is that a process may have given up because of a Lease: since when it was told so, or
+// else since when it had not renewed.
+type gaveUp struct {
+	since int64
+	told  bool
+}
+
+// gaveUp are all Leases for which a process may have given up by its end.
+func (f *Facts) gaveUp(p *fact.Process, after time.Duration) (out []gaveUp) {
 	end := p.Exited.Latest
 	for _, t := range f.lastLed(p) {
 		renewed := f.Time(t.Last.Now.Renewed)
 		if told := t.told(); told != nil && told.When().Earliest <= end {
-			since = append(since, told.When().Latest)
+			out = append(out, gaveUp{told.When().Latest, true})
 		} else if time.Duration(end-renewed) >= after {
-			since = append(since, renewed)
+			out = append(out, gaveUp{renewed, false})
 		}
 	}
-	return since
+	return out
 }
 
 // wentOn is for how long a process went on from a time to its end while it was able to renew.

@@ -56,7 +56,7 @@ func (i *instance) locks() []string {
 // only one that was held at a time.
 func judgeLocks(f *Facts, l *law.Ledger, _ law.Bounds) {
 	locks := leases(func(one *Lease) bool {
-		return !one.isCoordinators() && !fact.Harness(one.Key) && len(one.candidates) == 0 && len(one.heldByMembers()) > 0
+		return !one.isCoordinators() && !fact.Harness(one.Key) && len(one.candidates) == 0 && len(one.heldByMembers()) > 0 && !one.outlives()
 	})(f)
 	for i, a := range locks {
 		for _, t := range a.heldByMembers() {
@@ -77,6 +77,15 @@ func judgeLocks(f *Facts, l *law.Ledger, _ law.Bounds) {
 // heldByMembers are the tenures of instances on members' hosts.
 func (l *Lease) heldByMembers() []*Tenure {
 	return fact.Where(l.tenures(), func(t *Tenure) bool { return t.Member != "" })
+}
+
+// outlives is whether a holder of the Lease on a member's host renewed it after the process of
+// the component had ended that ran when it took it: then it is a program of its own.
+func (l *Lease) outlives() bool {
+	return slices.ContainsFunc(l.heldByMembers(), func(t *Tenure) bool {
+		p := l.LastProcess(t.Member, l.component(), t.Taken.At)
+		return p != nil && p.Exited != nil && p.Exited.Before(t.Last.When()) == fact.Yes
+	})
 }
 
 // releases are those of the processes that held the Lease.

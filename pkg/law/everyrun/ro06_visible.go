@@ -94,17 +94,29 @@ func (q question) end(b law.Bounds) law.Entry {
 	case e.Least > bound:
 		e = e.Late("%s did not show a write that %s had acknowledged in a %s for %s", q.member, q.Writer, q.how, asked)
 		return law.UnlessStarved(q.facts.History, e, e.Least-bound, q.able(), q.since(), until)
-	case q.how == "watch" && q.Sent == 0 && !q.facts.watches(q.member):
-		return e.Unclear("no watch was ever open at %s", q.member)
 	case q.how == "watch" && q.Sent == 0:
-		return e.Excused("no watch was open at the member")
+		return q.unopened(e, bound)
 	case e.Least < e.Most:
 		return e.Excused("the member did not serve all the time, or etcd had no majority")
 	}
 	return e.Unclear("%s did not show the write in a %s, and was asked for %s only", q.member, q.how, asked)
 }
 
-// watches is whether a watch was open at a member in any of its answers.
-func (f *Facts) watches(member string) bool {
-	return slices.ContainsFunc(f.visibilities, func(v visibility) bool { return v.member == member && v.Watch.Sent > 0 })
+// unopened is the obligation of a member at which no watch was open: the recorder opens one
+// as soon as the member lets it, so that one comes within the bound.
+func (q question) unopened(e law.Entry, bound time.Duration) law.Entry {
+	opened := q.facts.Now
+	i := slices.IndexFunc(q.facts.visibilities, func(v visibility) bool { return v.member == q.member && v.Watch.Sent > q.From })
+	if i >= 0 {
+		opened = q.facts.visibilities[i].Watch.Sent
+	}
+	e.Least = time.Duration(q.able().Lasts(q.since(), opened, fact.Yes))
+	switch {
+	case e.Least > bound:
+		e = e.Late("%s had no watch open for %s, though nothing disturbed it", q.member, e.Least.Round(10*time.Millisecond))
+		return law.UnlessStarved(q.facts.History, e, e.Least-bound, q.able(), q.since(), opened)
+	case i < 0 && q.able().At(opened) != fact.No:
+		return e.Open("the history ended before a watch was open at %s", q.member)
+	}
+	return e.Excused("no watch was open at the member")
 }

@@ -60,6 +60,25 @@ func TestLaws_WrongGreens(t *testing.T) {
 				b.Advance(ready.Milliseconds())
 			}
 		}},
+		"a paused member is killed, and the next process is never ready": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[2]
+			b.Emit(history.Event{Kind: history.KindProcess, Member: m.Name, Process: &history.Process{Component: history.ComponentAPIServer, Change: history.ProcessPaused, Instance: m.Instance}})
+			b.Exit(m, "signal: killed", true)
+			b.Start(m, m.Release)
+			for range 3 {
+				b.AnswerReady(m, 500, false)
+				b.Advance(ready.Milliseconds())
+			}
+		}},
+		"a member lets no client open a watch any more": {"RO-06", check.Fail, "at rest", func(b *stories.Builder) {
+			for range 3 {
+				b.Write(b.Members[0], "configmaps")
+				b.Show(b.Members[2], b.Members[0], 20*time.Millisecond)
+				b.Events[len(b.Events)-1].Visibility.Watch = history.Shown{}
+				b.Advance(shows.Milliseconds() / 2)
+			}
+			b.AnswerReady(b.Members[0], 200, false)
+		}},
 		"a member is ready for one answer and falls for long": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
 			b.Serve(b.Members[2], "1.2")
 			for range 3 {
@@ -161,5 +180,24 @@ func TestVisible_ClockBeginsWithTheOnlyQuestion(t *testing.T) {
 	late := v.At + int64(requirement.MustBound("RO-06", "showsWithin"))
 	v.Visibility.Get.Sent, v.Visibility.Get.At, v.At = late, late+5, late+5
 	slices.SortStableFunc(events, func(a, b history.Event) int { return int(a.At - b.At) })
+	judgetest.Expect(t, "RO-06", events, check.Pass)
+}
+
+// A watch that breaks is opened again within the bound.
+func TestVisible_AWatchMayBreakForAMoment(t *testing.T) {
+	events := replaced("at rest", func(b *stories.Builder) {
+		for i := range 2 {
+			b.Write(b.Members[0], "configmaps")
+			asked := b.Now
+			b.Show(b.Members[2], b.Members[0], 20*time.Millisecond)
+			v := b.Events[len(b.Events)-1].Visibility
+			if i == 0 {
+				v.Watch = history.Shown{}
+			} else {
+				v.Watch.Sent = asked
+			}
+			b.Advance(2000)
+		}
+	})
 	judgetest.Expect(t, "RO-06", events, check.Pass)
 }

@@ -177,6 +177,15 @@ func TestSV14Ready(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.writes("b", v1, 30).blames(t, "SV-14", tc.blames...) })
 	}
+	t.Run("the barrier shuts again and the server is not ready, though its Lease is valid", func(t *testing.T) {
+		r := cut().asks("a", 503, 0).ready("a", 500, 0).ready("a", 200, 0).writes("b", v1, 30).blames(t, "SV-14")
+		reason(t, r, "though its identity Lease was valid")
+	})
+	t.Run("ready before it registered, and the revision was read later", func(t *testing.T) {
+		h := newHistory().starts("a", 1).ready("a", 200, 0).pass(5*time.Second).says(things, 5, "a="+v1).ready("a", 200, 9).hosts("a", 9).writes("b", v1, 30)
+		h.blames(t, "SV-14", "announced its version in g.io.things only at revision 5")
+		h.blames(t, "SV-01", "StorageVersion g.io.things had no entry of ida")
+	})
 	t.Run("what counts", func(t *testing.T) {
 		r := newHistory().starts("a", 1).asks("a", 503, 0).ready("a", 200, 0).ready("a", 200, 9).asks("a", 200, 10).asks("a", 403, 0).writes("b", v1, 30).blames(t, "SV-14")
 		counted(t, r, "starts", 1)

@@ -26,7 +26,12 @@ func (s *server) duties(look *fact.Look, at fact.Moment, revision int64) (out []
 	for _, r := range look.Resources {
 		if fact.BuiltIn(r) {
 			name := fact.Resource{Group: r.Group, Resource: r.Resource}.StorageVersionName()
-			change := s.f.StorageVersion(name).Entry(s.id).ChangeBy(revision)
+			// The revision may have been read a while after the moment.
+			of := s.f.StorageVersion(name).Entry(s.id)
+			change := of.ChangeBy(revision)
+			for change != nil && s.f.When(change.Stamp).Earliest > at.Latest {
+				change = of.ChangeBy(change.Revision - 1)
+			}
 			out = append(out, duty{s, look, name, r, at, revision, change, len(out) == 0})
 		}
 	}

@@ -24,7 +24,7 @@ var sv14 = law.Together[*facts]{
 // sv14Early: what a process announced it had announced when it was ready first. That any
 // entry is missing then is SV-01's.
 var sv14Early = law.Each[*facts, duty]{Over: (*facts).dutiesWhenReady, End: func(d duty, _ law.Bounds) law.Entry {
-	if c := d.s.registration(d.name); c != nil && c.Revision > d.revision {
+	if c := d.s.registration(d.name); c != nil && (c.Revision > d.revision || d.s.f.When(c.Stamp).Earliest > d.at.Latest) {
 		return d.Entry().Broken("%s was ready at revision %d and announced its version in %s only at revision %d", d.s.Member, d.revision, d.name, c.Revision).Shown(d.at.Seq, c.Seq)
 	}
 	return law.Entry{}
@@ -67,14 +67,31 @@ var sv14Lingers = law.Each[*facts, *request]{Over: func(f *facts) []*request {
 		return e.Met("write")
 	case !r.barrier || before.At < s.ready.Latest:
 		return law.Entry{}
-	case after == nil || !after.ok || s.Exited != nil && after.At > s.Exited.Latest:
-		return e.Excused("the server was not seen to be ready again right after")
-	case slices.ContainsFunc(s.f.Participation(s.id).Renewals, func(x fact.Renewal) bool {
-		at := s.f.When(x.Stamp)
-		return x.Lapsed && at.Latest > before.At && at.Earliest <= after.At
-	}):
+	case s.lapsed(before.At, r.At):
 		return e.Excused("its identity Lease had lapsed, so that it had to register anew")
+	case after == nil || s.Exited != nil && after.At > s.Exited.Latest || s.f.Healthy(s.Member).During(e.Began) != fact.Yes:
+		return e.Excused("the server was not seen to be ready again right after")
+	case !after.ok:
+		return e.Unclear("%s was ready, refused a write because its registration was not complete, and was not ready, though its identity Lease was valid", s.Member).
+			Shown(before.Seq, r.Seq, after.Seq)
 	default:
 		return e.Broken("%s was ready, refused a write because its registration was not complete, and was ready again", s.Member).Shown(before.Seq, r.Seq, after.Seq)
 	}
 }}
+
+// lapsed is whether the identity Lease of the server may not have been valid at some time
+// between two instants: it was gone, had run out, or was renewed after that.
+func (s *server) lapsed(from, to int64) bool {
+	renewals := s.f.Participation(s.id).Renewals
+	if len(renewals) > 0 && s.f.takesPart(s.id).During(fact.Moment{Earliest: from, Latest: to}) != fact.Yes {
+		return true
+	}
+	return slices.ContainsFunc(renewals, func(x fact.Renewal) bool {
+		at, end := s.f.When(x.Stamp), int64(fact.Forever)
+		if x.Until != nil {
+			end = s.f.When(*x.Until).Latest
+		}
+		out := x.Duration > 0 && !x.Renewed.IsZero() && s.f.Time(x.Renewed)+int64(x.Duration) <= to
+		return at.Earliest <= to && end >= from && (x.Lapsed && at.Latest > from || out)
+	})
+}

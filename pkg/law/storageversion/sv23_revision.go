@@ -22,6 +22,8 @@ var sv23Moves = law.Each[*facts, revision]{Over: (*facts).revisions, End: func(r
 	switch {
 	case r.before == nil || r.f.byHarness(r.of.Name, r.Stamp):
 		return law.Entry{} // it is no revision of the control plane's
+	case sameContent(r.before.Is, r.Is) && r.f.ByHarness(storageVersionGroup, storageVersionResource, r.of.Name, r.Stamp, false) == fact.Unknown:
+		return r.Entry().Unclear("nothing in %s changed, and it is not known whether the harness wrote revision %d", r.of.Name, r.Revision)
 	case sameContent(r.before.Is, r.Is):
 		return r.Entry().Broken("%s moved to revision %d although nothing in it changed", r.of.Name, r.Revision).Shown(r.before.Seq, r.Seq)
 	}

@@ -601,6 +601,9 @@ func TestWhatTheHarnessEdits(t *testing.T) {
 	class(history.ClassInvalid)(&probed.events[len(probed.events)-1])
 	probed.blames(t, "SV-23", moved)
 	edits(led(v1).says(things, 12, "a="+v1, "b="+v1), "patch", 13).blames(t, "SV-23", moved)
+	unanswered := during(led(v1).says(things, 12, "a="+v1, "b="+v1), "patch", 0)
+	unanswered.events[len(unanswered.events)-1].Request.Code = 0
+	reason(t, unanswered.blames(t, "SV-23"), "it is not known whether the harness wrote revision 12")
 	again := func() *historyBuilder {
 		return three(v1).stops("a", 1).starts("a", 2).ready("a", 200, 8).hosts("a", 8).says(things, 12, "b="+v1, "c="+v1)
 	}

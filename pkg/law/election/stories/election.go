@@ -413,6 +413,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	for _, m := range h.Members {
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, coordinatorsKey)
 	}
+	h.Coordinate("cp2_c")
 	return h.end()
 }
 
