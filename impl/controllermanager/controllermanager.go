@@ -58,6 +58,9 @@ type Options struct {
 	// LeaseDuration, RenewDeadline and RetryPeriod default to the constants of
 	// these names.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// KeepLease leaves the Lease of a leader that ends to expire, as kube-controller-manager
+	// does without KEP-5366. Otherwise the leader releases it.
+	KeepLease bool
 	// Release is the release that the process plays; it is part of the user agent.
 	Release string
 	// Emulates is the release whose behavior the process has; empty means Release.
@@ -320,7 +323,7 @@ func (m *ControllerManager) elector(callbacks leaderelection.LeaderCallbacks) (*
 		RenewDeadline:   m.options.RenewDeadline,
 		RetryPeriod:     m.options.RetryPeriod,
 		Callbacks:       callbacks,
-		ReleaseOnCancel: true,
+		ReleaseOnCancel: !m.options.KeepLease,
 	})
 	return elector, lock, err
 }

@@ -65,8 +65,9 @@ func (m *ControllerManager) candidacy(lease, name string, work func(context.Cont
 	return planted.New(candidacy.Options{
 		Client: m.client, Namespace: LeaseNamespace, Lease: lease, Name: name,
 		BinaryVersion: m.options.Release + ".0", EmulationVersion: cmp.Or(m.options.Emulates, m.options.Release) + ".0",
-		Timing: election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
-		Clock:  m.options.Clock,
+		Timing:    election.Timing{LeaseDuration: m.options.LeaseDuration, RenewDeadline: m.options.RenewDeadline, RetryPeriod: m.options.RetryPeriod},
+		Clock:     m.options.Clock,
+		KeepLease: m.options.KeepLease,
 		Lead: func(ctx context.Context, term candidacy.Term) {
 			var doing sync.WaitGroup
 			evident := term

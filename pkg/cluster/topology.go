@@ -119,6 +119,10 @@ type Settings struct {
 	LeaderElectRenewDeadline Duration `yaml:"leaderElectRenewDeadline,omitempty"`
 	// LeaderElectRetryPeriod is the pause between attempts.
 	LeaderElectRetryPeriod Duration `yaml:"leaderElectRetryPeriod,omitempty"`
+	// LeaderElectReleaseOnExit is whether a leading controller manager that is asked to end
+	// releases its Lease, on or off (KEP-5366), where the release can; else the Lease expires.
+	// Empty keeps the component's default, which is off in Kubernetes and on in the reference.
+	LeaderElectReleaseOnExit Switch `yaml:"leaderElectReleaseOnExit,omitempty"`
 	// CoordinatedLeaderElection is whether a coordinator elects the leaders
 	// (KEP-4355). Where the table of releases switches that on, it is on anyway.
 	CoordinatedLeaderElection bool `yaml:"coordinatedLeaderElection,omitempty"`
@@ -309,6 +313,9 @@ func (s Settings) problems(members int) []string {
 	}
 	if delay := time.Duration(s.ShutdownDelayDuration); delay > MaxShutdownDelay {
 		wrong = append(wrong, fmt.Sprintf("spec.settings.shutdownDelayDuration %s is longer than %s: a step that stops a member would take it for broken", delay, MaxShutdownDelay))
+	}
+	if !s.LeaderElectReleaseOnExit.Valid() {
+		wrong = append(wrong, fmt.Sprintf("spec.settings.leaderElectReleaseOnExit is %q: write %s or %s, or leave it out", s.LeaderElectReleaseOnExit, SwitchOn, SwitchOff))
 	}
 	if s.ExtraElections < 0 {
 		wrong = append(wrong, "spec.settings.extraElections is negative")

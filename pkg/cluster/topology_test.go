@@ -48,6 +48,8 @@ func TestParseTopology(t *testing.T) {
 		{"negative", valid + "  members: [{name: a}]\n  settings: {leaderElectRetryPeriod: -1s}\n", "leaderElectRetryPeriod is negative"},
 		{"negative pace", valid + "  members: [{name: a}]\n  settings: {migrationPace: -1}\n", "migrationPace is negative"},
 		{"gates without a value", valid + "  members: [{name: a}]\n  settings: {apiServerGates: \"A=true,B\"}\n", "must be feature gates"},
+		{"a switch of no value", valid + "  members: [{name: a}]\n  settings: {leaderElectReleaseOnExit: always}\n", "leaderElectReleaseOnExit is \"always\": write on or off"},
+		{"a switch", valid + "  members: [{name: a}]\n  settings: {leaderElectReleaseOnExit: off}\n", ""},
 		{"ports beyond the last", valid + "  members: [{name: a}]\n  settings: {basePort: 65530}\n", "65530 to 65538"},
 		{"an implementation", valid + "  members: [{name: a}]\n  implementation: {organization: o, project: p, url: https://example.org, contact: [a@example.org]}\n", ""},
 		{"unknown key in the implementation", valid + "  members: [{name: a}]\n  implementation:\n    orgs: o\n", `f.yaml:9: unknown key "orgs"`},

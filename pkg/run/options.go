@@ -5,6 +5,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -303,7 +304,7 @@ func (p *plan) switchOn(setting *bool, wanted bool, name, key, why string) error
 }
 
 // coordinate switches coordinated leader election on if the scenario has it, with as many
-// extra elections as the scenario says.
+// extra elections as the scenario says, and has leaders release their Lease on exit or not.
 func (p *plan) coordinate() error {
 	settings, wanted := &p.topology.Spec.Settings, p.scenario.LeaderElection
 	before := *settings
@@ -314,6 +315,7 @@ func (p *plan) coordinate() error {
 	if wanted.ExtraElections > 0 {
 		settings.ExtraElections = wanted.ExtraElections
 	}
+	settings.LeaderElectReleaseOnExit = cmp.Or(wanted.ReleaseOnExit, settings.LeaderElectReleaseOnExit)
 	if *settings == before {
 		return nil
 	}

@@ -238,6 +238,30 @@ func TestScenarioOfPeersSwitchesThemOn(t *testing.T) {
 	}
 }
 
+// A scenario that says whether leaders release their Lease on exit is played so, whatever the
+// topology has, and any other one as the topology has it.
+func TestScenarioSaysWhetherLeadersReleaseOnExit(t *testing.T) {
+	dir := t.TempDir()
+	off := filepath.Join(dir, "topology.yaml")
+	if err := os.WriteFile(off, []byte(strings.Replace(shippedTopology(t), "  settings:\n", "  settings:\n    leaderElectReleaseOnExit: off\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		topology, scenario string
+		want               cluster.Switch
+	}{
+		{"", "quick", ""}, {off, "quick", cluster.SwitchOff}, {off, "election-release", cluster.SwitchOn}, {"", "window-stopped-uncoordinated", cluster.SwitchOff},
+	} {
+		p, err := prepare(t.Context(), Options{Topology: tc.topology, Scenario: "fixtures/scenarios/" + tc.scenario + ".yaml", Providers: providers}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.topology.Spec.Settings.LeaderElectReleaseOnExit; got != tc.want {
+			t.Errorf("%s is played with %q, want %q", tc.scenario, got, tc.want)
+		}
+	}
+}
+
 func TestScenarioSaysHowFastMigrationsAre(t *testing.T) {
 	rateOf := func(topology, name string) float64 {
 		p, err := prepare(t.Context(), Options{Topology: topology, Scenario: "fixtures/scenarios/" + name + ".yaml", Providers: providers}, now)

@@ -105,6 +105,9 @@ func (s *Scenario) validate(complain func(where string, err error) error) error 
 	if s.LeaderElection.ExtraElections < 0 {
 		wrong("leaderElection.extraElections", "leaderElection.extraElections must not be negative")
 	}
+	if !s.LeaderElection.ReleaseOnExit.Valid() {
+		wrong("leaderElection.releaseOnExit", "leaderElection.releaseOnExit is %q: write on or off, or leave it out", s.LeaderElection.ReleaseOnExit)
+	}
 	if share := s.Traffic.Share; share != nil && !(*share > 0 && *share <= 1) {
 		wrong("traffic.share", "traffic.share must be above 0 and at most 1")
 	}

@@ -17,6 +17,7 @@ func (s *Scenario) Needs() []string {
 	}
 	need("coordinated leader election", s.LeaderElection.Coordinated)
 	need("extra elections (reference only)", s.LeaderElection.ExtraElections > 0)
+	need("release of the Lease on exit", s.LeaderElection.ReleaseOnExit == cluster.SwitchOn)
 	need("peer discovery", s.Discovery.Peers)
 	need(cluster.ReachesHere.Name, len(s.Discovery.Backends) > 0)
 	for _, one := range s.abilities() {

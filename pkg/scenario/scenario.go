@@ -3,6 +3,7 @@ package scenario
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -100,6 +101,10 @@ type LeaderElection struct {
 	// ExtraElections is how many more components a controller manager is an instance of, as
 	// the topology's settings.extraElections has it; 0 leaves that to the topology.
 	ExtraElections int `yaml:"extraElections,omitempty"`
+	// ReleaseOnExit is on where a leading controller manager that is asked to end is to release
+	// its Lease, and off where it is to let the Lease expire, as the topology's
+	// settings.leaderElectReleaseOnExit has it (KEP-5366); empty leaves that to the topology.
+	ReleaseOnExit cluster.Switch `yaml:"releaseOnExit,omitempty"`
 	// LeaderActivityProbe has leaders that do not tell by themselves what they do given something
 	// to do, by which it is seen who acts: see workload.LeaderActivityProbe.
 	LeaderActivityProbe bool `yaml:"leaderActivityProbe,omitempty"`

@@ -58,6 +58,7 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 		{"traffic of more than all", head + "traffic:\n  share: 1.5\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
 		{"traffic of no number", head + "traffic:\n  share: .nan\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: .nan, where a finite number is needed"},
 		{"traffic of nothing", head + "traffic:\n  share: 0\n  workloads: []\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: traffic.share must be above 0 and at most 1"},
+		{"a switch of no value", head + "leaderElection:\n  releaseOnExit: always\nsteps:\n- hold: {name: a, for: 1s}\n", "s/x.yaml:5: leaderElection.releaseOnExit is \"always\": write on or off"},
 		{"power cut without length", head + "steps:\n- powerCycle: {member: cp1}\n", "step 1 (powerCycle): offFor must be a positive duration"},
 		{"downFor of a pause", head + "steps:\n- pause: {member: cp1, fault: f.yaml, downFor: 1s}\n", "unknown key \"downFor\""},
 	} {

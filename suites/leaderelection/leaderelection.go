@@ -16,6 +16,7 @@ var (
 	_ = play.Scenario("election-strangers.yaml")
 	_ = play.Scenario("election-strategy.yaml")
 	_ = play.Scenario("election-mixed.yaml")
+	_ = play.Scenario("election-release.yaml")
 	_ = play.Scenario("election-soak.yaml")
 	_ = play.Scenario("election-storm.yaml")
 )

@@ -29,6 +29,7 @@ func controllerManagerCommand() *cobra.Command {
 	var p played
 	var serve healthServer
 	var host string
+	var releases bool
 	command := component("controller-manager", "Run a controller manager",
 		func(command *cobra.Command) error {
 			r, set, err := p.parse()
@@ -39,7 +40,7 @@ func controllerManagerCommand() *cobra.Command {
 			if o.Host, err = hostName(host); err != nil {
 				return err
 			}
-			o.Identity = o.Host + "_" + uuid.NewString()
+			o.Identity, o.KeepLease = o.Host+"_"+uuid.NewString(), !releases
 			manager, err := controllermanager.New(o)
 			if err != nil {
 				return err
@@ -60,6 +61,7 @@ func controllerManagerCommand() *cobra.Command {
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", controllermanager.DefaultLeaseDuration, "how long a leader is believed without a renewal")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", controllermanager.DefaultRenewDeadline, "how long a leader tries to renew before it gives up")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", controllermanager.DefaultRetryPeriod, "how long to wait between two attempts")
+	flags.BoolVar(&releases, "leader-elect-release-on-exit", true, "release the Lease when the process is asked to end while it leads (KEP-5366), rather than let it expire")
 	flags.IntVar(&o.ExtraElections, "extra-elections", controllermanager.DefaultExtraElections, "how many components beside the controllers the process is an instance of where a coordinator elects, each with a Lease of its own; they do nothing but act")
 	flags.Float64Var(&o.MigrationRate, "migration-rate", migration.DefaultRate, "most objects a second that storage version migrations write; they slow down by themselves when servers are busy")
 	flags.BoolVar(&o.AutomaticMigration, "automatic-migration", false, "migrate a resource as soon as all servers agree on another storage version, and not only when asked")

@@ -62,7 +62,7 @@ func New(o Options) (*Elector, error) {
 }
 
 // Run takes part until the context ends. By then the work has ended, the Lease is
-// given up, and the candidate is withdrawn.
+// given up, unless the options keep it, and the candidate is withdrawn.
 func (e *Elector) Run(ctx context.Context) {
 	// The LeaseCandidate exists until the Lease is given up, and is deleted before the
 	// coordinator pings the other candidates.
@@ -102,7 +102,9 @@ func (e *Elector) follow(ctx context.Context) {
 	defer func() {
 		if work != nil {
 			work.end()
-			_ = e.release(context.WithoutCancel(ctx)) // the Lease expires
+			if !e.options.KeepLease {
+				_ = e.release(context.WithoutCancel(ctx)) // the Lease expires
+			}
 		}
 	}()
 	for {

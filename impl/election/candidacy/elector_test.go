@@ -213,6 +213,35 @@ func TestElector_EndsItsWorkWhenTheLastRenewalIsTooLongAgo(t *testing.T) {
 	}
 }
 
+// A leader whose context ends stops working, and releases its Lease unless it is to keep it.
+func TestElector_KeepsTheLeaseOnExitWhereToldTo(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		client := electiontest.NewServer(electiontest.Lease("ns", "l", "me"))
+		began, ended := make(chan struct{}), make(chan struct{})
+		e := elector(t, client, func(o *Options) {
+			o.KeepLease = keep
+			o.Lead = func(ctx context.Context, _ Term) {
+				close(began)
+				<-ctx.Done()
+				close(ended)
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			e.Run(ctx)
+		}()
+		within(t, began, "it does not lead")
+		cancel()
+		within(t, ended, "it goes on working")
+		within(t, done, "it does not end")
+		if holder := ptr.Deref(read(t, client).Spec.HolderIdentity, ""); (holder == "me") != keep {
+			t.Errorf("keep %v: the Lease is held by %q", keep, holder)
+		}
+	}
+}
+
 // A candidate with a stable name is there from the process before, at another release.
 func TestCandidate_ARestartAtAnotherReleaseDeclaresItsVersion(t *testing.T) {
 	client := electiontest.NewServer(electiontest.Candidate("ns", "me", "l", "1.1.0"))

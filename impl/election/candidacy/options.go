@@ -37,6 +37,9 @@ type Options struct {
 	Strategy coordinationv1.CoordinatedLeaseStrategy
 	// Timing of the Lease; what is 0 is that of package election.
 	Timing election.Timing
+	// KeepLease leaves the Lease to expire when the Elector's context ends, rather than release
+	// it. The work has ended by then all the same.
+	KeepLease bool
 	// Lead works as the leader until its context ends, and returns when nothing of
 	// the work is left.
 	Lead func(ctx context.Context, term Term)

@@ -110,7 +110,7 @@ func (p *published) configure(ctx context.Context, topology *cluster.Topology, _
 
 // available looks for what a node that runs another release is given.
 func (p *published) available(_ context.Context, release string) error {
-	if p.settings.PeerDiscovery {
+	if p.settings.PeerDiscovery || p.settings.LeaderElectReleaseOnExit == cluster.SwitchOn {
 		known, err := kubernetes.Find(release)
 		if err == nil {
 			_, err = known.For(p.settings)

@@ -312,3 +312,21 @@ func TestFlagsOfPeers(t *testing.T) {
 		t.Errorf("v1.34.4: error %v", err)
 	}
 }
+
+func TestFlagsOfReleaseOnExit(t *testing.T) {
+	recordNodes(t, "v1.35.4", "v1.36.3")
+	const gate = "ControllerManagerReleaseLeaderElectionLockOnExit="
+	for wanted, want := range map[cluster.Switch]string{"": "", cluster.SwitchOn: gate + "true", cluster.SwitchOff: gate + "false"} {
+		p := &published{settings: cluster.Settings{LeaderElectReleaseOnExit: wanted}}
+		release, err := kubernetes.Find("v1.36.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gates := p.flags(release, cluster.ControllerManager)["feature-gates"]; !strings.HasSuffix(gates, want) || strings.Contains(gates, gate) != (want != "") {
+			t.Errorf("%q: gates %s", wanted, gates)
+		}
+		if err := p.available(t.Context(), "v1.35.4"); errors.Is(err, cluster.ErrUnsupported) != (wanted == cluster.SwitchOn) {
+			t.Errorf("%q with v1.35.4: error %v", wanted, err)
+		}
+	}
+}

@@ -37,6 +37,9 @@ type Release struct {
 	// PeerDiscovery are the API server's feature gates for telling of what peers
 	// host (KEP-4020); none where the release cannot do that.
 	PeerDiscovery []string `yaml:"peerDiscovery"`
+	// ReleaseOnExit is the feature gate of kube-controller-manager by which a leader that is
+	// asked to end releases its Lease (KEP-5366); empty where the release has none.
+	ReleaseOnExit string `yaml:"releaseOnExit"`
 	// MinCompatibilityVersion is whether the binaries have --min-compatibility-version. All
 	// have --emulated-version.
 	MinCompatibilityVersion bool `yaml:"minCompatibilityVersion"`
@@ -45,6 +48,9 @@ type Release struct {
 	emulated, compatible string
 	// off are gates to switch off, by binary.
 	off map[string][]string
+	// releaseGate is the value of the gate ReleaseOnExit, as a topology sets it; empty leaves
+	// the gate at its default.
+	releaseGate string
 	// apiServerGates are those that a topology adds, and withoutWatchCache is what it has.
 	apiServerGates    string
 	withoutWatchCache bool
@@ -94,7 +100,8 @@ func Find(name string) (Release, error) {
 			continue
 		}
 		if emulated, ok := ofMinor(played.Emulated); ok {
-			one.RuntimeConfig, one.FeatureGates, one.PeerDiscovery = emulated.RuntimeConfig, emulated.FeatureGates, emulated.PeerDiscovery
+			one.RuntimeConfig, one.FeatureGates = emulated.RuntimeConfig, emulated.FeatureGates
+			one.PeerDiscovery, one.ReleaseOnExit = emulated.PeerDiscovery, emulated.ReleaseOnExit
 		}
 		one.emulated, one.compatible = played.Emulated, played.Compatible
 		return one, one.compatibleProblem()
@@ -123,10 +130,11 @@ func (r Release) compatibleProblem() error {
 // wraps cluster.ErrUnsupported where it cannot be so.
 func (r Release) For(settings cluster.Settings) (Release, error) {
 	r.apiServerGates, r.withoutWatchCache, r.shutdownDelay = settings.APIServerGates, settings.WithoutWatchCache, settings.ShutdownDelayDuration
-	if settings.PeerDiscovery {
-		return r.withPeers()
+	r, err := r.releasing(settings.LeaderElectReleaseOnExit)
+	if err != nil || !settings.PeerDiscovery {
+		return r, err
 	}
-	return r, nil
+	return r.withPeers()
 }
 
 // Without gives the release with features switched off.
@@ -169,6 +177,9 @@ func (r Release) Gates(binary string) string {
 	}
 	if binary == APIServer && r.apiServerGates != "" {
 		gates = append(gates, r.apiServerGates)
+	}
+	if binary == ControllerManager && r.releaseGate != "" {
+		gates = append(gates, r.releaseGate)
 	}
 	return strings.Join(gates, ",")
 }

@@ -163,6 +163,9 @@ func controllerManager(s *Site, release string) []string {
 	f.duration("leader-elect-lease-duration", s.Settings.LeaderElectLeaseDuration)
 	f.duration("leader-elect-renew-deadline", s.Settings.LeaderElectRenewDeadline)
 	f.duration("leader-elect-retry-period", s.Settings.LeaderElectRetryPeriod)
+	if s.Settings.LeaderElectReleaseOnExit == cluster.SwitchOff {
+		f = append(f, "--leader-elect-release-on-exit=false")
+	}
 	if n := s.Settings.ExtraElections; n > 0 {
 		f.add("extra-elections", strconv.Itoa(n))
 	}

@@ -115,3 +115,12 @@ func TestArgs_HaveWhatIsEmulated(t *testing.T) {
 		}
 	}
 }
+
+func TestReleaseOnExit(t *testing.T) {
+	for wanted, off := range map[cluster.Switch]bool{"": false, cluster.SwitchOn: false, cluster.SwitchOff: true} {
+		args, err := Args(cluster.ControllerManager, &Site{Settings: cluster.Settings{LeaderElectReleaseOnExit: wanted}}, "1.2")
+		if err != nil || slices.Contains(args, "--leader-elect-release-on-exit=false") != off {
+			t.Errorf("%q: the controller manager is started with %q (%v)", wanted, args, err)
+		}
+	}
+}
